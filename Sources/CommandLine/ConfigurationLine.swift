@@ -177,6 +177,7 @@ extension Argument {
   /// The interceptors that hold no credentials, and send nothing of the environment or of files.
   private static let harmlessInterceptors: Set<String> = [
     "assert", "breaker", "deadline", "fault", "hedge", "limit", "log", "mock", "record", "replay", "retry",
+    "validate",
   ]
 
   /// The name of the interceptor or plugin that the option adds to the chain; nil for another option.

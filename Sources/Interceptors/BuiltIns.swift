@@ -94,6 +94,7 @@ package enum BuiltIns {
     RetryFactory.description,
     ShadowFactory.description,
     TraceFactory.description,
+    ValidateFactory.description,
   ]
 
   /// Makes the factory of an interceptor.

@@ -21,6 +21,7 @@ import Testing
       ("fault,drop-request=5", [.injectsFailures, .changesMessages]), ("fault,rate=1k", []),
       ("deadline,default=1s", []), ("deadline,idle=1s", []), ("limit,concurrency=1", []), ("breaker", []),
       ("hedge,methods=*", [.repeatsAttempts]), ("metrics", []), ("trace", [.changesHeaders]),
+      ("validate", [.readsMessages]), ("validate,requests=off,responses=warn", []),
       ("edit,set=value=a", [.changesMessages]), ("edit,response-clear=value", [.changesMessages]),
       ("cache,methods=*", [.readsHeaders, .readsMessages, .responds, .reusesResponses]),
       ("shadow,to=b", [.exports]),

@@ -1,4 +1,5 @@
 import Protobuf
+import RPCProtocols
 import Testing
 
 /// Messages of built-in types.
@@ -26,5 +27,10 @@ enum DescriptorMessages {
     } catch {
       preconditionFailure("\(name) \(json ?? ""): \(error)")
     }
+  }
+
+  /// The JSON form of a detail of a status.
+  static func json(of detail: StatusDetail) throws -> String {
+    String(decoding: try Message(type(detail.typeName), serialized: detail.value).json(), as: UTF8.self)
   }
 }

@@ -5,15 +5,21 @@ enum CivilTime {
   /// UTC, to the millisecond: `2026-11-21T11:22:33.456Z`.
   static func text(nanosecondsSince1970 time: Int64) -> String {
     let milliseconds = floorDivide(time, 1_000_000)
-    let day = floorDivide(milliseconds, 86_400_000)
-    let rest = milliseconds - day * 86_400_000
+    let seconds = floorDivide(milliseconds, 1000)
+    return "\(secondsText(seconds)).\(padded(milliseconds - seconds * 1000, 3))Z"
+  }
+
+  /// UTC, to the second and without a zone: `2026-11-21T11:22:33`.
+  static func secondsText(_ seconds: Int64) -> String {
+    let day = floorDivide(seconds, 86_400)
+    let rest = seconds - day * 86_400
     let (year, month, date) = civil(day: day)
-    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(date, 2))T\(padded(rest / 3_600_000, 2)):"
-      + "\(padded(rest / 60_000 % 60, 2)):\(padded(rest / 1000 % 60, 2)).\(padded(rest % 1000, 3))Z"
+    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(date, 2))T\(padded(rest / 3600, 2)):"
+      + "\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
   }
 
   /// The date of a day counted from 1970-01-01 (the algorithm `civil_from_days` of Howard Hinnant).
-  private static func civil(day: Int64) -> (Int64, Int64, Int64) {
+  static func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = day + 719_468
     let era = floorDivide(shifted, 146_097)
     let dayOfEra = shifted - era * 146_097

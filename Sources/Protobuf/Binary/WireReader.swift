@@ -127,7 +127,7 @@ package struct WireReader {
   }
 
   @inline(__always)
-  mutating func fixed32() throws(DecodeError) -> UInt32 {
+  package mutating func fixed32() throws(DecodeError) -> UInt32 {
     guard remaining >= 4 else { throw failure(.truncated) }
     let value = UnsafeRawPointer(cursor).loadUnaligned(as: UInt32.self)
     cursor += 4
@@ -135,7 +135,7 @@ package struct WireReader {
   }
 
   @inline(__always)
-  mutating func fixed64() throws(DecodeError) -> UInt64 {
+  package mutating func fixed64() throws(DecodeError) -> UInt64 {
     guard remaining >= 8 else { throw failure(.truncated) }
     let value = UnsafeRawPointer(cursor).loadUnaligned(as: UInt64.self)
     cursor += 8

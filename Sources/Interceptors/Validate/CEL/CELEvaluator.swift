@@ -1,0 +1,196 @@
+import Protobuf
+
+/// Evaluates an expression.
+struct CELEvaluator {
+  /// The values of the variables; those of macros follow those of the expression.
+  private var variables: [CELValue]
+  /// The steps that may still be taken: an expression comes from a server.
+  private(set) var run: RuleRun
+
+  /// Evaluates an expression.
+  ///
+  /// - Parameters:
+  ///   - node: The expression.
+  ///   - variables: The values of its variables.
+  ///   - run: The resources, from which its steps are subtracted.
+  static func evaluate(
+    _ node: CELNode, _ variables: [CELValue], _ run: inout RuleRun
+  ) throws(RuleProblem) -> CELValue {
+    var evaluator = CELEvaluator(variables: variables, run: run)
+    defer { run = evaluator.run }
+    return try evaluator.value(node)
+  }
+
+  /// Subtracts from the budget.
+  private mutating func spend(_ steps: Int) throws(RuleProblem) {
+    run.budget -= steps
+    guard run.budget > 0 else { throw RuleProblem("the expression takes too long") }
+  }
+
+  private mutating func value(_ node: CELNode) throws(RuleProblem) -> CELValue {
+    try spend(1)
+    switch node {
+    case .literal(let value): return value
+    case .variable(let index): return variables[index]
+    case .select(let node, let name): return try field(name, of: try value(node))
+    case .has(let node, let name): return .bool(try has(name, in: try value(node)))
+    case .list(let nodes):
+      var list: [CELValue] = []
+      for node in nodes { list.append(try value(node)) }
+      return .list(list)
+    case .map(let nodes):
+      var entries: [(key: CELValue, value: CELValue)] = []
+      for (keyNode, valueNode) in nodes {
+        let key = try value(keyNode)
+        try spend(entries.count)
+        guard CELValue.find(key, in: entries) == nil else { throw RuleProblem("a key of a map is repeated") }
+        entries.append((key, try value(valueNode)))
+      }
+      return .map(entries)
+    case .and(let one, let other): return .bool(try logic(one, other, deciding: false))
+    case .or(let one, let other): return .bool(try logic(one, other, deciding: true))
+    case .conditional(let condition, let one, let other):
+      return try value(try truth(try value(condition)) ? one : other)
+    case .call(let name, let nodes):
+      var arguments: [CELValue] = []
+      for node in nodes { arguments.append(try value(node)) }
+      for argument in arguments { try spend(argument.cost) }
+      return try CELFunctions.call(name, arguments, &run)
+    case .comprehension(let macro, let node, let condition, let result):
+      return try comprehension(macro, try value(node), condition, result)
+    }
+  }
+
+  private func truth(_ value: CELValue) throws(RuleProblem) -> Bool {
+    guard case .bool(let truth) = value else { throw RuleProblem("\(value.typeName) is not a bool") }
+    return truth
+  }
+
+  /// A conjunction or disjunction: a value that decides it counts even if the other fails.
+  private mutating func logic(
+    _ one: CELNode, _ other: CELNode, deciding: Bool
+  ) throws(RuleProblem) -> Bool {
+    var failure: RuleProblem?
+    for node in [one, other] {
+      do throws(RuleProblem) {
+        if try truth(try value(node)) == deciding { return deciding }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return !deciding
+  }
+
+  // MARK: Members
+
+  private mutating func field(_ name: String, of value: CELValue) throws(RuleProblem) -> CELValue {
+    switch value {
+    case .message(let message):
+      let found = try Self.field(name, of: message)
+      let value = CELValue(found.message.contents(of: found.field), found.field)
+      try spend(value.cost)
+      return value
+    case .map(let entries):
+      try spend(entries.count)
+      guard let value = CELValue.find(.string(name), in: entries) else {
+        throw RuleProblem("the map has no key \(name)")
+      }
+      return value
+    default: throw RuleProblem("\(value.typeName) has no field \(name)")
+    }
+  }
+
+  private func has(_ name: String, in value: CELValue) throws(RuleProblem) -> Bool {
+    switch value {
+    case .message(let message):
+      let found = try Self.field(name, of: message)
+      if case .unset = found.message.contents(of: found.field) { return false }
+      return true
+    case .map(let entries): return CELValue.find(.string(name), in: entries) != nil
+    default: throw RuleProblem("\(value.typeName) has no field \(name)")
+    }
+  }
+
+  /// A field of a message, or of the message in an Any.
+  static func field(
+    _ name: String, of message: Message
+  ) throws(RuleProblem) -> (message: Message, field: Field) {
+    let message = message.unpacked ?? message
+    guard let fields = try? message.type.fields(), let field = fields.first(where: { $0.name == name }) else {
+      throw RuleProblem("\(message.type.name) has no field \(name)")
+    }
+    return (message, field)
+  }
+
+  // MARK: Macros
+
+  private mutating func comprehension(
+    _ macro: CELMacro, _ range: CELValue, _ condition: CELNode, _ result: CELNode?
+  ) throws(RuleProblem) -> CELValue {
+    let elements: [CELValue]
+    switch range {
+    case .list(let list): elements = list
+    case .map(let entries): elements = entries.map(\.key)
+    default: throw RuleProblem("\(macro.rawValue) requires a list or a map, not \(range.typeName)")
+    }
+    var found: [CELValue] = []
+    var matches = 0
+    var failure: RuleProblem?
+    for element in elements {
+      variables.append(element)
+      defer { variables.removeLast() }
+      let isMatch: Bool
+      do throws(RuleProblem) {
+        isMatch = try truth(try value(condition))
+      } catch {
+        // An element that decides the result counts even if others fail.
+        guard macro == .all || macro == .exists, run.budget > 0 else { throw error }
+        failure = failure ?? error
+        continue
+      }
+      if isMatch { matches += 1 }
+      switch macro {
+      case .all where !isMatch: return .bool(false)
+      case .exists where isMatch: return .bool(true)
+      case .filter where isMatch: found.append(element)
+      case .map where isMatch: if let result { found.append(try value(result)) }
+      default: break
+      }
+    }
+    if let failure { throw failure }
+    switch macro {
+    case .all: return .bool(true)
+    case .exists: return .bool(false)
+    case .existsOne: return .bool(matches == 1)
+    case .filter, .map: return .list(found)
+    }
+  }
+}
+
+extension CELValue {
+  /// The steps that reading the value takes, roughly.
+  var cost: Int {
+    switch self {
+    case .string(let text): 1 + text.utf8.count >> 3
+    case .bytes(let bytes): 1 + bytes.count >> 3
+    case .list(let list): list.reduce(1) { $0 + $1.cost }
+    case .map(let entries): entries.reduce(1) { $0 + $1.key.cost + $1.value.cost }
+    case .message: 10
+    default: 1
+    }
+  }
+}
+
+extension Message {
+  /// The message in a `google.protobuf.Any`; nil for other messages, and if the schema does not declare its type.
+  fileprivate var unpacked: Message? {
+    guard type.name == "google.protobuf.Any", let fields = try? type.fields(), fields.count == 2,
+      case .value(.string(let url)) = contents(of: fields[0])
+    else { return nil }
+    let name = url.lastIndex(of: "/").map { String(url[url.index(after: $0)...]) } ?? url
+    guard let type = try? type.relative(named: name) else { return nil }
+    guard case .value(.bytes(let bytes)) = contents(of: fields[1]) else { return Message(type) }
+    return try? Message(type, serialized: bytes)
+  }
+}

@@ -1,0 +1,157 @@
+import Protobuf
+
+/// A value of the Common Expression Language.
+enum CELValue: Sendable {
+  case null
+  case bool(Bool)
+  case int(Int64)
+  case uint(UInt64)
+  case double(Double)
+  case string(String)
+  case bytes([UInt8])
+  case list([CELValue])
+  case map([(key: CELValue, value: CELValue)])
+  case message(Message)
+  /// Nanoseconds since 1970.
+  case timestamp(Int128)
+  /// Nanoseconds.
+  case duration(Int128)
+  /// The name of a type.
+  case type(String)
+
+  /// The name of its type.
+  var typeName: String {
+    switch self {
+    case .null: "null_type"
+    case .bool: "bool"
+    case .int: "int"
+    case .uint: "uint"
+    case .double: "double"
+    case .string: "string"
+    case .bytes: "bytes"
+    case .list: "list"
+    case .map: "map"
+    case .message(let message): message.type.name
+    case .timestamp: "google.protobuf.Timestamp"
+    case .duration: "google.protobuf.Duration"
+    case .type: "type"
+    }
+  }
+
+  /// Whether both are equal. Numbers of different types are equal if they are the same number.
+  static func areEqual(_ one: CELValue, _ other: CELValue) -> Bool {
+    switch (one, other) {
+    case (.null, .null): true
+    case (.bool(let one), .bool(let other)): one == other
+    case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
+    case (.bytes(let one), .bytes(let other)): one == other
+    case (.timestamp(let one), .timestamp(let other)), (.duration(let one), .duration(let other)):
+      one == other
+    case (.type(let one), .type(let other)): one == other
+    case (.message(let one), .message(let other)): one == other
+    case (.list(let one), .list(let other)):
+      one.count == other.count && zip(one, other).allSatisfy { areEqual($0, $1) }
+    case (.map(let one), .map(let other)):
+      one.count == other.count
+        && one.allSatisfy { key, value in CELValue.find(key, in: other).map { areEqual($0, value) } ?? false }
+    default: order(one, other) == .same
+    }
+  }
+
+  /// The value of a key of a map.
+  static func find(_ key: CELValue, in entries: [(key: CELValue, value: CELValue)]) -> CELValue? {
+    entries.first { areEqual($0.key, key) }?.value
+  }
+
+  /// The order of numbers, texts, bytes, booleans and times; `none` for other values.
+  static func order(_ one: CELValue, _ other: CELValue) -> Order {
+    switch (one, other) {
+    case (.bool(let one), .bool(let other)): return Order(one ? 1 : 0, other ? 1 : 0)
+    case (.string(let one), .string(let other)): return order(one.utf8, other.utf8)
+    case (.bytes(let one), .bytes(let other)): return order(one, other)
+    case (.timestamp(let one), .timestamp(let other)), (.duration(let one), .duration(let other)):
+      return Order(one, other)
+    default:
+      if let one = one.integer, let other = other.integer { return Order(one, other) }
+      guard let one = one.real, let other = other.real else { return .none }
+      return Order(one, other)
+    }
+  }
+
+  private static func order(_ one: some Sequence<UInt8>, _ other: some Sequence<UInt8>) -> Order {
+    one.lexicographicallyPrecedes(other) ? .before : one.elementsEqual(other) ? .same : .after
+  }
+
+  private var integer: Int128? {
+    switch self {
+    case .int(let number): Int128(number)
+    case .uint(let number): Int128(number)
+    default: nil
+    }
+  }
+
+  private var real: Double? {
+    if case .double(let number) = self { return number }
+    return integer.map { Double($0) }
+  }
+}
+
+extension CELValue {
+  /// A value of a field or an element.
+  init(_ value: Value) {
+    switch value {
+    case .bool(let value): self = .bool(value)
+    case .int32(let value), .enum(let value): self = .int(Int64(value))
+    case .int64(let value): self = .int(value)
+    case .uint32(let value): self = .uint(UInt64(value))
+    case .uint64(let value): self = .uint(value)
+    case .float(let value): self = .double(Double(value))
+    case .double(let value): self = .double(value)
+    case .string(let value): self = .string(value)
+    case .bytes(let value): self = .bytes(value)
+    case .message(let message): self.init(message)
+    }
+  }
+
+  /// A message; times, wrappers and dynamic values are converted.
+  init(_ message: Message) {
+    self = .message(message)
+    switch try? message.type.wellKnown() {
+    case .timestamp?, .duration?:
+      guard case .integer(let time)? = Ordinal(.message(message)) else { return }
+      self = message.type.name.hasSuffix("Timestamp") ? .timestamp(time) : .duration(time)
+    case .wrapper?:
+      guard let field = try? message.type.fields().first else { return }
+      self = CELValue(message.contents(of: field), field)
+    case .value?:
+      guard let field = message.setFields.first, case .value(let value) = message.contents(of: field) else {
+        self = .null
+        return
+      }
+      self = field.kind == .enumeration ? .null : CELValue(value)
+    case .structure?, .listValue?:
+      guard let field = try? message.type.fields().first else { return }
+      self = CELValue(message.contents(of: field), field)
+    default: break
+    }
+  }
+
+  /// The content of a field: an unset one has its default, an unset wrapper is null.
+  init(_ contents: FieldContents, _ field: Field) {
+    switch contents {
+    case .value(let value): self.init(value)
+    case .list(let values): self = .list(values.map { CELValue($0) })
+    case .map(let entries): self = .map(entries.map { (CELValue($0.key), CELValue($0.value)) })
+    case .unset:
+      if field.isMap {
+        self = .map([])
+      } else if field.isRepeated {
+        self = .list([])
+      } else if let type = field.messageType {
+        if case .wrapper? = try? type.wellKnown() { self = .null } else { self.init(Message(type)) }
+      } else {
+        self = field.defaultValue.map { CELValue($0) } ?? .null
+      }
+    }
+  }
+}

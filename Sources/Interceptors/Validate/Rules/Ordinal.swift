@@ -1,0 +1,130 @@
+import Protobuf
+
+/// A number, a timestamp or a duration, as an ordered value.
+enum Ordinal: Sendable {
+  /// An integer, or a time in nanoseconds.
+  case integer(Int128)
+  case real(Double)
+
+  /// The form of values of a kind in messages.
+  enum Form: Sendable {
+    case number, duration, timestamp
+  }
+
+  /// The number of a value, or the time of a message; nil for other values.
+  init?(_ value: Value) {
+    switch value {
+    case .int32(let number), .enum(let number): self = .integer(Int128(number))
+    case .int64(let number): self = .integer(Int128(number))
+    case .uint32(let number): self = .integer(Int128(number))
+    case .uint64(let number): self = .integer(Int128(number))
+    case .float(let number): self = .real(Double(number))
+    case .double(let number): self = .real(number)
+    case .message(let message): self.init(time: message)
+    case .bool, .string, .bytes: return nil
+    }
+  }
+
+  private init?(time message: Message) {
+    guard let fields = try? message.type.fields(), fields.count == 2 else { return nil }
+    var parts: [Int128] = []
+    for field in fields {
+      guard case .value(let part) = message.contents(of: field) else {
+        parts.append(0)
+        continue
+      }
+      guard case .integer(let number)? = Ordinal(part) else { return nil }
+      parts.append(number)
+    }
+    self = .integer(parts[0] * 1_000_000_000 + parts[1])
+  }
+
+  /// Reads a value of a rule.
+  ///
+  /// - Parameters:
+  ///   - content: The content of the rule's field.
+  ///   - kind: The kind of a number; `message` for a time.
+  init?(_ content: OptionFields.Content, _ kind: FieldKind) {
+    switch content {
+    case .bits(let bits):
+      switch kind {
+      case .float: self = .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))))
+      case .double: self = .real(Double(bitPattern: bits))
+      case .uint32, .fixed32: self = .integer(Int128(UInt32(truncatingIfNeeded: bits)))
+      case .uint64, .fixed64: self = .integer(Int128(bits))
+      case .sint32, .sint64:
+        self = .integer(Int128(Int64(bitPattern: bits >> 1) ^ -Int64(bitPattern: bits & 1)))
+      case .int64, .sfixed64: self = .integer(Int128(Int64(bitPattern: bits)))
+      case .int32, .sfixed32, .enumeration: self = .integer(Int128(Int32(truncatingIfNeeded: bits)))
+      default: return nil
+      }
+    case .bytes(let bytes):
+      guard kind == .message else { return nil }
+      let time = OptionFields(bytes)
+      let seconds = Int128(Int64(bitPattern: time.bits(1) ?? 0))
+      self = .integer(seconds * 1_000_000_000 + Int128(Int32(truncatingIfNeeded: time.bits(2) ?? 0)))
+    }
+  }
+
+  /// Reads the values of a rule that is a list, packed or not.
+  static func list(_ contents: [OptionFields.Content], _ kind: FieldKind) -> [Ordinal] {
+    contents.flatMap { content -> [Ordinal] in
+      guard case .bytes(let bytes) = content, kind != .message else {
+        return Ordinal(content, kind).map { [$0] } ?? []
+      }
+      return bytes.withUnsafeBytes { bytes in
+        var reader = WireReader(bytes)
+        var list: [Ordinal] = []
+        while !reader.isAtEnd, let bits = try? Self.packed(kind, &reader) {
+          if let value = Ordinal(.bits(bits), kind) { list.append(value) }
+        }
+        return list
+      }
+    }
+  }
+
+  private static func packed(_ kind: FieldKind, _ reader: inout WireReader) throws(DecodeError) -> UInt64 {
+    switch kind {
+    case .float, .fixed32, .sfixed32: UInt64(try reader.fixed32())
+    case .double, .fixed64, .sfixed64: try reader.fixed64()
+    default: try reader.varint()
+    }
+  }
+
+  /// Whether it is not a number.
+  var isNaN: Bool { if case .real(let number) = self { number.isNaN } else { false } }
+
+  /// Whether it is a number below infinity, or a time.
+  var isFinite: Bool { if case .real(let number) = self { number.isFinite } else { true } }
+
+  /// The order of values of one kind; false with NaN.
+  static func < (one: Ordinal, other: Ordinal) -> Bool {
+    switch (one, other) {
+    case (.integer(let one), .integer(let other)): one < other
+    case (.real(let one), .real(let other)): one < other
+    default: false
+    }
+  }
+
+  /// Whether values of one kind are equal; false with NaN.
+  static func == (one: Ordinal, other: Ordinal) -> Bool {
+    switch (one, other) {
+    case (.integer(let one), .integer(let other)): one == other
+    case (.real(let one), .real(let other)): one == other
+    default: false
+    }
+  }
+
+  /// The text in messages.
+  func text(_ form: Form) -> String {
+    switch self {
+    case .real(let number): DecimalText.plain(number)
+    case .integer(let number):
+      switch form {
+      case .number: "\(number)"
+      case .duration: DecimalText.duration(nanoseconds: number)
+      case .timestamp: DecimalText.timestamp(nanoseconds: number)
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Protobuf
+import Synchronization
+
+/// The compiled rules of a message type.
+struct TypeRules: Sendable {
+  /// Fields of which at most one, or exactly one, must be set.
+  struct Choice: Sendable {
+    let fields: [Field]
+    let isRequired: Bool
+  }
+
+  /// Rules of the whole message.
+  var rules: [Rule] = []
+  var choices: [Choice] = []
+  /// The oneofs of which a field must be set: their indices and names.
+  var requiredOneofs: [(index: Int, name: String)] = []
+  /// The fields that have rules, or messages that may have them.
+  var fields: [(field: Field, rules: ValueRules)] = []
+
+  /// Compiles the rules of a type.
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - problems: Receives why rules are skipped.
+  /// - Throws: `SchemaError` if the schema of the type is invalid.
+  init(_ type: MessageType, problems: inout [String]) throws(SchemaError) {
+    var compiler = RuleCompiler(type)
+    let fields = try type.fields()
+    var inChoices: Set<UInt32> = []
+    let options = OptionFields(try type.options().serialized).message(RuleCompiler.extensionNumber)
+    if let options {
+      rules = CELRules.compile(options, texts: 5, rules: 3, nil) { problems.append("\(type.name): \($0)") }
+    }
+    for choice in options?.messages(4) ?? [] {
+      let names = choice.texts(1)
+      let members = names.compactMap { name in fields.first { $0.name == name } }
+      guard members.count == names.count, !names.isEmpty else {
+        problems.append(
+          "\(type.name): the rule oneof names fields that do not exist: \(names.joined(separator: ", "))")
+        continue
+      }
+      inChoices.formUnion(members.map(\.number))
+      choices.append(Choice(fields: members, isRequired: choice.flag(2)))
+    }
+    for (index, oneof) in try type.oneofs().enumerated() {
+      let options = OptionFields(oneof.options.serialized).message(RuleCompiler.extensionNumber)
+      if options?.flag(1) == true { requiredOneofs.append((index, oneof.name)) }
+    }
+    for field in fields {
+      var rules = compiler.compile(field, place: "\(type.name).\(field.name)")
+      if inChoices.contains(field.number) { rules.ignoresZero = true }
+      if !rules.isEmpty { self.fields.append((field, rules)) }
+    }
+    problems += compiler.problems
+  }
+}
+
+/// The rules of message types, compiled once for each.
+final class RuleBook: Sendable {
+  private let types = Mutex<[String: (type: MessageType, rules: TypeRules)]>([:])
+  private let warned = Mutex<Set<String>>([])
+
+  /// The rules of a type.
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - warn: Receives why rules are skipped, when they are compiled.
+  func rules(of type: MessageType, _ warn: (String) -> Void) -> TypeRules? {
+    let name = type.name
+    if let found = types.withLock({ $0[name] }), found.type == type { return found.rules }
+    var problems: [String] = []
+    do throws(SchemaError) {
+      let rules = try TypeRules(type, problems: &problems)
+      types.withLock { $0[name] = (type, rules) }
+      for problem in problems { warn(problem) }
+      return rules
+    } catch {
+      warn("\(name): \(error)")
+      return nil
+    }
+  }
+
+  /// Whether a warning has not been given yet.
+  func isNew(_ warning: String) -> Bool { warned.withLock { $0.insert(warning).inserted } }
+}

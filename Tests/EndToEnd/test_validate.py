@@ -1,0 +1,145 @@
+"""The interceptor `validate`: what a call prints and sends. `test_validate_oracle.py` compares the rules with protovalidate."""
+
+import json
+
+import pytest
+
+import manual
+from conftest import ROOT
+
+PROTOS = ROOT / "Tests" / "EndToEnd" / "validate"
+SERVER = "http://localhost:1"
+
+FILE = """syntax = "proto3";
+package demo.v1;
+import "buf/validate/validate.proto";
+message HelloRequest { string name = 1 [(buf.validate.field).string.min_len = 2]; string language = 2 [(buf.validate.field).string.max_len = 2]; }
+message HelloReply { string message = 1 [(buf.validate.field).string.prefix = "Hi"]; string name = 2; }
+message ChatMessage { string text = 1 [(buf.validate.field).string.min_len = 1]; }
+service Demo { rpc Hello(HelloRequest) returns (HelloReply); rpc Chat(stream ChatMessage) returns (stream ChatMessage); }
+"""
+
+
+@pytest.fixture
+def proto(tmp_path):
+    path = tmp_path / "demo.proto"
+    path.write_text(FILE)
+    return path
+
+
+def test_invalid_request_is_not_sent(rpcurl, raw_server, proto):
+    server = raw_server(lambda connection: None)
+    words = ["--plaintext", "--proto", proto, "-d", '{"name":"A","language":"english"}', "--use", "validate"]
+    result = rpcurl(*words, server.address, "demo.v1.Demo/Hello")
+    assert (result.code, result.out) == (64 + 3, "")
+    assert "interceptor validate: invalid_argument (3): invalid request: name: must be at least 2 characters" in result.err
+    assert "[string.min_len] (and 1 more)" in result.err
+    assert '  google.rpc.BadRequest: {"fieldViolations":[' in result.err
+    result = rpcurl("--error-format", "json", *words, server.address, "demo.v1.Demo/Hello")
+    error = json.loads(result.err)["error"]
+    assert error["code"] == "invalid_argument" and error["interceptor"] == "validate"
+    assert error["details"] == [
+        {
+            "type": "google.rpc.BadRequest", "value": error["details"][0]["value"], "debug": {
+                "fieldViolations": [
+                    {"field": "name", "description": "must be at least 2 characters", "reason": "string.min_len"},
+                    {"field": "language", "description": "must be at most 2 characters", "reason": "string.max_len"},
+                ]
+            },
+        }
+    ]  # fmt: skip
+    assert server.connections == 0
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
+def test_every_protocol(rpcurl, request, proto, protocol):
+    server = request.getfixturevalue("grpc_server" if protocol == "grpc" else "connect_server")
+    words = ["--protocol", protocol, "--proto", proto, "--use", "validate,responses=fail"]
+    result = rpcurl(*words, "-d", '{"name":"Ada"}', f"{server.url}/demo.v1.Demo/Hello")
+    assert (result.code, result.out) == (64 + 13, "")
+    assert "internal (13): invalid response: message: does not have prefix `Hi` [string.prefix]" in result.err
+    words[-1] = "validate,responses=warn"
+    result = rpcurl(*words, "-d", '{"name":"Ada"}', f"{server.url}/demo.v1.Demo/Hello")
+    assert (result.code, json.loads(result.out)["message"]) == (0, "Hello, Ada!")
+    assert "validate: invalid response: message: does not have prefix `Hi` [string.prefix]" in result.err
+    result = rpcurl(*words, "-d", '{"text":"a"}{"text":""}{"text":"b"}', f"{server.url}/demo.v1.Demo/Chat")
+    assert result.code == 64 + 3
+    assert "invalid request 1: text: must be at least 1 characters [string.min_len]" in result.err
+
+
+def test_batch_continues_after_invalid_requests(rpcurl, grpc_server, proto):
+    result = rpcurl(
+        "--plaintext", "--proto", proto, "--each", "--use", "validate", "-d", '{"name":"Ada"}{"name":"B"}{"name":"Cy"}',
+        grpc_server.address, "demo.v1.Demo/Hello",
+    )  # fmt: skip
+    assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["Ada", "Cy"]
+    assert result.err.count("invalid request") == 1
+
+
+def test_rules_that_cannot_be_compiled_are_named_once(rpcurl, grpc_server, tmp_path):
+    (tmp_path / "demo.proto").write_text(
+        """syntax = "proto3";
+        package demo.v1;
+        import "buf/validate/validate.proto";
+        message HelloRequest {
+          string name = 1 [
+            (buf.validate.field).string = {pattern: "(", min_len: 2},
+            (buf.validate.field).cel = {id: "one", expression: "this.unheard()"},
+            (buf.validate.field).cel = {id: "two", expression: "this.size() / 0 == 1"},
+            (buf.validate.field).cel = {id: "three", expression: "this != 'BB'"}
+          ];
+          string language = 2 [(buf.validate.field).int32.gt = 2];
+        }
+        message HelloReply { string message = 1; string name = 2; }
+        service Demo { rpc Hello(HelloRequest) returns (HelloReply); }
+        """
+    )
+    result = rpcurl(
+        "--plaintext", "--proto", tmp_path / "demo.proto", "--each", "--use", "validate",
+        "-d", '{"name":"AA"}{"name":"BB"}{"name":"C"}{"name":"CC"}', grpc_server.address, "demo.v1.Demo/Hello",
+    )  # fmt: skip
+    assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["AA", "CC"]
+    for line in [
+        'demo.v1.HelloRequest.name: string.pattern: "(" is not a valid regular expression: missing )',
+        "demo.v1.HelloRequest.name: one: the function unheard with 0 arguments is not supported",
+        "name: two is skipped: division by zero",
+        "demo.v1.HelloRequest.language: the rules are for int32, but the type is string",
+    ]:
+        assert result.err.count(line) == 1, result.err
+    assert result.err.count("invalid request: name") == 2
+
+
+def test_a_hostile_pattern_ends(rpcurl, grpc_server, tmp_path):
+    (tmp_path / "demo.proto").write_text(
+        """syntax = "proto3";
+        package demo.v1;
+        import "buf/validate/validate.proto";
+        message HelloRequest { string name = 1 [(buf.validate.field).string.pattern = "^((a?){1000}){9}b$"]; string language = 2; }
+        message HelloReply { string message = 1; string name = 2; }
+        service Demo { rpc Hello(HelloRequest) returns (HelloReply); }
+        """
+    )
+    (tmp_path / "data.json").write_text(json.dumps({"name": "a" * 100_000}))
+    result = rpcurl(
+        "--plaintext", "--proto", tmp_path / "demo.proto", "--use", "validate", "-d", f"@{tmp_path / 'data.json'}",
+        grpc_server.address, "demo.v1.Demo/Hello",
+    )  # fmt: skip
+    assert result.code == 0 and "string.pattern is skipped: the regular expression takes too long" in result.err
+
+
+def test_schema_from_reflection_has_the_rules(rpcurl, tmp_path, grpc_server):
+    # The server's own schema has no rules: everything is sent.
+    result = rpcurl("--plaintext", "-d", '{"name":"A"}', "--use", "validate", grpc_server.address, "demo.v1.Demo/Hello")
+    assert (result.code, result.err) == (0, "")
+
+
+def test_the_examples_of_the_manual(grpc_server, descriptor_set, tmp_path):
+    invalid, warned = [
+        manual.run(script, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+        for script in manual.examples("rpcurl-validate.7")
+    ]
+    assert (invalid.returncode, invalid.stdout) == (67, "")
+    assert "invalid request: name: must be at least 2 characters [string.min_len] (and 1 more)" in invalid.stderr
+    assert "must be a code of two letters" in invalid.stderr
+    assert (warned.returncode, json.loads(warned.stdout)) == (0, {"message": "Hello, Ada!"})
+    assert "invalid response: message: does not have prefix `Hi` [string.prefix]" in warned.stderr
