@@ -38,6 +38,10 @@ static const char *resolve(void *library) {
   /* Functions of OpenSSL, if libcurl uses it. */
   *(void **)&lib.alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
   *(void **)&lib.tls_version = dlsym(library, "SSL_get_version");
+  *(void **)&lib.open_file = dlsym(library, "BIO_new_file");
+  *(void **)&lib.close_file = dlsym(library, "BIO_free");
+  *(void **)&lib.read_key = dlsym(library, "PEM_read_bio_PrivateKey");
+  *(void **)&lib.free_key = dlsym(library, "EVP_PKEY_free");
   *(void **)&lib.tls_error = dlsym(library, "ERR_get_error");
   return NULL;
 }
@@ -51,6 +55,10 @@ static const char *open_library(const char *name) {
 /* Functions of OpenSSL, whose headers are not needed otherwise. */
 void SSL_get0_alpn_selected(const void *ssl, const unsigned char **name, unsigned int *length);
 const char *SSL_get_version(const void *ssl);
+void *BIO_new_file(const char *name, const char *mode);
+int BIO_free(void *file);
+void *PEM_read_bio_PrivateKey(void *file, void **key, void *callback, void *passphrase);
+void EVP_PKEY_free(void *key);
 unsigned long ERR_get_error(void);
 #endif
 
@@ -62,6 +70,10 @@ static const char *use_default(void) {
   CCURL_EACH_FUNCTION(LINKED)
   lib.alpn_selected = SSL_get0_alpn_selected;
   lib.tls_version = SSL_get_version;
+  lib.open_file = BIO_new_file;
+  lib.close_file = BIO_free;
+  lib.read_key = PEM_read_bio_PrivateKey;
+  lib.free_key = EVP_PKEY_free;
   lib.tls_error = ERR_get_error;
   return NULL;
 #else
@@ -211,12 +223,18 @@ bool ccurl_has_status(CURL *handle) {
   return lib.curl_easy_header(handle, ":status", 0, CURLH_PSEUDO, -1, &status) == CURLHE_OK;
 }
 
-bool ccurl_is_passphrase_wrong(void) {
-  /* The library (ERR_LIB_PROV) and the reason (PROV_R_BAD_DECRYPT) of OpenSSL 3. */
-  const unsigned long bad_decrypt = 57ul << 23 | 100;
+bool ccurl_is_passphrase_wrong(const char *file, const char *passphrase) {
+  if (!lib.open_file || !lib.close_file || !lib.read_key || !lib.free_key || !lib.tls_error) return false;
+  void *content = lib.open_file(file, "r");
+  if (!content) return false;
+  void *key = lib.read_key(content, NULL, NULL, (void *)passphrase);
+  if (key) lib.free_key(key);
+  lib.close_file(content);
+  /* The libraries (ERR_LIB_EVP, ERR_LIB_PROV) and the reason (bad decrypt) of OpenSSL 3. */
+  const unsigned long reason = 100, of_envelopes = 6ul << 23 | reason, of_providers = 57ul << 23 | reason;
   bool is_wrong = false;
-  for (unsigned long error; lib.tls_error && (error = lib.tls_error());) is_wrong |= error == bad_decrypt;
-  return is_wrong;
+  for (unsigned long error; (error = lib.tls_error());) is_wrong |= error == of_envelopes || error == of_providers;
+  return is_wrong && !key;
 }
 
 /* The SSL of OpenSSL of the handle's connection; NULL without one. */

@@ -202,7 +202,13 @@ extension TransferFailure {
     isTLS = url.hasPrefix("https:")
     server = Self.withPort(url.split(separator: "/").dropFirst().first.map(String.init) ?? "", isTLS: isTLS)
     self.options = options
-    isPassphraseWrong = code == CURLE_SSL_CERTPROBLEM && ccurl_is_passphrase_wrong()
+    if code == CURLE_SSL_CERTPROBLEM || code == CURLE_BAD_FUNCTION_ARGUMENT,
+      let certificate = options.certificate
+    {
+      // libcurl's error does not say why it cannot use a key.
+      isPassphraseWrong = ccurl_is_passphrase_wrong(
+        certificate.keyFile ?? certificate.file, certificate.passphrase ?? "")
+    }
     proxy = ProxyAddress.name(for: url, options)
     progress =
       hasResponse

@@ -132,7 +132,7 @@ def test_schema(errors):
     code, error = errors("--descriptor-set", "/no/such", "localhost:1", HELLO)
     assert (code, error) == (3, {"what": "/no/such", "why": "No such file or directory", "exit": 3})
     code, error = errors("localhost:1", f"{SERVICE}/Helo")
-    assert (code, error["hint"]) == (3, f"did you mean {HELLO}?")
+    assert (code, error["hint"]) == (3, f"did you mean {HELLO}?; --reflect also asks the server")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ PLACES = {
 FOLDERS = {
     "share/doc/rpcurl/examples": ["stamp", "sign", "redact", "approve", "count"],
     "share/man": ["man1/rpcurl.1", "man3/rpcurl-plugin.3", "man5/rpcurl-config.5", "man7/rpcurl-retry.7"],
+    "share/rpcurl/RustKit": ["rpcurl.rs"],
     "share/rpcurl/SwiftKit": ["Package.swift", "plugin.mk", "Sources/CRPCURLPlugin/include/rpcurl/plugin.h"],
 }
 

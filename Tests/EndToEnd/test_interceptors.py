@@ -174,7 +174,7 @@ def test_library_without_the_version_note(rpcurl, descriptor_set, tmp_path):
 
 
 def test_plugin_without_the_entry_symbol(rpcurl, descriptor_set, tmp_path):
-    source = '#include <rpcurl/plugin.h>\nRPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR)\n'
+    source = '#include <rpcurl/plugin.h>\nRPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR, 0)\n'
     result = load(rpcurl, descriptor_set, build(tmp_path, source))
     assert (result.code, result.out) == (7, "")
     assert "missing symbol rpcurl_plugin_entry" in result.err
@@ -182,7 +182,7 @@ def test_plugin_without_the_entry_symbol(rpcurl, descriptor_set, tmp_path):
 
 def test_plugin_of_another_abi_version_is_refused_before_it_runs(rpcurl, descriptor_set, tmp_path):
     source = (
-        "#include <rpcurl/plugin.h>\n#include <stdio.h>\nRPCURL_NOTE_(7, 3)\n"
+        "#include <rpcurl/plugin.h>\n#include <stdio.h>\nRPCURL_NOTE_(7, 3, 0)\n"
         '__attribute__((constructor)) static void run(void) { puts("I run"); }\n'
         "const rpcurl_plugin *rpcurl_plugin_entry(void) { return 0; }\n"
     )

@@ -47,7 +47,7 @@ def directory(tmp_path):
 @pytest.mark.parametrize("columns", [40, 80])
 def test_list_is_wrapped_between_words_on_a_terminal(rpcurl, columns):
     environment = rpcurl.environment({"TERM": "xterm"})
-    screen = Terminal([str(RPCURL), "plugins"], environment, columns, rows=400)
+    screen = Terminal([str(RPCURL), "plugins"], environment, columns, rows=1000)
     screen.end()
     words = {word for line in screen.lines for word in line.split()}
     screen.close()
@@ -90,7 +90,7 @@ def test_list_as_json(rpcurl, directory):
 def test_list_runs_no_code_of_refused_plugins(rpcurl, tmp_path):
     file = tmp_path / "plugin.c"
     file.write_text(
-        "#include <rpcurl/plugin.h>\n#include <stdio.h>\nRPCURL_NOTE_(2, 0)\n"
+        "#include <rpcurl/plugin.h>\n#include <stdio.h>\nRPCURL_NOTE_(2, 0, 0)\n"
         '__attribute__((constructor)) static void run(void) { puts("I run"); }\n'
         "const rpcurl_plugin *rpcurl_plugin_entry(void) { return 0; }\n"
     )

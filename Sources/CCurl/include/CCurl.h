@@ -51,7 +51,12 @@ struct ccurl_functions {
   void (*alpn_selected)(const void *ssl, const unsigned char **name, unsigned int *length);
   /* SSL_get_version of OpenSSL, or NULL. */
   const char *(*tls_version)(const void *ssl);
-  /* ERR_get_error of OpenSSL; NULL if libcurl uses another TLS library. */
+  /* BIO_new_file, BIO_free, PEM_read_bio_PrivateKey, EVP_PKEY_free and ERR_get_error of OpenSSL; NULL if libcurl uses
+   * another TLS library. */
+  void *(*open_file)(const char *name, const char *mode);
+  int (*close_file)(void *file);
+  void *(*read_key)(void *file, void **key, void *callback, void *passphrase);
+  void (*free_key)(void *key);
   unsigned long (*tls_error)(void);
 };
 #undef CCURL_MEMBER
@@ -133,8 +138,8 @@ bool ccurl_uses_proxy(CURL *handle);
 /* Whether libcurl has read the header fields of an HTTP/2 response, delivered or not. */
 bool ccurl_has_status(CURL *handle);
 
-/* Whether OpenSSL's errors of this thread, which this function removes, include a key that could not be decrypted. */
-bool ccurl_is_passphrase_wrong(void);
+/* Whether OpenSSL cannot decrypt the private key in a PEM file with a passphrase. False also if the file has no key. */
+bool ccurl_is_passphrase_wrong(const char *file, const char *passphrase);
 
 /* Copies the protocol that TLS negotiated (ALPN) for the handle's connection, such as "h2", to `name`; "" for
  * none. Returns false if it is unknown: no TLS, or a TLS library other than OpenSSL. */

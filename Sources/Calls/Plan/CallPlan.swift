@@ -221,9 +221,10 @@ extension CallPlan {
 extension Failure {
   /// The failure for a method that the given files lack, with the option that asks the server too.
   fileprivate func addingReflection(_ command: CallArguments) -> Failure {
-    guard status == .schema, var message, command.schema.hasSources, command.reflection.reflect == nil else {
-      return self
-    }
+    // Not for a file that cannot be read or compiled.
+    guard status == .schema, var message, command.schema.hasSources, command.reflection.reflect == nil,
+      ["not found", "no method", "no service"].contains(where: message.why.hasPrefix)
+    else { return self }
     message.hint =
       message.hint.map { "\($0); --reflect also asks the server" } ?? "--reflect also asks the server"
     return Failure(status, message)

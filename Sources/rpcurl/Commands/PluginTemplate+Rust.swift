@@ -7,7 +7,7 @@ extension PluginTemplate {
   private static let cargo = """
     [package]
     name = "@NAME@"
-    version = "0.1.0"
+    version = "1.0.0"
     edition = "2021"
 
     [lib]
@@ -151,7 +151,7 @@ extension PluginTemplate {
 
     export_plugin!(rpcurl_plugin {
         name: "@NAME@\0".as_ptr() as *const _,
-        version: "0.1\0".as_ptr() as *const _,
+        version: "1.0\0".as_ptr() as *const _,
         summary: "adds a header to each request\0".as_ptr() as *const _,
         config_help: "header=TEXT    the header to add\0".as_ptr() as *const _,
         load: Some(load),
