@@ -598,3 +598,19 @@ def descriptor_set() -> Path:
     if not path.is_file():
         pytest.fail(f"{path} is missing: run Tests/Servers/generate.py", pytrace=False)
     return path
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect"])
+def call(request, rpcurl, descriptor_set):
+    """Calls a server of each protocol: `call(method, *options)`; `call.protocol` and `call.port` are its own."""
+    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
+
+    def run(method, *options, **keywords):
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
+            **keywords,
+        )  # fmt: skip
+
+    run.protocol = request.param
+    run.port = server.port
+    return run

@@ -79,20 +79,6 @@ def oauth(tokens):
     return f"auth,token-url={tokens.url},client-id=me,client-secret=s3 cret"
 
 
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
-            **keywords,
-        )  # fmt: skip
-
-    return run
-
-
 def header(result, name="authorization"):
     """What reached the server in a header."""
     assert (result.code, result.err) == (0, "")

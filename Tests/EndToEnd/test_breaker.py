@@ -11,20 +11,6 @@ FAIL = "demo.v1.Demo/Fail"
 BUSY, FOUND_NOT = '{"code":14,"message":"busy"}', '{"code":5}'
 
 
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
-            **keywords,
-        )  # fmt: skip
-
-    return run
-
-
 def errors(result):
     """The errors of the calls, in order, and whether the breaker caused each."""
     lines = [line for line in result.err.splitlines() if line.startswith("rpcurl: call ")]

@@ -11,20 +11,6 @@ COUNT = "demo.v1.Demo/Count"
 SLOW = ["-d", '{"milliseconds":60000}']
 
 
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
-            **keywords,
-        )  # fmt: skip
-
-    return run
-
-
 @pytest.mark.parametrize("limits", [["default=300ms"], ["max=300ms"], ["default=300ms", "max=20"]])
 def test_ends_slow_calls(call, limits):
     result = call(DELAY, *SLOW, "--use", ",".join(["deadline", *limits]))

@@ -9,20 +9,6 @@ import manual
 HELLO = "demo.v1.Demo/Hello"
 
 
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
-            **keywords,
-        )  # fmt: skip
-
-    return run
-
-
 def test_requests_are_changed(call):
     result = call(HELLO, "-d", '{"name":"Ada"}', "--use", "edit,transform=name:upper,set=language=de")
     assert (result.code, json.loads(result.out)) == (0, {"message": "Hallo, ADA!", "name": "ADA"}), result.err

@@ -11,20 +11,6 @@ HELLO = "demo.v1.Demo/Hello"
 ADA = ["-d", '{"name":"Ada"}']
 
 
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
-            **keywords,
-        )  # fmt: skip
-
-    return run
-
-
 @pytest.mark.parametrize(
     ("setting", "code", "words"),
     [("abort=unavailable", 14, "fault filter abort"), ("abort=401", 16, "HTTP 401"), ("abort=5", 5, "not_found")],

@@ -11,20 +11,6 @@ import manual
 ECHO = "demo.v1.Demo/EchoMetadata"
 
 
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
-            **keywords,
-        )  # fmt: skip
-
-    return run
-
-
 def fields(result):
     """What reached the server, by name."""
     assert (result.code, result.err) == (0, "")

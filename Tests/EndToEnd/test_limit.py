@@ -15,20 +15,6 @@ HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
 GREETING = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "greeting.c"
 
 
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
-            **keywords,
-        )  # fmt: skip
-
-    return run
-
-
 def names(count):
     return "".join(f'{{"name":"{number}"}}' for number in range(count))
 

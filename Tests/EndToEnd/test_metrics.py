@@ -18,21 +18,6 @@ DELAY = "demo.v1.Demo/Delay"
 ADA = '{"name":"Ada"}'
 
 
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
-            **keywords,
-        )  # fmt: skip
-
-    run.protocol = request.param
-    return run
-
-
 @pytest.fixture
 def otlp():
     with collector.running() as server:

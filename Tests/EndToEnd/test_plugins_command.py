@@ -258,7 +258,7 @@ def test_new_in_other_languages_builds_and_passes_its_own_test(
     assert {"name": "x-mine", "value": "1"} in json.loads(result.out)["headers"]
 
 
-STATEFUL = """
+STATEFUL = r"""
 final class Counter: Interceptor {
   let stages: Stages = [.requestStart]
   private let call: Call

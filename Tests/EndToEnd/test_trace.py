@@ -21,22 +21,6 @@ PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
 QUICK = "retry,initial=10ms,jitter=0"
 
 
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, *options, f"{server.url}/{method}",
-            **keywords,
-        )  # fmt: skip
-
-    run.protocol = request.param
-    run.port = server.port
-    return run
-
-
 @pytest.fixture
 def otlp():
     with collector.running() as server:

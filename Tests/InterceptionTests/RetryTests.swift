@@ -84,6 +84,16 @@ import Testing
     #expect(call.sentStart?.headers == Headers([("a", "1"), ("previous", "1")]))
   }
 
+  @Test func retryAfterTheDeadlineIsNotWaitedFor() {
+    let call = TestCall(.unary, journal, [retrier(after: .seconds(2))])
+    call.request.deadline = call.clock.now + .seconds(2)
+    call.start()
+    call.receiveEnd(gone)
+    #expect(call.end?.error == gone)
+    #expect(
+      call.logged.map(\.text) == ["the call cannot be retried: the deadline is before the next attempt"])
+  }
+
   @Test func messagesBetweenAttemptsAreSentInTheNext() {
     let call = TestCall(.bidiStreaming, journal, [retrier(after: .seconds(1))])
     call.start()

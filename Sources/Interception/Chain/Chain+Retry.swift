@@ -13,13 +13,18 @@ extension Chain {
   /// the request is still recorded.
   func canRetry(_ tokenID: TokenID) -> Bool { isLive(tokenID) && reasonAgainstRetry(tokenID) == nil }
 
-  /// Whether the call is retried, as the verdict with a token requests; logs the reason if not.
-  func admitsRetry(_ tokenID: TokenID) -> Bool {
-    guard let reason = reasonAgainstRetry(tokenID) else { return true }
+  /// Whether the call is retried after a delay, as the verdict with a token requests; logs the reason if not.
+  func admitsRetry(_ tokenID: TokenID, after delay: Duration) -> Bool {
+    guard let reason = reasonAgainstRetry(tokenID) ?? reasonAgainstWaiting(delay) else { return true }
     environment.log(
       LogRecord(
         level: .info, source: slot(of: tokenID).name, text: "the call cannot be retried: \(reason)"))
     return false
+  }
+
+  private func reasonAgainstWaiting(_ delay: Duration) -> String? {
+    guard let deadline = progress.deadline, environment.clock.now + delay >= deadline else { return nil }
+    return "the deadline is before the next attempt"
   }
 
   private func reasonAgainstRetry(_ tokenID: TokenID) -> String? {

@@ -93,7 +93,7 @@ extension Chain {
     case .fail(let error, let trailers): end(.fail(tokenID, error, trailers: trailers))
     case .respond(let response): end(.respond(tokenID, response))
     case .retry(let delay, let headers):
-      guard admitsRetry(tokenID) else { return .asItIs }
+      guard admitsRetry(tokenID, after: delay) else { return .asItIs }
       end(.retry(tokenID, after: delay, headers))
     case .proceed, .proceedMessage, .asItIs, .drop, .taken, .abandoned, .ended: return verdict
     }

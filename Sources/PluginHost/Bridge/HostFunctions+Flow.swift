@@ -11,7 +11,7 @@ extension HostFunctions {
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
       guard nanoseconds >= 0 else { throw invalid("the pause is negative") }
-      let headers = try headers(fields, count)
+      let headers = try headers(fields, count, at: .requestStart)
       let result = settle(
         host, token, "retry",
         check: { stage throws(ABIFailure) in

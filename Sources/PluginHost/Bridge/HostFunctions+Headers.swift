@@ -84,12 +84,17 @@ extension HostFunctions {
   }
 
   /// Copies a list of fields from a plugin.
-  static func headers(_ fields: UnsafePointer<rpcurl_field>?, _ count: Int) throws(ABIFailure) -> Headers {
+  ///
+  /// - Parameter stage: The stage whose rules for names apply; nil for none.
+  static func headers(
+    _ fields: UnsafePointer<rpcurl_field>?, _ count: Int, at stage: Stage? = nil
+  ) throws(ABIFailure) -> Headers {
     guard (0...mostElements).contains(count) else { throw invalid("\(count) fields") }
     guard count == 0 || fields != nil else { throw invalid("the fields are null") }
     var headers = Headers()
     for entry in UnsafeBufferPointer(start: fields, count: count) {
       let (name, value) = try field(entry.name, entry.value)
+      if let stage, let reason = HostHeaders.reason(against: name, at: stage) { throw invalid(reason) }
       headers.add(name, value)
     }
     return headers

@@ -33,7 +33,7 @@ extension HostFunctions {
   ) throws(ABIFailure) -> Subrequest {
     var call = Subrequest(method: schema.name, message: message)
     if plain.target.size > 0 { call.target = try checkedTarget(plain.target) }
-    call.headers = try headers(plain.headers, plain.header_count)
+    call.headers = try headers(plain.headers, plain.header_count, at: .requestStart)
     if plain.timeout_ns > 0 { call.timeout = .nanoseconds(plain.timeout_ns) }
     return call
   }

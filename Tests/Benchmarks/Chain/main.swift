@@ -118,6 +118,7 @@ let chains: [(String, [InterceptorRegistration])] = [
   ("10 in Swift, every stage", swift(10, .all)),
   ("10 in C, headers only", try plugins(10, "headers")),
   ("10 in C, bytes", try plugins(10, "bytes")),
+  ("10 in C, every stage", try plugins(10, "all")),
 ]
 
 func column(_ nanoseconds: Double) -> String {

@@ -161,6 +161,8 @@ static int32_t response_end(const rpcurl_host *host, void *plugin_state, rpcurl_
   host->get_status(host, token, &status);
   if (status.code == 0) return RPCURL_OK;
   log_result("negative retry", host->retry(host, token, -1, NULL, 0));
+  const rpcurl_field of_http = {RPCURL_TEXT("te"), RPCURL_TEXT("gzip")};
+  log_result("retry with te", host->retry(host, token, 0, &of_http, 1));
   log_result("retry", host->retry(host, token, 2000000000, &header, 1));
   log_result("retry again", host->retry(host, token, 0, NULL, 0));
   return RPCURL_OK;

@@ -846,7 +846,8 @@ typedef struct rpcurl_plugin {
   /* [main] A structure of additional callbacks, such as RPCURL_EXTENSION_CHECK; null if the plugin has none with that
    * name. Called after ready. Valid as long as the process lives. */
   const void *(*get_extension)(const rpcurl_host *host, void *plugin, rpcurl_text name);
-  /* [main] Called at a normal end of the process. No call is open. */
+  /* [main] Called at a normal end of the process, or when a session has removed the plugin. No call is open. The code
+   * stays in memory. */
   void (*unload)(const rpcurl_host *host, void *plugin);
 
   /* [loop] A call is about to start. RPCURL_OK: take part, with *state for this call. RPCURL_DECLINE: do not take
