@@ -38,7 +38,8 @@ import Testing
     #expect(call.end?.error == nil)
     #expect(
       log.lines.dropFirst() == [
-        "negative retry: -1", "retry with te: -1", "retry: 0", "plugin misbehaving: retry with a token that was already used",
+        "negative retry: -1", "retry with te: -1", "retry: 0",
+        "plugin misbehaving: retry with a token that was already used",
         "retry again: -2", "close; post: -4", "inject: -4",
       ])
   }
