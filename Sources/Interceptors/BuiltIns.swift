@@ -8,7 +8,7 @@ package enum BuiltIns {
     package let form: String
     /// What it does, in one line, with the default.
     package let summary: String
-    /// The value that applies if the key is not given; nil if there is none.
+    /// The value that applies if the key is not given; nil without a default.
     package let defaultValue: String?
     /// The keys of which one must be given for this one to matter; empty if it always does.
     private let uses: [String]

@@ -70,7 +70,7 @@ package protocol OutputFile: AnyObject, Sendable {
 
 /// A folder of data that can be made again, shared by the processes of the user.
 package protocol CacheFolder: AnyObject, Sendable {
-  /// The content that was stored for a key; nil if there is none, or it cannot be trusted.
+  /// The content that was stored for a key; nil if absent, or if it cannot be trusted.
   func load(_ key: [UInt8]) -> [UInt8]?
   /// Stores content for a key, in place of what was stored before.
   func store(_ content: [UInt8], for key: [UInt8]) throws(ServiceFailure)

@@ -62,7 +62,7 @@ public struct ResponseStart: Sendable, Equatable {
   public var httpVersion: String
   /// The leading metadata, in the order received.
   public var headers: Headers
-  /// The address and the port of the connection, such as `127.0.0.1:80`; empty if there is none, or for a Unix socket.
+  /// The address and the port of the connection, such as `127.0.0.1:80`; empty without a connection, or for a Unix socket.
   public var peer = ""
   /// The version of TLS, such as `TLSv1.3`; empty without TLS, or if libcurl does not report it.
   public var tlsVersion = ""

@@ -225,8 +225,7 @@ extension Failure {
     guard status == .schema, var message, command.schema.hasSources, command.reflection.reflect == nil,
       ["not found", "no method", "no service"].contains(where: message.why.hasPrefix)
     else { return self }
-    message.hint =
-      message.hint.map { "\($0); --reflect also asks the server" } ?? "--reflect also asks the server"
+    message.append(hint: "--reflect also asks the server")
     return Failure(status, message)
   }
 
@@ -239,11 +238,18 @@ extension Failure {
         "\(name) needs the schema: run \"rpcurl export TARGET -o api.binpb\" while a server runs, then add "
         + "--descriptor-set api.binpb"
     } else if names.contains("retry") {
-      let limit = "retry does not apply to the request for the schema; --descriptor-set FILE avoids it"
-      message.hint = message.hint.map { "\($0); \(limit)" } ?? limit
+      message.append(
+        hint: "retry does not apply to the request for the schema; --descriptor-set FILE avoids it")
     } else {
       return self
     }
     return Failure(status, message)
+  }
+}
+
+extension Failure.Message {
+  /// Adds a hint after those that it has.
+  fileprivate mutating func append(hint added: String) {
+    hint = hint.map { "\($0); \(added)" } ?? added
   }
 }

@@ -174,7 +174,7 @@ extension RequestMessage {
     return argument.contains(".") || argument.contains("/") ? "a file is given by -d @\(argument)" : nil
   }
 
-  /// The option that replaces a value function at the position of an error; nil if there is none.
+  /// The option that replaces a value function at the position of an error; nil if absent.
   private func functionHint(_ offset: Int) -> String? {
     guard form.acceptsFiles, !form.isExpanded, form.format == .json, bytes.indices.contains(offset) else {
       return nil

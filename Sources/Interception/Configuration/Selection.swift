@@ -1,6 +1,6 @@
 /// A list of what to select and what to exclude, such as `demo.v1.*/*+!demo.v1.Demo/Chat`.
 ///
-/// It selects what one of the wanted elements matches, or everything if there is none, except what one of the unwanted
+/// It selects what one of the wanted elements matches, or everything without any, except what one of the unwanted
 /// elements matches.
 public struct Selection<Element: Sendable & Hashable>: Sendable, Hashable {
   /// An element of a list that cannot be parsed.

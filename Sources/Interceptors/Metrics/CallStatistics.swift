@@ -48,7 +48,7 @@ struct CallStatistics {
   /// The same as fractions.
   static let fractions = ["0.5", "0.9", "0.99", "0.999"]
 
-  /// The expected time between two calls; zero if there is none.
+  /// The expected time between two calls; zero if not set.
   let expectedInterval: Duration
   /// When the first call started, in nanoseconds since 1970; nil before it.
   private(set) var startedAt: Int64?

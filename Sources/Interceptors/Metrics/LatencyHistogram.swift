@@ -23,7 +23,7 @@ final class LatencyHistogram {
   ///
   /// - Parameters:
   ///   - latency: The latency.
-  ///   - interval: The expected time between two calls; zero if there is none. A call that takes longer has delayed those
+  ///   - interval: The expected time between two calls; zero if not set. A call that takes longer has delayed those
   ///     that should have followed: they are counted with the latencies that they would have had (coordinated omission).
   func count(_ latency: Duration, expectedInterval interval: Duration = .zero) {
     let value = Swift.min(Swift.max(latency.nanoseconds, 0), Self.limit)

@@ -17,7 +17,7 @@ final class SpanExporter: Sendable {
     var calls: [Span.Beginning] = []
     /// Serialized spans that are not sent yet.
     var waiting: [[UInt8]] = []
-    /// The number of spans in the request that is being sent; 0 if there is none.
+    /// The number of spans in the request that is being sent; 0 between requests.
     var sending = 0
     /// The number of spans that were not exported, and why the first of them was not.
     var lost = 0

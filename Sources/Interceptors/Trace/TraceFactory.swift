@@ -17,7 +17,7 @@ struct TraceFactory: InterceptorFactory {
 
   /// What the calls of a registration share.
   final class Plan: Sendable {
-    /// The span of the environment, which causes all calls; nil if there is none.
+    /// The span of the environment, which causes all calls; nil if absent.
     let parent: TraceParent?
     let traceState: String
     let hasMessages: Bool

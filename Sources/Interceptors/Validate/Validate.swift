@@ -39,44 +39,35 @@ final class Validate: Interceptor {
 
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
     defer { sent += 1 }
-    let found = violations(of: message)
     let name = kind.clientStreams ? "request \(sent)" : "request"
-    guard !found.isEmpty, let error = report(found, requests, .invalidArgument, name) else {
-      return token.proceed(message)
-    }
-    token.fail(error)
+    if let error = validate(message, requests, .invalidArgument, name) { return token.fail(error) }
+    token.proceed(message)
   }
 
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
     defer { received += 1 }
-    let found = violations(of: message)
     let name = kind.serverStreams ? "response \(received)" : "response"
-    guard !found.isEmpty, let error = report(found, responses, .internal, name) else {
-      return token.proceed(message)
-    }
-    token.fail(error)
+    if let error = validate(message, responses, .internal, name) { return token.fail(error) }
+    token.proceed(message)
   }
 
-  private func violations(of message: Message) -> [Violation] {
+  /// Logs the violations of a message, or returns the error for them; nil without any.
+  private func validate(
+    _ message: Message, _ effect: Effect, _ code: StatusCode, _ name: String
+  ) -> RPCError? {
     var validator = MessageValidator(book, now: services.nanosecondsSince1970) { [context] warning in
       context.log(.warning, warning)
     }
     validator.validate(message)
-    return validator.violations
-  }
-
-  /// Logs violations, or returns the error for them.
-  private func report(
-    _ found: [Violation], _ effect: Effect, _ code: StatusCode, _ name: String
-  ) -> RPCError? {
+    let found = validator.violations
+    guard let first = found.first?.text else { return nil }
     guard effect == .fail else {
       for violation in found { context.log(.warning, "invalid \(name): \(violation.text)") }
       return nil
     }
-    let first = found[0].text
-    let message = found.count == 1 ? first : "\(first) (and \(found.count - 1) more)"
+    let text = found.count == 1 ? first : "\(first) (and \(found.count - 1) more)"
     return RPCError(
-      code, "invalid \(name): \(message)", details: [Violation.detail(found)],
+      code, "invalid \(name): \(text)", details: [Violation.detail(found)],
       origin: .interceptor(context.name))
   }
 }

@@ -142,7 +142,7 @@ package final class ValueFunctions: Sendable {
     return out
   }
 
-  /// The first call of an existing function in a text, such as `${uuid()}`; nil if there is none.
+  /// The first call of an existing function in a text, such as `${uuid()}`; nil if absent.
   ///
   /// - Parameter isValue: Whether the text begins with a value of JSON: only this value is searched.
   package static func reference(in text: ArraySlice<UInt8>, isValue: Bool = false) -> String? {

@@ -21,7 +21,7 @@ package struct FieldAssignment: Equatable, Sendable {
 
   /// Splits text at the first separator outside of quotes: the keys of maps in a path may contain it.
   ///
-  /// - Returns: The parts before and after the separator; nil if there is none.
+  /// - Returns: The parts before and after the separator; nil if it is absent.
   package static func split(
     _ text: String, at separator: Unicode.Scalar
   ) -> (path: Substring, rest: Substring)? {

@@ -58,7 +58,7 @@ public struct ResponseStart: Sendable {
   /// The HTTP version: `1.1`, `2` or `3`; empty if the response is not from a server.
   public func httpVersion() throws(HostError) -> String { String(try plain().http_version) }
 
-  /// The address and the port of the connection; empty if there is none, or for a Unix socket.
+  /// The address and the port of the connection; empty without a connection, or for a Unix socket.
   public func peer() throws(HostError) -> String { String(try plain().peer) }
 
   /// The version of TLS, such as `TLSv1.3`; empty without TLS.

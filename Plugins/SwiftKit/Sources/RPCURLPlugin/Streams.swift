@@ -31,7 +31,7 @@ public struct Fetch: Sendable {
 
 /// The response to a plain HTTP request.
 public struct FetchResponse: Sendable {
-  /// Ok if there is a response, whatever its HTTP status is.
+  /// Ok for a response with any HTTP status.
   public let status: Status
   /// The HTTP status.
   public let httpStatus: Int

@@ -492,7 +492,7 @@ typedef struct rpcurl_fetch {
 /* The response to a plain HTTP request. Valid until `done` returns. */
 typedef struct rpcurl_fetch_response {
   size_t struct_size;
-  const rpcurl_status *status; /* ok if there is a response, whatever its HTTP status is */
+  const rpcurl_status *status; /* ok for a response with any HTTP status */
   int32_t http_status;
   uint32_t reserved; /* 0 */
   const rpcurl_field *headers;

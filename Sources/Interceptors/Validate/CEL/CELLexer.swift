@@ -103,7 +103,7 @@ struct CELLexer {
 
   // MARK: Strings
 
-  /// Reads a string or bytes; nil if there is none here.
+  /// Reads a string or bytes; nil if the text here is neither.
   private mutating func string() throws(RuleProblem) -> Token? {
     var length = 0
     var isRaw = false
