@@ -42,6 +42,8 @@ package protocol InterceptorServices: ValueSourceServices {
     completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void)
   /// The time of day, in nanoseconds since 1970 (UTC).
   var nanosecondsSince1970: Int64 { get }
+  /// The report files of this run.
+  var reports: ReportFiles { get }
 }
 
 extension ValueSourceServices {

@@ -1,3 +1,4 @@
+import Interceptors
 import System
 
 /// The user's side of a command: standard output, standard error, and the terminal that both may share.
@@ -8,6 +9,8 @@ package struct Console {
   package let error: StandardError
   /// Prompts for secrets, which are the same for all calls.
   package let secrets = SecretPrompt()
+  /// The report files that interceptors of this run write.
+  package let reports = ReportFiles()
 
   /// Creates a console.
   ///

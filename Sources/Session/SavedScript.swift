@@ -40,8 +40,10 @@ package enum SavedScript {
   package static func shell(_ record: SessionRecord, showsSecrets: Bool) -> String {
     var secrets = SessionSecrets(showsSecrets: showsSecrets)
     var commands: [String] = []
-    for call in record.calls where !call.hasFailed {
+    // A stream that did not end by itself, and had no response, has nothing that a script could wait for.
+    for call in record.calls where !call.hasFailed && call.limit != 0 {
       var words = ["rpcurl", "call"] + secrets.words(call.arguments).map(quoted)
+      if let limit = call.limit { words += ["--limit", "\(limit)"] }
       if !call.isClientStreaming, let message = call.messages.first, message != "{}" {
         words += ["-d", quoted(message)]
       }

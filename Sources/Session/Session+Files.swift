@@ -40,6 +40,7 @@ extension Session {
   ]
 
   private func save(_ path: String, showsSecrets: Bool) throws(Failure) {
+    for stream in streams.open where !stream.isDone { stream.saved?.limit = stream.received }
     let text =
       path.hasSuffix(".sh")
       ? SavedScript.shell(record, showsSecrets: showsSecrets)

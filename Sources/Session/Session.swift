@@ -278,6 +278,7 @@ package final class Session {
   package func conclude(_ stream: SessionStream) -> ExitStatus? {
     defer { stream.forget() }
     let status = stream.printer.conclude()
+    stream.saved?.limit = stream.isCanceled ? stream.received : nil
     if let failure = stream.printer.failure { report(failure) }
     return status ?? stream.printer.failure?.status
   }

@@ -13,6 +13,8 @@ package final class SavedCall {
   package fileprivate(set) var messages: [String] = []
   /// Whether the call failed; a script would stop at it.
   package var hasFailed = false
+  /// The number of responses after which a script ends the call; nil for a call that its server ended.
+  package var limit: Int?
 
   package init(_ state: SessionState, _ chain: SessionChain, _ plan: CallPlan) {
     arguments = state.commandLine + chain.members.flatMap { $0.entry.arguments }

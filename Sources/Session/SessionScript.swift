@@ -12,8 +12,8 @@ extension Session {
   ///
   /// - Parameters:
   ///   - path: The file; `-` for standard input.
-  ///   - keepsGoing: Whether to print the error of a command and continue.
-  /// - Throws: `Failure` with the file and line of the command that failed.
+  ///   - keepsGoing: Whether to print the error of a command and continue; the script fails at its end.
+  /// - Throws: `Failure` with the file and line of the command that failed; if `keepsGoing`, of the first one.
   package func runScript(_ path: String, keepsGoing: Bool = false) throws {
     guard scriptDepth < Self.depthLimit else {
       throw Failure(.usage, path, "scripts are nested more than \(Self.depthLimit) deep")
@@ -34,6 +34,7 @@ extension Session {
     }
     var reader = SessionStatementReader()
     var first = 0
+    var firstFailure: Failure?
     // Split at line feeds only, as the prompt does: JSON strings may contain the other line ends of Unicode.
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() where end == nil {
@@ -49,11 +50,14 @@ extension Session {
         let failure = Self.placed(error, place ?? path)
         guard keepsGoing, end == nil else { throw failure }
         report(failure)
+        firstFailure = firstFailure ?? failure
       }
     }
     if reader.isWithin, end == nil {
       throw Failure(.input, "\(path), line \(first)", "unexpected end of the JSON")
     }
+    // Each error was reported.
+    if let firstFailure, end == nil { throw Failure(reported: firstFailure.status) }
   }
 
   /// Prefixes an error with its place in the script. For an error that was already printed, the result only ends the

@@ -190,6 +190,22 @@ def test_junit_report_of_a_run_without_a_call(rpcurl, descriptor_set, grpc_serve
     assert message("", *schema, target="http://localhost:1").startswith("unavailable (14): ")
 
 
+def test_checks_that_share_a_report(call, tmp_path):
+    report = tmp_path / "report.xml"
+    checks = [f"assert,name={name},field=name == {name},junit={report}" for name in ("Eve", "Ada")]
+    assert call("Hello", '{"name":"Ada"}', *(word for check in checks for word in ("--use", check))).code == 8
+    suite = ET.parse(report).getroot().find("testsuite")
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert {case.get("name"): len(case) for case in suite.findall("testcase")} == {"Eve": 1, "Ada": 0}
+
+
+def test_report_in_the_file_of_another_format(call, tmp_path):
+    file = tmp_path / "report"
+    result = call("Hello", "{}", "--use", f"log,format=har,file={file}", "--use", f"assert,junit={file}")
+    assert (result.code, result.out) == (7, "")
+    assert f"assert: junit: {file}: another interceptor writes this file, in another format" in result.err
+
+
 @pytest.mark.parametrize(
     ("setting", "words"),
     [

@@ -769,6 +769,16 @@ def test_source_stops_at_the_first_failed_command(rpcurl, grpc_server, tmp_path)
     assert f"rpcurl: {tmp_path}/inner, line 4: the command failed\n" in result.err
 
 
+def test_script_that_keeps_going_fails_at_its_end(rpcurl, grpc_server, tmp_path):
+    (tmp_path / "inner").write_text('call Find {"id":"9"}\nnonsense\ncall Hello {"name":"Ada"}\n')
+    outer = tmp_path / "outer"
+    outer.write_text(f'source --keep-going {tmp_path}/inner\ncall Hello {{"name":"never"}}\n')
+    result = rpcurl("run", grpc_server.url, outer)
+    assert (result.code, result.out) == (64 + 5, ADA + "\n")
+    assert "line 2: nonsense: no such command\n" in result.err
+    assert result.err.endswith(f"rpcurl: {outer}, line 1: the command failed\n")
+
+
 def test_scripts_that_run_themselves_end(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "self"
     script.write_text(f"source {script}\n")
@@ -877,13 +887,18 @@ def test_saved_scripts_end_open_streams(rpcurl, prompt, grpc_server, tmp_path):
     session = prompt(grpc_server.url)
     session.type("format json", 'open Count {"from":1,"to":100000,"intervalMs":100}')
     session.line()
-    session.type(f"save {script}", "exit")
+    shell = tmp_path / "saved.sh"
+    session.type(f"save {script}", f"save {shell}", "exit")
     assert session.process.wait() == 0
     last = script.read_text().splitlines()[-2:]
     assert last[0].startswith("receive ") and last[1] == "cancel 1"
     again = rpcurl("run", script)
     assert (again.code, again.err) == (0, "")
     assert again.out.startswith('{"number":1}\n')
+    environment = rpcurl.environment(None) | {"PATH": f"{RPCURL.parent}:{os.environ['PATH']}"}
+    by_shell = subprocess.run(["sh", shell], capture_output=True, text=True, env=environment, timeout=60)
+    assert (by_shell.returncode, by_shell.stderr) == (0, "")
+    assert by_shell.stdout.startswith('{"number":1}\n')
 
 
 def test_sleep_waits_while_streams_go_on(rpcurl, grpc_server):

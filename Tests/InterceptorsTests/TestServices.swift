@@ -18,6 +18,7 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   var holdsCommands = false
   private var held: [() -> Void] = []
   var nanosecondsSince1970: Int64 = 1_700_000_000_000_000_000
+  let reports = ReportFiles()
 
   func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
     guard let content = files[path] else { throw ServiceFailure("no such file or directory") }

@@ -111,7 +111,7 @@ package struct ChainSource {
         BuiltIns.all.first { $0.name == name }?.keys.first?.form
       }
       let registration = try BuiltIns.registration(
-        spec, services: SystemServices(console.error, waitLimit: setup.waitLimit))
+        spec, services: SystemServices(console, waitLimit: setup.waitLimit))
       let defaults = BuiltIns.all.first { $0.name == spec.name }?.defaults(
         besides: Set(spec.settings.map(\.key)))
       return Member(entry: entry, registration: registration, plugin: nil, defaults: defaults ?? [])

@@ -38,14 +38,16 @@ package struct SystemValues: ValueSourceServices {
 package struct SystemServices: InterceptorServices {
   private let error: StandardError
   private let values: SystemValues
+  package let reports: ReportFiles
 
   /// Creates the services.
   ///
   /// - Parameters:
-  ///   - error: Where the interceptors print.
+  ///   - console: Where the interceptors print, and the report files that they share.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
-  package init(_ error: StandardError, waitLimit: Duration?) {
-    self.error = error
+  package init(_ console: Console, waitLimit: Duration?) {
+    error = console.error
+    reports = console.reports
     values = SystemValues(waitLimit: waitLimit)
   }
 
@@ -55,7 +57,8 @@ package struct SystemServices: InterceptorServices {
 
   package func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
     guard path != "-" else { return DescriptorFile(2, sharing: error) }
-    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC)
+    // At the end in any case: two interceptors that write to one file do not overwrite each other.
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (appending ? 0 : O_TRUNC)
     // Mode 0600: the file may contain confidential data.
     let descriptor = Glibc.open(path, flags, 0o600)
     guard descriptor >= 0 else { throw ServiceFailure(FileContents.lastError()) }

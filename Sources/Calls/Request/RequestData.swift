@@ -182,10 +182,12 @@ extension RequestMessage {
     return ValueFunctions.reference(in: bytes[offset...], isValue: true).map(ValueFunctions.hint)
   }
 
-  /// The two ways to give bytes, for the error of a field that has neither.
+  /// The ways to give bytes, for the error of a field that has neither.
   private func fileHint(_ error: MessageParseError) -> String? {
     guard case .invalidBase64 = error.reason, let hint = error.hint, form.acceptsFiles else { return nil }
-    return "\(hint); --set-file \(error.fieldPath)=FILE sends the content of a file"
+    let text = form.isExpanded ? "" : "with --expand-data, "
+    return "\(hint); --set-file \(error.fieldPath)=FILE sends the content of a file; "
+      + "\(text)${base64(TEXT)} is the base64 of a text"
   }
 
   /// The failure to report if the message is not valid JSON; nil if it is. Its type is not checked.

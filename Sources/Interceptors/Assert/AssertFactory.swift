@@ -37,12 +37,16 @@ struct AssertFactory: InterceptorFactory {
   ) throws(ConfigurationError) {
     self.services = services
     expectations = try Expectations(settings)
-    report = settings.text("junit").map { JUnitReport.file($0, services) }
-    guard let report else { return }
+    guard let path = settings.text("junit") else {
+      report = nil
+      return
+    }
     do throws(ServiceFailure) {
+      let report = try JUnitReport.file(path, services)
       try report.write()
+      self.report = report
     } catch {
-      throw settings.error("junit", "\(report.path): \(error.reason)")
+      throw settings.error("junit", "\(path): \(error.reason)")
     }
   }
 

@@ -29,8 +29,14 @@ enum JUnitReport {
   }
 
   /// The file of a report.
-  static func file(_ path: String, _ services: any InterceptorServices) -> ReportFile<Case> {
-    ReportFile(path, services, isPrivate: false) { text(of: $0, now: services.nanosecondsSince1970) }
+  ///
+  /// - Throws: A ``ServiceFailure`` if another interceptor writes the file in another format.
+  static func file(
+    _ path: String, _ services: any InterceptorServices
+  ) throws(ServiceFailure) -> ReportFile<Case> {
+    try services.reports.file(path) {
+      ReportFile(path, services, isPrivate: false) { text(of: $0, now: services.nanosecondsSince1970) }
+    }
   }
 
   private static func text(of cases: [Case], now: Int64) -> String {

@@ -5,9 +5,15 @@ import RPCProtocols
 /// An HTTP archive, version 1.2.
 enum HARFile {
   /// The file of an archive, whose entries are JSON.
-  static func file(_ path: String, _ services: any InterceptorServices) -> ReportFile<String> {
+  ///
+  /// - Throws: A ``ServiceFailure`` if another interceptor writes the file in another format.
+  static func file(
+    _ path: String, _ services: any InterceptorServices
+  ) throws(ServiceFailure) -> ReportFile<String> {
     let head = #"{"log":{"version":"1.2","creator":{"name":"rpcurl","version":"1"},"entries":["#
-    return ReportFile(path, services, isPrivate: true) { "\(head)\n\($0.joined(separator: ",\n"))\n]}}\n" }
+    return try services.reports.file(path) {
+      ReportFile(path, services, isPrivate: true) { "\(head)\n\($0.joined(separator: ",\n"))\n]}}\n" }
+    }
   }
 }
 

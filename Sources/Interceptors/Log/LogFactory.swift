@@ -47,7 +47,7 @@ struct LogFactory: InterceptorFactory {
         throw ServiceFailure("format=har requires a file, which is rewritten after each call")
       }
       guard !isAppending else { throw ServiceFailure("format=har cannot append") }
-      let archive = HARFile.file(path, services)
+      let archive = try HARFile.file(path, services)
       try archive.write()
       target = .archive(archive)
     } catch {

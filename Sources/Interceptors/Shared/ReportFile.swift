@@ -1,5 +1,33 @@
 import Synchronization
 
+/// The report files of a run. Interceptors that name the same file share it.
+package final class ReportFiles: Sendable {
+  private let files = Mutex<[String: any Sendable]>([:])
+
+  /// No file yet.
+  package init() {}
+
+  /// The file at a path.
+  ///
+  /// - Parameters:
+  ///   - path: The path, as the user wrote it.
+  ///   - make: Makes the file of the first interceptor that names it.
+  /// - Throws: A ``ServiceFailure`` if another interceptor writes the file in another format.
+  func file<Entry>(
+    _ path: String, make: () -> ReportFile<Entry>
+  ) throws(ServiceFailure) -> ReportFile<Entry> {
+    let known = files.withLock { files in
+      let file = files[path] ?? make()
+      files[path] = file
+      return file
+    }
+    guard let file = known as? ReportFile<Entry> else {
+      throw ServiceFailure("another interceptor writes this file, in another format")
+    }
+    return file
+  }
+}
+
 /// A file with an entry for each call. It is complete after each call.
 final class ReportFile<Entry: Sendable>: Sendable {
   let path: String

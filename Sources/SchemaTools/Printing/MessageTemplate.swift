@@ -110,7 +110,9 @@ package struct MessageTemplate {
       return .object([(name, try single(value, path: path, around: around))])
     }
     if field.isRepeated {
-      return isCut(field, around) ? .text("[]") : .list(try single(field, path: path, around: around))
+      // An enum value in a list has an effect, as that of a filter has.
+      return isCut(field, around) || field.kind == .enumeration
+        ? .text("[]") : .list(try single(field, path: path, around: around))
     }
     return isCut(field, around) ? .text("null") : try single(field, path: path, around: around)
   }
