@@ -332,7 +332,8 @@ static void at_exit_of_child(void) { _exit(PLUGIN_GUARD_CHILD_EXITED); }
 int plugin_guard_fork(void) {
   pid_t pid = fork();
   if (pid != 0) return pid;
-  const struct rlimit no_core = {0, 0};
+  // One byte instead of none: a limit of 0 does not keep the kernel from piping a core to a program.
+  const struct rlimit no_core = {1, 1};
   is_child = true;
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_PDEATHSIG, SIGKILL);

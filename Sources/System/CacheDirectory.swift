@@ -100,6 +100,8 @@ package final class CacheDirectory: Sendable {
     guard lock >= 0 else { return }
     defer { close(lock) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return }
+    // A child that another thread starts has a copy of the descriptor until it runs its program: closing would not unlock.
+    defer { flock(lock, LOCK_UN) }
     var files: [(name: String, used: Int, size: Int)] = []
     var total = 0
     for name in Directory.names(in: path) where name != "lock" {

@@ -119,7 +119,7 @@ package struct NewFolder {
   private func open(
     parentOf name: String, creates: ((String) -> Void)?
   ) throws(Problem) -> (descriptor: Int32, last: String)? {
-    var current = dup(descriptor)
+    var current = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     var rest = name[...]
     while let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) {
       let part = String(rest[..<slash])

@@ -66,6 +66,8 @@ package struct HistoryFile {
       tries += 1
       usleep(10_000)
     }
+    // A child that another thread starts has a copy of the descriptor until it runs its program: closing would not unlock.
+    defer { flock(lock, LOCK_UN) }
     var all = lines()
     for line in waiting where line != all.last { all.append(line) }
     let text = all.suffix(Self.limit).map { $0 + "\n" }.joined()

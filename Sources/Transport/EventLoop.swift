@@ -13,7 +13,7 @@ public final class EventLoop {
 
   /// The time after which a round handles timers, signals and descriptors first: transfers that receive more
   /// continue in the next round.
-  private static let roundTime = Duration.milliseconds(50)
+  package var roundTime = Duration.milliseconds(50)
 
   /// Called before each wait, when everything received has been processed; flush output here.
   ///
@@ -201,7 +201,7 @@ public final class EventLoop {
 
   private func perform() throws(TransportError) {
     hasReceived = false
-    roundEnd = .now + Self.roundTime
+    roundEnd = .now + roundTime
     let resumed = yielding
     yielding = []
     for transfer in resumed { transfer.continueReceiving() }

@@ -87,8 +87,10 @@ struct ImportSearchTests {
 
   @Test func readsLimitedNumberOfEntries() {
     for index in 0..<50 { directory.makeDirectory("a/b/\(index)") }
-    directory.write("a/b/49/x.proto", [])
+    // The limit is reached within `b`, whatever the order of its entries, so that the directories in it are not read.
+    directory.makeDirectory("a/b/49/c")
+    directory.write("a/b/49/c/x.proto", [])
     #expect(ImportSearch(for: ["x.proto"], from: ["\(path)/a/b"], entryLimit: 10).found.isEmpty)
-    #expect(ImportSearch(for: ["x.proto"], from: ["\(path)/a/b"]).found == ["x.proto": "\(path)/a/b/49"])
+    #expect(ImportSearch(for: ["x.proto"], from: ["\(path)/a/b"]).found == ["x.proto": "\(path)/a/b/49/c"])
   }
 }

@@ -87,15 +87,18 @@ private final class HelperThread: @unchecked Sendable {
 
   private func loop() {
     while true {
-      let (batch, isOver) = lock.holding {
+      let (taken, isOver) = lock.holding {
         defer { work = [] }
         return (work, isStopped)
       }
-      for body in batch {
-        body()
+      var batch = Array(taken.reversed())
+      let isEmpty = batch.isEmpty
+      while !batch.isEmpty {
+        // Released before it counts as done: it may retain an interceptor.
+        batch.removeLast()()
         left.subtract(1, ordering: .releasing)
       }
-      if batch.isEmpty {
+      if isEmpty {
         if isOver { return }
         sched_yield()
       }

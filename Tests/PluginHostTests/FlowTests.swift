@@ -44,6 +44,19 @@ import Testing
       ])
   }
 
+  @Test func cancelDuringRetryEndsTheCall() throws {
+    let call = try call("Retry")
+    call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
+    call.chain.closeRequest()
+    call.wireChain.receive(.responseEnd(ResponseEnd(error: RPCError(.unavailable, "busy", origin: .server))))
+    call.clock.advance(by: .seconds(2))
+    call.work()
+    #expect(call.sent.count == 2)
+    call.chain.cancel(RPCError(.canceled, "no more", origin: .client))
+    #expect(call.outcome?.end.error?.message == "no more")
+  }
+
   @Test func injectsMessages() throws {
     let call = try call("Inject")
     call.start()

@@ -116,7 +116,14 @@ import Testing
 
   @Test func reportsBlockingCallback() throws {
     let log = LogCollector()
-    let plugin = try log.loader().load(InterceptorSpec(name: try Fixtures.path("blocking")))
+    let seen = try Fixtures.temporaryDirectory() + "/seen"
+    let loader = PluginLoader(searchPath: PluginSearchPath([]), hostVersion: "9.9") { record in
+      log.sink(record)
+      if record.text.hasPrefix("request_message has been") { try? Fixtures.write([], to: seen) }
+    }
+    let plugin = try loader.load(
+      InterceptorSpec(
+        name: try Fixtures.path("blocking"), settings: [InterceptorSpec.Setting(key: "seen", value: seen)]))
     let call = try PluginCallTest([plugin])
     call.run()
     #expect(

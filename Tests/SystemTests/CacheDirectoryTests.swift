@@ -32,8 +32,6 @@ struct CacheDirectoryTests {
   }
 
   @Test func writesPrivateFiles() throws {
-    let mask = umask(0)
-    defer { umask(mask) }
     try cache().store([1], for: key)
     var status = stat()
     #expect(lstat(try file(key), &status) == 0 && status.st_mode & 0o777 == 0o600)
@@ -158,6 +156,7 @@ struct CacheDirectoryTests {
     #expect(flock(lock, LOCK_EX) == 0)
     try cache().store([2], for: [2])
     #expect(try files().count == 2)
+    flock(lock, LOCK_UN)
     close(lock)
     try cache().store([2], for: [2])
     #expect(try files().count == 1)

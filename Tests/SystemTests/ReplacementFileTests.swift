@@ -37,14 +37,18 @@ struct ReplacementFileTests {
     let path = folder.makeDirectory("inner")
     folder.write("inner/file", [])
     let file = try #require(ReplacementFile(for: path, mode: nil))
-    #expect(!file.replace())
-    #expect(errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST)
+    let isReplaced = file.replace()
+    let reason = errno
+    #expect(!isReplaced)
+    #expect(reason == EISDIR || reason == ENOTEMPTY || reason == EEXIST)
     #expect(folder.names == ["inner"])
   }
 
   @Test func returnsNilWithoutDirectory() throws {
     let path = try "\(folder().path)/none/file"
-    #expect(ReplacementFile(for: path, mode: nil) == nil)
-    #expect(errno == ENOENT)
+    let file = ReplacementFile(for: path, mode: nil)
+    let reason = errno
+    #expect(file == nil)
+    #expect(reason == ENOENT)
   }
 }

@@ -43,8 +43,6 @@ struct TrustStoreTests {
 
   @Test func writesPrivateFiles() throws {
     let store = try store()
-    let mask = umask(0)
-    defer { umask(mask) }
     try store.trust("/a/.rpcurl", contents: [])
     let trust = "\(try folder().path)/rpcurl/trust"
     let name = SHA256.digest(of: Array("/a/.rpcurl".utf8))

@@ -15,13 +15,13 @@ public final class LoopbackConnection {
 
   /// Makes a connection.
   public init() throws {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(listener) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let near = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let near = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         bind(listener, address, size) == 0 && listen(listener, 1) == 0
@@ -30,12 +30,15 @@ public final class LoopbackConnection {
       }
     }
     let far = accept(listener, nil, nil)
+    _ = fcntl(far, F_SETFD, FD_CLOEXEC)
     guard isConnected, far >= 0 else { throw Failure() }
     (self.near, self.far) = (near, far)
   }
 
   /// Closes the socket of the server.
   public func closeFar() {
+    // A child process that another test starts may have a copy of the socket.
+    shutdown(far, Int32(SHUT_RDWR))
     close(far)
     far = -1
   }

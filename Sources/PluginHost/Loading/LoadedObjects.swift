@@ -21,17 +21,18 @@ enum LoadedObjects {
     _ body: (String) -> UnsafeMutableRawPointer?
   ) throws(PluginError) -> UnsafeMutableRawPointer? {
     if let known = copies.withLock({ $0[facts] }) { return body(known) }
-    let object = try copy(file, path, facts)
+    let descriptor = try copy(file, path, facts)
+    let object = "/proc/self/fd/\(descriptor)"
     let handle = body(object)
-    if handle != nil { copies.withLock { $0[facts] = object } }
+    if handle != nil { copies.withLock { $0[facts] = object } } else { close(descriptor) }
     return handle
   }
 
-  /// Copies the file. The descriptor stays open: its number is in the path by which the loader identifies the
-  /// copy.
+  /// Copies the file. The descriptor of a copy that is loaded stays open: its number is in the path by which the loader
+  /// identifies the copy.
   private static func copy(
     _ file: borrowing FileReader, _ path: String, _ facts: FileFacts
-  ) throws(PluginError) -> String {
+  ) throws(PluginError) -> Int32 {
     // The name that debuggers show.
     let name = path.split(separator: "/").last.map(String.init) ?? ""
     let descriptor = plugin_guard_memory_file("rpcurl-plugin:\(name.prefix(80))")
@@ -53,7 +54,7 @@ enum LoadedObjects {
       close(descriptor)
       throw .replaced(path: path)
     }
-    return "/proc/self/fd/\(descriptor)"
+    return descriptor
   }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

@@ -106,7 +106,7 @@ enum Fixtures {
   }
 
   @discardableResult
-  static func run(_ command: String) -> Int32 { system(command) }
+  static func run(_ command: String) -> Int32 { system("umask 022; \(command)") }
 
   static func write(_ bytes: [UInt8], to path: String) throws {
     guard let file = fopen(path, "w") else { throw Failure(text: "cannot write \(path)") }

@@ -146,7 +146,8 @@ final class PluginCallTest: ChainCaller, ChainTransport {
   func measure() {
     var metrics = CallMetrics()
     metrics.sentBytes = 7
-    chain.receive(.metrics(metrics))
+    // The chain that asks: below a plugin that may retry, that of the attempt.
+    wireChain.receive(.metrics(metrics))
   }
 
   // MARK: Caller
