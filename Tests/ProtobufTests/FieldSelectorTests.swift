@@ -54,6 +54,37 @@ import Testing
     #expect(throws: FieldPathError.self) { _ = try FieldSelector(path).kind(in: try type(typeName)) }
   }
 
+  @Test(arguments: [
+    ("children", "test3.Node", "test3.Node", "children", false),
+    ("children[].weight", "test3.Node", "test3.Node", "weight", false),
+    ("children[0]", "test3.Node", "test3.Node", "children", true),
+    ("texts.a", "test3.Maps", "test3.Maps.TextsEntry", "value", false),
+    ("nodes[1].name", "test3.Maps", "test3.Node", "name", false),
+    ("structure.a", "test3.WellKnown", "google.protobuf.Struct.FieldsEntry", "value", false),
+    ("list[0]", "test3.WellKnown", "google.protobuf.ListValue", "values", true),
+  ])
+  func leadsToAField(
+    _ path: String, _ typeName: String, _ owner: String, _ field: String, _ isElement: Bool
+  ) throws {
+    let leaf = try #require(try FieldSelector(path).leaf(in: type(typeName)))
+    #expect(leaf.type.name == owner && leaf.field.name == field && leaf.isElement == isElement)
+  }
+
+  @Test func contentOfAnyAndValueHasNoField() throws {
+    #expect(try FieldSelector("any.weight").leaf(in: type("test3.WellKnown")) == nil)
+    #expect(try FieldSelector("structure.a.b").leaf(in: type("test3.WellKnown")) == nil)
+  }
+
+  @Test(arguments: [
+    ("weight", "{}", false), ("weight", #"{"weight":1}"#, true), ("children", "{}", false),
+    ("children", #"{"children":[{}]}"#, true), ("children[0].weight", #"{"children":[{}]}"#, false),
+    ("children[0]", #"{"children":[{}]}"#, true), ("child", #"{"child":{}}"#, true),
+  ])
+  func defaultsAreNotSet(_ path: String, _ json: String, _ isSet: Bool) throws {
+    let message = try Message(type("test3.Node"), json: Array(json.utf8))
+    #expect(try FieldSelector(path).matches(in: message).map { $0?.isSet } == [isSet])
+  }
+
   @Test func typesOfAnyAreSuggested() throws {
     let selector = try FieldSelector("any.x")
     let message = try Message(

@@ -31,17 +31,49 @@ package struct FieldSelector: Hashable, Sendable {
     case dynamic
   }
 
+  /// The field that a selector leads to.
+  package struct Leaf {
+    /// The message type of the field; for a value of a map, that of the map's entries.
+    package let type: MessageType
+    /// The field.
+    package let field: Field
+    /// Whether the selector leads to an element of the list, not to all of it.
+    package let isElement: Bool
+  }
+
+  /// The field that the selector leads to; nil in the content of an Any or a Value, which only the message has.
+  ///
+  /// - Throws: ``FieldPathError`` if messages of the type have no such field.
+  package func leaf(in type: MessageType) throws(FieldPathError) -> Leaf? {
+    try Self.leaf(type.node, steps[...])
+  }
+
   /// What the selector leads to.
   ///
   /// - Throws: ``FieldPathError`` if messages of the type have no such field.
   package func kind(in type: MessageType) throws(FieldPathError) -> Kind {
-    try Self.kind(type.node, steps[...])
+    guard let leaf = try leaf(in: type) else { return .dynamic }
+    let field = leaf.field.node
+    if field.isRepeated, !leaf.isElement { return field.isMap ? .other : .list }
+    switch field.kind {
+    case .bytes: return .bytes
+    case .string: return .string
+    default: return field.messageType == nil ? .other : .dynamic
+    }
   }
 
   /// A selected value.
   package struct Match {
     let field: FieldNode
     let stored: FieldStorage
+    /// Whether the message has the value: false for the default of an unset field, and for an empty list or map.
+    package var isSet = true
+
+    /// The value; nil for a list or a map.
+    package var value: Value? {
+      guard case .single(let value) = stored else { return nil }
+      return value
+    }
 
     /// The value as JSON.
     package func json(_ options: JSONEncodingOptions) throws(DecodeError) -> [UInt8] {
@@ -91,36 +123,33 @@ package struct FieldSelector: Hashable, Sendable {
 
 extension FieldSelector {
   /// The way of the rest of a selector through types.
-  private static func kind(_ type: MessageNode, _ steps: ArraySlice<Step>) throws(FieldPathError) -> Kind {
+  private static func leaf(_ type: MessageNode, _ steps: ArraySlice<Step>) throws(FieldPathError) -> Leaf? {
     let storage = MessageStorage(type)
-    let fields = storage.table.fields
     switch storage.table.wellKnown {
-    case .any, .value: return .dynamic
-    case .structure: return try kind(field: fields[0], steps, isElement: false)
-    case .listValue: return try kind(field: fields[0], steps, isElement: false)
+    case .any, .value: return nil
+    case .structure, .listValue:
+      return try leaf(type, storage.table.fields[0], steps, isElement: false)
     default:
       guard case .path(let step)? = steps.first else { throw .notIndexable(field: type.name) }
-      return try kind(field: FieldPlace.field(step, of: storage), steps.dropFirst(), isElement: false)
+      return try leaf(type, FieldPlace.field(step, of: storage), steps.dropFirst(), isElement: false)
     }
   }
 
-  private static func kind(
-    field: FieldNode, _ steps: ArraySlice<Step>, isElement: Bool
-  ) throws(FieldPathError) -> Kind {
+  private static func leaf(
+    _ type: MessageNode, _ field: FieldNode, _ steps: ArraySlice<Step>, isElement: Bool
+  ) throws(FieldPathError) -> Leaf? {
     guard let step = steps.first else {
-      if field.isRepeated, !isElement { return field.isMap ? .other : .list }
-      switch field.kind {
-      case .bytes: return .bytes
-      case .string: return .string
-      default: return field.messageType == nil ? .other : .dynamic
-      }
+      return Leaf(type: MessageType(type), field: Field(field, type.pool), isElement: isElement)
     }
     if field.isRepeated, !isElement {
       try check(step, of: field)
-      return try kind(field: field.mapValue ?? field, steps.dropFirst(), isElement: field.mapValue == nil)
+      guard let value = field.mapValue, let entry = field.messageType else {
+        return try leaf(type, field, steps.dropFirst(), isElement: true)
+      }
+      return try leaf(entry, value, steps.dropFirst(), isElement: false)
     }
-    guard let type = field.messageType else { throw notAMessage(field, step) }
-    return try kind(type, steps)
+    guard let nested = field.messageType else { throw notAMessage(field, step) }
+    return try leaf(nested, steps)
   }
 
   /// Throws unless a step can follow a list or a map.
@@ -219,7 +248,10 @@ extension FieldSelector {
       _ field: FieldNode, _ stored: FieldStorage, _ steps: ArraySlice<Step>, isSet: Bool
     ) throws {
       guard field.isRepeated else {
-        if case .single(let value) = stored { return try single(field, value, steps) }
+        if case .single(let value) = stored {
+          guard steps.isEmpty else { return try single(field, value, steps) }
+          return found.append(Match(field: field, stored: stored, isSet: !stored.isAbsent(field)))
+        }
         guard steps.isEmpty else {
           guard let type = field.messageType else {
             throw FieldSelector.notAMessage(field, steps[steps.startIndex])
@@ -227,13 +259,14 @@ extension FieldSelector {
           return try message(nil, type, steps)
         }
         let value = isSet && !field.hasPresence ? field.defaultValue : nil
-        return found.append(value.map { Match(field: field, stored: .single($0)) })
+        return found.append(value.map { Match(field: field, stored: .single($0), isSet: false) })
       }
       guard let step = steps.first else {
         if case .none = stored {
-          return found.append(Match(field: field, stored: field.isMap ? .map([:]) : .list([])))
+          let empty: FieldStorage = field.isMap ? .map([:]) : .list([])
+          return found.append(Match(field: field, stored: empty, isSet: false))
         }
-        return found.append(Match(field: field, stored: stored))
+        return found.append(Match(field: field, stored: stored, isSet: !stored.isAbsent(field)))
       }
       try FieldSelector.check(step, of: field)
       let rest = steps.dropFirst()
