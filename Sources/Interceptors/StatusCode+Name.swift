@@ -2,7 +2,7 @@ import RPCProtocols
 
 extension StatusCode {
   /// Parses a code as people write it: `unavailable`, `UNAVAILABLE`, `14`; also gRPC's spelling `CANCELLED`.
-  init?(written text: some StringProtocol) {
+  package init?(written text: some StringProtocol) {
     let name = text.lowercased()
     if let number = Int(name), let code = StatusCode(rawValue: number) {
       self = code

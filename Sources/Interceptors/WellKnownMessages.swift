@@ -1,7 +1,7 @@
 import Protobuf
 
 /// Messages of built-in types: error details and well-known types.
-enum WellKnownMessages {
+package enum WellKnownMessages {
   /// Loaded on first use.
   private static let pool: DescriptorPool? = {
     let pool = DescriptorPool()
@@ -12,7 +12,7 @@ enum WellKnownMessages {
   }()
 
   /// The message type with this full name.
-  static func type(_ name: String) -> MessageType? { try? pool?.messageType(named: name) }
+  package static func type(_ name: String) -> MessageType? { try? pool?.messageType(named: name) }
 
   /// The value of a field; `nil` if it is absent.
   static func value(_ path: String, of message: Message) -> Value? {

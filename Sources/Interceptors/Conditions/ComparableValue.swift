@@ -1,7 +1,7 @@
 import Protobuf
 
 /// A field's value in a form that can be compared with others of its kind.
-enum ComparableValue {
+package enum ComparableValue {
   case bool(Bool)
   case integer(Int128)
   case real(Double)
@@ -12,7 +12,8 @@ enum ComparableValue {
   case time(Int64, Int32)
   case message(Message)
 
-  init(_ value: Value) {
+  /// The form of a value.
+  package init(_ value: Value) {
     switch value {
     case .bool(let value): self = .bool(value)
     case .int32(let value): self = .integer(Int128(value))
@@ -28,8 +29,8 @@ enum ComparableValue {
     }
   }
 
-  /// Converts times to numbers and wrappers to their value; keeps other messages.
-  init(_ message: Message) {
+  /// Converts times to numbers, and wrappers and JSON scalars to their value; keeps other messages.
+  package init(_ message: Message) {
     self = .message(message)
     switch try? message.type.wellKnown() {
     case .timestamp, .duration:
@@ -39,6 +40,10 @@ enum ComparableValue {
       self = .time(seconds, nanos)
     case .wrapper:
       if let wrapped = Self.value("value", of: message) { self = ComparableValue(wrapped) }
+    case .value:
+      for name in ["number_value", "string_value", "bool_value"] {
+        if let scalar = Self.value(name, of: message) { self = ComparableValue(scalar) }
+      }
     default: return
     }
   }
@@ -49,7 +54,7 @@ enum ComparableValue {
   }
 
   /// Whether values of this kind have an order.
-  var hasOrder: Bool {
+  package var hasOrder: Bool {
     switch self {
     case .integer, .real, .text, .enumeration, .time: true
     case .bool, .bytes, .message: false
@@ -66,11 +71,12 @@ enum ComparableValue {
   }
 
   /// Its order relative to another value of its kind.
-  func order(to other: ComparableValue) -> Order {
+  package func order(to other: ComparableValue) -> Order {
     switch (self, other) {
     case (.bool(let one), .bool(let other)): one == other ? .same : .none
     case (.integer(let one), .integer(let other)): Order(one, other)
     case (.integer(let one), .real(let other)): Order(Double(one), other)
+    case (.real(let one), .integer(let other)): Order(one, Double(other))
     case (.real(let one), .real(let other)): one.isNaN && other.isNaN ? .same : Order(one, other)
     case (.text(let one), .text(let other)): Self.order(one, other)
     case (.bytes(let one), .bytes(let other)): one == other ? .same : .none

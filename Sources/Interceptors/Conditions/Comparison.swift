@@ -1,5 +1,5 @@
 /// A comparison operator.
-enum Comparison: String, CaseIterable {
+package enum Comparison: String, CaseIterable {
   // Longer operators first, because parsing tries them in this order.
   case equal = "=="
   case unequal = "!="
@@ -11,7 +11,7 @@ enum Comparison: String, CaseIterable {
   case greater = ">"
 
   /// Removes and returns an operator at the start of `text`.
-  static func parse(from text: inout Substring) -> Comparison? {
+  package static func parse(from text: inout Substring) -> Comparison? {
     for comparison in allCases where text.utf8.starts(with: comparison.rawValue.utf8) {
       text = Substring(text.unicodeScalars.dropFirst(comparison.rawValue.utf8.count))
       return comparison
@@ -20,7 +20,7 @@ enum Comparison: String, CaseIterable {
   }
 
   /// Whether it holds for two values with this order; `nil` for the two text operators.
-  func holds(_ order: Order) -> Bool? {
+  package func holds(_ order: Order) -> Bool? {
     switch self {
     case .equal: order == .same
     case .unequal: order != .same
@@ -33,7 +33,7 @@ enum Comparison: String, CaseIterable {
   }
 
   /// Whether it requires an order, not only equality or a pattern.
-  var isAboutOrder: Bool {
+  package var isAboutOrder: Bool {
     switch self {
     case .less, .atMost, .greater, .atLeast: true
     case .equal, .unequal, .matches, .differs: false
@@ -42,22 +42,24 @@ enum Comparison: String, CaseIterable {
 }
 
 /// The order of two values.
-enum Order {
+package enum Order {
   case before, same, after
   /// Unordered, as with NaN.
   case none
 
-  init<Value: Comparable>(_ one: Value, _ other: Value) {
+  /// The order of values of a type.
+  package init<Value: Comparable>(_ one: Value, _ other: Value) {
     self = one < other ? .before : one == other ? .same : one > other ? .after : .none
   }
 }
 
 /// A bound on a whole number, such as `3` or `>= 2`.
-struct CountBound: CustomStringConvertible {
+package struct CountBound: CustomStringConvertible {
   private let comparison: Comparison
   private let count: Int
 
-  init(_ text: some StringProtocol) throws(ConditionError) {
+  /// Parses a bound.
+  package init(_ text: some StringProtocol) throws(ConditionError) {
     var rest = Substring(text).trimmed
     let comparison = Comparison.parse(from: &rest) ?? .equal
     guard comparison.holds(.same) != nil, let count = Int(rest.trimmed), count >= 0 else {
@@ -67,9 +69,10 @@ struct CountBound: CustomStringConvertible {
     self.count = count
   }
 
-  func allows(_ number: Int) -> Bool { comparison.holds(Order(number, count)) ?? false }
+  /// Whether the bound includes a number.
+  package func allows(_ number: Int) -> Bool { comparison.holds(Order(number, count)) ?? false }
 
-  var description: String { comparison == .equal ? "\(count)" : "\(comparison.rawValue) \(count)" }
+  package var description: String { comparison == .equal ? "\(count)" : "\(comparison.rawValue) \(count)" }
 }
 
 extension Substring {

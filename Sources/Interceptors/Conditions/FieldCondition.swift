@@ -19,37 +19,13 @@ struct FieldCondition: CustomStringConvertible {
   /// Parses a condition.
   init(_ text: String) throws(ConditionError) {
     description = String(Substring(text).trimmed)
-    let end = Self.endOfPath(description)
+    let end = Substring(description).endOfFieldPath
     do throws(FieldPathError) {
       path = try FieldPath(String(description[..<end]))
     } catch {
       throw ConditionError("\(description.debugDescription) does not start with a field path: \(error)")
     }
     test = try Self.test(description[end...].trimmed)
-  }
-
-  /// The end of the path: the first space or operator outside of brackets.
-  private static func endOfPath(_ text: String) -> String.Index {
-    var isInBrackets = false
-    var isInQuotes = false
-    var isEscaped = false
-    for index in text.utf8.indices {
-      let character = Unicode.Scalar(text.utf8[index])
-      if isEscaped {
-        isEscaped = false
-      } else if isInQuotes {
-        if character == "\\" { isEscaped = true }
-        if character == "\"" { isInQuotes = false }
-      } else if isInBrackets {
-        if character == "\"" { isInQuotes = true }
-        if character == "]" { isInBrackets = false }
-      } else if character == "[" {
-        isInBrackets = true
-      } else if " \t=!<>".unicodeScalars.contains(character) {
-        return index
-      }
-    }
-    return text.endIndex
   }
 
   private static func test(_ text: Substring) throws(ConditionError) -> Test {
@@ -130,6 +106,32 @@ struct FieldCondition: CustomStringConvertible {
   private func found(in message: Message) throws(FieldPathError) -> String {
     if case .length = test { return "\(try message.length(path))" }
     return String(decoding: try message.json(at: path), as: UTF8.self).shortened
+  }
+}
+
+extension Substring {
+  /// The end of a field path at the start: the first white space or operator outside of brackets.
+  package var endOfFieldPath: Index {
+    var isInBrackets = false
+    var isInQuotes = false
+    var isEscaped = false
+    for index in utf8.indices {
+      let character = Unicode.Scalar(utf8[index])
+      if isEscaped {
+        isEscaped = false
+      } else if isInQuotes {
+        if character == "\\" { isEscaped = true }
+        if character == "\"" { isInQuotes = false }
+      } else if isInBrackets {
+        if character == "\"" { isInQuotes = true }
+        if character == "]" { isInBrackets = false }
+      } else if character == "[" {
+        isInBrackets = true
+      } else if " \t\r\n=!<>".unicodeScalars.contains(character) {
+        return index
+      }
+    }
+    return endIndex
   }
 }
 

@@ -2,8 +2,8 @@
 ///
 /// It is compiled on creation, so that an invalid one is rejected as configuration. Matching takes linear
 /// time, because the text comes from servers.
-struct TextPattern {
-  let source: String
+package struct TextPattern {
+  package let source: String
   private let program: PatternProgram
 
   /// Compiles an expression.
@@ -12,7 +12,7 @@ struct TextPattern {
   ///   - source: The expression.
   ///   - hasASCIIClasses: Whether `\d`, `\w`, `\s` and `\b` mean characters of ASCII only, as in RE2.
   /// - Throws: A `ConditionError` that explains the error in the expression.
-  init(_ source: String, hasASCIIClasses: Bool = false) throws(ConditionError) {
+  package init(_ source: String, hasASCIIClasses: Bool = false) throws(ConditionError) {
     self.source = source
     let node: PatternNode
     do throws(ConditionError) {
@@ -27,16 +27,16 @@ struct TextPattern {
   }
 
   /// Whether it matches anywhere in `text`.
-  func isFound(in text: String) -> Bool { program.isFound(in: text) }
+  package func isFound(in text: String) -> Bool { program.isFound(in: text) }
 
   /// Whether it matches anywhere in `text`; nil if that takes more than `budget` steps, which are subtracted.
   func isFound(in text: String, budget: inout Int) -> Bool? { program.isFound(in: text, budget: &budget) }
 }
 
 /// Why a condition is invalid, or does not apply to a type.
-struct ConditionError: Error, Equatable {
+package struct ConditionError: Error, Equatable {
   /// The reason, in a few words.
-  let reason: String
+  package let reason: String
 
   init(_ reason: String) { self.reason = reason }
 }

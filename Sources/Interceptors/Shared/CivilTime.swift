@@ -43,7 +43,7 @@ enum CivilTime {
 
 extension Duration {
   /// Milliseconds, to the microsecond.
-  var millisecondsText: String { Self.thousandths(microseconds) }
+  package var millisecondsText: String { Self.thousandths(microseconds) }
 
   /// Seconds, to the millisecond.
   var secondsText: String { Self.thousandths(milliseconds) }
