@@ -81,6 +81,9 @@ let package = Package(
     .target(
       name: "Interceptors", dependencies: ["Interception", "RPCProtocols", "Protobuf", "CHistogram"],
       swiftSettings: small),
+    // What `expect` states about the result of a call.
+    .target(
+      name: "Checks", dependencies: ["Interceptors", "RPCProtocols", "Protobuf"], swiftSettings: small),
     .target(
       name: "PluginHost",
       dependencies: [
@@ -177,6 +180,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "InterceptorsTests", dependencies: ["Interceptors", "Interception", "InterceptionSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ChecksTests", dependencies: ["Checks", "RPCProtocols", "Protobuf", "ProtobufSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "ReflectionTests", dependencies: ["Reflection", "RPCProtocols", "Protobuf"], swiftSettings: strict

@@ -46,7 +46,7 @@ DOCUMENTS = [
 ]
 # Folders of Sources whose doc comments and strings are checked.
 SOURCES: tuple[str, ...] = (
-    "AsyncInterception", "Calls", "CommandLine", "Interception", "Interceptors", "Output", "PluginHost", "Protobuf",
+    "AsyncInterception", "Calls", "Checks", "CommandLine", "Interception", "Interceptors", "Output", "PluginHost", "Protobuf",
     "Reflection", "RPCClient", "RPCProtocols", "SchemaTools", "Session", "System", "Terminal", "Transport", "rpcurl",
 )  # fmt: skip
 

@@ -1,0 +1,55 @@
+import Interceptors
+import Protobuf
+import RPCProtocols
+
+/// The result of a call, as checks need it.
+package struct CallResult: Sendable {
+  /// The method.
+  package var method: MethodName
+  /// The type of the response messages; nil if it is not known.
+  package var type: MessageType?
+  /// The status.
+  package var status: StatusCode
+  /// The message of the status.
+  package var error = ""
+  /// The details of the status.
+  package var details: [StatusDetail] = []
+  /// The headers of the response.
+  package var headers = Headers()
+  /// The trailers of the response.
+  package var trailers = Headers()
+  /// The first messages of the response, as many as are kept.
+  package private(set) var messages: [Message] = []
+  /// The last message of the response, kept or not.
+  package private(set) var last: Message?
+  /// The number of all messages of the response.
+  package private(set) var count = 0
+  /// The duration of the whole call.
+  package var latency: Duration = .zero
+  /// Removes credentials from metadata that reports show.
+  package var redaction = Redaction()
+
+  /// Makes the result of a call without a response.
+  ///
+  /// - Parameters:
+  ///   - method: The method.
+  ///   - type: The type of the response messages.
+  ///   - status: The status.
+  package init(method: MethodName, type: MessageType?, status: StatusCode) {
+    self.method = method
+    self.type = type
+    self.status = status
+  }
+
+  /// Adds a message of the response.
+  ///
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - isKept: Whether checks of all messages can read it. The caller limits their number and size.
+  package mutating func add(_ message: Message, isKept: Bool = true) {
+    // A message after one that is not kept would have another number.
+    if isKept, messages.count == count { messages.append(message) }
+    last = message
+    count += 1
+  }
+}

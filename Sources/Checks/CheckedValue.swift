@@ -1,0 +1,78 @@
+import Interceptors
+import Protobuf
+
+/// A value that a condition is about.
+enum CheckedValue {
+  /// The message has no such value.
+  case missing
+  case message(Message)
+  case match(FieldSelector.Match)
+  /// The value of a header, or of the message of a status.
+  case text(String)
+
+  /// The values of a message at a path; one, unless the path has `[]`.
+  static func values(_ selector: FieldSelector?, in message: Message) throws(CheckError) -> [CheckedValue] {
+    guard let selector else { return [.message(message)] }
+    do {
+      return try selector.matches(in: message).map { $0.map { .match($0) } ?? .missing }
+    } catch let error as MessageParseError {
+      throw CheckError(error.message, hint: error.hint)
+    } catch {
+      throw CheckError("\(error)")
+    }
+  }
+
+  /// Whether the message has the value: a field without presence is set if it is not its default.
+  var isSet: Bool {
+    switch self {
+    case .missing: false
+    case .match(let match): match.isSet
+    case .message, .text: true
+    }
+  }
+
+  /// The value as JSON; `null` if it is missing.
+  func json(_ options: JSONEncodingOptions) throws(CheckError) -> JSONValue {
+    do {
+      switch self {
+      case .missing: return .null
+      case .message(let message): return try JSONValue(parsing: message.json(options: options))
+      case .match(let match): return try JSONValue(parsing: match.json(options))
+      case .text(let text): return .string(text)
+      }
+    } catch {
+      throw CheckError("the value has no JSON form: \(error)")
+    }
+  }
+
+  /// The value as one that can have an order; nil for lists and maps, and if it is missing.
+  ///
+  /// - Parameter isNumber: Whether text is read as a number.
+  func comparable(isNumber: Bool = false) -> ComparableValue? {
+    switch self {
+    case .missing: nil
+    case .message(let message): ComparableValue(message)
+    case .match(let match): match.value.map { ComparableValue($0) }
+    case .text(let text): isNumber ? ComparableValue(number: text) : .text(text)
+    }
+  }
+
+  /// The elements of a list; nil for other values.
+  func elements() throws(CheckError) -> [ComparableValue?]? {
+    if case .match(let match) = self, let elements = match.elements {
+      return elements.map { $0.value.map { ComparableValue($0) } }
+    }
+    guard case .array(let elements) = try json(JSONEncodingOptions()) else { return nil }
+    return elements.map { ComparableValue($0) }
+  }
+}
+
+extension ComparableValue {
+  /// Whether it is a number.
+  var isNumber: Bool {
+    switch self {
+    case .integer, .real: true
+    case .bool, .text, .bytes, .enumeration, .time, .message: false
+    }
+  }
+}

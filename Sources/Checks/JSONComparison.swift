@@ -1,0 +1,238 @@
+import Protobuf
+
+/// Compares JSON values under rules.
+///
+/// Values in order take linear time. Lists without order are sorted first, which takes n log n. If numbers may differ, or
+/// elements need only some of their fields, elements are assigned to each other instead; the number of comparisons for
+/// that is limited.
+struct JSONComparison {
+  /// How much of a value is compared.
+  enum Extent {
+    case all
+    /// Objects may have more members, and lists more elements, in any order.
+    case part
+  }
+
+  /// A member of two objects.
+  typealias Pair = (name: String, expected: JSONValue?, got: JSONValue?)
+
+  /// The maximum number of values that are compared to assign elements to each other: about a second.
+  static let limit = 1_000_000
+
+  let rules: ComparisonRules
+  let extent: Extent
+  /// Whether comparisons count, because each value may be compared with many.
+  var isLimited = false
+  private var remaining = Self.limit
+
+  init(_ rules: ComparisonRules, _ extent: Extent = .all) {
+    self.rules = rules
+    self.extent = extent
+  }
+
+  /// Whether the elements of lists may have another order.
+  var ignoresOrder: Bool { rules.isUnordered || extent == .part }
+  /// Whether equal values have the same canonical form.
+  private var isTransitive: Bool { rules.tolerance == nil && extent == .all }
+
+  /// Whether a value is as expected.
+  ///
+  /// - Throws: ``CheckError`` if the lists are too large to be compared without order.
+  mutating func holds(_ expected: JSONValue, _ got: JSONValue) throws(CheckError) -> Bool {
+    if isLimited { try count(1) }
+    switch (expected, got) {
+    case (.null, .null): return true
+    case (.bool(let one), .bool(let other)): return one == other
+    case (.number(let one), .number(let other)): return agree(one, other)
+    case (.string(let one), .string(let other)):
+      if isLimited { try count(one.utf8.count / 64) }
+      return one.hasBytes(of: other)
+    // Of a part, an empty list is expected in an empty list or map only: all lists have its elements.
+    case (.array(let some), _) where extent == .part && some.isEmpty: return got.isEmpty
+    case (.array(let some), .array(let others)): return try elementsHold(some, others)
+    case (.object(let some), .object(let others)):
+      guard extent == .part || some.count == others.count else { return false }
+      for pair in Self.pairs(some, others) {
+        switch (pair.expected, pair.got) {
+        case (let one?, let other?): guard try holds(one, other) else { return false }
+        case (let one?, nil): guard extent == .part, one == .null else { return false }
+        case (nil, _): guard extent == .part else { return false }
+        }
+      }
+      return true
+    default: return false
+    }
+  }
+
+  private mutating func count(_ steps: Int) throws(CheckError) {
+    remaining -= steps
+    guard remaining < 0 else { return }
+    throw CheckError(
+      "the lists are too large to be compared without order", hint: "compare them in order, or a part of them"
+    )
+  }
+
+  private mutating func elementsHold(
+    _ expected: [JSONValue], _ got: [JSONValue]
+  ) throws(CheckError) -> Bool {
+    guard extent == .part ? expected.count <= got.count : expected.count == got.count else { return false }
+    if ignoresOrder { return try assignment(expected, got).allSatisfy { $0 != nil } }
+    for (one, other) in zip(expected, got) {
+      guard try holds(one, other) else { return false }
+    }
+    return true
+  }
+
+  // MARK: Numbers
+
+  private func agree(_ expected: String, _ got: String) -> Bool {
+    guard let tolerance = rules.tolerance, let one = Double(expected), let other = Double(got) else {
+      return Self.canonical(number: expected) == Self.canonical(number: got)
+    }
+    let bound =
+      switch tolerance {
+      case .absolute(let bound): bound
+      case .relative(let part): part * abs(one)
+      }
+    // Decimal fractions are not exact: 1.1 is within 0.1 of 1.
+    return abs(one - other) <= bound + max(abs(one), abs(other)) * Double.ulpOfOne * 2
+  }
+
+  /// One text for all forms of a number. Integers are exact.
+  private static func canonical(number text: String) -> String {
+    if let integer = Int128(text) { return "\(integer)" }
+    guard let real = Double(text) else { return text }
+    return abs(real) < 1e15 && real == real.rounded() ? "\(Int64(real))" : "\(real)"
+  }
+
+  // MARK: Objects
+
+  /// The members of two objects by name: those of the first in their order, then others of the second.
+  static func pairs(_ expected: [JSONValue.Member], _ got: [JSONValue.Member]) -> [Pair] {
+    // Messages of one type have their fields in one order.
+    if expected.count == got.count, zip(expected, got).allSatisfy({ $0.name.hasBytes(of: $1.name) }) {
+      return zip(expected, got).map { ($0.name, $0.value, $1.value) }
+    }
+    let sorted = got.indices.sorted { got[$0].name.precedes(got[$1].name) }
+    var isFound = [Bool](repeating: false, count: got.count)
+    var pairs: [Pair] = expected.map { member in
+      var low = 0
+      var high = sorted.count
+      while low < high {
+        let middle = (low + high) / 2
+        if got[sorted[middle]].name.precedes(member.name) { low = middle + 1 } else { high = middle }
+      }
+      guard low < sorted.count, got[sorted[low]].name.hasBytes(of: member.name) else {
+        return (member.name, member.value, nil)
+      }
+      isFound[sorted[low]] = true
+      return (member.name, member.value, got[sorted[low]].value)
+    }
+    for (index, member) in got.enumerated() where !isFound[index] {
+      pairs.append((member.name, nil, member.value))
+    }
+    return pairs
+  }
+
+  // MARK: Lists without order
+
+  /// For each expected element the position of an element that is as expected, each used once; nil for those that
+  /// are missing. As many as possible are found.
+  mutating func assignment(_ expected: [JSONValue], _ got: [JSONValue]) throws(CheckError) -> [Int?] {
+    guard !isTransitive else { return Self.assignment(canonical: expected, got) }
+    let wasLimited = isLimited
+    isLimited = true
+    defer { isLimited = wasLimited }
+    var found = [Int?](repeating: nil, count: expected.count)
+    var owners = [Int?](repeating: nil, count: got.count)
+    // Most elements are in their place.
+    for index in expected.indices where index < got.count {
+      guard try holds(expected[index], got[index]) else { continue }
+      found[index] = index
+      owners[index] = index
+    }
+    for index in expected.indices where found[index] == nil {
+      try assign(index, expected, got, &found, &owners)
+    }
+    return found
+  }
+
+  /// Finds an element for one more expected element, and others for those that had it: an augmenting path.
+  private mutating func assign(
+    _ root: Int, _ expected: [JSONValue], _ got: [JSONValue], _ found: inout [Int?], _ owners: inout [Int?]
+  ) throws(CheckError) {
+    // For each position of `got` that was reached, the expected element from which it was.
+    var origins = [Int?](repeating: nil, count: got.count)
+    var queue = [root]
+    var next = 0
+    while next < queue.count {
+      let index = queue[next]
+      next += 1
+      for position in got.indices where origins[position] == nil {
+        guard try holds(expected[index], got[position]) else { continue }
+        origins[position] = index
+        if let owner = owners[position] {
+          queue.append(owner)
+          continue
+        }
+        var free: Int? = position
+        while let position = free, let index = origins[position] {
+          free = found[index]
+          found[index] = position
+          owners[position] = index
+        }
+        return
+      }
+    }
+  }
+
+  private static func assignment(canonical expected: [JSONValue], _ got: [JSONValue]) -> [Int?] {
+    let wanted = expected.map(canonical)
+    let others = got.map(canonical)
+    let order = wanted.indices.sorted { wanted[$0].precedes(wanted[$1]) }
+    let otherOrder = others.indices.sorted { others[$0].precedes(others[$1]) }
+    var found = [Int?](repeating: nil, count: expected.count)
+    var next = 0
+    for index in order {
+      while next < otherOrder.count, others[otherOrder[next]].precedes(wanted[index]) { next += 1 }
+      guard next < otherOrder.count, others[otherOrder[next]].hasBytes(of: wanted[index]) else { continue }
+      found[index] = otherOrder[next]
+      next += 1
+    }
+    return found
+  }
+
+  /// One text for all values that are equal without order.
+  private static func canonical(_ value: JSONValue) -> String {
+    switch value {
+    case .null, .bool, .string: value.text
+    case .number(let text): canonical(number: text)
+    case .array(let elements):
+      "[\(elements.map(canonical).sorted { $0.precedes($1) }.joined(separator: ","))]"
+    case .object(let members):
+      "{"
+        + members.sorted { $0.name.precedes($1.name) }
+        .map { "\(JSONValue.quoted($0.name)):\(canonical($0.value))" }.joined(separator: ",") + "}"
+    }
+  }
+}
+
+extension JSONValue {
+  fileprivate var isEmpty: Bool {
+    switch self {
+    case .array(let elements): elements.isEmpty
+    case .object(let members): members.isEmpty
+    case .null, .bool, .number, .string: false
+    }
+  }
+}
+
+extension String {
+  /// Whether both have the same bytes; `==` normalizes characters.
+  fileprivate func hasBytes(of other: String) -> Bool {
+    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+  }
+
+  /// Whether its bytes are before those of the other.
+  fileprivate func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}

@@ -1,0 +1,267 @@
+import Interceptors
+import Protobuf
+
+/// A condition, prepared for values of a type.
+struct ValueTest {
+  /// The form in which values are compared: 64-bit integers are numbers.
+  private static let options = JSONEncodingOptions(int64s: .numbers)
+  /// The largest golden file, in bytes.
+  private static let goldenLimitBytes = 64 << 20
+
+  private let condition: ValueCondition
+  private let type: ValueType
+  /// Whether the condition is about a list of values of the type.
+  private let isList: Bool
+  private let files: any GoldenFiles
+  /// The expected value; nil if the condition has no value, or its golden file does not exist yet.
+  private var expected: JSONValue?
+  private var comparable: ComparableValue?
+
+  /// Prepares a condition.
+  ///
+  /// - Throws: ``CheckError`` if it cannot be met by values of the type.
+  init(
+    _ condition: ValueCondition, _ type: ValueType, isList: Bool, _ files: any GoldenFiles
+  ) throws(CheckError) {
+    self.condition = condition
+    self.type = type
+    self.isList = isList
+    self.files = files
+    switch condition.test {
+    case .compare(let comparison, let literal, _):
+      if comparison.isAboutOrder, isList || type.isList {
+        throw CheckError("\(comparison.rawValue) is not a comparison of lists")
+      }
+      (expected, comparable) = try normal(literal)
+      guard comparison.isAboutOrder, comparable?.hasOrder != true else { return }
+      throw CheckError("\(comparison.rawValue) requires a number, text, an enum, a timestamp or a duration")
+    case .contains(let literal, _): expected = try part(literal)
+    case .golden(let path, _): expected = try golden(path)
+    case .sorted where !isList && !type.isList:
+      guard case .field(let leaf) = type, leaf.field.messageType == nil || leaf.field.isMap else { return }
+      throw CheckError("\(condition.text) requires a list", hint: "[] in a path means all elements")
+    case .matches, .exists, .kind, .size, .sorted: return
+    }
+  }
+
+  // MARK: The expected value
+
+  private func normal(_ literal: JSONValue) throws(CheckError) -> (JSONValue, ComparableValue?) {
+    guard isList else { return try type.normal(literal, Self.options) }
+    guard case .array(let elements) = literal else {
+      throw CheckError("the values are compared with a JSON list, not with \(literal.text.cut(toBytes: 200))")
+    }
+    var normal: [JSONValue] = []
+    for element in elements { normal.append(try type.normal(element, Self.options).json) }
+    return (.array(normal), nil)
+  }
+
+  /// The part that a value is expected to contain.
+  private func part(_ literal: JSONValue) throws(CheckError) -> JSONValue {
+    var literal = literal
+    let isAboutList = isList || type.isList
+    if isAboutList {
+      // One element needs no brackets.
+      if case .array = literal {} else { literal = .array([literal]) }
+    } else if case .string = literal {
+      return literal
+    }
+    if type.isAny, literal["@type"] == nil { return literal }
+    var options = Self.options
+    options.emitDefaults = true
+    guard isList, case .array(let elements) = literal else {
+      return type.part(literal, of: try type.normal(literal, options).json)
+    }
+    var parts: [JSONValue] = []
+    for element in elements { parts.append(type.part(element, of: try type.normal(element, options).json)) }
+    return .array(parts)
+  }
+
+  private func golden(_ path: String) throws(CheckError) -> JSONValue? {
+    let content: [UInt8]?
+    do throws(GoldenFileError) {
+      content = try files.read(path)
+    } catch {
+      throw CheckError("\(path): \(error.reason)")
+    }
+    guard let content else {
+      if files.isUpdating { return nil }
+      throw CheckError("\(path) does not exist", hint: "--update writes it")
+    }
+    guard content.count <= Self.goldenLimitBytes else {
+      throw CheckError("\(path) is larger than \(Self.goldenLimitBytes >> 20) MiB")
+    }
+    do {
+      return try normal(JSONValue(parsing: content)).0
+    } catch let error as MessageParseError {
+      if files.isUpdating { return nil }
+      throw CheckError("\(path): \(error)", hint: "--update writes it")
+    } catch let error as CheckError {
+      if files.isUpdating { return nil }
+      throw CheckError("\(path): \(error.reason)", hint: error.hint ?? "--update writes it")
+    } catch {
+      throw CheckError("\(path): \(error)")
+    }
+  }
+
+  // MARK: Values
+
+  /// Checks values: one, or those of a list.
+  ///
+  /// - Returns: What differs; nil if the condition holds.
+  func mismatch(_ values: [CheckedValue]) throws(CheckError) -> Mismatch? {
+    switch condition.test {
+    case .compare(let comparison, _, let rules) where !comparison.isAboutOrder:
+      return try compare(values, JSONComparison(rules), isWanted: comparison == .equal)
+    case .compare(let comparison, _, _):
+      if let comparable, let value = values.first?.comparable(isNumber: comparable.isNumber),
+        comparison.holds(value.order(to: comparable)) == true
+      {
+        return nil
+      }
+    case .exists(let isWanted): if values.contains(where: \.isSet) == isWanted { return nil }
+    case .golden(let path, let rules):
+      let mismatch = try expected == nil ? nil : compare(values, JSONComparison(rules), isWanted: true)
+      guard files.isUpdating, mismatch != nil || expected == nil else { return mismatch }
+      try update(path, values)
+      return nil
+    case .contains(_, let rules): return try contains(values, rules)
+    case .matches(let pattern, let isWanted):
+      if try text(values).map({ pattern.isFound(in: $0) }) ?? false == isWanted { return nil }
+    case .kind(let kind): if kind.includes(try json(values), values.first?.comparable()) { return nil }
+    case .size(let bound):
+      let size = try size(values)
+      return size.map(bound.allows) == true
+        ? nil : Mismatch(condition.text, got: size.map { "size \($0)" } ?? "no value")
+    case .sorted(let isAscending):
+      guard let disorder = try disorder(values, isAscending: isAscending) else { return nil }
+      return Mismatch(condition.text, got: disorder)
+    }
+    return Mismatch(condition.text, got: try shown(values))
+  }
+
+  private func json(
+    _ values: [CheckedValue], _ options: JSONEncodingOptions = Self.options
+  ) throws(CheckError) -> JSONValue {
+    var found: [JSONValue] = []
+    for value in values { found.append(try value.json(options)) }
+    return isList ? .array(found) : found.first ?? .null
+  }
+
+  /// The values for people.
+  private func shown(_ values: [CheckedValue]) throws(CheckError) -> String {
+    if !isList, case .missing? = values.first { return "no value" }
+    return try json(values).text
+  }
+
+  // MARK: Comparisons
+
+  private func compare(
+    _ values: [CheckedValue], _ comparison: JSONComparison, isWanted: Bool
+  ) throws(CheckError) -> Mismatch? {
+    guard let expected else { return nil }
+    var comparison = comparison
+    let got = try json(values)
+    guard try comparison.holds(expected, got) != isWanted else { return nil }
+    guard isWanted else { return Mismatch("!= \(expected.text)", got: try shown(values)) }
+    return try mismatch(expected, got, shown: shown(values), comparison)
+  }
+
+  private func mismatch(
+    _ expected: JSONValue, _ got: JSONValue, shown: String, _ comparison: JSONComparison
+  ) throws(CheckError) -> Mismatch {
+    let words = comparison.extent == .part ? "a value that contains \(expected.text)" : expected.text
+    let hasLines =
+      switch (expected, got) {
+      case (.object, .object), (.array, .array): true
+      default: false
+      }
+    return Mismatch(
+      words + comparison.rules.text, got: shown,
+      diff: hasLines ? try JSONDiff.text(expected, got, comparison) : nil)
+  }
+
+  private func contains(_ values: [CheckedValue], _ rules: ComparisonRules) throws(CheckError) -> Mismatch? {
+    guard let expected else { return nil }
+    var options = Self.options
+    options.emitDefaults = true
+    let got = try json(values, options)
+    var comparison = JSONComparison(rules, .part)
+    switch (got, expected) {
+    case (.null, _): break
+    case (.string(let text), .string(let part)):
+      if type.isBytes {
+        guard let bytes = Base64.decode(part) else {
+          throw CheckError("\(expected.text) is not base64, as the value is")
+        }
+        if Base64.decode(text)?.contains(bytes) == true { return nil }
+      } else if text.contains(part) {
+        return nil
+      }
+    case (.array, .array), (.object, .object): if try comparison.holds(expected, got) { return nil }
+    // A list in a Value: one element needs no brackets.
+    case (.array, _): if try comparison.holds(.array([expected]), got) { return nil }
+    default:
+      throw CheckError(
+        "\(got.kindName) cannot contain \(expected.kindName)",
+        hint: "contains is for a part of text, elements of a list, or members of an object")
+    }
+    return try mismatch(expected, got, shown: shown(values), comparison)
+  }
+
+  private func update(_ path: String, _ values: [CheckedValue]) throws(CheckError) {
+    let text = try json(values, JSONEncodingOptions()).prettyText + "\n"
+    do throws(GoldenFileError) {
+      try files.write(path, text)
+    } catch {
+      throw CheckError("\(path): \(error.reason)")
+    }
+  }
+
+  // MARK: Properties
+
+  /// The text of a scalar; nil if it is missing.
+  private func text(_ values: [CheckedValue]) throws(CheckError) -> String? {
+    let value = try json(values)
+    switch value {
+    case .null: return nil
+    case .string(let text): return text
+    case .bool, .number: return value.text
+    case .array, .object: throw CheckError("a regular expression requires text, not \(value.kindName)")
+    }
+  }
+
+  private func size(_ values: [CheckedValue]) throws(CheckError) -> Int? {
+    let value = try json(values)
+    switch value {
+    case .null: return nil
+    case .string(let text):
+      return type.isBytes ? Base64.decode(text)?.count : text.unicodeScalars.count
+    case .array(let elements): return elements.count
+    case .object(let members): return members.count
+    case .bool, .number: throw CheckError("size requires text, bytes, a list or a map, not \(value.kindName)")
+    }
+  }
+
+  /// The first two neighbors in another order; nil if all have the order.
+  private func disorder(_ values: [CheckedValue], isAscending: Bool) throws(CheckError) -> String? {
+    var elements = isList ? values.map { $0.comparable() } : nil
+    if elements == nil { elements = try values.first?.elements() }
+    guard let elements else {
+      if case .missing? = values.first { return "no value" }
+      throw CheckError("\(condition.text) requires a list", hint: "[] in a path means all elements")
+    }
+    for index in elements.indices.dropFirst() {
+      guard let one = elements[index - 1], let other = elements[index], one.hasOrder, other.hasOrder else {
+        throw CheckError("\(condition.text) requires values that have an order, such as numbers and text")
+      }
+      switch isAscending ? one.order(to: other) : other.order(to: one) {
+      case .before, .same: continue
+      case .after, .none:
+        guard case .array(let shown) = try json(values), shown.indices.contains(index) else { return "" }
+        return "\(shown[index - 1].text) before \(shown[index].text), at index \(index)"
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,174 @@
+import Interceptors
+import Protobuf
+
+/// The type of the values at a path, by which literals are read.
+enum ValueType {
+  /// JSON without a schema, as in the content of an Any.
+  case untyped
+  case message(MessageType)
+  case field(FieldSelector.Leaf)
+
+  /// The type of the values of a claim.
+  ///
+  /// - Throws: ``CheckError`` if messages of `type` have no such field.
+  init(_ selector: FieldSelector?, in type: MessageType) throws(CheckError) {
+    guard let selector else {
+      self = .message(type)
+      return
+    }
+    do throws(FieldPathError) {
+      self = try selector.leaf(in: type).map { .field($0) } ?? .untyped
+    } catch .unknownField(let name, let type, let nearest) {
+      throw CheckError(
+        "\(type) has no field \(name)",
+        hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", or "))?")
+    } catch .needsSubscript(let field) {
+      throw CheckError(
+        "\(field) is a list or a map", hint: "\(field)[0] is an element, and \(field)[] means all elements")
+    } catch {
+      throw CheckError("\(error)")
+    }
+  }
+
+  /// Whether values are lists.
+  var isList: Bool {
+    guard case .field(let leaf) = self else { return false }
+    return leaf.field.isRepeated && !leaf.field.isMap && !leaf.isElement
+  }
+
+  /// Whether values are bytes, which are base64 in JSON.
+  var isBytes: Bool {
+    guard case .field(let leaf) = self else { return false }
+    return leaf.field.kind == .bytes && (leaf.isElement || !leaf.field.isRepeated)
+  }
+
+  /// Whether values are messages of any type.
+  var isAny: Bool {
+    let type: MessageType? =
+      switch self {
+      case .untyped: nil
+      case .message(let type): type
+      case .field(let leaf): leaf.field.isMap ? nil : leaf.field.messageType
+      }
+    guard case .any? = try? type?.wellKnown() else { return false }
+    return true
+  }
+
+  // MARK: Literals
+
+  /// A literal in the form in which a message with this value prints it, and as a value that can have an order.
+  ///
+  /// - Parameters:
+  ///   - literal: The literal.
+  ///   - options: How the message prints it.
+  /// - Throws: ``CheckError`` if it is not a value of the type.
+  func normal(
+    _ literal: JSONValue, _ options: JSONEncodingOptions
+  ) throws(CheckError) -> (json: JSONValue, comparable: ComparableValue?) {
+    // A value that is not set.
+    if literal == .null { return (.null, nil) }
+    do {
+      switch self {
+      case .untyped: return (literal, ComparableValue(literal))
+      case .message(let type):
+        let message = try Message(
+          type, json: Array(literal.text.utf8), options: JSONDecodingOptions(allowPartial: true))
+        return (try JSONValue(parsing: message.json(options: options)), ComparableValue(message))
+      case .field(let leaf): return try Self.normal(literal, leaf, options)
+      }
+    } catch FieldPathError.json(var error) {
+      // An element is read as a list with this element.
+      if case .field(let leaf) = self, leaf.isElement, error.fieldPath.hasPrefix("[0]") {
+        error.fieldPath = String(error.fieldPath.dropFirst(3).drop { $0 == "." })
+      }
+      throw CheckError(error.message, hint: error.hint)
+    } catch let error as MessageParseError {
+      throw CheckError(error.message, hint: error.hint)
+    } catch {
+      throw CheckError("\(error)")
+    }
+  }
+
+  private static func normal(
+    _ literal: JSONValue, _ leaf: FieldSelector.Leaf, _ options: JSONEncodingOptions
+  ) throws -> (json: JSONValue, comparable: ComparableValue?) {
+    let field = leaf.field
+    var steps: [FieldPath.Step] = [field.isExtension ? .extension(field.fullName) : .field(field.name)]
+    var message = Message(leaf.type)
+    let text = leaf.isElement ? "[\(literal.text)]" : literal.text
+    try message.setJSON(Array(text.utf8), at: FieldPath(steps: steps))
+    if leaf.isElement { steps.append(.subscripted(.integer(0))) }
+    let path = try FieldPath(steps: steps)
+    let value = leaf.isElement || !field.isRepeated ? try message.value(at: path) : nil
+    return (
+      try JSONValue(parsing: message.json(at: path, options: options)), value.map { ComparableValue($0) }
+    )
+  }
+
+  // MARK: Parts
+
+  /// The members of a value that a literal names; `null` means that the value has no such member.
+  ///
+  /// - Parameters:
+  ///   - literal: The literal.
+  ///   - full: The literal as a message prints it, with the default values of all fields.
+  func part(_ literal: JSONValue, of full: JSONValue) -> JSONValue {
+    switch self {
+    case .untyped: full
+    case .message(let type): Self.part(literal, of: full, type, isMap: false)
+    case .field(let leaf):
+      Self.part(
+        literal, of: full, leaf.field.mapValue.map(\.messageType) ?? leaf.field.messageType,
+        isMap: leaf.field.isMap)
+    }
+  }
+
+  private static func part(
+    _ literal: JSONValue, of full: JSONValue, _ type: MessageType?, isMap: Bool
+  ) -> JSONValue {
+    switch (literal, full) {
+    case (.array(let literals), .array(let values)) where literals.count == values.count:
+      return .array(zip(literals, values).map { part($0, of: $1, type, isMap: false) })
+    case (.object(let members), .object):
+      guard isMap || type.map(hasFields) == true else { return full }
+      let type = isMap ? type : content(type, of: full)
+      return .object(
+        members.map { member in
+          let field = isMap ? nil : type.flatMap { self.field(member.name, of: $0) }
+          let name = field?.jsonName ?? member.name
+          // A message prints each field that the literal sets; only `null` clears one.
+          guard let value = full[name] else { return JSONValue.Member(name: name, value: member.value) }
+          // An empty map is expected: an empty object is a part of each object.
+          if member.value == .null, field?.isMap == true {
+            return JSONValue.Member(name: name, value: .array([]))
+          }
+          let inner = isMap ? type : field?.mapValue.map(\.messageType) ?? field?.messageType
+          return JSONValue.Member(
+            name: name, value: part(member.value, of: value, inner, isMap: field?.isMap == true))
+        })
+    default: return full
+    }
+  }
+
+  /// Whether the JSON form of the type is an object with its fields, or with those of the content of an Any.
+  private static func hasFields(_ type: MessageType) -> Bool {
+    switch try? type.wellKnown() {
+    case .any?, nil: true
+    default: false
+    }
+  }
+
+  /// The type itself; for an Any, that of its content.
+  private static func content(_ type: MessageType?, of json: JSONValue) -> MessageType? {
+    guard case .any? = try? type?.wellKnown(), case .string(let url)? = json["@type"] else { return type }
+    let name = url.lastIndex(of: "/").map { url[url.index(after: $0)...] } ?? url[...]
+    return try? type?.relative(named: String(name))
+  }
+
+  private static func field(_ name: String, of type: MessageType) -> Field? {
+    if name.hasPrefix("["), name.hasSuffix("]") {
+      return try? type.relativeExtension(named: String(name.dropFirst().dropLast()))
+    }
+    return try? type.field(named: name)
+  }
+}

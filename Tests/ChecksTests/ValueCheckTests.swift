@@ -1,0 +1,224 @@
+import Protobuf
+import RPCProtocols
+import Testing
+
+@testable import Checks
+
+/// Checks of one message.
+@Suite struct ValueCheckTests {
+  private func scalars(_ check: String, _ expected: String) throws {
+    let json = """
+      {"aDouble":1.1,"aFloat":0.1,"anInt64":"9007199254740993","aUint64":"18446744073709551615","anInt32":-3,
+      "aBool":true,"aString":"Ada é","someBytes":"AQID","aColor":"GREEN","maybe":0}
+      """
+    #expect(try outcome(check, response("test3.Scalars", [json])) == expected)
+  }
+
+  @Test(arguments: [
+    (".anInt64 == 9007199254740993", "holds"), (#".an_int64 == "9007199254740993""#, "holds"),
+    (".anInt64 == 9007199254740992", "9007199254740992 | 9007199254740993"),
+    (".anInt64 > 9007199254740992", "holds"), (".aUint64 == 18446744073709551615", "holds"),
+    (".aUint64 > -1", "invalid: number out of range for uint64"),
+    (".anInt32 == -3.0", "holds"), (".anInt32 < -2", "holds"), (".anInt32 >= 0", ">= 0 | -3"),
+    (".anInt32 != -3", "!= -3 | -3"), (".aFloat == 0.1", "holds"), (".aDouble == 1 within 0.1", "holds"),
+    (".aDouble == 1 within 10%", "holds"), (".aDouble == 1 within 5%", "1 within 5% | 1.1"),
+    (".aDouble != 1 within 5%", "holds"), (#".aDouble == "NaN""#, #""NaN" | 1.1"#),
+    (".aBool == true", "holds"), (".aBool == false", "false | true"),
+    (#".aColor == "GREEN""#, "holds"), (".aColor == 2", "holds"), (#".aColor > "RED""#, "holds"),
+    (#".aColor == "RED""#, #""RED" | "GREEN""#),
+    (#".someBytes == "AQID""#, "holds"), (#".someBytes == "AQI=""#, #""AQI=" | "AQID""#),
+    (".someBytes size 3", "holds"), (#".someBytes contains "AgM=""#, "holds"),
+    (#".someBytes contains "AgE=""#, #"a value that contains "AgE=" | "AQID""#),
+    (#".aString == "Ada é""#, "holds"), (".aString == \"Ada e\u{301}\"", "\"Ada e\u{301}\" | \"Ada é\""),
+    (".aString =~ ^A.*é$", "holds"), (".aString !~ x", "holds"), (".aString =~ x", #"=~ x | "Ada é""#),
+    (".anInt32 =~ ^-", "holds"), (#".aString contains "da""#, "holds"), (".aString size == 5", "holds"),
+    (".aString size > 5", "size > 5 | size 5"), (#".aString > "Ac""#, "holds"),
+    (".aString is string", "holds"), (".aDouble is number", "holds"), (".anInt64 is integer", "holds"),
+    (".aDouble is integer", "is integer | 1.1"), (".aBool is bool", "holds"),
+    (".aString is uuid", #"is uuid | "Ada é""#), (".aString is timestamp", #"is timestamp | "Ada é""#),
+    (". is object", "holds"), (".maybe is null", "is null | 0"), (".maybeText is null", "holds"),
+  ])
+  func scalarsAreComparedByType(_ check: String, _ expected: String) throws {
+    try scalars(check, expected)
+  }
+
+  @Test(arguments: [
+    (".maybe exists", "holds"), (".maybe == 0", "holds"), (".maybe absent", "absent | 0"),
+    // Without presence, zero is absent.
+    (".aFixed32 absent", "holds"), (".aFixed32 == 0", "holds"), (".aFixed32 exists", "exists | 0"),
+    (".maybeText absent", "holds"), (".maybeText == null", "holds"), (".maybeText != \"x\"", "holds"),
+    (".maybeText == \"x\"", #""x" | no value"#), (".maybeText =~ x", "=~ x | no value"),
+    (".maybeText !~ x", "holds"), (".maybeText size 0", "size 0 | no value"),
+    (".maybeText > \"a\"", #"> "a" | no value"#),
+    (".maybeText contains \"a\"", #"a value that contains "a" | no value"#),
+  ])
+  func presence(_ check: String, _ expected: String) throws {
+    try scalars(check, expected)
+  }
+
+  @Test(arguments: [
+    (".aStrin == 1", "invalid: test3.Scalars has no field aStrin | did you mean a_string?"),
+    (".anInt32 == \"x\"", "invalid: expected a number (int32)"),
+    (
+      ".aColor == \"PINK\"",
+      "invalid: test3.Color has no value \"PINK\" | test3.Color has COLOR_UNSPECIFIED, RED, GREEN, BLUE"
+    ),
+    (".aBool < true", "invalid: < requires a number, text, an enum, a timestamp or a duration"),
+    (".aString ascending", "invalid: ascending requires a list | [] in a path means all elements"),
+    (".aString.x == 1", "invalid: a_string is not a message"),
+    (".aString contains 3", "invalid: expected a string"),
+    (
+      ".aBool contains true",
+      "invalid: a bool cannot contain a bool | contains is for a part of text, elements of a list, or members of an object"
+    ),
+    (".aBool size 1", "invalid: size requires text, bytes, a list or a map, not a bool"),
+    (". =~ x", "invalid: a regular expression requires text, not an object"),
+    (#".someBytes contains "?""#, #"invalid: "?" is not base64, as the value is"#),
+  ])
+  func checksThatDoNotFitAreInvalid(_ check: String, _ expected: String) throws {
+    let json = #"{"aString":"x","aBool":true,"someBytes":"AQID"}"#
+    let found = try outcome(check, response("test3.Scalars", [json]))
+    #expect(found == expected)
+  }
+
+  @Test(arguments: [
+    (".children[0].name == \"a\"", "holds"), (".children[-1].name == \"b\"", "holds"),
+    (".children[5].name absent", "holds"), (".children[].name == [\"a\",\"b\"]", "holds"),
+    (".children[].name == [\"b\",\"a\"] unordered", "holds"), (".children[].weight ascending", "holds"),
+    (".children[].weight descending", "descending | 1 before 2, at index 1"),
+    (".children size 2", "holds"), (".children[].name size > 2", "size > 2 | size 2"),
+    (".children[].name contains \"b\"", "holds"), (".children[].name contains [\"b\",\"a\"]", "holds"),
+    (".children contains {\"name\":\"b\"}", "holds"),
+    (".children contains [{\"weight\":2},{\"name\":\"a\"}]", "holds"),
+    (
+      ".children contains [{\"name\":\"a\"},{\"weight\":1}]",
+      #"a value that contains [{"name":"a"},{"weight":1}] | [{"name":"a","weight":1},{"name":"b","weight":2}]"#
+    ),
+    (".children[].child exists", "exists | [null,null]"), (".children is list", "holds"),
+    (".children == {}", "invalid: expected a list"),
+    (
+      ".children ascending", "invalid: ascending requires values that have an order, such as numbers and text"
+    ),
+    (
+      ".children.name == 1",
+      "invalid: children is a list or a map | children[0] is an element, and children[] means all elements"
+    ),
+    (".children[].name == 3", "invalid: the values are compared with a JSON list, not with 3"),
+    (".child absent", "holds"), (".child.name absent", "holds"), (".child == null", "holds"),
+  ])
+  func lists(_ check: String, _ expected: String) throws {
+    let json = #"{"children":[{"name":"a","weight":1},{"name":"b","weight":2}]}"#
+    let found = try outcome(check, response("test3.Node", [json]))
+    #expect(found == expected)
+  }
+
+  @Test(arguments: [
+    (".int64s[0] == 9007199254740993", "holds"), (".int64s[0] > 9007199254740992", "holds"),
+    (".int64s[-1] == \"6\"", "6 | 5"), (".int64s[] == [9007199254740993,\"5\"]", "holds"),
+    (".int64s[2] == null", "holds"), (".int64s[0] == []", "invalid: expected a number (int64)"),
+    (".nodes == [{\"name\":3}]", "invalid: [0].name: expected a string"),
+    (".nodes[0] == {\"name\":3}", "invalid: name: expected a string"), (".int64s descending", "holds"),
+    (".int64s contains 5", "holds"), (".int64s[] contains [5]", "holds"),
+    (".colors[0] == 1", "holds"), (".colors[0] contains \"RE\"", "holds"), (".colors ascending", "holds"),
+    (".byteses[0] contains \"Ag==\"", "holds"), (".byteses[0] size 3", "holds"),
+    (".byteses size 1", "holds"), (".byteses contains \"AQID\"", "holds"),
+    (".byteses contains \"Ag==\"", #"a value that contains ["Ag=="] | ["AQID"]"#),
+    (".nodes[0] == {\"name\":\"a\",\"weight\":0}", "holds"), (".nodes[0] contains {\"weight\":0}", "holds"),
+    (".nodes[0] contains {\"weight\":1}", #"a value that contains {"weight":1} | {"name":"a"}"#),
+    (".doubles[] == [1,2] within 0.1", "holds"), (".strings[0] =~ ^x", "holds"),
+    (".strings[0] exists", "holds"), (".strings[1] absent", "holds"), (".bools exists", "exists | []"),
+  ])
+  func elements(_ check: String, _ expected: String) throws {
+    let json = """
+      {"int64s":["9007199254740993","5"],"colors":["RED","GREEN"],"byteses":["AQID"],"nodes":[{"name":"a"}],
+      "doubles":[1.05,1.95],"strings":["x"]}
+      """
+    let found = try outcome(check, response("test3.Lists", [json]))
+    #expect(found == expected)
+  }
+
+  @Test(arguments: [
+    (".texts.a == \"x\"", "holds"), (".texts[\"b\"] absent", "holds"), (".texts == {\"a\":\"x\"}", "holds"),
+    (".texts size 1", "holds"), (".numbers == {\"7\":8}", "holds"), (".numbers[7] > 7", "holds"),
+    (".numbers contains {\"7\":8}", "holds"),
+    (".texts contains {\"a\":\"y\"}", #"a value that contains {"a":"y"} | {"a":"x"}"#),
+    (".colors[3] == 1", "holds"), (".nodes[-1].name == \"n\"", "holds"), (".nodes[].weight == [0]", "holds"),
+    (".texts is object", "holds"), (#". contains {"fixed":null,"signed":null}"#, "holds"),
+    (".texts ascending", "invalid: ascending requires a list | [] in a path means all elements"),
+  ])
+  func maps(_ check: String, _ expected: String) throws {
+    let json = #"{"texts":{"a":"x"},"numbers":{"7":"8"},"colors":{"3":"RED"},"nodes":{"-1":{"name":"n"}}}"#
+    #expect(try outcome(check, response("test3.Maps", [json])) == expected)
+  }
+
+  @Test(arguments: [
+    (#".timestamp == "2024-05-01T14:00:00+02:00""#, "holds"),
+    (#".timestamp > "2024-05-01T11:59:59.5Z""#, "holds"),
+    (#".timestamp < "2024-05-01T12:00:00.5Z""#, "holds"), (".timestamp is timestamp", "holds"),
+    (#".timestamp > "2025-01-01T00:00:00Z""#, #"> "2025-01-01T00:00:00Z" | "2024-05-01T12:00:00Z""#),
+    (#".timestamp > "soon""#, "invalid: not a timestamp such as 2024-05-01T12:00:00Z"),
+    (#".duration == "1.500s""#, "holds"), (#".duration < "10s""#, "holds"),
+    (".structure.a == 1.0", "holds"), (".structure.list[1].b == true", "holds"),
+    (".structure.a < 2", "holds"),
+    (#".structure == {"list":[0,{"b":true}],"a":1}"#, "holds"), (".structure.none absent", "holds"),
+    (#".structure.list contains {"b":true}"#, "holds"), (".structure.list size 2", "holds"),
+    (#".structure contains {"list":[{"b":true}]}"#, "holds"),
+    (".value is null", "holds"), (".any.weight == 4", "holds"), (#".any contains {"weight":4}"#, "holds"),
+    (#".any == {"@type":"x/test3.Node","weight":4}"#, "holds"), (".any.name absent", "holds"),
+    (".wrappedInt64 == 5", "holds"), (".wrappedInt64 > 4", "holds"), (".times ascending", "holds"),
+    (".wrappedString absent", "holds"),
+  ])
+  func wellKnownTypes(_ check: String, _ expected: String) throws {
+    let json = """
+      {"timestamp":"2024-05-01T12:00:00Z","duration":"1.5s","structure":{"a":1,"list":[0,{"b":true}]},
+      "any":{"@type":"x/test3.Node","weight":4},"wrappedInt64":"5",
+      "times":["2024-05-01T12:00:00Z","2024-05-01T12:00:00.5Z"]}
+      """
+    #expect(try outcome(check, response("test3.WellKnown", [json])) == expected)
+  }
+
+  @Test(arguments: [
+    (#". contains {"name":"n"}"#, "holds"), (#". contains {"child":{"name":"c"}}"#, "holds"),
+    (#". contains {"child":{}}"#, "holds"),
+    (#". contains {"child":null}"#, #"a value that contains {"child":null} | GOT"#),
+    // A default that the literal names is compared.
+    (#". contains {"weight":0}"#, #"a value that contains {"weight":0} | GOT"#),
+    (#". contains {"child":{"weight":0}}"#, "holds"), (#". contains {"children":[]}"#, "holds"),
+    (#". contains {"children":null}"#, "holds"),
+    (#". contains {"weigt":0}"#, "invalid: test3.Node has no field \"weigt\" | did you mean weight?"),
+    (#". == {"name":"n","weight":3,"child":{"name":"c","weight":0}}"#, "holds"),
+    (#". != {"name":"n"}"#, "holds"), (". exists", "holds"), (". absent", "absent | GOT"),
+  ])
+  func wholeMessages(_ check: String, _ expected: String) throws {
+    let json = #"{"name":"n","weight":3,"child":{"name":"c"}}"#
+    let found = try outcome(check, response("test3.Node", [json]))
+    #expect(found == expected.replacing("GOT", with: #"{"name":"n","child":{"name":"c"},"weight":3}"#))
+  }
+
+  @Test func namesOfTheProtoFileAreAccepted() throws {
+    let result = try response("test3.Named", [#"{"snakeCaseName":1,"@renamed":2}"#])
+    #expect(try outcome(#". contains {"snake_case_name":1,"other":2}"#, result) == "holds")
+    #expect(try outcome(#". == {"snake_case_name":1,"other":2}"#, result) == "holds")
+    for literal in [#"{"snake_case_name":2}"#, #"{"other":1}"#, #"{"other":null}"#, #"{"@renamed":1}"#] {
+      #expect(try outcome(". contains \(literal)", result) != "holds", "\(literal)")
+    }
+    #expect(try outcome(".other == 2", result) == "holds")
+  }
+
+  @Test func extensionsAndRequiredFields() throws {
+    let json = #"{"id":1,"name":"a","[test2.strict_ext]":{"id":2,"name":"b"}}"#
+    let result = try response("test2.Strict", [json])
+    #expect(try outcome(".(test2.strict_ext).id == 2", result) == "holds")
+    #expect(try outcome(#".(test2.strict_ext) == {"id":2,"name":"b"}"#, result) == "holds")
+    #expect(try outcome(#". contains {"[test2.strict_ext]":{"name":"b"}}"#, result) == "holds")
+    #expect(try outcome(#". contains {"id":1}"#, result) == "holds")
+  }
+
+  @Test func longTextsAreCut() throws {
+    let text = String(repeating: "é", count: 4000)
+    let found = try mismatch(#".name == "x""#, response("test3.Node", ["{\"name\":\"\(text)\"}"]))
+    #expect(found.expected == #""x""#)
+    #expect(found.got.hasPrefix(#""éé"#) && found.got.hasSuffix("é… (cut at 4096 bytes)"))
+    #expect(found.got.utf8.count <= 4096 + 30)
+  }
+}
