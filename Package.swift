@@ -68,6 +68,8 @@ let package = Package(
       ], swiftSettings: fast),
     // What commands and completion show of a schema: declarations as text and as JSON, names, and templates.
     .target(name: "SchemaTools", dependencies: ["Protobuf"], swiftSettings: small),
+    // The events of a run of suites, and the reports that are functions of them.
+    .target(name: "SuiteReports", dependencies: ["RPCProtocols", "Protobuf"], swiftSettings: small),
     .target(
       name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: fast),
     .target(
@@ -148,6 +150,7 @@ let package = Package(
     .testTarget(
       name: "SchemaToolsTests", dependencies: ["SchemaTools", "Protobuf", "ProtobufSupport"],
       swiftSettings: strict),
+    .testTarget(name: "SuiteReportsTests", dependencies: ["SuiteReports"], swiftSettings: strict),
     .executableTarget(
       name: "ProtobufBenchmark", dependencies: ["Protobuf"], path: "Tests/Benchmarks/Protobuf",
       exclude: ["generate.sh", "protos"], swiftSettings: strict),

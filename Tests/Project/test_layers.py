@@ -17,7 +17,7 @@ LAYERS = [
     {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CHistogram", "CLineEditor", "CArguments", "CommandLine"},
     {"Protobuf"},
     {"RPCProtocols", "SchemaTools"},
-    {"Interception"},
+    {"Interception", "SuiteReports"},
     {"Interceptors", "AsyncInterception", "PluginHost", "Transport", "Reflection"},
     {"RPCClient", "Checks"},
     {"System"},
@@ -33,7 +33,10 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 SYSTEM = {"Swift", "Synchronization", "Glibc"}
 # The pure middle does no I/O: it has no business with the C library, but to ask for the time, a variable of the environment and
 # which thread this is, to exclude other threads, and to grow memory without copying it.
-PURE = {"CommandLine", "Protobuf", "SchemaTools", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors", "Checks"}
+PURE = {
+    "CommandLine", "Protobuf", "SchemaTools", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors", "Checks",
+    "SuiteReports",
+}  # fmt: skip
 EXEMPT = {
     Path("Sources/Interception/Chain/ThreadIdentity.swift"),
     # The standard library does not print numbers with a number of decimals.
