@@ -114,7 +114,7 @@ package enum BuiltIns {
     do throws(ConfigurationError) {
       return try found.make(SettingsReader(configuration, found), services)
     } catch {
-      JUnitReport.add(error, configuration, services)
+      AssertReport.add(error, configuration, services)
       throw error
     }
   }

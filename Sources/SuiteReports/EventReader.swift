@@ -35,11 +35,12 @@ struct EventReader {
   /// A number of things, or the number of a line.
   func count(_ key: String) throws(SuiteEventError) -> Int { try required(key, countIfPresent(key)) }
 
-  func countIfPresent(_ key: String) throws(SuiteEventError) -> Int? {
+  /// - Parameter limit: The maximum. With the default, sums are in the range of the type.
+  func countIfPresent(_ key: String, limit: Int = 1 << 32) throws(SuiteEventError) -> Int? {
     guard let value = object[key] else { return nil }
-    // The range in which JSON readers agree; sums are in the range of the type.
-    guard case .number(let digits) = value, let number = Int(digits), (0...1 << 53).contains(number)
-    else { throw error(key, "must be a whole number") }
+    guard case .number(let digits) = value, let number = Int(digits), (0...limit).contains(number) else {
+      throw error(key, "must be a whole number")
+    }
     return number
   }
 

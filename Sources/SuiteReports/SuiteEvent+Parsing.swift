@@ -41,7 +41,7 @@ extension SuiteRun {
   fileprivate init(_ object: EventReader) throws(SuiteEventError) {
     self.init(
       version: try object.text("version"), files: try object.count("files"),
-      seed: try object.countIfPresent("seed"), time: try object.text("time"))
+      seed: try object.countIfPresent("seed", limit: .max), time: try object.text("time"))
   }
 }
 

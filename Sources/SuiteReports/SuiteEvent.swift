@@ -1,8 +1,8 @@
-/// What happens in a run of suites: the lines of `--report ndjson`, what a worker sends to its parent, and the input of
-/// each report.
+/// What happens in a run of suites: the lines of `--report ndjson`, what a worker sends to its parent, and the
+/// input of each report.
 ///
-/// A run is `run`, then `file`, `test`… and `fileEnd` of each file, then `end`. Events of files that run at the same time
-/// are interleaved. Secrets are masked before an event is made.
+/// A run is `run`, then `file`, `test`… and `fileEnd` of each file, then `end`. Events of files that run at the
+/// same time are interleaved. Secrets are masked before an event is made.
 package enum SuiteEvent: Sendable, Equatable {
   /// The run starts.
   case run(SuiteRun)

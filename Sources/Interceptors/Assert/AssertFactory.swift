@@ -29,7 +29,7 @@ struct AssertFactory: InterceptorFactory {
     make: { settings, services throws(ConfigurationError) in try AssertFactory(settings, services) })
 
   private let expectations: Expectations
-  private let report: ReportFile<JUnitReport.Case>?
+  private let report: ReportFile<AssertReport.Case>?
   private let services: any InterceptorServices
 
   private init(
@@ -42,7 +42,7 @@ struct AssertFactory: InterceptorFactory {
       return
     }
     do throws(ServiceFailure) {
-      let report = try JUnitReport.file(path, services)
+      let report = try AssertReport.file(path, services)
       try report.write()
       self.report = report
     } catch {
@@ -63,7 +63,7 @@ struct AssertFactory: InterceptorFactory {
           // The condition can never hold for this call.
           let error = ConfigurationError(
             interceptor: context.name, key: expected.key, reason: error.reason)
-          try? report?.add(JUnitReport.notMade(error.description, at: services.nanosecondsSince1970))
+          try? report?.add(AssertReport.notMade(error.description, at: services.nanosecondsSince1970))
           throw error
         }
       }

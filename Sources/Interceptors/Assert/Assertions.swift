@@ -8,7 +8,7 @@ final class Assertions: Interceptor {
   private let expected: Expectations
   private let call: CallFacts
   private let context: CallContext
-  private let report: ReportFile<JUnitReport.Case>?
+  private let report: ReportFile<AssertReport.Case>?
   private let startedAt: Int64
 
   private var progress: ExpectationProgress
@@ -16,7 +16,7 @@ final class Assertions: Interceptor {
 
   init(
     _ expected: Expectations, of call: CallFacts, _ context: CallContext,
-    _ report: ReportFile<JUnitReport.Case>?,
+    _ report: ReportFile<AssertReport.Case>?,
     startedAt: Int64
   ) {
     self.expected = expected
@@ -53,7 +53,7 @@ final class Assertions: Interceptor {
     guard let report else { return }
     do {
       try report.add(
-        JUnitReport.Case(
+        AssertReport.Case(
           name: expected.name ?? call.method.description, className: call.method.service,
           startedAt: startedAt, duration: outcome.metrics.total, failures: failures,
           error: expected.code == nil ? (end ?? outcome.end).error.map(Self.text) : nil))

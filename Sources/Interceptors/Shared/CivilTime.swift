@@ -43,14 +43,9 @@ enum CivilTime {
 
 extension Duration {
   /// Milliseconds, to the microsecond.
-  package var millisecondsText: String { Self.thousandths(microseconds) }
-
-  /// Seconds, to the millisecond.
-  var secondsText: String { Self.thousandths(milliseconds) }
-
-  private static func thousandths(_ number: Int64) -> String {
-    let fraction = String(abs(number) % 1000)
+  package var millisecondsText: String {
+    let fraction = String(abs(microseconds) % 1000)
     let zeros = String(repeating: "0", count: 3 - fraction.count)
-    return "\(number < 0 ? "-" : "")\(abs(number) / 1000).\(zeros)\(fraction)"
+    return "\(microseconds < 0 ? "-" : "")\(abs(microseconds) / 1000).\(zeros)\(fraction)"
   }
 }

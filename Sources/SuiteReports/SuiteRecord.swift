@@ -1,0 +1,47 @@
+/// The events of a run by file, for reports that are one document.
+struct SuiteRecord: Sendable {
+  struct File: Sendable {
+    let path: String
+    var tests: [TestResult] = []
+    var error: SuiteError?
+    var duration = Duration.zero
+    /// The number of tests with each outcome; the error of the file is counted.
+    var counts = SuiteEnd()
+  }
+
+  private(set) var run: SuiteRun?
+  private(set) var end: SuiteEnd?
+  private var all: [File] = []
+  private var indices: [String: Int] = [:]
+
+  mutating func add(_ event: SuiteEvent) {
+    switch event {
+    case .run(let run): self.run = run
+    case .file(let file): update(file.file) { _ in }
+    case .test(let test):
+      update(test.file) {
+        $0.tests.append(test)
+        $0.counts.count(event)
+      }
+    case .fileEnd(let end):
+      update(end.file) {
+        $0.error = end.error
+        $0.duration = end.duration
+        $0.counts.count(event)
+      }
+    case .end(let end): self.end = end
+    }
+  }
+
+  /// The files in the order of their paths: that of the events differs from run to run if files run at the same time.
+  var files: [File] { all.sorted { $0.path < $1.path } }
+
+  private mutating func update(_ path: String, _ change: (inout File) -> Void) {
+    let index = indices[path] ?? all.count
+    if index == all.count {
+      indices[path] = index
+      all.append(File(path: path))
+    }
+    change(&all[index])
+  }
+}
