@@ -80,7 +80,7 @@ package struct HTMLReport: SuiteReport {
     if !file.tests.isEmpty {
       text += """
         <table>
-        <thead><tr><th scope="col">Result</th><th scope="col">Test</th><th scope="col" colspan="2">Time</th></tr>\
+        <thead><tr><th scope="col">Result</th><th scope="col">Test</th><th scope="col" class="time">Time</th><td class="bars"></td></tr>\
         </thead>
         <tbody>
         \(file.tests.map { row($0, longest) }.joined())</tbody>
@@ -101,7 +101,7 @@ package struct HTMLReport: SuiteReport {
     let share = longest > .zero ? Int((test.duration / longest * 100).rounded()) : 0
     let bar =
       test.outcome == .skipped ? "" : "<i class=\"bar\" style=\"width:\(min(max(share, 1), 100))%\"></i>"
-    let time = test.outcome == .skipped ? "" : test.timing
+    let time = test.outcome == .skipped ? "" : test.duration.brief
     return """
       <tr class="\(test.outcome.rawValue)"><td class="outcome">\(test.outcome.rawValue)</td>\
       <td>\(details(of: test))</td><td class="time">\(time)</td><td class="bars">\(bar)</td></tr>
@@ -112,9 +112,10 @@ package struct HTMLReport: SuiteReport {
   /// The name and the tags of a test, and below it the reason, the failures and the calls.
   private static func details(of test: TestResult) -> String {
     let tags = test.tags.map { " <span class=\"tag\">\(escape($0))</span>" }.joined()
-    let line = " <span class=\"line\">line \(test.line)</span>"
-    let reason = test.reason.map { " <span class=\"line\">\(escape(ReportText.oneLine($0)))</span>" } ?? ""
-    let name = "\(escape(test.title))\(tags)\(line)\(reason)"
+    let attempts = test.attempts > 1 ? ReportText.count(test.attempts, "attempt") : nil
+    let facts = ["line \(test.line)", attempts, test.reason.map(ReportText.oneLine)].compactMap(\.self)
+    let line = "<span class=\"line\">\(escape(facts.joined(separator: ", ")))</span>"
+    let name = "\(escape(test.title))\(tags) \(line)"
     var lines = FailureLines()
     lines.add(test)
     let calls = test.steps.flatMap(list)

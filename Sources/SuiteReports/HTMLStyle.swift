@@ -33,12 +33,13 @@ enum HTMLStyle {
     table { width: 100%; border-collapse: collapse; }
     th { color: var(--faint); font-size: .8rem; font-weight: 500; text-align: left; }
     th, td { padding: .35rem .9rem; vertical-align: top; }
-    tbody tr { border-top: 1px solid var(--line); color: var(--text); }
+    tbody tr { border-top: 1px solid var(--line); }
+    td { color: var(--text); }
     .outcome { width: 5.5rem; font-weight: 600; }
     tr.passed .outcome { color: var(--passed); } tr.failed .outcome { color: var(--failed); }
     tr.error .outcome { color: var(--error); } tr.skipped .outcome { color: var(--skipped); }
-    .time { width: 9rem; white-space: nowrap; text-align: right; font-variant-numeric: tabular-nums; }
-    .bars { width: 7rem; }
+    .time { width: 5rem; white-space: nowrap; text-align: right; font-variant-numeric: tabular-nums; }
+    .bars { width: 6rem; padding-left: 0; }
     .bar { display: block; height: .6rem; margin-top: .45rem; border-radius: 2px; background: var(--bar); }
     td summary { cursor: pointer; }
     .tag { padding: 0 .4rem; border: 1px solid var(--line); border-radius: 1rem; font-size: .8rem; }
