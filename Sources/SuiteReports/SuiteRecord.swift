@@ -34,7 +34,7 @@ struct SuiteRecord: Sendable {
   }
 
   /// The files in the order of their paths: that of the events differs from run to run if files run at the same time.
-  var files: [File] { all.sorted { $0.path < $1.path } }
+  var files: [File] { indices.keys.sorted().compactMap { indices[$0].map { all[$0] } } }
 
   private mutating func update(_ path: String, _ change: (inout File) -> Void) {
     let index = indices[path] ?? all.count
