@@ -70,6 +70,8 @@ let package = Package(
     .target(name: "SchemaTools", dependencies: ["Protobuf"], swiftSettings: small),
     // The events of a run of suites, and the reports that are functions of them.
     .target(name: "SuiteReports", dependencies: ["RPCProtocols", "Protobuf"], swiftSettings: small),
+    // Rules of compatibility between two schemas.
+    .target(name: "SchemaDiff", dependencies: ["SchemaTools", "Protobuf"], swiftSettings: small),
     .target(
       name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: fast),
     .target(
@@ -138,7 +140,7 @@ let package = Package(
         "Session", "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost",
         "Transport",
         "Reflection", "Interception", "RPCProtocols",
-        "SchemaTools", "Protobuf", "CommandLine", "CArguments",
+        "SchemaDiff", "SchemaTools", "Protobuf", "CommandLine", "CArguments",
       ],
       swiftSettings: small, linkerSettings: archives.isEmpty ? [] : [.unsafeFlags(archives)]),
     // Tests
@@ -154,6 +156,8 @@ let package = Package(
     .testTarget(
       name: "SuiteReportsTests", dependencies: ["SuiteReports"], exclude: ["Golden", "junit.xsd"],
       swiftSettings: strict),
+    .testTarget(
+      name: "SchemaDiffTests", dependencies: ["SchemaDiff", "SchemaTools", "Protobuf"], swiftSettings: strict),
     .executableTarget(
       name: "ProtobufBenchmark", dependencies: ["Protobuf"], path: "Tests/Benchmarks/Protobuf",
       exclude: ["generate.sh", "protos"], swiftSettings: strict),

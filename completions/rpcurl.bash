@@ -446,6 +446,58 @@ _rpcurl_arguments() {
 -h --help|||flag
 -V --version|||flag'
       positionals='ask:export+' ;;
+    diff) options='-I --import-path|+||dir
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||atfile
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||none
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||header
+--expand-headers|||flag
+-u --user|||none
+--bearer --oauth2-bearer|||atfile
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+-m --max-time||--timeout|none
+-v --verbose|+|-i --include|flag
+--format|||list text json github
+--rules|||list PACKAGE WIRE_JSON WIRE
+--ignore|+||ask:rule
+--only|+||none
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
+      positionals='file file' ;;
     convert) options='--descriptor-set --protoset|+||file
 --proto|+||file
 -I --import-path|+||dir
@@ -721,7 +773,7 @@ _rpcurl_find() {
 
 _rpcurl() {
   local words kept quote typed lead= joins= options positionals nested= kind= same= used=' '
-  local commands='call session run list describe template export convert health check plugins trust version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
+  local commands='call session run list describe template export diff convert health check plugins trust version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
   COMPREPLY=()
 
   # Words after the cursor count too, except the one at the cursor.

@@ -78,8 +78,8 @@ package enum CommandTable {
 
   /// The names that may be the first argument.
   package static let names = [
-    "call", "session", "run", "list", "describe", "template", "export", "convert", "health",
-    "check", "plugins", "trust", "version", "help",
+    "call", "session", "run", "list", "describe", "template", "export", "diff", "convert",
+    "health", "check", "plugins", "trust", "version", "help",
   ]
 
   /// The command of a name of one word.
@@ -92,6 +92,7 @@ package enum CommandTable {
     case "describe": .describe
     case "template": .template
     case "export": .export
+    case "diff": .diff
     case "convert": .convert
     case "health": .health
     case "check": .check

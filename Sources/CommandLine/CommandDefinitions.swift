@@ -28,6 +28,7 @@ extension CommandTable {
     case .pluginsNew: pluginsNew
     case .version: version
     case .trust: trust
+    case .diff: diff
     }
   }
 
@@ -292,6 +293,26 @@ extension CommandTable {
         .init(
           "PATH", "The file, or its directory (default: the project file of the working directory).",
           completion: "file")
+      ])
+  }
+
+  private static var diff: Command {
+    Command(
+      id: .diff, name: "diff", summary: "Find breaking changes between two schemas.",
+      usage: "rpcurl diff [OPTIONS] OLD NEW",
+      discussion: """
+        OLD and NEW are each a descriptor set (- is standard input), a .proto file, a directory of .proto files, or a \
+        server with reflection. An existing path is a file or a directory; other arguments are servers. Options apply to \
+        both. The rules have the names that they have in buf breaking. google.protobuf and the services of gRPC itself are \
+        not compared. With -v, compatible additions are printed too. The exit code is 8 if a rule is broken.
+        """,
+      examples: """
+        rpcurl diff --plaintext localhost:50051 protos
+        git show main:demo.binpb | rpcurl diff --rules WIRE_JSON - demo.binpb
+        """,
+      places: [
+        .init("OLD", "The schema in use.", isRequired: true, completion: "file"),
+        .init("NEW", "The schema that replaces it.", isRequired: true, completion: "file"),
       ])
   }
 

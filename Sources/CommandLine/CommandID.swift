@@ -4,18 +4,19 @@ package enum CommandID: UInt8, CaseIterable, Sendable {
   case pluginsList, pluginsCheck, pluginsNew
   case version
   case trust
+  case diff
 }
 
 /// A set of commands.
 package struct CommandSet: OptionSet, Sendable {
   /// A bit for each command.
-  package let rawValue: UInt16
+  package let rawValue: UInt32
 
   /// A set of the commands whose bits are set.
-  package init(rawValue: UInt16) { self.rawValue = rawValue }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// The set of one command.
-  package init(_ id: CommandID) { rawValue = 1 << UInt16(id.rawValue) }
+  package init(_ id: CommandID) { rawValue = 1 << UInt32(id.rawValue) }
 
   static var call: CommandSet { CommandSet(rawValue: 0x001) }
   static var list: CommandSet { CommandSet(rawValue: 0x008) }
@@ -35,12 +36,17 @@ package struct CommandSet: OptionSet, Sendable {
   static var callAndExport: CommandSet { CommandSet(rawValue: 0x041) }
   /// `list`, `describe`, `check`, `version` and `plugins list`.
   static var listings: CommandSet { CommandSet(rawValue: 0x2618) }
-  /// The commands that connect to a server: `reflecting`, `health` and `check`.
-  static var remote: CommandSet { CommandSet(rawValue: 0x37F) }
+  /// The commands that connect to a server: `fetching`, `health` and `check`.
+  static var remote: CommandSet { CommandSet(rawValue: 0x837F) }
   /// The commands that may ask a server for its schema: `calls`, `list`, `describe`, `template` and `export`.
   static var reflecting: CommandSet { CommandSet(rawValue: 0x07F) }
+  /// The commands that may fetch a schema from a server: `reflecting` and `diff`.
+  static var fetching: CommandSet { CommandSet(rawValue: 0x807F) }
   /// The commands that use a schema: `reflecting`, `convert` and `plugins check`.
   static var schemas: CommandSet { CommandSet(rawValue: 0x8FF) }
+  /// The commands that compile `.proto` files: `schemas` and `diff`.
+  static var compiling: CommandSet { CommandSet(rawValue: 0x88FF) }
   static var trust: CommandSet { CommandSet(rawValue: 0x4000) }
-  static var all: CommandSet { CommandSet(rawValue: 0x7FFF) }
+  static var diff: CommandSet { CommandSet(rawValue: 0x8000) }
+  static var all: CommandSet { CommandSet(rawValue: 0xFFFF) }
 }

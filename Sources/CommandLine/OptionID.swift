@@ -26,6 +26,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case kind, comments, response, protoDir, type, from, to, noSchema, delimited, pretty, noUnknownFields
   case allowPartial
   case method, callTime, lang, dir, watch, wait, listTrusted, revoke
+  case diffFormat, rules, ignoredRule, onlyNames
   // Errors
   case silent, showError, errorFormat
   // Configuration

@@ -99,6 +99,7 @@ enum RPCURL {
     case .pluginsNew: try PluginsNewCommand(invocation).run(on: console)
     case .version: VersionCommand(invocation).run(on: console.output)
     case .trust: try TrustCommand(invocation).run(on: console.output)
+    case .diff: try DiffCommand(invocation).run(on: console)
     }
   }
 }

@@ -84,9 +84,14 @@ struct OptionTableTests {
       (.callsAndConvert, [.call, .session, .run, .convert]), (.callAndExport, [.call, .export]),
       (.listings, [.list, .describe, .check, .pluginsList, .version]),
       (.reflecting, [.call, .session, .run, .list, .describe, .template, .export]),
-      (.remote, [.call, .session, .run, .list, .describe, .template, .export, .health, .check]),
+      (.fetching, [.call, .session, .run, .list, .describe, .template, .export, .diff]),
+      (.remote, [.call, .session, .run, .list, .describe, .template, .export, .health, .check, .diff]),
       (.schemas, [.call, .session, .run, .list, .describe, .template, .export, .convert, .pluginsCheck]),
-      (.trust, [.trust]), (.all, CommandID.allCases),
+      (
+        .compiling,
+        [.call, .session, .run, .list, .describe, .template, .export, .convert, .pluginsCheck, .diff]
+      ),
+      (.trust, [.trust]), (.diff, [.diff]), (.all, CommandID.allCases),
     ]
     for (set, commands) in sets {
       #expect(CommandID.allCases.filter { set.contains(CommandSet($0)) } == commands)
@@ -105,6 +110,7 @@ struct OptionTableTests {
       .enumNumbers, .int64Numbers, .protoNames, .unknownFields, .filter, .filterMissing, .limit, .verbose,
       .color, .timing,
       .kind, .comments, .response, .showError, .errorFormat, .watch, .wait,
+      .rules, .ignoredRule, .onlyNames,
     ],
   ]
 

@@ -17,7 +17,7 @@ LAYERS = [
     {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CHistogram", "CLineEditor", "CArguments", "CommandLine"},
     {"Protobuf"},
     {"RPCProtocols", "SchemaTools"},
-    {"Interception", "SuiteReports"},
+    {"Interception", "SchemaDiff", "SuiteReports"},
     {"Interceptors", "AsyncInterception", "PluginHost", "Transport", "Reflection"},
     {"RPCClient", "Checks"},
     {"System"},
@@ -35,7 +35,7 @@ SYSTEM = {"Swift", "Synchronization", "Glibc"}
 # which thread this is, to exclude other threads, and to grow memory without copying it.
 PURE = {
     "CommandLine", "Protobuf", "SchemaTools", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors", "Checks",
-    "SuiteReports",
+    "SuiteReports", "SchemaDiff",
 }  # fmt: skip
 EXEMPT = {
     Path("Sources/Interception/Chain/ThreadIdentity.swift"),

@@ -18,7 +18,7 @@ package enum ConfiguredTarget {
       return isUsed(
         withArguments: arguments,
         asksServer: ReflectionOptions(invocation).reflect ?? !SchemaOptions(invocation).hasSources)
-    case .convert, .pluginsList, .pluginsCheck, .pluginsNew, .version, .trust: return false
+    case .convert, .pluginsList, .pluginsCheck, .pluginsNew, .version, .trust, .diff: return false
     }
   }
 

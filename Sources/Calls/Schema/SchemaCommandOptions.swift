@@ -10,8 +10,8 @@ package struct SchemaCommandOptions {
   package let maxTime: Duration?
   package let verbose: Int
   /// The positional arguments: `[TARGET] [SYMBOL]`.
-  package let arguments: [Positional]
-  package let configuredTarget: Positional?
+  package var arguments: [Positional]
+  package var configuredTarget: Positional?
 
   package init(_ invocation: Invocation) {
     schema = SchemaOptions(invocation)

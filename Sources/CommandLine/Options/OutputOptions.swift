@@ -215,6 +215,29 @@ extension OptionTable {
       .revoke, "--revoke", .flag, "", .own, .trust,
       "Do not trust the file any more.",
       example: "rpcurl trust --revoke", isConfigurable: false),
+    Option(
+      .diffFormat, "--format", .choice("text json github"), "FORMAT", .own, .diff,
+      "Format of the output: text, json or github.",
+      "json prints an object on each line: breaking, rule, file, symbol and message; an addition has no rule. github prints "
+        + "annotations of GitHub Actions. Only text has a summary.",
+      example: "rpcurl diff --format json demo.binpb protos", standard: "text", isConfigurable: false),
+    Option(
+      .rules, "--rules", .choice("PACKAGE WIRE_JSON WIRE"), "CATEGORY", .own, .diff,
+      "Category of the rules: PACKAGE, WIRE_JSON or WIRE.",
+      "WIRE contains what breaks binary messages, WIRE_JSON also what breaks JSON, and PACKAGE also what breaks calls and "
+        + "generated code: removed methods, messages and fields, and options of files.",
+      example: "rpcurl diff --rules WIRE_JSON demo.binpb protos", standard: "PACKAGE", trust: .harmless,
+      isCommon: true),
+    Option(
+      .ignoredRule, "--ignore", .text, "RULE", .own, .diff,
+      "Do not apply this rule; may repeat.",
+      example: "rpcurl diff --ignore FILE_SAME_GO_PACKAGE demo.binpb protos", repeats: true, trust: .harmless,
+      isCommon: true, completion: "ask:rule"),
+    Option(
+      .onlyNames, "--only", .text, "NAME", .own, .diff,
+      "Report only this package, service, message or other name, and what it contains; may repeat.",
+      example: "rpcurl diff --only demo.v1 demo.binpb protos", repeats: true, trust: .harmless, isCommon: true
+    ),
   ]
 
   /// The options that most commands have.

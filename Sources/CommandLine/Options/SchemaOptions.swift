@@ -14,8 +14,8 @@ extension OptionTable {
       example: "rpcurl list -I protos --proto demo.proto",
       grpcurl: "proto", repeats: true, trust: .projectPath, isCommon: true, completion: "file"),
     Option(
-      .importPath, "-I --import-path", .text, "DIR", .schema, .schemas,
-      "Search this directory for --proto and its imports; may repeat (default: derived from the files).",
+      .importPath, "-I --import-path", .text, "DIR", .schema, .compiling,
+      "Search this directory for .proto files and their imports; may repeat (default: derived from the files).",
       "Without it, the directories are the modules of a buf.yaml or buf.work.yaml beside or above the file, those that "
         + "contain the folders of a package, those above a file from which its imports are found, and the working "
         + "directory. If imports are in modules that buf.yaml depends on, buf build compiles the files, if buf is installed.",
@@ -34,17 +34,17 @@ extension OptionTable {
     Option(
       .reflectVersion, "--reflect-version",
       .choice("v1 v1alpha", spellings: "grpc-v1=v1 grpc-v1alpha=v1alpha"),
-      "VERSION", .reflection, .reflecting,
+      "VERSION", .reflection, .fetching,
       "Version of the reflection service (default: v1, or v1alpha if the server lacks v1).",
       example: "rpcurl list --reflect-version v1alpha https://demo.example", aliases: "--reflect-protocol",
       trust: .harmless),
     Option(
-      .reflectHeader, "--reflect-header", .text, "NAME: VALUE|@FILE", .reflection, .reflecting,
+      .reflectHeader, "--reflect-header", .text, "NAME: VALUE|@FILE", .reflection, .fetching,
       "Send this header with requests for the schema only; may repeat.",
       example: "rpcurl list --reflect-header 'x-for: schema' https://demo.example",
       grpcurl: "reflect-header", repeats: true, trust: .header, completion: "header"),
     Option(
-      .noCache, "--no-cache", .flag, "", .reflection, .reflecting,
+      .noCache, "--no-cache", .flag, "", .reflection, .fetching,
       "Do not read or write the schema cache.",
       example: "rpcurl --no-cache https://demo.example demo.v1.Demo/Hello", trust: .harmless),
   ]

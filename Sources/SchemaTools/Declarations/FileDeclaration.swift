@@ -166,6 +166,8 @@ package struct FieldDeclaration: Sendable {
   package internal(set) var defaultText: String?
   /// The name in JSON.
   package internal(set) var jsonName: String?
+  /// The name in JSON, also if the source omits it, which compilers do not.
+  package var effectiveJSONName: String { jsonName ?? ProtoText.jsonName(of: name) }
   /// The index in ``MessageDeclaration/oneofs``.
   package internal(set) var oneofIndex: Int?
   /// Whether it is marked `optional` in proto3.

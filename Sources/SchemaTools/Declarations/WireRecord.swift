@@ -1,20 +1,21 @@
 import Protobuf
 
-/// A field of a serialized message, for the reader of declarations, whose speed is not critical.
-struct WireRecord {
-  let number: UInt32
+/// A field of a serialized message, for readers of declarations and options, whose speed is not critical.
+package struct WireRecord {
+  /// The number of the field.
+  package let number: UInt32
   /// The value of a varint; 0 otherwise.
-  let varint: UInt64
+  package let varint: UInt64
   /// The content of a length-delimited field; empty otherwise.
-  let bytes: ArraySlice<UInt8>
+  package let bytes: ArraySlice<UInt8>
 
   /// The content as text, with invalid UTF-8 replaced.
-  var text: String { String(decoding: bytes, as: UTF8.self) }
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
   var int32: Int32 { Int32(truncatingIfNeeded: varint) }
   var bool: Bool { varint != 0 }
 
   /// The fields of a message, in order.
-  static func all(in message: ArraySlice<UInt8>) throws(DecodeError) -> [WireRecord] {
+  package static func all(in message: ArraySlice<UInt8>) throws(DecodeError) -> [WireRecord] {
     try message.span.bytes.withUnsafeBytes { (bytes) throws(DecodeError) in
       var records: [WireRecord] = []
       var reader = WireReader(bytes)

@@ -1,5 +1,6 @@
 import Output
 import Protobuf
+import SchemaDiff
 import SchemaTools
 
 /// `rpcurl complete KIND TYPED FIRST SECOND ARGUMENT…`: prints completions for the shells' completion scripts, one
@@ -17,6 +18,7 @@ enum CompleteCommand {
       case "plugin": ChainCompletion.plugins(line.typed)
       case "header": HeaderCompletion.names(line.typed)
       case "profile": line.profiles
+      case "rule": Rule.allCases.map { Candidate($0.rawValue) }.filter { $0.text.hasPrefix(line.typed) }
       case "target": MethodCompletion(line).targets
       case "method": MethodCompletion(line).methods(line.typed)
       case "filter": FieldCompletion(line).paths

@@ -1,0 +1,150 @@
+import Calls
+import CommandLine
+import Interceptors
+import Output
+import Protobuf
+import SchemaDiff
+
+/// `rpcurl diff`: finds breaking changes between two schemas.
+struct DiffCommand {
+  /// The output formats.
+  enum Format: String {
+    case text, json, github
+  }
+
+  private let options: SchemaCommandOptions
+  private let format: Format
+  private let category: RuleCategory
+  private let ignored: [Argument]
+  private let only: [Argument]
+
+  init(_ invocation: Invocation) {
+    options = SchemaCommandOptions(invocation)
+    format = invocation.choice(.diffFormat) ?? .text
+    category = invocation.choice(.rules) ?? .package
+    ignored = invocation.all(.ignoredRule)
+    only = invocation.all(.onlyNames)
+  }
+
+  func run(on console: Console) throws {
+    let arguments = options.arguments
+    guard arguments.count == 2 else { throw Failure(ParseError(missing: "NEW"), of: .diff) }
+    guard arguments.contains(where: { $0.text != "-" }) else {
+      throw Failure(.usage, "-", "only one of OLD and NEW can be standard input")
+    }
+    let rules = try rules()
+    let clients = options.clients(console)
+    let old = try SchemaOperand.pool(arguments[0], options, clients)
+    let new = try SchemaOperand.pool(arguments[1], options, clients)
+    try checkNames(old, new)
+    let findings = try SchemaOutput.schema { () throws(SchemaError) in
+      let missing = try Self.missingImports(old).union(Self.missingImports(new))
+      return try SchemaComparison.findings(from: old, to: new, rules: rules) { file, package in
+        !Self.isBuiltIn(package) && !missing.contains(file)
+      }
+    }
+    let wanted = findings.filter(isWanted)
+    let broken = wanted.filter { $0.rule != nil }
+    print(options.verbose > 0 ? wanted : broken, on: console.output)
+    if format == .text { console.output.print("\(summary(broken.count, of: wanted.count))\n") }
+    if !broken.isEmpty { throw Failure(reported: .assertion) }
+  }
+
+  // MARK: Rules and names
+
+  /// The rules of the category, without those of `--ignore`.
+  private func rules() throws(Failure) -> Set<Rule> {
+    var rules = category.rules
+    for argument in ignored {
+      let name = argument.string ?? ""
+      guard let rule = Rule(rawValue: name) else {
+        let nearest = DescriptorPool.nearestNames(to: name.uppercased(), among: Rule.allCases.map(\.rawValue))
+        throw Failure(
+          .usage, "--ignore \(name)", "not a rule",
+          hint: nearest.first.map { "did you mean \($0)?" } ?? "rpcurl-diff(1) lists the rules"
+        ).at(argument.origin)
+      }
+      rules.remove(rule)
+    }
+    return rules
+  }
+
+  /// Throws if one of the schemas lacks the names of `--only`: a name that neither has would hide every finding.
+  private func checkNames(_ old: DescriptorPool, _ new: DescriptorPool) throws(Failure) {
+    for argument in only {
+      let name = argument.string ?? ""
+      let isKnown = try SchemaOutput.schema { () throws(SchemaError) in
+        for pool in [old, new] {
+          if try pool.core.packageNames().contains(name) { return true }
+          if try pool.fileName(declaring: name) != nil { return true }
+        }
+        return false
+      }
+      guard isKnown else {
+        throw Failure(
+          .schema, "--only \(name)", "neither schema declares it",
+          hint: "\"rpcurl list --kind message\" lists names of a schema"
+        ).at(argument.origin)
+      }
+    }
+  }
+
+  private func isWanted(_ finding: SchemaFinding) -> Bool {
+    guard !only.isEmpty else { return true }
+    let symbol = finding.symbol.replacing("/", with: ".")
+    return only.contains { argument in
+      let name = (argument.string ?? "").replacing("/", with: ".")
+      return symbol.hasPrefix(name) && [nil, "."].contains(symbol.dropFirst(name.count).first)
+    }
+  }
+
+  /// Whether a package is one that every schema may have, such as that of the well-known types.
+  private static func isBuiltIn(_ package: String) -> Bool {
+    package == "google.protobuf" || package.hasPrefix("google.protobuf.")
+      || WellKnownSchemas.servicePackages.contains(package)
+  }
+
+  /// The files that a schema imports and lacks, which the other schema may have.
+  private static func missingImports(_ pool: DescriptorPool) throws(SchemaError) -> Set<String> {
+    Set(try pool.importedFiles(ofFiles: pool.fileNames).missingImports)
+  }
+
+  // MARK: Output
+
+  private func summary(_ broken: Int, of all: Int) -> String {
+    let count = { (number: Int, what: String) in "\(number) \(what)\(number == 1 ? "" : "s")" }
+    let added = all - broken
+    return (broken == 0 ? "no breaking changes" : count(broken, "breaking change"))
+      + " (\(category.rawValue))"
+      + (added == 0 ? "" : ", \(count(added, "addition"))")
+  }
+
+  private func print(_ findings: [SchemaFinding], on output: StandardOutput) {
+    switch format {
+    case .text:
+      output.print(
+        lines: findings.map { finding in
+          "\(finding.file): \(finding.text)" + (finding.rule.map { " (\($0.rawValue))" } ?? "")
+        })
+    case .json: output.print(findings.map { "\(Self.json($0).text)\n" }.joined())
+    case .github: output.print(findings.map { "\(Self.annotation($0))\n" }.joined())
+    }
+  }
+
+  private static func json(_ finding: SchemaFinding) -> JSONValue {
+    var members = [JSONValue.Member(name: "breaking", value: .bool(finding.rule != nil))]
+    if let rule = finding.rule { members.append(.init(name: "rule", value: .string(rule.rawValue))) }
+    for (name, value) in [("file", finding.file), ("symbol", finding.symbol), ("message", finding.text)] {
+      members.append(.init(name: name, value: .string(value)))
+    }
+    return .object(members)
+  }
+
+  /// An annotation of GitHub Actions: `::error file=NAME,title=TITLE::MESSAGE`.
+  private static func annotation(_ finding: SchemaFinding) -> String {
+    let escaped = { (text: String) in TerminalText.escape(text).replacing("%", with: "%25") }
+    let file = escaped(finding.file).replacing(":", with: "%3A").replacing(",", with: "%2C")
+    let kind = finding.rule == nil ? "notice" : "error"
+    return "::\(kind) file=\(file),title=\(finding.rule?.rawValue ?? "addition")::\(escaped(finding.text))"
+  }
+}

@@ -1,0 +1,264 @@
+"""`rpcurl diff`: breaking changes between two schemas."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+from conftest import ROOT
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from test_describe_round_trip import protoc
+
+OLD = """syntax = "proto3";
+package shop.v1;
+message Item {
+  string id = 1;
+  string name = 2;
+}
+service Shop {
+  rpc Find(Item) returns (Item);
+}
+"""
+NEW = OLD.replace("string name = 2;", "int32 name = 2;\n  string note = 3;")
+TYPE = 'shop/v1/shop.proto: message shop.v1.Item: field 2 "name" changed its type from string to int32'
+ADDED = 'shop/v1/shop.proto: message shop.v1.Item: field 3 "note" was added'
+
+
+@pytest.fixture
+def schemas(tmp_path):
+    """Directories and descriptor sets of two versions of a schema."""
+
+    def write(**texts):
+        for version, text in texts.items():
+            folder = tmp_path / version / "shop" / "v1"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "shop.proto").write_text(text)
+            protoc(tmp_path / f"{version}.binpb", "shop/v1/shop.proto", tmp_path / version)
+        return tmp_path
+
+    write(old=OLD, new=NEW)
+    return write
+
+
+@pytest.fixture
+def place(schemas, tmp_path):
+    return tmp_path
+
+
+# Schemas
+
+
+@pytest.mark.parametrize("old", ["old.binpb", "old", "old/shop/v1/shop.proto"])
+@pytest.mark.parametrize("new", ["new.binpb", "new", "new/shop/v1/shop.proto"])
+def test_sets_files_and_directories(rpcurl, place, old, new):
+    result = rpcurl("diff", place / old, place / new)
+    assert (result.code, result.err) == (8, "")
+    assert result.out == f"{TYPE} (FIELD_SAME_TYPE)\n1 breaking change (PACKAGE), 1 addition\n"
+    same = rpcurl("diff", place / old, place / old)
+    assert (same.code, same.out, same.err) == (0, "no breaking changes (PACKAGE)\n", "")
+
+
+def test_standard_input(rpcurl, place):
+    old = (place / "old.binpb").read_bytes()
+    assert rpcurl("diff", "-", place / "new.binpb", input=old).code == 8
+    assert rpcurl("diff", place / "old.binpb", "-", input=old).code == 0
+    result = rpcurl("diff", "-", "-", input=old)
+    assert (result.code, result.err) == (2, "rpcurl: -: only one of OLD and NEW can be standard input\n")
+
+
+def test_a_server(rpcurl, grpc_server, place):
+    proto = (ROOT / "Tests" / "Servers" / "demo.proto").read_text()
+    (place / "demo").mkdir()
+    (place / "demo" / "demo.proto").write_text(proto)
+    words = ["diff", "--plaintext", grpc_server.address, place / "demo", "--only", "demo.v1"]
+    result = rpcurl(*words)
+    assert (result.code, result.out, result.err) == (0, "no breaking changes (PACKAGE)\n", "")
+    (place / "demo" / "demo.proto").write_text(proto.replace("rpc Hello(HelloRequest)", "rpc Hello(stream HelloRequest)"))
+    result = rpcurl(*words, "-v")
+    assert result.code == 8 and "* schema: reflection v1" in result.err
+    assert result.out.splitlines()[0] == (
+        "demo.proto: service demo.v1.Demo: method Hello changed its request from one message to a stream "
+        "(RPC_SAME_CLIENT_STREAMING)"
+    )
+
+
+def test_imports_of_a_directory(rpcurl, tmp_path):
+    for version, kind in (("old", "string"), ("new", "bytes")):
+        for name, text in {
+            "a/v1/a.proto": 'package a.v1; import "b/v1/b.proto"; message A { b.v1.B b = 1; }',
+            "b/v1/b.proto": f'package b.v1; import "google/protobuf/any.proto"; message B {{ {kind} x = 1; }}',
+        }.items():
+            (tmp_path / version / "proto" / name).parent.mkdir(parents=True)
+            (tmp_path / version / "proto" / name).write_text(f'syntax = "proto3"; {text}')
+    result = rpcurl("diff", tmp_path / "old", tmp_path / "new")
+    assert result.code == 8 and result.out.startswith("b/v1/b.proto: message b.v1.B: field 1")
+    with_path = rpcurl("diff", "-I", tmp_path / "new" / "proto", tmp_path / "old" / "proto", tmp_path / "new" / "proto")
+    assert with_path.code in (0, 8) and with_path.out.splitlines()[-1].endswith("(PACKAGE)")
+
+
+def test_imports_that_one_schema_lacks_are_not_compared(rpcurl, place):
+    (place / "use.proto").write_text('syntax = "proto3"; import "shop/v1/shop.proto"; message Use { shop.v1.Item item = 1; }')
+    whole = place / "whole.binpb"
+    (place / "old" / "use.proto").write_text((place / "use.proto").read_text())
+    protoc(whole, "use.proto", place / "old")
+    part = FileDescriptorSet.FromString(whole.read_bytes())
+    part.file.remove(next(file for file in part.file if file.name == "shop/v1/shop.proto"))
+    (place / "part.binpb").write_bytes(part.SerializeToString())
+    for words in (["whole.binpb", "part.binpb"], ["part.binpb", "whole.binpb"]):
+        result = rpcurl("diff", *(place / word for word in words))
+        assert (result.code, result.out, result.err) == (0, "no breaking changes (PACKAGE)\n", "")
+
+
+def test_comments_are_no_changes(rpcurl, schemas):
+    place = schemas(new=OLD.replace("message", "// A comment.\nmessage"))
+    assert rpcurl("diff", "-v", place / "old", place / "new").out == "no breaking changes (PACKAGE)\n"
+
+
+# Rules and names
+
+
+def test_categories(rpcurl, schemas):
+    place = schemas(new=NEW.replace("rpc Find(Item) returns (Item);", "").replace("string id", "string key"))
+    lines = {c: rpcurl("diff", "--rules", c, place / "old.binpb", place / "new.binpb").out for c in ("PACKAGE", "WIRE_JSON", "WIRE")}
+    found = {category: re.findall(r"\(([A-Z_0-9]+)\)$", text, re.M) for category, text in lines.items()}
+    assert found == {
+        "PACKAGE": ["FIELD_SAME_NAME", "FIELD_SAME_JSON_NAME", "FIELD_SAME_TYPE", "RPC_NO_DELETE"],
+        "WIRE_JSON": ["FIELD_SAME_NAME", "FIELD_SAME_JSON_NAME", "FIELD_WIRE_JSON_COMPATIBLE_TYPE"],
+        "WIRE": ["FIELD_WIRE_COMPATIBLE_TYPE"],
+    }
+    assert lines["WIRE"].splitlines()[-1] == "1 breaking change (WIRE), 1 addition"
+
+
+def test_ignored_rules(rpcurl, place):
+    words = ["diff", place / "old.binpb", place / "new.binpb"]
+    result = rpcurl(*words, "--ignore", "FIELD_SAME_TYPE", "--ignore", "RPC_NO_DELETE")
+    assert (result.code, result.out) == (0, "no breaking changes (PACKAGE), 1 addition\n")
+    result = rpcurl(*words, "--ignore", "FIELD_SAME_TYP")
+    assert (result.code, result.err) == (2, "rpcurl: --ignore FIELD_SAME_TYP: not a rule\nhint: did you mean FIELD_SAME_TYPE?\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("shop.v1", 8), ("shop", 8), ("shop.v1.Item", 8), ("shop.v1.Item.name", 8), ("shop.v1.Item.id", 0), ("shop.v1.Shop", 0), ("shop.v1.Shop/Find", 0)],
+)  # fmt: skip
+def test_only_some_names(rpcurl, place, name, code):
+    result = rpcurl("diff", "--only", name, place / "old.binpb", place / "new.binpb")
+    assert (result.code, result.err) == (code, "")
+    assert (TYPE in result.out) == (code == 8)
+
+
+def test_methods_of_only_one_service(rpcurl, schemas):
+    place = schemas(new=OLD.replace("rpc Find", "rpc Get"))
+    for name in ("shop.v1.Shop/Find", "shop.v1.Shop.Find"):
+        assert rpcurl("diff", "--only", name, place / "old.binpb", place / "new.binpb").code == 8
+
+
+def test_a_name_that_neither_schema_has(rpcurl, place):
+    result = rpcurl("diff", "--only", "shop.v2", place / "old.binpb", place / "new.binpb")
+    assert (result.code, result.out) == (3, "")
+    assert result.err.startswith("rpcurl: --only shop.v2: neither schema declares it\nhint: ")
+
+
+def test_settings_of_a_configuration_file(rpcurl, place):
+    (place / "conf").write_text("--rules WIRE\n--ignore FIELD_WIRE_COMPATIBLE_TYPE\n")
+    result = rpcurl("diff", "--config", place / "conf", place / "old.binpb", place / "new.binpb")
+    assert (result.code, result.out) == (0, "no breaking changes (WIRE), 1 addition\n")
+
+
+# Output
+
+
+def test_additions(rpcurl, place):
+    result = rpcurl("diff", "-v", place / "old.binpb", place / "new.binpb")
+    assert result.out.splitlines() == [f"{TYPE} (FIELD_SAME_TYPE)", ADDED, "1 breaking change (PACKAGE), 1 addition"]
+
+
+def test_json(rpcurl, place):
+    result = rpcurl("diff", "-v", "--format", "json", place / "old.binpb", place / "new.binpb")
+    assert result.code == 8
+    assert [json.loads(line) for line in result.out.splitlines()] == [
+        {"breaking": True, "rule": "FIELD_SAME_TYPE", "file": "shop/v1/shop.proto", "symbol": "shop.v1.Item.name", "message": TYPE.split(": ", 1)[1]},
+        {"breaking": False, "file": "shop/v1/shop.proto", "symbol": "shop.v1.Item.note", "message": ADDED.split(": ", 1)[1]},
+    ]  # fmt: skip
+    assert rpcurl("diff", "--format", "json", place / "old.binpb", place / "old.binpb").out == ""
+
+
+def test_annotations(rpcurl, schemas):
+    place = schemas(old=OLD.replace("package", 'option go_package = "a%:,b";\npackage'))
+    result = rpcurl("diff", "--format", "github", place / "old.binpb", place / "new.binpb", "-v")
+    assert result.out.splitlines() == [
+        '::error file=shop/v1/shop.proto,title=FILE_SAME_GO_PACKAGE::option go_package changed from "a%25:,b" to ""',
+        f"::error file=shop/v1/shop.proto,title=FIELD_SAME_TYPE::{TYPE.split(': ', 1)[1]}",
+        f"::notice file=shop/v1/shop.proto,title=addition::{ADDED.split(': ', 1)[1]}",
+    ]
+
+
+def test_text_of_a_schema_cannot_control_the_terminal(rpcurl, place):
+    schema = FileDescriptorSet.FromString((place / "old.binpb").read_bytes())
+    schema.file[0].options.go_package = "\x1b[31mred\n::error::x"
+    (place / "hostile.binpb").write_bytes(schema.SerializeToString())
+    for form in ("text", "json", "github"):
+        result = rpcurl("diff", "--format", form, place / "old.binpb", place / "hostile.binpb")
+        assert result.code == 8 and "\x1b" not in result.out and "\n::error::x" not in result.out
+    leader, follower = pty.openpty()
+    command = rpcurl.command(("diff", place / "old.binpb", place / "hostile.binpb"))
+    subprocess.run(command, stdout=follower, env=rpcurl.environment(None), timeout=60)
+    os.close(follower)
+    shown = os.read(leader, 10_000)
+    os.close(leader)
+    assert b"\x1b[31m" not in shown and b"FILE_SAME_GO_PACKAGE" in shown
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        ([], 2, "rpcurl: missing argument: OLD\n"),
+        (["{old}.binpb"], 2, "rpcurl: missing argument: NEW\n"),
+        (["{old}.binpb", "{old}.binpb", "x"], 2, "rpcurl: x: unexpected argument\n"),
+        (["{old}.binpb", "missing.binpb"], 3, "rpcurl: missing.binpb: No such file or directory\n"),
+        (["./missing", "{old}.binpb"], 3, "rpcurl: ./missing: No such file or directory\n"),
+        (["{empty}", "{old}.binpb"], 3, "rpcurl: {empty}: a directory without .proto files\n"),
+        (["{old}.binpb", "/dev/null"], 3, "rpcurl: /dev/null: "),
+        (["--rules", "STRICT", "{old}.binpb", "{old}.binpb"], 2, "rpcurl: --rules STRICT: "),
+        (["{old}.binpb", "127.0.0.1:1", "--plaintext"], 5, "rpcurl: "),
+    ],
+)
+def test_errors(rpcurl, place, words, code, error):
+    (place / "empty").mkdir()
+    names = {"old": place / "old", "empty": place / "empty"}
+    result = rpcurl("diff", *(word.format(**names) for word in words))
+    assert (result.code, result.out) == (code, "")
+    assert result.err.startswith(error.format(**names))
+
+
+def test_a_file_that_is_no_schema(rpcurl, place):
+    (place / "text.binpb").write_text("not a descriptor set")
+    result = rpcurl("diff", place / "old.binpb", place / "text.binpb")
+    assert result.code == 3 and result.err.startswith(f"rpcurl: {place}/text.binpb: ")
+    (place / "new" / "shop" / "v1" / "shop.proto").write_text("message {")
+    result = rpcurl("diff", place / "old", place / "new")
+    assert result.code == 3 and "shop.proto" in result.err
+
+
+def test_every_truncation_is_compared_or_refused(rpcurl, place):
+    whole = (place / "old.binpb").read_bytes()
+    for end in range(1, len(whole), 23):
+        (place / "cut.binpb").write_bytes(whole[:end])
+        assert rpcurl("diff", place / "old.binpb", place / "cut.binpb").code in (0, 3, 8)
+
+
+def test_the_manual_lists_every_rule():
+    source = (ROOT / "Sources" / "SchemaDiff" / "Rule.swift").read_text()
+    page = (ROOT / "scripts" / "docs" / "prose" / "rpcurl-diff.mdoc").read_text()
+    rules = set(re.findall(r'case \w+ = "([A-Z0-9_]+_[A-Z0-9_]+)"', source)) - {"WIRE_JSON"}
+    assert len(rules) == 59 and rules == set(re.findall(r"[A-Z0-9]+(?:_[A-Z0-9]+)+", page)) - {"WIRE_JSON"}
+
+
+def test_completes_rules(rpcurl):
+    out = rpcurl("complete", "rule", "RPC_NO", "", "").out
+    assert out == "RPC_NO_DELETE\t\n"
