@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
 
 /* The oldest supported libcurl: 7.84 and 7.85 have bugs in pausing, 7.88 is in Debian 12. */
 #define OLDEST_VERSION 0x075800
@@ -43,6 +45,8 @@ static const char *resolve(void *library) {
   *(void **)&lib.read_key = dlsym(library, "PEM_read_bio_PrivateKey");
   *(void **)&lib.free_key = dlsym(library, "EVP_PKEY_free");
   *(void **)&lib.tls_error = dlsym(library, "ERR_get_error");
+  *(void **)&lib.multi_waitfds = dlsym(library, "curl_multi_waitfds");
+  *(void **)&lib.multi_timeout = dlsym(library, "curl_multi_timeout");
   return NULL;
 }
 
@@ -75,6 +79,8 @@ static const char *use_default(void) {
   lib.read_key = PEM_read_bio_PrivateKey;
   lib.free_key = EVP_PKEY_free;
   lib.tls_error = ERR_get_error;
+  lib.multi_waitfds = curl_multi_waitfds;
+  lib.multi_timeout = curl_multi_timeout;
   return NULL;
 #else
   source = CCURL_SYSTEM;
@@ -307,6 +313,42 @@ CURLMcode ccurl_multi_poll(CURLM *multi, struct curl_waitfd *extra, unsigned int
 }
 CURLMcode ccurl_multi_wakeup(CURLM *multi) { return lib.curl_multi_wakeup(multi); }
 const char *ccurl_multi_strerror(CURLMcode code) { return lib.curl_multi_strerror(code); }
+
+CURLMcode ccurl_multi_limit_connections(CURLM *multi, long count) {
+  return lib.curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, count);
+}
+
+bool ccurl_has_waitfds(void) { return lib.multi_waitfds && lib.multi_timeout; }
+
+CURLMcode ccurl_multi_waitfds(CURLM *multi, struct curl_waitfd *sockets, unsigned int size, unsigned int *count) {
+  *count = 0;
+  if (!lib.multi_waitfds) return CURLM_OK;
+  CURLMcode code = lib.multi_waitfds(multi, sockets, size, count);
+  /* The buffer is too small: the count is that of all sockets. */
+  return code == CURLM_OUT_OF_MEMORY && *count > size ? CURLM_OK : code;
+}
+
+long ccurl_multi_timeout(CURLM *multi) {
+  long milliseconds = -1;
+  if (!lib.multi_timeout || lib.multi_timeout(multi, &milliseconds) != CURLM_OK) return -1;
+  return milliseconds;
+}
+
+void ccurl_cork(int socket, bool is_corked) {
+  int value = is_corked;
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
+}
+
+int ccurl_timer_open(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC); }
+
+void ccurl_timer_set(int timer, int64_t nanoseconds) {
+  /* Zero would stop the timer. */
+  if (nanoseconds < 1) nanoseconds = 1;
+  struct itimerspec spec = {
+      .it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000},
+  };
+  (void)timerfd_settime(timer, 0, &spec, NULL);
+}
 
 CURL *ccurl_multi_next_done(CURLM *multi, CURLcode *result) {
   int left;

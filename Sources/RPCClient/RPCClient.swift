@@ -38,6 +38,13 @@ public final class RPCClient {
     loop = try EventLoop()
   }
 
+  /// Makes a client with connections of its own, whose loop runs within that of another client.
+  ///
+  /// - Throws: ``TransportError`` if libcurl is older than 8.8.
+  package init(within other: RPCClient) throws(TransportError) {
+    loop = try EventLoop(within: other.loop)
+  }
+
   deinit {
     liveCalls.end(RPCError(.canceled, "the client was released", origin: .client))
     for fetch in fetches { fetch.cancel() }

@@ -20,6 +20,10 @@ public final class EventLoop {
   /// Returns whether there is new work. The loop then runs another round before it waits.
   public var beforeWait: () -> Bool = { false }
 
+  /// Whether all transfers of a round send their bytes on a connection together, in few packets. This saves time of both
+  /// sides if many transfers start at once.
+  package var sendsTogether = false
+
   /// Observes the connections of transfers that start after it is set.
   package var trace: ConnectionTrace?
 
@@ -32,7 +36,7 @@ public final class EventLoop {
   /// The sockets of all connections.
   let sockets = SocketTable()
 
-  private let multi: UnsafeMutableRawPointer
+  let multi: UnsafeMutableRawPointer
   private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
   private var probes: [UnsafeMutableRawPointer: ConnectionProbe] = [:]
   /// Transfers with actions that libcurl forbids within its callbacks.
@@ -46,18 +50,47 @@ public final class EventLoop {
   private var roundEnd = MonotonicClock.now
   /// Whether the last round received bytes.
   private var hasReceived = false
-  private var readable: [Int32: () -> Void] = [:]
-  private var writable: [Int32: () -> Void] = [:]
+  /// What to do when a descriptor is readable or writable.
+  private(set) var readable: [Int32: () -> Void] = [:]
+  private(set) var writable: [Int32: () -> Void] = [:]
   /// A handle in the multi without a connection, as `curl_easy_upkeep` needs it.
   private var keeper: UnsafeMutableRawPointer?
+  /// The loops that run within this one.
+  private(set) var companions: [Companion] = []
+  /// The loop that this one runs within; nil if it runs by itself.
+  private let main: EventLoop?
+
+  /// A loop that retains the one that refers to it.
+  struct Companion {
+    fileprivate(set) weak var loop: EventLoop?
+  }
 
   /// Loads libcurl and makes a loop.
-  public init() throws(TransportError) {
+  public convenience init() throws(TransportError) {
+    try self.init(within: nil)
+  }
+
+  /// Makes a loop with connections of its own that runs whenever another loop does, on its thread.
+  ///
+  /// - Parameter main: The other loop; nil for a loop that runs by itself.
+  /// - Throws: ``TransportError`` if libcurl cannot be used, or is older than 8.8 and `main` is not nil.
+  package init(within main: EventLoop?) throws(TransportError) {
     if let reason = ccurl_load() { throw TransportError(.library, String(cString: reason)) }
     guard let multi = ccurl_multi_init() else { throw TransportError(.library, "libcurl is out of memory") }
     self.multi = multi
     oldLibcurl = OldLibcurl()
-    mailbox = Mailbox(multi)
+    self.main = main
+    mailbox = Mailbox(main?.multi ?? multi)
+    guard let main else { return }
+    guard ccurl_has_waitfds() else {
+      throw TransportError(.library, "several loops on a thread need libcurl 8.8 or newer")
+    }
+    main.companions.append(Companion(loop: self))
+  }
+
+  /// Limits the number of connections to each server. Transfers wait for a connection that they can share.
+  package func limitConnections(to count: Int) throws(TransportError) {
+    try check(ccurl_multi_limit_connections(multi, count))
   }
 
   deinit {
@@ -80,9 +113,8 @@ public final class EventLoop {
   /// - Throws: ``TransportError`` if libcurl fails.
   public func run(until isDone: () -> Bool) throws(TransportError) {
     while true {
-      mailbox.drain()
-      fireTimers()
-      try perform()
+      try performRound()
+      for companion in companions { try companion.loop?.performRound() }
       if isDone() { return }
       if !beforeWait() { try wait() }
     }
@@ -185,13 +217,25 @@ public final class EventLoop {
     return keeper
   }
 
-  private func check(_ code: CURLMcode) throws(TransportError) {
+  func check(_ code: CURLMcode) throws(TransportError) {
     guard code == CURLM_OK else {
       throw TransportError(.library, String(cString: ccurl_multi_strerror(code)))
     }
   }
 
   // MARK: One round
+
+  /// Whether the next round must not wait.
+  var continuesAtOnce: Bool { !unsettled.isEmpty || !yielding.isEmpty || oldLibcurl != nil && hasReceived }
+
+  /// When the next timer is due; nil if there is no timer.
+  var nextTimer: MonotonicClock.Instant? { timers.nextDue() }
+
+  private func performRound() throws(TransportError) {
+    mailbox.drain()
+    fireTimers()
+    try perform()
+  }
 
   private func fireTimers() {
     guard timers.nextDue() != nil else { return }
@@ -207,7 +251,9 @@ public final class EventLoop {
     for transfer in resumed { transfer.continueReceiving() }
     settle()
     var running: Int32 = 0
+    if sendsTogether { sockets.cork(true) }
     try check(ccurl_multi_perform(multi, &running))
+    if sendsTogether { sockets.cork(false) }
     endRound()
     var result = CURLE_OK
     while let handle = ccurl_multi_next_done(multi, &result) {
@@ -232,43 +278,5 @@ public final class EventLoop {
       unsettled = []
       for transfer in batch { transfer.settle() }
     }
-  }
-
-  private func wait() throws(TransportError) {
-    var polls = readable.keys.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    polls += writable.keys.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
-    var waits = polls.map { poll in
-      let isWriting = poll.events == Int16(POLLOUT)
-      return curl_waitfd(
-        fd: poll.fd, events: Int16(isWriting ? CURL_WAIT_POLLOUT : CURL_WAIT_POLLIN), revents: 0)
-    }
-    var ready: Int32 = 0
-    let count = UInt32(waits.count)
-    let code = waits.withUnsafeMutableBufferPointer {
-      ccurl_multi_poll(multi, $0.baseAddress, count, millisecondsToWait, &ready)
-    }
-    try check(code)
-    if ready > 0, !polls.isEmpty { serve(&polls) }
-  }
-
-  /// Checks the watched descriptors again: libcurl does not report a closed peer, which also counts as ready.
-  private func serve(_ polls: inout [pollfd]) {
-    guard poll(&polls, nfds_t(polls.count), 0) > 0 else { return }
-    for poll in polls where poll.revents != 0 {
-      // An action may have unwatched later descriptors.
-      let actions = poll.events == Int16(POLLOUT) ? writable : readable
-      actions[poll.fd]?()
-    }
-  }
-
-  /// The timeout of the wait. libcurl shortens it if its own timers are due sooner.
-  private var millisecondsToWait: Int32 {
-    // Work that a timer or a transfer of this round has posted: libcurl may have cleared the wake-up meanwhile.
-    guard mailbox.isEmpty else { return 0 }
-    guard unsettled.isEmpty, yielding.isEmpty, oldLibcurl == nil || !hasReceived else { return 0 }
-    guard let next = timers.nextDue() else { return 60_000 }
-    // Rounded up: waking too early only causes another wait.
-    let milliseconds = (next - .now + .nanoseconds(999_999)).milliseconds
-    return Int32(min(max(milliseconds, 0), 60_000))
   }
 }

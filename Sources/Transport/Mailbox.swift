@@ -10,6 +10,9 @@ public final class Mailbox: Sendable {
 
   private let state: Mutex<State>
 
+  /// Makes a mailbox.
+  ///
+  /// - Parameter multi: The multi whose wait ends when work arrives.
   init(_ multi: UnsafeMutableRawPointer) {
     nonisolated(unsafe) let multi = multi
     state = Mutex(State(multi: multi))

@@ -12,6 +12,11 @@ final class SocketTable {
     localPort > 0 ? sockets.first { ccurl_local_port($0) == localPort } : nil
   }
 
+  /// Holds what is sent on all sockets, or sends what was held.
+  func cork(_ isCorked: Bool) {
+    for socket in sockets { ccurl_cork(socket, isCorked) }
+  }
+
   /// Records a socket that libcurl opened.
   func opened(_ socket: Int32) {
     sockets.insert(socket)

@@ -214,6 +214,18 @@ static CURLMcode multi_poll(CURLM *multi, struct curl_waitfd *extra, unsigned in
   return CURLM_OK;
 }
 
+static CURLMcode multi_waitfds(CURLM *multi, struct curl_waitfd *sockets, unsigned int size, unsigned int *count) {
+  (void)multi, (void)sockets, (void)size;
+  *count = 0;
+  return CURLM_OK;
+}
+
+static CURLMcode multi_timeout(CURLM *multi, long *milliseconds) {
+  (void)multi;
+  *milliseconds = -1;
+  return CURLM_OK;
+}
+
 static CURLMcode multi_wakeup(CURLM *multi) {
   (void)multi;
   return CURLM_OK;
@@ -280,6 +292,8 @@ void fake_install(void) {
       .curl_slist_append = slist_append,
       .curl_slist_free_all = slist_free_all,
       .alpn_selected = alpn_selected,
+      .multi_waitfds = multi_waitfds,
+      .multi_timeout = multi_timeout,
   };
   ccurl_use(&functions);
 }

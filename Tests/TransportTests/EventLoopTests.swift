@@ -90,4 +90,27 @@ struct EventLoopTests {
     try loop.run { isAsked && fake.handle() == nil }
     #expect(fake_longest_waits() == 0)
   }
+
+  @Test func loopsWithinAnotherRunWithIt() throws {
+    let inner = try [EventLoop(within: loop), EventLoop(within: loop)]
+    nonisolated(unsafe) var events: Set<String> = []
+    for (index, one) in inner.enumerated() {
+      one.mailbox.post { events.insert("work \(index)") }
+      one.schedule(at: .now + .milliseconds(1)) { events.insert("timer \(index)") }
+    }
+    let waits = fake_longest_waits()
+    try loop.run { events.count == 4 }
+    // The loop waits for their timers, too.
+    #expect(fake_longest_waits() == waits)
+  }
+
+  @Test func loopThatIsReleasedDoesNotRunAnyMore() throws {
+    var inner: EventLoop? = try EventLoop(within: loop)
+    nonisolated(unsafe) var events: [Int] = []
+    inner?.schedule(at: .now) { events.append(1) }
+    inner = nil
+    loop.schedule(at: .now + .milliseconds(1)) { events.append(2) }
+    try loop.run { events.contains(2) }
+    #expect(events == [2])
+  }
 }

@@ -9,6 +9,7 @@
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The functions of libcurl that are used. A table, not the linker, selects the libcurl: the program's, or one
  * without a network in unit tests. */
@@ -58,6 +59,9 @@ struct ccurl_functions {
   void *(*read_key)(void *file, void **key, void *callback, void *passphrase);
   void (*free_key)(void *key);
   unsigned long (*tls_error)(void);
+  /* Of libcurl 8.8 and newer, or NULL; and of all versions. */
+  CURLMcode (*multi_waitfds)(CURLM *multi, struct curl_waitfd *sockets, unsigned int size, unsigned int *count);
+  CURLMcode (*multi_timeout)(CURLM *multi, long *milliseconds);
 };
 #undef CCURL_MEMBER
 #pragma pop_macro("curl_easy_setopt")
@@ -148,6 +152,9 @@ bool ccurl_negotiated(CURL *handle, char *name, size_t capacity);
 /* Sets the time after which TCP closes a connection with unacknowledged data (TCP_USER_TIMEOUT). */
 void ccurl_set_user_timeout(int socket, unsigned int milliseconds);
 
+/* Whether a socket holds bytes that are sent until it is uncorked (TCP_CORK). */
+void ccurl_cork(int socket, bool is_corked);
+
 /* The local port of a socket; 0 if it has none. */
 int ccurl_local_port(int socket);
 
@@ -165,6 +172,19 @@ CURLMcode ccurl_multi_perform(CURLM *multi, int *running);
 CURLMcode ccurl_multi_poll(CURLM *multi, struct curl_waitfd *extra, unsigned int count, int timeout_ms, int *ready);
 CURLMcode ccurl_multi_wakeup(CURLM *multi);
 const char *ccurl_multi_strerror(CURLMcode code);
+/* Limits the connections to one server; further transfers wait. */
+CURLMcode ccurl_multi_limit_connections(CURLM *multi, long count);
+/* Whether ccurl_multi_waitfds() works: libcurl is 8.8 or newer. */
+bool ccurl_has_waitfds(void);
+/* Copies the sockets that a multi waits for, and stores their number, which may be larger than `size`. */
+CURLMcode ccurl_multi_waitfds(CURLM *multi, struct curl_waitfd *sockets, unsigned int size, unsigned int *count);
+/* The time until the next timer of a multi, in milliseconds; -1 if there is no timer. */
+long ccurl_multi_timeout(CURLM *multi);
+
+/* A descriptor that becomes readable at a time (timerfd); -1 on failure. */
+int ccurl_timer_open(void);
+/* Makes the descriptor unreadable until some nanoseconds have passed. */
+void ccurl_timer_set(int timer, int64_t nanoseconds);
 
 /* The next completed handle and its result; NULL if there is none. */
 CURL *ccurl_multi_next_done(CURLM *multi, CURLcode *result);
