@@ -134,10 +134,20 @@ let package = Package(
         "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport",
         "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
       ], swiftSettings: small),
+    // `rpcurl load`: schedule, statistics and reports of a load, without I/O, and what makes the calls.
+    .target(
+      name: "LoadModel", dependencies: ["Interceptors", "RPCProtocols", "Protobuf", "CommandLine"],
+      swiftSettings: small),
+    .target(
+      name: "Load",
+      dependencies: [
+        "Calls", "LoadModel", "Output", "System", "RPCClient", "Interceptors", "Transport", "Interception",
+        "RPCProtocols", "Protobuf", "CommandLine",
+      ], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
       dependencies: [
-        "Session", "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost",
+        "Load", "Session", "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost",
         "Transport",
         "Reflection", "Interception", "RPCProtocols",
         "SchemaDiff", "SchemaTools", "Protobuf", "CommandLine", "CArguments",
@@ -219,6 +229,11 @@ let package = Package(
         "Session", "Terminal", "Output", "Protobuf", "Interceptors", "CommandLine", "CommandSupport",
       ],
       exclude: ["Fixtures"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LoadTests", dependencies: ["Load", "LoadModel", "Output", "CommandLine"], swiftSettings: strict),
+    .testTarget(
+      name: "LoadModelTests", dependencies: ["LoadModel", "Interceptors", "RPCProtocols", "Protobuf"],
       swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),
     .testTarget(

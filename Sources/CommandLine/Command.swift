@@ -79,7 +79,7 @@ package enum CommandTable {
   /// The names that may be the first argument.
   package static let names = [
     "call", "session", "run", "list", "describe", "template", "export", "diff", "convert",
-    "health", "check", "plugins", "trust", "version", "help",
+    "health", "check", "load", "plugins", "trust", "version", "help",
   ]
 
   /// The command of a name of one word.
@@ -97,6 +97,7 @@ package enum CommandTable {
     case "health": .health
     case "check": .check
     case "trust": .trust
+    case "load": .load
     case "version": .version
     default: nil
     }

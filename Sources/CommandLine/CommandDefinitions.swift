@@ -29,6 +29,7 @@ extension CommandTable {
     case .version: version
     case .trust: trust
     case .diff: diff
+    case .load: load
     }
   }
 
@@ -313,6 +314,29 @@ extension CommandTable {
       places: [
         .init("OLD", "The schema in use.", isRequired: true, completion: "file"),
         .init("NEW", "The schema that replaces it.", isRequired: true, completion: "file"),
+      ])
+  }
+
+  private static var load: Command {
+    Command(
+      id: .load, name: "load", summary: "Make many calls of a method, and report latencies, errors and rate.",
+      usage: "rpcurl load [OPTIONS] URL\nrpcurl load [OPTIONS] URL|HOST:PORT METHOD",
+      discussion: """
+        Without --rate, a number of calls run at any time (--jobs), and a slow server receives fewer of them. With --rate, \
+        calls start at their due times whether or not earlier ones have ended, and a latency counts from the due time: a pause of \
+        the server delays every call that was due in it, and the percentiles show this.
+
+        Each message of the data is a call, in turn and from the first one again after the last; if the client streams, each \
+        call sends all of them. Responses are not printed. The exit code is 8 if a threshold fails, and 0 also if calls failed. \
+        Ctrl-C ends the run; the report then has what was measured.
+        """,
+      examples: """
+        rpcurl load --plaintext -d '{"name":"Ada"}' --jobs 20 --duration 10s localhost:50051 demo.v1.Demo/Hello
+        rpcurl load --plaintext --rate 200 --ramp 5s --threshold 'p99<50ms,errors<0.1%' localhost:50051 demo.v1.Demo/Hello
+        """,
+      places: [
+        .init("TARGET", target, isRequired: true, completion: "ask:target"),
+        .init("METHOD", "The method to call, unless the URL ends with it.", completion: "ask:method"),
       ])
   }
 

@@ -4,7 +4,7 @@ package enum CommandID: UInt8, CaseIterable, Sendable {
   case pluginsList, pluginsCheck, pluginsNew
   case version
   case trust
-  case diff
+  case diff, load
 }
 
 /// A set of commands.
@@ -28,6 +28,13 @@ package struct CommandSet: OptionSet, Sendable {
   static var health: CommandSet { CommandSet(rawValue: 0x100) }
   /// `call`, `session` and `run`.
   static var calls: CommandSet { CommandSet(rawValue: 0x007) }
+  /// `calls` and `load`.
+  static var callsAndLoad: CommandSet { CommandSet(rawValue: 0x10007) }
+  /// `call` and `load`.
+  static var callAndLoad: CommandSet { CommandSet(rawValue: 0x10001) }
+  static var load: CommandSet { CommandSet(rawValue: 0x10000) }
+  /// `calls`, `convert` and `load`.
+  static var callsConvertAndLoad: CommandSet { CommandSet(rawValue: 0x10087) }
   /// `calls` and `convert`.
   static var callsAndConvert: CommandSet { CommandSet(rawValue: 0x087) }
   /// `call` and `convert`.
@@ -37,16 +44,16 @@ package struct CommandSet: OptionSet, Sendable {
   /// `list`, `describe`, `check`, `version` and `plugins list`.
   static var listings: CommandSet { CommandSet(rawValue: 0x2618) }
   /// The commands that connect to a server: `fetching`, `health` and `check`.
-  static var remote: CommandSet { CommandSet(rawValue: 0x837F) }
-  /// The commands that may ask a server for its schema: `calls`, `list`, `describe`, `template` and `export`.
-  static var reflecting: CommandSet { CommandSet(rawValue: 0x07F) }
+  static var remote: CommandSet { CommandSet(rawValue: 0x1837F) }
+  /// The commands that may ask a server for its schema: `callsAndLoad`, `list`, `describe`, `template` and `export`.
+  static var reflecting: CommandSet { CommandSet(rawValue: 0x1007F) }
   /// The commands that may fetch a schema from a server: `reflecting` and `diff`.
-  static var fetching: CommandSet { CommandSet(rawValue: 0x807F) }
+  static var fetching: CommandSet { CommandSet(rawValue: 0x1807F) }
   /// The commands that use a schema: `reflecting`, `convert` and `plugins check`.
-  static var schemas: CommandSet { CommandSet(rawValue: 0x8FF) }
+  static var schemas: CommandSet { CommandSet(rawValue: 0x108FF) }
   /// The commands that compile `.proto` files: `schemas` and `diff`.
-  static var compiling: CommandSet { CommandSet(rawValue: 0x88FF) }
+  static var compiling: CommandSet { CommandSet(rawValue: 0x188FF) }
   static var trust: CommandSet { CommandSet(rawValue: 0x4000) }
   static var diff: CommandSet { CommandSet(rawValue: 0x8000) }
-  static var all: CommandSet { CommandSet(rawValue: 0xFFFF) }
+  static var all: CommandSet { CommandSet(rawValue: 0x1FFFF) }
 }

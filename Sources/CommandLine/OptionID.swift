@@ -27,6 +27,9 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case allowPartial
   case method, callTime, lang, dir, watch, wait, listTrusted, revoke
   case diffFormat, rules, ignoredRule, onlyNames
+  // The load of rpcurl load and its reports
+  case rate, ramp, warmUp, duration, requests, connections, threshold
+  case loadFormat, html, histogramLog, rawLatencies, exportScript
   // Errors
   case silent, showError, errorFormat
   // Configuration

@@ -2,6 +2,7 @@ import Calls
 import CommandLine
 import Glibc
 import Interceptors
+import Load
 import Output
 import RPCProtocols
 import System
@@ -100,6 +101,7 @@ enum RPCURL {
     case .version: VersionCommand(invocation).run(on: console.output)
     case .trust: try TrustCommand(invocation).run(on: console.output)
     case .diff: try DiffCommand(invocation).run(on: console)
+    case .load: try LoadCommand(invocation).run(on: console)
     }
   }
 }

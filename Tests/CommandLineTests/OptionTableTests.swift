@@ -80,16 +80,21 @@ struct OptionTableTests {
     let sets: [(CommandSet, [CommandID])] = [
       (.call, [.call]), (.list, [.list]), (.template, [.template]), (.convert, [.convert]),
       (.pluginsCheck, [.pluginsCheck]), (.pluginsNew, [.pluginsNew]), (.health, [.health]),
-      (.calls, [.call, .session, .run]),
+      (.calls, [.call, .session, .run]), (.load, [.load]), (.callAndLoad, [.call, .load]),
+      (.callsAndLoad, [.call, .session, .run, .load]),
+      (.callsConvertAndLoad, [.call, .session, .run, .convert, .load]),
       (.callsAndConvert, [.call, .session, .run, .convert]), (.callAndExport, [.call, .export]),
       (.listings, [.list, .describe, .check, .pluginsList, .version]),
-      (.reflecting, [.call, .session, .run, .list, .describe, .template, .export]),
-      (.fetching, [.call, .session, .run, .list, .describe, .template, .export, .diff]),
-      (.remote, [.call, .session, .run, .list, .describe, .template, .export, .health, .check, .diff]),
-      (.schemas, [.call, .session, .run, .list, .describe, .template, .export, .convert, .pluginsCheck]),
+      (.reflecting, [.call, .session, .run, .list, .describe, .template, .export, .load]),
+      (.fetching, [.call, .session, .run, .list, .describe, .template, .export, .load, .diff]),
+      (.remote, [.call, .session, .run, .list, .describe, .template, .export, .health, .check, .load, .diff]),
+      (
+        .schemas,
+        [.call, .session, .run, .list, .describe, .template, .export, .convert, .pluginsCheck, .load]
+      ),
       (
         .compiling,
-        [.call, .session, .run, .list, .describe, .template, .export, .convert, .pluginsCheck, .diff]
+        [.call, .session, .run, .list, .describe, .template, .export, .convert, .pluginsCheck, .load, .diff]
       ),
       (.trust, [.trust]), (.diff, [.diff]), (.all, CommandID.allCases),
     ]

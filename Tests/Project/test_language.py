@@ -46,9 +46,9 @@ DOCUMENTS = [
 ]
 # Folders of Sources whose doc comments and strings are checked.
 SOURCES: tuple[str, ...] = (
-    "AsyncInterception", "Calls", "Checks", "CommandLine", "Interception", "Interceptors", "Output", "PluginHost",
-    "Protobuf", "Reflection", "RPCClient", "RPCProtocols", "SchemaDiff", "SchemaTools", "Session", "SuiteReports", "System",
-    "Terminal", "Transport", "rpcurl",
+    "AsyncInterception", "Calls", "Checks", "CommandLine", "Interception", "Interceptors", "Load", "LoadModel", "Output",
+    "PluginHost", "Protobuf", "Reflection", "RPCClient", "RPCProtocols", "SchemaDiff", "SchemaTools", "Session",
+    "SuiteReports", "System", "Terminal", "Transport", "rpcurl",
 )  # fmt: skip
 
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')

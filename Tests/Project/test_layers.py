@@ -19,12 +19,12 @@ LAYERS = [
     {"RPCProtocols", "SchemaTools"},
     {"Interception", "SchemaDiff", "SuiteReports"},
     {"Interceptors", "AsyncInterception", "PluginHost", "Transport", "Reflection"},
-    {"RPCClient", "Checks"},
+    {"RPCClient", "LoadModel", "Checks"},
     {"System"},
     {"Output"},
     {"Terminal"},
     {"Calls"},
-    {"Session"},
+    {"Session", "Load"},
     {"rpcurl"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -35,7 +35,7 @@ SYSTEM = {"Swift", "Synchronization", "Glibc"}
 # which thread this is, to exclude other threads, and to grow memory without copying it.
 PURE = {
     "CommandLine", "Protobuf", "SchemaTools", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors", "Checks",
-    "SuiteReports", "SchemaDiff",
+    "SuiteReports", "SchemaDiff", "LoadModel",
 }  # fmt: skip
 EXEMPT = {
     Path("Sources/Interception/Chain/ThreadIdentity.swift"),

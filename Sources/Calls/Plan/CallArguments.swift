@@ -14,6 +14,8 @@ package struct CallArguments: CallOptions {
   package let target: Positional
   package let method: Positional?
   package let configuredTarget: Positional?
+  /// Whether the data has the messages of many calls, one for each unless the client streams.
+  package let repeatsData: Bool
   /// All options, of the command line and of the configuration file.
   package let given: [Argument]
   /// The configuration files, and what of them does not apply.
@@ -33,6 +35,7 @@ package struct CallArguments: CallOptions {
     target = invocation.positionals.first ?? Positional("", .session)
     method = invocation.positionals.dropFirst().first
     configuredTarget = invocation.configuredTarget
+    repeatsData = invocation.command == .load
     given = invocation.arguments
     configuration = invocation.configuration
   }

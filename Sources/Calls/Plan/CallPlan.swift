@@ -124,7 +124,9 @@ extension CallPlan {
       if readsData, plan.readsTypedMessage(command.data.data), console.error.isTerminal {
         console.error.remark("* type a message for \(plan.method.name); Ctrl-D ends it\n")
       }
-      try plan.addSources(command.data, readsData: readsData)
+      try plan.addSources(
+        command.data, readsData: readsData,
+        isForMany: batch != nil || command.repeatsData && !command.data.data.isEmpty)
       plan.chain = chain
       return ResolvedCall(settings: settings, chain: chain, plan: plan, origin: found.origin)
     } catch {
@@ -139,7 +141,11 @@ extension CallPlan {
   }
 
   /// Reads the data, and the files of fields.
-  private mutating func addSources(_ options: DataOptions, readsData: Bool) throws(Failure) {
+  ///
+  /// - Parameter isForMany: Whether the data has the messages of many calls.
+  private mutating func addSources(
+    _ options: DataOptions, readsData: Bool, isForMany: Bool
+  ) throws(Failure) {
     var form = settings.requestForm
     let chunks = try ChunkedFile(options, method, isBatch: batch != nil)
     let edits = options.edits.filter { chunks == nil || $0.id == .set }
@@ -147,13 +153,13 @@ extension CallPlan {
     let data = options.data.filter { readsData || !$0.hasPrefix("@") }
     guard readsData else {
       if !data.isEmpty {
-        sources = try RequestData.sources(data, for: method, isBatch: batch != nil, form: form)
+        sources = try RequestData.sources(data, for: method, isBatch: isForMany, form: form)
       }
       return
     }
     form.edits = try FieldEdit.read(edits, waitLimit: settings.timeout)
     guard let chunks else {
-      sources = try RequestData.sources(data, for: method, isBatch: batch != nil, form: form)
+      sources = try RequestData.sources(data, for: method, isBatch: isForMany, form: form)
       return
     }
     form.chunks = chunks

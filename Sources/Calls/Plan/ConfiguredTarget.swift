@@ -9,7 +9,7 @@ package enum ConfiguredTarget {
     guard invocation.configuredTarget != nil else { return false }
     let arguments = invocation.positionals
     switch invocation.command {
-    case .call:
+    case .call, .load:
       return arguments.count == 1 && isMethod(arguments[0].text)
     case .session, .check: return arguments.isEmpty
     case .health: return isUsed(withArguments: arguments, asksServer: true)

@@ -203,7 +203,8 @@ package struct BatchOptions {
 
   package init(_ invocation: Invocation) {
     each = invocation.has(.each)
-    jobs = invocation.number(.jobs)
+    // Those of a load are not the calls of a batch.
+    jobs = invocation.command == .load ? nil : invocation.number(.jobs)
     failEarly = invocation.has(.failEarly)
   }
 }

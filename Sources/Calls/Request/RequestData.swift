@@ -59,8 +59,9 @@ package struct RequestMessage {
 extension RequestMessage {
   /// The message with the fields of the options.
   ///
+  /// - Parameter type: The type of the message.
   /// - Throws: `Failure` if the message is invalid.
-  func message(of type: MessageType) throws(Failure) -> Message {
+  package func message(of type: MessageType) throws(Failure) -> Message {
     try expanded().edited(type)
   }
 
@@ -222,6 +223,16 @@ package enum RequestSource {
   case messages([RequestMessage])
   /// A file, or standard input for `-`, that is read while the call runs. Each message is sent when it is complete.
   case stream(path: String, form: RequestForm)
+
+  /// All messages of the source. A file or standard input is read to its end.
+  ///
+  /// - Parameter waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package func messages(waitLimit: Duration?) throws(Failure) -> [RequestMessage] {
+    switch self {
+    case .messages(let messages): messages
+    case .stream(let path, let form): try RequestData.read(path, form, waitLimit: waitLimit)
+    }
+  }
 }
 
 /// The request messages that `-d` specifies.

@@ -162,13 +162,3 @@ struct WrittenCall {
     return script.text
   }
 }
-
-extension RequestSource {
-  /// All messages of the source. A file or standard input is read to its end.
-  fileprivate func messages(waitLimit: Duration?) throws(Failure) -> [RequestMessage] {
-    switch self {
-    case .messages(let messages): messages
-    case .stream(let path, let form): try RequestData.read(path, form, waitLimit: waitLimit)
-    }
-  }
-}

@@ -99,7 +99,7 @@ extension OptionTable {
         + "the number of calls with the status ok, and the rate; with --format none it is the only line.",
       example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
-      .showSecrets, "--show-secrets", .flag, "", .output, .calls,
+      .showSecrets, "--show-secrets", .flag, "", .output, .callsAndLoad,
       "Do not redact credentials in the output of -v and --explain.",
       example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello", trust: .effects),
     Option(

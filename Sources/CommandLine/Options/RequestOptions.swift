@@ -44,31 +44,31 @@ extension OptionTable {
       example: "rpcurl -A 'probe/1.0' https://demo.example demo.v1.Demo/Hello", grpcurl: "user-agent",
       trust: .harmless),
     Option(
-      .codec, "--codec", .choice("proto json"), "NAME", .request, .calls,
+      .codec, "--codec", .choice("proto json"), "NAME", .request, .callsAndLoad,
       "Encoding of messages on the wire: proto or json.",
       example: "rpcurl --protocol connect --codec json https://demo.example demo.v1.Demo/Hello",
       standard: "proto", trust: .harmless),
     Option(
-      .connectGet, "--connect-get", .flag, "", .request, .calls,
+      .connectGet, "--connect-get", .flag, "", .request, .callsAndLoad,
       "Use GET for a Connect method that is marked NO_SIDE_EFFECTS.",
       "A message that would make the URL longer than 8192 bytes is sent by POST.",
       example: "rpcurl --protocol connect --connect-get https://demo.example demo.v1.Demo/Find",
       trust: .harmless),
     Option(
       .compression, "--compression", .choice("identity gzip deflate br zstd snappy"), "NAME", .request,
-      .calls,
+      .callsAndLoad,
       "Compression of sent messages: gzip, deflate, br, zstd, snappy or identity.",
       example: "rpcurl --compression gzip -d @big.json https://demo.example demo.v1.Demo/Hello",
       standard: "identity", trust: .harmless),
     Option(
       .acceptCompression, "--accept-compression", .choices("identity gzip deflate br zstd snappy"), "LIST",
-      .request, .calls,
+      .request, .callsAndLoad,
       "Accepted response compressions, in order of preference (default: all available).",
       "identity alone turns compression off.",
       example: "rpcurl --accept-compression zstd,gzip https://demo.example demo.v1.Demo/Hello",
       trust: .harmless),
     Option(
-      .rpcHeader, "--rpc-header", .text, "NAME: VALUE|@FILE", .request, .calls,
+      .rpcHeader, "--rpc-header", .text, "NAME: VALUE|@FILE", .request, .callsAndLoad,
       "Send this header with the call, but not with requests for the schema; may repeat.",
       example: "rpcurl --rpc-header 'x-for: call' https://demo.example demo.v1.Demo/Hello",
       grpcurl: "rpc-header", repeats: true, trust: .header, completion: "header"),
@@ -80,7 +80,7 @@ extension OptionTable {
       example: "rpcurl -m 5 https://demo.example demo.v1.Demo/Hello",
       aliases: "--timeout", grpcurl: "max-time", trust: .harmless, isCommon: true),
     Option(
-      .maxMessageSize, "--max-message-size", .bytes, "BYTES", .request, .calls,
+      .maxMessageSize, "--max-message-size", .bytes, "BYTES", .request, .callsAndLoad,
       "Size limit of one received message, such as 512k or 64m.",
       example: "rpcurl --max-message-size 256m https://demo.example demo.v1.Demo/Hello",
       standard: "64m", aliases: "--max-msg-sz", grpcurl: "max-msg-sz", trust: .effects),
@@ -88,21 +88,21 @@ extension OptionTable {
 
   static let data: [Option] = [
     Option(
-      .data, "-d --data", .data, "JSON|@FILE", .data, .call,
+      .data, "-d --data", .data, "JSON|@FILE", .data, .callAndLoad,
       "Request message: JSON, @FILE, or @- for standard input; may repeat for a stream.",
       "Without it, an empty message is sent; a method with a request stream reads standard input.",
       example: "rpcurl -d '{\"name\":\"Ada\"}' https://demo.example demo.v1.Demo/Hello",
       aliases: "--data-raw --data-binary --json", grpcurl: "d", repeats: true, isCommon: true,
       completion: "atfile"),
     Option(
-      .dataFormat, "--data-format", .choice("json text binary"), "FORMAT", .data, .call,
+      .dataFormat, "--data-format", .choice("json text binary"), "FORMAT", .data, .callAndLoad,
       "Format of the request data: json, text or binary.",
       "The data of a unary call is one message. Several messages are one per line in text format, and each is prefixed "
         + "with its length (a varint) in binary.",
       example: "rpcurl --data-format text -d 'name: \"Ada\"' https://demo.example demo.v1.Demo/Hello",
       standard: "json", grpcurl: "format", trust: .harmless),
     Option(
-      .set, "--set", .text, "PATH=VALUE", .data, .call,
+      .set, "--set", .text, "PATH=VALUE", .data, .callAndLoad,
       "Set a field of the request message, over -d; may repeat.",
       "A value is text for a string, and otherwise JSON, in which the quotation marks of enum values, bytes (base64), "
         + "timestamps and durations may be omitted. PATH[]=VALUE appends to a list. --set and --set-file apply in the "
@@ -110,7 +110,7 @@ extension OptionTable {
       example: "rpcurl --set user.name=Ada --set user.age=36 https://demo.example demo.v1.Demo/Create",
       repeats: true, isConfigurable: false),
     Option(
-      .setFile, "--set-file", .text, "PATH=FILE", .data, .call,
+      .setFile, "--set-file", .text, "PATH=FILE", .data, .callAndLoad,
       "Set a bytes or string field to the content of a file, over -d; may repeat.",
       "- means standard input.",
       example: "rpcurl --set-file audio.data=clip.ogg https://demo.example demo.v1.Demo/Recognize",
@@ -124,7 +124,7 @@ extension OptionTable {
       example: "rpcurl --set-file chunk.data=big.iso --chunk 64k https://demo.example demo.v1.Demo/Upload",
       trust: .harmless),
     Option(
-      .expandData, "--expand-data", .flag, "", .data, .calls,
+      .expandData, "--expand-data", .flag, "", .data, .callsAndLoad,
       "Replace value functions such as ${uuid()} in JSON data.",
       "The functions are uuid(), now(), now(+1h), random(1,9), env(NAME), file(PATH) and offset(); see rpcurl-values(7). "
         + "Within a string the text is inserted, elsewhere a JSON value. $${ stands for ${.",
@@ -132,13 +132,13 @@ extension OptionTable {
         "rpcurl --expand-data -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create",
       trust: .effects),
     Option(
-      .seed, "--seed", .number, "NUMBER", .data, .calls,
+      .seed, "--seed", .number, "NUMBER", .data, .callsAndLoad,
       "Random seed of --expand-data, for repeatable runs.",
       example:
         "rpcurl --expand-data --seed 1 -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create",
       trust: .harmless),
     Option(
-      .allowUnknownFields, "--allow-unknown-fields", .flag, "", .data, .callsAndConvert,
+      .allowUnknownFields, "--allow-unknown-fields", .flag, "", .data, .callsConvertAndLoad,
       "Ignore unknown fields in the data.",
       example: "rpcurl --allow-unknown-fields -d @request.json https://demo.example demo.v1.Demo/Hello",
       grpcurl: "allow-unknown-fields", trust: .harmless),
@@ -152,8 +152,8 @@ extension OptionTable {
       example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json",
       trust: .effects),
     Option(
-      .jobs, "--jobs", .number, "NUMBER", .batch, .call,
-      "Maximum number of concurrent calls of --each (default: 1).",
+      .jobs, "--jobs", .number, "NUMBER", .batch, .callAndLoad,
+      "Maximum number of concurrent calls of --each or load (default: 1; for load 10, or 1000 with --rate).",
       example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json",
       trust: .effects),
     Option(
@@ -166,19 +166,19 @@ extension OptionTable {
 
   static let chain: [Option] = [
     Option(
-      .use, "--use", .text, "NAME[,KEY=VALUE…]", .interceptors, .calls,
+      .use, "--use", .text, "NAME[,KEY=VALUE…]", .interceptors, .callsAndLoad,
       "Add a built-in interceptor to the chain, in the order given; may repeat.",
       "Every interceptor accepts methods=PATTERN, before=NAME and others: see rpcurl(1). In a value, a comma is written twice.",
       example: "rpcurl --use retry,attempts=3 https://demo.example demo.v1.Demo/Hello",
       repeats: true, trust: .interceptor, isCommon: true, completion: "ask:use"),
     Option(
-      .plugin, "--plugin", .text, "NAME|PATH[,KEY=VALUE…]", .interceptors, .calls,
+      .plugin, "--plugin", .text, "NAME|PATH[,KEY=VALUE…]", .interceptors, .callsAndLoad,
       "Add a plugin to the chain, in the order given; may repeat.",
       "?NAME omits the plugin if it is not found.",
       example: "rpcurl --plugin ./sign.so,key=env:KEY https://demo.example demo.v1.Demo/Hello",
       repeats: true, trust: .interceptor, completion: "ask:plugin"),
     Option(
-      .noUse, "--no-use", .text, "NAME", .interceptors, .calls,
+      .noUse, "--no-use", .text, "NAME", .interceptors, .callsAndLoad,
       "Omit an interceptor or plugin of the configuration from the chain; may repeat.",
       "NAME is the name of the interceptor, or of the plugin without directory and .so. Interceptors of the command line "
         + "are not omitted.",

@@ -1,14 +1,14 @@
 import CHistogram
 
 /// Counts latencies of up to a day with three significant digits, in constant memory.
-final class LatencyHistogram {
+package final class LatencyHistogram {
   /// The longest latency that is distinguished, in nanoseconds.
-  private static let limit: Int64 = 86_400_000_000_000
+  package static let limit: Int64 = 86_400_000_000_000
 
   private let histogram: UnsafeMutablePointer<hdr_histogram>?
 
   /// Makes an empty histogram.
-  init() {
+  package init() {
     var histogram: UnsafeMutablePointer<hdr_histogram>?
     // It fails only without memory; nothing is counted then.
     _ = hdr_init(1, Self.limit, 3, &histogram)
@@ -25,29 +25,29 @@ final class LatencyHistogram {
   ///   - latency: The latency.
   ///   - interval: The expected time between two calls; zero if not set. A call that takes longer has delayed those
   ///     that should have followed: they are counted with the latencies that they would have had (coordinated omission).
-  func count(_ latency: Duration, expectedInterval interval: Duration = .zero) {
+  package func count(_ latency: Duration, expectedInterval interval: Duration = .zero) {
     let value = Swift.min(Swift.max(latency.nanoseconds, 0), Self.limit)
     if let histogram { hdr_record_corrected_value(histogram, value, interval.nanoseconds) }
   }
 
   /// The number of latencies.
-  var total: Int64 { histogram?.pointee.total_count ?? 0 }
+  package var total: Int64 { histogram?.pointee.total_count ?? 0 }
 
   /// The latency that a fraction of the calls does not exceed.
   ///
   /// - Parameter percentile: The percentage of calls, from 0 to 100.
-  func quantile(_ percentile: Double) -> Duration {
+  package func quantile(_ percentile: Double) -> Duration {
     histogram.map { .nanoseconds(hdr_value_at_percentile($0, percentile)) } ?? .zero
   }
 
   /// The shortest latency.
-  var min: Duration { histogram.map { .nanoseconds(total == 0 ? 0 : hdr_min($0)) } ?? .zero }
+  package var min: Duration { histogram.map { .nanoseconds(total == 0 ? 0 : hdr_min($0)) } ?? .zero }
 
   /// The longest latency.
-  var max: Duration { histogram.map { .nanoseconds(hdr_max($0)) } ?? .zero }
+  package var max: Duration { histogram.map { .nanoseconds(hdr_max($0)) } ?? .zero }
 
   /// The mean latency.
-  var mean: Duration { histogram.map { .nanoseconds(total == 0 ? 0 : Int64(hdr_mean($0))) } ?? .zero }
+  package var mean: Duration { histogram.map { .nanoseconds(total == 0 ? 0 : Int64(hdr_mean($0))) } ?? .zero }
 
   /// How many latencies do not exceed each of these bounds, which ascend.
   func counts(upTo bounds: [Duration]) -> [Int64] {
@@ -63,5 +63,27 @@ final class LatencyHistogram {
       count = iterator.cumulative_count
     }
     return counts + Array(repeating: count, count: bounds.count - counts.count)
+  }
+  /// The number of significant decimal digits.
+  package static let significantDigits = 3
+
+  /// The numbers of latencies in each class, up to the last that is not zero, in the order of the format of HdrHistogram.
+  package var classes: [Int64] {
+    guard let histogram, let counts = histogram.pointee.counts else { return [] }
+    let all = UnsafeBufferPointer(start: counts, count: Int(histogram.pointee.counts_len))
+    return Array(all.prefix((all.lastIndex { $0 != 0 } ?? -1) + 1))
+  }
+
+  /// The latencies at the ends of the classes that are not empty, and the fraction of all latencies up to each.
+  package var distribution: [(latency: Duration, fraction: Double)] {
+    guard let histogram, total > 0 else { return [] }
+    var iterator = hdr_iter()
+    hdr_iter_recorded_init(&iterator, histogram)
+    var points: [(latency: Duration, fraction: Double)] = []
+    while hdr_iter_next(&iterator) {
+      let fraction = Double(iterator.cumulative_count) / Double(total)
+      points.append((.nanoseconds(iterator.highest_equivalent_value), fraction))
+    }
+    return points
   }
 }

@@ -1,0 +1,120 @@
+import Calls
+import Glibc
+import LoadModel
+import Output
+import RPCProtocols
+import System
+import Transport
+
+/// The line on the terminal that shows a run.
+final class LoadProgress {
+  private static let interval = Duration.milliseconds(200)
+
+  private let error: StandardError
+  private let loop: EventLoop
+  private let text: () -> String
+  private var timer: EventLoop.TimerID?
+
+  /// Shows the line; returns nil if standard error is not a terminal.
+  init?(_ console: Console, _ loop: EventLoop, text: @escaping () -> String) {
+    error = console.error
+    guard error.isTerminal, error.diagnostics.showsRemarks else { return nil }
+    self.loop = loop
+    self.text = text
+    schedule()
+  }
+
+  /// Removes the line.
+  func finish() {
+    if let timer { loop.cancel(timer) }
+    timer = nil
+    error.show(progress: nil)
+  }
+
+  private func schedule() {
+    timer = loop.schedule(at: .now + Self.interval) { [weak self] in
+      guard let self else { return }
+      // A wrapped line could not be removed.
+      error.show(progress: String(text().prefix(error.columns - 1)))
+      schedule()
+    }
+  }
+}
+
+/// The file of `--raw`: each latency on a line.
+final class RawLatencies {
+  private static let blockBytes = 1 << 16
+
+  private let path: String
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+  private var problem: FileContents.Problem?
+
+  /// Creates the file.
+  ///
+  /// - Throws: `Failure` if it cannot be created.
+  init(_ path: String) throws(Failure) {
+    self.path = path
+    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw Failure(.internalError, "--raw \(path)", FileContents.lastError()) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Adds a latency.
+  func add(_ latency: Duration) {
+    buffer += Array("\(latency.nanoseconds)\n".utf8)
+    if buffer.count >= Self.blockBytes { write() }
+  }
+
+  /// Writes what is left.
+  ///
+  /// - Throws: `Failure` if the file could not be written.
+  func finish() throws(Failure) {
+    write()
+    if let problem { throw Failure(.internalError, "--raw \(path)", problem.why) }
+  }
+
+  private func write() {
+    if problem == nil { problem = FileContents.write(buffer, to: descriptor) }
+    buffer.removeAll(keepingCapacity: true)
+  }
+}
+
+/// Writes the reports of a run.
+struct LoadReports {
+  let report: LoadReport
+  let results: [LoadThreshold.Result]
+  /// When the measured part began, in nanoseconds since 1970.
+  let start: Int64
+  let console: Console
+
+  /// Prints the report, and writes those to files.
+  ///
+  /// - Throws: `Failure` if a file cannot be written.
+  func write(_ options: LoadOptions) throws(Failure) {
+    switch options.format {
+    case .text: console.output.print(report.text(results))
+    case .json: console.output.print(String(decoding: report.json(results), as: UTF8.self))
+    case .csv: console.output.print(report.csv())
+    }
+    if let path = options.htmlPath { try write(LoadPage(report, results).html, to: path, "--html") }
+    if let path = options.logPath {
+      let log = HistogramLog.text(report, version: "rpcurl \(Version.current)", start: start)
+      try write(log, to: path, "--hdr")
+    }
+  }
+
+  private func write(_ text: String, to path: String, _ option: String) throws(Failure) {
+    guard let file = ReplacementFile(for: path, mode: nil) else {
+      throw Failure(.internalError, "\(option) \(path)", FileContents.lastError())
+    }
+    if let problem = FileContents.write(Array(text.utf8), to: file.descriptor) {
+      file.discard()
+      throw Failure(.internalError, "\(option) \(path)", problem.why)
+    }
+    guard file.replace() else {
+      throw Failure(.internalError, "\(option) \(path)", FileContents.lastError())
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import Calls
+import Interception
+import LoadModel
+import Output
+import RPCClient
+import RPCProtocols
+import System
+import Transport
+
+/// Makes the calls of a run, at the times that a `LoadPacer` decides, and counts them.
+final class LoadRunner {
+  /// The phases of a run.
+  private enum Phase {
+    /// Calls start.
+    case starting
+    /// No more calls start; those that run are measured until a time.
+    case ending(since: Duration)
+    /// The calls that run are canceled, and counted as unfinished.
+    case canceling(since: Duration)
+    /// A signal ended the run. The calls that run are canceled, and not counted.
+    case interrupted(since: Duration)
+  }
+
+  /// How long calls may take after the last one has started.
+  private static let patience = Duration.seconds(5)
+
+  private let plan: CallPlan
+  private let options: LoadOptions
+  private let console: Console
+  /// A client for each connection. Their loops run within that of the first.
+  private let clients: [RPCClient]
+  private let request: CallRequest
+  private let timer: PreciseTimer
+  private let raw: RawLatencies?
+  private var data: LoadData
+  private var pacer: LoadPacer
+  private var statistics: LoadStatistics
+  private var begin = MonotonicClock.now
+  private var phase = Phase.starting
+  /// The calls that have not ended, and the number of them on each connection.
+  private var running: [LoadCall] = []
+  private var runningByConnection: [Int]
+  /// The calls that have ended, whose interceptors have not.
+  private var concluding: [(member: LoadCall, call: Call)] = []
+  /// Why the data of a call is invalid.
+  private var failure: Failure?
+
+  init(_ plan: CallPlan, _ options: LoadOptions, clients source: ClientSource) throws {
+    self.plan = plan
+    self.options = options
+    console = source.console
+    clients = try Self.clients(source.client(), options.connections)
+    runningByConnection = Array(repeating: 0, count: clients.count)
+    for client in clients { client.loop.sendsTogether = true }
+    var request = plan.request(log: console.log(showingDebug: plan.verbosity > 1), onFinding: { _ in })
+    request.connection.sharesConnection = true
+    // Further connections for each failed call would be a load on the server.
+    request.connection.diagnosesFailures = false
+    self.request = request
+    guard let timer = PreciseTimer(clients[0].loop) else {
+      throw Failure(.internalError, "timer", "too many open files")
+    }
+    self.timer = timer
+    raw = try options.rawPath.map { (path) throws(Failure) in try RawLatencies(path) }
+    pacer = LoadPacer(options.shape)
+    statistics = LoadStatistics(from: options.shape.leadTime)
+    data = try Self.data(plan, request, clients[0])
+  }
+
+  /// Makes a client for each connection.
+  private static func clients(_ first: RPCClient, _ connections: Int?) throws(Failure) -> [RPCClient] {
+    guard let connections else { return [first] }
+    do throws(TransportError) {
+      var clients = [first]
+      while clients.count < connections { clients.append(try RPCClient(within: first)) }
+      for client in clients { try client.loop.limitConnections(to: 1) }
+      return clients
+    } catch {
+      throw Failure(.usage, "--connections \(connections)", error.message)
+    }
+  }
+
+  /// Reads the data for a call that is not started.
+  private static func data(
+    _ plan: CallPlan, _ request: CallRequest, _ client: RPCClient
+  ) throws(Failure) -> LoadData {
+    final class Unobserved: CallObserver {
+      func receive(_ event: CallEvent<Payload>) throws(RPCError) {}
+    }
+    let call = client.makeCall(request, observer: Unobserved())
+    // The call's interceptors exist already, so they must be notified of its end.
+    defer { call.cancel("the call is not needed") }
+    return try LoadData(plan, for: call)
+  }
+
+  /// Makes the calls. Returns the report, and the time of day at which the measured part began, in nanoseconds since 1970.
+  func run() throws -> (report: LoadReport, start: Int64) {
+    defer {
+      plan.chain.conclude(clients[0], log: request.log)
+      plan.chain.unload()
+    }
+    let progress = LoadProgress(console, clients[0].loop) { [unowned self] in progressLine }
+    defer { progress?.finish() }
+    begin = .now
+    let time = SystemValues(waitLimit: nil).nanosecondsSince1970
+    _ = try CommandLoop(clients[0].loop).run(
+      onInterrupt: { [unowned self] in
+        console.error.endEchoedLine()
+        stop(.interrupted(since: elapsed), Interrupt.reason)
+      },
+      until: { advance() })
+    timer.stop()
+    try raw?.finish()
+    if let failure { throw failure }
+    var (end, isInterrupted) = (Duration.zero, false)
+    switch phase {
+    case .starting: break
+    case .ending(let time), .canceling(let time): end = time
+    case .interrupted(let time): (end, isInterrupted) = (time, true)
+    }
+    let report = LoadReport(
+      target: plan.target.name, method: "\(plan.name)", shape: options.shape,
+      connections: options.connections,
+      statistics: statistics, missed: pacer.missed(at: end), end: end, isInterrupted: isInterrupted)
+    return (report, time + options.shape.leadTime.nanoseconds)
+  }
+
+  /// The time since the start of the run.
+  private var elapsed: Duration { .now - begin }
+
+  private var progressLine: String {
+    LoadReport.progress(statistics, running: running.count, at: elapsed, options.shape)
+  }
+
+  /// Starts the calls that are due. Returns whether the run is over.
+  private func advance() -> Bool {
+    if !concluding.isEmpty {
+      for (member, call) in concluding where call.isFinished { count(member) }
+      concluding.removeAll { $0.call.isFinished }
+    }
+    if case .starting = phase { startCalls() }
+    if case .ending(let since) = phase, !running.isEmpty {
+      let limit = since + Self.patience
+      if elapsed < limit {
+        timer.set(begin + limit)
+      } else {
+        stop(.canceling(since: since), "the run has ended")
+      }
+    }
+    if case .starting = phase { return false }
+    return running.isEmpty && concluding.isEmpty && !clients.contains { $0.hasLingeringCalls }
+  }
+
+  private func startCalls() {
+    for _ in 0...options.shape.jobs {
+      let now = elapsed
+      switch pacer.next(at: now, running: running.count) {
+      case .start(let due, let isMeasured): start(due: due, isMeasured: isMeasured)
+      case .wait(let until):
+        if let until { timer.set(begin + until) }
+        return
+      case .finish(let end):
+        phase = .ending(since: end)
+        return
+      }
+      guard case .starting = phase else { return }
+    }
+    // An interceptor may end calls within their start. Other work comes first, and the loop must not wait.
+    clients[0].loop.mailbox.post {}
+  }
+
+  private func start(due: Duration, isMeasured: Bool) {
+    let connection =
+      runningByConnection.indices.min { runningByConnection[$0] < runningByConnection[$1] } ?? 0
+    let member = LoadCall(
+      self, due: due, isMeasured: isMeasured, connection: connection,
+      hasInterceptors: !request.interceptors.isEmpty)
+    var request = request
+    if let findings = member.findings { request.onFinding = findings.sink }
+    let call = clients[connection].makeCall(request, observer: member)
+    member.call = call
+    member.place = running.count
+    running.append(member)
+    runningByConnection[connection] += 1
+    call.start()
+    do throws(Failure) {
+      try data.send(to: call)
+    } catch {
+      failure = failure ?? error
+      stop(.interrupted(since: elapsed), "the data is invalid")
+    }
+  }
+
+  /// Notes that a call has ended. It is counted when its interceptors have ended, which may have findings.
+  func end(_ member: LoadCall, _ end: ResponseEnd) {
+    guard let call = member.call else { return }
+    var isUnfinished = false
+    if case .canceling = phase { isUnfinished = end.code == .canceled && end.error?.origin == .client }
+    member.end(end, at: elapsed, isUnfinished: isUnfinished)
+    if member.findings == nil { count(member) }
+    if !call.isFinished { concluding.append((member, call)) }
+    guard running.indices.contains(member.place), running[member.place] === member else { return }
+    running[member.place] = running[running.count - 1]
+    running[member.place].place = member.place
+    running.removeLast()
+    runningByConnection[member.connection] -= 1
+  }
+
+  /// Counts a call that has ended, once.
+  private func count(_ member: LoadCall) {
+    guard let sample = member.takeSample(), member.isMeasured else { return }
+    if case .interrupted = phase, sample.outcome == .status(.canceled) { return }
+    statistics.add(sample)
+    if sample.outcome != .unfinished { raw?.add(sample.latency) }
+  }
+
+  /// Starts no more calls, and cancels those that run.
+  private func stop(_ phase: Phase, _ reason: String) {
+    if case .interrupted = self.phase { return }
+    self.phase = phase
+    for member in running { member.call?.cancel(reason) }
+    for client in clients { client.cancelLingeringCalls(reason) }
+  }
+}

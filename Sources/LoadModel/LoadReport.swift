@@ -1,0 +1,91 @@
+import Interceptors
+
+/// The result of a run.
+package struct LoadReport {
+  /// The percentiles in reports.
+  static let percentiles: [Double] = [50, 75, 90, 95, 99, 99.9, 99.99]
+
+  /// The server and the method.
+  package let target: String
+  package let method: String
+  /// The load.
+  package let shape: LoadShape
+  /// The number of connections that the calls were spread over; nil if libcurl chose it.
+  package let connections: Int?
+  /// What was measured.
+  package let statistics: LoadStatistics
+  /// The number of calls that were due, and did not start because too many were running.
+  package let missed: Int
+  /// The time from the start of the measured part to its end, which includes the end of its last call.
+  package let elapsed: Duration
+  /// Whether a signal ended the run.
+  package let isInterrupted: Bool
+
+  /// Makes a report.
+  ///
+  /// - Parameters:
+  ///   - end: When calls stopped starting, as time since the start of the run.
+  ///   - target: The server.
+  ///   - method: The method.
+  ///   - shape: The load.
+  ///   - connections: The number of connections that the calls were spread over; nil if libcurl chose it.
+  ///   - statistics: What was measured.
+  ///   - missed: The number of calls that were due and did not start.
+  ///   - isInterrupted: Whether a signal ended the run.
+  package init(
+    target: String, method: String, shape: LoadShape, connections: Int?, statistics: LoadStatistics,
+    missed: Int, end: Duration, isInterrupted: Bool
+  ) {
+    self.target = target
+    self.method = method
+    self.shape = shape
+    self.connections = connections
+    self.statistics = statistics
+    self.missed = missed
+    elapsed = max(max(statistics.lastEnd, end) - shape.leadTime, .zero)
+    self.isInterrupted = isInterrupted
+  }
+
+  /// The number of calls that failed, or did not start.
+  package var errors: Int { statistics.errors + missed }
+
+  /// The fraction of all calls that failed or did not start.
+  package var errorShare: Double {
+    let all = statistics.calls + missed
+    return all == 0 ? 0 : Double(errors) / Double(all)
+  }
+
+  /// The number of calls in a second.
+  package var rate: Double { perSecond(statistics.calls) }
+
+  /// A number in relation to the time of the measured part.
+  func perSecond(_ count: Int) -> Double { elapsed > .zero ? Double(count) / (elapsed / .seconds(1)) : 0 }
+
+  /// The latencies in reports, by name.
+  var latencies: [(name: String, latency: Duration)] {
+    let histogram = statistics.latencies
+    var list: [(name: String, latency: Duration)] = [("min", histogram.min), ("mean", histogram.mean)]
+    for percentile in Self.percentiles {
+      list.append(("p\(Decimal.short(percentile))", histogram.quantile(percentile)))
+    }
+    list.append(("max", histogram.max))
+    return list
+  }
+
+  /// The results of conditions.
+  package func results(of thresholds: [LoadThreshold]) -> [LoadThreshold.Result] {
+    thresholds.map { $0.evaluate(self) }
+  }
+}
+
+extension LoadShape {
+  /// The load in words.
+  package var text: String {
+    switch loop {
+    case .closed: return "closed loop, \(jobs) at a time"
+    case .open(let rate, let ramp):
+      let after = ramp > .zero ? " after a ramp of \(Decimal.short(ramp / .seconds(1))) s" : ""
+      return "open loop, \(Decimal.short(rate)) calls/s\(after), at most \(jobs) at a time"
+    }
+  }
+}

@@ -1,0 +1,429 @@
+"""`rpcurl load`: the schedule of calls, what is measured, thresholds, reports, and the script for k6."""
+
+import csv
+import io
+import json
+import math
+import signal
+import socket
+import struct
+import time
+import zlib
+from base64 import b64decode
+from types import SimpleNamespace
+
+import pytest
+import raw_http2
+from conftest import relay, wait_until
+from raw_http2 import OK, RESPONSE, STATUS_OK
+
+HELLO, DELAY, COUNT, SUM, CHAT = (f"demo.v1.Demo/{name}" for name in ("Hello", "Delay", "Count", "Sum", "Chat"))
+ADA = '{"name":"Ada"}'
+
+
+@pytest.fixture
+def load(rpcurl, descriptor_set):
+    """`load(ADDRESS, METHOD, OPTIONS…)`: the result, with the report as `report`."""
+
+    def run(address, method, *options, data=ADA, **keywords):
+        words = ["--plaintext", "--descriptor-set", descriptor_set, "--format", "json", "-d", data]
+        result = rpcurl("load", *words, *options, address, method, **keywords)
+        report = json.loads(result.out) if result.out else None
+        return SimpleNamespace(code=result.code, out=result.out, err=result.err, report=report)
+
+    return run
+
+
+@pytest.fixture
+def address(grpc_server):
+    return f"localhost:{grpc_server.port}"
+
+
+class PausingServer:
+    """An HTTP/2 server that responds at once, but pauses once, for a second, after a number of calls."""
+
+    def __init__(self, pause_after):
+        self.pause_after = pause_after
+        self.calls = 0
+
+    def __call__(self, connection):
+        raw_http2.read_exactly(connection, 24)
+        raw_http2.Stream(connection, 0).frame(raw_http2.SETTINGS)
+        unread = 0
+        try:
+            while True:
+                kind, flags, number, payload = raw_http2.read_frame(connection)
+                unread += len(payload) if kind == raw_http2.DATA else 0
+                if unread > 10_000:
+                    raw_http2.Stream(connection, 0).frame(raw_http2.WINDOW_UPDATE, 0, struct.pack(">I", unread))
+                    unread = 0
+                if kind in (raw_http2.DATA, raw_http2.HEADERS) and flags & raw_http2.END_STREAM:
+                    self.calls += 1
+                    if self.calls == self.pause_after:
+                        time.sleep(1)
+                    stream = raw_http2.Stream(connection, number)
+                    stream.headers(OK)
+                    stream.data(RESPONSE)
+                    stream.headers(STATUS_OK, end=True)
+        except (EOFError, OSError):
+            pass
+
+
+# What starts a call
+
+
+def test_closed_loop_makes_the_calls(load, address):
+    result = load(address, HELLO, "--requests", 200, "--jobs", 8)
+    assert (result.code, result.err) == (0, "")
+    report = result.report
+    assert (report["loop"], report["jobs"], report["calls"], report["errors"]) == ("closed", 8, 200, 0)
+    assert report["statuses"] == [{"status": "ok", "calls": 200}]
+    assert (report["sent_messages"], report["received_messages"]) == (200, 200)
+    # Five bytes of the envelope, two of the field, and the name.
+    assert report["sent_bytes"] == 200 * (5 + 2 + 3)
+    assert report["rate"] == pytest.approx(200 / report["seconds"], rel=0.01)
+    assert sum(interval["calls"] for interval in report["intervals"]) == 200
+
+
+def test_each_message_is_a_call_in_turn(rpcurl, descriptor_set, address, tmp_path):
+    (tmp_path / "names.json").write_text('{"name":"a"}{"name":"bcd"}')
+    result = rpcurl(
+        "load", "--plaintext", "--descriptor-set", descriptor_set, "--format", "json", "--requests", 5, "--jobs", 1,
+        "-d", f"@{tmp_path}/names.json", address, HELLO)  # fmt: skip
+    # Three times the first one, and twice the second one.
+    assert json.loads(result.out)["sent_bytes"] == 3 * (7 + 1) + 2 * (7 + 3)
+
+
+def test_values_of_functions_are_new_for_each_call(load, address):
+    result = load(address, HELLO, "--requests", 20, "--expand-data", data='{"name":"${uuid()}"}')
+    assert (result.code, result.report["errors"]) == (0, 0)
+    assert result.report["sent_bytes"] == 20 * (7 + 36)
+
+
+def test_open_loop_makes_calls_at_its_rate(load, address):
+    result = load(address, HELLO, "--rate", 50, "--duration", "2s")
+    assert (result.code, result.err) == (0, "")
+    report = result.report
+    assert (report["loop"], report["intended_rate"], report["calls"], report["not_started"]) == ("open", 50, 100, 0)
+    assert report["seconds"] >= 2
+
+
+def test_ramp_and_warm_up_are_not_measured(load, address, tmp_path):
+    result = load(
+        address, HELLO, "--rate", 40, "--ramp", "1s", "--warm-up", "500ms", "--duration", "1s", "--use",
+        f"metrics,format=json,file={tmp_path}/metrics.json")  # fmt: skip
+    assert result.report["calls"] == 40
+    (all_calls,) = json.loads((tmp_path / "metrics.json").read_text())["calls"]
+    # 20 calls in the ramp, and 20 in the warm-up.
+    assert all_calls["calls"] == 80
+
+
+def test_a_pause_of_the_server_shows_in_the_open_loop(load, raw_server):
+    """A server that pauses for one of three seconds delays a third of the calls by half a second on average."""
+    server = raw_server(PausingServer(pause_after=100))
+    report = load(server.address, HELLO, "--rate", 100, "--duration", "3s").report
+    assert (report["calls"], report["errors"]) == (300, 0)
+    latency = report["latency_ms"]
+    assert latency["p90"] > 500 and latency["max"] >= 990
+    assert max(interval["max_ms"] for interval in report["intervals"]) == pytest.approx(latency["max"], rel=0.01)
+
+
+def test_a_pause_of_the_server_hardly_shows_in_the_closed_loop(load, raw_server):
+    server = raw_server(PausingServer(pause_after=100))
+    report = load(server.address, HELLO, "--jobs", 1, "--requests", 1000).report
+    assert report["latency_ms"]["max"] >= 990
+    # One call of a thousand had the pause.
+    assert report["latency_ms"]["p99"] < 500
+
+
+def test_calls_that_cannot_start_are_errors(load, address):
+    result = load(
+        address, DELAY, "--rate", 100, "--jobs", 2, "--duration", "1s", "--threshold", "errors<1%",
+        data='{"milliseconds":400}')  # fmt: skip
+    report = result.report
+    assert report["not_started"] + report["calls"] == 100 and report["not_started"] > 50
+    assert report["errors"] == report["not_started"] and result.code == 8
+    # Calls that started late waited for a place.
+    assert report["latency_ms"]["max"] > 800
+
+
+# What is measured
+
+
+def nearest_rank(values, percentile):
+    return values[max(math.ceil(percentile / 100 * len(values)) - 1, 0)]
+
+
+def test_percentiles_are_those_of_the_latencies(load, address, tmp_path):
+    result = load(address, HELLO, "--requests", 2000, "--jobs", 10, "--raw", tmp_path / "raw.txt")
+    latencies = sorted(int(line) / 1e6 for line in (tmp_path / "raw.txt").read_text().splitlines())
+    assert len(latencies) == 2000
+    for name, value in result.report["latency_ms"].items():
+        exact = {"min": latencies[0], "max": latencies[-1], "mean": sum(latencies) / 2000}.get(name)
+        exact = exact or nearest_rank(latencies, float(name[1:]))
+        assert value == pytest.approx(exact, rel=0.01), name
+
+
+def numbers(payload):
+    """The numbers of a payload in ZigZag LEB128."""
+    value = shift = 0
+    for byte in payload:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value >> 1 ^ -(value & 1)
+            value = shift = 0
+
+
+def test_log_has_the_histogram(load, address, tmp_path):
+    load(address, HELLO, "--requests", 500, "--hdr", tmp_path / "load.hlog", "--raw", tmp_path / "raw.txt")
+    lines = (tmp_path / "load.hlog").read_text().splitlines()
+    assert lines[1] == "#[Histogram log format version 1.3]"
+    assert lines[3] == '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
+    start, length, longest, encoded = lines[4].split(",")
+    cookie, size = struct.unpack(">II", b64decode(encoded)[:8])
+    assert cookie == 0x1C849314
+    histogram = zlib.decompress(b64decode(encoded)[8 : 8 + size])
+    cookie, size, offset, digits, lowest, highest, ratio = struct.unpack(">IIIIQQd", histogram[:40])
+    assert (cookie, offset, digits, lowest, ratio, size) == (0x1C849313, 0, 3, 1, 1, len(histogram) - 40)
+    classes = []
+    for number in numbers(histogram[40:]):
+        classes += [number] if number >= 0 else [0] * -number
+    assert sum(classes) == 500
+    # A class of three digits: 2048 of them for the numbers up to 2047, then 1024 for each power of two.
+    expected = {}
+    for line in (tmp_path / "raw.txt").read_text().splitlines():
+        value = int(line)
+        shift = max(value.bit_length() - 11, 0)
+        index = shift * 1024 + (value >> shift)
+        expected[index] = expected.get(index, 0) + 1
+    assert {index: count for index, count in enumerate(classes) if count} == expected
+
+
+def test_log_is_read_by_hdrhistogram(load, address, tmp_path):
+    reader = pytest.importorskip("hdrh.log")
+    histogram = pytest.importorskip("hdrh.histogram")
+    report = load(address, HELLO, "--requests", 500, "--hdr", tmp_path / "load.hlog").report
+    into = histogram.HdrHistogram(1, 86_400_000_000_000, 3)
+    read = reader.HistogramLogReader(str(tmp_path / "load.hlog"), into).get_next_interval_histogram()
+    assert read.get_total_count() == 500
+    for percentile in (50, 90, 99):
+        assert read.get_value_at_percentile(percentile) / 1e6 == pytest.approx(
+            report["latency_ms"][f"p{percentile}"], abs=0.001)  # fmt: skip
+
+
+def test_errors_are_counted_by_status(load, address):
+    result = load(address, HELLO, "--requests", 20, "--rpc-header", "demo-code: 8")
+    assert (result.code, result.report["errors"], result.report["error_share"]) == (0, 20, 1)
+    (status,) = result.report["statuses"]
+    assert (status["status"], status["calls"]) == ("resource_exhausted", 20)
+
+
+def test_failed_connections_are_errors(load):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        result = load(f"127.0.0.1:{free.getsockname()[1]}", HELLO, "--requests", 5, "--jobs", 1)
+    assert (result.code, result.report["errors"]) == (0, 5)
+    assert result.report["statuses"][0]["status"] == "unavailable" and result.report["statuses"][0]["first"]
+
+
+def test_findings_of_interceptors_are_errors(load, address):
+    result = load(address, HELLO, "--requests", 4, "--use", "assert,field=message == no")
+    assert [status["status"] for status in result.report["statuses"]] == ["assertion_failed"]
+    assert result.report["errors"] == 4
+
+
+def test_streams_are_calls(load, address):
+    report = load(address, COUNT, "--requests", 10, "--jobs", 2, data='{"from":1,"to":50}').report
+    assert (report["calls"], report["sent_messages"], report["received_messages"]) == (10, 10, 500)
+    report = load(address, CHAT, "--requests", 10, "--jobs", 2, data='{"text":"a"}{"text":"b"}{"text":"c"}').report
+    assert (report["errors"], report["calls"], report["sent_messages"], report["received_messages"]) == (0, 10, 30, 30)
+    report = load(address, SUM, "--requests", 3, data='{"value":1}{"value":2}').report
+    assert (report["calls"], report["sent_messages"], report["received_messages"]) == (3, 6, 3)
+
+
+def test_calls_that_do_not_end_are_unfinished(load, address):
+    """They are canceled five seconds after the last start."""
+    report = load(address, DELAY, "--duration", "100ms", "--jobs", 2, data='{"milliseconds":60000}').report
+    assert report["statuses"] == [{"status": "unfinished", "calls": 2}]
+    assert (report["errors"], report["latency_ms"]) == (2, None)
+
+
+@pytest.mark.parametrize("way", ["grpc-web http1", "connect http1", "connect http2"])
+def test_other_protocols(load, connect_server, way):
+    protocol, version = way.split()
+    version = {"http1": "--http1.1", "http2": "--http2"}[version]
+    result = load(f"localhost:{connect_server.port}", HELLO, "--protocol", protocol, version, "--requests", 50)
+    assert (result.code, result.report["calls"], result.report["errors"]) == (0, 50, 0)
+
+
+# Connections
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_calls_are_spread_over_connections(load, grpc_server, raw_server, count):
+    proxy = raw_server(lambda client: relay(client, grpc_server.port))
+    result = load(proxy.address, HELLO, "--connections", count, "--requests", 300, "--jobs", 6)
+    assert (result.code, result.report["errors"], result.report["connections"]) == (0, 0, count)
+    assert proxy.connections == count
+
+
+def test_calls_wait_for_a_connection_of_http_1(load, connect_server, raw_server):
+    proxy = raw_server(lambda client: relay(client, connect_server.port))
+    result = load(
+        proxy.address, HELLO, "--protocol", "connect", "--http1.1", "--connections", 2, "--requests", 40, "--jobs", 8)
+    assert (result.code, result.report["errors"]) == (0, 0)
+    assert proxy.connections == 2
+
+
+# Thresholds
+
+
+def test_thresholds_that_hold(load, address):
+    conditions = "p99<60s,errors<0.1%,rate>0.1"
+    result = load(address, HELLO, "--requests", 20, "--threshold", conditions, "--threshold", "max<=60s")
+    assert result.code == 0
+    assert [(one["threshold"], one["passed"]) for one in result.report["thresholds"]] == [
+        (text, True) for text in [*conditions.split(","), "max<=60s"]
+    ]
+
+
+def test_all_thresholds_that_fail_are_reported(load, address):
+    result = load(address, HELLO, "--requests", 20, "--threshold", "min<1ns,errors<1,rate>10000000")
+    assert result.code == 8
+    assert [one["passed"] for one in result.report["thresholds"]] == [False, True, False]
+    assert result.err.startswith("rpcurl: threshold failed: min<1ns (") and "rate>10000000 (" in result.err
+
+
+# Reports
+
+
+def test_report_as_text(rpcurl, descriptor_set, address):
+    words = ["load", "--plaintext", "--descriptor-set", descriptor_set, "-d", ADA, "--requests", 20]
+    result = rpcurl(*words, "--threshold", "errors<1", address, HELLO)
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert lines[:2] == [f"{HELLO} at http://{address}", "closed loop, 10 at a time"]
+    assert any(line.split()[:2] == ["calls", "20"] for line in lines)
+    assert any(line.split()[0] == "p99.9" for line in lines if line)
+    assert lines[-1].split() == ["passed", "errors<1", "0"]
+
+
+def test_report_as_csv(rpcurl, descriptor_set, address):
+    words = ["load", "--plaintext", "--descriptor-set", descriptor_set, "-d", ADA, "--requests", 20]
+    result = rpcurl(*words, "--format", "csv", address, HELLO)
+    (row,) = csv.DictReader(io.StringIO(result.out))
+    assert (row["method"], row["calls"], row["errors"]) == (HELLO, "20", "0") and float(row["p99_ms"]) > 0
+
+
+def test_page(load, address, tmp_path):
+    load(address, HELLO, "--requests", 50, "--html", tmp_path / "load.html")
+    page = (tmp_path / "load.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and page.count("<svg") == 3 and HELLO in page
+
+
+def test_interrupted_run_is_reported(rpcurl, descriptor_set, grpc_server):
+    words = ["load", "--plaintext", "--descriptor-set", descriptor_set, "--format", "json", "--jobs", 2,
+             "-d", '{"milliseconds":20}', "--duration", "1h", f"localhost:{grpc_server.port}", DELAY]  # fmt: skip
+    calls = grpc_server.log().splitlines().count(f"received {DELAY}")
+    with rpcurl.start(*words) as process:
+        grpc_server.wait_for_calls(DELAY, calls + 5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    report = json.loads(out)
+    assert (process.returncode, report["interrupted"], err) == (130, True, b"" if isinstance(err, bytes) else "")
+    assert report["calls"] >= 1 and [status["status"] for status in report["statuses"]] == ["ok"]
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--ramp", "1s"], "rpcurl: --ramp: requires --rate"),
+        (["--rate", "0"], "rpcurl: --rate 0: not a number of calls per second"),
+        (["--jobs", "0"], "rpcurl: --jobs 0: not a number from 1 to 10000"),
+        (["--connections", "0"], "rpcurl: --connections 0: not a number from 1 to 500"),
+        (["--requests", "0"], "rpcurl: --requests 0: not a number from 1 to"),
+        (["--threshold", "p99<5"], "rpcurl: --threshold p99<5: the limit of a latency is a duration"),
+        (["--each"], "rpcurl: --each"),
+    ],
+)
+def test_invalid_options(load, options, words):
+    result = load("localhost:1", HELLO, *options)
+    assert result.code == 2 and result.err.startswith(words)
+
+
+def test_invalid_data_is_reported_before_a_call(load, address, grpc_server):
+    result = load(address, HELLO, "--requests", 3, data='{"name":5}')
+    assert result.code == 4 and "-d" in result.err and result.out == ""
+
+
+# k6
+
+
+def exported(rpcurl, descriptor_set, *words):
+    return rpcurl("load", "--descriptor-set", descriptor_set, "--export", "k6", *words)
+
+
+@pytest.mark.parametrize("method", [HELLO, COUNT, SUM, CHAT])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        ["--rate", 200, "--ramp", "10s", "--duration", "30s", "--warm-up", "5s"], ["--rate", 0.5, "--requests", 10],
+        ["--jobs", 20, "--duration", "30s"], ["--jobs", 5, "--requests", 100, "--warm-up", "1s"],
+    ],
+)  # fmt: skip
+def test_script_for_k6_is_javascript(rpcurl, descriptor_set, method, shape):
+    esprima = pytest.importorskip("esprima")
+    data = {HELLO: ADA, COUNT: '{"from":1,"to":2}', SUM: '{"value":1}{"value":2}', CHAT: '{"text":"\\u2028\'`"}'}[method]
+    result = exported(
+        rpcurl, descriptor_set, "--plaintext", *shape, "-H", "x-tenant: blue", "-H", "trace-bin: AAEC", "-m", "2s",
+        "--threshold", "p99<50ms,errors<0.1%,errors<3,rate>10", "-d", data, "localhost:50051", method)  # fmt: skip
+    assert (result.code, result.err) == (0, "")
+    program = esprima.parseModule(result.out)
+    kinds = [statement.type for statement in program.body]
+    assert kinds.count("ImportDeclaration") == 4 and "ExportDefaultDeclaration" in kinds
+    (options,) = [s for s in program.body if s.type == "ExportNamedDeclaration"]
+    (declarator,) = options.declaration.declarations
+    assert [member.key.name for member in declarator.init.properties] == ["scenarios", "thresholds"]
+
+
+def test_script_has_no_secrets(rpcurl, descriptor_set):
+    result = exported(rpcurl, descriptor_set, "--bearer", "s3cret", "-H", "x-api-key: other", "https://demo.example", HELLO)
+    assert result.code == 0
+    assert "s3cret" not in result.out and "other" not in result.out
+    assert "__ENV.AUTHORIZATION" in result.out and "// Set X_API_KEY in the environment" in result.out
+    assert 'client.connect("demo.example:443", { plaintext: false' in result.out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--protocol", "connect", "http://localhost:8080"], "supports gRPC only, not connect"),
+        (["unix:demo.sock"], "k6 cannot connect to a Unix socket"),
+        (["--expand-data", "http://localhost:8080"], "cannot be combined with --expand-data"),
+    ],
+)
+def test_what_k6_cannot_do_is_refused(rpcurl, descriptor_set, words, why):
+    result = exported(rpcurl, descriptor_set, "-d", ADA, *words, HELLO)
+    assert result.code == 2 and result.err.startswith("rpcurl: --export k6: ") and why in result.err
+
+
+# Resources
+
+
+def test_memory_does_not_grow_with_the_run(rpcurl, descriptor_set, raw_server):
+    """The memory after many calls is that after some calls."""
+    server = PausingServer(pause_after=-1)
+    listening = raw_server(server)
+    words = ["load", "--plaintext", "--descriptor-set", descriptor_set, "--jobs", 20, "-d", ADA, "--duration", "1h",
+             listening.address, HELLO]  # fmt: skip
+    with rpcurl.start(*words) as process:
+        wait_until(lambda: server.calls > 3000, "3000 calls")
+        some = process.resident_kilobytes()
+        wait_until(lambda: server.calls > 15_000, "15000 calls")
+        assert process.resident_kilobytes() < some + 2048
+        process.send_signal(signal.SIGINT)
+        process.communicate()

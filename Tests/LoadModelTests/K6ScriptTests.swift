@@ -1,0 +1,83 @@
+import RPCProtocols
+import Testing
+
+@testable import LoadModel
+
+/// A parser of JavaScript reads whole scripts in `Tests/EndToEnd/test_load.py`.
+struct K6ScriptTests {
+  private func script(
+    _ shape: LoadShape, kind: CallKind = .unary, schema: K6Script.Schema = .reflection,
+    thresholds: String = ""
+  ) throws -> String {
+    K6Script(
+      address: "localhost:50051", isPlaintext: true, method: "demo.v1.Demo/Hello", kind: kind, schema: schema,
+      messages: [#"{"name":"Ada"}"#, "{}"], metadata: [("x-tenant", "\"blue\"")], timeout: .seconds(2),
+      shape: shape, thresholds: thresholds.isEmpty ? [] : try LoadThreshold.list(thresholds)
+    ).text
+  }
+
+  @Test func openLoopIsAnArrivalRate() throws {
+    let text = try script(
+      LoadShape(.open(rate: 200, ramp: .seconds(10)), jobs: 300, warmUp: .seconds(5), duration: .seconds(30)))
+    #expect(
+      text.contains(
+        "    lead: { executor: 'ramping-arrival-rate', startRate: 0, timeUnit: '1s', preAllocatedVUs: 100, maxVUs: 300, stages: [{ target: 200, duration: '10000ms' }, { target: 200, duration: '5000ms' }] },\n"
+      ))
+    #expect(
+      text.contains(
+        "    load: { executor: 'constant-arrival-rate', rate: 200, timeUnit: '1s', preAllocatedVUs: 100, maxVUs: 300, duration: '30000ms', startTime: '15000ms' },\n"
+      ))
+    #expect(text.contains("client.connect(\"localhost:50051\", { plaintext: true, reflect: true });"))
+    #expect(text.contains("const params = { metadata: { \"x-tenant\": \"blue\" }, timeout: '2000ms' };"))
+    #expect(text.contains("  {\"name\":\"Ada\"},\n  {},\n];"))
+  }
+
+  @Test func fractionsOfARateHaveALongerUnit() throws {
+    let text = try script(LoadShape(.open(rate: 0.5, ramp: .zero), jobs: 5, duration: nil, requests: 10))
+    #expect(
+      text.contains("rate: 500, timeUnit: '1000s', preAllocatedVUs: 5, maxVUs: 5, duration: '20000ms' }"))
+    #expect(!text.contains("lead:"))
+  }
+
+  @Test func closedLoopIsANumberOfUsers() throws {
+    #expect(
+      try script(LoadShape(.closed, jobs: 20, duration: .seconds(30)))
+        .contains("    load: { executor: 'constant-vus', vus: 20, duration: '30000ms' },\n"))
+    #expect(
+      try script(LoadShape(.closed, jobs: 20, duration: nil, requests: 1000)).contains(
+        "    load: { executor: 'shared-iterations', vus: 20, iterations: 1000, maxDuration: '24h' },\n"))
+  }
+
+  @Test func thresholdsAreThoseOfK6() throws {
+    let text = try script(
+      LoadShape(.closed, jobs: 1, duration: .seconds(1)),
+      thresholds: "p99<50ms,max<=1s,errors<0.1%,errors<5,rate>190")
+    #expect(
+      text.contains(
+        """
+            'grpc_req_duration{scenario:load}': ['p(99)<50', 'max<=1000'],
+            'checks{scenario:load}': ['rate>0.999'],
+            'failed_calls{scenario:load}': ['count<5'],
+            'iterations{scenario:load}': ['rate>190'],
+        """))
+  }
+
+  @Test func streamsSendTheirMessages() throws {
+    let shape = LoadShape(.closed, jobs: 1, duration: .seconds(1))
+    #expect(
+      try script(shape, kind: .bidiStreaming).contains(
+        "messages.forEach((message) => stream.write(message));"))
+    #expect(
+      try script(shape, kind: .serverStreaming)
+        .contains("stream.write(messages[exec.scenario.iterationInTest % messages.length]);"))
+  }
+
+  @Test func schemaIsLoadedFromFiles() throws {
+    let shape = LoadShape(.closed, jobs: 1, duration: .seconds(1))
+    #expect(
+      try script(shape, schema: .descriptorSet("a.binpb")).contains("client.loadProtoset(\"a.binpb\");"))
+    let text = try script(shape, schema: .protos(importPaths: ["p"], files: ["a.proto", "b.proto"]))
+    #expect(text.contains("client.load([\"p\"], \"a.proto\", \"b.proto\");"))
+    #expect(text.contains("reflect: false"))
+  }
+}
