@@ -33,12 +33,16 @@ package struct LoadPacer {
   ///   - running: The number of calls that have not ended.
   package mutating func next(at now: Duration, running: Int) -> Step {
     let due = schedule?.due(started) ?? now
-    if let end = shape.endTime, now >= end || due >= end { return .finish(end: end) }
+    if let end = shape.endTime, due >= end { return .finish(end: end) }
     // Calls at a rate take the time until the next one would be due.
     if let requests = shape.requests, measured >= requests { return .finish(end: due) }
     // The due time of the closed loop is the current time.
     if due > now { return .wait(until: due) }
-    guard running < shape.jobs else { return .wait(until: shape.endTime) }
+    guard running < shape.jobs else {
+      // Calls that are late for another reason start after the end, too.
+      if let end = shape.endTime, now >= end { return .finish(end: end) }
+      return .wait(until: shape.endTime)
+    }
     let isMeasured = due >= shape.leadTime
     started += 1
     if isMeasured { measured += 1 }

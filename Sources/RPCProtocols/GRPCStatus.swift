@@ -23,8 +23,9 @@ enum GRPCStatus {
         "the server responded with HTTP \(head.httpStatus), without a gRPC status")
     }
     let got = head.headers.first("content-type")
+    // Without a codec, the content type means protobuf. Most servers send this or the value itself, which needs no parsing.
+    if got == contentType.base, contentType.codec == .proto { return }
     let mediaType = got.map(MediaType.init)?.name
-    // Without a codec, the content type means protobuf.
     guard mediaType == contentType.value || (mediaType == contentType.base && contentType.codec == .proto)
     else {
       throw .unexpectedContentType(got, expected: contentType.value, code: .unknown)

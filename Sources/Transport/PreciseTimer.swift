@@ -7,6 +7,8 @@ import RPCProtocols
 package final class PreciseTimer {
   private let loop: EventLoop
   private let descriptor: Int32
+  /// The instant at which the wait ends; nil if none is set.
+  private var due: MonotonicClock.Instant?
 
   /// Makes a timer; nil if the process has no descriptor left.
   package init?(_ loop: EventLoop) {
@@ -17,12 +19,17 @@ package final class PreciseTimer {
 
   deinit { close(descriptor) }
 
-  /// Ends the loop's wait at an instant, once.
+  /// Ends the loop's wait at an instant, once. A later call replaces the instant.
   package func set(_ instant: MonotonicClock.Instant) {
+    guard instant != due else { return }
+    due = instant
     ccurl_timer_set(descriptor, (instant - .now).nanoseconds)
-    loop.watch(descriptor) { [weak loop, descriptor] in loop?.unwatch(descriptor) }
+    loop.watch(descriptor) { [weak self] in self?.stop() }
   }
 
   /// Does not end the loop's wait any more.
-  package func stop() { loop.unwatch(descriptor) }
+  package func stop() {
+    due = nil
+    loop.unwatch(descriptor)
+  }
 }

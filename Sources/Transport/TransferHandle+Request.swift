@@ -3,6 +3,9 @@ import RPCProtocols
 
 /// The options of a request.
 extension TransferHandle {
+  /// The least size of libcurl's buffer for a request's body.
+  private static let leastUploadBytes = 16 << 10
+
   /// Sets the request, and the connection options for its server.
   ///
   /// - Parameters:
@@ -32,6 +35,8 @@ extension TransferHandle {
     try set(isGet ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
     if let bodyBytes {
       if !isGet { try set(CURLOPT_POSTFIELDSIZE, bodyBytes) }
+      // libcurl allocates this buffer for each request, and fills it with zeros.
+      if bodyBytes < Self.leastUploadBytes { try set(CURLOPT_UPLOAD_BUFFERSIZE, Self.leastUploadBytes) }
     } else {
       try set(CURLOPT_POSTFIELDSIZE, -1)
       // HTTP/1.1 sends a body of unknown length in chunks; HTTP/2 has no such header.

@@ -47,6 +47,8 @@ class PausingServer:
         self.calls = 0
 
     def __call__(self, connection):
+        # A response is three frames, of which the second would wait for the acknowledgement of the first.
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         raw_http2.read_exactly(connection, 24)
         raw_http2.Stream(connection, 0).frame(raw_http2.SETTINGS)
         unread = 0
@@ -129,11 +131,11 @@ def test_a_pause_of_the_server_shows_in_the_open_loop(load, raw_server):
 
 
 def test_a_pause_of_the_server_hardly_shows_in_the_closed_loop(load, raw_server):
-    server = raw_server(PausingServer(pause_after=100))
-    report = load(server.address, HELLO, "--jobs", 1, "--requests", 1000).report
+    server = raw_server(PausingServer(pause_after=50))
+    report = load(server.address, HELLO, "--jobs", 1, "--requests", 300).report
     assert report["latency_ms"]["max"] >= 990
-    # One call of a thousand had the pause.
-    assert report["latency_ms"]["p99"] < 500
+    # One call of 300 had the pause.
+    assert report["latency_ms"]["p95"] < 500
 
 
 def test_calls_that_cannot_start_are_errors(load, address):
@@ -155,11 +157,11 @@ def nearest_rank(values, percentile):
 
 
 def test_percentiles_are_those_of_the_latencies(load, address, tmp_path):
-    result = load(address, HELLO, "--requests", 2000, "--jobs", 10, "--raw", tmp_path / "raw.txt")
+    result = load(address, HELLO, "--requests", 500, "--jobs", 10, "--raw", tmp_path / "raw.txt")
     latencies = sorted(int(line) / 1e6 for line in (tmp_path / "raw.txt").read_text().splitlines())
-    assert len(latencies) == 2000
+    assert len(latencies) == 500
     for name, value in result.report["latency_ms"].items():
-        exact = {"min": latencies[0], "max": latencies[-1], "mean": sum(latencies) / 2000}.get(name)
+        exact = {"min": latencies[0], "max": latencies[-1], "mean": sum(latencies) / 500}.get(name)
         exact = exact or nearest_rank(latencies, float(name[1:]))
         assert value == pytest.approx(exact, rel=0.01), name
 
@@ -176,7 +178,7 @@ def numbers(payload):
 
 
 def test_log_has_the_histogram(load, address, tmp_path):
-    load(address, HELLO, "--requests", 500, "--hdr", tmp_path / "load.hlog", "--raw", tmp_path / "raw.txt")
+    load(address, HELLO, "--requests", 200, "--hdr", tmp_path / "load.hlog", "--raw", tmp_path / "raw.txt")
     lines = (tmp_path / "load.hlog").read_text().splitlines()
     assert lines[1] == "#[Histogram log format version 1.3]"
     assert lines[3] == '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
@@ -189,7 +191,7 @@ def test_log_has_the_histogram(load, address, tmp_path):
     classes = []
     for number in numbers(histogram[40:]):
         classes += [number] if number >= 0 else [0] * -number
-    assert sum(classes) == 500
+    assert sum(classes) == 200
     # A class of three digits: 2048 of them for the numbers up to 2047, then 1024 for each power of two.
     expected = {}
     for line in (tmp_path / "raw.txt").read_text().splitlines():
@@ -203,10 +205,10 @@ def test_log_has_the_histogram(load, address, tmp_path):
 def test_log_is_read_by_hdrhistogram(load, address, tmp_path):
     reader = pytest.importorskip("hdrh.log")
     histogram = pytest.importorskip("hdrh.histogram")
-    report = load(address, HELLO, "--requests", 500, "--hdr", tmp_path / "load.hlog").report
+    report = load(address, HELLO, "--requests", 200, "--hdr", tmp_path / "load.hlog").report
     into = histogram.HdrHistogram(1, 86_400_000_000_000, 3)
     read = reader.HistogramLogReader(str(tmp_path / "load.hlog"), into).get_next_interval_histogram()
-    assert read.get_total_count() == 500
+    assert read.get_total_count() == 200
     for percentile in (50, 90, 99):
         assert read.get_value_at_percentile(percentile) / 1e6 == pytest.approx(
             report["latency_ms"][f"p{percentile}"], abs=0.001)  # fmt: skip
@@ -376,18 +378,20 @@ def exported(rpcurl, descriptor_set, *words):
     ],
 )  # fmt: skip
 def test_script_for_k6_is_javascript(rpcurl, descriptor_set, method, shape):
-    esprima = pytest.importorskip("esprima")
+    tree_sitter, grammar = pytest.importorskip("tree_sitter"), pytest.importorskip("tree_sitter_javascript")
     data = {HELLO: ADA, COUNT: '{"from":1,"to":2}', SUM: '{"value":1}{"value":2}', CHAT: '{"text":"\\u2028\'`"}'}[method]
     result = exported(
         rpcurl, descriptor_set, "--plaintext", *shape, "-H", "x-tenant: blue", "-H", "trace-bin: AAEC", "-m", "2s",
         "--threshold", "p99<50ms,errors<0.1%,errors<3,rate>10", "-d", data, "localhost:50051", method)  # fmt: skip
     assert (result.code, result.err) == (0, "")
-    program = esprima.parseModule(result.out)
-    kinds = [statement.type for statement in program.body]
-    assert kinds.count("ImportDeclaration") == 4 and "ExportDefaultDeclaration" in kinds
-    (options,) = [s for s in program.body if s.type == "ExportNamedDeclaration"]
-    (declarator,) = options.declaration.declarations
-    assert [member.key.name for member in declarator.init.properties] == ["scenarios", "thresholds"]
+    root = tree_sitter.Parser(tree_sitter.Language(grammar.language())).parse(result.out.encode()).root_node
+    assert not root.has_error, result.out
+    kinds = [node.type for node in root.named_children]
+    assert (kinds.count("import_statement"), kinds.count("export_statement")) == (4, 2)
+    options = next(node for node in root.named_children if node.type == "export_statement")
+    (declaration,) = options.named_children[0].named_children
+    members = declaration.child_by_field_name("value").named_children
+    assert [member.child_by_field_name("key").text for member in members] == [b"scenarios", b"thresholds"]
 
 
 def test_script_has_no_secrets(rpcurl, descriptor_set):
@@ -421,9 +425,9 @@ def test_memory_does_not_grow_with_the_run(rpcurl, descriptor_set, raw_server):
     words = ["load", "--plaintext", "--descriptor-set", descriptor_set, "--jobs", 20, "-d", ADA, "--duration", "1h",
              listening.address, HELLO]  # fmt: skip
     with rpcurl.start(*words) as process:
-        wait_until(lambda: server.calls > 3000, "3000 calls")
+        wait_until(lambda: server.calls > 1000, "1000 calls")
         some = process.resident_kilobytes()
-        wait_until(lambda: server.calls > 15_000, "15000 calls")
+        wait_until(lambda: server.calls > 6000, "6000 calls")
         assert process.resident_kilobytes() < some + 2048
         process.send_signal(signal.SIGINT)
         process.communicate()

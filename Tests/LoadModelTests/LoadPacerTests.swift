@@ -58,7 +58,14 @@ struct LoadPacerTests {
     // Due at 0.3 to 0.9 s.
     #expect(pacer.missed(at: .seconds(1)) == 7)
     #expect(pacer.missed(at: .milliseconds(501)) == 3)
-    #expect(pacer.next(at: .seconds(1), running: 0) == .finish(end: .seconds(1)))
+    #expect(pacer.next(at: .seconds(1), running: 2) == .finish(end: .seconds(1)))
+  }
+
+  @Test func callsOfALateLoopStartAfterTheEnd() {
+    var pacer = LoadPacer(LoadShape(.open(rate: 10, ramp: .zero), jobs: 8, duration: .seconds(1)))
+    #expect(starts(&pacer, at: .seconds(3)).count == 8)
+    #expect(pacer.next(at: .seconds(3), running: 8) == .finish(end: .seconds(1)))
+    #expect(pacer.missed(at: .seconds(1)) == 2)
   }
 
   @Test func callsAtARateTakeTheTimeUntilTheNextOne() {
@@ -70,7 +77,8 @@ struct LoadPacerTests {
   @Test func missedCallsAreThoseOfTheMeasuredPart() {
     var pacer = LoadPacer(
       LoadShape(.open(rate: 10, ramp: .zero), jobs: 1, warmUp: .seconds(1), duration: .seconds(1)))
-    #expect(starts(&pacer, at: .seconds(2)).isEmpty)
+    #expect(starts(&pacer, at: .milliseconds(500)) == [.zero])
+    #expect(pacer.next(at: .seconds(2), running: 1) == .finish(end: .seconds(2)))
     #expect(pacer.missed(at: .seconds(2)) == 10)
     var limited = LoadPacer(LoadShape(.open(rate: 10, ramp: .zero), jobs: 1, duration: nil, requests: 4))
     #expect(starts(&limited, at: .seconds(9)) == [.zero])
