@@ -41,6 +41,7 @@ INSTALLED := \
   Plugins/rpcurl.pc.in:lib/pkgconfig/rpcurl.pc \
   $(foreach file,$(call files-of,Plugins/SwiftKit),$(file):$(file:Plugins/%=share/rpcurl/%)) \
   Plugins/RustKit/rpcurl.rs:share/rpcurl/RustKit/rpcurl.rs \
+  docs/rpcurl.tmLanguage.json:share/rpcurl/rpcurl.tmLanguage.json \
   $(foreach file,$(call files-of,$(EXAMPLES:%=Plugins/%)),$(file):$(file:Plugins/%=share/doc/rpcurl/examples/%)) \
   $(foreach file,README.md CHANGELOG.md LICENSE docs/session.svg,$(file):share/doc/rpcurl/$(file))
 

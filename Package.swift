@@ -131,12 +131,14 @@ let package = Package(
     .target(
       name: "Session",
       dependencies: [
-        "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport",
+        "Checks", "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost",
+        "Transport",
         "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     // `rpcurl load`: schedule, statistics and reports of a load, without I/O, and what makes the calls.
     .target(
-      name: "LoadModel", dependencies: ["Interceptors", "RPCProtocols", "Protobuf", "CommandLine"],
+      name: "LoadModel",
+      dependencies: ["Interceptors", "SuiteReports", "RPCProtocols", "Protobuf", "CommandLine"],
       swiftSettings: small),
     .target(
       name: "Load",
@@ -144,10 +146,20 @@ let package = Package(
         "Calls", "LoadModel", "Output", "System", "RPCClient", "Interceptors", "Transport", "Interception",
         "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
+    // `rpcurl test`: suites of tests in the language of sessions.
+    .target(
+      name: "Suites",
+      dependencies: [
+        "Session", "Checks", "SuiteReports", "Calls", "Output", "System", "RPCClient", "Transport",
+        "Interception",
+        "RPCProtocols", "Protobuf", "CommandLine",
+      ], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
       dependencies: [
-        "Load", "Session", "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost",
+        "Suites", "SuiteReports", "Load", "Session", "Calls", "Terminal", "Output", "System", "RPCClient",
+        "Interceptors",
+        "PluginHost",
         "Transport",
         "Reflection", "Interception", "RPCProtocols",
         "SchemaDiff", "SchemaTools", "Protobuf", "CommandLine", "CArguments",
@@ -235,6 +247,7 @@ let package = Package(
     .testTarget(
       name: "LoadModelTests", dependencies: ["LoadModel", "Interceptors", "RPCProtocols", "Protobuf"],
       swiftSettings: strict),
+    .testTarget(name: "SuitesTests", dependencies: ["Suites", "Output"], swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),
     .testTarget(
       name: "PluginHostTests", dependencies: ["PluginHost", "Interception", "InterceptionSupport"],

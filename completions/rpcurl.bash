@@ -235,6 +235,166 @@ _rpcurl_arguments() {
 -h --help|||flag
 -V --version|||flag'
       positionals='file+' ;;
+    test) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--reflect --no-reflect||--use-reflection|flag
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||atfile
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||none
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||header
+--expand-headers|||flag
+-u --user|||none
+--bearer --oauth2-bearer|||atfile
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+--codec|||list proto json
+--connect-get|||flag
+--compression|||list identity gzip deflate br zstd snappy
+--accept-compression|||comma identity gzip deflate br zstd snappy
+--rpc-header|+||header
+-m --max-time||--timeout|none
+--max-message-size||--max-msg-sz|none
+--expand-data|||flag
+--seed|||none
+--allow-unknown-fields|||flag
+--jobs|||none
+--fail-early|||flag
+--use|+||ask:use
+--plugin|+||ask:plugin
+--no-use|+||ask:use
+-v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
+--only|+||none
+--skip|+||none
+--var|+||none
+--shuffle|||flag
+--test-timeout|||none
+--step-timeout|||none
+--total-timeout|||none
+--report|+||none
+--update|||flag
+--record|||dir
+--replay|||dir
+--mock|||file
+--format-files|||flag
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
+      positionals='file+' ;;
+    load) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--reflect --no-reflect||--use-reflection|flag
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||atfile
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||none
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||header
+--expand-headers|||flag
+-u --user|||none
+--bearer --oauth2-bearer|||atfile
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+--codec|||list proto json
+--connect-get|||flag
+--compression|||list identity gzip deflate br zstd snappy
+--accept-compression|||comma identity gzip deflate br zstd snappy
+--rpc-header|+||header
+-m --max-time||--timeout|none
+--max-message-size||--max-msg-sz|none
+-d --data|+|--data-raw --data-binary --json|atfile
+--data-format|||list json text binary
+--set|+||none
+--set-file|+||none
+--expand-data|||flag
+--seed|||none
+--allow-unknown-fields|||flag
+--jobs|||none
+--use|+||ask:use
+--plugin|+||ask:plugin
+--no-use|+||ask:use
+-v --verbose|+|-i --include|flag
+--show-secrets|||flag
+--rate|||none
+--ramp|||none
+--warm-up|||none
+--duration|||none
+--requests|||none
+--connections|||none
+--threshold|+||none
+--format|||list text json csv
+--html|||file
+--hdr|||file
+--raw|||file
+--export|||list k6
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
+      positionals='ask:target ask:method' ;;
     list) options='--descriptor-set --protoset|+||file
 --proto|+||file
 -I --import-path|+||dir
@@ -773,7 +933,7 @@ _rpcurl_find() {
 
 _rpcurl() {
   local words kept quote typed lead= joins= options positionals nested= kind= same= used=' '
-  local commands='call session run list describe template export diff convert health check plugins trust version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
+  local commands='call session run test load list describe template export diff convert health check plugins trust version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
   COMPREPLY=()
 
   # Words after the cursor count too, except the one at the cursor.

@@ -21,9 +21,9 @@ package struct CallResult: Sendable {
   /// The first messages of the response, as many as are kept.
   package private(set) var messages: [Message] = []
   /// The last message of the response, kept or not.
-  package private(set) var last: Message?
+  package var last: Message?
   /// The number of all messages of the response.
-  package private(set) var count = 0
+  package var count = 0
   /// The duration of the whole call.
   package var latency: Duration = .zero
   /// Removes credentials from metadata that reports show.

@@ -31,6 +31,14 @@ package struct Check {
     }
   }
 
+  /// Whether the check is about the end of the call, which a stream that is open does not have.
+  package var isAboutEnd: Bool {
+    switch claim {
+    case .status, .error, .detail, .trailer, .latency: true
+    default: false
+    }
+  }
+
   /// Whether the check is about the status: the call may then end with one other than ok.
   package var isAboutStatus: Bool {
     if case .status = claim { return true }

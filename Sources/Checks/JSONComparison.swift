@@ -113,7 +113,7 @@ struct JSONComparison {
     if expected.count == got.count, zip(expected, got).allSatisfy({ $0.name.hasBytes(of: $1.name) }) {
       return zip(expected, got).map { ($0.name, $0.value, $1.value) }
     }
-    let sorted = got.indices.sorted { got[$0].name.precedes(got[$1].name) }
+    let sorted = order(of: got.map(\.name))
     var isFound = [Bool](repeating: false, count: got.count)
     var pairs: [Pair] = expected.map { member in
       var low = 0
@@ -189,11 +189,10 @@ struct JSONComparison {
   private static func assignment(canonical expected: [JSONValue], _ got: [JSONValue]) -> [Int?] {
     let wanted = expected.map(canonical)
     let others = got.map(canonical)
-    let order = wanted.indices.sorted { wanted[$0].precedes(wanted[$1]) }
-    let otherOrder = others.indices.sorted { others[$0].precedes(others[$1]) }
+    let otherOrder = order(of: others)
     var found = [Int?](repeating: nil, count: expected.count)
     var next = 0
-    for index in order {
+    for index in order(of: wanted) {
       while next < otherOrder.count, others[otherOrder[next]].precedes(wanted[index]) { next += 1 }
       guard next < otherOrder.count, others[otherOrder[next]].hasBytes(of: wanted[index]) else { continue }
       found[index] = otherOrder[next]
@@ -205,15 +204,22 @@ struct JSONComparison {
   /// One text for all values that are equal without order.
   private static func canonical(_ value: JSONValue) -> String {
     switch value {
-    case .null, .bool, .string: value.text
-    case .number(let text): canonical(number: text)
+    case .null, .bool, .string: return value.text
+    case .number(let text): return canonical(number: text)
     case .array(let elements):
-      "[\(elements.map(canonical).sorted { $0.precedes($1) }.joined(separator: ","))]"
+      let texts = elements.map(canonical)
+      return "[\(order(of: texts).map { texts[$0] }.joined(separator: ","))]"
     case .object(let members):
-      "{"
-        + members.sorted { $0.name.precedes($1.name) }
-        .map { "\(JSONValue.quoted($0.name)):\(canonical($0.value))" }.joined(separator: ",") + "}"
+      let texts = order(of: members.map(\.name)).map {
+        "\(JSONValue.quoted(members[$0].name)):\(canonical(members[$0].value))"
+      }
+      return "{\(texts.joined(separator: ","))}"
     }
+  }
+
+  /// The positions of texts in the order of their bytes.
+  private static func order(of texts: [String]) -> [Int] {
+    texts.indices.sorted { texts[$0].precedes(texts[$1]) }
   }
 }
 

@@ -78,8 +78,8 @@ package enum CommandTable {
 
   /// The names that may be the first argument.
   package static let names = [
-    "call", "session", "run", "list", "describe", "template", "export", "diff", "convert",
-    "health", "check", "load", "plugins", "trust", "version", "help",
+    "call", "session", "run", "test", "load", "list", "describe", "template", "export", "diff", "convert",
+    "health", "check", "plugins", "trust", "version", "help",
   ]
 
   /// The command of a name of one word.
@@ -96,6 +96,7 @@ package enum CommandTable {
     case "convert": .convert
     case "health": .health
     case "check": .check
+    case "test": .test
     case "trust": .trust
     case "load": .load
     case "version": .version

@@ -30,6 +30,7 @@ extension CommandTable {
     case .trust: trust
     case .diff: diff
     case .load: load
+    case .test: test
     }
   }
 
@@ -337,6 +338,30 @@ extension CommandTable {
       places: [
         .init("TARGET", target, isRequired: true, completion: "ask:target"),
         .init("METHOD", "The method to call, unless the URL ends with it.", completion: "ask:method"),
+      ])
+  }
+
+  private static var test: Command {
+    Command(
+      id: .test, name: "test",
+      summary: "Run suites: files of calls with checks, which a team keeps beside its protos.",
+      usage: "rpcurl test [OPTIONS] FILE|DIR…",
+      discussion: """
+        A suite is a file of session commands with tests and checks; rpcurl-test(5) describes it. Of a directory, all files in \
+        it and below it are run whose names end in .rpcurl. Files run at the same time, each over a connection of its own; the \
+        tests of a file run one after the other. Only failures are reported, and a line with the numbers of tests.
+
+        Exit codes: 0 if all tests passed, 8 if a check or a call failed, 4 if a suite cannot be run, 130 if Ctrl-C \
+        ended the run.
+        """,
+      examples: """
+        rpcurl test tests
+        rpcurl test --only @smoke --var user=Ada greet.rpcurl
+        rpcurl test --report terminal --report junit=report.xml --jobs 8 tests
+        """,
+      places: [
+        .init(
+          "FILE|DIR", "The suites; - is standard input.", isRequired: true, repeats: true, completion: "file")
       ])
   }
 

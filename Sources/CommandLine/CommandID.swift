@@ -4,7 +4,7 @@ package enum CommandID: UInt8, CaseIterable, Sendable {
   case pluginsList, pluginsCheck, pluginsNew
   case version
   case trust
-  case diff, load
+  case diff, load, test
 }
 
 /// A set of commands.
@@ -23,18 +23,29 @@ package struct CommandSet: OptionSet, Sendable {
   static var template: CommandSet { CommandSet(rawValue: 0x020) }
   static var export: CommandSet { CommandSet(rawValue: 0x040) }
   static var convert: CommandSet { CommandSet(rawValue: 0x080) }
+  static var health: CommandSet { CommandSet(rawValue: 0x100) }
   static var pluginsCheck: CommandSet { CommandSet(rawValue: 0x800) }
   static var pluginsNew: CommandSet { CommandSet(rawValue: 0x1000) }
-  static var health: CommandSet { CommandSet(rawValue: 0x100) }
+  static var trust: CommandSet { CommandSet(rawValue: 0x4000) }
+  static var diff: CommandSet { CommandSet(rawValue: 0x8000) }
+  static var load: CommandSet { CommandSet(rawValue: 0x10000) }
+  static var test: CommandSet { CommandSet(rawValue: 0x20000) }
   /// `call`, `session` and `run`.
   static var calls: CommandSet { CommandSet(rawValue: 0x007) }
+  /// The commands that call methods: `calls`, `load` and `test`.
+  static var callers: CommandSet { CommandSet(rawValue: 0x30007) }
+  /// `callers` and `convert`.
+  static var callersAndConvert: CommandSet { CommandSet(rawValue: 0x30087) }
   /// `calls` and `load`.
   static var callsAndLoad: CommandSet { CommandSet(rawValue: 0x10007) }
+  /// `calls` and `test`.
+  static var callsAndTest: CommandSet { CommandSet(rawValue: 0x20007) }
   /// `call` and `load`.
   static var callAndLoad: CommandSet { CommandSet(rawValue: 0x10001) }
-  static var load: CommandSet { CommandSet(rawValue: 0x10000) }
-  /// `calls`, `convert` and `load`.
-  static var callsConvertAndLoad: CommandSet { CommandSet(rawValue: 0x10087) }
+  /// `call` and `test`.
+  static var callAndTest: CommandSet { CommandSet(rawValue: 0x20001) }
+  /// `call`, `load` and `test`.
+  static var callLoadAndTest: CommandSet { CommandSet(rawValue: 0x30001) }
   /// `calls` and `convert`.
   static var callsAndConvert: CommandSet { CommandSet(rawValue: 0x087) }
   /// `call` and `convert`.
@@ -44,16 +55,14 @@ package struct CommandSet: OptionSet, Sendable {
   /// `list`, `describe`, `check`, `version` and `plugins list`.
   static var listings: CommandSet { CommandSet(rawValue: 0x2618) }
   /// The commands that connect to a server: `fetching`, `health` and `check`.
-  static var remote: CommandSet { CommandSet(rawValue: 0x1837F) }
-  /// The commands that may ask a server for its schema: `callsAndLoad`, `list`, `describe`, `template` and `export`.
-  static var reflecting: CommandSet { CommandSet(rawValue: 0x1007F) }
+  static var remote: CommandSet { CommandSet(rawValue: 0x3837F) }
+  /// The commands that may ask a server for its schema: `callers`, `list`, `describe`, `template` and `export`.
+  static var reflecting: CommandSet { CommandSet(rawValue: 0x3007F) }
   /// The commands that may fetch a schema from a server: `reflecting` and `diff`.
-  static var fetching: CommandSet { CommandSet(rawValue: 0x1807F) }
+  static var fetching: CommandSet { CommandSet(rawValue: 0x3807F) }
   /// The commands that use a schema: `reflecting`, `convert` and `plugins check`.
-  static var schemas: CommandSet { CommandSet(rawValue: 0x108FF) }
+  static var schemas: CommandSet { CommandSet(rawValue: 0x308FF) }
   /// The commands that compile `.proto` files: `schemas` and `diff`.
-  static var compiling: CommandSet { CommandSet(rawValue: 0x188FF) }
-  static var trust: CommandSet { CommandSet(rawValue: 0x4000) }
-  static var diff: CommandSet { CommandSet(rawValue: 0x8000) }
-  static var all: CommandSet { CommandSet(rawValue: 0x1FFFF) }
+  static var compiling: CommandSet { CommandSet(rawValue: 0x388FF) }
+  static var all: CommandSet { CommandSet(rawValue: 0x3FFFF) }
 }

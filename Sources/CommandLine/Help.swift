@@ -18,7 +18,10 @@ package struct Help {
       for name in CommandTable.names { help.item(name, summary(of: name)) }
     } else {
       help.commonOptions(.call)
-      help.text += "\nCommands: \(CommandTable.names.joined(separator: ", "))\n"
+      let names = CommandTable.names
+      help.text +=
+        "\nCommands: \(names.prefix(9).joined(separator: ", ")),\n"
+        + "          \(names.dropFirst(9).joined(separator: ", "))\n"
     }
     help.text += "\nMore: rpcurl call --help (all options), rpcurl COMMAND -h, man rpcurl\n"
     return help.text

@@ -30,6 +30,9 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   // The load of rpcurl load and its reports
   case rate, ramp, warmUp, duration, requests, connections, threshold
   case loadFormat, html, histogramLog, rawLatencies, exportScript
+  // Tests
+  case only, skip, variable, shuffle, testTimeout, stepTimeout, totalTimeout, report, update, record, replay,
+    mock, formatFiles
   // Errors
   case silent, showError, errorFormat
   // Configuration

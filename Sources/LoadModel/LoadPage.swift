@@ -1,4 +1,5 @@
 import Interceptors
+import SuiteReports
 
 /// The report as an HTML page without scripts and without references to other files.
 package struct LoadPage {
@@ -160,18 +161,6 @@ package struct LoadPage {
     return svg + "<path class=\"line\" d=\"M\(line)\"/></svg>"
   }
 
-  /// Text in HTML, in elements and in attributes.
-  private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for scalar in TerminalText.escape(text).unicodeScalars {
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
-  }
+  /// The text with XML's markup characters and terminal control characters escaped.
+  private static func escaped(_ text: String) -> String { XMLText.escape(TerminalText.escape(text)) }
 }

@@ -45,6 +45,16 @@ package struct Failure: Error {
     self.message = message
   }
 
+  /// The failure with a place before what it names: the file and line of a script. A failure that was already reported
+  /// gets a message that only names the place.
+  package func prefixed(_ place: String) -> Failure {
+    guard var message else { return Failure(status, place, "the command failed") }
+    // This error already has a place: that of the command that opened the stream.
+    if message.what.contains(", line ") { return self }
+    message.what = message.what.isEmpty ? place : "\(place): \(message.what)"
+    return Failure(status, message)
+  }
+
   /// Creates a failure for an error that was already reported.
   package init(reported status: ExitStatus) {
     self.status = status

@@ -10,7 +10,8 @@ extension SchemaComparison {
     let (type, other) = (before.features.enumType, after.features.enumType)
     if type != other {
       report(
-        .enumSameType, file, name, "enum \(name) changed \(Self.change(type, other, ["", "open", "closed"]))")
+        .enumSameType, file, name,
+        "enum \(name) changed \(Self.change("", type, other, "unknown open closed"))")
     }
     if before.features.jsonFormat == 1, after.features.jsonFormat != 1 {
       report(.enumSameJSONFormat, file, name, "enum \(name) is no longer supported in JSON")

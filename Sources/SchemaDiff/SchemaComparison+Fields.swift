@@ -6,51 +6,36 @@ extension SchemaComparison {
   ///
   /// - Parameter message: The full name of the message; empty for extensions.
   mutating func compareField(_ before: FieldSide, _ after: FieldSide, of message: String) {
-    let (file, field) = (newFile(after.file), after.field)
-    let owner = message.isEmpty ? "extension" : "message \(message): field"
-    // Some fields change nothing: no text is made for them.
-    func subject() -> String {
-      message.isEmpty ? "\(owner) \(after.name)" : "\(owner) \(field.number) \"\(after.name)\""
-    }
+    var changes: [(rule: Rule, what: String)] = []
     if before.name != after.name {
-      report(
-        .fieldSameName, file, field.fullName,
-        "\(owner) \(field.number) changed its name from \"\(before.name)\" to \"\(after.name)\"")
+      changes.append((.fieldSameName, "its name to \"\(after.name)\""))
     }
     for rule in brokenTypeRules(before, after) {
-      report(
-        rule, file, field.fullName,
-        "\(subject()) changed its type from \(before.typeText) to \(after.typeText)")
+      changes.append((rule, Self.change("its type", before.typeText, after.typeText)))
     }
     for rule in Self.brokenCardinalityRules(before, after) {
-      report(
-        rule, file, field.fullName,
-        "\(subject()) changed from \(before.cardinality.rawValue) to \(after.cardinality.rawValue)")
+      changes.append((rule, Self.change("", before.cardinality.rawValue, after.cardinality.rawValue)))
     }
-    if !message.isEmpty {
-      if before.jsonName != after.jsonName {
-        report(
-          .fieldSameJSONName, file, field.fullName,
-          "\(subject()) changed its JSON name from \"\(before.jsonName)\" to \"\(after.jsonName)\"")
-      }
-      if before.oneof != after.oneof {
-        report(
-          .fieldSameOneof, file, field.fullName, "\(subject()) moved\(Self.move(before.oneof, after.oneof))")
-      }
+    if !message.isEmpty, before.jsonName != after.jsonName {
+      changes.append((.fieldSameJSONName, Self.change("its JSON name", before.jsonName, after.jsonName)))
+    }
+    if before.oneof != after.oneof {
+      changes.append(
+        (.fieldSameOneof, Self.change("its oneof", before.oneof ?? "none", after.oneof ?? "none")))
     }
     if let first = before.defaultValue, let second = after.defaultValue, !first.isZero || !second.isZero,
       !first.isSame(as: second)
     {
-      let values = "from \(before.field.defaultText ?? "none") to \(field.defaultText ?? "none")"
-      report(.fieldSameDefault, file, field.fullName, "\(subject()) changed its default \(values)")
+      let (old, new) = (before.field.defaultText ?? "none", after.field.defaultText ?? "none")
+      changes.append((.fieldSameDefault, Self.change("its default", old, new)))
     }
-    for (rule, what) in Self.brokenOptionRules(before, after) {
-      report(rule, file, field.fullName, "\(subject()) changed \(what)")
-    }
-  }
-
-  private static func move(_ before: String?, _ after: String?) -> String {
-    (before.map { " out of oneof \($0)" } ?? "") + (after.map { " into oneof \($0)" } ?? "")
+    changes += Self.brokenOptionRules(before, after)
+    guard !changes.isEmpty else { return }
+    let (file, symbol) = (newFile(after.file), after.field.fullName)
+    let subject =
+      message.isEmpty
+      ? "extension \(before.name)" : "message \(message): field \(after.field.number) \"\(before.name)\""
+    for (rule, what) in changes { report(rule, file, symbol, "\(subject) changed \(what)") }
   }
 
   /// The rules about types that a change breaks.
@@ -84,38 +69,46 @@ extension SchemaComparison {
   }
 
   /// The rules about options and features that a change breaks, each with what changed.
-  private static func brokenOptionRules(_ before: FieldSide, _ after: FieldSide) -> [(Rule, String)] {
-    var found: [(Rule, String)] = []
+  private static func brokenOptionRules(_ before: FieldSide, _ after: FieldSide) -> [(
+    rule: Rule, what: String
+  )] {
+    var found: [(rule: Rule, what: String)] = []
+    func compare(_ rule: Rule, _ what: String, _ old: UInt64, _ new: UInt64, _ names: String) {
+      if old != new { found.append((rule, change(what, old, new, names))) }
+    }
     let isText = { (kind: FieldKind) in kind == .string || kind == .bytes }
     let (old, new) = (before.field.kind, after.field.kind)
-    if old.isInteger64, new.isInteger64, before.jsType != after.jsType {
-      let names = ["JS_NORMAL", "JS_STRING", "JS_NUMBER"]
-      found.append((.fieldSameJSType, "its option jstype \(change(before.jsType, after.jsType, names))"))
+    if old.isInteger64, new.isInteger64 {
+      compare(.fieldSameJSType, "its jstype", before.jsType, after.jsType, "JS_NORMAL JS_STRING JS_NUMBER")
     }
     guard isText(old), isText(new) else { return found }
     let (first, second) = (before.cppStringType, after.cppStringType)
     // A piece of a string may become a string.
-    if first != second, !(first == 4 && second == 3), !(before.isInMapEntry && after.isInMapEntry) {
-      let names = ["UNKNOWN", "VIEW", "CORD", "STRING", "STRING_PIECE"]
-      found.append((.fieldSameCppStringType, "its string type of C++ \(change(first, second, names))"))
+    if !(first == 4 && second == 3), !(before.isInMapEntry && after.isInMapEntry) {
+      compare(
+        .fieldSameCppStringType, "its string type of C++", first, second,
+        "UNKNOWN VIEW CORD STRING STRING_PIECE")
     }
     guard old == .string, new == .string else { return found }
-    let names = ["UNKNOWN", "UNKNOWN", "VERIFY", "NONE"]
-    let (java, other) = (before.javaUTF8Validation, after.javaUTF8Validation)
-    if java != other {
-      found.append(
-        (.fieldSameJavaUTF8Validation, "its UTF-8 validation in Java \(change(java, other, names))"))
-    }
-    let (utf8, otherUTF8) = (before.features.utf8Validation, after.features.utf8Validation)
-    if utf8 != otherUTF8 {
-      found.append((.fieldSameUTF8Validation, "its UTF-8 validation \(change(utf8, otherUTF8, names))"))
-    }
+    let names = "UNKNOWN UNKNOWN VERIFY NONE"
+    compare(
+      .fieldSameJavaUTF8Validation, "its UTF-8 validation in Java", before.javaUTF8Validation,
+      after.javaUTF8Validation, names)
+    compare(
+      .fieldSameUTF8Validation, "its UTF-8 validation", before.features.utf8Validation,
+      after.features.utf8Validation, names)
     return found
   }
 
-  /// The names of the values of an enum, or their numbers.
-  static func change(_ before: UInt64, _ after: UInt64, _ names: [String]) -> String {
-    let name = { (value: UInt64) in value < names.count ? names[Int(value)] : "\(value)" }
-    return "from \(name(before)) to \(name(after))"
+  /// What changed, with both values.
+  static func change(_ what: String, _ before: String, _ after: String) -> String {
+    (what.isEmpty ? "" : "\(what) ") + "from \(before) to \(after)"
+  }
+
+  /// What changed, with the names of both values of an enum.
+  static func change(_ what: String, _ before: UInt64, _ after: UInt64, _ names: String) -> String {
+    let names = names.split(separator: Character(" "))
+    let name = { (value: UInt64) in value < names.count ? String(names[Int(value)]) : "\(value)" }
+    return change(what, name(before), name(after))
   }
 }

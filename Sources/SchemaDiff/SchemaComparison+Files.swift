@@ -20,29 +20,28 @@ extension SchemaComparison {
 
   /// Compares a file with the one of the same name.
   mutating func compareFile(_ before: FileDeclaration, _ after: FileDeclaration) {
-    let (name, package) = (after.name, before.package)
-    if package != after.package {
-      report(.fileSamePackage, name, package, "package changed from \"\(package)\" to \"\(after.package)\"")
+    var changes: [(rule: Rule, what: String)] = []
+    if before.package != after.package {
+      changes.append((.fileSamePackage, "package changed from \"\(before.package)\" to \"\(after.package)\""))
     }
     let (syntax, other) = (Self.name(before.syntax), Self.name(after.syntax))
     if syntax != other {
-      report(.fileSameSyntax, name, package, "syntax changed from \(syntax) to \(other)")
+      changes.append((.fileSameSyntax, Self.change("syntax changed", syntax, other)))
     }
-    guard before.options != after.options else { return }
-    let (old, new) = (OptionValues(before.options), OptionValues(after.options))
-    for (rule, number) in Self.texts where old.text(number) != new.text(number) {
-      report(
-        rule, name, package,
-        "option \(Self.option(rule)) changed from \"\(old.text(number))\" to \"\(new.text(number))\"")
+    if before.options != after.options {
+      let (old, new) = (OptionValues(before.options), OptionValues(after.options))
+      for (rule, number) in Self.texts where old.text(number) != new.text(number) {
+        let what = "option \(Self.option(rule)) changed"
+        changes.append((rule, Self.change(what, "\"\(old.text(number))\"", "\"\(new.text(number))\"")))
+      }
+      for (rule, number, standard) in Self.numbers {
+        let (first, second) = (old.number(number) ?? standard, new.number(number) ?? standard)
+        guard first != second else { continue }
+        let names = rule == .fileSameOptimizeFor ? "UNKNOWN SPEED CODE_SIZE LITE_RUNTIME" : "false true"
+        changes.append((rule, Self.change("option \(Self.option(rule)) changed", first, second, names)))
+      }
     }
-    for (rule, number, standard) in Self.numbers {
-      let (first, second) = (old.number(number) ?? standard, new.number(number) ?? standard)
-      guard first != second else { continue }
-      let names =
-        rule == .fileSameOptimizeFor ? ["", "SPEED", "CODE_SIZE", "LITE_RUNTIME"] : ["false", "true"]
-      report(
-        rule, name, package, "option \(Self.option(rule)) changed \(Self.change(first, second, names))")
-    }
+    for (rule, what) in changes { report(rule, after.name, before.package, what) }
   }
 
   private static func option(_ rule: Rule) -> String {
@@ -69,36 +68,38 @@ extension SchemaComparison {
         report(.rpcNoDelete, file, method.path, "\(subject) was removed")
         continue
       }
-      if method.input != other.input {
-        report(
-          .rpcSameRequestType, file, method.path,
-          "\(subject) changed its request type from \(method.input) to \(other.input)")
-      }
-      if method.output != other.output {
-        report(
-          .rpcSameResponseType, file, method.path,
-          "\(subject) changed its response type from \(method.output) to \(other.output)")
-      }
-      let kinds = { (isStream: Bool) in
-        isStream ? "from one message to a stream" : "from a stream to one message"
-      }
-      if method.clientStreaming != other.clientStreaming {
-        report(
-          .rpcSameClientStreaming, file, method.path,
-          "\(subject) changed its request \(kinds(other.clientStreaming))")
-      }
-      if method.serverStreaming != other.serverStreaming {
-        report(
-          .rpcSameServerStreaming, file, method.path,
-          "\(subject) changed its response \(kinds(other.serverStreaming))")
-      }
-      let level = { (method: ServiceDeclaration.Method) in OptionValues(method.options).number(34) ?? 0 }
-      if level(method) != level(other) {
-        let names = ["IDEMPOTENCY_UNKNOWN", "NO_SIDE_EFFECTS", "IDEMPOTENT"]
-        report(
-          .rpcSameIdempotencyLevel, file, method.path,
-          "\(subject) changed its idempotency_level \(Self.change(level(method), level(other), names))")
+      for (rule, what) in Self.changes(method, other) {
+        report(rule, file, method.path, "\(subject) changed its \(what)")
       }
     }
+  }
+
+  /// The rules about a method that a change breaks, each with what changed.
+  private static func changes(
+    _ before: ServiceDeclaration.Method, _ after: ServiceDeclaration.Method
+  ) -> [(rule: Rule, what: String)] {
+    var found: [(rule: Rule, what: String)] = []
+    if before.input != after.input {
+      found.append((.rpcSameRequestType, change("request type", before.input, after.input)))
+    }
+    if before.output != after.output {
+      found.append((.rpcSameResponseType, change("response type", before.output, after.output)))
+    }
+    let kind = { (isStream: Bool) in isStream ? "a stream" : "one message" }
+    if before.clientStreaming != after.clientStreaming {
+      let (old, new) = (kind(before.clientStreaming), kind(after.clientStreaming))
+      found.append((.rpcSameClientStreaming, change("request", old, new)))
+    }
+    if before.serverStreaming != after.serverStreaming {
+      let (old, new) = (kind(before.serverStreaming), kind(after.serverStreaming))
+      found.append((.rpcSameServerStreaming, change("response", old, new)))
+    }
+    let level = { (method: ServiceDeclaration.Method) in OptionValues(method.options).number(34) ?? 0 }
+    if level(before) != level(after) {
+      let names = "IDEMPOTENCY_UNKNOWN NO_SIDE_EFFECTS IDEMPOTENT"
+      found.append(
+        (.rpcSameIdempotencyLevel, change("idempotency_level", level(before), level(after), names)))
+    }
+    return found
   }
 }

@@ -52,10 +52,10 @@ package struct SchemaComparison {
 
   /// Records that the new schema breaks a rule, if the rule is applied.
   mutating func report(
-    _ rule: Rule, _ file: String, _ symbol: @autoclosure () -> String, _ text: @autoclosure () -> String
+    _ rule: Rule, _ file: String, _ symbol: String, _ text: String
   ) {
     guard rules.contains(rule) else { return }
-    found.append(SchemaFinding(rule: rule, file: file, symbol: symbol(), text: text()))
+    found.append(SchemaFinding(rule: rule, file: file, symbol: symbol, text: text))
   }
 
   /// Records a compatible addition.

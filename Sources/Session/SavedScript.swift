@@ -42,18 +42,27 @@ package enum SavedScript {
     var commands: [String] = []
     // A stream that did not end by itself, and had no response, has nothing that a script could wait for.
     for call in record.calls where !call.hasFailed && call.limit != 0 {
-      var words = ["rpcurl", "call"] + secrets.words(call.arguments).map(quoted)
-      if let limit = call.limit { words += ["--limit", "\(limit)"] }
-      if !call.isClientStreaming, let message = call.messages.first, message != "{}" {
-        words += ["-d", quoted(message)]
-      }
-      words += [quoted(call.target), quoted(call.method.description)]
-      commands.append(words.joined(separator: " ") + (call.isClientStreaming ? document(call.messages) : ""))
+      commands.append(command(call, &secrets))
     }
     var head = ["#!/bin/sh", "set -e"]
     if record.isCut { head.append("# Not all of the session: \(SessionRecord.cutRemark).") }
     head += secrets.placeholders.map { ": \"${\($0.name):?\($0.meaning)}\"" }
     return (head + commands).joined(separator: "\n") + "\n"
+  }
+
+  /// The command line of a call, for a POSIX shell.
+  ///
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - secrets: Replaces its credentials by variables.
+  package static func command(_ call: SavedCall, _ secrets: inout SessionSecrets) -> String {
+    var words = ["rpcurl", "call"] + secrets.words(call.arguments).map(quoted)
+    if let limit = call.limit { words += ["--limit", "\(limit)"] }
+    if !call.isClientStreaming, let message = call.messages.first, message != "{}" {
+      words += ["-d", quoted(message)]
+    }
+    words += [quoted(call.target), quoted(call.method.description)]
+    return words.joined(separator: " ") + (call.isClientStreaming ? document(call.messages) : "")
   }
 
   /// A here-document with a delimiter that no message contains.

@@ -27,8 +27,10 @@ extension Session {
     try waitForEnd(of: [stream])
     let status = conclude(stream)
     if end != nil { return }
+    let isObserved = observer?.ended(stream, status) == true
     if let status {
       stream.saved?.hasFailed = true
+      if isObserved { return }
       throw Failure(reported: status)
     }
     if values.isEmpty, plan.method.clientStreaming, stream.received == 0 {
@@ -195,6 +197,8 @@ extension Session {
       throw error
     }
     record.calls(stream.saved)
+    checkedStream = stream
+    observer?.began(stream)
     stream.start(call)
     stream.printer.setOutputBehind(isOutputBehind)
     return (stream, payloads)

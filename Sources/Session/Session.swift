@@ -1,4 +1,5 @@
 import Calls
+import Checks
 import CommandLine
 import Glibc
 import Interception
@@ -40,6 +41,12 @@ package final class Session {
   package var streams = SessionStreams()
   /// The call that the prompt waits for.
   package var foreground: SessionStream?
+  /// The call that checks apply to: the last one that began.
+  package internal(set) var checkedStream: SessionStream?
+  /// Follows the commands and calls; nil if what fails ends the script.
+  package weak var observer: (any SessionObserver)?
+  /// The files that checks compare responses with.
+  package var goldenFiles: any GoldenFiles = SessionGoldenFiles()
   package var bindings: SessionVariables
   package var record: SessionRecord
   package var transcript: SessionTranscript?
@@ -156,7 +163,8 @@ package final class Session {
     try throwFailureOfStream()
   }
 
-  private func finish() {
+  /// Ends the session: cancels its calls, and lets its interceptors write what they have collected.
+  package func finish() {
     cancelAll("the session ends")
     if (try? wait { !self.client.hasLingeringCalls }) != true {
       client.cancelLingeringCalls(Interrupt.reason)
@@ -264,7 +272,9 @@ package final class Session {
   /// Releases streams that have ended.
   private func settle() {
     for stream in streams.removeDone() {
-      if let status = conclude(stream) {
+      let status = conclude(stream)
+      if observer?.ended(stream, status) == true { continue }
+      if let status {
         // The end of a stream that a script cancels is not a failure.
         if stream.place != nil, !stream.isCanceled { failures.append((stream.place, status)) }
       } else {

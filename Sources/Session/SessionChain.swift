@@ -11,6 +11,10 @@ package struct SessionChain {
   private var retired: [ChainSource.Member] = []
   /// The interceptors that were removed, which may have collected something.
   private var removed: [InterceptorRegistration] = []
+  /// The interceptors that command lines of calls do not have.
+  private var unsaved: Set<RegistrationID> = []
+  /// The chains to return to, the innermost last.
+  private var kept: [ChainSource] = []
 
   /// Creates the chain that the options specify.
   ///
@@ -28,6 +32,17 @@ package struct SessionChain {
 
   /// The names of the interceptors, in the order of the request path.
   package var names: [String] { members.map(\.registration.name) }
+
+  /// The interceptors as options of a command line.
+  package var savedEntries: [ChainArguments.Entry] {
+    members.filter { !unsaved.contains($0.registration.id) }.map(\.entry)
+  }
+
+  /// Leaves the interceptors that are on the chain now out of command lines.
+  package mutating func hideFromCommandLines(besides earlier: SessionChain) {
+    unsaved.formUnion(members.map(\.registration.id))
+    unsaved.subtract(earlier.members.map(\.registration.id))
+  }
 
   /// Adds an interceptor: as the last of its priority, or where its settings place it.
   package mutating func add(_ entry: ChainArguments.Entry, _ setup: ChainSetup) throws(Failure) {
@@ -116,10 +131,27 @@ package struct SessionChain {
     return to - 1
   }
 
-  /// Unloads removed plugins. Called when no call is open.
+  /// Keeps the interceptors of now, for `restore`.
+  package mutating func keep() { kept.append(source) }
+
+  /// Returns to the interceptors of the last `keep` that was not restored yet.
+  package mutating func restore() {
+    guard let earlier = kept.popLast() else { return }
+    let stays = Set(earlier.members.map(\.registration.id))
+    for member in source.members where !stays.contains(member.registration.id) {
+      retired.append(member)
+      if member.plugin == nil { removed.append(member.registration) }
+    }
+    retired.removeAll { stays.contains($0.registration.id) }
+    removed.removeAll { stays.contains($0.id) }
+    source = earlier
+  }
+
+  /// Unloads removed plugins that no kept chain has. Called when no call is open.
   package mutating func settle() {
-    for member in retired { member.plugin?.unload() }
-    retired = []
+    let needed = Set(kept.flatMap { $0.members.map(\.registration.id) })
+    for member in retired where !needed.contains(member.registration.id) { member.plugin?.unload() }
+    retired.removeAll { !needed.contains($0.registration.id) }
   }
 
   /// Makes all interceptors write or send what they have collected. To be called once, after the last call.
@@ -129,6 +161,7 @@ package struct SessionChain {
 
   /// Unloads all plugins.
   package mutating func unload() {
+    while !kept.isEmpty { restore() }
     settle()
     source.unload()
   }

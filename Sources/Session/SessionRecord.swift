@@ -17,7 +17,7 @@ package final class SavedCall {
   package var limit: Int?
 
   package init(_ state: SessionState, _ chain: SessionChain, _ plan: CallPlan) {
-    arguments = state.commandLine + chain.members.flatMap { $0.entry.arguments }
+    arguments = state.commandLine + chain.savedEntries.flatMap(\.arguments)
     target = state.target?.text ?? plan.target.baseURL
     method = plan.name
     isClientStreaming = plan.method.clientStreaming

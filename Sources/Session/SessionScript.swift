@@ -60,14 +60,7 @@ extension Session {
     if let firstFailure, end == nil { throw Failure(reported: firstFailure.status) }
   }
 
-  /// Prefixes an error with its place in the script. For an error that was already printed, the result only ends the
-  /// script.
   private static func placed(_ error: any Error, _ place: String) -> Failure {
-    guard let failure = error as? Failure else { return Failure(.internalError, place, "\(error)") }
-    guard var message = failure.message else { return Failure(failure.status, place, "the command failed") }
-    // This error already has a place: that of the command that opened the stream.
-    if message.what.contains(", line ") { return failure }
-    message.what = message.what.isEmpty ? place : "\(place): \(message.what)"
-    return Failure(failure.status, message)
+    (error as? Failure)?.prefixed(place) ?? Failure(.internalError, place, "\(error)")
   }
 }

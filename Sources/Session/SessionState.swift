@@ -69,9 +69,12 @@ package struct SessionState {
     let given = invocation.count(.verbose)
     if given > 0 { verbosity = given }
     // Arguments of the configuration file are included already.
-    let own: Set<OptionID> = [.use, .plugin, .noUse, .header, .verbose, .config, .profile]
-    let taken = own.union(Self.choices.map(\.option)).union(Self.flags.map(\.option))
-    for argument in invocation.arguments where !taken.contains(argument.id) {
+    let handled: Set<OptionID> = [.use, .plugin, .noUse, .header, .verbose, .config, .profile]
+    let taken = handled.union(Self.choices.map(\.option)).union(Self.flags.map(\.option))
+    // Those of another command, such as the reports of a run of suites, are no options of calls.
+    let own = CommandSet(.session)
+    for argument in invocation.arguments
+    where !taken.contains(argument.id) && OptionTable[argument.id].commands.contains(own) {
       // Of an option that does not repeat, only the last value holds.
       if !OptionTable[argument.id].repeats { fixed.removeAll { $0.id == argument.id } }
       fixed.append(argument)

@@ -42,6 +42,8 @@ package struct SessionStatementReader {
   package private(set) var rejected = ""
   /// Reads an incomplete JSON value.
   private var reader: MessageSplitter?
+  /// The brackets of an incomplete check.
+  private var check: OpenBrackets?
   /// The position in `text` of the next byte to read, and those of the values.
   private var position = TextPosition()
   private var starts: [TextPosition] = []
@@ -52,7 +54,7 @@ package struct SessionStatementReader {
   }
 
   /// Whether a statement is incomplete.
-  package var isWithin: Bool { reader != nil }
+  package var isWithin: Bool { reader != nil || check != nil }
 
   /// The text of an incomplete statement; empty if there is none.
   package var begun: String { isWithin ? text : "" }
@@ -75,7 +77,12 @@ package struct SessionStatementReader {
   }
 
   private mutating func statement(endingWith line: String) throws(Failure) -> SessionStatement? {
-    if isWithin {
+    if check != nil {
+      text += "\n" + line
+      check?.read(line[...])
+      head = text
+      if check?.areClosed == true { check = nil }
+    } else if isWithin {
       text += "\n" + line
       try read(line[...])
     } else {
@@ -84,6 +91,8 @@ package struct SessionStatementReader {
       text = String(line.withoutOuterSpace)
       if Self.beginsValue(trimmed) {
         try read(trimmed)
+      } else if let check = OpenBrackets(ofCheck: trimmed) {
+        self.check = check
       } else {
         let end = Self.endOfHead(trimmed)
         head = String(trimmed[..<end].withoutOuterSpace)
@@ -241,5 +250,45 @@ package struct SessionStatementReader {
 
   private mutating func advance(over bytes: ArraySlice<UInt8>) {
     bytes.withUnsafeBytes { position.advance(over: $0) }
+  }
+}
+
+/// The brackets of the JSON value of a check (`expect PATH == {…}`), which may span lines.
+private struct OpenBrackets {
+  private var depth = 0
+  private var isString = false
+  private var isEscaped = false
+
+  /// The brackets that the first line of a check leaves open; nil if it leaves none, or is not a check.
+  init?(ofCheck line: Substring) {
+    let line = line.droppingScalars { $0 == ":" }
+    guard line.prefixOfScalars(while: { !$0.properties.isWhitespace }) == "expect" else { return nil }
+    let text = String(line)
+    // A value with brackets follows one of these; brackets of a path and of an expression do not.
+    let values = [" == ", " != ", " contains "].compactMap { word -> Substring? in
+      guard let place = text.firstRange(of: word) else { return nil }
+      let value = text[place.upperBound...].droppingScalars { $0 == " " }
+      return value.utf8.first == UInt8(ascii: "{") || value.utf8.first == UInt8(ascii: "[") ? value : nil
+    }
+    guard let first = values.max(by: { $0.utf8.count < $1.utf8.count }) else { return nil }
+    read(first)
+    if areClosed { return nil }
+  }
+
+  /// Whether no bracket is open.
+  var areClosed: Bool { depth <= 0 && !isString }
+
+  mutating func read(_ line: Substring) {
+    for byte in line.utf8 {
+      switch byte {
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\\") where isString: isEscaped = true
+      case UInt8(ascii: "\""): isString.toggle()
+      case _ where isString: break
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+      default: break
+      }
+    }
   }
 }

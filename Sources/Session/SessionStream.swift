@@ -1,4 +1,5 @@
 import Calls
+import Checks
 import Interception
 import Output
 import Protobuf
@@ -23,6 +24,10 @@ package final class SessionStream {
   /// The number of responses received, and of those that `receive` waited for.
   package private(set) var received = 0
   package var awaited = 0
+  /// The responses that checks look at: the first ones, and the last one.
+  private var kept: [SessionVariables.LastMessage] = []
+  private var keptBytes = 0
+  private var last: SessionVariables.LastMessage?
   /// The record of the call.
   package var saved: SavedCall?
 
@@ -45,11 +50,44 @@ package final class SessionStream {
     printer.onResponse = { [weak self] message in
       guard let self else { return }
       received += 1
-      switch message {
-      case .bytes(let bytes): onResponse(self, .bytes(bytes, plan.codec, plan.method.output))
-      case .typed(let message): onResponse(self, .typed(message))
-      }
+      let last: SessionVariables.LastMessage =
+        switch message {
+        case .bytes(let bytes): .bytes(bytes, plan.codec, plan.method.output)
+        case .typed(let message): .typed(message)
+        }
+      keep(last)
+      onResponse(self, last)
     }
+  }
+
+  /// The limits of the responses that checks can look at, besides the last one.
+  private static let keptLimit = (count: 10_000, bytes: 16 << 20)
+
+  private func keep(_ message: SessionVariables.LastMessage) {
+    last = message
+    if case .bytes(let bytes, _, _) = message { keptBytes += bytes.count }
+    guard kept.count < Self.keptLimit.count, keptBytes <= Self.keptLimit.bytes else { return }
+    kept.append(message)
+  }
+
+  /// What checks look at.
+  ///
+  /// - Throws: `Failure` if a response is not a message of its type.
+  package func result() throws(Failure) -> CallResult {
+    let end = printer.end
+    var result = CallResult(method: plan.name, type: plan.method.output, status: end?.code ?? .ok)
+    result.error = end?.error?.message ?? ""
+    result.details = end?.error?.details ?? []
+    result.headers = printer.start?.headers ?? Headers()
+    result.trailers = end?.trailers ?? Headers()
+    result.latency = printer.elapsed ?? .zero
+    result.redaction = printer.redaction
+    for message in kept { result.add(try message.message()) }
+    if received > kept.count {
+      result.last = try last?.message()
+      result.count = received
+    }
+    return result
   }
 
   /// The name of the stream in prompts, errors and lists: `Chat[1]`.

@@ -73,7 +73,7 @@ extension SuiteRun {
 
 extension Duration {
   /// The time for people, with three digits: `2.3 ms`, `120 ms`, `1.50 s`, `2 min 5 s`.
-  var brief: String {
+  package var brief: String {
     let time = max(microseconds, 0)
     switch time {
     case ..<9950: return "\(Self.decimal((time + 50) / 100, 1)) ms"

@@ -88,6 +88,7 @@ enum RPCURL {
     case .call: try CallCommand(invocation).run(on: console)
     case .session: try SessionCommand(invocation).run(on: console)
     case .run: try RunCommand(invocation).run(on: console)
+    case .test: try TestCommand(invocation).run(on: console)
     case .list: try ListCommand(invocation).run(on: console)
     case .describe: try DescribeCommand(invocation).run(on: console)
     case .template: try TemplateCommand(invocation).run(on: console)

@@ -138,7 +138,7 @@ def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):
         (["--retry", "3", "h:1", HELLO], "--retry: unknown option", "use --use retry,attempts=N"),
         (["-X", "POST", "h:1", HELLO], "-X: unknown option", "omit it"),
         (["-w", "x", "h:1", HELLO], "-w: unknown option", "use --timing"),
-        (["list", "-d", "{}", "h:1"], "-d: list has no such option, but call has", 'see "rpcurl list --help"'),
+        (["list", "-d", "{}", "h:1"], "-d: list has no such option, but call or load has", 'see "rpcurl list --help"'),
         (["-d", "--plaintext", "h:1", HELLO], "-d: missing value", 'see "rpcurl call --help"'),
         ([], "missing argument: TARGET", 'see "rpcurl --help", which lists the commands'),
         (["run", "--plaintext", "localhost:1"], "missing argument: FILE", "localhost:1 is a target: rpcurl run [OPTIONS] TARGET FILE"),

@@ -24,6 +24,7 @@ PLACES = {
     "share/doc/rpcurl/docs/session.svg",
     "share/fish/vendor_completions.d/rpcurl.fish",
     "share/rpcurl/directories",
+    "share/rpcurl/rpcurl.tmLanguage.json",
     "share/zsh/site-functions/_rpcurl",
 }
 FOLDERS = {

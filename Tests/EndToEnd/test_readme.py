@@ -41,3 +41,18 @@ def test_new_plugin_adds_a_header(tmp_path, descriptor_set, grpc_server):
     result = manual.run(script, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
     assert result.returncode == 0, result.stderr
     assert {"name": "x-hello", "value": "1"} in json.loads(result.stdout.splitlines()[-1])["headers"]
+
+
+def test_suite_for_ci_passes(tmp_path, descriptor_set, grpc_server):
+    section = README.split("## In CI")[1].split("\n## ")[0]
+    (script,) = re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)
+    result = manual.run(script, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("1 passed in ")
+    (workflow,) = re.findall(r"^```yaml\n(.*?)^```$", section, re.M | re.S)
+    # YAML's keys and braces; the reports are those of the program.
+    (command,) = re.findall(r"rpcurl (test .*?)}", workflow)
+    (tmp_path / "report.xml").unlink(missing_ok=True)
+    result = manual.run(f"rpcurl {command}", tmp_path, descriptor_set)
+    assert result.returncode == 0, result.stderr
+    assert 'tests="1"' in (tmp_path / "report.xml").read_text()

@@ -48,7 +48,7 @@ DOCUMENTS = [
 SOURCES: tuple[str, ...] = (
     "AsyncInterception", "Calls", "Checks", "CommandLine", "Interception", "Interceptors", "Load", "LoadModel", "Output",
     "PluginHost", "Protobuf", "Reflection", "RPCClient", "RPCProtocols", "SchemaDiff", "SchemaTools", "Session",
-    "SuiteReports", "System", "Terminal", "Transport", "rpcurl",
+    "SuiteReports", "Suites", "System", "Terminal", "Transport", "rpcurl",
 )  # fmt: skip
 
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')

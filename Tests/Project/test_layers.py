@@ -25,6 +25,7 @@ LAYERS = [
     {"Terminal"},
     {"Calls"},
     {"Session", "Load"},
+    {"Suites"},
     {"rpcurl"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -14,6 +14,7 @@ package enum ConfiguredTarget {
     case .session, .check: return arguments.isEmpty
     case .health: return isUsed(withArguments: arguments, asksServer: true)
     case .run: return arguments.count < 2
+    case .test: return true
     case .list, .describe, .template, .export:
       return isUsed(
         withArguments: arguments,

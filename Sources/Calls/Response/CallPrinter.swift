@@ -24,7 +24,7 @@ package final class CallPrinter: CallObserver {
   /// The name of the call in text; nil if there is only one.
   let title: String?
   let details: DetailPrinter
-  private(set) var redaction: Redaction
+  package private(set) var redaction: Redaction
   private var writer: MessageWriter
   /// The number of messages sent, and of those printed.
   package private(set) var sent = 0
@@ -55,6 +55,8 @@ package final class CallPrinter: CallObserver {
   package var isUnsent = false
   /// Why the response to a successful call is unusable.
   package private(set) var failure: Failure?
+  /// The start of the response.
+  package private(set) var start: ResponseStart?
   /// The status of the call.
   package private(set) var end: ResponseEnd?
   /// The findings of interceptors about the call.
@@ -104,13 +106,14 @@ package final class CallPrinter: CallObserver {
   package func receive(_ event: CallEvent<Payload>) throws(RPCError) {
     switch event {
     case .requestStart(let start): deadline = start.deadline
+    case .responseStart(let start): self.start = start
     case .responseMessage(let message): onResponse?(message)
     case .responseEnd(let end):
       feeder?.stop()
       if held == nil, let missing = lookup?.missing(among: end.error?.details.map(\.typeName) ?? []) {
         return hold(event, for: missing)
       }
-    case .requestMessage, .requestEnd, .responseStart, .metrics: break
+    case .requestMessage, .requestEnd, .metrics: break
     }
     guard held == nil else { return add(.event(event)) }
     let missing = try print(event)

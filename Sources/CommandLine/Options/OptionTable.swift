@@ -2,7 +2,7 @@
 package enum OptionTable {
   /// All options, in the order of `OptionID` and of help.
   package static let all: [Option] =
-    schema + reflection + server + request + data + chain + output + own + load + common
+    schema + reflection + server + request + data + chain + output + own + load + test + common
 
   /// The definition of an option.
   package static subscript(_ id: OptionID) -> Option { all[Int(id.rawValue)] }

@@ -84,7 +84,7 @@ extension OptionTable {
       example: "rpcurl -v https://demo.example demo.v1.Demo/Hello",
       aliases: "-i --include", trust: .harmless, isCommon: true),
     Option(
-      .color, "--color", .choice("auto always never"), "WHEN", .output, .calls,
+      .color, "--color", .choice("auto always never"), "WHEN", .output, .callsAndTest,
       "Color JSON: auto, always or never.",
       "auto colors on a terminal, unless NO_COLOR is set or TERM is dumb.",
       example: "rpcurl --color always --format pretty https://demo.example demo.v1.Demo/Hello | less -R",

@@ -44,31 +44,31 @@ extension OptionTable {
       example: "rpcurl -A 'probe/1.0' https://demo.example demo.v1.Demo/Hello", grpcurl: "user-agent",
       trust: .harmless),
     Option(
-      .codec, "--codec", .choice("proto json"), "NAME", .request, .callsAndLoad,
+      .codec, "--codec", .choice("proto json"), "NAME", .request, .callers,
       "Encoding of messages on the wire: proto or json.",
       example: "rpcurl --protocol connect --codec json https://demo.example demo.v1.Demo/Hello",
       standard: "proto", trust: .harmless),
     Option(
-      .connectGet, "--connect-get", .flag, "", .request, .callsAndLoad,
+      .connectGet, "--connect-get", .flag, "", .request, .callers,
       "Use GET for a Connect method that is marked NO_SIDE_EFFECTS.",
       "A message that would make the URL longer than 8192 bytes is sent by POST.",
       example: "rpcurl --protocol connect --connect-get https://demo.example demo.v1.Demo/Find",
       trust: .harmless),
     Option(
       .compression, "--compression", .choice("identity gzip deflate br zstd snappy"), "NAME", .request,
-      .callsAndLoad,
+      .callers,
       "Compression of sent messages: gzip, deflate, br, zstd, snappy or identity.",
       example: "rpcurl --compression gzip -d @big.json https://demo.example demo.v1.Demo/Hello",
       standard: "identity", trust: .harmless),
     Option(
       .acceptCompression, "--accept-compression", .choices("identity gzip deflate br zstd snappy"), "LIST",
-      .request, .callsAndLoad,
+      .request, .callers,
       "Accepted response compressions, in order of preference (default: all available).",
       "identity alone turns compression off.",
       example: "rpcurl --accept-compression zstd,gzip https://demo.example demo.v1.Demo/Hello",
       trust: .harmless),
     Option(
-      .rpcHeader, "--rpc-header", .text, "NAME: VALUE|@FILE", .request, .callsAndLoad,
+      .rpcHeader, "--rpc-header", .text, "NAME: VALUE|@FILE", .request, .callers,
       "Send this header with the call, but not with requests for the schema; may repeat.",
       example: "rpcurl --rpc-header 'x-for: call' https://demo.example demo.v1.Demo/Hello",
       grpcurl: "rpc-header", repeats: true, trust: .header, completion: "header"),
@@ -80,7 +80,7 @@ extension OptionTable {
       example: "rpcurl -m 5 https://demo.example demo.v1.Demo/Hello",
       aliases: "--timeout", grpcurl: "max-time", trust: .harmless, isCommon: true),
     Option(
-      .maxMessageSize, "--max-message-size", .bytes, "BYTES", .request, .callsAndLoad,
+      .maxMessageSize, "--max-message-size", .bytes, "BYTES", .request, .callers,
       "Size limit of one received message, such as 512k or 64m.",
       example: "rpcurl --max-message-size 256m https://demo.example demo.v1.Demo/Hello",
       standard: "64m", aliases: "--max-msg-sz", grpcurl: "max-msg-sz", trust: .effects),
@@ -124,7 +124,7 @@ extension OptionTable {
       example: "rpcurl --set-file chunk.data=big.iso --chunk 64k https://demo.example demo.v1.Demo/Upload",
       trust: .harmless),
     Option(
-      .expandData, "--expand-data", .flag, "", .data, .callsAndLoad,
+      .expandData, "--expand-data", .flag, "", .data, .callers,
       "Replace value functions such as ${uuid()} in JSON data.",
       "The functions are uuid(), now(), now(+1h), random(1,9), env(NAME), file(PATH) and offset(); see rpcurl-values(7). "
         + "Within a string the text is inserted, elsewhere a JSON value. $${ stands for ${.",
@@ -132,13 +132,13 @@ extension OptionTable {
         "rpcurl --expand-data -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create",
       trust: .effects),
     Option(
-      .seed, "--seed", .number, "NUMBER", .data, .callsAndLoad,
+      .seed, "--seed", .number, "NUMBER", .data, .callers,
       "Random seed of --expand-data, for repeatable runs.",
       example:
         "rpcurl --expand-data --seed 1 -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create",
       trust: .harmless),
     Option(
-      .allowUnknownFields, "--allow-unknown-fields", .flag, "", .data, .callsConvertAndLoad,
+      .allowUnknownFields, "--allow-unknown-fields", .flag, "", .data, .callersAndConvert,
       "Ignore unknown fields in the data.",
       example: "rpcurl --allow-unknown-fields -d @request.json https://demo.example demo.v1.Demo/Hello",
       grpcurl: "allow-unknown-fields", trust: .harmless),
@@ -152,33 +152,34 @@ extension OptionTable {
       example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json",
       trust: .effects),
     Option(
-      .jobs, "--jobs", .number, "NUMBER", .batch, .callAndLoad,
-      "Maximum number of concurrent calls of --each or load (default: 1; for load 10, or 1000 with --rate).",
+      .jobs, "--jobs", .number, "NUMBER", .batch, .callLoadAndTest,
+      "Maximum number of concurrent calls of --each (default: 1) or load (10, 1000 with --rate), or of suites.",
+      "The default for suites is the number of processors.",
       example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json",
       trust: .effects),
     Option(
-      .failEarly, "--fail-early", .flag, "", .batch, .call,
-      "Stop --each at the first call that fails.",
-      "Calls before it are completed; those after it are canceled.",
+      .failEarly, "--fail-early", .flag, "", .batch, .callAndTest,
+      "Stop --each at the first call that fails, or a run of suites at the first test.",
+      "Calls before it are completed; those after it are canceled. Suites that run are stopped, with their teardowns.",
       example: "rpcurl --each --fail-early https://demo.example demo.v1.Demo/Hello < requests.json",
       trust: .effects),
   ]
 
   static let chain: [Option] = [
     Option(
-      .use, "--use", .text, "NAME[,KEY=VALUE…]", .interceptors, .callsAndLoad,
+      .use, "--use", .text, "NAME[,KEY=VALUE…]", .interceptors, .callers,
       "Add a built-in interceptor to the chain, in the order given; may repeat.",
       "Every interceptor accepts methods=PATTERN, before=NAME and others: see rpcurl(1). In a value, a comma is written twice.",
       example: "rpcurl --use retry,attempts=3 https://demo.example demo.v1.Demo/Hello",
       repeats: true, trust: .interceptor, isCommon: true, completion: "ask:use"),
     Option(
-      .plugin, "--plugin", .text, "NAME|PATH[,KEY=VALUE…]", .interceptors, .callsAndLoad,
+      .plugin, "--plugin", .text, "NAME|PATH[,KEY=VALUE…]", .interceptors, .callers,
       "Add a plugin to the chain, in the order given; may repeat.",
       "?NAME omits the plugin if it is not found.",
       example: "rpcurl --plugin ./sign.so,key=env:KEY https://demo.example demo.v1.Demo/Hello",
       repeats: true, trust: .interceptor, completion: "ask:plugin"),
     Option(
-      .noUse, "--no-use", .text, "NAME", .interceptors, .callsAndLoad,
+      .noUse, "--no-use", .text, "NAME", .interceptors, .callers,
       "Omit an interceptor or plugin of the configuration from the chain; may repeat.",
       "NAME is the name of the interceptor, or of the plugin without directory and .so. Interceptors of the command line "
         + "are not omitted.",

@@ -1,7 +1,7 @@
 import RPCProtocols
 
 /// A time of day in ISO 8601 format, for reports and logs.
-enum CivilTime {
+package enum CivilTime {
   /// UTC, to the millisecond: `2026-11-21T11:22:33.456Z`.
   static func text(nanosecondsSince1970 time: Int64) -> String {
     let milliseconds = floorDivide(time, 1_000_000)
@@ -10,7 +10,7 @@ enum CivilTime {
   }
 
   /// UTC, to the second and without a zone: `2026-11-21T11:22:33`.
-  static func secondsText(_ seconds: Int64) -> String {
+  package static func secondsText(_ seconds: Int64) -> String {
     let day = floorDivide(seconds, 86_400)
     let rest = seconds - day * 86_400
     let (year, month, date) = civil(day: day)

@@ -1,0 +1,65 @@
+extension OptionTable {
+  /// The options of `test`.
+  static let test: [Option] = [
+    Option(
+      .only, "--only", .text, "PATTERN", .own, .test,
+      "Run only the tests whose name contains this, or with this tag as @TAG; may repeat.",
+      "With * the pattern is that of the whole name: 'says*'. Upper and lower case are the same in names.",
+      example: "rpcurl test --only @smoke --only 'login*' tests", repeats: true, isConfigurable: false,
+      isCommon: true),
+    Option(
+      .skip, "--skip", .text, "PATTERN", .own, .test,
+      "Do not run these tests; PATTERN is that of --only; may repeat.",
+      example: "rpcurl test --skip @slow tests", repeats: true, isConfigurable: false),
+    Option(
+      .variable, "--var", .text, "NAME=VALUE", .own, .test,
+      "Set a variable of all suites; one that the setup of a suite sets does not replace it; may repeat.",
+      "VALUE is JSON, or else text. env:NAME is the value of an environment variable, which reports do not show.",
+      example: "rpcurl test --var user=Ada --var token=env:TOKEN tests", repeats: true, isConfigurable: false,
+      isCommon: true),
+    Option(
+      .shuffle, "--shuffle", .flag, "", .own, .test,
+      "Run the files, and the tests of each, in random order; --seed repeats an order.",
+      example: "rpcurl test --shuffle --seed 42 tests", isConfigurable: false),
+    Option(
+      .testTimeout, "--test-timeout", .duration, "DURATION", .own, .test,
+      "Maximum time of each test, unless its suite has its own.",
+      example: "rpcurl test --test-timeout 30s tests", isConfigurable: false),
+    Option(
+      .stepTimeout, "--step-timeout", .duration, "DURATION", .own, .test, "Maximum time of each step.",
+      example: "rpcurl test --step-timeout 5s tests", isConfigurable: false),
+    Option(
+      .totalTimeout, "--total-timeout", .duration, "DURATION", .own, .test,
+      "Maximum time of the run; then suites that run are stopped, with their teardowns.",
+      example: "rpcurl test --total-timeout 10m tests", isConfigurable: false),
+    Option(
+      .report, "--report", .text, "FORMAT[=FILE]", .own, .test,
+      "Write a report: terminal (the default), tap, junit, ndjson, html or github; may repeat.",
+      "Without a file, the report is standard output. At most one report can be.",
+      example: "rpcurl test --report terminal --report junit=report.xml tests", repeats: true,
+      isConfigurable: false, isCommon: true),
+    Option(
+      .update, "--update", .flag, "", .own, .test,
+      "Write the golden files of checks instead of comparing them.",
+      example: "rpcurl test --update tests", isConfigurable: false),
+    Option(
+      .record, "--record", .text, "DIR", .own, .test,
+      "Record the calls and the schema of each suite in this directory, for --replay.",
+      example: "rpcurl test --record cassettes tests", isConfigurable: false, completion: "dir"),
+    Option(
+      .replay, "--replay", .text, "DIR", .own, .test,
+      "Respond to all calls with what --record has recorded in this directory, without a server.",
+      example: "rpcurl test --replay cassettes tests", isConfigurable: false, completion: "dir"),
+    Option(
+      .mock, "--mock", .text, "FILE", .own, .test,
+      "Respond to calls with the stubs of this file, as --use mock,file=FILE does.",
+      example: "rpcurl test --mock stubs.json --descriptor-set demo.binpb tests", isConfigurable: false,
+      completion: "file"),
+    Option(
+      .formatFiles, "--format-files", .flag, "", .own, .test,
+      "Format the files instead of running them.",
+      "Blank lines, white space at the ends of lines and the indentation of JSON change, nothing else. The names of files "
+        + "that changed are printed.",
+      example: "rpcurl test --format-files tests", isConfigurable: false),
+  ]
+}

@@ -1,0 +1,44 @@
+import Checks
+import Output
+
+/// `expect`: checks of the last call.
+extension Session {
+  package static let checkEntries: [SessionCommandEntry] = [
+    SessionCommandEntry(
+      "expect CHECK", "check the status, metadata, messages or time of the last call", [.text],
+      saving: .always,
+      details: """
+        Examples: expect status not_found; expect .user.name == "Ada"; expect header content-type =~ grpc; \
+        expect count == 3; expect latency < 100ms. rpcurl-test(5) describes all checks.
+        """
+    ) { session, arguments in try session.expect(arguments.rest) }
+  ]
+
+  private func expect(_ text: String) throws(Failure) {
+    guard let stream = checkedStream else {
+      throw Failure(.usage, "expect", "no call was made", hint: "call METHOD {…}, then expect CHECK")
+    }
+    let expanded = try bindings.expand(json: text)
+    let check: Check
+    do throws(CheckError) {
+      check = try Check(parsing: expanded)
+    } catch {
+      throw Failure(.input, "expect", error.reason, hint: error.hint)
+    }
+    guard stream.isDone || !check.isAboutEnd else {
+      throw Failure(
+        .input, "expect \(check.text)", "\(stream.title) has not ended", hint: "close, wait or cancel ends it"
+      )
+    }
+    let outcome = check.evaluate(try stream.result(), files: goldenFiles)
+    if observer?.checked(check, outcome) == true { return }
+    switch outcome {
+    case .holds: break
+    case .invalid(let reason, let hint): throw Failure(.input, "expect \(check.text)", reason, hint: hint)
+    case .fails(let mismatch):
+      let difference = mismatch.diff.map { "\n\($0)" } ?? ""
+      throw Failure(
+        .assertion, "expect \(check.text)", "expected \(mismatch.expected), got \(mismatch.got)\(difference)")
+    }
+  }
+}

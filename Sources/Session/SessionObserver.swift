@@ -1,0 +1,23 @@
+import Checks
+import Output
+
+/// Follows the commands and calls of a session, and decides about what would end a script.
+package protocol SessionObserver: AnyObject {
+  /// A command is about to be run.
+  ///
+  /// - Throws: Why it is not to be run.
+  func willExecute(_ verb: String) throws
+  /// A call has begun.
+  func began(_ stream: SessionStream)
+  /// A call has ended and is printed.
+  ///
+  /// - Parameters:
+  ///   - stream: The call.
+  ///   - status: The exit status; nil for a call that has succeeded.
+  /// - Returns: Whether the observer deals with a failure; otherwise the command fails.
+  func ended(_ stream: SessionStream, _ status: ExitStatus?) -> Bool
+  /// A check was made.
+  ///
+  /// - Returns: Whether the observer deals with a check that does not hold; otherwise the command fails.
+  func checked(_ check: Check, _ outcome: CheckOutcome) -> Bool
+}

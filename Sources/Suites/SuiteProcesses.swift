@@ -1,0 +1,164 @@
+import Glibc
+import Output
+import RPCProtocols
+import SuiteReports
+import System
+
+/// Runs suites in processes of their own, several at a time, and receives their events.
+///
+/// A suite that crashes, by a plugin for example, ends only its process.
+package final class SuiteProcesses {
+  /// A suite that runs.
+  private struct Worker {
+    let file: String
+    let process: pid_t
+    /// The end of the pipe that its events come from.
+    let descriptor: Int32
+    /// The bytes of a line that is not complete.
+    var rest: [UInt8] = []
+    /// Whether the end of the file was reported.
+    var hasEnded = false
+  }
+
+  /// The longest line of an event, in bytes.
+  private static let limitBytes = SuiteEvent.maximumLength
+  /// How long workers may take to run their teardowns once they are stopped.
+  private static let patience = Duration.seconds(10)
+
+  private let jobs: Int
+  private let arguments: (String) -> [String]
+  private var receive: (SuiteEvent) -> Void = { _ in }
+  private var waiting: [String]
+  private var workers: [Worker] = []
+  /// When workers that still run are killed; nil as long as they are not stopped.
+  private var killTime: MonotonicClock.Instant?
+
+  /// Prepares a run.
+  ///
+  /// - Parameters:
+  ///   - files: The suites, in the order of their start.
+  ///   - jobs: How many run at the same time.
+  ///   - arguments: The program and its arguments that run a suite, and print its events on standard output.
+  package init(_ files: [String], jobs: Int, arguments: @escaping (String) -> [String]) {
+    waiting = files.reversed()
+    self.jobs = jobs
+    self.arguments = arguments
+  }
+
+  /// Starts no more suites, and asks those that run to end.
+  package func stop() {
+    waiting = []
+    guard killTime == nil else { return }
+    killTime = .now + Self.patience
+    for worker in workers { kill(worker.process, SIGINT) }
+  }
+
+  /// Runs all suites.
+  ///
+  /// - Parameters:
+  ///   - limit: The time after which they are stopped; nil for no limit.
+  ///   - receive: Receives the events of all files. Those of one file are in order.
+  /// - Returns: Why not all suites ran to their end; nil if they did.
+  /// - Throws: `Failure` if no process can be started.
+  package func run(limit: Duration?, _ receive: @escaping (SuiteEvent) -> Void) throws(Failure) -> String? {
+    self.receive = receive
+    defer { self.receive = { _ in } }
+    let end = limit.map { MonotonicClock.now + $0 }
+    let interrupt = Interrupt.install()
+    var reason: String?
+    while !waiting.isEmpty || !workers.isEmpty {
+      while workers.count < jobs, let file = waiting.popLast() { try start(file) }
+      if Interrupt.isPending, reason == nil {
+        reason = Interrupt.reason
+        stop()
+      } else if let end, MonotonicClock.now >= end, reason == nil, let limit {
+        reason = "the run took longer than \(limit.brief)"
+        stop()
+      }
+      if let killTime, MonotonicClock.now >= killTime {
+        for worker in workers { kill(worker.process, SIGKILL) }
+      }
+      wait(interrupt, until: [killTime, reason == nil ? end : nil].compactMap(\.self).min())
+    }
+    return reason
+  }
+
+  private func start(_ file: String) throws(Failure) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw Failure(.internalError, file, FileContents.lastError()) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let started = ChildProcess.start(
+      arguments(file), hasInput: file == "-", giving: [(ends[1], 1)], leadsGroup: true)
+    close(ends[1])
+    switch started {
+    case .success(let process): workers.append(Worker(file: file, process: process, descriptor: ends[0]))
+    case .failure(let error):
+      close(ends[0])
+      throw Failure(.internalError, file, "cannot start a process: \(error.why)")
+    }
+  }
+
+  /// Waits for events, a signal or a time.
+  private func wait(_ interrupt: Int32?, until time: MonotonicClock.Instant?) {
+    var descriptors = workers.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+    if let interrupt, !Interrupt.isPending {
+      descriptors.append(pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0))
+    }
+    let milliseconds = time.map { time in
+      Int32(clamping: max(0, (time - MonotonicClock.now).microseconds / 1000 + 1))
+    }
+    guard poll(&descriptors, nfds_t(descriptors.count), milliseconds ?? -1) > 0 else { return }
+    for index in workers.indices.reversed() where descriptors[index].revents != 0 { read(index) }
+  }
+
+  private func read(_ index: Int) {
+    let piece = (try? FileContents.readPiece(workers[index].descriptor, limitBytes: 1 << 16)) ?? []
+    guard !piece.isEmpty else { return end(index) }
+    workers[index].rest += piece
+    while let newline = workers[index].rest.firstIndex(of: UInt8(ascii: "\n")) {
+      let line = Array(workers[index].rest[..<newline])
+      workers[index].rest.removeSubrange(...newline)
+      receive(line, of: index)
+    }
+    if workers[index].rest.count > Self.limitBytes {
+      kill(workers[index].process, SIGKILL)
+      workers[index].rest = []
+    }
+  }
+
+  private func receive(_ line: [UInt8], of index: Int) {
+    do throws(SuiteEventError) {
+      let event = try SuiteEvent(parsing: line)
+      switch event {
+      // Each worker reports a run of one file.
+      case .run, .end: return
+      case .fileEnd: workers[index].hasEnded = true
+      case .file, .test: break
+      }
+      receive(event)
+    } catch {
+      fail(index, "an event is invalid: \(error)")
+    }
+  }
+
+  private func end(_ index: Int) {
+    let worker = workers[index]
+    close(worker.descriptor)
+    let status = ChildProcess.wait(for: worker.process)
+    if !worker.hasEnded {
+      let signal = status & 0x7F
+      fail(
+        index,
+        signal != 0 ? "the process was ended by signal \(signal)" : "the process ended with \(status >> 8)")
+    }
+    workers.remove(at: index)
+  }
+
+  /// Reports that a suite did not run to its end.
+  private func fail(_ index: Int, _ why: String) {
+    guard !workers[index].hasEnded else { return }
+    workers[index].hasEnded = true
+    let error = SuiteError(what: workers[index].file, why: why)
+    receive(.fileEnd(SuiteFileEnd(file: workers[index].file, error: error, duration: .zero)))
+  }
+}

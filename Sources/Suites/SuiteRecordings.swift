@@ -1,0 +1,48 @@
+import Glibc
+import Output
+import Protobuf
+import Session
+import System
+
+/// The files of `--record` and `--replay`: a cassette and a schema for each suite.
+struct SuiteRecordings {
+  private let recordings: SuiteOptions.Recordings
+  /// The name of the suite's files in the directory: its path with `+` for `/`.
+  private let name: String
+
+  init(_ recordings: SuiteOptions.Recordings, of suite: String) {
+    self.recordings = recordings
+    name = suite.replacing("+", with: "++").replacing("/", with: "+")
+  }
+
+  /// Adds the interceptor that records or responds.
+  func begin(_ session: Session) throws {
+    switch recordings {
+    case .record(let directory):
+      Directory.make(directory)
+      try execute("use record,file=\(Self.value("\(directory)/\(name).cassette"))", session)
+    case .replay(let directory):
+      // A call that was not made has no schema: then there is no file.
+      let schema = "\(directory)/\(name).binpb"
+      if access(schema, F_OK) == 0 {
+        try execute("options --no-reflect --descriptor-set \(SessionWords.quoted(schema))", session)
+      }
+      try execute("use replay,file=\(Self.value("\(directory)/\(name).cassette"))", session)
+    case .mock(let file): try execute("use mock,file=\(Self.value(file))", session)
+    }
+  }
+
+  /// Writes the schema of the recorded calls.
+  func end(_ session: Session) throws {
+    guard case .record(let directory) = recordings, session.schema.pool != nil else { return }
+    try execute("export \(SessionWords.quoted("\(directory)/\(name).binpb"))", session)
+  }
+
+  private func execute(_ line: String, _ session: Session) throws {
+    var reader = SessionStatementReader()
+    if let statement = try reader.add(line) { try session.execute(statement) }
+  }
+
+  /// A value of an interceptor's setting.
+  private static func value(_ text: String) -> String { text.replacing(",", with: ",,") }
+}

@@ -1,0 +1,356 @@
+import Checks
+import Glibc
+import Interception
+import Output
+import Protobuf
+import RPCProtocols
+import Session
+import SuiteReports
+import System
+
+/// Runs a suite in a session, and reports its tests.
+final class SuiteRunner {
+  /// Ends a step whose checks failed.
+  private struct StepEnded: Error {}
+
+  private let file: Suite
+  private let session: Session
+  private let options: SuiteOptions
+  private let capture: OutputCapture
+  private let masks: SecretMask
+  private let emit: (SuiteEvent) -> Void
+
+  /// The step that runs; nil between tests.
+  private var step: StepRun?
+  /// The call that failed, until a check of its status follows.
+  private var pending: SessionStream?
+  /// The line of the command that runs.
+  private var line = 0
+  /// Whether the time of the test or of its step is over; the text names which.
+  private var timeout: String?
+
+  /// Prepares a run.
+  ///
+  /// - Parameters:
+  ///   - file: The suite.
+  ///   - session: A session that prints to `capture`.
+  ///   - options: What runs, and how.
+  ///   - capture: What the session prints.
+  ///   - emit: Receives the events of the file.
+  init(
+    _ file: Suite, _ session: Session, _ options: SuiteOptions, _ capture: OutputCapture,
+    emit: @escaping (SuiteEvent) -> Void
+  ) {
+    self.file = file
+    self.session = session
+    self.options = options
+    self.capture = capture
+    masks = SecretMask(options.secrets)
+    self.emit = emit
+  }
+
+  /// Runs the setup, the tests and the teardown.
+  func run() {
+    let begin = MonotonicClock.now
+    let plans = selected.map { test in (test: test, rows: rows(of: test)) }
+    emit(.file(SuiteFile(file: file.path, tests: plans.reduce(0) { $0 + $1.rows.count })))
+    session.observer = self
+    defer { session.observer = nil }
+    var problem = plans.isEmpty ? nil : runSetup()
+    for (test, rows) in plans {
+      if let reason = problem != nil
+        ? "the setup failed" : Interrupt.isPending ? Interrupt.reason : test.skipReason
+      {
+        var event = result(of: test, .skipped)
+        event.reason = reason
+        emit(.test(event))
+      } else if !run(test, rows), options.failsEarly {
+        break
+      }
+    }
+    if !plans.isEmpty {
+      // What the setup made is removed also after Ctrl-C; a second one ends the process.
+      Interrupt.rearm()
+      let failure = runOutside(file.teardown)
+      problem = problem ?? failure
+    }
+    emit(.fileEnd(SuiteFileEnd(file: file.path, error: problem, duration: MonotonicClock.now - begin)))
+  }
+
+  private var selected: [Suite.Test] {
+    var tests = file.tests.filter { options.selection.includes($0.name, tags: file.tags + $0.tags) }
+    if var order = options.orderSeed.map({ SeededGenerator(seed: $0) }) { tests.shuffle(using: &order) }
+    return tests
+  }
+
+  // MARK: Setup and teardown
+
+  private func runSetup() -> SuiteError? {
+    do {
+      try setVariables()
+    } catch {
+      return problem(error)
+    }
+    return runOutside(file.setup) { [self] in try setVariables() }
+  }
+
+  /// Sets the variables of the command line, which hold against those of the setup.
+  private func setVariables() throws(Failure) {
+    for variable in options.variables { try session.bindings.set(variable.name, to: variable.value) }
+  }
+
+  /// Runs commands outside of tests. Returns why they failed.
+  private func runOutside(
+    _ commands: [Suite.Command], afterEach: () throws -> Void = {}
+  ) -> SuiteError? {
+    step = StepRun(name: nil, line: commands.first?.line ?? 1)
+    pending = nil
+    defer { step = nil }
+    _ = output()
+    do {
+      for command in commands {
+        try execute(command)
+        try afterEach()
+      }
+      try settle()
+    } catch is StepEnded {
+      let failure = step?.failures.first
+      return SuiteError(
+        line: failure?.line ?? line, what: masks.apply(failure?.check ?? ""),
+        why: masks.apply("expected \(failure?.expected ?? ""), got \(failure?.got ?? "")"), hint: nil)
+    } catch {
+      return problem(error)
+    }
+    return nil
+  }
+
+  // MARK: Tests
+
+  /// A run of a test: its row, or why there are no rows.
+  private enum Row {
+    case none
+    case value(JSONValue, name: String)
+    case problem(SuiteError)
+  }
+
+  private func rows(of test: Suite.Test) -> [Row] {
+    guard let rows = test.rows, test.skipReason == nil else { return [.none] }
+    do {
+      let bytes = try SuitePath.read(SuitePath.resolve(rows.path, besides: file.path), named: rows.path)
+      return try SuiteRows.parse(rows.path, bytes).enumerated().map { index, row in
+        .value(row, name: rows.nameField.flatMap { row[$0] }.map(Self.text) ?? "row \(index + 1)")
+      }
+    } catch {
+      line = rows.line
+      return [.problem(problem(error))]
+    }
+  }
+
+  /// Runs a test for each of its rows. Returns whether all passed.
+  private func run(_ test: Suite.Test, _ rows: [Row]) -> Bool {
+    var havePassed = true
+    for row in rows {
+      switch row {
+      case .none: havePassed = run(test, nil, named: nil)
+      case .value(let value, let name): havePassed = run(test, value, named: name) && havePassed
+      case .problem(let error):
+        var event = result(of: test, .error)
+        event.error = error
+        emit(.test(event))
+        havePassed = false
+      }
+      if !havePassed && options.failsEarly || Interrupt.isPending { break }
+    }
+    return havePassed
+  }
+
+  private static func text(_ value: JSONValue) -> String {
+    if case .string(let text) = value { return text }
+    return value.text
+  }
+
+  private func run(_ test: Suite.Test, _ row: JSONValue?, named rowName: String?) -> Bool {
+    let begin = MonotonicClock.now
+    var event = result(of: test, .passed)
+    event.row = rowName.map(masks.apply)
+    _ = output()
+    timeout = nil
+    let limit = (test.limit ?? file.limit ?? options.testLimit).map {
+      stop(after: $0, "the test took longer than \($0.brief)")
+    }
+    defer { limit?() }
+    let scope = session.beginScope(keepsVariables: false)
+    do {
+      if let row { try session.bindings.set("row", to: row) }
+      for step in test.steps {
+        let (ended, attempts) = try run(step)
+        event.attempts = max(event.attempts, attempts)
+        event.steps.append(ended.result(masks))
+        guard ended.failures.isEmpty else {
+          event.outcome = .failed
+          break
+        }
+      }
+    } catch {
+      // An assertion is that of an interceptor, or of a time.
+      event.outcome = (error as? Failure)?.status == .assertion ? .failed : .error
+      if let step { event.steps.append(step.result(masks)) }
+      event.error = problem(error)
+    }
+    step = nil
+    do {
+      session.cancelAll("the test has ended")
+      try session.end(scope)
+    } catch {
+      event.outcome = .error
+      event.error = event.error ?? problem(error)
+    }
+    event.duration = MonotonicClock.now - begin
+    let printed = output()
+    if event.outcome != .passed, !printed.isEmpty { event.output = masks.apply(printed) }
+    emit(.test(event))
+    return event.outcome == .passed
+  }
+
+  /// Runs a step, again and again if it may be retried.
+  ///
+  /// - Returns: The last attempt, and the number of attempts.
+  private func run(_ step: Suite.Step) throws -> (StepRun, attempts: Int) {
+    let begin = MonotonicClock.now
+    var attempts = 0
+    while true {
+      attempts += 1
+      var ended = try runOnce(step)
+      ended.duration = MonotonicClock.now - begin
+      guard !ended.failures.isEmpty, let retry = step.retry, ended.duration + retry.pause < retry.limit else {
+        return (ended, attempts)
+      }
+      try session.sleep(for: retry.pause)
+      try checkTime()
+    }
+  }
+
+  private func runOnce(_ step: Suite.Step) throws -> StepRun {
+    self.step = StepRun(name: step.name, line: step.line)
+    pending = nil
+    let limit = options.stepLimit.map { stop(after: $0, "the step took longer than \($0.brief)") }
+    defer { limit?() }
+    // The first step, without a name, is the test itself.
+    let scope = step.name == nil ? nil : session.beginScope(keepsVariables: true)
+    do {
+      for command in step.commands { try execute(command) }
+      try settle()
+    } catch is StepEnded {
+    } catch {
+      if let scope { try? session.end(scope) }
+      throw error
+    }
+    if let scope { try session.end(scope) }
+    return self.step ?? StepRun(name: step.name, line: step.line)
+  }
+
+  private func execute(_ command: Suite.Command) throws {
+    line = command.line
+    session.place = "\(file.path), line \(line)"
+    defer { session.place = nil }
+    do {
+      try session.execute(command.statement)
+      // Let open streams progress.
+      if !(try session.wait { true }) { throw Failure(Interrupt.status, "", Interrupt.reason) }
+    } catch let error where !(error is StepEnded) {
+      try checkTime()
+      throw error
+    }
+    try checkTime()
+  }
+
+  /// Ends the step if a check failed, or if a call failed and no check expected it.
+  private func settle() throws(StepEnded) {
+    if let stream = pending {
+      pending = nil
+      let message = stream.printer.end?.error?.message ?? ""
+      let place = step?.calls.last { $0.stream === stream }?.line ?? line
+      step?.fail(
+        line: place, check: "status ok", expected: "ok",
+        got: stream.status + (message.isEmpty ? "" : ": \(message)"), of: stream)
+    }
+    if step?.failures.isEmpty == false { throw StepEnded() }
+  }
+
+  // MARK: Time
+
+  /// Cancels the calls after a time. Returns a function that prevents it.
+  private func stop(after limit: Duration, _ reason: String) -> () -> Void {
+    let timer = session.client.loop.schedule(at: .now + limit) { [weak self] in
+      guard let self else { return }
+      timeout = timeout ?? reason
+      for stream in session.streams.open { stream.cancel(reason) }
+      session.foreground?.cancel(reason)
+    }
+    return { [session] in session.client.loop.cancel(timer) }
+  }
+
+  private func checkTime() throws(Failure) {
+    guard let timeout else { return }
+    throw Failure(.assertion, "", timeout, hint: "timeout DURATION in the suite sets the limit")
+  }
+
+  // MARK: Events
+
+  /// What the session has printed since the last call of this function.
+  private func output() -> String {
+    session.console.output.flush()
+    return capture.take()
+  }
+
+  private func result(of test: Suite.Test, _ outcome: TestOutcome) -> TestResult {
+    var event = TestResult(file: file.path, line: test.line, name: test.name, outcome: outcome)
+    event.tags = file.tags + test.tags
+    return event
+  }
+
+  private func problem(_ error: any Error) -> SuiteError {
+    guard let message = (error as? Failure)?.message else {
+      let text = error is Failure ? "the command failed" : "\(error)"
+      return SuiteError(line: line, what: "", why: masks.apply(text), hint: nil)
+    }
+    return SuiteError(
+      line: line, what: masks.apply(message.what), why: masks.apply(message.why),
+      hint: message.hint.map(masks.apply))
+  }
+}
+
+// MARK: What the session does
+
+extension SuiteRunner: SessionObserver {
+  func willExecute(_ verb: String) throws {
+    if verb != "expect" { try settle() }
+  }
+
+  func began(_ stream: SessionStream) {
+    step?.calls.append(StepRun.Call(stream: stream, line: line))
+  }
+
+  func ended(_ stream: SessionStream, _ status: ExitStatus?) -> Bool {
+    guard let status else { return false }
+    // An interceptor that asserts has its say in any case; a stream that the suite cancels has not failed.
+    if stream.isCanceled { return true }
+    guard stream.printer.end?.error != nil, status != .assertion else { return false }
+    pending = stream
+    return true
+  }
+
+  func checked(_ check: Check, _ outcome: CheckOutcome) -> Bool {
+    if check.isAboutStatus { pending = nil }
+    switch outcome {
+    case .holds: return true
+    case .invalid: return false
+    case .fails(let mismatch):
+      guard let stream = session.checkedStream else { return false }
+      step?.fail(
+        line: line, check: check.text, expected: mismatch.expected, got: mismatch.got, diff: mismatch.diff,
+        of: stream)
+      return true
+    }
+  }
+}

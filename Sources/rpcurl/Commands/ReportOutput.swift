@@ -1,0 +1,98 @@
+import Output
+import Protobuf
+import SuiteReports
+import System
+
+/// Writes the reports of a run: one on standard output, others to files.
+final class ReportOutput {
+  /// A format, and where the report is written.
+  struct Target {
+    let format: ReportFormat
+    /// The file; nil for standard output.
+    let file: String?
+  }
+
+  /// A report that is being written.
+  private struct Writer {
+    var report: any SuiteReport
+    let file: String?
+    /// The text for the file.
+    var text = ""
+  }
+
+  private let console: Console
+  private var writers: [Writer]
+  /// Whether a line on the terminal shows the progress, and is to be erased.
+  private var showsProgress = false
+
+  /// The targets of `--report`.
+  ///
+  /// - Throws: `Failure` for an unknown format, or a second report on standard output.
+  static func targets(_ texts: [String]) throws(Failure) -> [Target] {
+    var targets: [Target] = []
+    for text in texts {
+      let (name, file) = text.parted(at: "=")
+      guard let format = ReportFormat(rawValue: String(name)) else {
+        throw Failure(
+          .usage, "--report \(name)", "no such format",
+          hint: ReportFormat.allCases.map(\.rawValue).joined(separator: ", "))
+      }
+      if file == nil, targets.contains(where: { $0.file == nil }) {
+        throw Failure(
+          .usage, "--report \(name)", "another report is on standard output", hint: "--report \(name)=FILE")
+      }
+      targets.append(Target(format: format, file: file.map { String($0) }))
+    }
+    return targets.isEmpty ? [Target(format: .terminal, file: nil)] : targets
+  }
+
+  init(_ targets: [Target], _ console: Console, isColored: Bool) {
+    self.console = console
+    writers = targets.map { target in
+      Writer(report: target.format.makeReport(isColored: isColored && target.file == nil), file: target.file)
+    }
+  }
+
+  /// Adds an event to all reports.
+  func add(_ event: SuiteEvent) {
+    for index in writers.indices {
+      let text = writers[index].report.receive(event)
+      guard writers[index].file == nil else {
+        writers[index].text += text
+        continue
+      }
+      show(text, writers[index].report, isLast: event.isLast)
+    }
+  }
+
+  private func show(_ text: String, _ report: any SuiteReport, isLast: Bool) {
+    var shown = showsProgress && (!text.isEmpty || isLast) ? "\r\u{1B}[K" : ""
+    shown += text
+    if !shown.isEmpty { showsProgress = false }
+    if !isLast, console.output.isTerminal, let terminal = report as? TerminalReport {
+      let progress = terminal.progress(columns: console.output.columns ?? 80)
+      shown += "\r\(progress)\u{1B}[K"
+      showsProgress = true
+    }
+    guard !shown.isEmpty else { return }
+    console.output.write(Array(shown.utf8))
+    console.output.flush()
+  }
+
+  /// Writes the files.
+  ///
+  /// - Throws: `Failure` for the first one that cannot be written.
+  func close() throws(Failure) {
+    console.output.flush()
+    for writer in writers {
+      guard let file = writer.file else { continue }
+      if let problem = FileContents.replace(file, with: Array(writer.text.utf8)) {
+        throw Failure(.internalError, file, problem.why)
+      }
+    }
+  }
+}
+
+extension SuiteEvent {
+  fileprivate var isLast: Bool { if case .end = self { true } else { false } }
+}

@@ -1,0 +1,161 @@
+import Calls
+import CommandLine
+import Glibc
+import Interception
+import Interceptors
+import Output
+import Protobuf
+import RPCProtocols
+import SuiteReports
+import Suites
+import System
+
+/// `rpcurl test`: runs suites.
+struct TestCommand {
+  private let invocation: Invocation
+  private let files: [String]
+  private let options: SuiteOptions
+  private let outputs: [ReportOutput.Target]
+  private let jobs: Int
+  /// The options that a process of one suite gets.
+  private let words: [String]
+
+  /// Options that concern the whole run.
+  private static let own: Set<OptionID> = [.report, .jobs, .totalTimeout, .shuffle, .seed]
+
+  init(_ invocation: Invocation) throws(Failure) {
+    self.invocation = invocation
+    let names = invocation.positionals.map(\.text)
+    guard !names.isEmpty else {
+      throw Failure(.usage, "missing argument", "FILE|DIR", hint: "rpcurl test [OPTIONS] FILE|DIR…")
+    }
+    var files = try SuiteFiles.find(names)
+    var options = try Self.options(invocation)
+    if invocation.has(.shuffle) {
+      let seed = invocation.number(.seed).map { UInt64(clamping: $0) } ?? UInt64.random(in: 1...999_999)
+      options.orderSeed = seed
+      var order = SeededGenerator(seed: seed)
+      files.shuffle(using: &order)
+    }
+    self.files = files
+    self.options = options
+    outputs = try ReportOutput.targets(invocation.all(.report).compactMap(\.text))
+    jobs = invocation.number(.jobs) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    guard (1...1000).contains(jobs) else {
+      throw Failure(.usage, "--jobs \(jobs)", "not a number from 1 to 1000")
+    }
+    let typed = invocation.arguments.filter { argument in
+      guard case .typed = argument.origin else { return false }
+      return !Self.own.contains(argument.id)
+    }
+    words =
+      typed.flatMap(\.words)
+      + (options.orderSeed.map { ["--shuffle", "--seed", "\($0)"] } ?? invocation.last(.seed)?.words ?? [])
+  }
+
+  private static func options(_ invocation: Invocation) throws(Failure) -> SuiteOptions {
+    var options = SuiteOptions()
+    options.selection = SuiteSelection(
+      invocation.all(.only).compactMap(\.text), without: invocation.all(.skip).compactMap(\.text))
+    for argument in invocation.all(.variable) {
+      let (name, value) = (argument.text ?? "").parted(at: "=")
+      guard let value, !name.isEmpty else {
+        throw Failure(.usage, "--var \(argument.text ?? "")", "not NAME=VALUE", hint: "--var user=Ada")
+      }
+      if value.begins(with: "env:") {
+        guard let secret = EnvironmentVariables.value(String(value.dropFirst(4))) else {
+          throw Failure(.usage, "--var \(name)", "the environment has no \(value.dropFirst(4))")
+        }
+        options.secrets.append(secret)
+        options.variables.append((String(name), .string(secret)))
+      } else {
+        options.variables.append(
+          (String(name), (try? JSONValue(parsing: Array(value.utf8))) ?? .string(String(value))))
+      }
+    }
+    options.testLimit = invocation.duration(.testTimeout)
+    options.stepLimit = invocation.duration(.stepTimeout)
+    options.updatesGoldenFiles = invocation.has(.update)
+    options.failsEarly = invocation.has(.failEarly)
+    options.recordings = try recordings(invocation)
+    return options
+  }
+
+  private static func recordings(_ invocation: Invocation) throws(Failure) -> SuiteOptions.Recordings? {
+    let given = [OptionID.record, .replay, .mock].compactMap { invocation.last($0) }
+    guard given.count <= 1 else {
+      throw Failure(.usage, given[1].name, "cannot be combined with \(given[0].name)")
+    }
+    guard let argument = given.first, let path = argument.text else { return nil }
+    return switch argument.id {
+    case .record: .record(directory: path)
+    case .replay: .replay(directory: path)
+    default: .mock(file: path)
+    }
+  }
+
+  func run(on console: Console) throws {
+    if invocation.has(.formatFiles) { return try format(console) }
+    let begin = MonotonicClock.now
+    let color = invocation.choice(.color) ?? ColorChoice.auto
+    let isColored = color.isUsed(isTerminal: console.output.isTerminal, EnvironmentVariables.value)
+    let output = ReportOutput(outputs, console, isColored: isColored)
+    var counts = SuiteEnd()
+    var missing: [String] = []
+    let processes = files.count == 1 ? nil : SuiteProcesses(files, jobs: jobs) { arguments($0) }
+    output.add(
+      .run(
+        SuiteRun(
+          version: Version.current, files: files.count, seed: options.orderSeed.map { Int(clamping: $0) },
+          time: "\(CivilTime.secondsText(SystemValues(waitLimit: nil).nanosecondsSince1970 / 1_000_000_000))Z"
+        )))
+    let named = Set(invocation.positionals.map(\.text))
+    let receive = { (event: SuiteEvent) in
+      counts.count(event)
+      output.add(event)
+      // A file of a directory may be one of shared steps.
+      if case .file(let file) = event, file.tests == 0, named.contains(file.file),
+        invocation.last(of: [.only, .skip]) == nil
+      {
+        missing.append(file.file)
+      }
+      if !counts.isSuccess, self.options.failsEarly { processes?.stop() }
+    }
+    var reason: String?
+    if let processes {
+      reason = try processes.run(limit: invocation.duration(.totalTimeout), receive)
+    } else {
+      SuiteWorker(files[0], invocation, options, schemaCommand: SchemaCommands.run).run(receive)
+      if Interrupt.isPending { reason = Interrupt.reason }
+    }
+    counts.duration = MonotonicClock.now - begin
+    output.add(.end(counts))
+    try output.close()
+    if let reason { throw Failure(Interrupt.isPending ? Interrupt.status : .assertion, "", reason) }
+    if let file = missing.first {
+      throw Failure(.input, file, "no tests", hint: "test NAME begins one; see rpcurl-test(5)")
+    }
+    if counts.total == 0 {
+      throw Failure(
+        .usage, "", "no test was selected", hint: "--only and --skip select tests by name or @TAG")
+    }
+    if counts.failed > 0 { throw Failure(reported: .assertion) }
+    if counts.errors > 0 { throw Failure(reported: .input) }
+  }
+
+  /// Formats the files, and prints the names of those that changed.
+  private func format(_ console: Console) throws(Failure) {
+    for file in files {
+      guard let formatted = try SuiteFormatter.format(file: file) else { continue }
+      if let problem = FileContents.replace(file, with: formatted) {
+        throw Failure(.input, file, problem.why)
+      }
+      console.output.print("\(TerminalText.escape(file))\n")
+    }
+  }
+
+  /// The command line of the process that runs a suite.
+  private func arguments(_ file: String) -> [String] {
+    ["/proc/self/exe", "test"] + words + ["--report", "ndjson", "--", file]
+  }
+}

@@ -1,0 +1,262 @@
+"""rpcurl test: suites of tests against real servers, with the events and the exit code of each kind of failure."""
+
+import json
+import os
+import signal
+import subprocess
+
+import manual
+import pytest
+from conftest import RPCURL
+
+PASSING = """
+tags smoke
+set name = "Ada"
+
+test greets
+call Hello {"name":"$name"}
+call Hello {"name":"${name}"}
+expect .message == "Hello, Ada!"
+expect header content-type =~ grpc
+expect latency < 60s
+set greeting = $last.message
+expect . == {
+  "message": $greeting,
+  "name": "Ada"
+}
+
+test finds nothing
+call Find {"id":"9"}
+expect status not_found
+expect error =~ "no item"
+
+test counts
+call Count {"from":1,"to":3}
+expect count == 3
+expect list .number == [1, 2, 3]
+expect first .number == 1
+
+test talks
+open Chat
+{"text":"hi"}
+receive
+expect .text =~ hi
+close
+wait
+expect count >= 1
+"""
+
+
+@pytest.fixture
+def suite(rpcurl, grpc_server, tmp_path):
+    """Run a suite by its text, with its events."""
+
+    def run(text, *options, name="suite.rpcurl", env=None):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(f"target {grpc_server.url}\n{text}")
+        result = rpcurl("test", "--report", "ndjson", *options, path, env=env)
+        events = [json.loads(line) for line in result.out.splitlines()]
+        return result, {event["name"] + (f" {event['row']}" if "row" in event else ""): event for event in events if event["event"] == "test"}, events
+
+    return run
+
+
+def test_suite_that_passes(suite):
+    result, tests, events = suite(PASSING.replace('{"name":"$name"}', '{"name":$name}'))
+    assert (result.code, result.err) == (0, ""), result.out
+    assert [event["event"] for event in events] == ["run", "file"] + ["test"] * 4 + ["file-end", "end"]
+    assert {test["outcome"] for test in tests.values()} == {"passed"}
+    assert tests["greets"]["tags"] == ["smoke"]
+    assert [call["status"] for call in tests["finds nothing"]["steps"][0]["calls"]] == ["not_found"]
+    assert (events[-1]["passed"], events[-1]["failed"]) == (4, 0)
+
+
+def test_all_failed_checks_of_a_step_are_reported(suite):
+    result, tests, _ = suite(
+        'test t\ncall Hello {"name":"Ada"}\nexpect .message == "x"\nexpect .name == "Ada"\nexpect count == 2\ncall Hello {"name":"never"}\n'
+    )
+    assert result.code == 8
+    step = tests["t"]["steps"][0]
+    assert [(failure["line"], failure["check"]) for failure in step["failures"]] == [(4, '.message == "x"'), (6, "count == 2")]
+    assert step["failures"][0]["got"] == '"Hello, Ada!"'
+    assert len(step["calls"]) == 1
+
+
+def test_command_repeats_the_call(suite, rpcurl, grpc_server):
+    _, tests, _ = suite('test t\nheader x-a: b\ncall Hello {"name":"Ada"}\nexpect .name == "Eve"\n')
+    command = tests["t"]["steps"][0]["failures"][0]["command"]
+    environment = rpcurl.environment(None) | {"PATH": f"{RPCURL.resolve().parent}:{os.environ['PATH']}"}
+    again = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment, timeout=60)
+    assert json.loads(again.stdout)["name"] == "Ada"
+
+
+def test_call_that_fails_without_a_check_of_its_status(suite):
+    result, tests, _ = suite('test t\ncall Find {"id":"9"}\n\ntest u\ncall Find {"id":"9"}\ncall Hello {"name":"never"}\n')
+    assert result.code == 8
+    for test in tests.values():
+        (failure,) = test["steps"][0]["failures"]
+        assert (failure["check"], failure["expected"]) == ("status ok", "ok")
+        assert failure["got"].startswith("not_found")
+        assert len(test["steps"][0]["calls"]) == 1
+
+
+def test_what_a_test_changes_ends_with_it(suite):
+    result, tests, _ = suite(
+        "header x-a: file\n\ntest a\nheader x-a: test\nset v = 1\nstep s\nheader x-a: step\ncall EchoMetadata\n"
+        'expect . contains {"headers":[{"name":"x-a","value":"step"}]}\n'
+        'step after\ncall EchoMetadata\nexpect . contains {"headers":[{"name":"x-a","value":"test"}]}\n'
+        'test b\ncall EchoMetadata\nexpect . contains {"headers":[{"name":"x-a","value":"file"}]}\nset w = $v\n'
+    )
+    assert tests["a"]["outcome"] == "passed", tests["a"]
+    # Its variables, too.
+    assert tests["b"]["outcome"] == "error" and "no such variable" in tests["b"]["error"]["why"], tests["b"]
+
+
+def test_interceptors_of_a_test_end_with_it(suite):
+    result, tests, _ = suite(
+        'test a\nuse mock,file=no.json\ncall Hello {"name":"Ada"}\n\ntest b\nuse fault,abort=aborted\ncall Hello {"name":"Ada"}\nexpect status aborted\n\n'
+        'test c\ncall Hello {"name":"Ada"}\nexpect .message == "Hello, Ada!"\n'
+    )
+    assert [tests[name]["outcome"] for name in "abc"] == ["error", "passed", "passed"], tests
+
+
+def test_rows_of_a_file(suite, tmp_path):
+    (tmp_path / "users.csv").write_text('name,greeting\nAda,"Hello, Ada!"\nEve,nothing\n')
+    (tmp_path / "users.ndjson").write_text('{"name":"Joe","n":2}\n')
+    result, tests, _ = suite(
+        'test csv\nrows users.csv name=name\ncall Hello {"name":"${row.name}"}\nexpect .message == $row.greeting\n\n'
+        'test ndjson\nrows users.ndjson\ncall Hello {"name":$row.name}\nexpect .name == "Joe"\n\ntest none\nrows no.csv\ncall Hello\n'
+    )
+    assert {name: test["outcome"] for name, test in tests.items()} == {
+        "csv Ada": "passed", "csv Eve": "failed", "ndjson row 1": "passed", "none": "error",
+    }  # fmt: skip
+    assert result.code == 8
+    assert (tests["none"]["error"]["line"], tests["none"]["error"]["what"]) == (13, "no.csv")
+
+
+def test_step_is_retried_until_its_checks_hold(suite):
+    text = 'test t\nretry until={} every=1ms\ncall Hello {{"name":"${{random(1,9)}}"}}\nexpect .name == "{}"\n'
+    _, tests, _ = suite(text.format("60s", 7), "--expand-data", "--seed", "1")
+    assert tests["t"]["outcome"] == "passed" and tests["t"]["attempts"] > 1, tests["t"]
+    result, tests, _ = suite(text.format("50ms", 10), "--expand-data")
+    assert result.code == 8
+    assert tests["t"]["attempts"] > 1 and len(tests["t"]["steps"][0]["failures"]) == 1
+
+
+def test_setup_that_fails_skips_the_tests(suite):
+    result, tests, events = suite('call Find {"id":"9"}\n\ntest t\ncall Hello\n\nteardown\ncall Hello {"name":"Ada"}\n')
+    assert result.code == 4
+    assert (tests["t"]["outcome"], tests["t"]["reason"]) == ("skipped", "the setup failed")
+    assert events[-2]["event"] == "file-end" and "not_found" in events[-2]["error"]["why"]
+
+
+def test_selection_and_tags(suite):
+    text = 'tags all\n\ntest one\ntags fast\n\ntest two\n\ntest three\nskip later\ncall Hello\n'
+    assert set(suite(text, "--only", "@fast")[1]) == {"one"}
+    assert set(suite(text, "--only", "@all", "--skip", "t*")[1]) == {"one"}
+    _, tests, _ = suite(text, "--only", "T")
+    assert {name: test["outcome"] for name, test in tests.items()} == {"two": "passed", "three": "skipped"}
+    result, _, _ = suite(text, "--only", "nothing")
+    assert result.code == 2 and "no test was selected" in result.err
+
+
+def test_variables_of_the_command_line(suite):
+    text = 'set user = "Joe"\n\ntest t\ncall Hello {"name":"${user}"}\nexpect .name == "Ada"\nexpect .name == "${token}"\n'
+    result, tests, _ = suite(text, "--var", "user=Ada", "--var", "token=env:TOKEN", env={"TOKEN": "hunter2-secret"})
+    assert result.code == 8
+    assert "hunter2" not in result.out and "[redacted]" in tests["t"]["steps"][0]["failures"][0]["expected"]
+
+
+def test_timeouts(suite):
+    _, tests, _ = suite('test t\ntimeout 50ms\ncall Count {"from":1,"to":1000000,"intervalMs":20}\n')
+    assert tests["t"]["outcome"] == "failed" and "took longer than 50" in tests["t"]["error"]["why"], tests["t"]
+    result, tests, _ = suite('test t\ncall Count {"from":1,"to":1000000,"intervalMs":20}\n', "--step-timeout", "50ms")
+    assert result.code == 8 and "step" in tests["t"]["error"]["why"]
+
+
+def test_golden_files(suite, tmp_path):
+    text = 'test t\ncall Hello {"name":"Ada"}\nexpect . golden golden/hello.json\n'
+    result, tests, _ = suite(text)
+    assert result.code != 0
+    assert suite(text, "--update")[0].code == 0
+    assert json.loads((tmp_path / "golden/hello.json").read_text())["name"] == "Ada"
+    assert suite(text)[0].code == 0
+    assert suite(text.replace("Ada", "Eve"))[0].code == 8
+
+
+def test_recorded_suite_runs_without_a_server(rpcurl, grpc_server, tmp_path, suite):
+    cassettes = tmp_path / "cassettes"
+    result, _, _ = suite(PASSING.replace('{"name":"$name"}', '{"name":$name}').split("test talks")[0], "--record", cassettes)
+    assert result.code == 0, result.out
+    path = tmp_path / "suite.rpcurl"
+    path.write_text(path.read_text().replace(grpc_server.url, "http://127.0.0.1:1"))
+    again = rpcurl("test", "--replay", cassettes, path)
+    assert again.code == 0, again.out
+
+
+def test_files_run_in_processes(rpcurl, grpc_server, tmp_path):
+    for number in range(4):
+        (tmp_path / f"{number}.rpcurl").write_text(f'target {grpc_server.url}\ntest t\ncall Hello {{"name":"Ada"}}\nexpect .name == "Ada"\n')
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below/bad.rpcurl").write_text("test t\nnonsense\n")
+    (tmp_path / "other.txt").write_text("no suite\n")
+    result = rpcurl("test", "--jobs", "3", tmp_path)
+    assert result.code == 4
+    assert "4 passed" in result.out and "no such command" in result.out and "below/bad.rpcurl" in result.out
+
+
+def test_run_that_is_interrupted_runs_its_teardown(rpcurl, grpc_server, tmp_path):
+    names = []
+    for number in range(2):
+        path = tmp_path / f"{number}.rpcurl"
+        path.write_text(
+            f"target {grpc_server.url}\nset number = {number}\n\ntest waits\ncall Count {{\"from\":1,\"to\":1000000,\"intervalMs\":20}}\n\n"
+            f"test never\ncall Hello\n\nteardown\ncall Hello {{\"name\":\"down\"}}\nexport {tmp_path}/{number}.binpb\n"
+        )
+        names.append(path)
+    with rpcurl.start("test", "--report", "ndjson", "--jobs", "2", *names) as process:
+        files = 0
+        while files < 2:
+            files += json.loads(process.stdout.readline())["event"] == "file"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    rest = [json.loads(line) for line in out.splitlines()]
+    assert process.returncode == 130, err
+    outcomes = {(event["file"], event["name"]): event["outcome"] for event in rest if event["event"] == "test"}
+    assert all(outcomes[str(path), "never"] == "skipped" for path in names), outcomes
+    assert all((tmp_path / f"{number}.binpb").exists() for number in range(2))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("test\n", ["line 1", "test NAME"]),
+        ("test a\n\ntest a\n", ["line 3", "two tests have the name a"]),
+        ("retry until=1s\n", ["line 1", "only possible in a test"]),
+        ("test a\nteardown\ntest b\n", ["line 3", "setup, tests, teardown"]),
+        ("test a\nrows\n", ["rows FILE"]),
+        ("test a\ntimeout soon\n", ["timeout DURATION"]),
+        ('test a\ncall Hello {"name":\n', ["line 2", "not complete"]),
+    ],
+)
+def test_mistakes_in_the_structure(rpcurl, tmp_path, text, words):
+    path = tmp_path / "bad.rpcurl"
+    path.write_text(text)
+    result = rpcurl("test", path)
+    assert result.code == 4
+    assert all(word in result.out for word in words), result.out
+
+
+def test_arguments_that_are_wrong(rpcurl, tmp_path):
+    assert "no such format" in rpcurl("test", "--report", "xml", tmp_path).err or "no suites" in rpcurl("test", "--report", "xml", tmp_path).err
+    assert rpcurl("test", tmp_path).err.startswith(f"rpcurl: {tmp_path}: the directory has no suites\n")
+    assert rpcurl("test").code == 2
+    assert rpcurl("test", tmp_path / "none").code == 2
+
+
+def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):
+    (example,) = manual.examples("rpcurl-test.5")
+    result = manual.run(example, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout
+    assert result.stdout.startswith("6 passed in ")
