@@ -47,6 +47,8 @@ extension Session {
         if !(try wait { true }) { handleSignal() }
         try throwFailureOfStream()
       } catch {
+        // The observer ends the script by an error of its own.
+        guard observer == nil || error is Failure else { throw error }
         let failure = Self.placed(error, place ?? path)
         guard keepsGoing, end == nil else { throw failure }
         report(failure)

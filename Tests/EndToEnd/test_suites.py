@@ -144,6 +144,17 @@ def test_step_is_retried_until_its_checks_hold(suite):
     assert tests["t"]["attempts"] > 1 and len(tests["t"]["steps"][0]["failures"]) == 1
 
 
+def test_shared_steps_are_sourced(suite, tmp_path):
+    shared = tmp_path / "shared"
+    shared.write_text('call Hello {"name":"Ada"}\nexpect .name == "Eve"\ncall Hello {"name":"never"}\n')
+    result, tests, _ = suite(f"test t\nsource {shared}\ncall Hello\n\ntest u\nsource {shared}\n")
+    assert result.code == 8
+    for test in tests.values():
+        assert test["outcome"] == "failed" and "error" not in test, test
+        (step,) = test["steps"]
+        assert [failure["check"] for failure in step["failures"]] == ['.name == "Eve"'] and len(step["calls"]) == 1
+
+
 def test_setup_that_fails_skips_the_tests(suite):
     result, tests, events = suite('call Find {"id":"9"}\n\ntest t\ncall Hello\n\nteardown\ncall Hello {"name":"Ada"}\n')
     assert result.code == 4
