@@ -71,7 +71,7 @@ package struct LoadStatistics {
     package let reason: String
   }
 
-  /// The latencies of all calls that ended, whatever their status.
+  /// The latencies of all calls that ended, with any status.
   package let latencies = LatencyHistogram()
   /// The calls by result, in the order of the status codes.
   package private(set) var groups: [Group] = []

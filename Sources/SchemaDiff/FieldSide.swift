@@ -45,7 +45,7 @@ struct FieldSide {
   let contents: SchemaContents
   let file: Int
   let features: FeatureValues
-  /// The name of the oneof; nil if there is none, or only the one that stands for `optional`.
+  /// The name of the oneof; nil if absent, or if it only stands for `optional`.
   let oneof: String?
   let isInMapEntry: Bool
 

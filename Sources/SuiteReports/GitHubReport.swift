@@ -52,9 +52,9 @@ package struct GitHubReport: SuiteReport {
     return command("error", properties, String(text.text.dropFirst(place.count)))
   }
 
-  /// A workflow command. A percent sign and the characters that end a property or the command are escaped, as in the
+  /// A workflow command: `::NAME KEY=VALUE,…::MESSAGE`. A percent sign and the characters that end a property or the command are escaped, as in the
   /// package `@actions/core`.
-  private static func command(_ name: String, _ properties: [(String, String)], _ message: String) -> String {
+  package static func command(_ name: String, _ properties: [(String, String)], _ message: String) -> String {
     let list = properties.map { key, value in
       "\(key)=\(escaped(ReportText.oneLine(value)).replacing(":", with: "%3A").replacing(",", with: "%2C"))"
     }

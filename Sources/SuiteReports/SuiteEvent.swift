@@ -128,7 +128,7 @@ package struct CallRecord: Sendable, Equatable {
   package var status: String
   /// The latency.
   package var duration: Duration
-  /// The command line that repeats the call; nil if there is none.
+  /// The command line that repeats the call; nil if absent.
   package var command: String?
 
   /// Makes the record of a call.
@@ -153,7 +153,7 @@ package struct CheckFailure: Sendable, Equatable {
   package var got: String
   /// The differing lines of JSON, each after `- ` (expected), `+ ` (found) or two blanks (both).
   package var diff: String?
-  /// The command line that repeats the call of the check; nil if there is none.
+  /// The command line that repeats the call of the check; nil if absent.
   package var command: String?
 
   /// Makes a failure.

@@ -99,7 +99,7 @@ package struct TerminalReport: SuiteReport {
     }
   }
 
-  /// `text` in a colour of ECMA-48; unchanged if there is none.
+  /// `text` in a colour of ECMA-48; unchanged without one.
   private func paint(_ color: String, _ text: String) -> String {
     isColored && !color.isEmpty && !text.isEmpty ? "\u{1b}[\(color)m\(text)\u{1b}[0m" : text
   }

@@ -1,3 +1,4 @@
+import Calls
 import Glibc
 import Output
 import Protobuf
@@ -16,7 +17,7 @@ package enum SuiteFiles {
   package static func find(_ arguments: [String]) throws(Failure) -> [String] {
     var files: [String] = []
     for argument in arguments {
-      guard isDirectory(argument) else {
+      guard DirectoryPath.isDirectory(argument) else {
         guard argument == "-" || access(argument, R_OK) == 0 else {
           throw Failure(.usage, argument, FileContents.lastError(), hint: "rpcurl test FILE|DIR…")
         }
@@ -38,16 +39,11 @@ package enum SuiteFiles {
     guard depth < depthLimit, files.count <= limit else { return }
     for name in Directory.names(in: directory).sorted() where !name.hasPrefix(".") {
       let path = "\(directory)/\(name)"
-      if isDirectory(path) {
+      if DirectoryPath.isDirectory(path) {
         add(path, depth + 1, &files)
       } else if name.hasSuffix(suffix) {
         files.append(path)
       }
     }
-  }
-
-  private static func isDirectory(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 }

@@ -87,7 +87,7 @@ struct ImportSearchTests {
 
   @Test func readsLimitedNumberOfEntries() {
     for index in 0..<50 { directory.makeDirectory("a/b/\(index)") }
-    // The limit is reached within `b`, whatever the order of its entries, so that the directories in it are not read.
+    // The limit is reached within `b`, in any order of its entries, so that the directories in it are not read.
     directory.makeDirectory("a/b/49/c")
     directory.write("a/b/49/c/x.proto", [])
     #expect(ImportSearch(for: ["x.proto"], from: ["\(path)/a/b"], entryLimit: 10).found.isEmpty)

@@ -6,6 +6,8 @@ import signal
 import subprocess
 
 import manual
+import pexpect
+import pyte
 import pytest
 from conftest import RPCURL
 
@@ -271,3 +273,17 @@ def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):
     result = manual.run(example, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
     assert result.stdout.startswith("6 passed in ")
+
+
+def test_progress_is_removed_before_other_output(rpcurl, tmp_path):
+    suite = tmp_path / "suite.rpcurl"
+    suite.write_text("target h:1\ntest a\nnonsense\n")
+    screen = pyte.Screen(100, 30)
+    terminal = pexpect.spawn(str(RPCURL), ["test", str(suite)], env=rpcurl.environment({"TERM": "xterm"}), dimensions=(30, 100), timeout=60)
+    shown = terminal.read()
+    terminal.close()
+    assert terminal.exitstatus == 4 and b"0 tests, 0/1 files" in shown
+    pyte.ByteStream(screen).feed(shown)
+    lines = [line.rstrip() for line in screen.display if line.strip()]
+    assert lines[0].startswith("ERROR ") and lines[-1].startswith("1 error in "), lines
+    assert not any("/1 tests" in line or "0/1 files" in line for line in lines)

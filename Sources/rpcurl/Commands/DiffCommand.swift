@@ -4,6 +4,7 @@ import Interceptors
 import Output
 import Protobuf
 import SchemaDiff
+import SuiteReports
 
 /// `rpcurl diff`: finds breaking changes between two schemas.
 struct DiffCommand {
@@ -127,7 +128,7 @@ struct DiffCommand {
           "\(finding.file): \(finding.text)" + (finding.rule.map { " (\($0.rawValue))" } ?? "")
         })
     case .json: output.print(findings.map { "\(Self.json($0).text)\n" }.joined())
-    case .github: output.print(findings.map { "\(Self.annotation($0))\n" }.joined())
+    case .github: output.print(findings.map(Self.annotation).joined())
     }
   }
 
@@ -140,11 +141,11 @@ struct DiffCommand {
     return .object(members)
   }
 
-  /// An annotation of GitHub Actions: `::error file=NAME,title=TITLE::MESSAGE`.
+  /// An annotation of GitHub Actions.
   private static func annotation(_ finding: SchemaFinding) -> String {
-    let escaped = { (text: String) in TerminalText.escape(text).replacing("%", with: "%25") }
-    let file = escaped(finding.file).replacing(":", with: "%3A").replacing(",", with: "%2C")
-    let kind = finding.rule == nil ? "notice" : "error"
-    return "::\(kind) file=\(file),title=\(finding.rule?.rawValue ?? "addition")::\(escaped(finding.text))"
+    GitHubReport.command(
+      finding.rule == nil ? "notice" : "error",
+      [("file", finding.file), ("title", finding.rule?.rawValue ?? "addition")],
+      TerminalText.escape(finding.text))
   }
 }

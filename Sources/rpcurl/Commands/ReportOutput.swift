@@ -22,8 +22,6 @@ final class ReportOutput {
 
   private let console: Console
   private var writers: [Writer]
-  /// Whether a line on the terminal shows the progress, and is to be erased.
-  private var showsProgress = false
 
   /// The targets of `--report`.
   ///
@@ -66,17 +64,15 @@ final class ReportOutput {
   }
 
   private func show(_ text: String, _ report: any SuiteReport, isLast: Bool) {
-    var shown = showsProgress && (!text.isEmpty || isLast) ? "\r\u{1B}[K" : ""
-    shown += text
-    if !shown.isEmpty { showsProgress = false }
-    if !isLast, console.output.isTerminal, let terminal = report as? TerminalReport {
-      let progress = terminal.progress(columns: console.output.columns ?? 80)
-      shown += "\r\(progress)\u{1B}[K"
-      showsProgress = true
+    if !text.isEmpty {
+      console.error.show(progress: nil)
+      console.output.write(Array(text.utf8))
+      console.output.flush()
     }
-    guard !shown.isEmpty else { return }
-    console.output.write(Array(shown.utf8))
-    console.output.flush()
+    guard console.output.isTerminal, console.error.isTerminal, let terminal = report as? TerminalReport else {
+      return
+    }
+    console.error.show(progress: isLast ? nil : terminal.progress(columns: console.error.columns))
   }
 
   /// Writes the files.

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Paths of directories and files as text, without symbolic links resolved.
-enum DirectoryPath {
+package enum DirectoryPath {
   /// The working directory; `/` if it does not exist.
   static var current: String {
     guard let name = getcwd(nil, 0) else { return "/" }
@@ -60,7 +60,7 @@ enum DirectoryPath {
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// Whether a directory exists.
-  static func isDirectory(_ path: String) -> Bool {
+  package static func isDirectory(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
