@@ -20,6 +20,10 @@ struct ChainWarningsTests {
     "edit": .init(stages: .requestMessage, effects: .changesMessages),
     "edit-response": .init(stages: .responseMessage, effects: .changesMessages),
     "cache": .init(effects: [.responds, .reusesResponses]),
+    "cache-bytes": .init(stages: [.requestStart, .responseBytes], effects: [.responds, .reusesResponses]),
+    "cache-typed": .init(stages: [.requestStart, .responseMessage], effects: [.responds, .reusesResponses]),
+    "log-typed": .init(stages: [.requestMessage, .responseMessage], effects: .exports),
+    "log-bytes": .init(stages: [.requestBytes, .responseBytes], effects: .exports),
     "mock": .init(effects: .responds),
     "auth": .init(effects: [.authenticates, .changesHeaders]),
     "renewing-auth": .init(effects: [.authenticates, .changesHeaders, .repeatsAttempts]),
@@ -33,8 +37,14 @@ struct ChainWarningsTests {
     ("", []), ("log", []), ("undeclared log undeclared", []),
     ("redact-response log", ["log receives responses before redact-response redacts them"]),
     ("log redact-response", []),
-    ("log redact-both", ["log receives requests before redact-both redacts them"]),
-    ("redact-both log redact-both", []),
+    (
+      "log redact-both",
+      [
+        "log receives requests before redact-both redacts them",
+        "log receives responses before redact-both redacts them",
+      ]
+    ),
+    ("redact-both log-typed redact-both", []), ("redact-both log-bytes redact-response", []),
     ("sign edit", ["edit changes messages after sign has read them"]), ("edit sign", []),
     ("sign edit-response", []),
     ("sign-headers auth", ["auth changes headers after sign-headers has read them"]),
@@ -44,6 +54,18 @@ struct ChainWarningsTests {
       ["cache responds before auth adds credentials, so one caller may get the response to another"]
     ),
     ("auth cache", []), ("mock auth", []),
+    (
+      "cache-bytes edit-response",
+      ["cache-bytes keeps responses before edit-response changes them, and returns them unchanged"]
+    ),
+    ("edit-response cache-bytes", []), ("cache-typed edit-response", []),
+    ("cache-bytes redact-response", []), ("cache-bytes edit", []),
+    // Requests pass as typed messages first, responses as bytes: the order on the chain alone does not decide.
+    ("log-bytes redact-both", ["log-bytes receives responses before redact-both redacts them"]),
+    ("redact-both log-bytes", ["log-bytes receives responses before redact-both redacts them"]),
+    ("redact-both log", ["log receives responses before redact-both redacts them"]),
+    ("redact-response log-bytes", ["log-bytes receives responses before redact-response redacts them"]),
+    ("log-bytes redact-response", []),
     ("fault retry", ["retry does not repeat calls that fault fails"]), ("retry fault", []),
     ("mock assert", ["assert does not check calls to which mock responds"]), ("assert mock", []),
     ("retry assert", ["assert checks each attempt that retry makes, not the call"]), ("assert retry", []),

@@ -3,28 +3,51 @@ import Interception
 /// Warns of orders of interceptors that are likely mistakes, judged by the stages and effects that they declare.
 package struct ChainWarnings {
   private struct Member {
+    let index: Int
     let name: String
     let stages: Stages
     let effects: InterceptorEffects
 
-    /// Whether it has an effect on messages of the request.
-    func affectsRequest(_ effect: InterceptorEffects) -> Bool {
-      effects.contains(effect) && !stages.isDisjoint(with: [.requestMessage, .requestBytes])
+    /// Whether it has an effect on messages of a direction.
+    func affects(_ direction: Direction, _ effect: InterceptorEffects) -> Bool {
+      effects.contains(effect) && !stages.isDisjoint(with: [direction.typed, direction.bytes])
     }
 
-    /// Whether it has an effect on messages of the response.
-    func affectsResponse(_ effect: InterceptorEffects) -> Bool {
-      effects.contains(effect) && !stages.isDisjoint(with: [.responseMessage, .responseBytes])
+    /// Whether it first receives a message of a direction before another interceptor changes it.
+    func receives(_ direction: Direction, before other: Member) -> Bool {
+      let isTyped = stages.contains(direction.typed)
+      let first = direction == .requests ? isTyped : isTyped && !stages.contains(direction.bytes)
+      return place(direction, isTyped: first) < other.change(direction)
     }
+
+    /// The place at which it changes a message of a direction: as a typed message, if it receives one.
+    func change(_ direction: Direction) -> (pass: Int, position: Int) {
+      place(direction, isTyped: stages.contains(direction.typed))
+    }
+
+    /// A request passes all interceptors as a typed message first, and then as bytes; a response the other way round.
+    private func place(_ direction: Direction, isTyped: Bool) -> (pass: Int, position: Int) {
+      direction == .requests ? (isTyped ? 0 : 1, index) : (isTyped ? 1 : 0, -index)
+    }
+  }
+
+  private enum Direction: String, CaseIterable {
+    case requests, responses
+
+    /// The stage of typed messages.
+    var typed: Stages { self == .requests ? .requestMessage : .responseMessage }
+    /// The stage of serialized messages.
+    var bytes: Stages { self == .requests ? .requestBytes : .responseBytes }
   }
 
   private let members: [Member]
 
   private init(_ registrations: [InterceptorRegistration]) {
-    members = registrations.map { registration in
+    members = registrations.enumerated().map { index, registration in
       let declaration = registration.factory.declaration
       return Member(
-        name: registration.name, stages: declaration.stages ?? .all, effects: declaration.effects)
+        index: index, name: registration.name, stages: declaration.stages ?? .all,
+        effects: declaration.effects)
     }
   }
 
@@ -36,30 +59,29 @@ package struct ChainWarnings {
   private var all: [String] {
     members.indices.flatMap { outer in
       members.indices.dropFirst(outer + 1).flatMap { inner in
-        reasons(outer, inner).map { "\(members[outer].name) precedes \(members[inner].name): \($0)" }
+        reasons(members[outer], members[inner]).map {
+          "\(members[outer].name) precedes \(members[inner].name): \($0)"
+        }
       }
     }
   }
 
   /// What is doubtful about the order of two interceptors.
-  private func reasons(_ outerIndex: Int, _ innerIndex: Int) -> [String] {
-    let (outer, inner) = (members[outerIndex], members[innerIndex])
+  private func reasons(_ outer: Member, _ inner: Member) -> [String] {
     var reasons: [String] = []
     if outer.effects.contains(.readsHeaders), inner.effects.contains(.changesHeaders) {
       reasons.append("\(inner.name) changes headers after \(outer.name) has read them")
     }
-    if outer.affectsRequest(.readsMessages), inner.affectsRequest(.changesMessages) {
+    if outer.affects(.requests, .readsMessages), inner.affects(.requests, .changesMessages) {
       reasons.append("\(inner.name) changes messages after \(outer.name) has read them")
     }
-    if outer.affectsRequest(.exports), inner.affectsRequest(.redacts),
-      !members[..<outerIndex].contains(where: { $0.affectsRequest(.redacts) })
+    reasons += reasonsOfSecrets(outer, inner) + reasonsOfSecrets(inner, outer)
+    if outer.effects.contains(.reusesResponses),
+      inner.affects(.responses, .redacts) || inner.affects(.responses, .changesMessages),
+      outer.receives(.responses, before: inner)
     {
-      reasons.append("\(outer.name) receives requests before \(inner.name) redacts them")
-    }
-    if outer.affectsResponse(.redacts), inner.affectsResponse(.exports),
-      !members[(innerIndex + 1)...].contains(where: { $0.affectsResponse(.redacts) })
-    {
-      reasons.append("\(inner.name) receives responses before \(outer.name) redacts them")
+      reasons.append(
+        "\(outer.name) keeps responses before \(inner.name) changes them, and returns them unchanged")
     }
     if outer.effects.contains(.reusesResponses), inner.effects.contains(.authenticates) {
       reasons.append(
@@ -67,6 +89,17 @@ package struct ChainWarnings {
       )
     }
     return reasons + reasonsOfAttempts(outer, inner)
+  }
+
+  /// The directions in which one interceptor exports messages that another redacts later.
+  private func reasonsOfSecrets(_ exporter: Member, _ redactor: Member) -> [String] {
+    Direction.allCases.filter { direction in
+      exporter.affects(direction, .exports) && redactor.affects(direction, .redacts)
+        && exporter.receives(direction, before: redactor)
+        && !members.contains {
+          $0.affects(direction, .redacts) && !exporter.receives(direction, before: $0)
+        }
+    }.map { "\(exporter.name) receives \($0.rawValue) before \(redactor.name) redacts them" }
   }
 
   private func reasonsOfAttempts(_ outer: Member, _ inner: Member) -> [String] {
