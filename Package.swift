@@ -250,7 +250,8 @@ let package = Package(
     .testTarget(name: "SuitesTests", dependencies: ["Suites", "Output"], swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),
     .testTarget(
-      name: "PluginHostTests", dependencies: ["PluginHost", "Interception", "InterceptionSupport"],
+      name: "PluginHostTests",
+      dependencies: ["PluginHost", "Interception", "InterceptionSupport", "CommandSupport"],
       exclude: ["Fixtures"],  // plugins in C that the tests compile
       swiftSettings: strict),
   ],

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A directory that exists as long as this object.
-public final class TemporaryDirectory {
+public final class TemporaryDirectory: Sendable {
   /// The path, without a final slash.
   public let path: String
 
@@ -12,7 +12,10 @@ public final class TemporaryDirectory {
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  deinit { Self.remove(path) }
+  deinit { remove() }
+
+  /// Removes the directory now. For a directory that no object owns at the end of the process.
+  public func remove() { Self.remove(path) }
 
   /// Writes a file. Returns its path.
   ///

@@ -30,6 +30,14 @@ def test_once_shows_metadata_only(call):
     assert "Trying" not in err and "on the wire" not in err
 
 
+def test_a_request_that_was_not_sent_is_not_shown(call, tmp_path):
+    stubs = tmp_path / "stubs"
+    stubs.write_text('{"method":"demo.v1.Demo/Hello","response":{}}')
+    err = call("-v", "--use", f"mock,file={stubs}")
+    assert not re.search(r"^>", err, re.M)
+    assert "* no request was sent: the call ended before\n< (local response)\n" in err
+
+
 @pytest.mark.parametrize("options", [["-vv"], ["-v", "-v"], ["--verbose", "--verbose"], ["-v", "--verbose"], ["-vvv"]])
 def test_twice_shows_the_connection_and_messages(call, grpc_server, options):
     err = call(*options)

@@ -211,8 +211,12 @@ package final class CallPrinter: CallObserver {
       if plan.usesGET, request?.method == "POST" {
         trace("*", "POST instead of GET: the URL would be longer than \(plan.request.maxURLBytes) bytes")
       }
-      trace(">", "\(request?.method ?? "POST") \(url)")
-      trace(">", headers, redaction)
+      if let request {
+        trace(">", "\(request.method) \(url)")
+        trace(">", headers, redaction)
+      } else {
+        trace("*", "no request was sent: the call ended before")
+      }
     }
     guard plan.format == .events else { return }
     var event = event("start")

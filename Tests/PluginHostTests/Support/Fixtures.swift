@@ -1,3 +1,4 @@
+import CommandSupport
 import Glibc
 import Interception
 import Protobuf
@@ -96,9 +97,16 @@ enum Fixtures {
     return pool
   }
 
+  /// Contains the directories of all fixtures, until the process exits.
+  private static let directories: TemporaryDirectory? = {
+    atexit { Fixtures.directories?.remove() }
+    return TemporaryDirectory()
+  }()
+
   /// A new directory that only this user can access.
   static func temporaryDirectory() throws -> String {
-    var template = Array("/tmp/rpcurl-test-XXXXXX".utf8CString)
+    guard let directories else { throw Failure(text: "no temporary directory") }
+    var template = Array("\(directories.path)/XXXXXX".utf8CString)
     guard template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap { mkdtemp($0) } }) != nil else {
       throw Failure(text: "mkdtemp failed")
     }
