@@ -31,11 +31,13 @@ struct AssertFactory: InterceptorFactory {
   private let expectations: Expectations
   private let report: ReportFile<AssertReport.Case>?
   private let services: any InterceptorServices
+  private let name: String
 
   private init(
     _ settings: SettingsReader, _ services: any InterceptorServices
   ) throws(ConfigurationError) {
     self.services = services
+    name = settings.interceptor
     expectations = try Expectations(settings)
     guard let path = settings.text("junit") else {
       report = nil
@@ -52,6 +54,11 @@ struct AssertFactory: InterceptorFactory {
 
   var declaration: InterceptorDeclaration {
     InterceptorDeclaration(stages: expectations.stages, effects: .checksResults)
+  }
+
+  func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void) {
+    report?.conclude(name, network)
+    completion()
   }
 
   func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {

@@ -28,9 +28,11 @@ struct LogFactory: InterceptorFactory {
   private let target: Target
   private let options: LogOptions
   private let services: any InterceptorServices
+  private let name: String
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     self.services = services
+    name = settings.interceptor
     let format = try settings.choice("format", Format.self) ?? .human
     options = LogOptions(
       redaction: try settings.redaction(), bodies: try settings.flag("bodies") ?? false,
@@ -57,6 +59,11 @@ struct LogFactory: InterceptorFactory {
 
   var declaration: InterceptorDeclaration {
     InterceptorDeclaration(stages: Log.stages, effects: .exports)
+  }
+
+  func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void) {
+    if case .archive(let archive) = target { archive.conclude(name, network) }
+    completion()
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {

@@ -1,3 +1,5 @@
+import Interception
+import RPCProtocols
 import Synchronization
 
 /// The report files of a run. Interceptors that name the same file share it.
@@ -28,35 +30,75 @@ package final class ReportFiles: Sendable {
   }
 }
 
-/// A file with an entry for each call. It is complete after each call.
+/// A file with an entry for each call. Each write replaces the whole file, so the time for this is limited: the file is
+/// complete after each call, until writing has taken too much time; from then on it may lag behind while calls run. It is
+/// complete at the end.
 final class ReportFile<Entry: Sendable>: Sendable {
+  /// Writing takes at most this time, and a twentieth of the time of the run besides.
+  private static var freeTime: Duration { .milliseconds(500) }
+
+  private struct State {
+    var entries: [Entry] = []
+    /// Whether the file lacks entries.
+    var isBehind = false
+    /// The time that writing has taken.
+    var spent = Duration.zero
+  }
+
   let path: String
   private let services: any InterceptorServices
   private let isPrivate: Bool
   private let text: @Sendable ([Entry]) -> String
-  private let entries = Mutex<[Entry]>([])
+  private let now: @Sendable () -> MonotonicClock.Instant
+  private let begin: MonotonicClock.Instant
+  private let state = Mutex(State())
 
   /// - Parameters:
   ///   - isPrivate: Whether only the user may read the file.
+  ///   - now: The current time.
   ///   - text: Formats the file.
   init(
     _ path: String, _ services: any InterceptorServices, isPrivate: Bool,
+    now: @escaping @Sendable () -> MonotonicClock.Instant = { .now },
     text: @escaping @Sendable ([Entry]) -> String
   ) {
     self.path = path
     self.services = services
     self.isPrivate = isPrivate
+    self.now = now
+    begin = now()
     self.text = text
   }
 
-  /// Adds an entry, and writes the file.
+  /// Adds an entry, and writes the file if time is left for this.
   func add(_ entry: Entry) throws(ServiceFailure) {
-    entries.withLock { $0.append(entry) }
-    try write()
+    let mayWrite = state.withLock { state in
+      state.entries.append(entry)
+      state.isBehind = true
+      return state.spent < Self.freeTime + (now() - begin) / 20
+    }
+    if mayWrite { try write() }
   }
 
   /// Writes the current file.
   func write() throws(ServiceFailure) {
-    try services.replaceFile(path, with: Array(text(entries.withLock { $0 }).utf8), isPrivate: isPrivate)
+    let begin = now()
+    let entries = state.withLock { $0.entries }
+    try services.replaceFile(path, with: Array(text(entries).utf8), isPrivate: isPrivate)
+    let end = now()
+    state.withLock { state in
+      state.isBehind = state.entries.count > entries.count
+      state.spent += end - begin
+    }
+  }
+
+  /// Writes the entries that the file lacks; logs a failure of this. To be called when no call follows.
+  func conclude(_ name: String, _ network: FactoryNetwork) {
+    guard state.withLock({ $0.isBehind }) else { return }
+    do throws(ServiceFailure) {
+      try write()
+    } catch {
+      network.log(LogRecord(level: .error, source: name, text: "cannot write \(path): \(error.reason)"))
+    }
   }
 }
