@@ -88,7 +88,7 @@ SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/sw
   -Xlinker --icf=all -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --wrap=_swift_stdlib_getUnsafeArgvArgc
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
 
-.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl libcurl static-libraries release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs schemas check-schemas \
+.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl libcurl static-libraries release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs api docs-api schemas check-schemas \
   install install-built uninstall clean build-packages plugin-packages server-packages test-packages bench-packages
 
 help: ## Show what can be made
@@ -182,6 +182,18 @@ lint: ## Check the format of the Swift sources
 
 docs: release ## Generate the manual and the completions anew
 	scripts/generate-docs $(RELEASE) .
+
+api: build-packages ## Write docs/api, the public declarations of the libraries, anew
+	swift build $(SWIFT_FLAGS)
+	scripts/api
+
+docs-api: build-packages ## Make the pages of the libraries' API, .build/docs-api
+	swift build $(SWIFT_FLAGS)
+	rm -rf $(BUILD)/docs-api $(BUILD)/symbol-graphs
+	scripts/api --graphs $(BUILD)/symbol-graphs
+	docc convert $(wildcard Sources/RPCClient/*.docc) --additional-symbol-graph-dir $(BUILD)/symbol-graphs \
+	  --fallback-display-name RPCClient --fallback-bundle-identifier rpcurl --warnings-as-errors \
+	  --output-path $(BUILD)/docs-api
 
 check-docs: release test-packages ## Check that manual and completions are what the binary's definitions give
 	scripts/check-docs

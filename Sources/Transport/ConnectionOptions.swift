@@ -93,8 +93,7 @@ public struct ConnectionOptions: Sendable, Equatable {
   /// not send the reset before the next transfer.
   public var closesWhenGivenUp = false
 
-  /// Whether further connections to the server find out the cause of a failed one, see
-  /// ``ConnectionDiagnosis``.
+  /// Whether further connections to the server find out the cause of a failed one.
   public var diagnosesFailures = false
 
   /// Makes the default options.

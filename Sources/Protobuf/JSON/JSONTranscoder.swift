@@ -1,6 +1,6 @@
 /// Converts JSON to serialized messages of one type, and back, without building messages.
 ///
-/// The results are the same as with a ``Message``. Output is appended: one ``OutputBuffer``, cleared and
+/// The results are the same as with a ``Message``. Output is appended: one `OutputBuffer`, cleared and
 /// reused, serves many messages without an allocation for each.
 ///
 /// Memory, in addition to input and output: reading JSON takes at most 40 times the length of the text and
