@@ -180,6 +180,7 @@ import Testing
     let report = try #require(services.files["report.xml"])
     #expect(report.contains("tests=\"2\" failures=\"2\" errors=\"0\" skipped=\"0\" time=\"3.000\""))
     #expect(report.contains("<testcase name=\"test.Echo/Say\" classname=\"test.Echo\" time=\"1.500\">"))
+    #expect(report.contains("<testcase name=\"test.Echo/Say #2\" classname=\"test.Echo\" time=\"1.500\">"))
     #expect(report.contains("message=\"messages: expected 1, found 0\""))
     #expect(report.contains("message=\"2 assertions failed\""))
     #expect(report.contains("timestamp=\"2023-11-14T22:13:20\""))

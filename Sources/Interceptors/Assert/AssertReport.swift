@@ -47,13 +47,23 @@ enum AssertReport {
     return JUnitDocument.text(of: [
       JUnitSuite(
         name: "rpcurl", package: "rpcurl", timestamp: String(start.prefix(19)),
-        duration: cases.reduce(.zero) { $0 + $1.duration }, cases: cases.map(\.element))
+        duration: cases.reduce(.zero) { $0 + $1.duration }, cases: elements(of: cases))
     ])
+  }
+
+  /// Programs that read reports take cases of the same name as one: the second call of a method has the number 2.
+  private static func elements(of cases: [Case]) -> [JUnitCase] {
+    var counts: [[String]: Int] = [:]
+    return cases.map { report in
+      let count = counts[[report.className, report.name], default: 0] + 1
+      counts[[report.className, report.name]] = count
+      return report.element(named: count == 1 ? report.name : "\(report.name) #\(count)")
+    }
   }
 }
 
 extension AssertReport.Case {
-  fileprivate var element: JUnitCase {
+  fileprivate func element(named name: String) -> JUnitCase {
     let result: JUnitCase.Result =
       if let first = failures.first {
         .failed(
