@@ -301,6 +301,9 @@ _rpcurl_arguments() {
 --step-timeout|||none
 --total-timeout|||none
 --report|+||none
+--coverage|+||none
+--coverage-of|+||none
+--coverage-min|||none
 --update|||flag
 --record|||dir
 --replay|||dir

@@ -31,8 +31,8 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case rate, ramp, warmUp, duration, requests, connections, threshold
   case loadFormat, html, histogramLog, rawLatencies, exportScript
   // Tests
-  case only, skip, variable, shuffle, testTimeout, stepTimeout, totalTimeout, report, update, record, replay,
-    mock, formatFiles
+  case only, skip, variable, shuffle, testTimeout, stepTimeout, totalTimeout, report, coverage, coverageOf,
+    coverageMin, update, record, replay, mock, formatFiles
   // Errors
   case silent, showError, errorFormat
   // Configuration

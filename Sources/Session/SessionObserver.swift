@@ -9,6 +9,8 @@ package protocol SessionObserver: AnyObject {
   func willExecute(_ verb: String) throws
   /// A call has begun.
   func began(_ stream: SessionStream)
+  /// A message was encoded to be sent, or was received.
+  func exchanged(_ message: SessionVariables.LastMessage, on stream: SessionStream)
   /// A call has ended and is printed.
   ///
   /// - Parameters:

@@ -35,9 +35,16 @@ struct EventReader {
   /// A number of things, or the number of a line.
   func count(_ key: String) throws(SuiteEventError) -> Int { try required(key, countIfPresent(key)) }
 
-  /// - Parameter limit: The maximum. With the default, sums are in the range of the type.
-  func countIfPresent(_ key: String, limit: Int = 1 << 32) throws(SuiteEventError) -> Int? {
+  /// - Parameter limit: The maximum.
+  func countIfPresent(_ key: String, limit: Int = countLimit) throws(SuiteEventError) -> Int? {
     guard let value = object[key] else { return nil }
+    return try count(value, key, limit: limit)
+  }
+
+  /// Sums of numbers up to this are in the range of the type.
+  private static let countLimit = 1 << 32
+
+  private func count(_ value: JSONValue, _ key: String, limit: Int) throws(SuiteEventError) -> Int {
     guard case .number(let digits) = value, let number = Int(digits), (0...limit).contains(number) else {
       throw error(key, "must be a whole number")
     }
@@ -51,6 +58,26 @@ struct EventReader {
       throw error("seconds", "must be a number of seconds")
     }
     return .microseconds(Int64((number * 1e6).rounded()))
+  }
+
+  /// The members, each an object.
+  func objects() throws(SuiteEventError) -> [(name: String, object: EventReader)] {
+    var objects: [(name: String, object: EventReader)] = []
+    for member in members { objects.append((member.name, try EventReader(member.value, place(member.name)))) }
+    return objects
+  }
+
+  /// The members, each a number of things.
+  func counts() throws(SuiteEventError) -> [(name: String, count: Int)] {
+    var counts: [(name: String, count: Int)] = []
+    for member in members {
+      counts.append((member.name, try count(member.value, member.name, limit: Self.countLimit)))
+    }
+    return counts
+  }
+
+  private var members: [JSONValue.Member] {
+    if case .object(let members) = object { members } else { [] }
   }
 
   func objectIfPresent(_ key: String) throws(SuiteEventError) -> EventReader? {

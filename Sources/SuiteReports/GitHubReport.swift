@@ -11,7 +11,7 @@ package struct GitHubReport: SuiteReport {
   package mutating func receive(_ event: SuiteEvent) -> String {
     switch event {
     case .run(let run): self.run = run
-    case .file: break
+    case .file, .coverage: break
     case .test(let test): return Self.errors(of: test)
     case .fileEnd(let end):
       return end.error.map { Self.error($0, end.file, title: $0.what) } ?? ""

@@ -19,31 +19,46 @@ package struct HTMLReport: SuiteReport {
     let longest = files.flatMap { $0.tests.map(\.duration) }.max() ?? .zero
     // Files with failures are first.
     let sorted = files.filter { !$0.counts.isSuccess } + files.filter(\.counts.isSuccess)
-    return """
-      <!DOCTYPE html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-      <title>\(end.text) – rpcurl test</title>
-      <style>
-      \(HTMLStyle.text)
-      </style>
-      </head>
-      <body>
-      <header>
-      <h1>rpcurl test</h1>
-      <p class="verdict \(end.isSuccess ? "passed" : "failed")">\(end.text)</p>
-      \(Self.share(end))<p class="facts">\(facts(end))</p>
-      </header>
-      <main>
-      \(sorted.map { Self.section($0, longest) }.joined())</main>
-      </body>
-      </html>
+    let coverage = record.coverage.map { CoveragePage.section($0, heading: "Coverage") } ?? ""
+    return Self.page(
+      title: "\(end.text) – rpcurl test",
+      header: """
+        <h1>rpcurl test</h1>
+        <p class="verdict \(end.isSuccess ? "passed" : "failed")">\(end.text)</p>
+        \(Self.share(end))<p class="facts">\(facts(end))</p>
 
-      """
+        """, main: sorted.map { Self.section($0, longest) }.joined() + coverage)
+  }
+
+  /// A page of its own.
+  ///
+  /// - Parameters:
+  ///   - title: The title, escaped.
+  ///   - header: What is above the content, as HTML.
+  ///   - main: The content, as HTML.
+  static func page(title: String, header: String, main: String) -> String {
+    """
+    <!DOCTYPE html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+    <title>\(title)</title>
+    <style>
+    \(HTMLStyle.text)
+    </style>
+    </head>
+    <body>
+    <header>
+    \(header)</header>
+    <main>
+    \(main)</main>
+    </body>
+    </html>
+
+    """
   }
 
   /// A bar with the shares of the outcomes.
@@ -137,7 +152,7 @@ package struct HTMLReport: SuiteReport {
     }
   }
 
-  fileprivate static func escape(_ text: String) -> String { XMLText.escape(ReportText.printable(text)) }
+  static func escape(_ text: String) -> String { XMLText.escape(ReportText.printable(text)) }
 }
 
 extension FailureLines {

@@ -49,6 +49,14 @@ enum HTMLStyle {
     }
     pre .title { font-weight: 600; } pre .faint { color: var(--faint); } pre .command { color: var(--link); }
     pre .removed { color: var(--failed); } pre .added { color: var(--passed); }
+    h2 { margin: 1.5rem 0 .5rem; font-size: 1.2rem; }
+    .coverage th { width: 30%; color: var(--text); font-size: inherit; overflow-wrap: anywhere; }
+    .totals th, .totals td { width: auto; padding: .15rem .9rem .15rem 0; white-space: nowrap; }
+    .totals .meter { width: 60%; padding: 0; vertical-align: middle; }
+    .meter { background: linear-gradient(var(--line), var(--line)) center / 100% .5rem no-repeat; }
+    .meter i { display: block; height: .5rem; background: var(--passed); }
+    .chips { line-height: 1.9; } .chips b { font-weight: 600; } .unused { color: var(--faint); }
+    .tag.used { border-color: var(--passed); } .tag.unused { border-style: dashed; }
     ul { margin: .3rem 0; padding-left: 1.1rem; font-size: .85rem; }
     code { font-family: ui-monospace, monospace; }
     @media print { body { max-width: none; padding: 0; } }

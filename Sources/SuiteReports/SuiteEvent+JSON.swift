@@ -19,6 +19,10 @@ extension SuiteEvent {
     case .test(let test):
       object.add("event", "test")
       object.add(test)
+    case .coverage(let coverage):
+      object.add("event", "coverage")
+      object.add("file", coverage.file)
+      coverage.coverage.add(to: &object)
     case .fileEnd(let end):
       object.add("event", "file-end")
       object.add("file", end.file)

@@ -30,9 +30,11 @@ extension SuiteEvent {
     case "run": self = .run(try SuiteRun(object))
     case "file": self = .file(SuiteFile(file: try object.text("file"), tests: try object.count("tests")))
     case "test": self = .test(try TestResult(object))
+    case "coverage":
+      self = .coverage(SuiteFileCoverage(file: try object.text("file"), coverage: try SuiteCoverage(object)))
     case "file-end": self = .fileEnd(try SuiteFileEnd(object))
     case "end": self = .end(try SuiteEnd(object))
-    default: throw object.error("event", "must be run, file, test, file-end or end")
+    default: throw object.error("event", "must be run, file, test, coverage, file-end or end")
     }
   }
 }

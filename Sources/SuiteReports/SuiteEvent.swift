@@ -1,7 +1,7 @@
 /// What happens in a run of suites: the lines of `--report ndjson`, what a worker sends to its parent, and the
 /// input of each report.
 ///
-/// A run is `run`, then `file`, `test`… and `fileEnd` of each file, then `end`. Events of files that run at the
+/// A run is `run`, then `file`, `test`…, `coverage` if it is collected, and `fileEnd` of each file, then `end`. Events of files that run at the
 /// same time are interleaved. Secrets are masked before an event is made.
 package enum SuiteEvent: Sendable, Equatable {
   /// The run starts.
@@ -10,6 +10,8 @@ package enum SuiteEvent: Sendable, Equatable {
   case file(SuiteFile)
   /// A test ended.
   case test(TestResult)
+  /// The tests of a file ended, which have exercised this of an API.
+  case coverage(SuiteFileCoverage)
   /// A file ended, or could not be read: then no `file` precedes.
   case fileEnd(SuiteFileEnd)
   /// The run ended.
@@ -189,6 +191,20 @@ package struct SuiteError: Sendable, Equatable {
   }
 }
 
+/// What the suite of a file has exercised of an API.
+package struct SuiteFileCoverage: Sendable, Equatable {
+  /// The path of the file.
+  package var file: String
+  /// What it has exercised, of all that its schema has.
+  package var coverage: SuiteCoverage
+
+  /// Makes the coverage of a file.
+  package init(file: String, coverage: SuiteCoverage) {
+    self.file = file
+    self.coverage = coverage
+  }
+}
+
 /// The end of a file.
 package struct SuiteFileEnd: Sendable, Equatable {
   /// The path of the file.
@@ -233,7 +249,7 @@ package struct SuiteEnd: Sendable, Equatable {
       case .skipped: skipped += 1
       }
     case .fileEnd(let end) where end.error != nil: errors += 1
-    case .run, .file, .fileEnd, .end: break
+    case .run, .file, .coverage, .fileEnd, .end: break
     }
   }
 

@@ -11,6 +11,8 @@ struct SuiteRecord: Sendable {
 
   private(set) var run: SuiteRun?
   private(set) var end: SuiteEnd?
+  /// What all files have exercised; nil if it is not collected.
+  private(set) var coverage: SuiteCoverage?
   private var all: [File] = []
   private var indices: [String: Int] = [:]
 
@@ -29,6 +31,9 @@ struct SuiteRecord: Sendable {
         $0.duration = end.duration
         $0.counts.count(event)
       }
+    case .coverage(let file):
+      coverage = coverage ?? SuiteCoverage()
+      coverage?.add(file.coverage)
     case .end(let end): self.end = end
     }
   }

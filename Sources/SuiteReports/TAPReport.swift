@@ -15,7 +15,7 @@ package struct TAPReport: SuiteReport {
   package mutating func receive(_ event: SuiteEvent) -> String {
     switch event {
     case .run: return "TAP version 13\n"
-    case .file: return ""
+    case .file, .coverage: return ""
     case .test(let test):
       let isFailed = test.outcome == .failed || test.outcome == .error
       let skip = test.outcome == .skipped ? " # SKIP \(Self.escaped(test.reason ?? ""))" : ""

@@ -23,6 +23,7 @@ package struct TerminalReport: SuiteReport {
     case .file(let file):
       announced = (announced.tests + file.tests, announced.files + 1)
       current = ReportText.oneLine(file.file)
+    case .coverage: break
     case .test(let test):
       endedTests += 1
       current = "\(ReportText.oneLine(test.file)): \(test.title)"

@@ -20,6 +20,9 @@ package struct SuiteOptions {
   /// The seed of the random order of tests; nil for the order of the file.
   package var orderSeed: UInt64?
 
+  /// Names of services and packages whose coverage is collected, or all if empty; nil to collect none.
+  package var covered: [String]?
+
   /// What is recorded, or responds instead of the server; nil for neither.
   package var recordings: Recordings?
 

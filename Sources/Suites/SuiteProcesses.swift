@@ -133,7 +133,7 @@ package final class SuiteProcesses {
       // Each worker reports a run of one file.
       case .run, .end: return
       case .fileEnd: workers[index].hasEnded = true
-      case .file, .test: break
+      case .file, .test, .coverage: break
       }
       receive(event)
     } catch {

@@ -20,6 +20,8 @@ final class SuiteRunner {
   private let masks: SecretMask
   private let emit: (SuiteEvent) -> Void
 
+  /// What the calls exercise of an API; nil if that is not collected.
+  private var coverage: CoverageCollector?
   /// The step that runs; nil between tests.
   private var step: StepRun?
   /// The call that failed, until a check of its status follows.
@@ -46,6 +48,7 @@ final class SuiteRunner {
     self.options = options
     self.capture = capture
     masks = SecretMask(options.secrets)
+    coverage = options.covered.map(CoverageCollector.init)
     self.emit = emit
   }
 
@@ -73,6 +76,11 @@ final class SuiteRunner {
       Interrupt.rearm()
       let failure = runOutside(file.teardown)
       problem = problem ?? failure
+    }
+    if coverage != nil {
+      // Streams that the setup has opened end here.
+      session.cancelAll("the suite has ended")
+      emit(.coverage(SuiteFileCoverage(file: file.path, coverage: coverage?.coverage ?? SuiteCoverage())))
     }
     emit(.fileEnd(SuiteFileEnd(file: file.path, error: problem, duration: MonotonicClock.now - begin)))
   }
@@ -331,7 +339,13 @@ extension SuiteRunner: SessionObserver {
     step?.calls.append(StepRun.Call(stream: stream, line: line))
   }
 
+  func exchanged(_ message: SessionVariables.LastMessage, on stream: SessionStream) {
+    guard coverage != nil, let message = try? message.message() else { return }
+    coverage?.add(message, of: stream.plan)
+  }
+
   func ended(_ stream: SessionStream, _ status: ExitStatus?) -> Bool {
+    if let end = stream.printer.end { coverage?.end(stream.plan, end.code) }
     guard let status else { return false }
     // An interceptor that asserts has its say in any case; a stream that the suite cancels has not failed.
     if stream.isCanceled { return true }

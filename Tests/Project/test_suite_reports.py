@@ -118,12 +118,32 @@ class Page(HTMLParser):
         self.text += data
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_page_is_well_formed_and_needs_no_network(name):
+def read_page(path):
     page = Page()
-    page.feed(golden(name, "html").read_text())
+    page.feed(path.read_text())
     page.close()
     assert page.open == []
+    return page
+
+
+@pytest.mark.parametrize("path", sorted((TESTS / "Golden").glob("*.coverage-*")), ids=lambda path: path.name)
+def test_coverage_is_valid_and_contains_no_control_characters(path):
+    text = path.read_text()
+    if path.suffix == ".coverage-html":
+        page = read_page(path)
+        assert page.tags.isdisjoint({"script", "link", "img"}) and "methods called" in page.text
+    if path.suffix == ".coverage-json":
+        document = json.loads(text)
+        assert document["summary"]["methods"]["of"] == len(document["methods"])
+        assert document["summary"]["enum_values"]["of"] == sum(map(len, document["enums"].values()))
+    # JSON is for programs; only control characters are escaped in it.
+    allowed = {".coverage-ansi": "\x1b", ".coverage-json": "\u202e"}.get(path.suffix, "")
+    assert not set(re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)) - set(allowed)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_page_is_well_formed_and_needs_no_network(name):
+    page = read_page(golden(name, "html"))
     assert page.tags.isdisjoint({"script", "link", "img", "iframe", "object", "a", "form"})
     assert {key for key, _ in page.attributes}.isdisjoint({"src", "href", "onclick", "onload"})
     assert "url(" not in page.text and "@import" not in page.text

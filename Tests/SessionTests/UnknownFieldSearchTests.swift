@@ -22,4 +22,14 @@ struct UnknownFieldSearchTests {
     }
     #expect(unknown == found)
   }
+
+  @Test func findsThemInTheValuesOfMaps() throws {
+    let pool = DescriptorPool()
+    try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
+    let type = try #require(try pool.messageType(named: "google.protobuf.Struct"))
+    // The key "a", and a value with field 9.
+    let message = try Message(type, serialized: [0x0A, 0x07, 0x0A, 0x01, 0x61, 0x12, 0x02, 0x48, 0x01])
+    let found = UnknownFieldSearch.of(message)
+    #expect(found.map(\.type) == ["google.protobuf.Value"] && found.map(\.numbers) == [[9]])
+  }
 }

@@ -19,15 +19,30 @@ struct GoldenTests {
 
   @Test(arguments: Scenario.all) func reportsAreThoseOfTheFiles(_ scenario: Scenario) throws {
     for (format, isColored, suffix) in Self.formats {
-      var report = format.makeReport(isColored: isColored)
-      let text = scenario.events.map { report.receive($0) }.joined()
-      let path = "\(Self.folder)/\(scenario.name).\(suffix)"
-      if getenv("RPCURL_GOLDEN").map({ String(cString: $0) }) == "write" {
-        try #require(Self.write(text, to: path))
-      }
-      let golden = try #require(Self.contents(of: path), "RPCURL_GOLDEN=write writes \(path)")
-      #expect(golden == text, "\(path)")
+      try compare(format.makeReport(isColored: isColored), with: suffix, scenario)
     }
+  }
+
+  @Test(
+    arguments: Scenario.all.filter { scenario in
+      scenario.events.contains { if case .coverage = $0 { true } else { false } }
+    })
+  func reportsOfCoverageAreThoseOfTheFiles(_ scenario: Scenario) throws {
+    for format in CoverageReport.Format.allCases {
+      try compare(CoverageReport(format), with: "coverage-\(format.rawValue)", scenario)
+    }
+    try compare(CoverageReport(.text, isColored: true), with: "coverage-ansi", scenario)
+  }
+
+  private func compare(_ report: any SuiteReport, with suffix: String, _ scenario: Scenario) throws {
+    var report = report
+    let text = scenario.events.map { report.receive($0) }.joined()
+    let path = "\(Self.folder)/\(scenario.name).\(suffix)"
+    if getenv("RPCURL_GOLDEN").map({ String(cString: $0) }) == "write" {
+      try #require(Self.write(text, to: path))
+    }
+    let golden = try #require(Self.contents(of: path), "RPCURL_GOLDEN=write writes \(path)")
+    #expect(golden == text, "\(path)")
   }
 
   @Test(arguments: Scenario.all) func eventsOfScenariosAreReadAsTheyWereWritten(_ scenario: Scenario) throws {

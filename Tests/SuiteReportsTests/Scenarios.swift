@@ -62,7 +62,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 
   static let all: [Scenario] = [
     passed, failedCheck, severalChecks, setupError, unreadableFile, callError, invalidCheck, skipped, retry,
-    rows, timeout, noTests, hostile,
+    rows, timeout, noTests, hostile, coverage, hostileCoverage,
   ]
 
   private static var passed: Scenario {
@@ -194,6 +194,64 @@ struct Scenario: Sendable, CustomTestStringConvertible {
   }
 
   private static var noTests: Scenario { Scenario("no-tests", file([])) }
+
+  private static func coverage(
+    _ path: String, _ counts: [(group: String, items: [(name: String, count: Int)])],
+    enums: [(group: String, items: [(name: String, count: Int)])] = [],
+    oneofs: [(group: String, items: [(name: String, count: Int)])] = []
+  ) -> SuiteEvent {
+    func groups(_ list: [(group: String, items: [(name: String, count: Int)])]) -> SuiteCoverage.Groups {
+      var groups = SuiteCoverage.Groups()
+      for (group, items) in list {
+        groups.add(group)
+        for item in items { groups.add(item.count, item.name, of: group) }
+      }
+      return groups
+    }
+    var coverage = SuiteCoverage()
+    coverage.methods = groups(counts)
+    coverage.enums = groups(enums)
+    coverage.oneofs = groups(oneofs)
+    return .coverage(SuiteFileCoverage(file: path, coverage: coverage))
+  }
+
+  /// Two files, which call different methods of a schema.
+  private static var coverage: Scenario {
+    let first = coverage(
+      "tests/greet.rpcurl",
+      [
+        ("demo.v1.Demo/Hello", [("ok", 3)]), ("demo.v1.Demo/Find", []), ("demo.v1.Demo/LongMethodName", []),
+        ("demo.v1.Admin/Reset", []), ("demo.v1.Admin/Stop", []),
+      ],
+      enums: [
+        ("demo.v1.State", [("STATE_UNSPECIFIED", 2), ("ACTIVE", 1), ("ARCHIVED", 0)]),
+        ("demo.v1.Unused", [("A", 0), ("B", 0)]),
+      ],
+      oneofs: [("demo.v1.Item.kind", [("text", 1), ("image", 0)]), ("demo.v1.Item.owner", [("user", 2)])])
+    let second = coverage(
+      "tests/list.rpcurl",
+      [
+        ("demo.v1.Demo/Hello", [("invalid_argument", 1), ("ok", 1)]),
+        ("demo.v1.Demo/Find", [("not_found", 12)]),
+      ], enums: [("demo.v1.State", [("ACTIVE", 4)])])
+    var list = TestResult(file: "tests/list.rpcurl", line: 3, name: "lists everything", outcome: .passed)
+    list.duration = .milliseconds(33)
+    var events = file([hello])
+    events.insert(first, at: 2)
+    return Scenario("coverage", files: 2, events + [second] + file(path: "tests/list.rpcurl", [.test(list)]))
+  }
+
+  /// A schema with names that contain the markup of each format.
+  private static var hostileCoverage: Scenario {
+    let name = "<b>\u{1b}[2J\n\u{202e}\"&"
+    return Scenario(
+      "hostile-coverage",
+      [
+        coverage(
+          "a.rpcurl", [("\(name)/\(name)", [(name, 1)]), ("no slash", [])], enums: [(name, [(name, 0)])],
+          oneofs: [(name, [(name, 1)])])
+      ] + file([hello]))
+  }
 
   /// Text of a server that contains the markup and the escapes of each format.
   private static var hostile: Scenario {

@@ -36,6 +36,7 @@ struct SuiteEventTests {
     .file(SuiteFile(file: "a.rpcurl", tests: 7)),
     .test(fullTest),
     .test(TestResult(file: "\u{202e}\u{1b}", line: 0, name: "", outcome: .skipped)),
+    .coverage(SuiteFileCoverage(file: "a.rpcurl", coverage: SuiteCoverage())),
     .fileEnd(SuiteFileEnd(file: "a.rpcurl", duration: .seconds(2))),
     .fileEnd(SuiteFileEnd(file: "a", error: SuiteError(what: "setup", why: "x"), duration: .zero)),
     .end(SuiteEnd()),
@@ -76,7 +77,7 @@ struct SuiteEventTests {
   @Test(arguments: [
     ("[]", "must be an object"),
     ("{}", "event: is missing"),
-    (#"{"event":"start"}"#, "event: must be run, file, test, file-end or end"),
+    (#"{"event":"start"}"#, "event: must be run, file, test, coverage, file-end or end"),
     (#"{"event":7}"#, "event: must be a string"),
     (#"{"event":"file","file":"a"}"#, "tests: is missing"),
     (#"{"event":"file","file":"a","tests":-1}"#, "tests: must be a whole number"),

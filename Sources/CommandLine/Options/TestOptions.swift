@@ -39,6 +39,23 @@ extension OptionTable {
       example: "rpcurl test --report terminal --report junit=report.xml tests", repeats: true,
       isConfigurable: false, isCommon: true),
     Option(
+      .coverage, "--coverage", .text, "FORMAT[=FILE]", .own, .test,
+      "Report what the tests exercise of the API: text, json, html or report; may repeat.",
+      "That is methods, with their status codes, enum values and members of oneofs. Without a file, text is printed after "
+        + "the report of standard output. report adds it to the reports of --report that have a place for it: ndjson and html.",
+      example: "rpcurl test --coverage text --coverage html=coverage.html tests", repeats: true,
+      isConfigurable: false, isCommon: true),
+    Option(
+      .coverageOf, "--coverage-of", .text, "NAME", .own, .test,
+      "Count only this service or the services of this package; may repeat.",
+      "The default is all services of the schema, without those of gRPC, such as grpc.health.v1.Health.",
+      example: "rpcurl test --coverage text --coverage-of demo.v1 tests", repeats: true, isConfigurable: false
+    ),
+    Option(
+      .coverageMin, "--coverage-min", .number, "PERCENT", .own, .test,
+      "Fail with exit code 8 if fewer methods are called.",
+      example: "rpcurl test --coverage-min 80 tests", isConfigurable: false),
+    Option(
       .update, "--update", .flag, "", .own, .test,
       "Write the golden files of checks instead of comparing them.",
       example: "rpcurl test --update tests", isConfigurable: false),

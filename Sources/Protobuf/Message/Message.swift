@@ -78,14 +78,15 @@ public struct Message: Sendable {
   }
 
   /// Calls `body` with each field or extension that is set, by number, and its values: one, or those of a
-  /// list. Those of a map are omitted.
+  /// list, or those of a map in the order of its keys.
   package func forEachSetField(_ body: (Field, [Value]) -> Void) {
     storage.forEachPresent { field, value in
       let values: [Value] =
         switch value {
-        case .none, .map: []
+        case .none: []
         case .single(let value): [value]
         case .list(let values): values
+        case .map(let entries): entries.sorted { $0.key < $1.key }.map(\.value)
         }
       body(Field(field, storage.pool), values)
     }

@@ -7,9 +7,22 @@ import System
 final class ReportOutput {
   /// A format, and where the report is written.
   struct Target {
-    let format: ReportFormat
+    let format: Format
     /// The file; nil for standard output.
     let file: String?
+  }
+
+  /// A format of a run, or of its coverage.
+  enum Format {
+    case run(ReportFormat)
+    case coverage(CoverageReport.Format)
+
+    func makeReport(isColored: Bool) -> any SuiteReport {
+      switch self {
+      case .run(let format): format.makeReport(isColored: isColored)
+      case .coverage(let format): CoverageReport(format, isColored: isColored)
+      }
+    }
   }
 
   /// A report that is being written.
@@ -23,10 +36,15 @@ final class ReportOutput {
   private let console: Console
   private var writers: [Writer]
 
-  /// The targets of `--report`.
+  /// The targets of `--report` and `--coverage`.
   ///
-  /// - Throws: `Failure` for an unknown format, or a second report on standard output.
-  static func targets(_ texts: [String]) throws(Failure) -> [Target] {
+  /// - Throws: `Failure` for an unknown format, or what does not fit on standard output.
+  static func targets(_ texts: [String], coverage: [String]) throws(Failure) -> [Target] {
+    let reports = try targets(reports: texts)
+    return reports + (try targets(coverage: coverage, besides: reports))
+  }
+
+  private static func targets(reports texts: [String]) throws(Failure) -> [Target] {
     var targets: [Target] = []
     for text in texts {
       let (name, file) = text.parted(at: "=")
@@ -39,9 +57,34 @@ final class ReportOutput {
         throw Failure(
           .usage, "--report \(name)", "another report is on standard output", hint: "--report \(name)=FILE")
       }
-      targets.append(Target(format: format, file: file.map { String($0) }))
+      targets.append(Target(format: .run(format), file: file.map { String($0) }))
     }
-    return targets.isEmpty ? [Target(format: .terminal, file: nil)] : targets
+    return targets.isEmpty ? [Target(format: .run(.terminal), file: nil)] : targets
+  }
+
+  private static func targets(coverage texts: [String], besides reports: [Target]) throws(Failure) -> [Target]
+  {
+    var targets: [Target] = []
+    for text in texts where text != "report" {
+      let (name, file) = text.parted(at: "=")
+      guard let format = CoverageReport.Format(rawValue: String(name)) else {
+        throw Failure(
+          .usage, "--coverage \(name)", "no such format",
+          hint: (CoverageReport.Format.allCases.map(\.rawValue) + ["report"]).joined(separator: ", "))
+      }
+      // Text for people follows text for people.
+      let others = reports.filter { target in
+        if case .run(.terminal) = target.format, format == .text { return false }
+        return target.file == nil
+      }
+      if file == nil, !others.isEmpty || targets.contains(where: { $0.file == nil }) {
+        throw Failure(
+          .usage, "--coverage \(name)", "another report is on standard output",
+          hint: "--coverage \(name)=FILE")
+      }
+      targets.append(Target(format: .coverage(format), file: file.map { String($0) }))
+    }
+    return targets
   }
 
   init(_ targets: [Target], _ console: Console, isColored: Bool) {
@@ -59,7 +102,9 @@ final class ReportOutput {
         writers[index].text += text
         continue
       }
-      show(text, writers[index].report, isLast: event.isLast)
+      // A blank line separates coverage from the summary of the run.
+      let isSecond = writers[..<index].contains { $0.file == nil }
+      show(isSecond && !text.isEmpty ? "\n\(text)" : text, writers[index].report, isLast: event.isLast)
     }
   }
 

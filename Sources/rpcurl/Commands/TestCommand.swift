@@ -21,7 +21,9 @@ struct TestCommand {
   private let words: [String]
 
   /// Options that concern the whole run.
-  private static let own: Set<OptionID> = [.report, .jobs, .totalTimeout, .shuffle, .seed]
+  private static let own: Set<OptionID> = [
+    .report, .jobs, .totalTimeout, .shuffle, .seed, .coverage, .coverageMin,
+  ]
 
   init(_ invocation: Invocation) throws(Failure) {
     self.invocation = invocation
@@ -39,7 +41,8 @@ struct TestCommand {
     }
     self.files = files
     self.options = options
-    outputs = try ReportOutput.targets(invocation.all(.report).compactMap(\.text))
+    outputs = try ReportOutput.targets(
+      invocation.all(.report).compactMap(\.text), coverage: invocation.all(.coverage).compactMap(\.text))
     jobs = invocation.number(.jobs) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     guard (1...1000).contains(jobs) else {
       throw Failure(.usage, "--jobs \(jobs)", "not a number from 1 to 1000")
@@ -50,6 +53,7 @@ struct TestCommand {
     }
     words =
       typed.flatMap(\.words)
+      + (options.covered == nil ? [] : ["--coverage", "report"])
       + (options.orderSeed.map { ["--shuffle", "--seed", "\($0)"] } ?? invocation.last(.seed)?.words ?? [])
   }
 
@@ -78,6 +82,12 @@ struct TestCommand {
     options.updatesGoldenFiles = invocation.has(.update)
     options.failsEarly = invocation.has(.failEarly)
     options.recordings = try recordings(invocation)
+    if let percent = invocation.number(.coverageMin), !(0...100).contains(percent) {
+      throw Failure(.usage, "--coverage-min \(percent)", "not a number from 0 to 100")
+    }
+    if invocation.last(of: [.coverage, .coverageMin, .coverageOf]) != nil {
+      options.covered = invocation.all(.coverageOf).compactMap(\.text)
+    }
     return options
   }
 
@@ -101,18 +111,15 @@ struct TestCommand {
     let isColored = color.isUsed(isTerminal: console.output.isTerminal, EnvironmentVariables.value)
     let output = ReportOutput(outputs, console, isColored: isColored)
     var counts = SuiteEnd()
+    var coverage = SuiteCoverage()
     var missing: [String] = []
     let processes = files.count == 1 ? nil : SuiteProcesses(files, jobs: jobs) { arguments($0) }
-    output.add(
-      .run(
-        SuiteRun(
-          version: Version.current, files: files.count, seed: options.orderSeed.map { Int(clamping: $0) },
-          time: "\(CivilTime.secondsText(SystemValues(waitLimit: nil).nanosecondsSince1970 / 1_000_000_000))Z"
-        )))
+    output.add(.run(start))
     let named = Set(invocation.positionals.map(\.text))
     let receive = { (event: SuiteEvent) in
       counts.count(event)
       output.add(event)
+      if case .coverage(let file) = event { coverage.add(file.coverage) }
       // A file of a directory may be one of shared steps.
       if case .file(let file) = event, file.tests == 0, named.contains(file.file),
         invocation.last(of: [.only, .skip]) == nil
@@ -135,12 +142,33 @@ struct TestCommand {
     if let file = missing.first {
       throw Failure(.input, file, "no tests", hint: "test NAME begins one; see rpcurl-test(5)")
     }
+    try check(counts, coverage.called)
+  }
+
+  /// The event of the start.
+  private var start: SuiteRun {
+    let seconds = SystemValues(waitLimit: nil).nanosecondsSince1970 / 1_000_000_000
+    return SuiteRun(
+      version: Version.current, files: files.count, seed: options.orderSeed.map { Int(clamping: $0) },
+      time: "\(CivilTime.secondsText(seconds))Z")
+  }
+
+  /// Throws if no test ran, a test failed, or fewer methods were called than `--coverage-min` demands.
+  private func check(_ counts: SuiteEnd, _ called: SuiteCoverage.Share) throws(Failure) {
     if counts.total == 0 {
       throw Failure(
         .usage, "", "no test was selected", hint: "--only and --skip select tests by name or @TAG")
     }
     if counts.failed > 0 { throw Failure(reported: .assertion) }
     if counts.errors > 0 { throw Failure(reported: .input) }
+    guard let percent = invocation.number(.coverageMin), called.of == 0 || called.percent < percent else {
+      return
+    }
+    throw Failure(
+      .assertion, "--coverage-min \(percent)",
+      called.of == 0
+        ? "there are no methods" : "\(called.used) of \(called.of) methods were called, \(called.percent) %",
+      hint: invocation.last(.coverage) == nil ? "--coverage text shows which" : nil)
   }
 
   /// Formats the files, and prints the names of those that changed.
