@@ -150,9 +150,8 @@ let package = Package(
     .target(
       name: "Suites",
       dependencies: [
-        "Session", "Checks", "SuiteReports", "Calls", "Output", "System", "RPCClient", "Transport",
-        "Interception",
-        "RPCProtocols", "Protobuf", "CommandLine",
+        "Session", "Checks", "SuiteReports", "SchemaDiff", "Calls", "Output", "System", "RPCClient",
+        "Transport", "Interception", "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",

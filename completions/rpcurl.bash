@@ -293,6 +293,8 @@ _rpcurl_arguments() {
 --no-use|+||ask:use
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
+--rules|||list PACKAGE WIRE_JSON WIRE
+--ignore|+||ask:rule
 --only|+||none
 --skip|+||none
 --var|+||none
@@ -304,6 +306,7 @@ _rpcurl_arguments() {
 --coverage|+||none
 --coverage-of|+||none
 --coverage-min|||none
+--compare|||file
 --update|||flag
 --record|||dir
 --replay|||dir

@@ -69,7 +69,8 @@ package struct Mismatch: Equatable {
   /// blanks. A line `  …` is in the place of equal lines. Nil for values of one line.
   package var diff: String?
 
-  init(_ expected: String, got: String, diff: String? = nil) {
+  /// Makes a mismatch of texts.
+  package init(_ expected: String, got: String, diff: String? = nil) {
     self.expected = expected.cut(toBytes: Self.limitBytes)
     self.got = got.cut(toBytes: Self.limitBytes)
     self.diff = diff?.cut(toBytes: Self.limitBytes)

@@ -191,6 +191,14 @@ struct JSONDiff {
   }
 }
 
+extension Mismatch {
+  /// How a value in JSON differs from another one.
+  package init(_ expected: JSONValue, got: JSONValue) {
+    let diff = (try? JSONDiff.text(expected, got, JSONComparison(ComparisonRules()))) ?? nil
+    self.init(expected.text, got: got.text, diff: diff)
+  }
+}
+
 /// The lines of a diff. Of equal lines, only those near a difference are kept.
 private struct DiffLines {
   enum Mark: String {

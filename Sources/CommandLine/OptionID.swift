@@ -32,7 +32,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case loadFormat, html, histogramLog, rawLatencies, exportScript
   // Tests
   case only, skip, variable, shuffle, testTimeout, stepTimeout, totalTimeout, report, coverage, coverageOf,
-    coverageMin, update, record, replay, mock, formatFiles
+    coverageMin, compare, update, record, replay, mock, formatFiles
   // Errors
   case silent, showError, errorFormat
   // Configuration

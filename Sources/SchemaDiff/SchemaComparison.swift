@@ -38,6 +38,26 @@ package struct SchemaComparison {
       .sorted { ($0.element.file, $0.offset) < ($1.element.file, $1.offset) }.map(\.element)
   }
 
+  /// The differences of two schemas, without what every schema may have, such as the well-known types, and without files
+  /// that one of the schemas imports and does not contain.
+  package static func findings(
+    ofAPI old: DescriptorPool, _ new: DescriptorPool, rules: Set<Rule>
+  ) throws(SchemaError) -> [SchemaFinding] {
+    let missing = try missingImports(old).union(missingImports(new))
+    return try findings(from: old, to: new, rules: rules) { file, package in
+      !isBuiltIn(package) && !missing.contains(file)
+    }
+  }
+
+  private static func isBuiltIn(_ package: String) -> Bool {
+    package == "google.protobuf" || package.hasPrefix("google.protobuf.")
+      || WellKnownSchemas.servicePackages.contains(package)
+  }
+
+  private static func missingImports(_ pool: DescriptorPool) throws(SchemaError) -> Set<String> {
+    Set(try pool.importedFiles(ofFiles: pool.fileNames).missingImports)
+  }
+
   private static func bytes(_ outlines: [SchemaContents.Outline]) -> [String: [UInt8]] {
     Dictionary(outlines.map { ($0.name, $0.bytes) }) { first, _ in first }
   }

@@ -137,7 +137,7 @@ extension Session {
   /// Keeps a response as `$last`, and reports fields that the schema lacks.
   private func received(_ message: SessionVariables.LastMessage, on stream: SessionStream) {
     bindings.last = message
-    observer?.exchanged(message, on: stream)
+    observer?.exchanged(message, isRequest: false, on: stream)
     stamp("response \(stream.received)", stream)
     // One look at each hundredth message is enough for a long stream: the server is the same.
     guard stream.received <= 100 || stream.received.isMultiple(of: 100), let message = try? message.message()
@@ -231,7 +231,7 @@ extension Session {
     let payload = try request.encode(for: call)
     let sent = SessionVariables.LastMessage.bytes(message.bytes, .json, stream.plan.method.input)
     bindings.request = sent
-    observer?.exchanged(sent, on: stream)
+    observer?.exchanged(sent, isRequest: true, on: stream)
     record.sends(String(decoding: message.bytes, as: UTF8.self), stream.saved)
     stream.sent += 1
     stamp("request \(stream.sent)", stream)

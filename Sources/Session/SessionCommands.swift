@@ -88,7 +88,7 @@ extension Session {
   /// Runs a statement: a command, or messages for the current stream.
   package func execute(_ statement: SessionStatement) throws {
     guard !statement.head.isEmpty else {
-      try observer?.willExecute("send")
+      try observer?.willExecute(statement, "send")
       try send(statement.values)
       record.add(statement.text)
       return
@@ -98,7 +98,7 @@ extension Session {
     let verb = line.prefixOfScalars { !$0.properties.isWhitespace }
     let name = String(verb)
     guard let entry = Self.entry(name) else { throw Self.unknown(name) }
-    try observer?.willExecute(name)
+    try observer?.willExecute(statement, name)
     let rest = line[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
     let arguments = SessionArguments(
       words: try entry.verb.isFreeForm ? [] : words(rest), rest: String(rest), values: statement.values,

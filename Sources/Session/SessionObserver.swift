@@ -5,12 +5,15 @@ import Output
 package protocol SessionObserver: AnyObject {
   /// A command is about to be run.
   ///
+  /// - Parameters:
+  ///   - statement: The command, with its values.
+  ///   - verb: Its name; that of messages is `send`.
   /// - Throws: Why it is not to be run.
-  func willExecute(_ verb: String) throws
+  func willExecute(_ statement: SessionStatement, _ verb: String) throws
   /// A call has begun.
   func began(_ stream: SessionStream)
-  /// A message was encoded to be sent, or was received.
-  func exchanged(_ message: SessionVariables.LastMessage, on stream: SessionStream)
+  /// A message was encoded to be sent (`isRequest`), or was received.
+  func exchanged(_ message: SessionVariables.LastMessage, isRequest: Bool, on stream: SessionStream)
   /// A call has ended and is printed.
   ///
   /// - Parameters:

@@ -26,7 +26,7 @@ enum HTMLStyle {
     .file { margin: .75rem 0; border: 1px solid var(--line); border-radius: 6px; }
     .file > summary { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: .6rem .9rem; cursor: pointer; }
     .file[open] > summary { border-bottom: 1px solid var(--line); }
-    .path { flex: 1; font-weight: 600; overflow-wrap: anywhere; }
+    .path { flex: 1 1 13rem; font-weight: 600; overflow-wrap: anywhere; }
     .file > summary::before { content: "▸"; color: var(--faint); }
     .file[open] > summary::before { content: "▾"; }
     .test { padding: 0 .9rem; }
@@ -42,7 +42,7 @@ enum HTMLStyle {
     .bars { width: 6rem; padding-left: 0; }
     .bar { display: block; height: .6rem; margin-top: .45rem; border-radius: 2px; background: var(--bar); }
     td summary { cursor: pointer; }
-    .tag { padding: 0 .4rem; border: 1px solid var(--line); border-radius: 1rem; font-size: .8rem; }
+    .tag { display: inline-block; padding: 0 .4rem; overflow-wrap: anywhere; line-height: 1.4; border: 1px solid var(--line); border-radius: 1rem; font-size: .8rem; }
     pre {
       margin: .5rem 0; padding: .7rem .9rem; border-radius: 6px; background: var(--card);
       color: var(--text); font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere;
@@ -50,16 +50,22 @@ enum HTMLStyle {
     pre .title { font-weight: 600; } pre .faint { color: var(--faint); } pre .command { color: var(--link); }
     pre .removed { color: var(--failed); } pre .added { color: var(--passed); }
     h2 { margin: 1.5rem 0 .5rem; font-size: 1.2rem; }
+    .coverage th, .coverage td { vertical-align: baseline; } .coverage tr:first-child { border-top: 0; }
     .coverage th { width: 30%; color: var(--text); font-size: inherit; overflow-wrap: anywhere; }
     .totals th, .totals td { width: auto; padding: .15rem .9rem .15rem 0; white-space: nowrap; }
-    .totals .meter { width: 60%; padding: 0; vertical-align: middle; }
+    .coverage .meter { width: 60%; padding: 0; vertical-align: middle; }
     .meter { background: linear-gradient(var(--line), var(--line)) center / 100% .5rem no-repeat; }
-    .meter i { display: block; height: .5rem; background: var(--passed); }
+    .meter i { display: block; height: .5rem; border-radius: 2px; background: var(--passed); }
     .chips { line-height: 1.9; } .chips b { font-weight: 600; } .unused { color: var(--faint); }
     .tag.used { border-color: var(--passed); } .tag.unused { border-style: dashed; }
     ul { margin: .3rem 0; padding-left: 1.1rem; font-size: .85rem; }
     code { font-family: ui-monospace, monospace; }
     @media print { body { max-width: none; padding: 0; } }
-    @media (max-width: 40rem) { .bars { display: none; } body { padding: .75rem; } }
+    @media (max-width: 40rem) {
+      .bars { display: none; } body { padding: .75rem; }
+      .file > summary .time { width: auto; margin-left: auto; }
+      .coverage .file th, .coverage .file td { display: block; width: auto; }
+      .coverage .file th { padding-bottom: 0; } .coverage .file td { padding-top: 0; }
+    }
     """
 }

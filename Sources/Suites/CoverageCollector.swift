@@ -58,22 +58,17 @@ struct CoverageCollector {
 
   /// Adds the enums and oneofs of a type, and of the types of its fields.
   private mutating func add(_ type: MessageType) {
-    var waiting = [type]
-    while let type = waiting.popLast() {
-      // The values of well-known types are no part of an API.
-      guard !type.name.hasPrefix("google.protobuf."), known.insert(type.name).inserted,
-        let fields = try? type.fields()
-      else { continue }
+    var enums: [EnumType] = []
+    type.forEachReachable(besides: &known) { type, fields in
       let oneofs = (try? type.oneofNames()) ?? []
       for field in fields {
-        let value = field.mapValue ?? field
-        if let inner = value.messageType { waiting.append(inner) }
-        if let values = value.enumType { add(values) }
+        if let values = (field.mapValue ?? field).enumType { enums.append(values) }
         if let index = field.oneofIndex, oneofs.indices.contains(index) {
           coverage.oneofs.add(0, field.name, of: "\(type.name).\(oneofs[index])")
         }
       }
     }
+    for values in enums { add(values) }
   }
 
   private mutating func add(_ type: EnumType) {

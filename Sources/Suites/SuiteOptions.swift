@@ -23,6 +23,9 @@ package struct SuiteOptions {
   /// Names of services and packages whose coverage is collected, or all if empty; nil to collect none.
   package var covered: [String]?
 
+  /// The older schema that calls are compared with; nil to compare none.
+  package var contract: SuiteContract?
+
   /// What is recorded, or responds instead of the server; nil for neither.
   package var recordings: Recordings?
 

@@ -10,8 +10,12 @@ struct SuiteRecordings {
   /// The name of the suite's files in the directory: its path with `+` for `/`.
   private let name: String
 
-  init(_ recordings: SuiteOptions.Recordings, of suite: String) {
+  /// Whether the recorded schema is used, and not a newer one that is compared with it.
+  private let hasOwnSchema: Bool
+
+  init(_ options: SuiteOptions, _ recordings: SuiteOptions.Recordings, of suite: String) {
     self.recordings = recordings
+    hasOwnSchema = options.contract == nil
     name = suite.replacing("+", with: "++").replacing("/", with: "+")
   }
 
@@ -24,7 +28,7 @@ struct SuiteRecordings {
     case .replay(let directory):
       // A call that was not made has no schema: then there is no file.
       let schema = "\(directory)/\(name).binpb"
-      if access(schema, F_OK) == 0 {
+      if hasOwnSchema, access(schema, F_OK) == 0 {
         try execute("options --no-reflect --descriptor-set \(SessionWords.quoted(schema))", session)
       }
       try execute("use replay,file=\(Self.value("\(directory)/\(name).cassette"))", session)

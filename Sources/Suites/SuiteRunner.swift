@@ -13,21 +13,25 @@ final class SuiteRunner {
   /// Ends a step whose checks failed.
   private struct StepEnded: Error {}
 
-  private let file: Suite
-  private let session: Session
+  let file: Suite
+  let session: Session
   private let options: SuiteOptions
   private let capture: OutputCapture
   private let masks: SecretMask
-  private let emit: (SuiteEvent) -> Void
+  let emit: (SuiteEvent) -> Void
 
   /// What the calls exercise of an API; nil if that is not collected.
   private var coverage: CoverageCollector?
+  /// The older schema that calls are compared with; nil if they are not.
+  var contract: ContractCheck?
   /// The step that runs; nil between tests.
-  private var step: StepRun?
+  var step: StepRun?
   /// The call that failed, until a check of its status follows.
   private var pending: SessionStream?
   /// The line of the command that runs.
-  private var line = 0
+  private(set) var line = 0
+  /// The command that runs, maybe one of a file that is sourced.
+  private(set) var statement: SessionStatement?
   /// Whether the time of the test or of its step is over; the text names which.
   private var timeout: String?
 
@@ -49,6 +53,7 @@ final class SuiteRunner {
     self.capture = capture
     masks = SecretMask(options.secrets)
     coverage = options.covered.map(CoverageCollector.init)
+    contract = options.contract.map(ContractCheck.init)
     self.emit = emit
   }
 
@@ -56,7 +61,9 @@ final class SuiteRunner {
   func run() {
     let begin = MonotonicClock.now
     let plans = selected.map { test in (test: test, rows: rows(of: test)) }
-    emit(.file(SuiteFile(file: file.path, tests: plans.reduce(0) { $0 + $1.rows.count })))
+    let isCompared = contract != nil && !plans.isEmpty
+    let count = plans.reduce(isCompared ? 1 : 0) { $0 + $1.rows.count }
+    emit(.file(SuiteFile(file: file.path, tests: count)))
     session.observer = self
     defer { session.observer = nil }
     var problem = plans.isEmpty ? nil : runSetup()
@@ -71,6 +78,7 @@ final class SuiteRunner {
         break
       }
     }
+    if isCompared { reportChanges() }
     if !plans.isEmpty {
       // What the setup made is removed also after Ctrl-C; a second one ends the process.
       Interrupt.rearm()
@@ -267,7 +275,7 @@ final class SuiteRunner {
       if !(try session.wait { true }) { throw Failure(Interrupt.status, "", Interrupt.reason) }
     } catch let error where !(error is StepEnded) {
       try checkTime()
-      throw error
+      throw compared(error)
     }
     try checkTime()
   }
@@ -317,7 +325,7 @@ final class SuiteRunner {
     return event
   }
 
-  private func problem(_ error: any Error) -> SuiteError {
+  func problem(_ error: any Error) -> SuiteError {
     guard let message = (error as? Failure)?.message else {
       let text = error is Failure ? "the command failed" : "\(error)"
       return SuiteError(line: line, what: "", why: masks.apply(text), hint: nil)
@@ -331,7 +339,8 @@ final class SuiteRunner {
 // MARK: What the session does
 
 extension SuiteRunner: SessionObserver {
-  func willExecute(_ verb: String) throws {
+  func willExecute(_ statement: SessionStatement, _ verb: String) throws {
+    self.statement = statement
     if verb != "expect" { try settle() }
   }
 
@@ -339,7 +348,8 @@ extension SuiteRunner: SessionObserver {
     step?.calls.append(StepRun.Call(stream: stream, line: line))
   }
 
-  func exchanged(_ message: SessionVariables.LastMessage, on stream: SessionStream) {
+  func exchanged(_ message: SessionVariables.LastMessage, isRequest: Bool, on stream: SessionStream) {
+    compare(message, isRequest: isRequest, on: stream)
     guard coverage != nil, let message = try? message.message() else { return }
     coverage?.add(message, of: stream.plan)
   }

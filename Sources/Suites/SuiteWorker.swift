@@ -56,7 +56,7 @@ package struct SuiteWorker {
     defer { session.finish() }
     session.goldenFiles = SessionGoldenFiles(
       directory: SuitePath.resolve("", besides: path), isUpdating: options.updatesGoldenFiles)
-    let recordings = options.recordings.map { SuiteRecordings($0, of: path) }
+    let recordings = options.recordings.map { SuiteRecordings(options, $0, of: path) }
     let chain = session.chain
     try recordings?.begin(session)
     session.chain.hideFromCommandLines(besides: chain)

@@ -107,7 +107,7 @@ def test_replayed_calls_count(run, tmp_path):
 
 
 def test_mocked_calls_count(run, tmp_path, descriptor_set):
-    (tmp_path / "stubs.json").write_text('{"method":"demo.v1.Demo/Hello","response":{"message":"m"}}')
+    (tmp_path / "stubs.json").write_text('{"method":"demo.v1.Demo/Hello","response":{"message":{"message":"m"}}}')
     options = ["--mock", tmp_path / "stubs.json", "--descriptor-set", descriptor_set]
     result, coverage = run('test a\ncall Hello {"name":"Ada"}\n', options=options, url="http://127.0.0.1:1")
     assert result.code == 0, result.out

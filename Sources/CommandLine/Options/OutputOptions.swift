@@ -222,14 +222,14 @@ extension OptionTable {
         + "annotations of GitHub Actions. Only text has a summary.",
       example: "rpcurl diff --format json demo.binpb protos", standard: "text", isConfigurable: false),
     Option(
-      .rules, "--rules", .choice("PACKAGE WIRE_JSON WIRE"), "CATEGORY", .own, .diff,
+      .rules, "--rules", .choice("PACKAGE WIRE_JSON WIRE"), "CATEGORY", .own, [.diff, .test],
       "Category of the rules: PACKAGE, WIRE_JSON or WIRE.",
       "WIRE contains what breaks binary messages, WIRE_JSON also what breaks JSON, and PACKAGE also what breaks calls and "
         + "generated code: removed methods, messages and fields, and options of files.",
       example: "rpcurl diff --rules WIRE_JSON demo.binpb protos", standard: "PACKAGE", trust: .harmless,
       isCommon: true),
     Option(
-      .ignoredRule, "--ignore", .text, "RULE", .own, .diff,
+      .ignoredRule, "--ignore", .text, "RULE", .own, [.diff, .test],
       "Do not apply this rule; may repeat.",
       example: "rpcurl diff --ignore FILE_SAME_GO_PACKAGE demo.binpb protos", repeats: true, trust: .harmless,
       isCommon: true, completion: "ask:rule"),

@@ -56,6 +56,14 @@ extension OptionTable {
       "Fail with exit code 8 if fewer methods are called.",
       example: "rpcurl test --coverage-min 80 tests", isConfigurable: false),
     Option(
+      .compare, "--compare", .text, "OLD", .own, .test,
+      "Fail if an older schema is not compatible with what the tests exercise.",
+      "OLD is a descriptor set, a .proto file, a directory of them or a server. Messages must mean the same in both schemas, and "
+        + "changes of the methods, messages and enums of the calls must not break the rules of rpcurl diff. With --replay, "
+        + "the schema is not the recorded one, but that of --descriptor-set, --proto or the server.",
+      example: "rpcurl test --compare v1.binpb --replay cassettes --descriptor-set v2.binpb tests",
+      isConfigurable: false, completion: "file"),
+    Option(
       .update, "--update", .flag, "", .own, .test,
       "Write the golden files of checks instead of comparing them.",
       example: "rpcurl test --update tests", isConfigurable: false),

@@ -16,14 +16,14 @@ struct DiffCommand {
   private let options: SchemaCommandOptions
   private let format: Format
   private let category: RuleCategory
-  private let ignored: [Argument]
+  private let invocation: Invocation
   private let only: [Argument]
 
   init(_ invocation: Invocation) {
     options = SchemaCommandOptions(invocation)
     format = invocation.choice(.diffFormat) ?? .text
     category = invocation.choice(.rules) ?? .package
-    ignored = invocation.all(.ignoredRule)
+    self.invocation = invocation
     only = invocation.all(.onlyNames)
   }
 
@@ -33,16 +33,13 @@ struct DiffCommand {
     guard arguments.contains(where: { $0.text != "-" }) else {
       throw Failure(.usage, "-", "only one of OLD and NEW can be standard input")
     }
-    let rules = try rules()
+    let rules = try Self.rules(invocation)
     let clients = options.clients(console)
     let old = try SchemaOperand.pool(arguments[0], options, clients)
     let new = try SchemaOperand.pool(arguments[1], options, clients)
     try checkNames(old, new)
     let findings = try SchemaOutput.schema { () throws(SchemaError) in
-      let missing = try Self.missingImports(old).union(Self.missingImports(new))
-      return try SchemaComparison.findings(from: old, to: new, rules: rules) { file, package in
-        !Self.isBuiltIn(package) && !missing.contains(file)
-      }
+      try SchemaComparison.findings(ofAPI: old, new, rules: rules)
     }
     let wanted = findings.filter(isWanted)
     let broken = wanted.filter { $0.rule != nil }
@@ -54,9 +51,9 @@ struct DiffCommand {
   // MARK: Rules and names
 
   /// The rules of the category, without those of `--ignore`.
-  private func rules() throws(Failure) -> Set<Rule> {
-    var rules = category.rules
-    for argument in ignored {
+  static func rules(_ invocation: Invocation) throws(Failure) -> Set<Rule> {
+    var rules = (invocation.choice(.rules) ?? RuleCategory.package).rules
+    for argument in invocation.all(.ignoredRule) {
       let name = argument.string ?? ""
       guard let rule = Rule(rawValue: name) else {
         let nearest = DescriptorPool.nearestNames(to: name.uppercased(), among: Rule.allCases.map(\.rawValue))
@@ -97,17 +94,6 @@ struct DiffCommand {
       let name = (argument.string ?? "").replacing("/", with: ".")
       return symbol.hasPrefix(name) && [nil, "."].contains(symbol.dropFirst(name.count).first)
     }
-  }
-
-  /// Whether a package is one that every schema may have, such as that of the well-known types.
-  private static func isBuiltIn(_ package: String) -> Bool {
-    package == "google.protobuf" || package.hasPrefix("google.protobuf.")
-      || WellKnownSchemas.servicePackages.contains(package)
-  }
-
-  /// The files that a schema imports and lacks, which the other schema may have.
-  private static func missingImports(_ pool: DescriptorPool) throws(SchemaError) -> Set<String> {
-    Set(try pool.importedFiles(ofFiles: pool.fileNames).missingImports)
   }
 
   // MARK: Output

@@ -6,6 +6,7 @@ import Interceptors
 import Output
 import Protobuf
 import RPCProtocols
+import SchemaDiff
 import SuiteReports
 import Suites
 import System
@@ -113,6 +114,8 @@ struct TestCommand {
     var counts = SuiteEnd()
     var coverage = SuiteCoverage()
     var missing: [String] = []
+    var options = options
+    options.contract = try contract(console)
     let processes = files.count == 1 ? nil : SuiteProcesses(files, jobs: jobs) { arguments($0) }
     output.add(.run(start))
     let named = Set(invocation.positionals.map(\.text))
@@ -143,6 +146,15 @@ struct TestCommand {
       throw Failure(.input, file, "no tests", hint: "test NAME begins one; see rpcurl-test(5)")
     }
     try check(counts, coverage.called)
+  }
+
+  /// The older schema of `--compare`.
+  private func contract(_ console: Console) throws -> SuiteContract? {
+    guard let argument = invocation.last(.compare), let text = argument.text else { return nil }
+    let rules = try DiffCommand.rules(invocation)
+    let command = SchemaCommandOptions(invocation)
+    let pool = try SchemaOperand.pool(Positional(text, argument.origin), command, command.clients(console))
+    return SuiteContract(pool, named: text, rules: rules)
   }
 
   /// The event of the start.
