@@ -1,15 +1,9 @@
-import Interceptors
 import SuiteReports
 
 /// The report as an HTML page without scripts and without references to other files.
 package struct LoadPage {
   private let report: LoadReport
   private let results: [LoadThreshold.Result]
-
-  /// The size of a chart and of its margin, in its own units.
-  private static let width = 800.0
-  private static let height = 240.0
-  private static let margin = 60.0
 
   /// Makes a page.
   package init(_ report: LoadReport, _ results: [LoadThreshold.Result]) {
@@ -19,51 +13,51 @@ package struct LoadPage {
 
   /// The page.
   package var html: String {
-    let title = Self.escaped("\(report.method) at \(report.target)")
-    return """
-      <!DOCTYPE html>
-      <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-      <title>\(title)</title>
-      <style>\(Self.style)</style></head><body>
-      <h1>\(title)</h1>
-      <p>\(Self.escaped(report.shape.text))\(report.isInterrupted ? ", interrupted" : "")</p>
-      \(thresholds)
-      <h2>Calls</h2>
-      \(calls)
-      <h2>Latency by percentile</h2>
-      \(distribution)
-      \(Self.table(report.latencies.map { [$0.name, "\(Decimal.milliseconds($0.latency)) ms"] }))
-      <h2>Calls in a second, over time</h2>
-      \(chart(rates, unit: "/s"))
-      <h2>Longest latency, over time</h2>
-      \(chart(longest, unit: " ms"))
-      </body></html>
+    let title = HTMLPage.escape("\(report.method) at \(report.target)")
+    let verdict = results.isEmpty ? "" : results.allSatisfy(\.holds) ? " passed" : " failed"
+    let facts = report.shape.text + (report.isInterrupted ? ", interrupted" : "")
+    return HTMLPage.text(
+      title: "\(title) – rpcurl load",
+      header: """
+        <h1>rpcurl load</h1>
+        <p class="verdict\(verdict)">\(HTMLPage.escape(report.method))</p>
+        <p class="facts">\(HTMLPage.escape("\(report.target) · \(facts)"))</p>
 
-      """
+        """,
+      main: """
+        \(thresholds)<h2>Calls</h2>
+        \(Self.table(calls))<h2>Latency by percentile</h2>
+        \(distribution)\(percentiles)<h2>Calls in a second, over time</h2>
+        \(chart(rates, unit: "/s"))<h2>Longest latency, over time</h2>
+        \(chart(longest, unit: " ms"))
+        """, style: Self.style)
   }
 
   private static let style = """
-    :root{color-scheme:light dark;--line:#06c;--bad:#c00;--good:#080;--grid:#8886}\
-    @media(prefers-color-scheme:dark){:root{--line:#6af;--bad:#f66;--good:#6c6}}\
-    body{font:15px/1.4 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}\
-    h1{font-size:1.3em;overflow-wrap:anywhere}h2{font-size:1.1em;margin-top:2em}\
-    table{border-collapse:collapse}td{padding:.15em 1.5em .15em 0;font-variant-numeric:tabular-nums}\
-    svg{width:100%;height:auto}svg text{font-size:12px;fill:currentColor}\
-    .grid{stroke:var(--grid)}.line{fill:none;stroke:var(--line);stroke-width:2}\
-    .failed{color:var(--bad);font-weight:bold}.passed{color:var(--good)}
+    .numbers { width: auto; } .numbers td { font-variant-numeric: tabular-nums; }
+    .numbers td { padding: .2rem 2rem .2rem 0; } .cards div { padding: .2rem 1rem .2rem 0; } .numbers tr:first-child { border-top: 0; }
+    td.passed { color: var(--passed); } td.failed { color: var(--failed); font-weight: 600; }
+    .cards { display: grid; grid-template-columns: repeat(5, 1fr); font-variant-numeric: tabular-nums; }
+    @media (max-width: 40rem) { .cards { grid-template-columns: repeat(3, 1fr); } }
+    .cards span { display: block; color: var(--faint); font-size: .8rem; }
+    .chart { position: relative; height: 14rem; margin: 1rem 1.5rem 2.5rem 4.5rem; }
+    .chart svg { position: absolute; width: 100%; height: 100%; overflow: visible; }
+    .chart path { fill: none; vector-effect: non-scaling-stroke; stroke: var(--line); }
+    .chart .area { fill: var(--bar); fill-opacity: .25; stroke: none; }
+    .chart .curve { stroke: var(--link); stroke-width: 2; stroke-linejoin: round; }
+    .chart span { position: absolute; color: var(--faint); font-size: .75rem; white-space: nowrap; }
+    .chart .y { right: 100%; transform: translateY(-50%); padding-right: .5rem; }
+    .chart .x { top: 100%; transform: translateX(-50%); padding-top: .3rem; }
     """
 
   private var thresholds: String {
     guard !results.isEmpty else { return "" }
-    let rows = results.map { result in
-      let word = result.holds ? "passed" : "failed"
-      let cells = [result.threshold.text, result.measured].map { "<td>\(Self.escaped($0))</td>" }
-      return "<tr><td class=\"\(word)\">\(word)</td>\(cells.joined())</tr>"
-    }
-    return "<h2>Thresholds</h2>\n<table>\(rows.joined())</table>"
+    return "<h2>Thresholds</h2>\n"
+      + Self.table(
+        results.map { [$0.holds ? "passed" : "failed", $0.threshold.text, $0.measured] }, isMarked: true)
   }
 
-  private var calls: String {
+  private var calls: [[String]] {
     let statistics = report.statistics
     var rows = [
       [
@@ -75,13 +69,25 @@ package struct LoadPage {
       ["received", "\(statistics.receivedMessages) messages", Decimal.size(statistics.receivedBytes)],
     ]
     if report.missed > 0 { rows.append(["not started", "\(report.missed)", ""]) }
-    rows += statistics.groups.map { [$0.outcome.name, "\($0.calls)", $0.reason] }
-    return Self.table(rows)
+    return rows + statistics.groups.map { [$0.outcome.name, "\($0.calls)", $0.reason] }
   }
 
-  private static func table(_ rows: [[String]]) -> String {
-    let lines = rows.map { "<tr>\($0.map { "<td>\(escaped($0))</td>" }.joined())</tr>" }
-    return "<table>\(lines.joined())</table>"
+  /// A table. With `isMarked`, the first column has the classes that it names.
+  private static func table(_ rows: [[String]], isMarked: Bool = false) -> String {
+    let lines = rows.map { row in
+      let cells = row.enumerated().map { index, cell in
+        "<td\(isMarked && index == 0 ? " class=\"\(cell)\"" : "")>\(HTMLPage.escape(cell))</td>"
+      }
+      return "<tr>\(cells.joined())</tr>\n"
+    }
+    return "<table class=\"numbers\">\n\(lines.joined())</table>\n"
+  }
+
+  private var percentiles: String {
+    let cards = report.latencies.map {
+      "<div><span>\($0.name)</span>\(Decimal.milliseconds($0.latency)) ms</div>\n"
+    }
+    return "<div class=\"cards\">\n\(cards.joined())</div>\n"
   }
 
   // MARK: Charts
@@ -135,32 +141,63 @@ package struct LoadPage {
     return chart(points, last: last, marks: marks, unit: unit)
   }
 
+  /// A curve above a grid. Labels are text of the page, so that they keep their size when the chart is narrow.
+  ///
+  /// - Parameters:
+  ///   - points: The points, in the order of x.
+  ///   - last: The end of the horizontal axis, which begins at 0.
+  ///   - marks: The labels of the horizontal axis.
+  ///   - unit: The unit of the vertical axis.
   private func chart(
     _ points: [(x: Double, y: Double)], last: Double, marks: [(x: Double, text: String)], unit: String
   ) -> String {
-    guard !points.isEmpty else { return "<p>No call ended.</p>" }
-    let (width, height, margin) = (Self.width, Self.height, Self.margin)
-    let top = max(points.reduce(0) { max($0, $1.y) }, 1e-9)
+    guard let first = points.first, let end = points.last else { return "<p>No call ended.</p>\n" }
+    let axis = LoadAxis(points.reduce(0) { max($0, $1.y) })
     func place(_ x: Double, _ y: Double) -> String {
-      let right = margin + x / last * (width - 2 * margin)
-      return "\(Decimal.text(right, 1)),\(Decimal.text(height - 20 - y / top * (height - 40), 1))"
+      "\(Decimal.text(x / last * 1000, 1)) \(Decimal.text(1000 - y / axis.top * 1000, 1))"
     }
-    var svg = "<svg viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\">"
-    for step in 0...4 {
-      let y = top * Double(step) / 4
-      let line = "M\(place(0, y))L\(place(last, y))"
-      let base = Decimal.text(height - 16 - Double(step) / 4 * (height - 40), 1)
-      svg +=
-        "<path class=\"grid\" d=\"\(line)\"/><text x=\"0\" y=\"\(base)\">\(Decimal.text(y, y < 10 ? 2 : 0))\(unit)</text>"
+    var grid = ""
+    var labels = ""
+    for value in axis.values {
+      grid += "M\(place(0, value))H1000"
+      let top = Decimal.text(100 - value / axis.top * 100, 2)
+      labels += "<span class=\"y\" style=\"top:\(top)%\">\(Decimal.short(value))\(unit)</span>\n"
     }
     for mark in marks {
-      let x = Decimal.text(margin + mark.x / last * (width - 2 * margin), 1)
-      svg += "<text x=\"\(x)\" y=\"\(Int(height) - 4)\" text-anchor=\"middle\">\(mark.text)</text>"
+      labels +=
+        "<span class=\"x\" style=\"left:\(Decimal.text(mark.x / last * 100, 2))%\">\(mark.text)</span>\n"
     }
     let line = points.map { place($0.x, $0.y) }.joined(separator: "L")
-    return svg + "<path class=\"line\" d=\"M\(line)\"/></svg>"
-  }
+    return """
+      <div class="chart">
+      <svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true"><path d="\(grid)"/>\
+      <path class="area" d="M\(place(first.x, 0))L\(line)L\(place(end.x, 0))Z"/><path class="curve" d="M\(line)"/></svg>
+      \(labels)</div>
 
-  /// The text with XML's markup characters and terminal control characters escaped.
-  private static func escaped(_ text: String) -> String { XMLText.escape(TerminalText.escape(text)) }
+      """
+  }
+}
+
+/// The vertical axis of a chart: at most five steps of a round number from 0.
+struct LoadAxis {
+  /// The values of the grid.
+  let values: [Double]
+
+  /// The greatest of them.
+  var top: Double { values.last ?? 1 }
+
+  /// Makes an axis for values up to a positive one.
+  init(_ greatest: Double) {
+    // Above what occurs: microseconds to weeks in milliseconds.
+    let greatest = greatest > 1e-5 ? min(greatest, 1e12) : 1e-5
+    var (step, power) = (1e-6, 1e-6)
+    search: while true {
+      for factor in [1.0, 2, 5] {
+        step = power * factor
+        if greatest / step <= 5 { break search }
+      }
+      power *= 10
+    }
+    values = (0...Int((greatest / step).rounded(.up))).map { Double($0) * step }
+  }
 }

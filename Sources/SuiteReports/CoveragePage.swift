@@ -7,7 +7,7 @@ enum CoveragePage {
     let called = coverage.called
     let verdict = "\(called.used) of \(called.of) methods called"
     let facts = run.map { [$0.time, $0.facts, "rpcurl \($0.version)"] } ?? []
-    return HTMLReport.page(
+    return HTMLPage.text(
       title: "\(verdict) – rpcurl test",
       header: """
         <h1>rpcurl test: coverage</h1>

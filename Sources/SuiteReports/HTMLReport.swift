@@ -20,7 +20,7 @@ package struct HTMLReport: SuiteReport {
     // Files with failures are first.
     let sorted = files.filter { !$0.counts.isSuccess } + files.filter(\.counts.isSuccess)
     let coverage = record.coverage.map { CoveragePage.section($0, heading: "Coverage") } ?? ""
-    return Self.page(
+    return HTMLPage.text(
       title: "\(end.text) – rpcurl test",
       header: """
         <h1>rpcurl test</h1>
@@ -28,37 +28,6 @@ package struct HTMLReport: SuiteReport {
         \(Self.share(end))<p class="facts">\(facts(end))</p>
 
         """, main: sorted.map { Self.section($0, longest) }.joined() + coverage)
-  }
-
-  /// A page of its own.
-  ///
-  /// - Parameters:
-  ///   - title: The title, escaped.
-  ///   - header: What is above the content, as HTML.
-  ///   - main: The content, as HTML.
-  static func page(title: String, header: String, main: String) -> String {
-    """
-    <!DOCTYPE html>
-    <html lang="en">
-    <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-    <title>\(title)</title>
-    <style>
-    \(HTMLStyle.text)
-    </style>
-    </head>
-    <body>
-    <header>
-    \(header)</header>
-    <main>
-    \(main)</main>
-    </body>
-    </html>
-
-    """
   }
 
   /// A bar with the shares of the outcomes.
@@ -152,7 +121,7 @@ package struct HTMLReport: SuiteReport {
     }
   }
 
-  static func escape(_ text: String) -> String { XMLText.escape(ReportText.printable(text)) }
+  static func escape(_ text: String) -> String { HTMLPage.escape(text) }
 }
 
 extension FailureLines {

@@ -80,6 +80,20 @@ struct LoadReportTests {
     #expect(LoadPage(LoadThresholdTests.report(calls: 0), []).html.contains("No call ended."))
   }
 
+  @Test(
+    arguments: [
+      (29, [0, 10, 20, 30]), (5, [0, 1, 2, 3, 4, 5]), (230, [0, 50, 100, 150, 200, 250]),
+      (0.9, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+    ] as [(Double, [Double])])
+  func axisHasRoundNumbers(_ greatest: Double, _ values: [Double]) {
+    let axis = LoadAxis(greatest)
+    #expect(axis.values.map { ($0 * 1e6).rounded() / 1e6 } == values)
+  }
+
+  @Test(arguments: [0, -1, 1e-300, 1e300, .infinity, .nan]) func axisOfAnyNumberIsShort(_ greatest: Double) {
+    #expect((2...6).contains(LoadAxis(greatest).values.count))
+  }
+
   @Test func progressIsOneLine() {
     let report = LoadThresholdTests.report()
     let shape = LoadShape(.closed, jobs: 1, warmUp: .seconds(2), duration: nil)
