@@ -151,7 +151,7 @@ let package = Package(
       name: "Suites",
       dependencies: [
         "Session", "Checks", "SuiteReports", "SchemaDiff", "Calls", "Output", "System", "RPCClient",
-        "Transport", "Interception", "RPCProtocols", "Protobuf", "CommandLine",
+        "Interceptors", "Transport", "Interception", "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
@@ -246,7 +246,7 @@ let package = Package(
     .testTarget(
       name: "LoadModelTests", dependencies: ["LoadModel", "Interceptors", "RPCProtocols", "Protobuf"],
       swiftSettings: strict),
-    .testTarget(name: "SuitesTests", dependencies: ["Suites", "Output"], swiftSettings: strict),
+    .testTarget(name: "SuitesTests", dependencies: ["Suites", "Output", "System"], swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),
     .testTarget(
       name: "PluginHostTests",

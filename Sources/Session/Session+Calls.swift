@@ -31,6 +31,8 @@ extension Session {
     if let status {
       stream.saved?.hasFailed = true
       if isObserved { return }
+      // A check of the status may follow.
+      guard scriptDepth == 0 else { return failures.append((stream, status, nil)) }
       throw Failure(reported: status)
     }
     if values.isEmpty, plan.method.clientStreaming, stream.received == 0 {

@@ -27,7 +27,7 @@ package final class Session {
   package let client: RPCClient
   /// Whether lines are typed on a terminal.
   package let isInteractive: Bool
-  package let environment: (String) -> String? = EnvironmentVariables.value
+  package let environment: (String) -> String?
 
   /// The settings of calls; changed by `setState`.
   package internal(set) var state: SessionState
@@ -55,14 +55,15 @@ package final class Session {
   /// The last edited text of each method.
   package var edited: [String: String] = [:]
   /// The file and line of the running script.
-  package var place: String?
+  package var place: SessionPlace?
   package var scriptDepth = 0
-  /// The streams opened by a script that have failed.
-  private var failures: [(place: String?, status: ExitStatus)] = []
+  /// The calls and streams of a script that have failed, until a check of their status follows. Of a call, with the
+  /// command to record then.
+  var failures: [(stream: SessionStream, status: ExitStatus, text: String?)] = []
   /// The exit status, once the session is to end.
   package private(set) var end: ExitStatus?
 
-  private var input: (any LineInput)?
+  private(set) var input: (any LineInput)?
   private var reader: SessionStatementReader
   private var lines: [String?] = []
   private var interrupts: [Bool] = []
@@ -79,11 +80,14 @@ package final class Session {
   ///   - state: The settings of its calls.
   ///   - isInteractive: Whether lines are typed on a terminal.
   ///   - schemaCommand: Runs `list`, `describe`, `template` or `export`.
+  ///   - environment: Returns the value of an environment variable.
   /// - Throws: `Failure` if the settings are invalid.
   package init(
-    _ console: Console, _ state: SessionState, isInteractive: Bool, schemaCommand: @escaping SchemaCommand
+    _ console: Console, _ state: SessionState, isInteractive: Bool, schemaCommand: @escaping SchemaCommand,
+    environment: @escaping (String) -> String? = EnvironmentVariables.value
   ) throws {
     self.console = console
+    self.environment = environment
     schema = SessionSchema(console.error)
     self.schemaCommand = schemaCommand
     self.isInteractive = isInteractive
@@ -276,7 +280,7 @@ package final class Session {
       if observer?.ended(stream, status) == true { continue }
       if let status {
         // The end of a stream that a script cancels is not a failure.
-        if stream.place != nil, !stream.isCanceled { failures.append((stream.place, status)) }
+        if stream.place != nil, !stream.isCanceled { failures.append((stream, status, nil)) }
       } else {
         notice("\(stream.title) ended: \(stream.status)")
       }
@@ -336,18 +340,6 @@ package final class Session {
     _ = try? wait { all.allSatisfy(\.isDone) }
     // Run the loop once more to send the resets of canceled streams.
     try? client.loop.run { true }
-  }
-
-  /// Drops the failures of streams that earlier scripts opened.
-  package func forgetFailuresOfStreams() {
-    failures.removeAll()
-  }
-
-  /// Throws the failure of a stream that the script opened.
-  package func throwFailureOfStream() throws(Failure) {
-    guard scriptDepth > 0 || input == nil, let failure = failures.first else { return }
-    failures.removeAll()
-    throw Failure(failure.status, failure.place ?? "", "the stream opened here failed")
   }
 
   // MARK: Ctrl-C

@@ -104,7 +104,12 @@ extension Session {
       words: try entry.verb.isFreeForm ? [] : words(rest), rest: String(rest), values: statement.values,
       output: statement.output, name: name, usage: entry.verb.usage)
     guard !entry.verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
+    let count = failures.count
     try entry.run(self, arguments)
+    if name == "call", failures.count > count {
+      failures[failures.count - 1].text = statement.text
+      return
+    }
     if entry.saving == .always || entry.saving == .withWords && !rest.isEmpty { record.add(statement.text) }
   }
 

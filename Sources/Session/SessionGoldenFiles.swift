@@ -4,21 +4,21 @@ import Output
 import Protobuf
 import System
 
-/// The golden files of checks. Relative names are relative to a directory.
+/// The golden files of checks.
 package struct SessionGoldenFiles: GoldenFiles {
-  /// The directory of relative names, with its slash; empty for the working directory.
-  private let directory: String
+  /// The file that relative names are relative to; empty for the working directory.
+  private let suite: String
   package let isUpdating: Bool
 
   /// - Parameters:
-  ///   - directory: The directory of relative names, with its slash; empty for the working directory.
+  ///   - suite: The file that relative names are relative to; empty for the working directory.
   ///   - isUpdating: Whether files that differ are written.
-  package init(directory: String = "", isUpdating: Bool = false) {
-    self.directory = directory
+  package init(besides suite: String = "", isUpdating: Bool = false) {
+    self.suite = suite
     self.isUpdating = isUpdating
   }
 
-  private func place(_ path: String) -> String { path.begins(with: "/") ? path : directory + path }
+  private func place(_ path: String) -> String { Directory.path(of: path, besides: suite) }
 
   package func read(_ path: String) throws(GoldenFileError) -> [UInt8]? {
     guard access(place(path), F_OK) == 0 || errno != ENOENT else { return nil }

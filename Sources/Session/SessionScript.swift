@@ -18,13 +18,7 @@ extension Session {
     guard scriptDepth < Self.depthLimit else {
       throw Failure(.usage, path, "scripts are nested more than \(Self.depthLimit) deep")
     }
-    let text: [UInt8]
-    do {
-      text = try FileContents.read(
-        path, limitBytes: FileContents.dataLimitBytes, waitLimit: options.request.maxTime)
-    } catch {
-      throw Failure(.usage, path, error.why)
-    }
+    let text = try contents(of: path)
     if scriptDepth == 0 { forgetFailuresOfStreams() }
     let before = place
     scriptDepth += 1
@@ -35,31 +29,67 @@ extension Session {
     var reader = SessionStatementReader()
     var first = 0
     var firstFailure: Failure?
-    // Split at line feeds only, as the prompt does: JSON strings may contain the other line ends of Unicode.
-    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    for (index, line) in lines.enumerated() where end == nil {
-      if !reader.isWithin { first = index + 1 }
-      place = "\(path), line \(first)"
+    func attempt(_ body: () throws -> Void) throws {
       do {
-        guard let statement = try reader.add(PipedInput.text(ofLine: line)) else { continue }
-        try execute(statement)
-        // Let open streams progress, and handle signals.
-        if !(try wait { true }) { handleSignal() }
-        try throwFailureOfStream()
+        try body()
       } catch {
         // The observer ends the script by an error of its own.
         guard observer == nil || error is Failure else { throw error }
-        let failure = Self.placed(error, place ?? path)
+        let failure = Self.placed(error, place?.description ?? path)
         guard keepsGoing, end == nil else { throw failure }
         report(failure)
         firstFailure = firstFailure ?? failure
       }
     }
+    // Split at line feeds only, as the prompt does: JSON strings may contain the other line ends of Unicode.
+    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() where end == nil {
+      if !reader.isWithin { first = index + 1 }
+      let read = Result { try reader.add(PipedInput.text(ofLine: line)) }
+      if case .success(nil) = read { continue }
+      // A check may expect that the call before it failed.
+      if (try? read.get())?.isCheck != true { try attempt { try throwFailureOfStream() } }
+      place = SessionPlace(path, line: first)
+      try attempt {
+        if let statement = try read.get() { try execute(statement) }
+        // Let open streams progress, and handle signals.
+        if !(try wait { true }) { handleSignal() }
+      }
+    }
+    if end == nil { try attempt { try throwFailureOfStream() } }
     if reader.isWithin, end == nil {
       throw Failure(.input, "\(path), line \(first)", "unexpected end of the JSON")
     }
     // Each error was reported.
     if let firstFailure, end == nil { throw Failure(reported: firstFailure.status) }
+  }
+
+  /// Drops the failures of streams that earlier scripts opened.
+  package func forgetFailuresOfStreams() {
+    failures.removeAll()
+  }
+
+  /// Throws the failure of a call of the script, or of a stream that it opened.
+  package func throwFailureOfStream() throws(Failure) {
+    guard scriptDepth > 0 || input == nil, let failure = failures.first else { return }
+    failures.removeAll()
+    guard failure.stream.number != nil else { throw Failure(reported: failure.status) }
+    throw Failure(failure.status, failure.stream.place?.description ?? "", "the stream opened here failed")
+  }
+
+  /// Forgets the failures of a call whose status a check decides about.
+  func acceptFailures(of stream: SessionStream) {
+    for failure in failures where failure.stream === stream { failure.text.map { record.add($0) } }
+    failures.removeAll { $0.stream === stream }
+  }
+
+  private func contents(of path: String) throws(Failure) -> [UInt8] {
+    do {
+      return try FileContents.read(
+        path, limitBytes: FileContents.dataLimitBytes, waitLimit: options.request.maxTime)
+    } catch {
+      throw Failure(.usage, path, error.why)
+    }
   }
 
   private static func placed(_ error: any Error, _ place: String) -> Failure {

@@ -23,6 +23,13 @@ package struct SessionStatement {
 }
 
 extension SessionStatement {
+  /// Whether it is a check of the call before it.
+  package var isCheck: Bool { verb == "expect" }
+
+  private var verb: Substring {
+    head.droppingScalars { $0 == ":" }.prefixOfScalars { !$0.properties.isWhitespace }
+  }
+
   /// Whether a command accepts `> FILE`.
   fileprivate static func acceptsOutput(_ head: String) -> Bool {
     head.droppingScalars { $0 == ":" }.prefixOfScalars { !$0.properties.isWhitespace } == "call"

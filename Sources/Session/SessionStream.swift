@@ -13,7 +13,7 @@ package final class SessionStream {
   package private(set) var plan: CallPlan
   package let printer: CallPrinter
   /// The file and line of the script that opened it.
-  package let place: String?
+  package let place: SessionPlace?
   package private(set) var call: Call?
   /// Whether the session canceled it.
   package private(set) var isCanceled = false
@@ -40,7 +40,7 @@ package final class SessionStream {
   ///   - printer: Prints the call.
   ///   - onResponse: Called with each response message.
   package init(
-    _ plan: CallPlan, number: Int?, place: String?, _ printer: CallPrinter,
+    _ plan: CallPlan, number: Int?, place: SessionPlace?, _ printer: CallPrinter,
     onResponse: @escaping (SessionStream, SessionVariables.LastMessage) -> Void
   ) {
     self.plan = plan

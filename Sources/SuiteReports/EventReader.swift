@@ -67,11 +67,11 @@ struct EventReader {
     return objects
   }
 
-  /// The members, each a number of things.
+  /// The members, each a number of things, whose sums may be out of the range of the type.
   func counts() throws(SuiteEventError) -> [(name: String, count: Int)] {
     var counts: [(name: String, count: Int)] = []
     for member in members {
-      counts.append((member.name, try count(member.value, member.name, limit: Self.countLimit)))
+      counts.append((member.name, try count(member.value, member.name, limit: .max)))
     }
     return counts
   }

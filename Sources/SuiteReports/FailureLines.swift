@@ -45,7 +45,8 @@ struct FailureLines {
 
   /// Adds the failures of a step. The command line of several checks of one call is added once.
   private mutating func add(_ step: StepResult, _ file: String) {
-    let suffix = step.name.map { " (step \(ReportText.oneLine($0)))" } ?? ""
+    let facts = [step.name.map { "step \(ReportText.oneLine($0))" }, step.attemptsText].compactMap(\.self)
+    let suffix = facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))"
     for (index, failure) in step.failures.enumerated() {
       let isLastOfCall =
         index + 1 == step.failures.count || step.failures[index + 1].command != failure.command
@@ -61,6 +62,7 @@ struct FailureLines {
   ///   - suffix: Text after the check.
   ///   - hasCommand: Whether the command line is added.
   mutating func add(_ failure: CheckFailure, _ file: String, suffix: String = "", hasCommand: Bool = true) {
+    let file = failure.file ?? file
     add(.title, "\(Self.place(file, failure.line)): expect \(ReportText.oneLine(failure.check))\(suffix)")
     if let diff = failure.diff, !diff.isEmpty {
       add(.plain, "  - expected, + got")
@@ -78,8 +80,7 @@ struct FailureLines {
 
   /// Adds an error with its place and hint.
   mutating func add(_ error: SuiteError, _ file: String) {
-    let text = ReportText.oneLine("\(error.what): \(error.why)")
-    add(.title, "\(Self.place(file, error.line)): \(text)")
+    add(.title, "\(Self.place(file, error.line)): \(error.text)")
     if let hint = error.hint { add(.plain, "  hint: \(ReportText.oneLine(hint))") }
   }
 

@@ -28,7 +28,7 @@ package struct GitHubReport: SuiteReport {
       for failure in step.failures {
         var lines = FailureLines()
         lines.add(failure, test.file)
-        text += annotation(test.file, failure.line, test.title, lines)
+        text += annotation(failure.file ?? test.file, failure.line, test.title, lines)
       }
     }
     if let error = test.error { text += Self.error(error, test.file, title: test.title) }

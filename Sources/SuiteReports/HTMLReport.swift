@@ -111,7 +111,8 @@ package struct HTMLReport: SuiteReport {
 
   /// The calls of a step.
   private static func list(_ step: StepResult) -> [String] {
-    let name = step.name.map { "\(escape(ReportText.oneLine($0))): " } ?? ""
+    let facts = [step.name.map(ReportText.oneLine), step.attemptsText].compactMap(\.self)
+    let name = facts.isEmpty ? "" : "\(escape(facts.joined(separator: ", "))): "
     return step.calls.map {
       """
       <li>\(name)<code>\(escape($0.method))</code> \(escape($0.status)) \

@@ -24,11 +24,10 @@ package struct JUnitReport: SuiteReport {
     if let error = file.error {
       var lines = FailureLines()
       lines.add(error, file.path)
-      let message = "\(error.what): \(error.why)"
       suite.cases.append(
         JUnitCase(
-          name: "[\(error.what)]", className: className, duration: .zero,
-          result: .error(type: "file", message: ReportText.oneLine(message), text: lines.text)))
+          name: "[\(error.what.isEmpty ? error.why : error.what)]", className: className, duration: .zero,
+          result: .error(type: "file", message: error.text, text: lines.text)))
     }
     // That of the others is in their details.
     for test in file.tests where test.outcome == .passed {
@@ -42,7 +41,7 @@ package struct JUnitReport: SuiteReport {
     details.add(test)
     let failures = test.steps.flatMap(\.failures)
     var message = failures.count == 1 ? failures.first?.summary ?? "" : "\(failures.count) checks failed"
-    if let error = test.error { message = ReportText.oneLine("\(error.what): \(error.why)") }
+    if let error = test.error { message = error.text }
     let result: JUnitCase.Result =
       switch test.outcome {
       case .passed: .passed

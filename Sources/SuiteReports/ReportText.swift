@@ -52,6 +52,16 @@ extension TestResult {
   }
 }
 
+extension SuiteError {
+  /// What failed and why, on one line.
+  var text: String { ReportText.oneLine(what.isEmpty ? why : "\(what): \(why)") }
+}
+
+extension StepResult {
+  /// The number of attempts; nil if there was one.
+  var attemptsText: String? { attempts > 1 ? ReportText.count(attempts, "attempt") : nil }
+}
+
 extension SuiteEnd {
   /// The counts that are not zero.
   var counts: [(outcome: TestOutcome, text: String)] {

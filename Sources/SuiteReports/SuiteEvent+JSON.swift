@@ -81,6 +81,7 @@ extension StepResult {
     object.addIfPresent("name", name)
     object.add("line", line)
     object.add("seconds", raw: duration.secondsNumber)
+    if attempts > 1 { object.add("attempts", attempts) }
     object.addList("calls", calls.map(\.json))
     object.addList("failures", failures.map(\.json))
     return object.object
@@ -102,6 +103,7 @@ extension CallRecord {
 extension CheckFailure {
   fileprivate var json: String {
     var object = JSONObject()
+    object.addIfPresent("file", file)
     object.add("line", line)
     object.add("check", check)
     object.add("expected", expected)

@@ -76,12 +76,14 @@ extension StepResult {
           method: try call.text("method"), line: try call.count("line"), status: try call.text("status"),
           duration: try call.seconds(), command: try call.textIfPresent("command")))
     }
-    for failure in try object.objects("failures") {
-      failures.append(
-        CheckFailure(
-          line: try failure.count("line"), check: try failure.text("check"),
-          expected: try failure.text("expected"), got: try failure.text("got"),
-          diff: try failure.textIfPresent("diff"), command: try failure.textIfPresent("command")))
+    attempts = try object.countIfPresent("attempts") ?? 1
+    for reader in try object.objects("failures") {
+      var failure = CheckFailure(
+        line: try reader.count("line"), check: try reader.text("check"),
+        expected: try reader.text("expected"), got: try reader.text("got"),
+        diff: try reader.textIfPresent("diff"), command: try reader.textIfPresent("command"))
+      failure.file = try reader.textIfPresent("file")
+      failures.append(failure)
     }
   }
 }

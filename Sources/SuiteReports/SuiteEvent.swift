@@ -108,6 +108,8 @@ package struct StepResult: Sendable, Equatable {
   package var line: Int
   /// The time of all attempts.
   package var duration = Duration.zero
+  /// How often the step was run.
+  package var attempts = 1
   /// The calls of the last attempt.
   package var calls: [CallRecord] = []
   /// The checks of the last attempt that did not hold.
@@ -145,6 +147,8 @@ package struct CallRecord: Sendable, Equatable {
 
 /// A check that did not hold.
 package struct CheckFailure: Sendable, Equatable {
+  /// The path of the file, if it is one of shared steps, and not that of the test.
+  package var file: String?
   /// The line of the check, or of the call that failed without a check of its status; from 1.
   package var line: Int
   /// The check without `expect`: `status ok`.

@@ -22,7 +22,8 @@ package struct TAPReport: SuiteReport {
       return point("\(test.file): \(test.title)", isFailed: isFailed, skip) + Self.diagnostics(of: test)
     case .fileEnd(let end):
       guard let error = end.error else { return "" }
-      return point("\(end.file): \(error.what)", isFailed: true) + Self.block(Self.lines(of: error, end.file))
+      return point("\(end.file): \(error.what.isEmpty ? error.why : error.what)", isFailed: true)
+        + Self.block(Self.lines(of: error, end.file))
     case .end(let end):
       return points == 0 ? "1..0 # SKIP no tests\n" : "1..\(points)\n# \(end.text)\n"
     }
@@ -47,7 +48,7 @@ package struct TAPReport: SuiteReport {
       "outcome: \(test.outcome.rawValue)", "attempts: \(test.attempts)", "at:",
       "  file: \(ReportText.quoted(test.file))", "  line: \(test.line)",
     ]
-    let failures = test.steps.flatMap { step in step.failures.map { (step.name, $0) } }
+    let failures = test.steps.flatMap { step in step.failures.map { (step, $0) } }
     if !failures.isEmpty { lines.append("failures:") }
     for (step, failure) in failures { lines += Self.lines(of: failure, step) }
     if let error = test.error { lines += Self.lines(of: error) }
@@ -55,9 +56,11 @@ package struct TAPReport: SuiteReport {
     return block(lines)
   }
 
-  private static func lines(of failure: CheckFailure, _ step: String?) -> [String] {
+  private static func lines(of failure: CheckFailure, _ step: StepResult) -> [String] {
     var lines = ["  - line: \(failure.line)"]
-    if let step { lines.append("    step: \(ReportText.quoted(step))") }
+    if let file = failure.file { lines.append("    file: \(ReportText.quoted(file))") }
+    if let name = step.name { lines.append("    step: \(ReportText.quoted(name))") }
+    if step.attempts > 1 { lines.append("    attempts: \(step.attempts)") }
     lines += [
       "    check: \(ReportText.quoted(failure.check))",
       "    expected: \(ReportText.quoted(failure.expected))",

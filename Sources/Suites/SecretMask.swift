@@ -1,17 +1,20 @@
 import Protobuf
 
 /// Replaces secrets in texts of reports.
-struct SecretMask {
+final class SecretMask {
   /// Shorter values are part of many words.
   private static let leastBytes = 4
 
-  private let secrets: [String]
+  private var secrets: [String] = []
 
-  init(_ secrets: [String]) {
+  init(_ secrets: [String] = []) { add(secrets) }
+
+  /// Adds secrets that become known during the run.
+  func add(_ values: [String]) {
+    let new = values.filter { $0.utf8.count >= Self.leastBytes && !secrets.contains($0) }
+    guard !new.isEmpty else { return }
     // The longest first: one may be a part of another.
-    self.secrets = secrets.filter { $0.utf8.count >= Self.leastBytes }.sorted {
-      $0.utf8.count > $1.utf8.count
-    }
+    secrets = (secrets + new).sorted { $0.utf8.count > $1.utf8.count }
   }
 
   /// The text without secrets.

@@ -7,12 +7,15 @@ struct StepRun {
   /// A call.
   struct Call {
     let stream: SessionStream
+    /// The line in the suite.
     let line: Int
+    /// The place, maybe in a file that is sourced.
+    let place: SessionPlace
   }
 
   /// A check that failed.
   struct Failed {
-    let line: Int
+    let place: SessionPlace
     let check: String
     let expected: String
     let got: String
@@ -25,6 +28,7 @@ struct StepRun {
   var calls: [Call] = []
   private(set) var failures: [Failed] = []
   var duration = Duration.zero
+  var attempts = 1
 
   init(name: String?, line: Int) {
     self.name = name
@@ -33,16 +37,22 @@ struct StepRun {
 
   /// Notes that a check of a call failed.
   mutating func fail(
-    line: Int, check: String, expected: String, got: String, diff: String? = nil, of stream: SessionStream
+    at place: SessionPlace, check: String, expected: String, got: String, diff: String? = nil,
+    of stream: SessionStream
   ) {
     failures.append(
-      Failed(line: line, check: check, expected: expected, got: got, diff: diff, stream: stream))
+      Failed(place: place, check: check, expected: expected, got: got, diff: diff, stream: stream))
   }
 
   /// The result, without secrets.
-  func result(_ masks: SecretMask) -> StepResult {
+  ///
+  /// - Parameters:
+  ///   - file: The suite.
+  ///   - masks: Removes secrets.
+  func result(of file: String, _ masks: SecretMask) -> StepResult {
     var result = StepResult(name: name, line: line)
     result.duration = duration
+    result.attempts = attempts
     result.calls = calls.map { call in
       CallRecord(
         method: call.stream.plan.name.description, line: call.line,
@@ -50,10 +60,12 @@ struct StepRun {
         command: Self.command(call.stream).map(masks.apply))
     }
     result.failures = failures.map { failed in
-      CheckFailure(
-        line: failed.line, check: masks.apply(failed.check), expected: masks.apply(failed.expected),
+      var failure = CheckFailure(
+        line: failed.place.line, check: masks.apply(failed.check), expected: masks.apply(failed.expected),
         got: masks.apply(failed.got), diff: failed.diff.map(masks.apply),
         command: Self.command(failed.stream).map(masks.apply))
+      if failed.place.file != file { failure.file = failed.place.file }
+      return failure
     }
     return result
   }

@@ -8,7 +8,6 @@ import System
 package enum SuiteFiles {
   /// The suffix of suites in directories.
   package static let suffix = ".rpcurl"
-  private static let depthLimit = 32
   private static let limit = 100_000
 
   /// The files of the arguments: a file itself, or all suites in a directory and below it, in the order of their names.
@@ -24,26 +23,14 @@ package enum SuiteFiles {
         files.append(argument)
         continue
       }
-      let count = files.count
-      add(argument.hasSuffix("/") ? String(argument.dropLast()) : argument, 0, &files)
-      guard files.count > count else {
+      let found = Directory.files(below: argument, suffix: suffix, limit: limit)
+      guard !found.isEmpty else {
         throw Failure(
           .usage, argument, "the directory has no suites", hint: "names of suites end in \(suffix)")
       }
+      files += found
     }
     guard files.count <= limit else { throw Failure(.usage, "", "more than \(limit) suites") }
     return files
-  }
-
-  private static func add(_ directory: String, _ depth: Int, _ files: inout [String]) {
-    guard depth < depthLimit, files.count <= limit else { return }
-    for name in Directory.names(in: directory).sorted() where !name.hasPrefix(".") {
-      let path = "\(directory)/\(name)"
-      if DirectoryPath.isDirectory(path) {
-        add(path, depth + 1, &files)
-      } else if name.hasSuffix(suffix) {
-        files.append(path)
-      }
-    }
   }
 }

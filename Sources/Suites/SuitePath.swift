@@ -3,12 +3,6 @@ import System
 
 /// The names of files in suites.
 enum SuitePath {
-  /// The path of a file that a suite names: relative to the directory of the suite.
-  static func resolve(_ path: String, besides suite: String) -> String {
-    guard !path.hasPrefix("/"), let slash = suite.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
-    return "\(suite[...slash])\(path)"
-  }
-
   /// Reads a file.
   ///
   /// - Parameters:

@@ -13,7 +13,8 @@ extension SuiteRunner {
       let mismatch = contract?.difference(of: message, stream.plan, isRequest: isRequest)
     else { return }
     step?.fail(
-      line: line, check: "\(isRequest ? "request" : "response") as by \(name)", expected: mismatch.expected,
+      at: session.place ?? here, check: "\(isRequest ? "request" : "response") as by \(name)",
+      expected: mismatch.expected,
       got: mismatch.got, diff: mismatch.diff, of: stream)
   }
 

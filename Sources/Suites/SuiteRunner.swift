@@ -17,7 +17,7 @@ final class SuiteRunner {
   let session: Session
   private let options: SuiteOptions
   private let capture: OutputCapture
-  private let masks: SecretMask
+  let masks: SecretMask
   let emit: (SuiteEvent) -> Void
 
   /// What the calls exercise of an API; nil if that is not collected.
@@ -42,16 +42,17 @@ final class SuiteRunner {
   ///   - session: A session that prints to `capture`.
   ///   - options: What runs, and how.
   ///   - capture: What the session prints.
+  ///   - masks: Removes secrets.
   ///   - emit: Receives the events of the file.
   init(
     _ file: Suite, _ session: Session, _ options: SuiteOptions, _ capture: OutputCapture,
-    emit: @escaping (SuiteEvent) -> Void
+    _ masks: SecretMask, emit: @escaping (SuiteEvent) -> Void
   ) {
     self.file = file
     self.session = session
     self.options = options
     self.capture = capture
-    masks = SecretMask(options.secrets)
+    self.masks = masks
     coverage = options.covered.map(CoverageCollector.init)
     contract = options.contract.map(ContractCheck.init)
     self.emit = emit
@@ -132,7 +133,8 @@ final class SuiteRunner {
     } catch is StepEnded {
       let failure = step?.failures.first
       return SuiteError(
-        line: failure?.line ?? line, what: masks.apply(failure?.check ?? ""),
+        line: failure?.place.file == file.path ? failure?.place.line : line,
+        what: masks.apply(failure?.check ?? ""),
         why: masks.apply("expected \(failure?.expected ?? ""), got \(failure?.got ?? "")"), hint: nil)
     } catch {
       return problem(error)
@@ -152,7 +154,7 @@ final class SuiteRunner {
   private func rows(of test: Suite.Test) -> [Row] {
     guard let rows = test.rows, test.skipReason == nil else { return [.none] }
     do {
-      let bytes = try SuitePath.read(SuitePath.resolve(rows.path, besides: file.path), named: rows.path)
+      let bytes = try SuitePath.read(Directory.path(of: rows.path, besides: file.path), named: rows.path)
       return try SuiteRows.parse(rows.path, bytes).enumerated().map { index, row in
         .value(row, name: rows.nameField.flatMap { row[$0] }.map(Self.text) ?? "row \(index + 1)")
       }
@@ -201,7 +203,7 @@ final class SuiteRunner {
       for step in test.steps {
         let (ended, attempts) = try run(step)
         event.attempts = max(event.attempts, attempts)
-        event.steps.append(ended.result(masks))
+        event.steps.append(ended.result(of: file.path, masks))
         guard ended.failures.isEmpty else {
           event.outcome = .failed
           break
@@ -210,7 +212,7 @@ final class SuiteRunner {
     } catch {
       // An assertion is that of an interceptor, or of a time.
       event.outcome = (error as? Failure)?.status == .assertion ? .failed : .error
-      if let step { event.steps.append(step.result(masks)) }
+      if let step { event.steps.append(step.result(of: file.path, masks)) }
       event.error = problem(error)
     }
     step = nil
@@ -238,6 +240,7 @@ final class SuiteRunner {
       attempts += 1
       var ended = try runOnce(step)
       ended.duration = MonotonicClock.now - begin
+      ended.attempts = attempts
       guard !ended.failures.isEmpty, let retry = step.retry, ended.duration + retry.pause < retry.limit else {
         return (ended, attempts)
       }
@@ -265,9 +268,12 @@ final class SuiteRunner {
     return self.step ?? StepRun(name: step.name, line: step.line)
   }
 
+  /// The command of the suite that runs.
+  var here: SessionPlace { SessionPlace(file.path, line: line) }
+
   private func execute(_ command: Suite.Command) throws {
     line = command.line
-    session.place = "\(file.path), line \(line)"
+    session.place = here
     defer { session.place = nil }
     do {
       try session.execute(command.statement)
@@ -285,9 +291,9 @@ final class SuiteRunner {
     if let stream = pending {
       pending = nil
       let message = stream.printer.end?.error?.message ?? ""
-      let place = step?.calls.last { $0.stream === stream }?.line ?? line
+      let place = step?.calls.last { $0.stream === stream }?.place ?? here
       step?.fail(
-        line: place, check: "status ok", expected: "ok",
+        at: place, check: "status ok", expected: "ok",
         got: stream.status + (message.isEmpty ? "" : ": \(message)"), of: stream)
     }
     if step?.failures.isEmpty == false { throw StepEnded() }
@@ -326,13 +332,7 @@ final class SuiteRunner {
   }
 
   func problem(_ error: any Error) -> SuiteError {
-    guard let message = (error as? Failure)?.message else {
-      let text = error is Failure ? "the command failed" : "\(error)"
-      return SuiteError(line: line, what: "", why: masks.apply(text), hint: nil)
-    }
-    return SuiteError(
-      line: line, what: masks.apply(message.what), why: masks.apply(message.why),
-      hint: message.hint.map(masks.apply))
+    SuiteError(error, line: line, masks)
   }
 }
 
@@ -341,11 +341,12 @@ final class SuiteRunner {
 extension SuiteRunner: SessionObserver {
   func willExecute(_ statement: SessionStatement, _ verb: String) throws {
     self.statement = statement
+    masks.add(RunSecrets.named(in: statement.text))
     if verb != "expect" { try settle() }
   }
 
   func began(_ stream: SessionStream) {
-    step?.calls.append(StepRun.Call(stream: stream, line: line))
+    step?.calls.append(StepRun.Call(stream: stream, line: line, place: session.place ?? here))
   }
 
   func exchanged(_ message: SessionVariables.LastMessage, isRequest: Bool, on stream: SessionStream) {
@@ -372,7 +373,8 @@ extension SuiteRunner: SessionObserver {
     case .fails(let mismatch):
       guard let stream = session.checkedStream else { return false }
       step?.fail(
-        line: line, check: check.text, expected: mismatch.expected, got: mismatch.got, diff: mismatch.diff,
+        at: session.place ?? here, check: check.text, expected: mismatch.expected, got: mismatch.got,
+        diff: mismatch.diff,
         of: stream)
       return true
     }

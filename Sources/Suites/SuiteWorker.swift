@@ -1,4 +1,5 @@
 import CommandLine
+import Interceptors
 import Output
 import RPCProtocols
 import Session
@@ -11,6 +12,7 @@ package struct SuiteWorker {
   private let invocation: Invocation
   private let options: SuiteOptions
   private let schemaCommand: Session.SchemaCommand
+  private let masks: SecretMask
 
   /// Prepares a run.
   ///
@@ -27,6 +29,7 @@ package struct SuiteWorker {
     self.invocation = invocation
     self.options = options
     self.schemaCommand = schemaCommand
+    masks = SecretMask(options.secrets + RunSecrets.values(invocation))
   }
 
   /// Runs the suite. What prevents that is an event, too.
@@ -39,11 +42,16 @@ package struct SuiteWorker {
     do {
       try run(Suite(path, parsing: SuitePath.read(path, named: path)), emit)
     } catch {
-      let message = (error as? Failure)?.message
-      let problem = SuiteError(
-        what: message?.what ?? path, why: message?.why ?? "\(error)", hint: message?.hint)
+      let problem = SuiteError(error, masks)
       emit(.fileEnd(SuiteFileEnd(file: path, error: problem, duration: MonotonicClock.now - begin)))
     }
+  }
+
+  /// The value of an environment variable. One with the name of a secret is masked from then on.
+  private func environment(_ name: String) -> String? {
+    guard let value = EnvironmentVariables.value(name) else { return nil }
+    if Redaction.isSecret(name.lowercased()) { masks.add([value]) }
+    return value
   }
 
   private func run(_ suite: Suite, _ emit: @escaping (SuiteEvent) -> Void) throws {
@@ -52,15 +60,14 @@ package struct SuiteWorker {
     console.error.configure(Diagnostics(invocation))
     let session = try Session(
       console, SessionState(invocation, target: invocation.configuredTarget), isInteractive: false,
-      schemaCommand: schemaCommand)
+      schemaCommand: schemaCommand, environment: environment)
     defer { session.finish() }
-    session.goldenFiles = SessionGoldenFiles(
-      directory: SuitePath.resolve("", besides: path), isUpdating: options.updatesGoldenFiles)
+    session.goldenFiles = SessionGoldenFiles(besides: path, isUpdating: options.updatesGoldenFiles)
     let recordings = options.recordings.map { SuiteRecordings(options, $0, of: path) }
     let chain = session.chain
     try recordings?.begin(session)
     session.chain.hideFromCommandLines(besides: chain)
-    SuiteRunner(suite, session, options, capture, emit: emit).run()
+    SuiteRunner(suite, session, options, capture, masks, emit: emit).run()
     try recordings?.end(session)
   }
 }

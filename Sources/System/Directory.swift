@@ -2,12 +2,47 @@ import Glibc
 
 /// Directories of the user's own files.
 package enum Directory {
+  /// The largest number of directories within each other that are searched for files.
+  private static let depthLimit = 64
+
   /// Creates a directory and its parents, which only the user can read. An error shows when a file is created in it.
   package static func make(_ path: String) {
     for end in path.indices where path[end] == "/" && end != path.startIndex {
       mkdir(String(path[..<end]), 0o700)
     }
     mkdir(path, 0o700)
+  }
+
+  /// The files of a directory and of those in it whose names have a suffix, in the order of their names. Hidden entries
+  /// and symbolic links to directories are ignored.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory.
+  ///   - suffix: The end of the names.
+  ///   - limit: The number of files after which no more are searched.
+  ///   - depth: The number of directories above.
+  package static func files(
+    below directory: String, suffix: String, limit: Int, depth: Int = 0
+  ) -> [String] {
+    var found: [String] = []
+    for name in names(in: directory).sorted() where !name.hasPrefix(".") && found.count <= limit {
+      let path = directory.hasSuffix("/") ? "\(directory)\(name)" : "\(directory)/\(name)"
+      var status = stat()
+      guard lstat(path, &status) == 0 else { continue }
+      if status.st_mode & S_IFMT == S_IFDIR {
+        guard depth < depthLimit else { continue }
+        found += files(below: path, suffix: suffix, limit: limit - found.count, depth: depth + 1)
+      } else if name.hasSuffix(suffix), stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+        found.append(path)
+      }
+    }
+    return found
+  }
+
+  /// The path of a file that another file names: relative to the directory of that.
+  package static func path(of name: String, besides file: String) -> String {
+    guard !name.hasPrefix("/"), let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return name }
+    return "\(file[...slash])\(name)"
   }
 
   /// The names of the entries; empty if the directory cannot be read.

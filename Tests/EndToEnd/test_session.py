@@ -760,6 +760,44 @@ def test_rebuilt_plugin_is_reloaded(prompt, grpc_server, tmp_path):
 # Scripts
 
 
+def test_script_expects_the_status_of_a_call(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "script"
+    script.write_text(
+        'call Find {"id":"9"}\nexpect status not_found\nexpect error =~ item\n'
+        'open FailStream {"code":5,"message":"m","afterMessages":1}\nwait\nexpect count == 1\nexpect status not_found\ncall Hello {"name":"Ada"}\n'
+    )
+    result = rpcurl("run", grpc_server.url, script)
+    assert result.code == 0 and result.out.endswith('"name":"Ada"}\n'), result.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        (['call Find {"id":"9"}', "expect error =~ item", 'call Hello {"name":"never"}'], None),
+        (['call Find {"id":"9"}', "expect status ok", 'call Hello {"name":"never"}'], 8),
+        (['call Find {"id":"9"}', 'call Hello {"name":"never"}'], None),
+        (['call Find {"id":"9"}', "no-such-command"], None),
+        (['call Find {"id":"9"}'], None),
+    ],
+)
+def test_script_ends_at_a_failed_call_that_no_check_expects(rpcurl, grpc_server, tmp_path, lines, code):
+    script = tmp_path / "script"
+    script.write_text("\n".join(lines))
+    result = rpcurl("run", grpc_server.url, script)
+    assert "never" not in result.out and "no-such-command" not in result.err
+    single = rpcurl("-d", '{"id":"9"}', grpc_server.url, "demo.v1.Demo/Find")
+    assert result.code == (single.code if code is None else code)
+
+
+def test_sourced_call_with_its_check_is_saved(rpcurl, grpc_server, tmp_path):
+    script, saved = tmp_path / "script", tmp_path / "saved"
+    script.write_text('call Find {"id":"9"}\nexpect status not_found\n')
+    run(rpcurl, grpc_server.url, lines=[f"source {script}", f"save {saved}"])
+    text = saved.read_text()
+    assert text.index("call Find") < text.index("expect status not_found")
+    assert rpcurl("run", saved).code == 0
+
+
 def test_source_stops_at_the_first_failed_command(rpcurl, grpc_server, tmp_path):
     (tmp_path / "inner").write_text('# a comment\ncall Hello {"name":\n  "Ada"}\ncall Find {"id":"9"}\ncall Hello {"name":"never"}\n')
     (tmp_path / "outer").write_text(f"header x-a: 1\nsource {tmp_path}/inner\nheader x-b: 2\n")

@@ -141,6 +141,7 @@ def test_step_is_retried_until_its_checks_hold(suite):
     text = 'test t\nretry until={} every=1ms\ncall Hello {{"name":"${{random(1,9)}}"}}\nexpect .name == "{}"\n'
     _, tests, _ = suite(text.format("60s", 7), "--expand-data", "--seed", "1")
     assert tests["t"]["outcome"] == "passed" and tests["t"]["attempts"] > 1, tests["t"]
+    assert tests["t"]["steps"][0]["attempts"] == tests["t"]["attempts"]
     result, tests, _ = suite(text.format("50ms", 10), "--expand-data")
     assert result.code == 8
     assert tests["t"]["attempts"] > 1 and len(tests["t"]["steps"][0]["failures"]) == 1
@@ -155,6 +156,16 @@ def test_shared_steps_are_sourced(suite, tmp_path):
         assert test["outcome"] == "failed" and "error" not in test, test
         (step,) = test["steps"]
         assert [failure["check"] for failure in step["failures"]] == ['.name == "Eve"'] and len(step["calls"]) == 1
+        # The place is that of the check, and not of source.
+        assert (step["failures"][0]["file"], step["failures"][0]["line"]) == (str(shared), 2)
+
+
+def test_failed_call_of_shared_steps_has_its_place(suite, tmp_path):
+    shared = tmp_path / "shared"
+    shared.write_text('\ncall Find {"id":"9"}\n')
+    _, tests, _ = suite(f"test t\nsource {shared}\n")
+    (failure,) = tests["t"]["steps"][0]["failures"]
+    assert (failure["file"], failure["line"], failure["check"]) == (str(shared), 2, "status ok")
 
 
 def test_setup_that_fails_skips_the_tests(suite):
@@ -179,6 +190,20 @@ def test_variables_of_the_command_line(suite):
     result, tests, _ = suite(text, "--var", "user=Ada", "--var", "token=env:TOKEN", env={"TOKEN": "hunter2-secret"})
     assert result.code == 8
     assert "hunter2" not in result.out and "[redacted]" in tests["t"]["steps"][0]["failures"][0]["expected"]
+
+
+def test_secrets_of_the_environment_and_of_the_configuration_are_masked(suite, tmp_path):
+    config = tmp_path / "config"
+    config.write_text('--bearer hunter2-config\n-H x-api-key: hunter2-header\n--use header,set=x-three:env:TOKEN3\n')
+    text = (
+        'test reads variables\ncall Hello {"name":"${API_TOKEN} ${HOME_TOWN}"}\nexpect .name == "x"\n\n'
+        'test echoes headers\nuse header,set=x-own:env:HOME_KEY\ncall EchoMetadata\nexpect . == {"headers":[]}\n'
+    )
+    secrets = {"API_TOKEN": "hunter2-api", "HOME_KEY": "hunter2-home", "TOKEN3": "hunter2-three"}
+    result, tests, _ = suite(text, "--config", config, env=secrets | {"HOME_TOWN": "Turin"})
+    assert result.code == 8, result.out
+    assert tests["reads variables"]["steps"][0]["failures"][0]["got"] == '"[redacted] Turin"'
+    assert "hunter2" not in result.out and "[redacted]" in tests["echoes headers"]["steps"][0]["failures"][0]["got"]
 
 
 def test_timeouts(suite):

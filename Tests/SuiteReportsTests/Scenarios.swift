@@ -61,7 +61,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
   private static let hello = test("says hello", 4, .passed, [step(4, [call(6)])]) { $0.tags = ["smoke"] }
 
   static let all: [Scenario] = [
-    passed, failedCheck, severalChecks, setupError, unreadableFile, callError, invalidCheck, skipped, retry,
+    passed, failedCheck, severalChecks, sharedSteps, setupError, unreadableFile, callError, invalidCheck,
+    skipped, retry,
     rows, timeout, noTests, hostile, coverage, hostileCoverage,
   ]
 
@@ -115,6 +116,15 @@ struct Scenario: Sendable, CustomTestStringConvertible {
       ]))
   }
 
+  /// A check of a file that the test sources.
+  private static var sharedSteps: Scenario {
+    var failure = CheckFailure(
+      line: 2, check: ".name == \"Eve\"", expected: "\"Eve\"", got: "\"Ada\"", command: command)
+    failure.file = "tests/shared/login"
+    return Scenario(
+      "shared-steps", file([test("logs in", 11, .failed, [step(11, [call(12)], [failure])])]))
+  }
+
   private static var setupError: Scenario {
     let error = SuiteError(
       line: 2, what: "setup", why: "call Login: unauthenticated (16): token expired",
@@ -162,7 +172,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
   private static var retry: Scenario {
     let failure = CheckFailure(
       line: 14, check: "status not_found", expected: "not_found", got: "ok", command: command)
-    let last = step(12, name: "wait for the deletion", [call(13, "Find")], [failure])
+    var last = step(12, name: "wait for the deletion", [call(13, "Find")], [failure])
+    last.attempts = 60
     return Scenario(
       "retry",
       file([

@@ -26,6 +26,14 @@ struct SuiteCoverageTests {
     #expect(sum == groups([("a", "x", .max)]))
   }
 
+  @Test func countsOfOneNameAreReadAsTheirSum() throws {
+    let line = #"{"event":"coverage","file":"a","methods":{"m":{"ok":4294967296,"ok":1},"m":{"ok":1}}}"#
+    let event = try SuiteEvent(parsing: Array(line.utf8))
+    guard case .coverage(let file) = event else { throw SuiteEventError(reason: "not coverage") }
+    #expect(file.coverage.methods == groups([("m", "ok", 4_294_967_298)]))
+    #expect(try SuiteEvent(parsing: event.line) == event)
+  }
+
   @Test(arguments: [(0, 0, 100), (0, 3, 0), (2, 3, 66), (199, 200, 99), (3, 3, 100)])
   func percentIsRoundedDown(_ used: Int, _ total: Int, _ percent: Int) {
     #expect(SuiteCoverage.Share(used: used, of: total).percent == percent)

@@ -1,4 +1,5 @@
 import Output
+import System
 import Testing
 
 @testable import Suites
@@ -137,8 +138,8 @@ import Testing
   }
 
   @Test func resolvesPathsBesidesTheSuite() {
-    #expect(SuitePath.resolve("a.csv", besides: "tests/b.rpcurl") == "tests/a.csv")
-    #expect(SuitePath.resolve("a.csv", besides: "b.rpcurl") == "a.csv")
-    #expect(SuitePath.resolve("/a.csv", besides: "tests/b.rpcurl") == "/a.csv")
+    #expect(Directory.path(of: "a.csv", besides: "tests/b.rpcurl") == "tests/a.csv")
+    #expect(Directory.path(of: "a.csv", besides: "b.rpcurl") == "a.csv")
+    #expect(Directory.path(of: "/a.csv", besides: "tests/b.rpcurl") == "/a.csv")
   }
 }

@@ -1,14 +1,12 @@
 import CommandLine
-import Glibc
 import Output
 import Protobuf
 import System
 
 /// A schema that one argument names: a descriptor set, `.proto` files, or a server.
 package enum SchemaOperand {
-  /// The largest number of files of a directory, and of directories within each other.
+  /// The largest number of files of a directory.
   private static let fileLimit = 10_000
-  private static let depthLimit = 64
 
   /// Reads a schema.
   ///
@@ -27,7 +25,7 @@ package enum SchemaOperand {
     if text == "-" || DirectoryPath.isFile(path) && !text.hasSuffix(".proto") {
       pool = try SchemaSource.pool([descriptorSet(text)], withOptions: true)
     } else if DirectoryPath.isDirectory(path) {
-      let files = protoFiles(in: path, depth: 0).sorted()
+      let files = Directory.files(below: path, suffix: ".proto", limit: fileLimit).sorted()
       guard !files.isEmpty else {
         throw Failure(.schema, text, "a directory without .proto files")
       }
@@ -70,23 +68,6 @@ package enum SchemaOperand {
     let given = options.schema.importPaths
     let paths = given.isEmpty ? ImportRoots(of: files, in: directory).directories : [directory] + given
     return try ProtoCompiler.compile(files, importPaths: paths, clients.console.error)
-  }
-
-  /// The `.proto` files of a directory and those in it. Hidden directories and symbolic links to directories are
-  /// ignored.
-  private static func protoFiles(in directory: String, depth: Int) -> [String] {
-    var found: [String] = []
-    for name in Directory.names(in: directory) where !name.hasPrefix(".") && found.count <= fileLimit {
-      let path = DirectoryPath.join(directory, name)
-      var status = stat()
-      guard lstat(path, &status) == 0 else { continue }
-      if status.st_mode & S_IFMT == S_IFDIR {
-        if depth < depthLimit { found += protoFiles(in: path, depth: depth + 1) }
-      } else if name.hasSuffix(".proto"), DirectoryPath.isFile(path) {
-        found.append(path)
-      }
-    }
-    return found
   }
 
   /// Whether an argument that does not exist was meant as a path.

@@ -43,7 +43,7 @@ package struct CommandSecrets {
   /// Whether secrets with the same meaning have placeholders of their own.
   private let separates: Bool
   /// The secret of each placeholder.
-  private var secrets: [String] = []
+  package private(set) var secrets: [String] = []
 
   /// - Parameters:
   ///   - showsSecrets: Whether secrets are not replaced.

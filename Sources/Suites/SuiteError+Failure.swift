@@ -1,0 +1,19 @@
+import Output
+import SuiteReports
+
+extension SuiteError {
+  /// Makes the error of an event.
+  ///
+  /// - Parameters:
+  ///   - error: What a command or a file threw.
+  ///   - line: The line of the command; nil if the whole file is concerned.
+  ///   - masks: Removes secrets.
+  init(_ error: any Error, line: Int? = nil, _ masks: SecretMask) {
+    let failure = error as? Failure
+    let message = failure?.message
+    self.init(
+      line: line, what: masks.apply(message?.what ?? ""),
+      why: masks.apply(message?.why ?? (failure == nil ? "\(error)" : "the command failed")),
+      hint: message?.hint.map(masks.apply))
+  }
+}
