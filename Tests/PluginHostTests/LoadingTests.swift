@@ -130,6 +130,19 @@ import Testing
     #expect(getenv("RPCURL_TEST_CONSTRUCTOR_RAN") == nil)
   }
 
+  @Test func threadsThatLoadTheSameFileShareIt() async throws {
+    let loader = log.loader()
+    for _ in 0..<10 {
+      let copy = try Fixtures.temporaryDirectory() + "/copy.so"
+      Fixtures.run("cp '\(try Fixtures.path("fussy"))' '\(copy)'; chmod 755 '\(copy)'")
+      let addresses = await withTaskGroup(of: UInt?.self) { group in
+        for _ in 0..<4 { group.addTask { (try? loader.describe(copy)).map { UInt(bitPattern: $0.address) } } }
+        return await group.reduce(into: Set<UInt?>()) { $0.insert($1) }
+      }
+      #expect(addresses.count == 1 && addresses.first != .some(nil))
+    }
+  }
+
   @Test func acceptsPluginBuiltWithHeaderOfVersion1_0() throws {
     let plugin = try log.loader().load(spec(try Fixtures.path("exercise", headerVersion: "1.0")))
     #expect(plugin.version == "2.1")

@@ -94,6 +94,36 @@ import Testing
     #expect(log.lines == ["cancel in close: -4", "after in close: -1"])
   }
 
+  /// A new thread may have the identifier of one that has ended.
+  @Test func errorsOfThreadEndWithIt() {
+    final class Run: Sendable {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    func onThread(_ body: @escaping @Sendable () -> Void) {
+      var thread = pthread_t()
+      let run = Unmanaged.passRetained(Run(body))
+      let result = pthread_create(
+        &thread, nil,
+        { argument in
+          if let argument { Unmanaged<Run>.fromOpaque(argument).takeRetainedValue().body() }
+          return nil
+        }, run.toOpaque())
+      #expect(result == 0)
+      pthread_join(thread, nil)
+    }
+    let errors = ThreadErrors()
+    for _ in 0..<10 {
+      onThread { #expect(errors.last.size == 0) }
+      onThread {
+        errors.note(ABIFailure(-1, "failed"))
+        errors.setReason("because")
+        #expect(errors.last.lossyString == "failed")
+      }
+    }
+    #expect(errors.last.size == 0)
+  }
+
   @Test func invalidResultsAreFailures() throws {
     let path = try Fixtures.path("reasons")
     setenv("REASONS_READY", "1", 1)

@@ -21,7 +21,7 @@ GLOBALS = {
         "A process has one controlling terminal, whose modes its signal handlers restore.",
         {"found", "isKeyByKey", "isPrepared", "before", "hasEnded"},
     ),
-    "PluginHost/Loading/LoadedObjects.swift": (LOADED, {"copies"}),
+    "PluginHost/Loading/LoadedObjects.swift": (LOADED, {"copies", "lock"}),
     "PluginHost/Bridge/PluginInstance.swift": (LOADED, {"files"}),
     "PluginHost/Bridge/PluginGuard.swift": ("The crash handler of the process reads it at any time.", {"known"}),
     "PluginHost/Bridge/HandleTable.swift": (NUMBERS, {"nextTable"}),

@@ -1,5 +1,4 @@
 import CPluginABI
-import CPluginGuard
 import Glibc
 import Interception
 import Protobuf
@@ -168,59 +167,6 @@ private final class PluginFile: @unchecked Sendable {
       files[address] = file
       return file
     }
-  }
-}
-
-/// The last errors of each thread.
-private final class ThreadErrors: @unchecked Sendable {
-  /// The text from set_error.
-  private struct Reason {
-    let callback: UInt64
-    let text: String
-  }
-
-  /// The failure of a host function.
-  private struct Noted {
-    let callback: UInt64
-    let failure: ABIFailure
-    let arena: Arena
-    let text: rpcurl_text
-  }
-
-  private let lock = Lock()
-  private var reasons: [pthread_t: Reason] = [:]
-  private var noted: [pthread_t: Noted] = [:]
-
-  func setReason(_ text: String) {
-    lock.holding { reasons[pthread_self()] = Reason(callback: plugin_guard_sequence(), text: text) }
-  }
-
-  func note(_ failure: ABIFailure) {
-    let arena = Arena()
-    let text = arena.text(failure.text)
-    lock.holding {
-      noted[pthread_self()] = Noted(
-        callback: plugin_guard_sequence(), failure: failure, arena: arena, text: text)
-    }
-  }
-
-  /// The reason for the failure of the callback that just returned on this thread. Texts from earlier
-  /// callbacks are ignored.
-  func reason(_ code: Int32) -> String? {
-    let callback = plugin_guard_sequence() &- 1
-    return lock.holding {
-      if let reason = reasons.removeValue(forKey: pthread_self()), reason.callback == callback {
-        return reason.text
-      }
-      guard let noted = noted[pthread_self()], noted.callback == callback, noted.failure.code == code else {
-        return nil
-      }
-      return noted.failure.text
-    }
-  }
-
-  var last: rpcurl_text {
-    lock.holding { noted[pthread_self()]?.text ?? rpcurl_text(data: nil, size: 0) }
   }
 }
 

@@ -1,6 +1,6 @@
 import CPluginGuard
 import Glibc
-import Synchronization
+import Protobuf
 
 /// The shared objects that this process has opened, each as a copy in memory.
 ///
@@ -8,8 +8,9 @@ import Synchronization
 /// build that overwrites it would remove code in use. A copy of the checked file avoids both, and a rebuilt file
 /// gets a new copy.
 enum LoadedObjects {
-  /// The paths of the copies. Global, because the dynamic loader loads a file once for the process.
-  private static let copies = Mutex<[FileFacts: String]>([:])
+  /// The paths of the copies. Global, because the dynamic loader loads a file once for the process. Requires the lock.
+  private nonisolated(unsafe) static var copies: [FileFacts: String] = [:]
+  private static let lock = Lock()
 
   /// Opens a copy of an open file. `body` receives the path of the copy.
   ///
@@ -20,11 +21,14 @@ enum LoadedObjects {
     _ file: borrowing FileReader, _ path: String, _ facts: FileFacts,
     _ body: (String) -> UnsafeMutableRawPointer?
   ) throws(PluginError) -> UnsafeMutableRawPointer? {
-    if let known = copies.withLock({ $0[facts] }) { return body(known) }
+    // Held until the copy is loaded: another thread with the same file waits for it, rather than make a second one.
+    lock.lock()
+    defer { lock.unlock() }
+    if let known = copies[facts] { return body(known) }
     let descriptor = try copy(file, path, facts)
     let object = "/proc/self/fd/\(descriptor)"
     let handle = body(object)
-    if handle != nil { copies.withLock { $0[facts] = object } } else { close(descriptor) }
+    if handle != nil { copies[facts] = object } else { close(descriptor) }
     return handle
   }
 
