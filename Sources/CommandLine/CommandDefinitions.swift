@@ -245,7 +245,9 @@ extension CommandTable {
         The plugin is loaded with strict=true and takes part in calls of all four kinds, to which rpcurl itself responds \
         with success, an error and a cancellation, alone and among interceptors that hold every value, respond or fail. \
         Messages are of the type google.protobuf.Value, unless --method names a method. The exit code is 7 if \
-        something is wrong: a token is used twice or never, every call of a kind fails, or a callback does not return.
+        something is wrong: a token is used twice or never, every call of a kind fails, or a callback does not return. \
+        Lines with "not exercised" list what the calls did not reach: stages, and responses to the plugin's own calls, \
+        which get none; or everything, if the plugin declines all calls.
         """,
       examples: "",
       places: [

@@ -39,6 +39,32 @@ import Testing
     #expect(fault?.reason == "plugin self-test: check failed: 2 + 2 is 5")
   }
 
+  @Test func reportsPluginThatDeclinesEveryCall() throws {
+    let lines = try check("declining")
+    #expect(lines.suffix(2) == [.passed("unloaded"), .unexercised("the plugin declined all 32 calls")])
+  }
+
+  @Test func reportsStagesThatNoCallReached() throws {
+    let settings = [InterceptorSpec.Setting(key: "responds", value: "yes")]
+    let gaps = try check("declining", settings: settings).suffix(1)
+    let stages = "request_end, response_start, response_bytes, response_message, response_end"
+    #expect(gaps == [.unexercised("no call reached its stages \(stages)")])
+  }
+
+  @Test func reportsOwnCallsWithoutResponse() throws {
+    let lines = try check("declining", settings: [InterceptorSpec.Setting(key: "calls", value: "yes")])
+    let gaps = lines.filter { if case .unexercised = $0 { true } else { false } }
+    let texts = gaps.map { if case .unexercised(let text) = $0 { text } else { "" } }
+    #expect(
+      Set(texts) == [
+        "a response to its call of a.B/C, made 32 times", "a response to its stream of a.B/D, made 32 times",
+        "a response to its HTTP request, made 32 times",
+      ])
+    // A call of the check may end before the response to its own call.
+    let ends = log.lines.filter { $0.hasPrefix("done: ") }
+    #expect(ends.count == 32 && Set(ends) == ["done: 14, after its call", "done: 1, after its call"])
+  }
+
   @Test func reportsUnusedToken() throws {
     let fault = #expect(throws: PluginCheck.Fault.self) { try check("hoarding", limit: .milliseconds(20)) }
     #expect(fault?.step == "call: Unary, success")

@@ -12,6 +12,8 @@ package struct PluginCheck {
     case passed(String)
     /// Not an error, but possibly unintended.
     case note(String)
+    /// A part of the plugin that the check did not exercise.
+    case unexercised(String)
   }
 
   /// An error in the plugin.
@@ -58,7 +60,7 @@ package struct PluginCheck {
     if file.version.minor > UInt32(RPCURL_ABI_MINOR) {
       report(.note("it was built against an ABI newer than \(PluginLoader.abiVersion)"))
     }
-    try runCalls(plugin)
+    let gaps = try runCalls(plugin)
     if try attempt("its own test", { () throws(PluginError) in try plugin.check() }) {
       try requireNoMisuse(plugin, "its own test")
       passed("its own test")
@@ -66,6 +68,7 @@ package struct PluginCheck {
     plugin.unload()
     try requireNoMisuse(plugin, "unload")
     passed("unloaded")
+    for gap in gaps { report(.unexercised(gap)) }
   }
 
   private func passed(_ text: String) { report(.passed(text)) }
@@ -129,21 +132,26 @@ package struct PluginCheck {
     }
   }
 
-  private func runCalls(_ plugin: LoadedPlugin) throws(Fault) {
+  /// Makes all calls. Returns what they did not exercise.
+  private func runCalls(_ plugin: LoadedPlugin) throws(Fault) -> [String] {
     var registration = plugin.registration
     registration.scope = .all
+    let coverage = SelfTestCoverage(registration.factory)
+    registration.factory = coverage
+    let network = SelfTestNetwork(loop, coverage)
     for subject in try subjects() {
       var failures: [RPCError?] = []
       for surroundings in Surroundings.allCases {
         for course in surroundings.courses {
           let chain = surroundings.chain(registration, subject)
-          let call = SelfTestCall(subject, course, chain, loop: loop, log: loader.log)
+          let call = SelfTestCall(subject, course, chain, loop: loop, network: network, log: loader.log)
           let failure = try run(call, plugin, "call: \(call.name)\(surroundings.rawValue)")
           if course == .success, surroundings.courses.count > 1 { failures.append(failure) }
         }
       }
       try requireSuccess(failures, subject)
     }
+    return coverage.gaps
   }
 
   private func subjects() throws(Fault) -> [SelfTestSubject] {

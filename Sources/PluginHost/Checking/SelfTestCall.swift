@@ -23,7 +23,7 @@ final class SelfTestCall: ChainCaller, ChainTransport {
 
   init(
     _ subject: SelfTestSubject, _ course: Course, _ registrations: [InterceptorRegistration],
-    loop: SelfTestLoop, log: @escaping LogSink
+    loop: SelfTestLoop, network: SelfTestNetwork, log: @escaping LogSink
   ) {
     self.subject = subject
     self.course = course
@@ -36,7 +36,7 @@ final class SelfTestCall: ChainCaller, ChainTransport {
       codec: MessageCodec(
         serialize: { $0.serialized() }, parseRequest: { try Message(subject.request, serialized: $0) },
         parseResponse: { try Message(subject.response, serialized: $0) }),
-      environment: ChainEnvironment(clock: loop, post: loop.post, log: log))
+      environment: ChainEnvironment(clock: loop, post: loop.post, log: log, subrequests: network))
     wireChain = chain
   }
 

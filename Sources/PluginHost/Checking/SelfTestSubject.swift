@@ -15,46 +15,33 @@ struct SelfTestSubject {
 
   /// Uses a method of a schema; its messages have every field set, as in a template.
   init(_ method: MethodDescriptor) throws(SelfTestFailure) {
+    self.init(
+      method, requestBytes: try Self.sample(method.input), responseBytes: try Self.sample(method.output))
+  }
+
+  /// Makes a method of each kind, with messages of the type `google.protobuf.Value`. The unary one has no side effects.
+  static func withoutSchema() throws(SelfTestFailure) -> [SelfTestSubject] {
+    let pool = DescriptorPool()
+    do throws(SchemaError) {
+      try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
+      try pool.add(SchemaBytes(SelfTestSchema.set), source: "check")
+      var subjects: [SelfTestSubject] = []
+      for (name, _) in SelfTestSchema.methods {
+        guard let method = try pool.method(service: SelfTestSchema.service, method: name) else { continue }
+        subjects.append(
+          SelfTestSubject(method, requestBytes: value("one"), responseBytes: value("four")))
+      }
+      return subjects
+    } catch {
+      throw SelfTestFailure(reason: error.description)
+    }
+  }
+
+  private init(_ method: MethodDescriptor, requestBytes: [UInt8], responseBytes: [UInt8]) {
     name = MethodName(service: method.service, method: method.name)
     kind = CallKind(clientStreams: method.clientStreaming, serverStreams: method.serverStreaming)
     request = method.input
     response = method.output
-    requestBytes = try Self.sample(method.input)
-    responseBytes = try Self.sample(method.output)
-  }
-
-  /// Makes a method of each kind, with messages of the type `google.protobuf.Value`.
-  static func withoutSchema() throws(SelfTestFailure) -> [SelfTestSubject] {
-    let pool = DescriptorPool()
-    let found: MessageType?
-    do throws(SchemaError) {
-      try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
-      found = try pool.messageType(named: "google.protobuf.Value")
-    } catch {
-      throw SelfTestFailure(reason: error.description)
-    }
-    guard let type = found else {
-      throw SelfTestFailure(reason: "the well-known types lack google.protobuf.Value")
-    }
-    let kinds: [(CallKind, String)] = [
-      (.unary, "Unary"), (.clientStreaming, "ClientStreaming"), (.serverStreaming, "ServerStreaming"),
-      (.bidiStreaming, "BidiStreaming"),
-    ]
-    return kinds.map { kind, method in
-      SelfTestSubject(
-        name: MethodName(service: "rpcurl.check.Check", method: method), kind: kind, request: type,
-        response: type, requestBytes: value("one"), responseBytes: value("four"))
-    }
-  }
-
-  private init(
-    name: MethodName, kind: CallKind, request: MessageType, response: MessageType, requestBytes: [UInt8],
-    responseBytes: [UInt8]
-  ) {
-    self.name = name
-    self.kind = kind
-    self.request = request
-    self.response = response
     self.requestBytes = requestBytes
     self.responseBytes = responseBytes
   }

@@ -1,0 +1,104 @@
+import Interception
+import Protobuf
+import RPCProtocols
+
+/// Makes the interceptors of a plugin, and records what the calls of a check exercise of it. It belongs to the loop's thread.
+final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
+  private let plugin: any InterceptorFactory
+  private var callCount = 0
+  private var declinedCount = 0
+  /// The stages at which the plugin wants to be called, and those at which it was.
+  private var wanted: Stages = []
+  private var reached: Stages = []
+  /// The plugin's own calls and requests, none of which gets a response, in the order of the first of each.
+  private var requests: [(name: String, count: Int)] = []
+
+  init(_ plugin: any InterceptorFactory) { self.plugin = plugin }
+
+  var declaration: InterceptorDeclaration { plugin.declaration }
+
+  func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
+    callCount += 1
+    guard let interceptor = try plugin.make(for: call, context) else {
+      declinedCount += 1
+      return nil
+    }
+    wanted.formUnion(interceptor.stages)
+    return RecordedInterceptor(interceptor) { [unowned self] in reached.insert($0.set) }
+  }
+
+  /// Records a call or a request of the plugin.
+  func note(request name: String) {
+    guard let index = requests.firstIndex(where: { $0.name == name }) else {
+      return requests.append((name, 1))
+    }
+    requests[index].count += 1
+  }
+
+  /// What was not exercised, a line each.
+  var gaps: [String] {
+    guard declinedCount < callCount else { return ["the plugin declined all \(callCount) calls"] }
+    var gaps: [String] = []
+    let missing = wanted.subtracting(reached)
+    let missed = Stage.allCases.filter { missing.contains($0.set) }
+    if !missed.isEmpty {
+      gaps.append("no call reached its stages \(missed.map { $0.description }.joined(separator: ", "))")
+    }
+    for request in requests {
+      gaps.append(
+        "a response to its \(request.name), made \(request.count == 1 ? "once" : "\(request.count) times")")
+    }
+    return gaps
+  }
+}
+
+/// Passes everything on to an interceptor, and reports its stages.
+private final class RecordedInterceptor: Interceptor {
+  var stages: Stages { inner.stages }
+  var requirements: InterceptorRequirements { inner.requirements }
+  private let inner: any Interceptor
+  private let record: (Stage) -> Void
+
+  init(_ inner: any Interceptor, _ record: @escaping (Stage) -> Void) {
+    self.inner = inner
+    self.record = record
+  }
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
+    record(.requestStart)
+    try inner.requestStart(start, token)
+  }
+  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
+    record(.requestMessage)
+    try inner.requestMessage(message, token)
+  }
+  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
+    record(.requestBytes)
+    try inner.requestBytes(bytes, token)
+  }
+  func requestEnd(_ token: consuming RequestToken<Void>) throws {
+    record(.requestEnd)
+    try inner.requestEnd(token)
+  }
+  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
+    record(.responseStart)
+    try inner.responseStart(start, token)
+  }
+  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) throws {
+    record(.responseBytes)
+    try inner.responseBytes(bytes, token)
+  }
+  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
+    record(.responseMessage)
+    try inner.responseMessage(message, token)
+  }
+  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
+    record(.responseEnd)
+    try inner.responseEnd(end, token)
+  }
+  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws {
+    record(.metrics)
+    try inner.metrics(metrics, token)
+  }
+  func finish(_ outcome: Outcome) { inner.finish(outcome) }
+}
