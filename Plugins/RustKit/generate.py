@@ -10,8 +10,8 @@ PLAIN = {
     "int32_t": "i32", "uint32_t": "u32", "int64_t": "i64", "uint64_t": "u64", "size_t": "usize", "double": "f64",
     "char": "c_char", "void": "c_void",
 }  # fmt: skip
-# What callbacks and functions return.
-RESULT = re.compile(r"RPCURL_(OK|LATER|DECLINE|E[A-Z]+)")
+# What callbacks and functions return, and codes of a status.
+RESULT = re.compile(r"RPCURL_(OK|LATER|DECLINE|E[A-Z]+|STATUS_[A-Z_]+)")
 # Rust's keywords.
 NAMES = {"type": "type_", "fn": "fn_", "where": "where_"}
 
@@ -69,6 +69,7 @@ def generate() -> str:
         elif value.startswith('"'):
             out.append(f"pub const {name}: &str = {value};")
     out.append("")
+    sized = []
     for found in re.finditer(
         r"^typedef (?P<result>\w+) \(\*(?P<alias>\w+)\)\((?P<arguments>[^;]*?)\);"
         r"|^(?:typedef )?struct (?P<name>\w+) \{\n(?P<body>.*?)^\}",
@@ -85,6 +86,9 @@ def generate() -> str:
                 "#[repr(C)]\n#[derive(Clone, Copy)]\npub union rpcurl_value_as {\n%s\n}\n" % "\n".join(members)
             )
         out.append(structure(found["name"], found["body"]))
+        if found["body"].lstrip().startswith("size_t struct_size;"):
+            sized.append(found["name"])
+    out.append("sized! {\n%s}\n" % "".join(f"    {name},\n" for name in sized))
     return "\n".join(out)
 
 

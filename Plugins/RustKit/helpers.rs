@@ -1,4 +1,5 @@
 use std::os::raw::{c_char, c_void};
+use std::time::Duration;
 
 impl rpcurl_text {
     /// The text of a string, valid while the string is.
@@ -35,6 +36,17 @@ pub unsafe fn fail(host: *const rpcurl_host, reason: &str) -> i32 {
     RPCURL_EFAILED
 }
 
+/// The result of a host function, or the message of its error. [any]
+///
+/// # Safety
+/// `host` is the host of the plugin.
+pub unsafe fn check(host: *const rpcurl_host, result: i32) -> Result<i32, String> {
+    if result >= 0 {
+        return Ok(result);
+    }
+    Err(((*host).last_error)(host).as_str().to_string())
+}
+
 /// Writes a line to the host's log. [any]
 ///
 /// # Safety
@@ -52,6 +64,87 @@ pub unsafe fn guard(host: *const rpcurl_host, body: impl FnOnce() -> i32) -> i32
         Ok(result) => result,
         Err(_) => fail(host, "the plugin panicked"),
     }
+}
+
+/// What a stage does with its value.
+pub enum Verdict<'a> {
+    /// Forwards the value, with the changes made to it.
+    Proceed,
+    /// Keeps the token, which is used later.
+    Later,
+    /// Removes the message; message and bytes stages only.
+    Drop,
+    /// Fails the call with RPCURL_STATUS_... and a message.
+    Fail(i32, String),
+    /// Responds without the network; request stages only.
+    Respond(&'a rpcurl_response),
+    /// Sends the request again after a pause; response stages only.
+    Retry(Duration),
+}
+
+/// Runs the body of a stage's callback, and applies its verdict. An error or a panic fails the call. [loop]
+///
+/// # Safety
+/// `host` and `token` are those of the callback.
+pub unsafe fn stage<'a>(
+    host: *const rpcurl_host,
+    token: rpcurl_token,
+    body: impl FnOnce() -> Result<Verdict<'a>, String>,
+) -> i32 {
+    guard(host, || match body() {
+        Ok(Verdict::Proceed) => RPCURL_OK,
+        Ok(verdict) => settle(host, token, verdict),
+        Err(reason) => fail(host, &reason),
+    })
+}
+
+/// Uses a token that was kept, or that of a callback. Returns the result of the host's function. [any]
+///
+/// # Safety
+/// `host` is the host of the plugin.
+pub unsafe fn settle(host: *const rpcurl_host, token: rpcurl_token, verdict: Verdict) -> i32 {
+    match verdict {
+        Verdict::Proceed => ((*host).proceed)(host, token),
+        Verdict::Later => RPCURL_LATER,
+        Verdict::Drop => ((*host).drop)(host, token),
+        Verdict::Fail(code, message) => ((*host).fail)(host, token, code, rpcurl_text::of(&message)),
+        Verdict::Respond(response) => ((*host).respond)(host, token, response),
+        Verdict::Retry(pause) => {
+            let pause = i64::try_from(pause.as_nanos()).unwrap_or(i64::MAX);
+            ((*host).retry)(host, token, pause, std::ptr::null(), 0)
+        }
+    }
+}
+
+/// The element at an index of an array whose elements start with their size, as RPCURL_AT.
+///
+/// # Safety
+/// The array has such an element.
+pub unsafe fn at<'a, T>(array: *const T, index: usize) -> &'a T {
+    let stride = *(array as *const usize);
+    &*((array as *const u8).add(index * stride) as *const T)
+}
+
+/// The default of structures that start with their size: `rpcurl_status { code: 5, ..Default::default() }`. Pointers are
+/// null, and numbers 0.
+macro_rules! sized {
+    ($($name:ident,)*) => {
+        $(impl Default for $name {
+            fn default() -> Self {
+                // Null pointers, and numbers.
+                let mut value = unsafe { std::mem::zeroed::<$name>() };
+                value.struct_size = std::mem::size_of::<$name>();
+                value
+            }
+        })*
+    };
+}
+
+/// A literal that ends with a zero, for the members of rpcurl_plugin.
+macro_rules! c_text {
+    ($text:expr) => {
+        concat!($text, "\0").as_ptr() as *const std::os::raw::c_char
+    };
 }
 
 // The plugin's description is constant.

@@ -1,6 +1,7 @@
 // rpcurl/plugin.h in Rust; the comments of the declarations are there. Written by generate.py.
 
 use std::os::raw::{c_char, c_void};
+use std::time::Duration;
 
 impl rpcurl_text {
     /// The text of a string, valid while the string is.
@@ -37,6 +38,17 @@ pub unsafe fn fail(host: *const rpcurl_host, reason: &str) -> i32 {
     RPCURL_EFAILED
 }
 
+/// The result of a host function, or the message of its error. [any]
+///
+/// # Safety
+/// `host` is the host of the plugin.
+pub unsafe fn check(host: *const rpcurl_host, result: i32) -> Result<i32, String> {
+    if result >= 0 {
+        return Ok(result);
+    }
+    Err(((*host).last_error)(host).as_str().to_string())
+}
+
 /// Writes a line to the host's log. [any]
 ///
 /// # Safety
@@ -54,6 +66,87 @@ pub unsafe fn guard(host: *const rpcurl_host, body: impl FnOnce() -> i32) -> i32
         Ok(result) => result,
         Err(_) => fail(host, "the plugin panicked"),
     }
+}
+
+/// What a stage does with its value.
+pub enum Verdict<'a> {
+    /// Forwards the value, with the changes made to it.
+    Proceed,
+    /// Keeps the token, which is used later.
+    Later,
+    /// Removes the message; message and bytes stages only.
+    Drop,
+    /// Fails the call with RPCURL_STATUS_... and a message.
+    Fail(i32, String),
+    /// Responds without the network; request stages only.
+    Respond(&'a rpcurl_response),
+    /// Sends the request again after a pause; response stages only.
+    Retry(Duration),
+}
+
+/// Runs the body of a stage's callback, and applies its verdict. An error or a panic fails the call. [loop]
+///
+/// # Safety
+/// `host` and `token` are those of the callback.
+pub unsafe fn stage<'a>(
+    host: *const rpcurl_host,
+    token: rpcurl_token,
+    body: impl FnOnce() -> Result<Verdict<'a>, String>,
+) -> i32 {
+    guard(host, || match body() {
+        Ok(Verdict::Proceed) => RPCURL_OK,
+        Ok(verdict) => settle(host, token, verdict),
+        Err(reason) => fail(host, &reason),
+    })
+}
+
+/// Uses a token that was kept, or that of a callback. Returns the result of the host's function. [any]
+///
+/// # Safety
+/// `host` is the host of the plugin.
+pub unsafe fn settle(host: *const rpcurl_host, token: rpcurl_token, verdict: Verdict) -> i32 {
+    match verdict {
+        Verdict::Proceed => ((*host).proceed)(host, token),
+        Verdict::Later => RPCURL_LATER,
+        Verdict::Drop => ((*host).drop)(host, token),
+        Verdict::Fail(code, message) => ((*host).fail)(host, token, code, rpcurl_text::of(&message)),
+        Verdict::Respond(response) => ((*host).respond)(host, token, response),
+        Verdict::Retry(pause) => {
+            let pause = i64::try_from(pause.as_nanos()).unwrap_or(i64::MAX);
+            ((*host).retry)(host, token, pause, std::ptr::null(), 0)
+        }
+    }
+}
+
+/// The element at an index of an array whose elements start with their size, as RPCURL_AT.
+///
+/// # Safety
+/// The array has such an element.
+pub unsafe fn at<'a, T>(array: *const T, index: usize) -> &'a T {
+    let stride = *(array as *const usize);
+    &*((array as *const u8).add(index * stride) as *const T)
+}
+
+/// The default of structures that start with their size: `rpcurl_status { code: 5, ..Default::default() }`. Pointers are
+/// null, and numbers 0.
+macro_rules! sized {
+    ($($name:ident,)*) => {
+        $(impl Default for $name {
+            fn default() -> Self {
+                // Null pointers, and numbers.
+                let mut value = unsafe { std::mem::zeroed::<$name>() };
+                value.struct_size = std::mem::size_of::<$name>();
+                value
+            }
+        })*
+    };
+}
+
+/// A literal that ends with a zero, for the members of rpcurl_plugin.
+macro_rules! c_text {
+    ($text:expr) => {
+        concat!($text, "\0").as_ptr() as *const std::os::raw::c_char
+    };
 }
 
 // The plugin's description is constant.
@@ -120,6 +213,9 @@ pub const RPCURL_EPARSE: i32 = -10;
 pub const RPCURL_EUNSUPPORTED: i32 = -11;
 pub const RPCURL_EFAILED: i32 = -12;
 pub const RPCURL_ETHREAD: i32 = -13;
+pub const RPCURL_ESTARTED: i32 = -14;
+pub const RPCURL_EREPLAY: i32 = -15;
+pub const RPCURL_EDEADLINE: i32 = -16;
 pub const RPCURL_TYPE_BOOL: u32 = 1;
 pub const RPCURL_TYPE_INT64: u32 = 2;
 pub const RPCURL_TYPE_UINT64: u32 = 3;
@@ -144,12 +240,30 @@ pub const RPCURL_ORIGIN_REQUEST: u32 = 6;
 pub const RPCURL_ORIGIN_INTERCEPTOR: u32 = 7;
 pub const RPCURL_ORIGIN_CLIENT: u32 = 8;
 pub const RPCURL_ORIGIN_CONFIGURATION: u32 = 9;
+pub const RPCURL_STATUS_OK: i32 = 0;
+pub const RPCURL_STATUS_CANCELED: i32 = 1;
+pub const RPCURL_STATUS_UNKNOWN: i32 = 2;
+pub const RPCURL_STATUS_INVALID_ARGUMENT: i32 = 3;
+pub const RPCURL_STATUS_DEADLINE_EXCEEDED: i32 = 4;
+pub const RPCURL_STATUS_NOT_FOUND: i32 = 5;
+pub const RPCURL_STATUS_ALREADY_EXISTS: i32 = 6;
+pub const RPCURL_STATUS_PERMISSION_DENIED: i32 = 7;
+pub const RPCURL_STATUS_RESOURCE_EXHAUSTED: i32 = 8;
+pub const RPCURL_STATUS_FAILED_PRECONDITION: i32 = 9;
+pub const RPCURL_STATUS_ABORTED: i32 = 10;
+pub const RPCURL_STATUS_OUT_OF_RANGE: i32 = 11;
+pub const RPCURL_STATUS_UNIMPLEMENTED: i32 = 12;
+pub const RPCURL_STATUS_INTERNAL: i32 = 13;
+pub const RPCURL_STATUS_UNAVAILABLE: i32 = 14;
+pub const RPCURL_STATUS_DATA_LOSS: i32 = 15;
+pub const RPCURL_STATUS_UNAUTHENTICATED: i32 = 16;
 pub const RPCURL_FIELD_REPEATED: u32 = 1;
 pub const RPCURL_FIELD_MAP: u32 = 2;
 pub const RPCURL_FIELD_PRESENCE: u32 = 4;
 pub const RPCURL_FIELD_REQUIRED: u32 = 8;
 pub const RPCURL_FORM_SERIALIZED: u32 = 0;
 pub const RPCURL_FORM_JSON: u32 = 1;
+pub const RPCURL_FORM_BINARY: u32 = 2;
 pub const RPCURL_STAGE_REQUEST_START: u64 = 1 << 0;
 pub const RPCURL_STAGE_REQUEST_MESSAGE: u64 = 1 << 1;
 pub const RPCURL_STAGE_REQUEST_BYTES: u64 = 1 << 2;
@@ -455,6 +569,7 @@ pub struct rpcurl_own_response {
     pub header_count: usize,
     pub trailers: *const rpcurl_field,
     pub trailer_count: usize,
+    pub fields: rpcurl_token,
 }
 
 pub type rpcurl_done = Option<unsafe extern "C" fn(host: *const rpcurl_host, argument: *mut c_void, response: *const rpcurl_own_response)>;
@@ -533,6 +648,7 @@ pub struct rpcurl_host {
     pub message_type: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, name: rpcurl_text, type_: *mut *const rpcurl_message_type) -> i32,
     pub enum_type: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, name: rpcurl_text, type_: *mut *const rpcurl_enum_type) -> i32,
     pub service_type: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, name: rpcurl_text, type_: *mut *const rpcurl_service_type) -> i32,
+    pub schema: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, descriptor_set: *mut rpcurl_text) -> i32,
     pub after: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, after_ns: i64, function: rpcurl_function, argument: *mut c_void, timer: *mut rpcurl_timer) -> i32,
     pub cancel_timer: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, timer: rpcurl_timer) -> i32,
     pub post: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, function: rpcurl_function, argument: *mut c_void) -> i32,
@@ -627,4 +743,30 @@ pub struct rpcurl_plugin {
 pub struct rpcurl_check {
     pub struct_size: usize,
     pub run: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void) -> i32>,
+}
+
+sized! {
+    rpcurl_call_facts,
+    rpcurl_detail,
+    rpcurl_status,
+    rpcurl_metrics,
+    rpcurl_outcome,
+    rpcurl_field_type,
+    rpcurl_message_type,
+    rpcurl_enum_value,
+    rpcurl_enum_type,
+    rpcurl_method_type,
+    rpcurl_service_type,
+    rpcurl_local_message,
+    rpcurl_response,
+    rpcurl_failure,
+    rpcurl_response_start,
+    rpcurl_start,
+    rpcurl_own_call,
+    rpcurl_own_response,
+    rpcurl_stream_events,
+    rpcurl_fetch,
+    rpcurl_fetch_response,
+    rpcurl_needs,
+    rpcurl_check,
 }

@@ -57,6 +57,24 @@ def test_retry_of_the_manual_builds_and_retries(rpcurl, grpc_server, descriptor_
     assert (result.code, result.err) == (0, "")
 
 
+@pytest.mark.parametrize("codec", ["proto", "json"])
+def test_waiting_of_the_manual_builds_and_waits(rpcurl, connect_server, descriptor_set, tmp_path, codec):
+    source = next(text for text in displays() if "rpcurl_token metrics;" in text)
+    (tmp_path / "twice.c").write_text(source)
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADER.parents[1]}"]
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", "twice.so", "twice.c", *flags], cwd=tmp_path, check=True)
+    plugin = tmp_path / "twice.so"
+    check = rpcurl("plugins", "check", plugin)
+    assert check.code == 0, check.err
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--plugin", plugin, "--codec", codec, "-d", '{"name":"Ada"}',
+        "--protocol", "connect", f"{connect_server.url}/demo.v1.Demo/Hello",
+    )  # fmt: skip
+    assert result.code == 0
+    # Escaped for the terminal: the server's JSON has lines.
+    assert re.search(r'twice: the copy ended with status 0: \{.*"message": ?"Hello, Ada!"', result.err)
+
+
 @pytest.mark.parametrize("structure", ["rpcurl_host", "rpcurl_plugin"])
 def test_manual_has_every_function_of_the_header(structure):
     described = re.findall(r'^\.It Ft (?:"[^"]*"|\S+) Fn (\w+)', MANUAL.read_text(), re.M)
@@ -67,7 +85,7 @@ def test_manual_has_every_function_of_the_header(structure):
 def test_manual_has_every_result_of_the_header():
     codes = re.findall(r"#define (RPCURL_E[A-Z]+) \(-", HEADER.read_text())
     page = MANUAL.read_text()
-    assert len(codes) == 13 and [code for code in codes if f".It Dv {code}" not in page] == []
+    assert len(codes) == 16 and [code for code in codes if f".It Dv {code}" not in page] == []
 
 
 def test_manual_describes_only_what_the_header_has():

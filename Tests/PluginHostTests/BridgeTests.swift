@@ -48,6 +48,27 @@ import Testing
     #expect(call.end?.error == RPCError(.internal, "refused: 7 of nine", origin: .interceptor("smallest")))
   }
 
+  @Test func copiesTextsAndParsesIntegers() throws {
+    _ = try load(try Fixtures.path("helpers"))
+    #expect(
+      log.lines == [
+        "0: 0 0", "-0: 0 0", "12: 0 12", "-34: 0 -34", "007: 0 7",
+        "9223372036854775807: 0 9223372036854775807",
+        "-9223372036854775808: 0 -9223372036854775808", "9223372036854775808: -9 7",
+        "-9223372036854775809: -9 7", "92233720368547758070: -9 7", ": -10 7", "-: -10 7", "+1: -10 7",
+        " 1: -10 7", "1 : -10 7", "1-: -10 7", "0x1: -10 7", "--1: -10 7", "copy: second", "empty: 0",
+      ])
+  }
+
+  /// Compiled as C99 and as C++11, with every warning: a plugin may use such flags.
+  @Test(arguments: ["cc -x c -std=c99", "c++ -x c++ -std=c++11"])
+  func headerHasNoWarnings(_ compiler: String) {
+    let flags = "-Wall -Wextra -Werror -pedantic -Wconversion -fsyntax-only"
+    let command =
+      "\(compiler) \(flags) -include rpcurl/plugin.h -I'\(Fixtures.root)/Sources/CPluginABI/include' /dev/null"
+    #expect(Fixtures.run(command) == 0)
+  }
+
   @Test func readsAndWritesFieldsOfEveryKind() throws {
     let plugin = try load(try Fixtures.path("fields"))
     let type = try Fixtures.messageType("diff2.All", of: "proto2.proto")
@@ -80,6 +101,9 @@ import Testing
       enum State { NONE = 0; PAID = 5; }
       service Shop { rpc Buy(Order) returns (stream Order) { option (team) = "t"; option idempotency_level = IDEMPOTENT; } }
       """)
+    // The same files in the same order as those of protoc.
+    let set = try pool.descriptorSet(ofFiles: pool.fileNames).serialized
+    let files = "files: \(set.count) bytes, sum \(set.reduce(UInt32(0)) { $0 &* 31 &+ UInt32($1) }), 1"
     let call = try PluginCallTest(
       [plugin], .serverStreaming, method: "Buy", type: try pool.messageType(named: "shop.Order"),
       service: "shop.Shop")
@@ -92,7 +116,7 @@ import Testing
         "3 codes/codes: 17, 0, 1 () in () 0", "4 states/states: 14, 9, 3 (shop.State) in () 0",
         "6 mail/mail: 9, 0, 4 () in (way) 0", "7 pickup/pickup: 8, 0, 4 () in (way) 0",
         "shop.State: NONE=0 PAID=5", "shop.Shop: Buy 2 2 shop.Order shop.Order 8",
-        "none: -6 the schema has no message type shop.None", "no text: -1", "again: 1",
+        "none: -6 the schema has no message type shop.None", "no text: -1", files, "again: 1",
       ])
     call.chain.send(.bytes([0x0a, 1, 0x78, 0x38, 1, 0x12, 3, 0x0a, 1, 0x79]))
     #expect(log.lines.suffix(2) == ["set: id parent pickup", "parent: id"])

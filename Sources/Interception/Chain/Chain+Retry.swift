@@ -1,5 +1,27 @@
 import RPCProtocols
 
+/// Why the chain does not retry a call.
+package enum RetryObstacle: Error, CustomStringConvertible {
+  /// The interceptor declared no `replayLimitBytes`.
+  case noReplayLimit
+  /// The request was longer than the replay limit.
+  case requestTooLarge
+  /// The interceptor has forwarded a part of the response, or the call has ended.
+  case responseStarted
+  /// The deadline is before the next attempt.
+  case deadline
+
+  /// The reason, for logs.
+  package var description: String {
+    switch self {
+    case .noReplayLimit: "the interceptor declared no replay limit"
+    case .requestTooLarge: "the request was too large to be kept"
+    case .responseStarted: "the response is under way"
+    case .deadline: "the deadline is before the next attempt"
+    }
+  }
+}
+
 // Retries: the last interceptor of a chain discards the response of an attempt and asks for another (see `Attempts`).
 extension Chain {
   /// Whether the last interceptor holds the end of an attempt and may still retry the call. Until it decides, the
@@ -11,30 +33,32 @@ extension Chain {
 
   /// Whether the interceptor that received a token may retry the call: nothing of the response has gone further, and
   /// the request is still recorded.
-  func canRetry(_ tokenID: TokenID) -> Bool { isLive(tokenID) && reasonAgainstRetry(tokenID) == nil }
+  func canRetry(_ tokenID: TokenID) -> Bool { isLive(tokenID) && obstacle(toRetry: tokenID) == nil }
+
+  /// Why a verdict to retry after a delay would forward the value; nil if it would retry the call.
+  func obstacle(toRetry tokenID: TokenID, after delay: Duration) -> RetryObstacle? {
+    if let obstacle = obstacle(toRetry: tokenID) { return obstacle }
+    guard let deadline = progress.deadline, environment.clock.now + delay >= deadline else { return nil }
+    return .deadline
+  }
 
   /// Whether the call is retried after a delay, as the verdict with a token requests; logs the reason if not.
   func admitsRetry(_ tokenID: TokenID, after delay: Duration) -> Bool {
-    guard let reason = reasonAgainstRetry(tokenID) ?? reasonAgainstWaiting(delay) else { return true }
+    guard let obstacle = obstacle(toRetry: tokenID, after: delay) else { return true }
     environment.log(
       LogRecord(
-        level: .info, source: slot(of: tokenID).name, text: "the call cannot be retried: \(reason)"))
+        level: .info, source: slot(of: tokenID).name, text: "the call cannot be retried: \(obstacle)"))
     return false
   }
 
-  private func reasonAgainstWaiting(_ delay: Duration) -> String? {
-    guard let deadline = progress.deadline, environment.clock.now + delay >= deadline else { return nil }
-    return "the deadline is before the next attempt"
-  }
-
-  private func reasonAgainstRetry(_ tokenID: TokenID) -> String? {
+  private func obstacle(toRetry tokenID: TokenID) -> RetryObstacle? {
     guard let attempts = progress.downstream.attempts, slot(of: tokenID) === slots.last else {
-      return "the interceptor declared no replay limit"
+      return .noReplayLimit
     }
     if progress.responseFrontier < .interceptor(slots.count - 1) || progress.hasEnded {
-      return "the response is under way"
+      return .responseStarted
     }
-    return attempts.canRetry ? nil : "the request was too large to be kept"
+    return attempts.canRetry ? nil : .requestTooLarge
   }
 
   /// Discards what the current attempt has given, and starts another after a delay.

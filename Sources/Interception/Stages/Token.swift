@@ -79,6 +79,12 @@ extension Token where Direction == Inbound {
   /// Whether `retry` would retry the call now, rather than forward the value. `[loop's thread]`
   public var canRetry: Bool { sink?.chain?.canRetry(tokenID) ?? false }
 
+  /// Why `retry` after this delay would forward the value now; nil if it would retry the call. `[loop's thread]`
+  package func obstacle(toRetryAfter delay: Duration) -> RetryObstacle? {
+    guard let chain = sink?.chain else { return .responseStarted }
+    return chain.obstacle(toRetry: tokenID, after: delay)
+  }
+
   /// Retries the call: new instances of the interceptors further in are made, and what this interceptor has forwarded
   /// of the request is sent again. The response of this attempt is discarded.
   ///

@@ -25,6 +25,15 @@ final class HeldValue: @unchecked Sendable {
     self.token = consume token
   }
 
+  /// A message that is only read: its token cannot be used.
+  init(_ message: Message, call: UInt64, _ lock: Lock) {
+    self.lock = lock
+    stage = .responseMessage
+    self.call = call
+    value = .responseMessage(.typed(message))
+    token = nil
+  }
+
   /// Whether the call has ended in the meantime.
   var isVoid: Bool {
     lock.holding {
@@ -77,6 +86,16 @@ final class HeldValue: @unchecked Sendable {
   func retry(after pause: Duration, _ headers: Headers) {
     let token = takeToken()
     token?.retry(after: pause, headers)
+  }
+
+  /// Why ``retry(after:_:)`` would forward the value; nil if it would retry the call. `[loop's thread]`
+  func obstacle(toRetryAfter pause: Duration) -> RetryObstacle? {
+    lock.holding {
+      guard let token = token.take() else { return nil }
+      let obstacle = token.obstacle(toRetryAfter: pause)
+      self.token = consume token
+      return obstacle
+    }
   }
 
   /// Injects a message before the value, whose token stays valid.

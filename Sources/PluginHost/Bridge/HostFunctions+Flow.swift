@@ -9,17 +9,22 @@ extension HostFunctions {
     _ host: Host?, _ token: rpcurl_token, _ nanoseconds: Int64, _ fields: UnsafePointer<rpcurl_field>?,
     _ count: Int
   ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
+    let result = self.count(host) { instance throws(ABIFailure) in
       guard nanoseconds >= 0 else { throw invalid("the pause is negative") }
-      let headers = try headers(fields, count, at: .requestStart)
-      let result = settle(
-        host, token, "retry",
-        check: { stage throws(ABIFailure) in
-          guard Stages.response.contains(stage) else { throw wrongStage(stage) }
-        },
-        { _, held in held.retry(after: .nanoseconds(nanoseconds), headers) })
+      let (pause, headers) = (
+        Duration.nanoseconds(nanoseconds), try headers(fields, count, at: .requestStart)
+      )
+      let held = try held(instance, token, "retry")
+      guard Stages.response.contains(held.stage) else { throw wrongStage(held.stage) }
+      let isOnLoop = try live(instance.calls.find(held.call), instance, "call", "retry").isOnItsThread
+      // Only the loop's thread may read the state of the chain.
+      let obstacle = isOnLoop ? held.obstacle(toRetryAfter: pause) : nil
+      let result = settle(host, token, "retry") { _, held in held.retry(after: pause, headers) }
       if result < 0 { throw ABIFailure(result, instance.lastError.lossyString) }
+      if let obstacle { throw ABIFailure(obstacle.result, "the call cannot be retried: \(obstacle)") }
+      return Int(isOnLoop ? RPCURL_OK : RPCURL_LATER)
     }
+    return Int32(truncatingIfNeeded: result)
   }
 
   // MARK: - Messages
@@ -94,7 +99,8 @@ extension HostFunctions {
   private static func payload(
     _ message: UnsafePointer<rpcurl_local_message>?, _ direction: Direction, of facts: CallFacts
   ) throws(ABIFailure) -> Payload {
-    return try payload(try copy(message), direction == .request ? facts.requestType : facts.responseType)
+    try payload(
+      try copy(message), direction == .request ? facts.requestType : facts.responseType, facts.codec)
   }
 
   // MARK: - Time
@@ -156,5 +162,16 @@ extension HostFunctions {
     let call = try live(instance.calls.find(call.id), instance, "call", what)
     guard !call.hasEnded else { throw ABIFailure(RPCURL_EENDED, "the call has ended") }
     return call
+  }
+}
+
+extension RetryObstacle {
+  /// RPCURL_E...
+  fileprivate var result: Int32 {
+    switch self {
+    case .noReplayLimit, .requestTooLarge: RPCURL_EREPLAY
+    case .responseStarted: RPCURL_ESTARTED
+    case .deadline: RPCURL_EDEADLINE
+    }
   }
 }

@@ -11,6 +11,7 @@ extension HostFunctions {
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       guard let done else { throw invalid("done is null") }
+      let number = call.id
       let call = try onLoop(call, instance, "call")
       let plain = try copy(own)
       let schema = try OwnSchema(plain, call.facts)
@@ -19,10 +20,15 @@ extension HostFunctions {
       let request = try ownCall(plain, schema, message: try schema.serialize(message))
       call.make(request) { answer in
         let arena = Arena()
-        let parts = arena.ownResponse(answer, schema)
+        var parts = arena.ownResponse(answer, schema)
+        let fields = schema.message(of: answer).flatMap {
+          instance.tokens.insert(HeldValue($0, call: number, call.lock))
+        }
+        if let fields { parts.fields = rpcurl_token(id: fields) }
         instance.guarding.run("the end of an own call", in: call) {
           withUnsafePointer(to: parts) { done(instance.host, argument, $0) }
         }
+        if let fields { _ = instance.tokens.remove(fields) }
         withExtendedLifetime(arena) {}
       }
     }
@@ -44,7 +50,7 @@ struct OwnSchema {
   let name: MethodName
   private let codec: CodecName
   private let method: MethodDescriptor?
-  private let wantsJSON: Bool
+  private let responseForm: MessageForm
 
   init(_ plain: rpcurl_own_call, _ facts: CallFacts) throws(ABIFailure) {
     let text = try plain.method.string()
@@ -54,35 +60,37 @@ struct OwnSchema {
     self.name = name
     codec = facts.codec
     method = try? facts.requestType?.schemaMethod(service: name.service, method: name.method)
-    switch Int32(truncatingIfNeeded: plain.response_form) {
-    case RPCURL_FORM_SERIALIZED: wantsJSON = false
-    case RPCURL_FORM_JSON: wantsJSON = true
-    default: throw HostFunctions.invalid("unknown message form: \(plain.response_form)")
+    responseForm = try MessageForm(plain.response_form)
+    if isConverted(responseForm), method == nil {
+      throw ABIFailure(RPCURL_EUNSUPPORTED, "the schema has no method \(name)")
     }
-    if wantsJSON, codec != .json, method == nil { throw Self.unknown(name) }
   }
 
+  /// Whether a message in this form differs from one in the call's codec.
+  private func isConverted(_ form: MessageForm) -> Bool { form != .serialized && form != codec.form }
+
   func serialize(_ message: rpcurl_local_message) throws(ABIFailure) -> [UInt8] {
-    switch try HostFunctions.payload(message, method?.input) {
+    switch try HostFunctions.payload(message, method?.input, codec) {
     case .bytes(let bytes): return bytes
     case .typed(let message):
-      guard codec == .json else { return message.serialized() }
       do throws(DecodeError) {
-        return try message.json()
+        return try codec.form.serialize(message)
       } catch {
         throw ABIFailure(RPCURL_EPARSE, "\(error)")
       }
     }
   }
 
-  /// The response's message in the requested form.
-  func response(_ bytes: [UInt8]) throws -> [UInt8] {
-    guard wantsJSON, codec != .json, let method else { return bytes }
-    return try Message(method.output, serialized: bytes).json()
+  /// The message of a response; nil without one, and if the schema does not have the method.
+  func message(of answer: SubrequestResponse) -> Message? {
+    guard answer.end.error == nil, let bytes = answer.message, let method else { return nil }
+    return try? codec.form.parse(bytes, method.output)
   }
 
-  private static func unknown(_ name: MethodName) -> ABIFailure {
-    ABIFailure(RPCURL_EUNSUPPORTED, "the schema has no method \(name)")
+  /// The response's message in the requested form.
+  func response(_ bytes: [UInt8]) throws -> [UInt8] {
+    guard isConverted(responseForm), let method else { return bytes }
+    return try responseForm.serialize(try codec.form.parse(bytes, method.output))
   }
 }
 
@@ -105,6 +113,6 @@ extension Arena {
       status: array([rpcurl_status(ResponseEnd(error: error), self)]), message: text(message),
       headers: fields(answer.headers), header_count: answer.headers.count,
       trailers: fields(answer.end.trailers),
-      trailer_count: answer.end.trailers.count)
+      trailer_count: answer.end.trailers.count, fields: rpcurl_token())
   }
 }

@@ -118,27 +118,20 @@ extension HostFunctions {
     answer.headers = try headers(plain.headers, Int(plain.header_count))
     answer.trailers = try headers(plain.trailers, Int(plain.trailer_count))
     for message in try elements(plain.messages, Int(plain.message_count), "messages") {
-      answer.messages.append(try payload(message, facts.responseType))
+      answer.messages.append(try payload(message, facts.responseType, facts.codec))
     }
     return answer
   }
 
   /// Converts a message made by a plugin.
   static func payload(
-    _ message: rpcurl_local_message, _ type: MessageType?
+    _ message: rpcurl_local_message, _ type: MessageType?, _ codec: CodecName
   ) throws(ABIFailure) -> Payload {
     let content = try message.content.bytes()
-    switch Int32(truncatingIfNeeded: message.form) {
-    case RPCURL_FORM_SERIALIZED: return .bytes(content)
-    case RPCURL_FORM_JSON:
-      guard let type else { throw ABIFailure(RPCURL_EUNSUPPORTED, "the message's type is unknown") }
-      do throws(MessageParseError) {
-        return .typed(try Message(type, json: content))
-      } catch {
-        throw ABIFailure(RPCURL_EPARSE, "\(error)")
-      }
-    default: throw invalid("unknown message form: \(message.form)")
-    }
+    let form = try MessageForm(message.form)
+    if form == .serialized || form == codec.form { return .bytes(content) }
+    guard let type else { throw ABIFailure(RPCURL_EUNSUPPORTED, "the message's type is unknown") }
+    return .typed(try form.parse(content, type))
   }
 
   /// The error of a plugin's status code; `nil` for ok.

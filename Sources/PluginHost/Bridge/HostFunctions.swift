@@ -29,6 +29,7 @@ enum HostFunctions {
       message_type: { host, call, name, type in HostFunctions.messageType(host, call, name, type) },
       enum_type: { host, call, name, type in HostFunctions.enumType(host, call, name, type) },
       service_type: { host, call, name, type in HostFunctions.serviceType(host, call, name, type) },
+      schema: { host, call, set in HostFunctions.schema(host, call, set) },
       after: { host, call, after, function, argument, timer in
         HostFunctions.after(host, call, after, function, argument, timer)
       },

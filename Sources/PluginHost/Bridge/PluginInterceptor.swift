@@ -152,6 +152,8 @@ final class PluginInterceptor: Interceptor {
     if result == RPCURL_OK {
       if !isUsed { held.proceed() }
     } else if isUsed {
+      // `return host->retry(...)`, which has forwarded the value.
+      if (RPCURL_EDEADLINE...RPCURL_ESTARTED).contains(result) { return }
       instance.reportMisbehaviour("\(held.stage) used the token and returned \(result)")
     } else {
       held.fail(failure(instance.reason(result, held.stage.description)))

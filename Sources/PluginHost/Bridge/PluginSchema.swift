@@ -1,6 +1,7 @@
 import CPluginABI
 import Protobuf
 import RPCProtocols
+import SchemaTools
 
 /// The types of a call's schema in the plugin's form, made when a plugin asks for them. `[any thread]`
 final class PluginSchema: @unchecked Sendable {
@@ -17,12 +18,13 @@ final class PluginSchema: @unchecked Sendable {
   // The following members require the lock.
   private let arena = Arena()
   private var made: [String: UnsafeRawPointer] = [:]
+  private var files: rpcurl_text?
 
   init(_ type: MessageType?) { self.type = type }
 
   /// Finds a declaration by its full name. The result lives as long as this object.
   func find(_ kind: Kind, _ name: String) throws(ABIFailure) -> UnsafeRawPointer {
-    guard let type else { throw ABIFailure(RPCURL_EUNSUPPORTED, "there is no schema") }
+    let type = try known()
     return try lock.holding { () throws(ABIFailure) in
       let key = "\(kind) \(name)"
       if let known = made[key] { return known }
@@ -41,6 +43,26 @@ final class PluginSchema: @unchecked Sendable {
       made[key] = found
       return found
     }
+  }
+
+  /// All files of the schema, as a serialized FileDescriptorSet. The result lives as long as this object.
+  func descriptorSet() throws(ABIFailure) -> rpcurl_text {
+    let type = try known()
+    return try lock.holding { () throws(ABIFailure) in
+      if let files { return files }
+      do throws(SchemaError) {
+        let made = arena.text(try type.schemaFiles())
+        files = made
+        return made
+      } catch {
+        throw ABIFailure(RPCURL_EPARSE, "\(error)")
+      }
+    }
+  }
+
+  private func known() throws(ABIFailure) -> MessageType {
+    guard let type else { throw ABIFailure(RPCURL_EUNSUPPORTED, "there is no schema") }
+    return type
   }
 
   private func text(_ options: DescriptorOptions) -> rpcurl_text { arena.text(options.serialized) }
@@ -109,6 +131,15 @@ extension HostFunctions {
     _ host: Host?, _ call: rpcurl_call, _ name: rpcurl_text,
     _ type: UnsafeMutablePointer<UnsafePointer<rpcurl_service_type>?>?
   ) -> Int32 { find(host, call, .service, name, type) }
+
+  static func schema(
+    _ host: Host?, _ call: rpcurl_call, _ set: UnsafeMutablePointer<rpcurl_text>?
+  ) -> Int32 {
+    self.call(host) { instance throws(ABIFailure) in
+      guard let set else { throw invalid("the text is null") }
+      set.pointee = try live(instance.calls.find(call.id), instance, "call", "schema").schema.descriptorSet()
+    }
+  }
 
   private static func find(
     _ host: Host?, _ call: rpcurl_call, _ kind: PluginSchema.Kind, _ name: rpcurl_text,

@@ -94,6 +94,17 @@ enum StageToken: ~Copyable, Sendable {
     }
   }
 
+  /// Why a retry after this delay would forward the value; nil if the call would be retried. Response stages only.
+  borrowing func obstacle(toRetryAfter pause: Duration) -> RetryObstacle? {
+    switch self {
+    case .responseStart(let token): token.obstacle(toRetryAfter: pause)
+    case .responseBytes(let token): token.obstacle(toRetryAfter: pause)
+    case .responseMessage(let token): token.obstacle(toRetryAfter: pause)
+    case .responseEnd(let token): token.obstacle(toRetryAfter: pause)
+    default: nil
+    }
+  }
+
   /// Injects a message before the value; messages and ends only.
   borrowing func inject(_ message: Payload) {
     switch self {

@@ -5,7 +5,7 @@
 ///
 /// Types, fields and messages retain their pool; it is freed with the last of them.
 public struct MessageType: Sendable {
-  let pool: PoolCore
+  package let pool: PoolCore
   private let reference: Unmanaged<MessageNode>
 
   init(_ node: MessageNode) {

@@ -105,16 +105,7 @@ extension DescriptorPool {
   package func descriptorSet(
     ofFiles names: [String]
   ) throws(SchemaError) -> (serialized: [UInt8], missingImports: [String]) {
-    try core.withIndex { (index) throws(SchemaError) in
-      let closure = try ImportClosure(names, index)
-      var set = OutputBuffer()
-      for number in closure.files {
-        set.appendTag(Tag(1, .lengthDelimited))
-        set.appendVarint(UInt64(index.files[number].bytes.count))
-        set.append(index.files[number].bytes)
-      }
-      return (set.copyBytes(), closure.missing.sorted())
-    }
+    try core.withIndex { (index) throws(SchemaError) in try ImportClosure(names, index).descriptorSet(index) }
   }
 
   /// The names of these files and of all their imports, each one after its own imports, and the imports that no source
@@ -126,6 +117,16 @@ extension DescriptorPool {
       let closure = try ImportClosure(names, index)
       let files = closure.files.map { String(decoding: index.files[$0].name, as: UTF8.self) }
       return (files, closure.missing.sorted())
+    }
+  }
+}
+
+extension MessageType {
+  /// A descriptor set of all files of this type's schema, each one after its imports.
+  package func schemaFiles() throws(SchemaError) -> [UInt8] {
+    try pool.withIndex { (index) throws(SchemaError) in
+      let names = index.files.map { String(decoding: $0.name, as: UTF8.self) }
+      return try ImportClosure(names, index).descriptorSet(index).serialized
     }
   }
 }
@@ -142,6 +143,16 @@ private struct ImportClosure {
       let number = name.withUTF8 { index.file(named: UnsafeRawBufferPointer($0)) }
       if let number { try add(number, index) }
     }
+  }
+
+  func descriptorSet(_ index: SchemaIndex) -> (serialized: [UInt8], missingImports: [String]) {
+    var set = OutputBuffer()
+    for number in files {
+      set.appendTag(Tag(1, .lengthDelimited))
+      set.appendVarint(UInt64(index.files[number].bytes.count))
+      set.append(index.files[number].bytes)
+    }
+    return (set.copyBytes(), missing.sorted())
   }
 
   private mutating func add(_ start: Int, _ index: SchemaIndex) throws(SchemaError) {

@@ -31,6 +31,11 @@ static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call
   int32_t result = host->message_type(host, call, RPCURL_TEXT("shop.None"), &same);
   rpcurl_log(INFO, "none: %d %.*s", (int)result, S(host->last_error(host)));
   rpcurl_log(INFO, "no text: %d", (int)host->message_type(host, call, RPCURL_TEXT("\xff"), &same));
+  rpcurl_text files, again;
+  if (host->schema(host, call, &files) < 0 || host->schema(host, call, &again) < 0) return RPCURL_EFAILED;
+  uint32_t sum = 0;
+  for (size_t index = 0; index < files.size; index++) sum = sum * 31 + (unsigned char)files.data[index];
+  rpcurl_log(INFO, "files: %zu bytes, sum %u, %d", files.size, sum, files.data == again.data);
   host->message_type(host, call, facts.request_type, &same);
   rpcurl_log(INFO, "again: %d", same == type);
   return RPCURL_OK;

@@ -61,7 +61,8 @@ final class PluginCallTest: ChainCaller, ChainTransport {
 
   init(
     _ plugins: [LoadedPlugin], _ kind: CallKind = .unary, method: String = "Say",
-    type: MessageType? = nil, service: String = "test.Echo", network: (any SubrequestTransport)? = nil
+    type: MessageType? = nil, service: String = "test.Echo", codec: CodecName = .proto,
+    network: (any SubrequestTransport)? = nil
   ) throws {
     let type = try type ?? Self.messageType()
     let waker = Waker()
@@ -69,13 +70,16 @@ final class PluginCallTest: ChainCaller, ChainTransport {
       clock: clock, post: { work in waker.waiting.withLock { $0.append(work) } }, subrequests: network)
     environment.onFinding = { finding in waker.findings.withLock { $0.append(finding) } }
     self.waker = waker
+    let parse = { (bytes: [UInt8]) in
+      codec == .json ? try Message(type, json: bytes) : try Message(type, serialized: bytes)
+    }
     chain = ChainBuilder(plugins.map(\.registration)).makeChain(
       for: CallFacts(
         method: MethodName(service: service, method: method), kind: kind, protocolName: .grpc,
-        target: "http://server", requestType: type, responseType: type),
+        target: "http://server", codec: codec, requestType: type, responseType: type),
       codec: MessageCodec(
-        serialize: { $0.serialized() }, parseRequest: { try Message(type, serialized: $0) },
-        parseResponse: { try Message(type, serialized: $0) }),
+        serialize: { codec == .json ? try $0.json() : $0.serialized() }, parseRequest: parse,
+        parseResponse: parse),
       environment: environment)
   }
 

@@ -30,6 +30,9 @@ static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call
   /* A structure of an older, smaller header is filled up to its size. */
   CHECK(host->call_facts(host, call, (rpcurl_call_facts *)&small) == RPCURL_OK);
   CHECK(small.struct_size == 16 && small.reserved == 1 && small.kind == RPCURL_KIND_UNARY && IS(small.behind, "x"));
+  rpcurl_text files;
+  CHECK(host->schema(host, call, NULL) == RPCURL_EINVAL);
+  CHECK(host->schema(host, call, &files) == RPCURL_OK && files.size > 0 && files.data[0] == 0x0a);
   *state = strdup("state");
   return RPCURL_OK;
 }

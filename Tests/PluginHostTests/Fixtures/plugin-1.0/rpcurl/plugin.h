@@ -149,6 +149,13 @@ extern "C" {
 #define RPCURL_EFAILED (-12)
 /* A function marked [loop] was called on another thread. The host logs that the plugin misbehaves. */
 #define RPCURL_ETHREAD (-13)
+/* From retry, which forwards the value then; a callback may return these as well. No retry, because this plugin has
+ * forwarded a part of the response, or the call has ended. */
+#define RPCURL_ESTARTED (-14)
+/* From retry: no retry, because the host has not kept the request: replay_limit_bytes is 0, or was exceeded. */
+#define RPCURL_EREPLAY (-15)
+/* From retry: no retry, because the deadline is before the next attempt. */
+#define RPCURL_EDEADLINE (-16)
 
 /* ---- Values -------------------------------------------------------------------------------------------- */
 
@@ -259,10 +266,29 @@ typedef struct rpcurl_detail {
 #define RPCURL_ORIGIN_CLIENT 8      /* rpcurl ended the call: canceled, past its deadline, over a limit */
 #define RPCURL_ORIGIN_CONFIGURATION 9 /* the settings of the interceptor with the origin's name do not fit the method */
 
-/* The status of a call. Codes are gRPC's: 0 is ok, 1 canceled, ... 16 unauthenticated. */
+/* Status codes, which are gRPC's. */
+#define RPCURL_STATUS_OK 0
+#define RPCURL_STATUS_CANCELED 1
+#define RPCURL_STATUS_UNKNOWN 2
+#define RPCURL_STATUS_INVALID_ARGUMENT 3
+#define RPCURL_STATUS_DEADLINE_EXCEEDED 4
+#define RPCURL_STATUS_NOT_FOUND 5
+#define RPCURL_STATUS_ALREADY_EXISTS 6
+#define RPCURL_STATUS_PERMISSION_DENIED 7
+#define RPCURL_STATUS_RESOURCE_EXHAUSTED 8
+#define RPCURL_STATUS_FAILED_PRECONDITION 9
+#define RPCURL_STATUS_ABORTED 10
+#define RPCURL_STATUS_OUT_OF_RANGE 11
+#define RPCURL_STATUS_UNIMPLEMENTED 12
+#define RPCURL_STATUS_INTERNAL 13
+#define RPCURL_STATUS_UNAVAILABLE 14
+#define RPCURL_STATUS_DATA_LOSS 15
+#define RPCURL_STATUS_UNAUTHENTICATED 16
+
+/* The status of a call. */
 typedef struct rpcurl_status {
   size_t struct_size;
-  int32_t code;
+  int32_t code; /* RPCURL_STATUS_... */
   uint32_t origin; /* RPCURL_ORIGIN_... */
   rpcurl_text message;
   rpcurl_text origin_name;
@@ -365,9 +391,11 @@ typedef struct rpcurl_service_type {
   rpcurl_text options; /* a serialized google.protobuf.ServiceOptions */
 } rpcurl_service_type;
 
-/* Forms of a message. */
-#define RPCURL_FORM_SERIALIZED 0 /* in the call's codec */
+/* Forms of a message. The host converts between them and the call's codec. */
+#define RPCURL_FORM_SERIALIZED 0 /* in the call's codec, unconverted */
 #define RPCURL_FORM_JSON 1       /* ProtoJSON; needs a schema */
+#define RPCURL_FORM_BINARY 2     /* protobuf's binary form, as of get_payload at message stages; with the codec "json"
+                                  * it needs a schema */
 
 /* A message from a plugin: in a local response, injected, or in a call of its own. */
 typedef struct rpcurl_local_message {
@@ -384,7 +412,7 @@ typedef struct rpcurl_response {
   size_t header_count;
   const rpcurl_local_message *messages;
   size_t message_count;
-  int32_t code; /* 0 is ok */
+  int32_t code;      /* RPCURL_STATUS_... */
   uint32_t reserved; /* 0 */
   /* Of a status other than ok: */
   rpcurl_text message;
@@ -397,7 +425,7 @@ typedef struct rpcurl_response {
 /* The failure of a call, for fail_with. All of it is copied. */
 typedef struct rpcurl_failure {
   size_t struct_size;
-  int32_t code;      /* not 0 */
+  int32_t code;      /* RPCURL_STATUS_..., not ok */
   uint32_t reserved; /* 0 */
   rpcurl_text message;
   const rpcurl_detail *details;
@@ -438,8 +466,9 @@ typedef struct rpcurl_own_call {
   rpcurl_text target; /* "http[s]://host[:port][/prefix]"; empty: the target of the plugin's current call */
   const rpcurl_field *headers;
   size_t header_count;
-  const rpcurl_local_message *message; /* the request; JSON requires a schema that has the method; null: empty */
-  int64_t timeout_ns;                  /* 0 or less: 30 seconds */
+  const rpcurl_local_message *message; /* the request; forms other than the codec's require a schema that has the
+                                        * method; null: empty */
+  int64_t timeout_ns;                  /* in nanoseconds; 0 or less: 30 seconds */
   uint32_t response_form;              /* RPCURL_FORM_...: the form of the response for `done` */
   uint32_t reserved;                   /* 0 */
 } rpcurl_own_call;
@@ -448,11 +477,13 @@ typedef struct rpcurl_own_call {
 typedef struct rpcurl_own_response {
   size_t struct_size;
   const rpcurl_status *status;
-  rpcurl_text message; /* in the requested form; empty if the code of the status is not 0 */
+  rpcurl_text message; /* in the requested form; empty if the status is not ok */
   const rpcurl_field *headers;
   size_t header_count;
   const rpcurl_field *trailers;
   size_t trailer_count;
+  rpcurl_token fields; /* for get, get_json and the like, which read the message, until `done` returns; 0 without a
+                        * message, at the end of a stream, and if the schema does not have the method */
 } rpcurl_own_response;
 
 /* Called at the end of a plugin's own call. */
@@ -485,7 +516,7 @@ typedef struct rpcurl_fetch {
   const rpcurl_field *headers;
   size_t header_count;
   rpcurl_text body;
-  int64_t timeout_ns;      /* 0 or less: 30 seconds */
+  int64_t timeout_ns;      /* in nanoseconds; 0 or less: 30 seconds */
   uint64_t max_body_bytes; /* the limit for the body of the response; 0: 1 MiB */
 } rpcurl_fetch;
 
@@ -544,7 +575,7 @@ typedef struct rpcurl_needs {
 #define RPCURL_FINDING_FAILURE 1  /* a check failed, although the status may be ok: exit status 8 */
 #define RPCURL_FINDING_EXPECTED 2 /* the call ended with the expected status, which is then no failure */
 
-/* The level of a log line. */
+/* The level of a log line. rpcurl prints debug with -vv only, and the others unless -s is given. */
 #define RPCURL_LOG_DEBUG 0
 #define RPCURL_LOG_INFO 1
 #define RPCURL_LOG_WARNING 2
@@ -603,6 +634,10 @@ struct rpcurl_host {
   /* [any; before close returns] A service, by its full name. RPCURL_ENOENT if the schema does not have it. */
   int32_t (*service_type)(const rpcurl_host *host, rpcurl_call call, rpcurl_text name,
                           const rpcurl_service_type **type);
+  /* [any; before close returns] All files that the host has of the schema, as a serialized
+   * google.protobuf.FileDescriptorSet in which each file follows its imports. With server reflection the host has the
+   * files of the services that were requested, and their imports. */
+  int32_t (*schema)(const rpcurl_host *host, rpcurl_call call, rpcurl_text *descriptor_set);
 
   /* -- Time, and other threads -- */
 
@@ -620,8 +655,8 @@ struct rpcurl_host {
 
   /* [loop; before close] Makes a unary call for the plugin. It passes the chain except this plugin; calls that
    * interceptors on that chain make in turn pass none of them. If this returns RPCURL_OK, `done` is called
-   * exactly once, on the loop's thread, never from within this function; if the current call ends first, with the
-   * code 1 (canceled), before close. RPCURL_EENDED afterwards. */
+   * exactly once, on the loop's thread, never from within this function; if the current call ends first, with
+   * RPCURL_STATUS_CANCELED, before close. RPCURL_EENDED afterwards. */
   int32_t (*call)(const rpcurl_host *host, rpcurl_call call, const rpcurl_own_call *own, rpcurl_done done,
                   void *argument);
 
@@ -662,9 +697,10 @@ struct rpcurl_host {
   int32_t (*drop)(const rpcurl_host *host, rpcurl_token token);
   /* [any; response stages] Sends the request again from here, after a pause, through new instances of the
    * interceptors further in; `headers` replace those with their names in the request's start as this plugin
-   * forwarded it. Only before anything of this response was forwarded from here. If a retry is no longer possible
-   * (the caller has received something, the request was longer than replay_limit_bytes, the deadline is too
-   * near), the value is forwarded, so no other action is necessary. */
+   * forwarded it. Only before anything of this response was forwarded from here. RPCURL_OK: the call is retried. If it
+   * cannot be retried, the value is forwarded, and the result is RPCURL_ESTARTED, RPCURL_EREPLAY or RPCURL_EDEADLINE; the
+   * value waits for other values of the response that the plugin keeps, which are to be forwarded then. On another
+   * thread than the loop's the result is RPCURL_LATER: the loop decides. */
   int32_t (*retry)(const rpcurl_host *host, rpcurl_token token, int64_t after_ns, const rpcurl_field *headers,
                    size_t header_count);
 
@@ -846,7 +882,8 @@ typedef struct rpcurl_plugin {
   /* [main] A structure of additional callbacks, such as RPCURL_EXTENSION_CHECK; null if the plugin has none with that
    * name. Called after ready. Valid as long as the process lives. */
   const void *(*get_extension)(const rpcurl_host *host, void *plugin, rpcurl_text name);
-  /* [main] Called at a normal end of the process. No call is open. */
+  /* [main] Called at a normal end of the process, or when a session has removed the plugin. No call is open. The code
+   * stays in memory. */
   void (*unload)(const rpcurl_host *host, void *plugin);
 
   /* [loop] A call is about to start. RPCURL_OK: take part, with *state for this call. RPCURL_DECLINE: do not take
@@ -1012,6 +1049,44 @@ static inline int32_t rpcurl_set_int64(
   rpcurl_value value = {RPCURL_TYPE_INT64, 0, {0}};
   value.as.int64 = number;
   return host->set(host, token, path, &value);
+}
+
+/* [any] Copies a text, with a zero after it. Free the copy with host->free. Null if out of memory. */
+static inline char *rpcurl_copy(const rpcurl_host *host, rpcurl_text text) {
+  char *copy = (char *)host->alloc(host, text.size + 1);
+  if (copy == NULL) return NULL;
+  if (text.size > 0) memcpy(copy, text.data, text.size);
+  copy[text.size] = 0;
+  return copy;
+}
+
+/* [any] Replaces a copy that is owned by the plugin, or null, by that of another text, for `configure`. Fails with a
+ * reason if out of memory. */
+static inline int32_t rpcurl_replace(const rpcurl_host *host, char **owned, rpcurl_text text) {
+  char *copy = rpcurl_copy(host, text);
+  if (copy == NULL) return rpcurl_fail(host, "out of memory");
+  host->free(host, *owned);
+  *owned = copy;
+  return RPCURL_OK;
+}
+
+/* Parses a decimal integer, which is the whole text: "-12". RPCURL_EPARSE if it is none, RPCURL_ERANGE if it needs more
+ * than 64 bits. */
+static inline int32_t rpcurl_parse_int64(rpcurl_text text, int64_t *number) {
+  const int is_negative = text.size > 0 && text.data[0] == '-';
+  size_t index = is_negative ? 1 : 0;
+  int64_t value = 0;
+  if (index == text.size) return RPCURL_EPARSE;
+  for (; index < text.size; index++) {
+    const int digit = text.data[index] - '0';
+    if (digit < 0 || digit > 9) return RPCURL_EPARSE;
+    /* Negative, as the least number has no positive counterpart. */
+    if (value < (INT64_MIN + digit) / 10) return RPCURL_ERANGE;
+    value = value * 10 - digit;
+  }
+  if (!is_negative && value == INT64_MIN) return RPCURL_ERANGE;
+  *number = is_negative ? value : -value;
+  return RPCURL_OK;
 }
 
 /* Whether two texts are equal. */
