@@ -88,7 +88,7 @@ SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/sw
   -Xlinker --icf=all -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --wrap=_swift_stdlib_getUnsafeArgvArgc
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
 
-.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl libcurl static-libraries release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs api docs-api schemas check-schemas \
+.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust libcurl static-libraries release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs api docs-api schemas check-schemas \
   install install-built uninstall clean build-packages plugin-packages server-packages test-packages bench-packages
 
 help: ## Show what can be made
@@ -106,7 +106,7 @@ unit-test: build-packages test-packages
 	swift build --build-tests $(SWIFT_FLAGS)
 	swift test --skip-build $(SWIFT_FLAGS)
 
-end-to-end-test: release plugins servers test-packages http3-libcurl
+end-to-end-test: release plugins servers test-packages http3-libcurl debian-rust
 	$(PYTEST) Tests/EndToEnd Tests/Project
 
 # Of the tests of the transport; the program is the same with any libcurl otherwise.
@@ -120,6 +120,14 @@ http3-libcurl: $(VENV)/.done ## Fetch a libcurl with HTTP/3, for the tests of HT
 
 $(HTTP3_LIBCURL)/libcurl.so.4: scripts/http3-libcurl $(VENV)/.done
 	scripts/http3-libcurl $(VENV)/bin/pip $(HTTP3_LIBCURL)
+
+# Without it the test of plugins in Rust with this toolchain is skipped, which is reported.
+debian-rust: ## Unpack the Rust of Debian, for the tests of plugins in Rust
+	@$(MAKE) --no-print-directory $(BUILD)/debian-rust/usr/bin/cargo || echo "no Rust of Debian can be fetched here"
+
+$(BUILD)/debian-rust/usr/bin/cargo: scripts/debian-rust
+	scripts/debian-rust $(BUILD)/debian-rust
+	touch $@
 
 release: build-packages libcurl static-libraries ## Build .build/release/rpcurl, one file (LIBCURL=system: without libcurl)
 	$(SWIFT_RELEASE)

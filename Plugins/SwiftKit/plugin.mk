@@ -4,6 +4,7 @@
 #   make                               links the Swift runtime statically: one file that runs anywhere
 #   make SWIFT_RUNTIME=shared          uses the shared Swift runtime, found by the system's dynamic loader
 #     SWIFT_RUNPATH=/usr/lib/swift/linux   or in this directory
+#   make SWIFTFLAGS="-Xlinker -lx"     adds options of swift build
 OUT ?= .
 SWIFT_RUNTIME ?= static
 NAME ?= $(PRODUCT)
@@ -16,7 +17,7 @@ FLAGS_shared := $(if $(SWIFT_RUNPATH),-Xlinker -rpath=$(SWIFT_RUNPATH))
 
 $(OUT)/$(NAME).so: Package.swift $(shell find Sources $(KIT)/Sources -type f) $(KIT)/Package.swift
 	@mkdir -p $(OUT)
-	swift build $(FLAGS) $(FLAGS_$(SWIFT_RUNTIME)) --product $(PRODUCT)
+	swift build $(FLAGS) $(FLAGS_$(SWIFT_RUNTIME)) $(SWIFTFLAGS) --product $(PRODUCT)
 	# Built under another name and renamed, so that no process loads an incomplete file.
 	cp $(SCRATCH)/release/lib$(PRODUCT).so $@.new
 	mv -f $@.new $@

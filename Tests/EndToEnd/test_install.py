@@ -219,12 +219,26 @@ def test_new_plugins_find_what_is_installed_by_pkg_config(rpcurl, environment, p
 
 
 def test_new_plugins_report_missing_rpcurl(rpcurl, tmp_path):
-    environment = os.environ | {"PKG_CONFIG_PATH": str(tmp_path), "PKG_CONFIG_LIBDIR": str(tmp_path), "MAKEFLAGS": ""}
-    for language in ["c", "cpp", "swift"]:
+    environment = os.environ | {
+        "PKG_CONFIG_PATH": str(tmp_path), "PKG_CONFIG_LIBDIR": str(tmp_path), "MAKEFLAGS": "", "RPCURL": "none",
+    }  # fmt: skip
+    for language in ["c", "cpp", "swift", "rust"]:
         folder = tmp_path / language
         assert rpcurl("plugins", "new", "mine", "--lang", language, "--dir", folder).code == 0
         done = subprocess.run(["make", "-C", folder], env=environment, capture_output=True, text=True)
         assert done.returncode != 0 and "pkg-config does not find rpcurl: set PKG_CONFIG_PATH" in done.stderr
+        if language != "swift":  # whose rules are in the kit
+            subprocess.run(["make", "-C", folder, "clean"], env=environment, capture_output=True, check=True)
+
+
+def test_new_plugins_find_rpcurl_by_the_path(rpcurl, prefix, tmp_path):
+    environment = os.environ | {"PATH": f"{prefix}/bin:{os.environ['PATH']}", "MAKEFLAGS": ""}
+    environment.pop("PKG_CONFIG_PATH", None)
+    for language in ["c", "cpp"]:
+        folder = tmp_path / language
+        assert rpcurl("plugins", "new", "mine", "--lang", language, "--dir", folder).code == 0
+        done = subprocess.run(["make", "-C", folder, "test"], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0 and f"-I{prefix}/include" in done.stdout, done.stderr
 
 
 # Away again

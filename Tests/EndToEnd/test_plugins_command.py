@@ -177,6 +177,18 @@ def test_check_ends_a_callback_that_never_returns(rpcurl, tmp_path):
     assert "plugin crash: did not return after the deadline, in request_start, in the call rpcurl.check" in result.err
 
 
+def test_check_states_what_it_did_not_exercise(rpcurl, tmp_path):
+    plugin = build(tmp_path, "declining")
+    result = rpcurl("plugins", "check", plugin)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[-2:] == [
+        "note  not exercised: the plugin declined all 32 calls", "no problems found in what was exercised",
+    ]  # fmt: skip
+    result = rpcurl("plugins", "check", f"{plugin},calls=yes")
+    assert result.code == 0
+    assert "note  not exercised: a response to its HTTP request, made 32 times\n" in result.out
+
+
 def test_check_finds_misuse(rpcurl, tmp_path):
     result = rpcurl("plugins", "check", build(tmp_path, "misbehaving"))
     assert result.code == 7
@@ -217,11 +229,13 @@ def test_check_of_a_missing_file(rpcurl):
 # new
 
 
-def make(folder, *arguments):
-    subprocess.run(
-        ["make", "-C", folder, *arguments, f"RPCURL={RPCURL}"], check=True, capture_output=True, text=True,
-        env=os.environ | {"MAKEFLAGS": ""} | pkg_config_of_sources(),
+def make(folder, *arguments, is_valid=True, environment={}):
+    done = subprocess.run(
+        ["make", "-C", folder, *arguments, f"RPCURL={RPCURL}"], capture_output=True, text=True,
+        env=os.environ | {"MAKEFLAGS": ""} | pkg_config_of_sources() | environment,
     )  # fmt: skip
+    assert (done.returncode == 0) == is_valid, done.stdout + done.stderr
+    return done
 
 
 @pytest.mark.parametrize(("language", "ending", "flags"), [("c", "c", "CFLAGS"), ("cpp", "cpp", "CXXFLAGS")])
@@ -232,7 +246,9 @@ def test_new_in_c_builds_and_passes_its_own_test(rpcurl, tmp_path, language, end
     assert str(folder) in result.out
     make(folder, "test", f"{flags}=-Werror")
     result = rpcurl("plugins", "check", f"{folder}/my-plugin.so")
-    assert result.code == 7 and "needs header=TEXT" in result.err
+    assert result.code == 7 and "needs name=TEXT" in result.err
+    result = make(folder, "check", "CONFIG=colour=red", is_valid=False)
+    assert "colour: unknown key" in result.stderr
     # The loaded plugin does not change: the file is replaced, not overwritten.
     before = (folder / "my-plugin.so").stat().st_ino
     os.utime(folder / f"my-plugin.{ending}")
@@ -241,18 +257,49 @@ def test_new_in_c_builds_and_passes_its_own_test(rpcurl, tmp_path, language, end
     assert (folder / "my-plugin.so").stat().st_ino != before
 
 
-@pytest.mark.parametrize("language", ["swift", "rust"])
+def test_new_in_c_uses_the_flags_of_the_user(rpcurl, tmp_path):
+    folder = tmp_path / "my-plugin"
+    assert rpcurl("plugins", "new", "my-plugin", "--dir", folder).code == 0
+    source = folder / "my-plugin.c"
+    # Functions of POSIX, and of a library.
+    source.write_text(
+        "#include <math.h>\n#include <time.h>\n" + source.read_text()
+        + "double root(double number) { struct timespec now; return sqrt(number) + clock_gettime(CLOCK_REALTIME, &now); }\n"
+    )  # fmt: skip
+    done = make(folder, "CPPFLAGS=-DMINE", "LDFLAGS=-Wl,-z,now", "LDLIBS=-lm -lpthread", "CFLAGS=-Werror")
+    assert "-DMINE" in done.stdout and "-Wl,-z,now" in done.stdout and done.stdout.split(" my-plugin.c ")[1].startswith("-lm")
+    dynamic = subprocess.run(["readelf", "-d", folder / "my-plugin.so"], capture_output=True, text=True, check=True).stdout
+    assert "libm.so" in dynamic and "NOW" in dynamic
+
+
+def toolchain(name, home):
+    """The environment in which `make` finds a toolchain."""
+    if name == "rust" and shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
+    if name != "rust of debian":
+        return {}
+    folder = ROOT / ".build" / "debian-rust" / "usr"
+    if not (folder / "bin" / "cargo").exists():
+        pytest.skip("make debian-rust has not fetched it")
+    [library] = folder.glob("lib/*/librustc_driver-*.so")
+    return {
+        "PATH": f"{folder}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(library.parent), "CARGO_HOME": str(home),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["swift", "rust", "rust of debian"])
 def test_new_in_other_languages_builds_and_passes_its_own_test(
     rpcurl, tmp_path, grpc_server, descriptor_set, language
 ):
-    if language == "rust" and shutil.which("cargo") is None:
-        pytest.skip("cargo is not installed")
+    environment = toolchain(language, tmp_path / "cargo")
+    language = language.split()[0]
     folder = tmp_path / "my-plugin"
     assert rpcurl("plugins", "new", "--lang", language, "my-plugin", "--dir", folder).code == 0
-    assert "header=TEXT" in (folder / "README.md").read_text()
-    make(folder, "test")
+    assert "name=TEXT" in (folder / "README.md").read_text()
+    done = make(folder, "test", environment=environment)
+    assert "warning" not in done.stdout + done.stderr
     result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "{}", "--plugin", f"{folder}/my-plugin.so,header=X-Mine",
+        "--descriptor-set", descriptor_set, "-d", "{}", "--plugin", f"{folder}/my-plugin.so,name=X-Mine",
         f"{grpc_server.url}/demo.v1.Demo/EchoMetadata",
     )  # fmt: skip
     assert {"name": "x-mine", "value": "1"} in json.loads(result.out)["headers"]
@@ -269,15 +316,15 @@ final class Counter: Interceptor {
   func requestStart(_ start: RequestStart) throws -> Verdict {
     let timer = try call.after(.seconds(1)) { [self] in count += 1 }
     try call.cancel(timer)
-    try call.fetch(Fetch(url: "http://localhost")) { [self] response in count += response.httpStatus }
-    let stream = try call.open(OwnCall(method: "a.B/C", message: .json("{}")), .bidiStreaming) { [self] event in
+    try call.fetch(HTTPFetch(url: "http://localhost")) { [self] response in count += response.httpStatus }
+    let stream = try call.open(Subrequest(method: "a.B/C", message: .json("{}")), .bidiStreaming) { [self] event in
       if case .message = event { count += 1 }
     }
     try stream.finishSending()
-    try call.whenWanted(.response) { [self] in count += 1 }
+    try call.whenResponseWanted { [self] in count += 1 }
     try call.report(.note, "attempt \(call.attempt)")
     try call.post { [self] in count += 1 }
-    try call.call(OwnCall(method: "a.B/C", message: .json("{}"))) { [self] response in
+    try call.call(Subrequest(method: "a.B/C", message: .binary([]), responseForm: .json)) { [self] response in
       count += response.headers.count
     }
     return .proceed
@@ -337,15 +384,29 @@ final class KeepingCall: Interceptor {
 
   func requestStart(_ start: RequestStart) throws -> Verdict {
     try call.after(.seconds(3600)) { [self, call] in withExtendedLifetime((counted, call)) {} }
+    if call.method.hasSuffix("/Count") { try logSchema() }
     return .proceed
   }
 
+  private func logSchema() throws {
+    let service = try call.service(named: "demo.v1.Demo")
+    let method = service?.methods.first { $0.name == "Count" }
+    let type = try call.messageType(named: method?.input ?? "")
+    let values = try call.enumType(named: "google.protobuf.NullValue")?.values
+    call.host.log(.debug, "\\(method?.kind ?? .unary) \\(type?.fields.map { $0.name } ?? []) \\(values?.count ?? 0)")
+    call.host.log(.debug, "none: \\(try call.messageType(named: "demo.v1.None") == nil)")
+    call.host.log(.debug, "schema: \\(try call.schema().count) bytes")
+  }
+
   func responseEnd(_ end: ResponseEnd) throws -> Verdict {
-    var status = Status(9, "not now")
+    // Not possible without a limit for the request: the value is forwarded.
+    if call.method.hasSuffix("/Fail") { return .retry(after: .zero) }
+    if call.method.hasSuffix("/Count") { return .proceed }
+    var status = Status(.failedPrecondition, "not now")
     for number in 1...100 {
       let text = Array("detail \\(number) of a status".utf8)
       status.details.append(
-        Status.Detail(typeName: "google.protobuf.StringValue", value: [10, UInt8(text.count)] + text))
+        StatusDetail(typeName: "google.protobuf.StringValue", value: [10, UInt8(text.count)] + text))
     }
     try end.setStatus(status)
     return .proceed
@@ -381,6 +442,25 @@ def test_kit_frees_pending_work_when_the_call_is_closed(rpcurl, keeping, grpc_se
         f"{grpc_server.url}/{HELLO}", input='{"name":"Ada"}' * 500,
     )  # fmt: skip
     assert "keeping: 500 made, 0 alive\n" in result.err
+
+
+def test_kit_describes_the_schema(rpcurl, keeping, grpc_server, descriptor_set):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", '{"from":1,"to":1}', "--plugin", keeping, "-vv",
+        f"{grpc_server.url}/demo.v1.Demo/Count",
+    )  # fmt: skip
+    lines = [line for line in result.err.splitlines() if line.startswith("keeping: ")]
+    assert lines[:2] == ['keeping: serverStreaming ["from", "to", "interval_ms"] 1', "keeping: none: true"]
+    # The files that the option names, and those that rpcurl has.
+    assert int(re.fullmatch(r"keeping: schema: (\d+) bytes", lines[2])[1]) >= descriptor_set.stat().st_size
+
+
+def test_kit_forwards_what_cannot_be_retried(rpcurl, keeping, grpc_server, descriptor_set):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", '{"code":14,"message":"busy"}', "--plugin", f"{keeping},strict=true",
+        f"{grpc_server.url}/demo.v1.Demo/Fail",
+    )  # fmt: skip
+    assert result.code == 64 + 14 and "busy" in result.err and "misbehav" not in result.err
 
 
 def test_kit_sets_a_status_with_details(rpcurl, keeping, grpc_server, descriptor_set):

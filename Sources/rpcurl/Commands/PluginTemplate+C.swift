@@ -1,6 +1,6 @@
 extension PluginTemplate {
   /// A plugin in C: a source file and a Makefile.
-  static let c = [("@NAME@.c", cSource), ("Makefile", makefile("c", "CC", "CFLAGS", "-std=c11"))]
+  static let c = [("@NAME@.c", cSource), ("Makefile", makefile("c", "CC", "CFLAGS", "-std=gnu11"))]
 
   /// A plugin in C++: a source file and a Makefile.
   static let cpp = [
@@ -16,27 +16,25 @@ extension PluginTemplate {
 
   private static let makefile = """
     # make         builds @NAME@.so
-    # make test    runs rpcurl plugins check
+    # make test    runs rpcurl plugins check, with the configuration CONFIG
+    CONFIG ?= name=x-test
     @FLAGS@ ?= -O2 -g
     RPCURL ?= rpcurl
-    # Below the prefix of the installed rpcurl.
-    HEADERS := $(shell pkg-config --variable=includedir rpcurl 2>/dev/null)
-    ifeq ($(HEADERS),)
-    $(error pkg-config does not find rpcurl: set PKG_CONFIG_PATH=PREFIX/lib/pkgconfig)
-    endif
+    \(findsRpcurl("HEADERS", "includedir"))
 
     # Built under another name and renamed, so that no process loads an incomplete file.
     @NAME@.so: @NAME@.@ENDING@ $(HEADERS)/rpcurl/plugin.h
-    \t$(@COMPILER@) $(@FLAGS@) @STANDARD@ -Wall -Wextra -fvisibility=hidden -fPIC -I$(HEADERS) -shared -o $@.new $<
+    \t$(@COMPILER@) @STANDARD@ -Wall -Wextra -fvisibility=hidden -fPIC -I$(HEADERS) $(CPPFLAGS) $(@FLAGS@) \\
+    \t  -shared $(LDFLAGS) -o $@.new $< $(LDLIBS)
     \tmv -f $@.new $@
 
-    test: @NAME@.so
-    \t$(RPCURL) plugins check ./@NAME@.so,header=x-test
+    test check: @NAME@.so
+    \(checksPlugin)
 
     clean:
     \trm -f @NAME@.so
 
-    .PHONY: test clean
+    .PHONY: test check clean
 
     """
 
@@ -44,18 +42,17 @@ extension PluginTemplate {
     /*
      * @NAME@: adds a header to each request.
      *
-     *     rpcurl --plugin ./@NAME@.so,header=x-test ...
+     *     rpcurl --plugin ./@NAME@.so,name=x-test ...
      *
      * See rpcurl-plugin(3) and rpcurl/plugin.h for everything a plugin can do.
      */
     #include <rpcurl/plugin.h>
 
     #include <stdlib.h>
-    #include <string.h>
 
-    /* The configuration. The host creates one for each use of the plugin in the chain. */
+    /* The configuration. The host makes one for each use of the plugin in the chain. */
     struct plugin {
-      char *header;
+      char *name;
     };
 
     static int32_t load(const rpcurl_host *host, void **result) {
@@ -65,24 +62,18 @@ extension PluginTemplate {
 
     static int32_t configure(const rpcurl_host *host, void *state, rpcurl_text key, rpcurl_text value) {
       struct plugin *plugin = state;
-      if (!rpcurl_text_equal(key, RPCURL_TEXT("header"))) return rpcurl_fail(host, "unknown key");
-      free(plugin->header);
-      plugin->header = malloc(value.size + 1);
-      if (plugin->header == NULL) return rpcurl_fail(host, "out of memory");
-      if (value.size > 0) memcpy(plugin->header, value.data, value.size);
-      plugin->header[value.size] = 0;
-      return RPCURL_OK;
+      if (!rpcurl_text_equal(key, RPCURL_TEXT("name"))) return rpcurl_fail(host, "unknown key");
+      return rpcurl_replace(host, &plugin->name, value);
     }
 
     static int32_t ready(const rpcurl_host *host, void *state) {
       const struct plugin *plugin = state;
-      return plugin->header == NULL ? rpcurl_fail(host, "needs header=TEXT") : RPCURL_OK;
+      return plugin->name == NULL ? rpcurl_fail(host, "needs name=TEXT") : RPCURL_OK;
     }
 
     static void unload(const rpcurl_host *host, void *state) {
       struct plugin *plugin = state;
-      (void)host;
-      free(plugin->header);
+      host->free(host, plugin->name);
       free(plugin);
     }
 
@@ -96,7 +87,7 @@ extension PluginTemplate {
     static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
       const struct plugin *plugin = state;
       (void)call;
-      return host->header_set(host, token, rpcurl_text_of(plugin->header), RPCURL_TEXT("1"));
+      return host->header_set(host, token, rpcurl_text_of(plugin->name), RPCURL_TEXT("1"));
     }
 
     static const rpcurl_plugin plugin = {
@@ -104,7 +95,7 @@ extension PluginTemplate {
         .name = "@NAME@",
         .version = "0.1",
         .summary = "adds a header to each request",
-        .config_help = "header=TEXT    the header to add",
+        .config_help = "name=TEXT    the name of the header to add",
         .load = load,
         .configure = configure,
         .ready = ready,
@@ -121,7 +112,7 @@ extension PluginTemplate {
     /*
      * @NAME@: adds a header to each request.
      *
-     *     rpcurl --plugin ./@NAME@.so,header=x-test ...
+     *     rpcurl --plugin ./@NAME@.so,name=x-test ...
      *
      * See rpcurl-plugin(3) and rpcurl/plugin.h for everything a plugin can do.
      */
@@ -136,20 +127,20 @@ extension PluginTemplate {
     class Plugin {
      public:
       void configure(const std::string &key, const std::string &value) {
-        if (key != "header") throw std::invalid_argument("unknown key");
-        header_ = value;
+        if (key != "name") throw std::invalid_argument("unknown key");
+        name_ = value;
       }
 
       void ready() const {
-        if (header_.empty()) throw std::invalid_argument("needs header=TEXT");
+        if (name_.empty()) throw std::invalid_argument("needs name=TEXT");
       }
 
       int32_t requestStart(const rpcurl_host *host, rpcurl_token token) const {
-        return host->header_set(host, token, rpcurl::text(header_), RPCURL_TEXT("1"));
+        return host->header_set(host, token, rpcurl::text(name_), RPCURL_TEXT("1"));
       }
 
      private:
-      std::string header_;
+      std::string name_;
     };
 
     Plugin &pluginOf(void *pointer) { return *static_cast<Plugin *>(pointer); }
@@ -193,7 +184,7 @@ extension PluginTemplate {
       rpcurl_plugin plugin = rpcurl::describe("@NAME@");
       plugin.version = "0.1";
       plugin.summary = "adds a header to each request";
-      plugin.config_help = "header=TEXT    the header to add";
+      plugin.config_help = "name=TEXT    the name of the header to add";
       plugin.load = load;
       plugin.configure = configure;
       plugin.ready = ready;

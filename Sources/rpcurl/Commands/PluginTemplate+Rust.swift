@@ -27,7 +27,7 @@ extension PluginTemplate {
         let found = Command::new("pkg-config").args(["--variable=rustkit", "rpcurl"]).output();
         let folder = match found {
             Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_string(),
-            _ => panic!("pkg-config does not find rpcurl: set PKG_CONFIG_PATH=PREFIX/lib/pkgconfig"),
+            _ => panic!("pkg-config does not find rpcurl: use make, or set PKG_CONFIG_PATH=PREFIX/lib/pkgconfig"),
         };
         println!("cargo:rustc-env=RPCURL_RUST={folder}/rpcurl.rs");
         println!("cargo:rerun-if-changed={folder}/rpcurl.rs");
@@ -38,35 +38,37 @@ extension PluginTemplate {
 
   private static let makefile = """
     # make         builds @NAME@.so
-    # make test    runs its tests and rpcurl plugins check
+    # make test    runs its tests and rpcurl plugins check, with the configuration CONFIG
+    CONFIG ?= name=x-test
     CARGO ?= cargo
     RPCURL ?= rpcurl
+    \(findsRpcurl("KIT", "rustkit"))
 
     # Built under another name and renamed, so that no process loads an incomplete file.
-    @NAME@.so: Cargo.toml build.rs $(shell find src -type f)
+    @NAME@.so: Cargo.toml build.rs $(shell find src -type f) $(KIT)/rpcurl.rs
     \t$(CARGO) build --offline --release
     \tcp target/release/lib@CRATE@.so $@.new
     \tmv -f $@.new $@
 
-    test: @NAME@.so
+    test check: @NAME@.so
     \t$(CARGO) test --offline
-    \t$(RPCURL) plugins check ./@NAME@.so,header=x-test
+    \(checksPlugin)
 
     clean:
     \trm -rf @NAME@.so target
 
-    .PHONY: test clean
+    .PHONY: test check clean
 
     """
 
   private static let library = #"""
     //! @NAME@: adds a header to each request.
     //!
-    //!     make && rpcurl --plugin ./@NAME@.so,header=x-test ...
+    //!     make && rpcurl --plugin ./@NAME@.so,name=x-test ...
     //!
     //! rpcurl-plugin(3) and rpcurl/plugin.h describe everything that a plugin can do.
 
-    #[allow(dead_code, non_camel_case_types)]
+    #[allow(dead_code, non_camel_case_types, unused_macros)]
     #[macro_use]
     mod rpcurl {
         include!(env!("RPCURL_RUST"));
@@ -78,16 +80,16 @@ extension PluginTemplate {
     /// The configuration. The host makes one for each use of the plugin on the chain.
     #[derive(Default)]
     struct Plugin {
-        header: String,
+        name: String,
     }
 
     impl Plugin {
         /// Sets a key.
         fn configure(&mut self, key: &str, value: &str) -> Result<(), String> {
             match (key, value) {
-                ("header", "") => Err("is empty".to_string()),
-                ("header", name) => {
-                    self.header = name.to_lowercase();
+                ("name", "") => Err("is empty".to_string()),
+                ("name", name) => {
+                    self.name = name.to_lowercase();
                     Ok(())
                 }
                 _ => Err("unknown key".to_string()),
@@ -116,8 +118,8 @@ extension PluginTemplate {
     }
 
     unsafe extern "C" fn ready(host: *const rpcurl_host, plugin: *mut c_void) -> i32 {
-        match (*(plugin as *mut Plugin)).header.as_str() {
-            "" => fail(host, "needs header=TEXT"),
+        match (*(plugin as *mut Plugin)).name.as_str() {
+            "" => fail(host, "needs name=TEXT"),
             _ => RPCURL_OK,
         }
     }
@@ -143,17 +145,18 @@ extension PluginTemplate {
         _call: rpcurl_call,
         token: rpcurl_token,
     ) -> i32 {
-        guard(host, || {
-            let plugin = &*(state as *const Plugin);
-            ((*host).header_set)(host, token, rpcurl_text::of(&plugin.header), rpcurl_text::of("1"))
+        stage(host, token, || {
+            let name = rpcurl_text::of(&(*(state as *const Plugin)).name);
+            check(host, ((*host).header_set)(host, token, name, rpcurl_text::of("1")))?;
+            Ok(Verdict::Proceed)
         })
     }
 
     export_plugin!(rpcurl_plugin {
-        name: "@NAME@\0".as_ptr() as *const _,
-        version: "1.0\0".as_ptr() as *const _,
-        summary: "adds a header to each request\0".as_ptr() as *const _,
-        config_help: "header=TEXT    the header to add\0".as_ptr() as *const _,
+        name: c_text!("@NAME@"),
+        version: c_text!("0.1"),
+        summary: c_text!("adds a header to each request"),
+        config_help: c_text!("name=TEXT    the name of the header to add"),
         load: Some(load),
         configure: Some(configure),
         ready: Some(ready),
@@ -168,10 +171,10 @@ extension PluginTemplate {
         use super::*;
 
         #[test]
-        fn headers_are_lower_case() {
+        fn names_are_lower_case() {
             let mut plugin = Plugin::default();
-            assert_eq!(plugin.configure("header", "X-Test"), Ok(()));
-            assert_eq!(plugin.header, "x-test");
+            assert_eq!(plugin.configure("name", "X-Test"), Ok(()));
+            assert_eq!(plugin.name, "x-test");
         }
 
         #[test]

@@ -30,21 +30,19 @@ extension PluginTemplate {
 
   private static let makefile = """
     # make         builds @NAME@.so, with the Swift runtime linked in
-    # make test    runs its tests and rpcurl plugins check
+    # make test    runs its tests and rpcurl plugins check, with the configuration CONFIG
+    CONFIG ?= name=x-test
     PRODUCT := @NAME@
     RPCURL ?= rpcurl
-    # Below the prefix of the installed rpcurl.
-    export KIT := $(shell pkg-config --variable=swiftkit rpcurl 2>/dev/null)
-    ifeq ($(KIT),)
-    $(error pkg-config does not find rpcurl: set PKG_CONFIG_PATH=PREFIX/lib/pkgconfig)
-    endif
+    \(findsRpcurl("KIT", "swiftkit"))
+    export KIT
     include $(KIT)/plugin.mk
 
-    test: @NAME@.so
+    test check: @NAME@.so
     \tswift test --scratch-path .build/test
-    \t$(RPCURL) plugins check ./@NAME@.so,header=x-test
+    \(checksPlugin)
 
-    .PHONY: test
+    .PHONY: test check
 
     """
 
@@ -53,19 +51,19 @@ extension PluginTemplate {
 
     /// Adds a header to each request.
     ///
-    ///     make && rpcurl --plugin ./@NAME@.so,header=x-test ...
+    ///     make && rpcurl --plugin ./@NAME@.so,name=x-test ...
     final class @MODULE@: Plugin {
       static let name = "@NAME@"
       static let version = "0.1"
       static let summary = "adds a header to each request"
-      static let configurationHelp = "header=TEXT    the header to add"
+      static let configurationHelp = "name=TEXT    the name of the header to add"
 
       private var header = ""
 
       init(host: Host) {}
 
       func configure(_ key: String, _ value: String) throws {
-        guard key == "header" else { throw Failure("unknown key") }
+        guard key == "name" else { throw Failure("unknown key") }
         header = try Self.checked(value)
       }
 
@@ -76,7 +74,7 @@ extension PluginTemplate {
       }
 
       func ready() throws {
-        if header.isEmpty { throw Failure("needs header=TEXT") }
+        if header.isEmpty { throw Failure("needs name=TEXT") }
       }
 
       func open(_ call: Call) -> (any Interceptor)? { @MODULE@Call(header: header) }

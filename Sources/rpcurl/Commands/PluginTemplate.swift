@@ -45,16 +45,38 @@ struct PluginTemplate {
 
         make         builds @NAME@.so
         make test    tests it, in calls of every kind
-        rpcurl --plugin ./@NAME@.so,header=x-test ...
+        rpcurl --plugin ./@NAME@.so,name=x-test ...
 
     | Key | Meaning |
     |---|---|
-    | `header=TEXT` | the header to add; required |
+    | `name=TEXT` | the name of the header to add; required |
 
-    The build finds the installed rpcurl by pkg-config. Below another prefix, set `PKG_CONFIG_PATH=PREFIX/lib/pkgconfig`.
-    `man rpcurl-plugin` describes what a plugin can do.
+    `make test CONFIG=key=value,key=value` tests another configuration, and `make test CHECKFLAGS='--descriptor-set FILE
+    --method PKG.SERVICE/METHOD'` with calls of another method.
+
+    The build finds rpcurl by pkg-config, which searches also below the prefix of the `rpcurl` on the `PATH`. If it is in
+    another place, set `PKG_CONFIG_PATH=PREFIX/lib/pkgconfig`. `man rpcurl-plugin` describes what a plugin can do.
 
     """
+
+  /// The line of a Makefile that checks the plugin, with a configuration that may be empty.
+  static let checksPlugin = """
+    \t$(RPCURL) plugins check $(CHECKFLAGS) './@NAME@.so$(if $(CONFIG),$(COMMA)$(CONFIG))'
+    """
+
+  /// The lines of a Makefile that set a variable to a directory of the installed rpcurl.
+  static func findsRpcurl(_ variable: String, _ directory: String) -> String {
+    """
+    COMMA := ,
+    # pkg-config also searches below the prefix of the rpcurl on the PATH.
+    PREFIX := $(patsubst %/bin/,%,$(filter %/bin/,$(dir $(shell command -v $(RPCURL)))))
+    export PKG_CONFIG_PATH := $(PKG_CONFIG_PATH)$(if $(PREFIX),:$(PREFIX)/lib/pkgconfig)
+    \(variable) := $(shell PKG_CONFIG_PATH='$(PKG_CONFIG_PATH)' pkg-config --variable=\(directory) rpcurl)
+    ifeq ($(\(variable))$(filter clean,$(MAKECMDGOALS)),)
+    $(error pkg-config does not find rpcurl: set PKG_CONFIG_PATH=PREFIX/lib/pkgconfig, where PREFIX/bin/rpcurl is installed)
+    endif
+    """
+  }
 
   /// Writes the files. Does not overwrite existing files.
   func write(to directory: String) throws(Failure) {

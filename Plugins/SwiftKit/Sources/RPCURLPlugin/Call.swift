@@ -1,20 +1,15 @@
 import CRPCURLPlugin
 import Synchronization
 
-/// A call. Usable from any thread, until its interceptor was closed; then the host's functions throw.
-public final class Call: Sendable {
-  /// Which directions are streams.
-  public enum Kind: UInt32, Sendable {
-    case unary, clientStreaming, serverStreaming, bidiStreaming
-  }
+/// Which directions are streams.
+public enum CallKind: UInt32, Sendable {
+  case unary, clientStreaming, serverStreaming, bidiStreaming
+}
 
-  /// The idempotency level of a method.
-  public enum Idempotency: UInt32, Sendable {
-    case unknown, noSideEffects, idempotent
-  }
-
+/// What an interceptor reports about a call, with ``Call/report(_:_:)``.
+public enum Finding {
   /// What a finding means for the outcome.
-  public enum Finding: UInt32, Sendable {
+  public enum Kind: UInt32, Sendable {
     /// Information.
     case note
     /// A check failed, although the status may be ok: the exit status is 8.
@@ -22,15 +17,23 @@ public final class Call: Sendable {
     /// The call ended with the expected status, which is no failure.
     case expectedStatus
   }
+}
 
-  /// A function that is scheduled by ``after(_:_:)``.
-  public struct Timer: Sendable {
-    let plain: rpcurl_timer
-    let pending: ObjectIdentifier
+/// A function that is scheduled by ``Call/after(_:_:)``.
+public struct CallTimer: Sendable {
+  let plain: rpcurl_timer
+  let pending: ObjectIdentifier
+}
+
+/// A call. Usable from any thread, until its interceptor was closed; then the host's functions throw.
+public final class Call: Sendable {
+  /// The idempotency level of a method.
+  public enum Idempotency: UInt32, Sendable {
+    case unknown, noSideEffects, idempotent
   }
 
   /// Which directions are streams.
-  public let kind: Kind
+  public let kind: CallKind
   /// The method: `pkg.Service/Method`.
   public let method: String
   /// `grpc`, `grpc-web` or `connect`.
@@ -50,7 +53,7 @@ public final class Call: Sendable {
   /// The number of this attempt, from 1; always 1 further out than all interceptors that retry.
   public let attempt: Int
   /// Whether an interceptor makes this call for another call, which waits for it.
-  public let isOwnCall: Bool
+  public let isSubrequest: Bool
 
   let host: Host
   let plain: rpcurl_call
@@ -63,7 +66,7 @@ public final class Call: Sendable {
     var facts = rpcurl_call_facts()
     facts.struct_size = MemoryLayout<rpcurl_call_facts>.size
     try host.check(host.pointer.pointee.call_facts(host.pointer, plain, &facts))
-    kind = Kind(rawValue: facts.kind) ?? .bidiStreaming
+    kind = CallKind(rawValue: facts.kind) ?? .bidiStreaming
     method = String(facts.method)
     protocolName = String(facts.protocol)
     codec = String(facts.codec)
@@ -73,7 +76,7 @@ public final class Call: Sendable {
     methodOptions = [UInt8](facts.method_options)
     idempotency = Idempotency(rawValue: facts.idempotency) ?? .unknown
     attempt = Int(facts.attempt)
-    isOwnCall = facts.is_own_call != 0
+    isSubrequest = facts.is_own_call != 0
   }
 
   private var table: rpcurl_host { host.pointer.pointee }
@@ -85,23 +88,23 @@ public final class Call: Sendable {
 
   /// Reports a finding about the call: it is printed, counted for the exit status, and part of reports. Also in `close`.
   /// `[any thread]`
-  public func report(_ kind: Finding, _ text: String) throws(HostError) {
+  public func report(_ kind: Finding.Kind, _ text: String) throws(HostError) {
     try host.check(text.lend { table.report(host.pointer, plain, kind.rawValue, $0) })
   }
 
   /// Sends an additional message of the request, after everything that this plugin received so far. `[any
   /// thread]`
-  public func inject(request message: NewMessage) throws(HostError) {
+  public func inject(request message: Payload) throws(HostError) {
     try inject(message) { table.inject_request(host.pointer, plain, $0) }
   }
 
   /// Sends an additional message of the response to the caller. `[any thread]`
-  public func inject(response message: NewMessage) throws(HostError) {
+  public func inject(response message: Payload) throws(HostError) {
     try inject(message) { table.inject_response(host.pointer, plain, $0) }
   }
 
   private func inject(
-    _ message: NewMessage, _ function: (UnsafePointer<rpcurl_local_message>) -> Int32
+    _ message: Payload, _ function: (UnsafePointer<rpcurl_local_message>) -> Int32
   ) throws(HostError) {
     let lender = Lender()
     let result = withUnsafePointer(to: lender.message(message), function)
@@ -115,16 +118,16 @@ public final class Call: Sendable {
   ///
   /// - Returns: The timer, to cancel it.
   @discardableResult
-  public func after(_ pause: Duration, _ body: @escaping () -> Void) throws(HostError) -> Timer {
+  public func after(_ pause: Duration, _ body: @escaping () -> Void) throws(HostError) -> CallTimer {
     var timer = rpcurl_timer()
     let pending = try schedule(body) { function, argument in
       table.after(host.pointer, plain, pause.nanoseconds, function, argument, &timer)
     }
-    return Timer(plain: timer, pending: pending)
+    return CallTimer(plain: timer, pending: pending)
   }
 
   /// Cancels a timer; does nothing if it has fired. `[loop]`
-  public func cancel(_ timer: Timer) throws(HostError) {
+  public func cancel(_ timer: CallTimer) throws(HostError) {
     let result = table.cancel_timer(host.pointer, plain, timer.plain)
     if result == RPCURL_ENOENT { return }
     try host.check(result)

@@ -130,7 +130,7 @@ private func addLife(to plugin: inout rpcurl_plugin) {
   }
   plugin.stages = { Opened.of($1)?.interceptor.stages.rawValue ?? 0 }
   plugin.needs = { _, pointer, needs in
-    guard let wanted = Opened.of(pointer)?.interceptor.needs, let needs else { return RPCURL_EINVAL }
+    guard let wanted = Opened.of(pointer)?.interceptor.requirements, let needs else { return RPCURL_EINVAL }
     needs.pointee.replay_limit_bytes = UInt64(clamping: wanted.replayLimitBytes)
     needs.pointee.window_bytes = UInt64(clamping: wanted.windowBytes)
     needs.pointee.is_serial = wanted.isSerial ? 1 : 0
@@ -143,10 +143,10 @@ private func addLife(to plugin: inout rpcurl_plugin) {
     guard let outcome = outcome?.pointee, let status = outcome.status?.pointee,
       let metrics = outcome.metrics?.pointee
     else { return }
-    opened.interceptor.close(
+    opened.interceptor.finish(
       Outcome(
-        status: Status(status), trailers: [Field](outcome.trailers, outcome.trailer_count),
-        metrics: Metrics(metrics)))
+        status: Status(status), trailers: [Headers.Field](outcome.trailers, outcome.trailer_count),
+        metrics: CallMetrics(metrics)))
   }
 }
 
@@ -159,6 +159,9 @@ private func stage(
     switch try body(opened.interceptor, token) {
     case .proceed: return RPCURL_OK
     case .later: return RPCURL_LATER
+    case .retry(let pause, let headers):
+      try token.retry(after: pause, headers: headers)
+      return RPCURL_OK
     case let verdict:
       try token.settle(verdict)
       return RPCURL_OK

@@ -5,18 +5,13 @@ public struct Host: @unchecked Sendable {
   typealias Pointer = UnsafePointer<rpcurl_host>
   let pointer: Pointer
 
-  /// The level of a log line.
-  public enum Level: UInt32, Sendable {
-    case debug, info, warning, error
-  }
-
   /// Its name: `rpcurl`.
   public var name: String { String(pointer.pointee.name) }
   /// Its own version.
   public var version: String { String(pointer.pointee.version) }
 
   /// Writes a line to the log under the plugin's name.
-  public func log(_ level: Level, _ text: String) {
+  public func log(_ level: LogLevel, _ text: String) {
     _ = text.lend { pointer.pointee.log(pointer, level.rawValue, $0) }
   }
 
@@ -35,6 +30,11 @@ public struct Host: @unchecked Sendable {
     guard result < 0 else { return result }
     throw HostError(code: Int32(result), description: String(pointer.pointee.last_error(pointer)))
   }
+}
+
+/// The level of a log line. rpcurl prints debug with `-vv` only, and the others unless `-s` is given.
+public enum LogLevel: UInt32, Sendable {
+  case debug, info, warning, error
 }
 
 /// Why a function of the host failed.

@@ -2,7 +2,7 @@
 ///
 /// ```
 /// caller → A → B → C → wire      request stages: first to last
-/// caller ← A ← B ← C ← wire      response stages, metrics and close: last to first
+/// caller ← A ← B ← C ← wire      response stages, metrics and finish: last to first
 /// ```
 ///
 /// Every method is called on the loop's thread, which must not be blocked, and only for the stages in
@@ -12,7 +12,7 @@ public protocol Interceptor: AnyObject {
   /// The stages to be called at. Read once.
   var stages: Stages { get }
   /// The requirements for the call's chain. Read once.
-  var needs: Needs { get }
+  var requirements: InterceptorRequirements { get }
 
   /// Once. Headers, target and timeout can be changed.
   func requestStart(_ start: RequestStart) throws -> Verdict
@@ -33,12 +33,12 @@ public protocol Interceptor: AnyObject {
   /// Once, after the caller has received the end.
   func metrics(_ metrics: MetricsValue) throws -> Verdict
   /// The call has ended: release its resources. Called exactly once, last.
-  func close(_ outcome: Outcome)
+  func finish(_ outcome: Outcome)
 }
 
 extension Interceptor {
   /// The defaults.
-  public var needs: Needs { Needs() }
+  public var requirements: InterceptorRequirements { InterceptorRequirements() }
   /// Forwards the value.
   public func requestStart(_ start: RequestStart) throws -> Verdict { .proceed }
   /// Forwards the value.
@@ -58,7 +58,7 @@ extension Interceptor {
   /// Forwards the value.
   public func metrics(_ metrics: MetricsValue) throws -> Verdict { .proceed }
   /// Does nothing.
-  public func close(_ outcome: Outcome) {}
+  public func finish(_ outcome: Outcome) {}
 }
 
 /// What to do with a value, returned from a stage.
@@ -70,12 +70,12 @@ public enum Verdict: Sendable {
   /// Remove the value from the stream. Message and bytes stages only.
   case drop
   /// Fail the call. Not at the metrics stage.
-  case fail(Status, trailers: [Field] = [])
+  case fail(Status, trailers: [Headers.Field] = [])
   /// Respond to the call locally, without the network. Request stages only.
-  case respond(Response)
-  /// Send the request again from here. Response stages only; if that is no longer possible, the value is
-  /// forwarded.
-  case retry(after: Duration, headers: [Field] = [])
+  case respond(LocalResponse)
+  /// Send the request again from here. Response stages only; if that is not possible, the value is forwarded. To know
+  /// whether it is, use ``Token/retry(after:headers:)``.
+  case retry(after: Duration, headers: [Headers.Field] = [])
 }
 
 /// The stages at which an interceptor is called.
@@ -108,7 +108,7 @@ public struct Stages: OptionSet, Sendable {
 }
 
 /// The requirements of an interceptor for its call's chain.
-public struct Needs: Sendable {
+public struct InterceptorRequirements: Sendable {
   /// The number of bytes of the request that are kept for retries.
   public var replayLimitBytes = 0
   /// The number of bytes that it may hold at once; 0 for the host's window.

@@ -31,9 +31,11 @@ func elements<Element>(_ start: UnsafePointer<Element>?, _ count: Int) -> [Eleme
   return (0..<count).map { (first + $0 * stride).load(as: Element.self) }
 }
 
-extension [Field] {
+extension [Headers.Field] {
   init(_ start: UnsafePointer<rpcurl_field>?, _ count: Int) {
-    self = UnsafeBufferPointer(start: start, count: count).map { Field(String($0.name), String($0.value)) }
+    self = UnsafeBufferPointer(start: start, count: count).map {
+      Headers.Field(name: String($0.name), value: String($0.value))
+    }
   }
 }
 
@@ -65,41 +67,42 @@ final class Lender {
     return UnsafePointer(start)
   }
 
-  func fields(_ fields: [Field]) -> UnsafePointer<rpcurl_field>? {
+  func fields(_ fields: [Headers.Field]) -> UnsafePointer<rpcurl_field>? {
     array(fields.map { rpcurl_field(name: text($0.name), value: text($0.value)) })
   }
 
-  func detail(_ detail: Status.Detail) -> rpcurl_detail {
+  func detail(_ detail: StatusDetail) -> rpcurl_detail {
     rpcurl_detail(
       struct_size: MemoryLayout<rpcurl_detail>.size, type_name: text(detail.typeName),
       value: text(detail.value))
   }
 
-  func details(_ details: [Status.Detail]) -> UnsafePointer<rpcurl_detail>? { array(details.map(detail)) }
+  func details(_ details: [StatusDetail]) -> UnsafePointer<rpcurl_detail>? { array(details.map(detail)) }
 
-  func message(_ message: NewMessage) -> rpcurl_local_message {
+  func message(_ message: Payload) -> rpcurl_local_message {
     let (form, content) =
       switch message {
-      case .serialized(let bytes): (RPCURL_FORM_SERIALIZED, text(bytes))
+      case .bytes(let bytes): (RPCURL_FORM_SERIALIZED, text(bytes))
+      case .binary(let bytes): (RPCURL_FORM_BINARY, text(bytes))
       case .json(let json): (RPCURL_FORM_JSON, text(json))
       }
     return rpcurl_local_message(
       struct_size: MemoryLayout<rpcurl_local_message>.size, form: UInt32(form), reserved: 0, content: content)
   }
 
-  func response(_ response: Response) -> rpcurl_response {
+  func response(_ response: LocalResponse) -> rpcurl_response {
     rpcurl_response(
       struct_size: MemoryLayout<rpcurl_response>.size, headers: fields(response.headers),
       header_count: response.headers.count, messages: array(response.messages.map(message)),
-      message_count: response.messages.count, code: Int32(clamping: response.status.code), reserved: 0,
+      message_count: response.messages.count, code: response.status.code.plain, reserved: 0,
       message: text(response.status.message), details: details(response.status.details),
       detail_count: response.status.details.count, trailers: fields(response.trailers),
       trailer_count: response.trailers.count)
   }
 
-  func failure(_ status: Status, _ trailers: [Field]) -> rpcurl_failure {
+  func failure(_ status: Status, _ trailers: [Headers.Field]) -> rpcurl_failure {
     rpcurl_failure(
-      struct_size: MemoryLayout<rpcurl_failure>.size, code: Int32(clamping: status.code), reserved: 0,
+      struct_size: MemoryLayout<rpcurl_failure>.size, code: status.code.plain, reserved: 0,
       message: text(status.message), details: details(status.details), detail_count: status.details.count,
       trailers: fields(trailers), trailer_count: trailers.count)
   }

@@ -32,7 +32,7 @@ public protocol Plugin: AnyObject {
   /// redact or audit.
   static var mustSeeAll: Bool { get }
   /// What the plugin does, for `--explain` and for warnings about the order of a chain.
-  static var effects: Effects { get }
+  static var effects: InterceptorEffects { get }
 
   /// Makes an instance for each use of the plugin on the chain. `[main]`
   init(host: Host) throws
@@ -56,7 +56,7 @@ extension Plugin {
   /// Default: new stages may be missed.
   public static var mustSeeAll: Bool { false }
   /// Default: nothing is declared.
-  public static var effects: Effects { [] }
+  public static var effects: InterceptorEffects { [] }
 
   /// Default: rejects every key.
   public func configure(_ key: String, _ value: String) throws { throw Failure("unknown key") }

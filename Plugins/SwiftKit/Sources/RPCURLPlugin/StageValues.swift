@@ -5,7 +5,7 @@ public struct RequestStart: Sendable {
   /// The token, to keep the value and use it later.
   public let token: Token
   /// The request's headers.
-  public var headers: HeaderFields { HeaderFields(token: token) }
+  public var headers: Headers { Headers(token: token) }
 
   /// The target of the request: `http[s]://host[:port][/prefix]`.
   public func target() throws(HostError) -> String { String(try plain().target) }
@@ -50,7 +50,7 @@ public struct ResponseStart: Sendable {
   /// The token, to keep the value and use it later.
   public let token: Token
   /// The response's headers.
-  public var headers: HeaderFields { HeaderFields(token: token) }
+  public var headers: Headers { Headers(token: token) }
 
   /// The HTTP status.
   public func httpStatus() throws(HostError) -> Int { Int(try plain().http_status) }
@@ -98,7 +98,7 @@ public struct ResponseEnd: Sendable {
   /// The token, to keep the value and use it later.
   public let token: Token
   /// The trailers.
-  public var trailers: HeaderFields { HeaderFields(token: token) }
+  public var trailers: Headers { Headers(token: token) }
 
   /// The status with its details.
   public func status() throws(HostError) -> Status {
@@ -109,13 +109,13 @@ public struct ResponseEnd: Sendable {
     return Status(plain)
   }
 
-  /// Replaces the status and its details; code 0 makes the call a success.
+  /// Replaces the status and its details; ``StatusCode/ok`` makes the call a success.
   public func setStatus(_ status: Status) throws(HostError) {
     let host = token.host
     let table = host.pointer.pointee
     try host.check(
       status.message.lend {
-        table.set_status(host.pointer, token.plain, Int32(clamping: status.code), $0)
+        table.set_status(host.pointer, token.plain, status.code.plain, $0)
       })
     try host.check(table.details_clear(host.pointer, token.plain))
     let lender = Lender()
@@ -135,16 +135,16 @@ public struct MetricsValue: Sendable {
   public let token: Token
 
   /// The metrics.
-  public func get() throws(HostError) -> Metrics {
+  public func get() throws(HostError) -> CallMetrics {
     let host = token.host
     var plain = rpcurl_metrics()
     plain.struct_size = MemoryLayout<rpcurl_metrics>.size
     try host.check(host.pointer.pointee.get_metrics(host.pointer, token.plain, &plain))
-    return Metrics(plain)
+    return CallMetrics(plain)
   }
 
   /// Replaces the metrics, for interceptors further out and the caller.
-  public func set(_ metrics: Metrics) throws(HostError) {
+  public func set(_ metrics: CallMetrics) throws(HostError) {
     let host = token.host
     try host.check(
       withUnsafePointer(to: metrics.plain) { host.pointer.pointee.set_metrics(host.pointer, token.plain, $0) }

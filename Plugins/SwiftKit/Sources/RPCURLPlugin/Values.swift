@@ -1,39 +1,48 @@
 import CRPCURLPlugin
 
-/// A header or trailer.
-public struct Field: Sendable, Equatable {
-  /// The name in lower case.
-  public var name: String
-  /// The value; base64 text for names that end in `-bin`.
-  public var value: String
+extension Headers {
+  /// A header or trailer.
+  public struct Field: Sendable, Equatable {
+    /// The name in lower case.
+    public var name: String
+    /// The value; base64 text for names that end in `-bin`.
+    public var value: String
 
-  /// Makes a field.
-  public init(_ name: String, _ value: String) {
-    self.name = name
+    /// Makes a field.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+}
+
+/// The status codes of gRPC.
+public enum StatusCode: Int, Sendable, CaseIterable {
+  case ok, canceled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists, permissionDenied
+  case resourceExhausted, failedPrecondition, aborted, outOfRange, unimplemented, `internal`, unavailable
+  case dataLoss, unauthenticated
+}
+
+/// A detail of a status: a serialized message, with the full name of its type.
+public struct StatusDetail: Sendable, Equatable {
+  /// The full name of the type, without the prefix `type.googleapis.com/`.
+  public var typeName: String
+  /// The serialized message.
+  public var value: [UInt8]
+
+  init(_ plain: rpcurl_detail) {
+    self.init(typeName: String(plain.type_name), value: [UInt8](plain.value))
+  }
+
+  /// Makes a detail.
+  public init(typeName: String, value: [UInt8]) {
+    self.typeName = typeName
     self.value = value
   }
 }
 
-/// A status code with its message and details. The codes are gRPC's: 0 is ok, 1 canceled, … 16 unauthenticated.
+/// A status code with its message and details.
 public struct Status: Sendable, Equatable {
-  /// A detail: a serialized message, with the full name of its type.
-  public struct Detail: Sendable, Equatable {
-    /// The full name of the type, without the prefix `type.googleapis.com/`.
-    public var typeName: String
-    /// The serialized message.
-    public var value: [UInt8]
-
-    init(_ plain: rpcurl_detail) {
-      self.init(typeName: String(plain.type_name), value: [UInt8](plain.value))
-    }
-
-    /// Makes a detail.
-    public init(typeName: String, value: [UInt8]) {
-      self.typeName = typeName
-      self.value = value
-    }
-  }
-
   /// Where an error arose.
   public enum Origin: Sendable, Equatable {
     /// The status is ok, or made by a plugin.
@@ -77,27 +86,27 @@ public struct Status: Sendable, Equatable {
     }
   }
 
-  /// The code: 0 is ok.
-  public var code: Int
+  /// The code.
+  public var code: StatusCode
   /// The message.
   public var message: String
   /// The details.
-  public var details: [Detail]
+  public var details: [StatusDetail]
   /// Where the error arose; set by the host.
   public private(set) var origin = Origin.none
 
   /// Success.
-  public static let ok = Status(0, "")
+  public static let ok = Status(.ok, "")
 
   init(_ plain: rpcurl_status) {
     self.init(
-      Int(plain.code), String(plain.message),
-      details: elements(plain.details, plain.detail_count).map { Detail($0) })
+      StatusCode(rawValue: Int(plain.code)) ?? .unknown, String(plain.message),
+      details: elements(plain.details, plain.detail_count).map { StatusDetail($0) })
     origin = Origin(plain)
   }
 
   /// Makes a status.
-  public init(_ code: Int, _ message: String, details: [Detail] = []) {
+  public init(_ code: StatusCode, _ message: String, details: [StatusDetail] = []) {
     self.code = code
     self.message = message
     self.details = details
@@ -105,27 +114,30 @@ public struct Status: Sendable, Equatable {
 }
 
 /// A message from a plugin.
-public enum NewMessage: Sendable {
-  /// Bytes in the call's codec.
-  case serialized([UInt8])
+public enum Payload: Sendable {
+  /// A serialized message, in the call's codec.
+  case bytes([UInt8])
   /// ProtoJSON; requires a schema.
   case json(String)
+  /// Protobuf's binary form, as of ``Message/serialized()``; requires a schema if the codec is `json`.
+  case binary([UInt8])
 }
 
 /// A local response instead of a server's.
-public struct Response: Sendable {
+public struct LocalResponse: Sendable {
   /// Leading metadata.
-  public var headers: [Field]
+  public var headers: [Headers.Field]
   /// The messages.
-  public var messages: [NewMessage]
+  public var messages: [Payload]
   /// The status.
   public var status: Status
   /// Trailing metadata.
-  public var trailers: [Field]
+  public var trailers: [Headers.Field]
 
   /// Makes a response.
   public init(
-    headers: [Field] = [], messages: [NewMessage] = [], status: Status = .ok, trailers: [Field] = []
+    headers: [Headers.Field] = [], messages: [Payload] = [], status: Status = .ok,
+    trailers: [Headers.Field] = []
   ) {
     self.headers = headers
     self.messages = messages
@@ -135,7 +147,7 @@ public struct Response: Sendable {
 }
 
 /// The metrics of a call. Durations are `nil` if not measured.
-public struct Metrics: Sendable, Equatable {
+public struct CallMetrics: Sendable, Equatable {
   /// From the start of the call to its end.
   public var total: Duration
   /// Until the server's name was resolved.
@@ -195,9 +207,9 @@ public struct Outcome: Sendable, Equatable {
   /// The status with its details.
   public var status: Status
   /// The trailers.
-  public var trailers: [Field]
+  public var trailers: [Headers.Field]
   /// The metrics.
-  public var metrics: Metrics
+  public var metrics: CallMetrics
 }
 
 extension Duration {
@@ -207,4 +219,9 @@ extension Duration {
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     return overflow ? .max : whole + attoseconds / 1_000_000_000
   }
+}
+
+extension StatusCode {
+  /// RPCURL_STATUS_...
+  var plain: Int32 { Int32(rawValue) }
 }
