@@ -72,7 +72,7 @@ static struct arguments make(uint64_t *random) {
   for (int index = 0; index < 2; index++) {
     made.fields[index] = (rpcurl_field){any_text(random), any_text(random)};
     made.messages[index] = (rpcurl_local_message){.struct_size = some_size(random, sizeof(rpcurl_local_message)),
-                                                  .form = next(random) % 3, .content = any_text(random)};
+                                                  .form = next(random) % 4, .content = any_text(random)};
     made.details[index] = (rpcurl_detail){
         .struct_size = some_size(random, sizeof(rpcurl_detail)), .type_name = any_text(random), .value = any_text(random)};
   }
@@ -150,10 +150,12 @@ static void other_call(const rpcurl_host *host, uint64_t *random, rpcurl_call ca
   const rpcurl_message_type *type;
   const rpcurl_enum_type *values;
   const rpcurl_service_type *service;
+  rpcurl_text files;
   rpcurl_timer timer = {pick(timers, random)};
   rpcurl_stream stream = {pick(streams, random)};
   rpcurl_own_call own = {.struct_size = sizeof(own), .method = a.one, .target = a.two, .headers = a.fields,
-                         .header_count = next(random) % 3, .message = a.messages, .timeout_ns = 1000000};
+                         .header_count = next(random) % 3, .message = a.messages, .timeout_ns = 1000000,
+                         .response_form = next(random) % 4};
   rpcurl_stream_events events = {.struct_size = sizeof(events), .ended = done};
   rpcurl_fetch fetch = {.struct_size = sizeof(fetch), .url = a.one, .body = a.two, .timeout_ns = 1000000};
   switch (next(random) % 24) {
@@ -184,6 +186,7 @@ static void other_call(const rpcurl_host *host, uint64_t *random, rpcurl_call ca
     case 19: host->stream_cancel(host, call, stream); break;
     case 20: if (next(random) % 64 == 0) host->fetch(host, call, &fetch, fetched, NULL); break;
     case 21: host->when_wanted(host, call, next(random) % 3, nothing, NULL); break;
+    case 22: host->schema(host, call, &files); break;
     default: host->set_error(host, a.two); break;
   }
 }
