@@ -1,6 +1,6 @@
 /// The status of a call in gRPC and gRPC-Web: `grpc-status`, `grpc-message` and `grpc-status-details-bin`.
 enum GRPCStatus {
-  private static let names: Set<String> = ["grpc-status", "grpc-message", "grpc-status-details-bin"]
+  private static let names = ["grpc-status", "grpc-message", "grpc-status-details-bin"]
 
   /// Fields of the HTTP message and connection, which are not metadata of the call's end.
   private static let framing = [
@@ -11,7 +11,7 @@ enum GRPCStatus {
   /// status. It takes precedence over the HTTP status.
   static func end(head: ResponseStart) -> ResponseEnd? {
     guard var end = end(head.headers) else { return nil }
-    for name in framing { end.trailers.remove(name) }
+    end.trailers = end.trailers.without(framing)
     return end
   }
 
@@ -45,9 +45,7 @@ enum GRPCStatus {
   /// Its trailing metadata does not include the three fields of the status.
   private static func end(_ trailers: Headers) -> ResponseEnd? {
     guard let text = trailers.first("grpc-status") else { return nil }
-    var metadata = trailers
-    for name in names { metadata.remove(name) }
-    return ResponseEnd(error: error(text, trailers), trailers: metadata)
+    return ResponseEnd(error: text == "0" ? nil : error(text, trailers), trailers: trailers.without(names))
   }
 
   private static func error(_ text: String, _ trailers: Headers) -> RPCError? {

@@ -13,7 +13,7 @@ public struct Headers: Sendable, Equatable {
 
     /// Makes a field; the name is folded to lower case.
     public init(name: String, value: String) {
-      self.name = name.lowercased()
+      self.name = Headers.folded(name)
       self.value = value
     }
   }
@@ -37,13 +37,13 @@ public struct Headers: Sendable, Equatable {
 
   /// The first value of `name`, or `nil`.
   public func first(_ name: String) -> String? {
-    let name = name.lowercased()
+    let name = Self.folded(name)
     return fields.first { $0.name == name }?.value
   }
 
   /// All values of `name`, in order.
   public func values(_ name: String) -> [String] {
-    let name = name.lowercased()
+    let name = Self.folded(name)
     return fields.compactMap { $0.name == name ? $0.value : nil }
   }
 
@@ -73,10 +73,23 @@ public struct Headers: Sendable, Equatable {
   /// Removes all values of `name`. Returns their number.
   @discardableResult
   public mutating func remove(_ name: String) -> Int {
-    let name = name.lowercased()
+    let name = Self.folded(name)
     let before = fields.count
     fields.removeAll { $0.name == name }
     return before - fields.count
+  }
+
+  /// The fields of other names.
+  func without(_ names: [String]) -> Headers {
+    var rest = self
+    rest.fields.removeAll { names.contains($0.name) }
+    return rest
+  }
+
+  /// The name in lower case. Most names are in lower case already.
+  private static func folded(_ name: String) -> String {
+    let isFolded = name.utf8.allSatisfy { $0 < 0x80 && !(0x41...0x5A).contains($0) }
+    return isFolded ? name : name.lowercased()
   }
 
   /// The bytes of each value of a name in `-bin`, in order; `nil` for an invalid one.

@@ -10,26 +10,39 @@ enum HeaderLine {
   case unknown
 
   init(_ line: UnsafeRawBufferPointer) {
-    let content = line.prefix { $0 != 0x0D && $0 != 0x0A }
-    if content.isEmpty {
+    let end = line.firstIndex { $0 == 0x0D || $0 == 0x0A } ?? line.count
+    guard end > 0 else {
       self = .end
-    } else if content.starts(with: "HTTP/".utf8) {
-      let words = String(decoding: content.dropFirst(5), as: UTF8.self).split(separator: " ")
-      self =
-        if words.count >= 2, let code = Int(words[1]) {
-          .status(version: String(words[0]), code: code)
-        } else {
-          .unknown
-        }
+      return
+    }
+    let content = UnsafeRawBufferPointer(rebasing: line[..<end])
+    if content.starts(with: "HTTP/".utf8) {
+      self = Self.status(UnsafeRawBufferPointer(rebasing: content[5...]))
     } else if let colon = content.firstIndex(of: UInt8(ascii: ":")) {
-      let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-      let value = content[(colon + 1)...].drop(while: isBlank)
-      let length = (value.lastIndex { !isBlank($0) }).map { $0 + 1 } ?? value.startIndex
-      self = .field(
-        name: String(decoding: content[..<colon], as: UTF8.self),
-        value: String(decoding: value[..<length], as: UTF8.self))
+      var (first, last) = (colon + 1, end)
+      while first < last, Self.isBlank(content[first]) { first += 1 }
+      while first < last, Self.isBlank(content[last - 1]) { last -= 1 }
+      self = .field(name: Self.text(content, 0..<colon), value: Self.text(content, first..<last))
     } else {
       self = .unknown
     }
+  }
+
+  /// The line after `HTTP/`: a version and a code, and perhaps words.
+  private static func status(_ content: UnsafeRawBufferPointer) -> HeaderLine {
+    let end = content.firstIndex(of: 0x20) ?? content.count
+    let rest = content[end...].drop { $0 == 0x20 }
+    let digits = rest.prefix { $0 != 0x20 }
+    guard end > 0, (1...9).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return .unknown
+    }
+    return .status(
+      version: text(content, 0..<end), code: digits.reduce(0) { $0 * 10 + Int($1 - 0x30) })
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+  private static func text(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> String {
+    String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
   }
 }
