@@ -2,28 +2,37 @@
 package struct Help {
   /// The width of a line, where text is wrapped. Examples are not.
   private static let columns = 80
-  private var text = ""
+  /// The text, in UTF-8.
+  private var bytes: [UInt8] = []
+
+  private var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  private mutating func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+  private mutating func addSpaces(_ count: Int) {
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: count))
+  }
 
   /// Help of the program: of a call the common options, or with `isWhole` what the commands are.
   package static func program(isWhole: Bool) -> String {
     var help = Help()
     if isWhole {
-      help.text += CommandTable.summary + "\n\n"
+      help.add(CommandTable.summary + "\n\n")
       help.wrap(CommandTable.discussion)
-      help.text += "\n"
+      help.add("\n")
     }
     help.usage(CommandTable.usage)
     if isWhole {
-      help.text += "\nCommands:\n"
+      help.add("\nCommands:\n")
       for name in CommandTable.names { help.item(name, summary(of: name)) }
     } else {
       help.commonOptions(.call)
       let names = CommandTable.names
-      help.text +=
+      help.add(
         "\nCommands: \(names.prefix(9).joined(separator: ", ")),\n"
-        + "          \(names.dropFirst(9).joined(separator: ", "))\n"
+          + "          \(names.dropFirst(9).joined(separator: ", "))\n")
     }
-    help.text += "\nMore: rpcurl call --help (all options), rpcurl COMMAND -h, man rpcurl\n"
+    help.add("\nMore: rpcurl call --help (all options), rpcurl COMMAND -h, man rpcurl\n")
     return help.text
   }
 
@@ -37,9 +46,9 @@ package struct Help {
     let command = CommandTable[id]
     var help = Help()
     if isWhole {
-      help.text += command.summary + "\n\n"
+      help.add(command.summary + "\n\n")
       help.wrap(command.discussion)
-      help.text += "\n"
+      help.add("\n")
     }
     help.usage(command.usage)
     if isWhole {
@@ -48,7 +57,7 @@ package struct Help {
       help.allOptions(id)
     } else {
       help.commonOptions(id)
-      help.text += "\nMore: rpcurl \(command.name) --help, man rpcurl-\(command.name.prefix { $0 != " " })\n"
+      help.add("\nMore: rpcurl \(command.name) --help, man rpcurl-\(command.name.prefix { $0 != " " })\n")
     }
     return help.text
   }
@@ -56,14 +65,14 @@ package struct Help {
   /// Help of `rpcurl plugins`.
   package static func plugins(isWhole: Bool) -> String {
     var help = Help()
-    if isWhole { help.text += CommandTable.plugins.summary + "\n\n" }
+    if isWhole { help.add(CommandTable.plugins.summary + "\n\n") }
     help.usage(CommandTable.plugins.usage)
-    help.text += "\nCommands:\n"
+    help.add("\nCommands:\n")
     for id in [CommandID.pluginsList, .pluginsCheck, .pluginsNew] {
       let command = CommandTable[id]
       help.item(String(command.name.dropFirst("plugins ".count)), command.summary)
     }
-    help.text += "\nMore: rpcurl plugins COMMAND --help, man rpcurl-plugins\n"
+    help.add("\nMore: rpcurl plugins COMMAND --help, man rpcurl-plugins\n")
     return help.text
   }
 
@@ -71,19 +80,19 @@ package struct Help {
 
   private mutating func usage(_ usage: String) {
     for (index, line) in usage.split(separator: "\n").enumerated() {
-      text += (index == 0 ? "Usage: " : "       ") + line + "\n"
+      add((index == 0 ? "Usage: " : "       ") + line + "\n")
     }
   }
 
   private mutating func examples(_ examples: String) {
     guard !examples.isEmpty else { return }
-    text += "\nExamples:\n"
-    for line in examples.split(separator: "\n") { text += "  \(line)\n" }
+    add("\nExamples:\n")
+    for line in examples.split(separator: "\n") { add("  \(line)\n") }
   }
 
   private mutating func places(_ command: Command) {
     guard !command.places.isEmpty else { return }
-    text += "\nArguments:\n"
+    add("\nArguments:\n")
     for place in command.places { item(place.name, place.summary) }
   }
 
@@ -91,7 +100,7 @@ package struct Help {
   private mutating func commonOptions(_ id: CommandID) {
     let all = OptionTable.options(of: id)
     let isShort = all.count <= 24
-    text += isShort ? "\nOptions:\n" : "\nCommon options:\n"
+    add(isShort ? "\nOptions:\n" : "\nCommon options:\n")
     for option in all where isShort || option.isCommon || option.group == .own {
       let summary = Self.brief(option.summary)
       item(Self.synopsis(option, isBrief: true), summary, isOneLine: true)
@@ -113,15 +122,15 @@ package struct Help {
     for group in Option.Group.allCases {
       let members = options.filter { $0.group == group }
       guard !members.isEmpty else { continue }
-      text += "\n\(group.title):\n"
+      add("\n\(group.title):\n")
       for option in members {
-        text += "  \(Self.synopsis(option))\n"
+        add("  \(Self.synopsis(option))\n")
         let summary = option.summary
         let standard = option.standard
         wrap(standard.isEmpty ? summary : "\(summary.dropLast()) (default: \(standard)).", indent: 6)
         if !option.discussion.isEmpty { wrap(option.discussion, indent: 6) }
         if !option.aliases.isEmpty { wrap("Also \(option.aliases.joined(separator: ", ")).", indent: 6) }
-        text += "      Example: \(option.example)\n"
+        add("      Example: \(option.example)\n")
       }
     }
   }
@@ -137,45 +146,55 @@ package struct Help {
   /// A name and what it is, side by side, or one below the other if the name is long.
   private mutating func item(_ name: String, _ summary: String, isOneLine: Bool = false) {
     let width = 32
-    text += "  \(name)"
+    add("  \(name)")
     let length = 2 + name.unicodeScalars.count
     if length + 2 > width, !isOneLine {
-      text += "\n" + String(repeating: " ", count: width)
+      add("\n")
+      addSpaces(width)
     } else {
-      text += String(repeating: " ", count: max(2, width - length))
+      addSpaces(max(2, width - length))
     }
-    var column = max(width, isOneLine ? length + 2 : width)
-    for (index, word) in summary.unicodeScalars.split(separator: " ").enumerated() {
-      if index > 0 {
-        if column + 1 + word.count > Self.columns, !isOneLine {
-          text += "\n" + String(repeating: " ", count: width)
-          column = width
-        } else {
-          text += " "
-          column += 1
-        }
-      }
-      text += Substring(word)
-      column += word.count
-    }
-    text += "\n"
+    let column = max(width, isOneLine ? length + 2 : width)
+    add(words: Array(summary.utf8)[...], indent: width, from: column, limit: isOneLine ? .max : Self.columns)
+    add("\n")
   }
 
   /// Paragraphs, wrapped.
   private mutating func wrap(_ paragraphs: String, indent: Int = 0) {
-    let margin = String(repeating: " ", count: indent)
-    for paragraph in paragraphs.split(separator: "\n", omittingEmptySubsequences: false) {
-      var column = 0
-      for word in paragraph.unicodeScalars.split(separator: " ") {
-        if column > 0, column + 1 + word.count > Self.columns {
-          text += "\n"
-          column = 0
+    for paragraph in Array(paragraphs.utf8).split(
+      separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    {
+      if paragraph.contains(where: { $0 != UInt8(ascii: " ") }) { addSpaces(indent) }
+      add(words: paragraph, indent: indent, from: indent, limit: Self.columns)
+      add("\n")
+    }
+  }
+
+  /// Words in UTF-8, wrapped.
+  ///
+  /// - Parameters:
+  ///   - indent: The number of spaces before each further line.
+  ///   - column: The column of the first word.
+  ///   - limit: The number of columns of a line.
+  private mutating func add(words: ArraySlice<UInt8>, indent: Int, from column: Int, limit: Int) {
+    var column = column
+    var isFirst = true
+    for word in words.split(separator: UInt8(ascii: " ")) {
+      // A character of several bytes is one column.
+      let width = word.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }
+      if !isFirst {
+        if column + 1 + width > limit {
+          bytes.append(UInt8(ascii: "\n"))
+          addSpaces(indent)
+          column = indent
+        } else {
+          bytes.append(UInt8(ascii: " "))
+          column += 1
         }
-        text += column == 0 ? margin : " "
-        column += (column == 0 ? indent : 1) + word.count
-        text += Substring(word)
       }
-      text += "\n"
+      isFirst = false
+      bytes.append(contentsOf: word)
+      column += width
     }
   }
 }

@@ -51,10 +51,10 @@ package struct Invocation: Sendable {
   package func last(_ id: OptionID) -> Argument? { arguments.last { $0.id == id } }
 
   /// All occurrences of several options, in the order given.
-  package func all(of ids: Set<OptionID>) -> [Argument] { arguments.filter { ids.contains($0.id) } }
+  package func all(of ids: [OptionID]) -> [Argument] { arguments.filter { ids.contains($0.id) } }
 
   /// The last occurrence of any of these options.
-  package func last(of ids: Set<OptionID>) -> Argument? { arguments.last { ids.contains($0.id) } }
+  package func last(of ids: [OptionID]) -> Argument? { arguments.last { ids.contains($0.id) } }
 
   /// Whether a flag is given, and not turned off after that; nil if it is not given.
   package func flag(_ id: OptionID) -> Bool? {

@@ -95,7 +95,7 @@ package enum Suggestions {
   // MARK: Arguments
 
   /// What a pasted command line may begin with.
-  static let programs: Set = ["$", "rpcurl", "grpcurl", "buf", "curl", "evans", "cli"]
+  static let programs = ["$", "rpcurl", "grpcurl", "buf", "curl", "evans", "cli"]
 
   /// What to do about arguments that are more than a command has; nil if that is not known.
   static func unexpected(_ positionals: [Positional], from index: Int, _ command: CommandID) -> String? {

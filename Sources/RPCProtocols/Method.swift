@@ -13,32 +13,37 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses `pkg.Service/Method` or `pkg.Service.Method`; `nil` if invalid.
   public init?(_ text: some StringProtocol) {
-    let separator = text.lastIndex(of: "/") ?? text.lastIndex(of: ".")
-    guard let separator else { return nil }
-    let service = text[..<separator]
-    let method = text[text.index(after: separator)...]
-    guard Self.isDottedName(service), Self.isDottedName(method), !method.contains(".") else { return nil }
-    self.init(service: String(service), method: String(method))
+    self.init(parsing: String(text))
+  }
+
+  // Not generic: at the start of the program, the conformances of a generic type cost more than the text.
+  private init?(parsing text: String) {
+    let bytes = Array(text.utf8)
+    let dot = UInt8(ascii: ".")
+    guard let separator = bytes.lastIndex(of: UInt8(ascii: "/")) ?? bytes.lastIndex(of: dot) else {
+      return nil
+    }
+    let (service, method) = (bytes[..<separator], bytes[(separator + 1)...])
+    guard Self.isDottedName(service), Self.isDottedName(method), !method.contains(dot) else { return nil }
+    self.init(
+      service: String(decoding: service, as: UTF8.self), method: String(decoding: method, as: UTF8.self))
   }
 
   /// `pkg.Service/Method`, which is also the path of the method's URL.
   public var description: String { "\(service)/\(method)" }
 
-  private static func isDottedName(_ text: some StringProtocol) -> Bool {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    return !parts.isEmpty
-      && parts.allSatisfy { part in
-        guard let first = part.utf8.first else { return false }
-        return !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
-          && part.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-              UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-              true
-            default: false
-            }
-          }
+  private static func isDottedName(_ text: ArraySlice<UInt8>) -> Bool {
+    var isAtStart = true
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"):
+        isAtStart = false
+      case UInt8(ascii: "0")...UInt8(ascii: "9") where !isAtStart: break
+      case UInt8(ascii: ".") where !isAtStart: isAtStart = true
+      default: return false
       }
+    }
+    return !isAtStart
   }
 }
 

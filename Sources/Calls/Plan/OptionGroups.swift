@@ -62,7 +62,7 @@ package struct ServerOptions {
   package let connectTimeout: Duration?
   package let keepaliveTime: Duration?
 
-  private static let tlsOptions: Set<OptionID> = [
+  private static let tlsOptions: [OptionID] = [
     .insecure, .cacert, .capath, .cert, .servername, .tls12, .tls13,
   ]
 

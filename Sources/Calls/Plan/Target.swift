@@ -150,8 +150,8 @@ package struct Target: Equatable {
       scheme += "…"
       rest = rest[at...]
     }
-    guard let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return scheme + rest }
-    return scheme + rest[...end] + "…"
+    guard let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return "\(scheme)\(rest)" }
+    return "\(scheme)\(rest[...end])…"
   }
 
   private func appending(_ prefix: some Sequence<Substring>) -> Target {

@@ -75,6 +75,7 @@ package struct ShellText: Equatable, ExpressibleByStringLiteral {
 
   /// The word with the quotes that it needs.
   package var quoted: String {
+    if case .text(let text)? = parts.first, parts.count == 1 { return Self.quoted(text) }
     let texts = parts.map { part -> String? in if case .text(let text) = part { text } else { nil } }
     let literal = texts.compactMap(\.self)
     guard literal.count == texts.count else { return "\"\(parts.map(Self.withinDoubleQuotes).joined())\"" }

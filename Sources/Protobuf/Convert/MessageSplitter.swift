@@ -36,7 +36,11 @@ package struct MessageSplitter: Sendable {
   package var framing: MessageFraming { boundaries.framing }
 
   /// Adds a piece of the data.
-  package mutating func append(_ bytes: some Sequence<UInt8>) {
+  @inlinable
+  package mutating func append(_ bytes: some Sequence<UInt8>) { append(Array(bytes)) }
+
+  /// Adds a piece of the data.
+  package mutating func append(_ bytes: [UInt8]) {
     if start > 0, start >= buffer.count / 2 {
       buffer.removeFirst(start)
       start = 0
