@@ -25,11 +25,12 @@ final class LingeringCalls {
 
 /// The unfinished calls of a client.
 final class LiveCalls {
-  private var calls: [ObjectIdentifier: Call] = [:]
+  /// By their addresses.
+  private var calls: [Int: Call] = [:]
 
-  func add(_ call: Call) { calls[ObjectIdentifier(call)] = call }
+  func add(_ call: Call) { calls[Int(bitPattern: ObjectIdentifier(call))] = call }
 
-  func remove(_ call: Call) { calls[ObjectIdentifier(call)] = nil }
+  func remove(_ call: Call) { calls[Int(bitPattern: ObjectIdentifier(call))] = nil }
 
   /// Ends every call.
   func end(_ error: RPCError) {

@@ -148,7 +148,7 @@ package final class ConnectionProbe {
   /// Called when libcurl has made the connection, or failed.
   func complete(_ code: CURLcode) {
     readCertificates()
-    facts.peer = PeerAddress.text(of: handle)
+    facts.peer = loop.peers.text(of: handle)
     let proxy = ProxyAddress.name(for: url, options)
     if ccurl_uses_proxy(handle) { facts.proxy = proxy }
     guard code == CURLE_OK else {

@@ -34,8 +34,8 @@ extension EventLoop {
   }
 
   private var watchedDescriptors: [pollfd] {
-    readable.keys.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-      + writable.keys.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
+    readable.descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      + writable.descriptors.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
   }
 
   /// Adds the sockets that libcurl waits for. Returns the milliseconds until its next timer; -1 if there is no timer.
@@ -80,5 +80,22 @@ extension EventLoop {
     // Rounded up: waking too early only causes another wait.
     let milliseconds = (due - .now + .nanoseconds(999_999)).milliseconds
     return Int32(min(max(milliseconds, 0), Int64(Self.longestMilliseconds)))
+  }
+}
+
+/// What to do when descriptors are ready.
+struct Watchers {
+  private var all: [(descriptor: Int32, action: () -> Void)] = []
+
+  /// The watched descriptors.
+  var descriptors: [Int32] { all.map(\.descriptor) }
+
+  /// The action for a descriptor; nil if it is not watched.
+  subscript(descriptor: Int32) -> (() -> Void)? {
+    get { all.first { $0.descriptor == descriptor }?.action }
+    set {
+      all.removeAll { $0.descriptor == descriptor }
+      if let newValue { all.append((descriptor, newValue)) }
+    }
   }
 }

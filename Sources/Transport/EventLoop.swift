@@ -35,10 +35,16 @@ public final class EventLoop {
 
   /// The sockets of all connections.
   let sockets = SocketTable()
+  /// The addresses of servers.
+  var peers = PeerAddress()
+  /// Handles of completed transfers.
+  let handles: EasyHandlePool
 
   let multi: UnsafeMutableRawPointer
-  private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
-  private var probes: [UnsafeMutableRawPointer: ConnectionProbe] = [:]
+  /// By the addresses of their handles. All dictionaries of a loop have integers as keys: at the start of the program, each
+  /// type of keys costs a search among all conformances.
+  private var transfers: [Int: Transfer] = [:]
+  private var probes: [Int: ConnectionProbe] = [:]
   /// Transfers with actions that libcurl forbids within its callbacks.
   private var unsettled: [Transfer] = []
   /// Transfers that have read trailers in this round.
@@ -51,8 +57,8 @@ public final class EventLoop {
   /// Whether the last round received bytes.
   private var hasReceived = false
   /// What to do when a descriptor is readable or writable.
-  private(set) var readable: [Int32: () -> Void] = [:]
-  private(set) var writable: [Int32: () -> Void] = [:]
+  private(set) var readable = Watchers()
+  private(set) var writable = Watchers()
   /// A handle in the multi without a connection, as `curl_easy_upkeep` needs it.
   private var keeper: UnsafeMutableRawPointer?
   /// The loops that run within this one.
@@ -79,6 +85,7 @@ public final class EventLoop {
     guard let multi = ccurl_multi_init() else { throw TransportError(.library, "libcurl is out of memory") }
     self.multi = multi
     oldLibcurl = OldLibcurl()
+    handles = EasyHandlePool(sockets)
     self.main = main
     mailbox = Mailbox(main?.multi ?? multi)
     guard let main else { return }
@@ -95,12 +102,12 @@ public final class EventLoop {
 
   deinit {
     mailbox.close()
-    for (handle, transfer) in transfers {
-      _ = ccurl_multi_remove_handle(multi, handle)
+    for transfer in transfers.values {
+      _ = ccurl_multi_remove_handle(multi, transfer.handle)
       transfer.loopReleased()
     }
     for transfer in unsettled { transfer.loopReleased() }
-    for handle in probes.keys { _ = ccurl_multi_remove_handle(multi, handle) }
+    for key in probes.keys { _ = ccurl_multi_remove_handle(multi, UnsafeMutableRawPointer(bitPattern: key)) }
     if let keeper {
       _ = ccurl_multi_remove_handle(multi, keeper)
       ccurl_easy_cleanup(keeper)
@@ -155,23 +162,23 @@ public final class EventLoop {
 
   func add(_ transfer: Transfer, handle: UnsafeMutableRawPointer) throws(TransportError) {
     try check(ccurl_multi_add_handle(multi, handle))
-    transfers[handle] = transfer
+    transfers[Int(bitPattern: handle)] = transfer
   }
 
   /// Removes the handle of a transfer.
   func remove(_ handle: UnsafeMutableRawPointer) {
     _ = ccurl_multi_remove_handle(multi, handle)
-    transfers[handle] = nil
+    transfers[Int(bitPattern: handle)] = nil
   }
 
   func add(_ probe: ConnectionProbe, handle: UnsafeMutableRawPointer) throws(TransportError) {
     try check(ccurl_multi_add_handle(multi, handle))
-    probes[handle] = probe
+    probes[Int(bitPattern: handle)] = probe
   }
 
   /// Removes the handle of a probe, if it was added.
   func remove(probe handle: UnsafeMutableRawPointer) {
-    guard probes.removeValue(forKey: handle) != nil else { return }
+    guard probes.removeValue(forKey: Int(bitPattern: handle)) != nil else { return }
     _ = ccurl_multi_remove_handle(multi, handle)
   }
 
@@ -245,6 +252,7 @@ public final class EventLoop {
 
   private func perform() throws(TransportError) {
     hasReceived = false
+    sockets.beginRound()
     roundEnd = .now + roundTime
     let resumed = yielding
     yielding = []
@@ -257,8 +265,8 @@ public final class EventLoop {
     endRound()
     var result = CURLE_OK
     while let handle = ccurl_multi_next_done(multi, &result) {
-      if let probe = probes[handle] { probe.complete(result) }
-      transfers[handle]?.complete(result)
+      probes[Int(bitPattern: handle)]?.complete(result)
+      transfers[Int(bitPattern: handle)]?.complete(result)
     }
     settle()
   }

@@ -19,30 +19,30 @@ struct TimerQueue {
 
   /// Canceled timers stay in the heap until they are due or too many.
   private var heap = Heap<Entry>()
-  private var actions: [ID: () -> Void] = [:]
+  private var actions: [Int: () -> Void] = [:]
   private var lastNumber = 0
 
   /// Adds an action.
   mutating func add(due: MonotonicClock.Instant, _ action: @escaping () -> Void) -> ID {
     lastNumber += 1
     let id = ID(number: lastNumber)
-    actions[id] = action
+    actions[lastNumber] = action
     heap.insert(Entry(due: due, id: id))
     return id
   }
 
   /// Removes an action; does nothing if it was already taken.
   mutating func cancel(_ id: ID) {
-    guard actions.removeValue(forKey: id) != nil else { return }
+    guard actions.removeValue(forKey: id.number) != nil else { return }
     if heap.count > 2 * actions.count + 64 {
-      heap = Heap(heap.unordered.filter { actions[$0.id] != nil })
+      heap = Heap(heap.unordered.filter { actions[$0.id.number] != nil })
     }
   }
 
   /// When the next action is due; nil if there is none.
   mutating func nextDue() -> MonotonicClock.Instant? {
     while let next = heap.min {
-      if actions[next.id] != nil { return next.due }
+      if actions[next.id.number] != nil { return next.due }
       heap.removeMin()
     }
     return nil
@@ -52,7 +52,7 @@ struct TimerQueue {
   mutating func removeFirst(dueAt now: MonotonicClock.Instant) -> (() -> Void)? {
     while let next = heap.min, next.due <= now {
       heap.removeMin()
-      if let action = actions.removeValue(forKey: next.id) { return action }
+      if let action = actions.removeValue(forKey: next.id.number) { return action }
     }
     return nil
   }

@@ -13,13 +13,13 @@ extension Transfer {
   }
 
   /// The address and port of the server, or of the proxy; nil if there is no connection, or one without an address.
-  package var peer: String? { PeerAddress.text(of: handle) }
+  package var peer: String? { loop.peers.text(of: handle) }
 
   /// The head of a response, with the facts of its connection.
   func withConnection(_ head: ResponseStart) -> ResponseStart {
     var head = head
     head.peer = peer ?? ""
-    if url.hasPrefix("https:"), let version = ccurl_tls_version(handle) {
+    if isTLS, let version = ccurl_tls_version(handle) {
       head.tlsVersion = String(cString: version)
     }
     return head

@@ -17,18 +17,13 @@ package final class Transfer {
 
   /// The maximum time to drain an unneeded HTTP/1.1 body so that the connection can be reused.
   private static let drainTime = Duration.seconds(1)
-  /// The maximum size of a block that libcurl delivers, in bytes.
-  private static let bufferBytes = 256 << 10
 
   unowned let loop: EventLoop
   private weak var delegate: (any TransferDelegate)?
-  let handle: UnsafeMutableRawPointer
+  private let easy: EasyHandle
+  /// Keeps the handle after the end, if another transfer can use it; nil if it has none that can.
+  private var pool: EasyHandlePool?
   private var machine: TransferStateMachine
-  private let errorBuffer: UnsafeMutablePointer<CChar>
-  /// Kept alive because libcurl refers to it until the handle is released.
-  private let trace: ConnectionTrace?
-  /// Lists that libcurl reads until the handle is released.
-  private var lists: [UnsafeMutablePointer<curl_slist>?] = []
   private var drainTimer: EventLoop.TimerID?
   private var keepAlive: KeepAlive?
   /// The sockets that libcurl opened for this transfer.
@@ -36,6 +31,8 @@ package final class Transfer {
   private var old: OldLibcurlExchange?
 
   let url: String
+  /// Whether the scheme of the URL is `https`.
+  let isTLS: Bool
   private let options: ConnectionOptions
   /// Whether the protocol negotiated by TLS decides whether the request is sent.
   private let checksNegotiation: Bool
@@ -59,26 +56,29 @@ package final class Transfer {
     _ request: HTTPRequest, body: Body, options: ConnectionOptions, loop: EventLoop,
     delegate: any TransferDelegate
   ) throws(TransportError) {
-    guard let handle = ccurl_easy_init() else { throw TransportError(.library, "libcurl is out of memory") }
-    self.handle = handle
+    isStream = if case .stream = body { true } else { false }
+    let bodyBytes: Int? =
+      if case .whole(let bytes) = body { request.method == "GET" ? 0 : bytes.count } else { nil }
+    let configuration = EasyHandle.Configuration(
+      url: request.url, method: request.method, options: options, wantsTrailers: request.wantsTrailers,
+      isStream: isStream, isLarge: (bodyBytes ?? 0) >= TransferHandle.leastUploadBytes)
+    easy = try loop.handles.take(configuration, loop.trace)
     self.loop = loop
     self.options = options
     url = request.url
+    isTLS = request.url.utf8.dropFirst(4).first == UInt8(ascii: "s")
     self.delegate = delegate
-    trace = loop.trace
-    errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
-    errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     // The message of a GET request is in the URL; the request has no body, not even an empty one.
     let requestBody =
       switch body {
       case .whole(let bytes): RequestBody(whole: request.method == "GET" ? [] : bytes)
       case .stream: RequestBody()
       }
-    isStream = if case .stream = body { true } else { false }
     machine = TransferStateMachine(requestBody, requiresHTTP2: request.requiresHTTP2)
     checksNegotiation =
-      request.requiresHTTP2 && request.url.hasPrefix("https:") && options.httpVersion != .http2PriorKnowledge
-    try configure(request)
+      request.requiresHTTP2 && isTLS && options.httpVersion != .http2PriorKnowledge
+    easy.begin(self)
+    try easy.set(request, bodyBytes: bodyBytes, configuration)
     if let library = loop.oldLibcurl {
       old = OldLibcurlExchange(self, library, handle, url: request.url, options: options)
     }
@@ -86,10 +86,10 @@ package final class Transfer {
   }
 
   deinit {
-    ccurl_easy_cleanup(handle)
-    for list in lists { ccurl_slist_free_all(list) }
-    errorBuffer.deallocate()
+    easy.end(keepingIn: pool)
   }
+
+  var handle: UnsafeMutableRawPointer { easy.pointer }
 
   /// Appends bytes to the request's body.
   package func send(_ bytes: [UInt8]) {
@@ -126,8 +126,15 @@ package final class Transfer {
   package func finish() {
     delegate = nil
     guard !machine.isClosed else { return }
+    keepHandle()
     perform(.finish)
     if machine.isClosed { stopTimers() }
+  }
+
+  /// Keeps the handle for another transfer, now that the response is complete.
+  private func keepHandle() {
+    guard options.sharesConnection, !options.closesWhenGivenUp, old == nil, machine.hasSentAll else { return }
+    pool = loop.handles
   }
 
   /// The error of an exchange that has no connection at a time limit; nil if it has one.
@@ -210,6 +217,7 @@ package final class Transfer {
     do throws(TransportError) {
       let options = TransferHandle(handle)
       if case .fresh = freshness {
+        easy.isForThisTransferOnly()
         try options.set(CURLOPT_FORBID_REUSE, 0)
         try options.set(CURLOPT_FRESH_CONNECT, 1)
       }
@@ -253,11 +261,12 @@ package final class Transfer {
   /// Called when libcurl has completed the transfer.
   func complete(_ code: CURLcode) {
     guard code != CURLE_OK else {
+      keepHandle()
       perform(.completed(nil))
       return
     }
     let failure = TransferFailure(
-      code, detail: String(cString: errorBuffer), handle, url: url, options,
+      code, detail: String(cString: easy.errorBuffer), handle, url: url, options,
       isConnected: hasConnected, hasResponse: hasStatusLine)
     var error = failure.error
     if code == CURLE_HTTP2_STREAM, old?.hasLostStatus == true {
@@ -269,10 +278,6 @@ package final class Transfer {
 
   // MARK: libcurl's callbacks
 
-  private static func from(_ context: UnsafeMutableRawPointer?) -> Transfer? {
-    context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
-  }
-
   /// Whether the request may use the connection that libcurl chose. Nothing of it was sent yet.
   ///
   /// - Parameter localPort: The connection's local port; 0 if it has none.
@@ -281,7 +286,8 @@ package final class Transfer {
     let isReused = ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &made) == CURLE_OK && made == 0
     var connection = TransferStateMachine.Connection()
     // libcurl 8 may choose a connection that the server has closed.
-    let isUsable = old?.accepts(isReused: isReused) ?? !(isReused && isClosedByServer(localPort))
+    let isUsable =
+      old?.accepts(isReused: isReused) ?? !(isReused && loop.sockets.isClosedByServer(localPort: localPort))
     (connection.isReused, connection.isUsable) = (isReused, isUsable)
     if checksNegotiation { connection.negotiated = negotiated }
     guard case .proceed = perform(.connected(connection)) else {
@@ -294,10 +300,6 @@ package final class Transfer {
       keepAlive = KeepAlive(time, socket, loop) { [weak self] in self?.fail($0) }
     }
     return true
-  }
-
-  private func isClosedByServer(_ localPort: Int32) -> Bool {
-    loop.sockets.socket(localPort: localPort).map { ccurl_is_closed($0) } ?? false
   }
 
   /// Called when a socket is opened for this transfer's connection.
@@ -353,47 +355,43 @@ package final class Transfer {
     return machine.isClosed ? 0 : line.count
   }
 
-  private func configure(_ request: HTTPRequest) throws(TransportError) {
-    let handle = TransferHandle(handle)
-    try handle.set(CURLOPT_NOSIGNAL, 1)
-    try trace?.attach(to: handle)
-    try handle.set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
-    try handle.set(
-      request, bodyBytes: isStream ? nil : unsentBytes, options: options, bufferBytes: Self.bufferBytes,
-      keeping: &lists)
-    try setCallbacks(of: handle)
-  }
-
-  private func setCallbacks(of handle: TransferHandle) throws(TransportError) {
-    let context = Unmanaged.passUnretained(self).toOpaque()
+  /// Sets the callbacks of libcurl, which call the transfer that uses the handle.
+  ///
+  /// - Parameters:
+  ///   - handle: The handle.
+  ///   - context: Refers to its `EasyHandle`.
+  static func setCallbacks(
+    of handle: TransferHandle, context: UnsafeMutableRawPointer
+  ) throws(TransportError) {
     try handle.set(CURLOPT_READDATA, pointer: context)
     try handle.set(CURLOPT_SEEKDATA, pointer: context)
     try handle.set(CURLOPT_WRITEDATA, pointer: context)
     try handle.set(CURLOPT_HEADERDATA, pointer: context)
     try handle.set(CURLOPT_PREREQDATA, pointer: context)
     try handle.set(beforeRequest: { context, _, _, _, localPort in
-      Transfer.from(context)?.mayRequest(localPort: localPort) == true
+      EasyHandle.transfer(context)?.mayRequest(localPort: localPort) == true
         ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
     })
     try handle.set(CURLOPT_SOCKOPTDATA, pointer: context)
     try handle.set(opened: { context, socket, _ in
-      Transfer.from(context)?.opened(socket)
+      EasyHandle.transfer(context)?.opened(socket)
       return CURL_SOCKOPT_OK
     })
-    try loop.sockets.attach(to: handle)
     try handle.set(CURLOPT_READFUNCTION) { data, size, count, context in
-      Transfer.from(context)?.fill(data, size * count) ?? Int(CURL_READFUNC_ABORT)
+      EasyHandle.transfer(context)?.fill(data, size * count) ?? Int(CURL_READFUNC_ABORT)
     }
     try handle.set(seeking: { context, offset, origin in
       guard origin == SEEK_SET else { return CURL_SEEKFUNC_CANTSEEK }
-      return Transfer.from(context)?.machine.requestBody.rewind(to: Int(offset)) == true
+      return EasyHandle.transfer(context)?.machine.requestBody.rewind(to: Int(offset)) == true
         ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_CANTSEEK
     })
     try handle.set(CURLOPT_WRITEFUNCTION) { data, size, count, context in
-      Transfer.from(context)?.receive(body: UnsafeRawBufferPointer(start: data, count: size * count)) ?? 0
+      EasyHandle.transfer(context)?.receive(body: UnsafeRawBufferPointer(start: data, count: size * count))
+        ?? 0
     }
     try handle.set(CURLOPT_HEADERFUNCTION) { data, size, count, context in
-      Transfer.from(context)?.receive(line: UnsafeRawBufferPointer(start: data, count: size * count)) ?? 0
+      EasyHandle.transfer(context)?.receive(line: UnsafeRawBufferPointer(start: data, count: size * count))
+        ?? 0
     }
   }
 }

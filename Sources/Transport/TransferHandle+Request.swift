@@ -4,49 +4,64 @@ import RPCProtocols
 /// The options of a request.
 extension TransferHandle {
   /// The least size of libcurl's buffer for a request's body.
-  private static let leastUploadBytes = 16 << 10
+  static let leastUploadBytes = 16 << 10
+  /// The maximum size of a block that libcurl delivers, in bytes.
+  private static let bufferBytes = 256 << 10
 
-  /// Sets the request, and the connection options for its server.
+  /// Sets what requests of a configuration share, and the connection options for their server.
   ///
   /// - Parameters:
-  ///   - request: The request.
-  ///   - bodyBytes: The length of its body; nil for a stream.
-  ///   - options: The connection options.
-  ///   - bufferBytes: The maximum size of a block that libcurl delivers.
+  ///   - configuration: The configuration.
+  ///   - extraFields: Receives header fields that the options need.
   ///   - lists: Receives lists, which the caller frees after the handle.
   func set(
-    _ request: HTTPRequest, bodyBytes: Int?, options: ConnectionOptions, bufferBytes: Int,
+    _ configuration: EasyHandle.Configuration, extraFields: inout [String],
     keeping lists: inout [UnsafeMutablePointer<curl_slist>?]
   ) throws(TransportError) {
+    let options = configuration.options
     try set(CURLOPT_PATH_AS_IS, 1)
     try set(CURLOPT_PROTOCOLS_STR, "http,https")
     // A proxy's response to CONNECT is not part of the response.
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     // Cancelling must not wait for an unresponsive resolver.
     try set(CURLOPT_QUICK_EXIT, 1)
-    try set(CURLOPT_BUFFERSIZE, bufferBytes)
+    try set(CURLOPT_BUFFERSIZE, Self.bufferBytes)
     // At that length, libcurl would end the response and drop its trailers.
-    if request.wantsTrailers { try set(CURLOPT_IGNORE_CONTENT_LENGTH, 1) }
+    if configuration.wantsTrailers { try set(CURLOPT_IGNORE_CONTENT_LENGTH, 1) }
     // A forwarding proxy uses HTTP/1.1 to the server: HTTP/2 needs a tunnel.
-    if options.isHTTP2WithoutTLS(request.url) { try set(CURLOPT_HTTPPROXYTUNNEL, 1) }
+    if options.isHTTP2WithoutTLS(configuration.url) { try set(CURLOPT_HTTPPROXYTUNNEL, 1) }
+    try set(configuration.method == "GET" ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
+    if configuration.isStream {
+      try set(CURLOPT_POSTFIELDSIZE, -1)
+    } else if !configuration.isLarge {
+      // libcurl allocates this buffer for each request, and fills it with zeros.
+      try set(CURLOPT_UPLOAD_BUFFERSIZE, Self.leastUploadBytes)
+    }
+    try set(options, url: configuration.url, extraFields: &extraFields, keeping: &lists)
+  }
+
+  /// Sets the header fields of a request.
+  ///
+  /// - Parameters:
+  ///   - headers: The fields.
+  ///   - configuration: The configuration of the request.
+  ///   - extraFields: Fields that the connection options need, unless the request has them.
+  ///   - lists: Receives lists, which the caller frees after the handle.
+  func set(
+    _ headers: Headers, _ configuration: EasyHandle.Configuration, _ extraFields: [String],
+    keeping lists: inout [UnsafeMutablePointer<curl_slist>?]
+  ) throws(TransportError) {
     // Removes libcurl's default headers, which no RPC protocol uses.
     var fields = ["Expect:", "Accept:"]
-    let isGet = request.method == "GET"
-    try set(isGet ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
-    if let bodyBytes {
-      if !isGet { try set(CURLOPT_POSTFIELDSIZE, bodyBytes) }
-      // libcurl allocates this buffer for each request, and fills it with zeros.
-      if bodyBytes < Self.leastUploadBytes { try set(CURLOPT_UPLOAD_BUFFERSIZE, Self.leastUploadBytes) }
-    } else {
-      try set(CURLOPT_POSTFIELDSIZE, -1)
-      // HTTP/1.1 sends a body of unknown length in chunks; HTTP/2 has no such header.
-      if options.httpVersion != .http1 { fields.append("Transfer-Encoding:") }
+    // HTTP/1.1 sends a body of unknown length in chunks; HTTP/2 has no such header.
+    if configuration.isStream, configuration.options.httpVersion != .http1 {
+      fields.append("Transfer-Encoding:")
     }
-    for field in request.headers.fields {
+    for field in headers.fields {
       // libcurl needs a semicolon for a field with an empty value: "Name:" would remove it.
       fields.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
-    try set(options, url: request.url, extraFields: &fields, keeping: &lists)
+    if headers.first("host") == nil { fields += extraFields }
     try set(CURLOPT_HTTPHEADER, fields, keeping: &lists)
   }
 }

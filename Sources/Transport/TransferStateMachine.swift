@@ -83,6 +83,14 @@ struct TransferStateMachine {
   /// Whether there is a connection for the request.
   private(set) var isConnected = false
 
+  /// Whether libcurl has read the whole body of the request, and is not paused.
+  var hasSentAll: Bool {
+    guard requestBody.isFinished, requestBody.waitingBytes == 0, case .flowing = sending,
+      case .flowing = receiving
+    else { return false }
+    return true
+  }
+
   /// Whether libcurl has the handle.
   var isAdded: Bool {
     switch state {
