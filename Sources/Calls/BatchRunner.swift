@@ -37,6 +37,7 @@ package final class BatchRunner {
   private let batch: BatchPlan
   private let console: Console
   private let client: RPCClient
+  private let request: PreparedRequest
   private let lookup: TypeLookup?
   private let reader: RequestReader<RequestMessage>
   /// The calls from the first one whose output is not complete to the last one started.
@@ -62,6 +63,7 @@ package final class BatchRunner {
     self.batch = batch
     console = clients.console
     client = try clients.client()
+    request = client.prepare(plan.request(log: Self.log(plan, console), onFinding: { _ in }))
     lookup = TypeLookup(plan, client: client)
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in
       switch source {
@@ -74,7 +76,7 @@ package final class BatchRunner {
 
   package func run() throws {
     defer {
-      plan.chain.conclude(client, log: log)
+      plan.chain.conclude(client, log: request.request.log)
       plan.chain.unload()
     }
     let begin = MonotonicClock.now
@@ -118,7 +120,9 @@ package final class BatchRunner {
   }
 
   /// Prints log records of interceptors.
-  private var log: LogSink { console.log(showingDebug: plan.verbosity > 1) }
+  private static func log(_ plan: CallPlan, _ console: Console) -> LogSink {
+    console.log(showingDebug: plan.verbosity > 1)
+  }
 
   private var mayStart: Bool {
     !isStopped && !isOutputBehind && running < batch.jobs
@@ -167,8 +171,7 @@ package final class BatchRunner {
   private func start(_ member: Member, with message: RequestMessage) throws(Failure) {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
     member.printer = printer
-    let call = client.makeCall(
-      plan.request(log: log, onFinding: printer.findings.sink), observer: printer)
+    let call = client.makeCall(request, onFinding: printer.findings.sink, observer: printer)
     do {
       let payload = try message.encode(for: call)
       member.call = call

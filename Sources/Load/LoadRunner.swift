@@ -29,7 +29,10 @@ final class LoadRunner {
   private let console: Console
   /// A client for each connection. Their loops run within that of the first.
   private let clients: [RPCClient]
-  private let request: CallRequest
+  private let hasInterceptors: Bool
+  private let log: LogSink
+  /// The request of each client.
+  private let requests: [PreparedRequest]
   private let timer: PreciseTimer
   private let raw: RawLatencies?
   private var data: LoadData
@@ -56,7 +59,9 @@ final class LoadRunner {
     request.connection.sharesConnection = true
     // Further connections for each failed call would be a load on the server.
     request.connection.diagnosesFailures = false
-    self.request = request
+    hasInterceptors = !request.interceptors.isEmpty
+    log = request.log
+    requests = clients.map { $0.prepare(request) }
     guard let timer = PreciseTimer(clients[0].loop) else {
       throw Failure(.internalError, "timer", "too many open files")
     }
@@ -64,7 +69,7 @@ final class LoadRunner {
     raw = try options.rawPath.map { (path) throws(Failure) in try RawLatencies(path) }
     pacer = LoadPacer(options.shape)
     statistics = LoadStatistics(from: options.shape.leadTime)
-    data = try Self.data(plan, request, clients[0])
+    data = try Self.data(plan, requests[0], clients[0])
   }
 
   /// Makes a client for each connection.
@@ -82,7 +87,7 @@ final class LoadRunner {
 
   /// Reads the data for a call that is not started.
   private static func data(
-    _ plan: CallPlan, _ request: CallRequest, _ client: RPCClient
+    _ plan: CallPlan, _ request: PreparedRequest, _ client: RPCClient
   ) throws(Failure) -> LoadData {
     final class Unobserved: CallObserver {
       func receive(_ event: CallEvent<Payload>) throws(RPCError) {}
@@ -96,7 +101,7 @@ final class LoadRunner {
   /// Makes the calls. Returns the report, and the time of day at which the measured part began, in nanoseconds since 1970.
   func run() throws -> (report: LoadReport, start: Int64) {
     defer {
-      plan.chain.conclude(clients[0], log: request.log)
+      plan.chain.conclude(clients[0], log: log)
       plan.chain.unload()
     }
     let progress = LoadProgress(console, clients[0].loop) { [unowned self] in progressLine }
@@ -174,10 +179,9 @@ final class LoadRunner {
       runningByConnection.indices.min { runningByConnection[$0] < runningByConnection[$1] } ?? 0
     let member = LoadCall(
       self, due: due, isMeasured: isMeasured, connection: connection,
-      hasInterceptors: !request.interceptors.isEmpty)
-    var request = request
-    if let findings = member.findings { request.onFinding = findings.sink }
-    let call = clients[connection].makeCall(request, observer: member)
+      hasInterceptors: hasInterceptors)
+    let call = clients[connection].makeCall(
+      requests[connection], onFinding: member.findings?.sink, observer: member)
     member.call = call
     member.place = running.count
     running.append(member)

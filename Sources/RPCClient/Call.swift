@@ -11,10 +11,10 @@ public final class Call {
   /// The maximum time that interceptors may hold the metrics after the end.
   private static let reportTime = Duration.seconds(5)
 
-  private let request: CallRequest
+  private let prepared: PreparedRequest
   private let chain: Chain
-  /// The network for the interceptors' own calls.
-  private let subrequests: ClientSubrequestTransport
+  /// The network for the interceptors' own calls; nil without interceptors.
+  private let subrequests: ClientSubrequestTransport?
   private let loop: EventLoop
   private let observer: any CallObserver
   private let liveCalls: LiveCalls
@@ -32,18 +32,20 @@ public final class Call {
   private weak var exchange: Exchange?
 
   init(
-    _ request: CallRequest, builder: ChainBuilder, environment: ChainEnvironment,
-    subrequests: ClientSubrequestTransport,
+    _ prepared: PreparedRequest, environment: ChainEnvironment, subrequests: ClientSubrequestTransport?,
     loop: EventLoop, liveCalls: LiveCalls, observer: any CallObserver
   ) {
-    self.request = request
-    chain = builder.makeChain(
-      for: request.facts, headers: request.headers, codec: request.messageCodec, environment: environment)
+    self.prepared = prepared
+    chain = prepared.builder.makeChain(
+      for: prepared.facts, headers: prepared.request.headers, codec: prepared.messageCodec,
+      environment: environment)
     self.subrequests = subrequests
     self.loop = loop
     self.liveCalls = liveCalls
     self.observer = observer
   }
+
+  private var request: CallRequest { _read { yield prepared.request } }
 
   /// Whether the call is over, and every interceptor has finished.
   public var isFinished: Bool { chain.isFinished }
@@ -87,12 +89,12 @@ public final class Call {
     liveCalls.add(self)
     begin = .now
     let start = RequestStart(
-      method: request.name, target: request.target, headers: request.headers,
+      method: prepared.facts.method, target: request.target, headers: request.headers,
       deadline: request.timeout.map { begin + $0 }, codec: request.codec)
     given = start
     if let limit = request.timeout { keep(deadline: start.deadline, limit) }
     chain.start(start, caller: self) { [self] chain in
-      let exchange = Exchange(request, loop: loop, chain: chain, call: self)
+      let exchange = Exchange(prepared, loop: loop, chain: chain, call: self)
       self.exchange = exchange
       return exchange
     }
@@ -227,6 +229,8 @@ extension Call: ChainCaller {
         receive(.responseMessage(.bytes(request.codec == .json ? Array("{}".utf8) : [])))
       }
       report(event)
+      // Without interceptors, the metrics follow at once.
+      guard !request.interceptors.isEmpty else { return }
       keepTime(until: .now + Self.reportTime) {
         RPCError(
           .canceled, "interceptors held the metrics for longer than \(Self.reportTime)", origin: .client)
@@ -258,7 +262,7 @@ extension Call: ChainCaller {
   package func finished(_ outcome: Outcome) {
     liveCalls.remove(self)
     if let timer { loop.cancel(timer) }
-    subrequests.end()
+    subrequests?.end()
   }
 
   package func inputWanted(_ isWanted: Bool) {

@@ -7,6 +7,7 @@ import Transport
 final class ClientSubrequestTransport: SubrequestTransport {
   private weak var client: RPCClient?
   private let request: CallRequest
+  private let onFinding: FindingSink
   // Calls that may be unfinished, and how long they may run after the end.
   private var calls: [(call: Call, lingering: Duration?)] = []
   private var fetches: [FetchTransfer] = []
@@ -17,9 +18,11 @@ final class ClientSubrequestTransport: SubrequestTransport {
   /// - Parameters:
   ///   - client: The client whose loop is used.
   ///   - request: The call of the interceptors; its connection options and interceptors apply to their calls.
-  init(_ client: RPCClient, _ request: CallRequest) {
+  ///   - onFinding: Receives the findings of interceptors on their calls.
+  init(_ client: RPCClient, _ request: CallRequest, onFinding: @escaping FindingSink) {
     self.client = client
     self.request = request
+    self.onFinding = onFinding
   }
 
   func call(
@@ -73,13 +76,13 @@ final class ClientSubrequestTransport: SubrequestTransport {
     own.maxMessageBytes = request.maxMessageBytes
     own.connection = request.connection
     own.log = request.log
-    own.onFinding = request.onFinding
+    own.onFinding = onFinding
     if call.lingering == nil {
       own.interceptors = request.interceptors
     } else if Origin(url: own.target) != Origin(url: facts.target) {
       own.connection.leaveServer()
     }
-    let made = client.makeCall(own, excluding: excluded, observer: observer)
+    let made = client.makeCall(client.prepare(own), excluding: excluded, observer: observer)
     calls.removeAll { $0.call.isFinished }
     calls.append((made, call.lingering))
     return made

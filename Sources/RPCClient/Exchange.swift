@@ -22,7 +22,7 @@ final class Exchange: ChainTransport, TransferDelegate {
   /// The minimum number of bytes that a server accepts before flow control applies (RFC 9113, section 6.9.2).
   private static let likelyWindowBytes = 65_535
 
-  private let request: CallRequest
+  private let prepared: PreparedRequest
   private let loop: EventLoop
   private let wire: any WireProtocol
   private weak var chain: Chain?
@@ -45,22 +45,17 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var url: String?
   private var diagnosis: ConnectionDiagnosis?
 
-  init(_ request: CallRequest, loop: EventLoop, chain: Chain, call: Call) {
-    self.request = request
+  init(_ prepared: PreparedRequest, loop: EventLoop, chain: Chain, call: Call) {
+    self.prepared = prepared
     self.loop = loop
     self.chain = chain
     self.call = call
-    var parameters = CallParameters(
-      kind: request.method.kind, codec: request.codec, userAgent: request.userAgent,
-      maxMessageBytes: request.maxMessageBytes)
-    parameters.compression = request.compression
-    parameters.acceptedCompressions = request.acceptedCompressions ?? Compression.readable
-    parameters.usesGET = request.usesGET && request.method.hasNoSideEffects
-    parameters.maxURLBytes = request.maxURLBytes
-    wire = WireProtocols.make(request.protocolName, parameters)
+    wire = prepared.makeWire()
     guard request.reportsSizes else { return }
     wire.onMessageSize = { [weak call] size in call?.receive(wire: .responseMessage(size)) }
   }
+
+  private var request: CallRequest { _read { yield prepared.request } }
 
   // MARK: From the chain
 
@@ -160,9 +155,7 @@ final class Exchange: ChainTransport, TransferDelegate {
   private func open() {
     guard case .collecting(let start) = state else { return }
     do {
-      let timeout = start.deadline.map { $0 - .now }
-      let httpRequest = try wire.makeRequest(start, timeout: timeout)
-      try request.route.check(start)
+      let httpRequest = try prepared.httpRequest(start, wire)
       if httpRequest.method == "GET" {
         // The message is in the URL, and the body is empty.
         body = []
@@ -204,12 +197,13 @@ final class Exchange: ChainTransport, TransferDelegate {
   private func end(isComplete: Bool = false) {
     if case .open(let transfer) = state {
       transfer.measure(into: &measured)
-      measuredPeer = transfer.peer
+      if measuredPeer == nil { measuredPeer = transfer.peer }
       if isComplete { transfer.finish() } else { transfer.close() }
     }
     state = .ended
     diagnosis?.cancel()
-    for timer in [timer, endTimer].compactMap({ $0 }) { loop.cancel(timer) }
+    if let timer { loop.cancel(timer) }
+    if let endTimer { loop.cancel(endTimer) }
     timer = nil
     endTimer = nil
   }
@@ -222,6 +216,7 @@ final class Exchange: ChainTransport, TransferDelegate {
     // A message without bytes in the body was sent before the response.
     transfer(sentBytes: 0)
     measured.firstByte = .now - begin
+    if !head.peer.isEmpty { measuredPeer = head.peer }
     guard let chain else { return }
     receive(end: wire.receive(head: head, chain))
     awaitEnd()

@@ -22,6 +22,8 @@ public final class RPCClient {
   /// The `resolve` entries of all requests. libcurl keeps them for later requests.
   private var formerAddresses: [String] = []
 
+  /// What all chains share.
+  private let environment: ChainEnvironment
   private let liveCalls = LiveCalls()
   /// The requests of factories that may be unfinished.
   private var fetches: [FetchTransfer] = []
@@ -36,6 +38,7 @@ public final class RPCClient {
   /// Loads libcurl and makes a client.
   public init() throws(TransportError) {
     loop = try EventLoop()
+    environment = Self.environment(loop)
   }
 
   /// Makes a client with connections of its own, whose loop runs within that of another client.
@@ -43,6 +46,12 @@ public final class RPCClient {
   /// - Throws: ``TransportError`` if libcurl is older than 8.8.
   package init(within other: RPCClient) throws(TransportError) {
     loop = try EventLoop(within: other.loop)
+    environment = Self.environment(loop)
+  }
+
+  private static func environment(_ loop: EventLoop) -> ChainEnvironment {
+    let mailbox = loop.mailbox
+    return ChainEnvironment(clock: LoopClock(loop), post: { mailbox.post($0) })
   }
 
   deinit {
@@ -53,26 +62,47 @@ public final class RPCClient {
   /// Makes a call; `start` starts it. When the client is released, unfinished calls end with the status
   /// `canceled`.
   public func makeCall(_ request: CallRequest, observer: any CallObserver) -> Call {
-    makeCall(request, excluding: [], observer: observer)
+    makeCall(prepare(request), observer: observer)
+  }
+
+  /// Prepares a request for many calls of this client.
+  package func prepare(_ request: CallRequest) -> PreparedRequest {
+    var request = request
+    request.formerAddresses = formerAddresses
+    formerAddresses += request.connection.resolve.filter { !formerAddresses.contains($0) }
+    return PreparedRequest(request)
+  }
+
+  /// Makes a call; `start` starts it.
+  ///
+  /// - Parameters:
+  ///   - request: The request, prepared by this client.
+  ///   - onFinding: Receives the findings of the call's interceptors; nil for the one of the request.
+  ///   - observer: Observes the call.
+  package func makeCall(
+    _ request: PreparedRequest, onFinding: FindingSink? = nil, observer: any CallObserver
+  ) -> Call {
+    makeCall(request, excluding: [], onFinding: onFinding, observer: observer)
   }
 
   /// Makes a call that does not pass through some of its interceptors.
   func makeCall(
-    _ request: CallRequest, excluding: Set<RegistrationID>, observer: any CallObserver
+    _ prepared: PreparedRequest, excluding: Set<RegistrationID>, onFinding: FindingSink? = nil,
+    observer: any CallObserver
   ) -> Call {
-    var request = request
-    request.formerAddresses = formerAddresses
-    formerAddresses += request.connection.resolve.filter { !formerAddresses.contains($0) }
-    let mailbox = loop.mailbox
-    let subrequests = ClientSubrequestTransport(self, request)
-    var environment = ChainEnvironment(
-      clock: LoopClock(loop), post: { mailbox.post($0) }, log: request.log, subrequests: subrequests)
-    environment.onFinding = request.onFinding
+    let request = prepared.request
+    var environment = environment
+    environment.log = request.log
+    environment.onFinding = onFinding ?? request.onFinding
     environment.excluded = excluding
+    // Only interceptors make subrequests.
+    let subrequests =
+      request.interceptors.isEmpty
+      ? nil : ClientSubrequestTransport(self, request, onFinding: environment.onFinding)
+    environment.subrequests = subrequests
     return Call(
-      request, builder: ChainBuilder(request.interceptors), environment: environment,
-      subrequests: subrequests,
-      loop: loop, liveCalls: liveCalls, observer: observer)
+      prepared, environment: environment, subrequests: subrequests, loop: loop, liveCalls: liveCalls,
+      observer: observer)
   }
 
   // MARK: Factories of interceptors

@@ -32,6 +32,9 @@ package struct ChainBuilder: Sendable {
   ) -> Chain {
     var facts = facts
     facts.isSubrequest = !environment.excluded.isEmpty
+    guard !registrations.isEmpty else {
+      return Chain(facts: facts, registrations: [], codec: codec, environment: environment)
+    }
     var selected: [InterceptorRegistration]
     do {
       selected = try order().filter { registration in

@@ -1,0 +1,50 @@
+import Interception
+import RPCProtocols
+import Transport
+
+/// A request for any number of calls: what they share is derived once.
+package final class PreparedRequest {
+  /// The parameters of the calls.
+  package let request: CallRequest
+
+  let facts: CallFacts
+  let messageCodec: MessageCodec
+  let builder: ChainBuilder
+  private let parameters: CallParameters
+  /// The last HTTP request, and the start that it was made from.
+  private var last: (start: RequestStart, request: HTTPRequest)?
+
+  init(_ request: CallRequest) {
+    self.request = request
+    facts = request.facts
+    messageCodec = request.messageCodec
+    builder = ChainBuilder(request.interceptors)
+    var parameters = CallParameters(
+      kind: request.method.kind, codec: request.codec, userAgent: request.userAgent,
+      maxMessageBytes: request.maxMessageBytes)
+    parameters.compression = request.compression
+    parameters.acceptedCompressions = request.acceptedCompressions ?? Compression.readable
+    parameters.usesGET = request.usesGET && request.method.hasNoSideEffects
+    parameters.maxURLBytes = request.maxURLBytes
+    self.parameters = parameters
+  }
+
+  /// The wire protocol of a new call.
+  func makeWire() -> any WireProtocol { WireProtocols.make(request.protocolName, parameters) }
+
+  /// The HTTP request that starts a call.
+  ///
+  /// - Parameters:
+  ///   - start: The start, as it leaves the chain.
+  ///   - wire: The wire protocol of the call.
+  /// - Throws: ``RPCError`` if a header or the target is invalid, or credentials would be sent unprotected.
+  func httpRequest(_ start: RequestStart, _ wire: any WireProtocol) throws(RPCError) -> HTTPRequest {
+    // The timeout differs from call to call, and so does the message in a URL.
+    let isShared = start.deadline == nil && !parameters.usesGET
+    if isShared, let last, last.start == start { return last.request }
+    let httpRequest = try wire.makeRequest(start, timeout: start.deadline.map { $0 - .now })
+    if start.credentials != nil { try request.route.check(start) }
+    if isShared { last = (start, httpRequest) }
+    return httpRequest
+  }
+}
