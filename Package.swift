@@ -106,7 +106,7 @@ let package = Package(
     .target(
       name: "RPCClient",
       dependencies: ["Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
-      exclude: ["README.md"], swiftSettings: small),
+      exclude: ["README.md"], swiftSettings: fast),
     // Files, processes and signals of the machine.
     .target(name: "System", dependencies: ["RPCProtocols"], swiftSettings: small),
     // What standard output and standard error show, and the errors and exit codes of commands.

@@ -63,6 +63,7 @@ package final class BatchRunner {
     self.batch = batch
     console = clients.console
     client = try clients.client()
+    client.loop.sendsTogether = batch.jobs > 1
     request = client.prepare(plan.request(log: Self.log(plan, console), onFinding: { _ in }))
     lookup = TypeLookup(plan, client: client)
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in

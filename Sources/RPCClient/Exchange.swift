@@ -166,7 +166,7 @@ final class Exchange: ChainTransport, TransferDelegate {
       }
       let transfer = try Transfer(
         httpRequest, body: isSentAsItComes ? .stream : .whole(body),
-        options: request.connection, loop: loop, delegate: self)
+        options: prepared.connection, loop: loop, delegate: self)
       body = []
       state = .open(transfer)
       url = httpRequest.url

@@ -10,6 +10,7 @@ package final class PreparedRequest {
   let facts: CallFacts
   let messageCodec: MessageCodec
   let builder: ChainBuilder
+  let connection: SharedConnectionOptions
   private let parameters: CallParameters
   /// The last HTTP request, and the start that it was made from.
   private var last: (start: RequestStart, request: HTTPRequest)?
@@ -19,6 +20,7 @@ package final class PreparedRequest {
     facts = request.facts
     messageCodec = request.messageCodec
     builder = ChainBuilder(request.interceptors)
+    connection = SharedConnectionOptions(request.connection)
     var parameters = CallParameters(
       kind: request.method.kind, codec: request.codec, userAgent: request.userAgent,
       maxMessageBytes: request.maxMessageBytes)

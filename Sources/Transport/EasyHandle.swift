@@ -7,7 +7,7 @@ final class EasyHandle {
   struct Configuration: Equatable {
     let url: String
     let method: String
-    let options: ConnectionOptions
+    let options: SharedConnectionOptions
     let wantsTrailers: Bool
     /// Whether the body of the request is a stream.
     let isStream: Bool

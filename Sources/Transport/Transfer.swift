@@ -33,7 +33,7 @@ package final class Transfer {
   let url: String
   /// Whether the scheme of the URL is `https`.
   let isTLS: Bool
-  private let options: ConnectionOptions
+  private let sharedOptions: SharedConnectionOptions
   /// Whether the protocol negotiated by TLS decides whether the request is sent.
   private let checksNegotiation: Bool
   /// Whether the request's body is a stream.
@@ -53,18 +53,19 @@ package final class Transfer {
   ///
   /// - Throws: `TransportError` if the request or an option is invalid. Other errors are reported to the delegate.
   package init(
-    _ request: HTTPRequest, body: Body, options: ConnectionOptions, loop: EventLoop,
+    _ request: HTTPRequest, body: Body, options shared: SharedConnectionOptions, loop: EventLoop,
     delegate: any TransferDelegate
   ) throws(TransportError) {
+    let options = shared.value
     isStream = if case .stream = body { true } else { false }
     let bodyBytes: Int? =
       if case .whole(let bytes) = body { request.method == "GET" ? 0 : bytes.count } else { nil }
     let configuration = EasyHandle.Configuration(
-      url: request.url, method: request.method, options: options, wantsTrailers: request.wantsTrailers,
+      url: request.url, method: request.method, options: shared, wantsTrailers: request.wantsTrailers,
       isStream: isStream, isLarge: (bodyBytes ?? 0) >= TransferHandle.leastUploadBytes)
     easy = try loop.handles.take(configuration, loop.trace)
     self.loop = loop
-    self.options = options
+    sharedOptions = shared
     url = request.url
     isTLS = request.url.utf8.dropFirst(4).first == UInt8(ascii: "s")
     self.delegate = delegate
@@ -75,8 +76,7 @@ package final class Transfer {
       case .stream: RequestBody()
       }
     machine = TransferStateMachine(requestBody, requiresHTTP2: request.requiresHTTP2)
-    checksNegotiation =
-      request.requiresHTTP2 && isTLS && options.httpVersion != .http2PriorKnowledge
+    checksNegotiation = request.requiresHTTP2 && isTLS && options.httpVersion != .http2PriorKnowledge
     easy.begin(self)
     try easy.set(request, bodyBytes: bodyBytes, configuration)
     if let library = loop.oldLibcurl {
@@ -90,6 +90,7 @@ package final class Transfer {
   }
 
   var handle: UnsafeMutableRawPointer { easy.pointer }
+  private var options: ConnectionOptions { _read { yield sharedOptions.value } }
 
   /// Appends bytes to the request's body.
   package func send(_ bytes: [UInt8]) {

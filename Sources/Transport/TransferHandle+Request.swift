@@ -18,7 +18,7 @@ extension TransferHandle {
     _ configuration: EasyHandle.Configuration, extraFields: inout [String],
     keeping lists: inout [UnsafeMutablePointer<curl_slist>?]
   ) throws(TransportError) {
-    let options = configuration.options
+    let options = configuration.options.value
     try set(CURLOPT_PATH_AS_IS, 1)
     try set(CURLOPT_PROTOCOLS_STR, "http,https")
     // A proxy's response to CONNECT is not part of the response.
@@ -54,7 +54,7 @@ extension TransferHandle {
     // Removes libcurl's default headers, which no RPC protocol uses.
     var fields = ["Expect:", "Accept:"]
     // HTTP/1.1 sends a body of unknown length in chunks; HTTP/2 has no such header.
-    if configuration.isStream, configuration.options.httpVersion != .http1 {
+    if configuration.isStream, configuration.options.value.httpVersion != .http1 {
       fields.append("Transfer-Encoding:")
     }
     for field in headers.fields {
