@@ -54,6 +54,10 @@ public final class EventLoop {
   private var timers = TimerQueue()
   /// The time after which this round is late.
   private var roundEnd = MonotonicClock.now
+  /// How many transfers libcurl was given since the last round.
+  private var addedCount = 0
+  /// Whether the loop has waited, or asked what is ready, before this round.
+  private var hasWaited = true
   /// Whether the last round received bytes.
   private var hasReceived = false
   /// What to do when a descriptor is readable or writable.
@@ -123,8 +127,15 @@ public final class EventLoop {
       try performRound()
       for companion in companions { try companion.loop?.performRound() }
       if isDone() { return }
-      if !beforeWait() { try wait() }
+      if !beforeWait(), !continuesWithoutWait() { try wait() }
     }
+  }
+
+  /// Whether a transfer was started or ended, for which libcurl need not be asked what is ready. Not twice in a row:
+  /// descriptors must not wait for long.
+  private func continuesWithoutWait() -> Bool {
+    hasWaited = !hasWaited || unsettled.isEmpty
+    return !hasWaited
   }
 
   /// Calls `action` once at `due`, or soon after.
@@ -163,6 +174,7 @@ public final class EventLoop {
   func add(_ transfer: Transfer, handle: UnsafeMutableRawPointer) throws(TransportError) {
     try check(ccurl_multi_add_handle(multi, handle))
     transfers[Int(bitPattern: handle)] = transfer
+    addedCount += 1
   }
 
   /// Removes the handle of a transfer.
@@ -259,9 +271,12 @@ public final class EventLoop {
     for transfer in resumed { transfer.continueReceiving() }
     settle()
     var running: Int32 = 0
-    if sendsTogether { sockets.cork(true) }
+    // One request is one write already.
+    let isCorked = sendsTogether && addedCount > 1
+    addedCount = 0
+    if isCorked { sockets.cork(true) }
     try check(ccurl_multi_perform(multi, &running))
-    if sendsTogether { sockets.cork(false) }
+    if isCorked { sockets.cork(false) }
     endRound()
     var result = CURLE_OK
     while let handle = ccurl_multi_next_done(multi, &result) {

@@ -41,6 +41,7 @@ static _Thread_local struct {
   int upkeeps;
   int in_callback;
   int longest_waits;
+  int polls;
   fake_hook hook;
   void *context;
 } this;
@@ -210,6 +211,7 @@ static CURLMcode multi_perform(CURLM *multi, int *running) {
 static CURLMcode multi_poll(CURLM *multi, struct curl_waitfd *extra, unsigned int count, int timeout, int *ready) {
   (void)multi, (void)extra, (void)count;
   if (timeout >= 60000) this.longest_waits++;
+  this.polls++;
   *ready = 0;
   return CURLM_OK;
 }
@@ -311,6 +313,7 @@ int fake_live_handles(void) { return this.live; }
 int fake_violations(void) { return this.violations; }
 int fake_upkeeps(void) { return this.upkeeps; }
 int fake_longest_waits(void) { return this.longest_waits; }
+int fake_polls(void) { return this.polls; }
 
 void fake_reset(void) {
   memset(&this, 0, sizeof this);

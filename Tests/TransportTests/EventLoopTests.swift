@@ -91,6 +91,24 @@ struct EventLoopTests {
     #expect(fake_longest_waits() == 0)
   }
 
+  /// What libcurl was given in a round is sent in the next one, and descriptors are served all the same.
+  @Test func asksWhatIsReadyInEverySecondRoundIfTransfersStartInEach() throws {
+    let recorder = TransferRecorder()
+    var transfers: [Transfer] = []
+    try loop.run {
+      let transfer = try? Transfer(
+        HTTPRequest(url: "http://h/pkg.S/M", headers: Headers()), body: .whole([1]), options: .init(),
+        loop: loop,
+        delegate: recorder)
+      if let transfer { transfers.append(transfer) }
+      return transfers.count == 21
+    }
+    #expect(fake_polls() == 10)
+    for transfer in transfers { transfer.close() }
+    try loop.run { fake.handle() == nil }
+    #expect(fake_violations() == 0)
+  }
+
   @Test func loopsWithinAnotherRunWithIt() throws {
     let inner = try [EventLoop(within: loop), EventLoop(within: loop)]
     nonisolated(unsafe) var events: Set<String> = []

@@ -27,6 +27,8 @@ int fake_live_handles(void);
 int fake_violations(void);
 /* The number of waits of this thread's multi with the maximum timeout of a loop, one minute. */
 int fake_longest_waits(void);
+/* The number of waits of this thread's multi. */
+int fake_polls(void);
 /* Resets the state of this thread. */
 void fake_reset(void);
 
