@@ -195,4 +195,36 @@ import Testing
     #expect(call.wireLines == ["start", "1", "3"])
     #expect(call.callerLines.prefix(4) == ["headers", "1", "3", "end ok"])
   }
+
+  @Test func droppedMessagesTakeNoRoomWhileTheStartIsHeld() {
+    let journal = Journal()
+    let starts = Holder<RequestStart, Outbound>()
+    let messages = Holder<Message, Outbound>()
+    let probe = Probe("A", [.requestStart, .requestMessage], journal)
+    probe.onRequestStart = { _, token in starts.keep(token) }
+    probe.onRequestMessage = { _, token in messages.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe], windowBytes: 2000)
+    call.start()
+    let text = String(repeating: "x", count: 100)
+    for _ in 0..<100 {
+      var sent = 0
+      while journal.lines.last != "caller pause", sent < 100 {
+        call.send(text)
+        sent += 1
+      }
+      while messages.count > 0 { messages.take().use { $0.drop() } }
+      call.work()
+      #expect(journal.lines.last == "caller go on")
+      #expect(call.chain.outbound.waitingBytes < 100)
+      #expect(call.chain.outbound.waitingCount < 100)
+    }
+    call.send("last")
+    messages.take().use { $0.proceed(TestMessages.make("kept")) }
+    call.close()
+    starts.take().use { $0.proceed(call.request) }
+    call.work()
+    #expect(call.wireLines == ["start", "kept", "half-close"])
+    #expect(call.chain.outbound.waitingCount == 0)
+    #expect(call.chain.outbound.waitingBytes == 0)
+  }
 }

@@ -75,7 +75,11 @@ extension Chain {
     let next = apply(verdict, to: item, tokenID, injectedCount: injectedCount)
     let state = next.map(goesOn) ?? (verdict.isEnding ? .ending : .dropped)
     node.buffer.settle(tokenID.sequence, state, isLate: isLate)
-    markDirty(node, pipeline(of: tokenID.stage))
+    let freed = node.buffer.free(tokenID.sequence)
+    let pipeline = pipeline(of: tokenID.stage)
+    pipeline.waitingCount -= freed.count
+    pipeline.waitingBytes -= freed.bytes
+    markDirty(node, pipeline)
   }
 
   func putHere(_ message: Payload, before tokenID: TokenID) {

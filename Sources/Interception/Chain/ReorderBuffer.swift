@@ -35,6 +35,11 @@ struct ReorderBuffer {
     var isOwn = false
     /// Whether the verdict on the value came after a command that ends the call.
     var isLate = false
+
+    /// Whether nothing leaves the buffer in the place of the value, and the end of the call does not depend on it.
+    var isGap: Bool {
+      if case .dropped = state { injectedBefore.isEmpty && !isLate } else { false }
+    }
   }
 
   /// What leaves the head of the buffer.
@@ -53,6 +58,8 @@ struct ReorderBuffer {
   private var head = 0
   /// The place of the first value that `nextForEarlyDelivery` looks at.
   private var nextEarlyIndex = 0
+  /// About how many dropped values wait for the head.
+  private var droppedCount = 0
 
   var count: Int { entries.count - head }
   var isEmpty: Bool { entries.count == head }
@@ -98,6 +105,32 @@ struct ReorderBuffer {
     guard let index = index(sequence) else { return }
     entries[index].state = state
     entries[index].isLate = isLate
+  }
+
+  /// Frees the room of a dropped value, although the head may be held. Such values are removed once they are half of the
+  /// buffer.
+  ///
+  /// - Returns: How many values and bytes wait less now.
+  mutating func free(_ sequence: Int) -> (count: Int, bytes: Int) {
+    guard let index = index(sequence), entries[index].isGap else { return (0, 0) }
+    let bytes = entries[index].sizeBytes
+    entries[index].sizeBytes = 0
+    droppedCount += 1
+    guard droppedCount > 32, droppedCount * 2 > count else { return (0, bytes) }
+    return (removeDropped(), bytes)
+  }
+
+  /// Removes the dropped values after the head. Returns their number.
+  private mutating func removeDropped() -> Int {
+    let before = count
+    entries.removeFirst(head)
+    let first = entries.removeFirst()
+    entries.removeAll(where: \.isGap)
+    entries.insert(first, at: 0)
+    head = 0
+    nextEarlyIndex = 0
+    droppedCount = 0
+    return before - count
   }
 
   mutating func addInjected(_ item: Item, before sequence: Int) {
@@ -184,6 +217,7 @@ struct ReorderBuffer {
     head += 1
     if head == entries.count {
       entries.removeAll(keepingCapacity: true)
+      droppedCount = 0
       head = 0
       nextEarlyIndex = 0
     } else if head > 32, head * 2 > entries.count {
