@@ -34,9 +34,10 @@ let package = Package(
     .library(
       name: "RPCClient",
       targets: [
-        "RPCClient", "Reflection", "Transport", "Interception", "AsyncInterception", "RPCProtocols",
-        "Protobuf",
+        "AsyncClient", "RPCClient", "Reflection", "Transport", "Interception", "AsyncInterception",
+        "RPCProtocols", "Protobuf",
       ]),
+    .library(name: "RPCClientTesting", targets: ["RPCClientTesting"]),
     .library(
       name: "Interception", targets: ["Interception", "AsyncInterception", "RPCProtocols", "Protobuf"]),
     .library(name: "Protobuf", targets: ["Protobuf"]),
@@ -107,6 +108,18 @@ let package = Package(
       name: "RPCClient",
       dependencies: ["Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
       exclude: ["README.md"], swiftSettings: fast),
+    // Calls as asynchronous functions, for Swift programs. Not in the program: it needs no concurrency runtime.
+    .target(
+      name: "AsyncClient",
+      dependencies: [
+        "RPCClient", "AsyncInterception", "Interception", "Transport", "Reflection", "RPCProtocols",
+        "Protobuf",
+      ],
+      swiftSettings: fast + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+    // A client without a network, for tests of interceptors.
+    .target(
+      name: "RPCClientTesting", dependencies: ["AsyncClient"],
+      swiftSettings: fast + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // Files, processes and signals of the machine.
     .target(name: "System", dependencies: ["RPCProtocols"], swiftSettings: small),
     // What standard output and standard error show, and the errors and exit codes of commands.
@@ -201,6 +214,11 @@ let package = Package(
         "TransportSupport",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "AsyncClientTests", dependencies: ["AsyncClient", "RPCClientTesting"], exclude: ["test.proto"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RPCClientTestingTests", dependencies: ["RPCClientTesting", "AsyncClient"], swiftSettings: strict),
     .testTarget(name: "RPCProtocolsTests", dependencies: ["RPCProtocols"], swiftSettings: strict),
     // Calls without a network, for the tests of the chain and of interceptors.
     .target(

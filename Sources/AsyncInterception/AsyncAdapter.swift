@@ -10,7 +10,7 @@ final class AsyncAdapter: Interceptor {
   let requirements: InterceptorRequirements
 
   private let interceptor: any AsyncInterceptor
-  private let kind: CallKind
+  private let facts: CallFacts
   private let bridge: AsyncBridge
   private let context: CallContext
   private let request: AsyncSide
@@ -29,9 +29,9 @@ final class AsyncAdapter: Interceptor {
   private var hasResponded = false
   private var changeTrailers: @Sendable (Headers) -> Headers = { $0 }
 
-  init(_ interceptor: any AsyncInterceptor, _ kind: CallKind, _ context: CallContext) {
+  init(_ interceptor: any AsyncInterceptor, _ facts: CallFacts, _ context: CallContext) {
     self.interceptor = interceptor
-    self.kind = kind
+    self.facts = facts
     self.context = context
     requirements = InterceptorRequirements(replayLimitBytes: interceptor.replayLimitBytes)
     bridge = AsyncBridge(context)
@@ -45,11 +45,13 @@ final class AsyncAdapter: Interceptor {
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     requestStart = HeldToken(token)
     let (interceptor, bridge, name) = (interceptor, bridge, context.name)
-    let given = AsyncRequest(start: start, messages: Incoming(bridge: bridge, direction: .request))
+    let given = InterceptedRequest(
+      start: start, messages: Incoming(bridge: bridge, direction: .request), call: facts, bridge: bridge)
     retain(
       Task {
         do {
-          let response = try await interceptor.intercept(given, next: AsyncNext(bridge: bridge))
+          var request = given
+          let response = try await interceptor.intercept(&request, next: NextInterceptor(bridge: bridge))
           bridge.onLoop { $0.respond(response) }
         } catch {
           let error = error as? RPCError ?? RPCError(.internal, "\(error)", origin: .interceptor(name))
@@ -106,7 +108,7 @@ final class AsyncAdapter: Interceptor {
 
   func finish(_ outcome: Outcome) {
     // Waiting tasks receive the end of the call as their error, not the cancellation of the task.
-    bridge.finish()
+    bridge.finish(outcome)
     waiter?.resume(.failure(AsyncBridge.over))
     waiter = nil
     for emitter in emitters.values { emitter.resume(.failure(AsyncBridge.over)) }
@@ -118,7 +120,7 @@ final class AsyncAdapter: Interceptor {
 
   /// The error of a unary direction whose message was removed and not replaced; nil if there is none.
   private func missing(_ direction: AsyncBridge.Direction) -> RPCError? {
-    let isStream = direction == .request ? kind.clientStreams : kind.serverStreams
+    let isStream = direction == .request ? facts.kind.clientStreams : facts.kind.serverStreams
     guard !isStream, side(direction).isEmptied else { return nil }
     let words = "\(context.name) dropped the only message of a unary \(direction)"
     return RPCError(.internal, words, origin: .interceptor(context.name))
@@ -208,7 +210,7 @@ final class AsyncAdapter: Interceptor {
   }
 
   /// The function has returned.
-  private func respond(_ given: AsyncResponse) {
+  private func respond(_ given: InterceptedResponse) {
     guard !hasResponded else { return }
     hasResponded = true
     changeTrailers = given.changeTrailers

@@ -10,9 +10,10 @@ final class AsyncBridge: @unchecked Sendable {
 
   /// The adapter; set before the function runs, and used on the loop's thread only.
   weak var adapter: AsyncAdapter?
-  private let context: CallContext
+  let context: CallContext
   private let lock = Lock()
-  private var isFinished = false
+  private var outcome: Outcome?
+  private var finishers: [@Sendable (Outcome) -> Void] = []
   private var lastWaiter = 0
   private var waiters: [Int: (any Error) -> Void] = [:]
 
@@ -31,7 +32,7 @@ final class AsyncBridge: @unchecked Sendable {
       try await withCheckedThrowingContinuation { continuation in
         guard waiter.wait(continuation) else { return }
         let number: Int? = lock.holding {
-          guard !isFinished else { return nil }
+          guard outcome == nil else { return nil }
           lastWaiter += 1
           waiters[lastWaiter] = { waiter.resume(.failure($0)) }
           return lastWaiter
@@ -57,12 +58,12 @@ final class AsyncBridge: @unchecked Sendable {
   }
 
   /// Forwards a request, and waits for the start of its response.
-  func next(_ request: AsyncRequest) async throws -> AsyncResponse {
+  func next(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     let messages = request.messages
     let start = try await wait { adapter, waiter in
       adapter.proceed(request.start, waiter) { self.pump(messages, .request) }
     }
-    return AsyncResponse(start: start, messages: Incoming(bridge: self, direction: .response))
+    return InterceptedResponse(start: start, messages: Incoming(bridge: self, direction: .response))
   }
 
   /// Forwards messages, until they end.
@@ -92,14 +93,24 @@ final class AsyncBridge: @unchecked Sendable {
     context.post { if let adapter = self.adapter { body(adapter) } }
   }
 
+  /// Calls `body` when the call is over; at once if it is.
+  func onFinish(_ body: @escaping @Sendable (Outcome) -> Void) {
+    let outcome: Outcome? = lock.holding {
+      if self.outcome == nil { finishers.append(body) }
+      return self.outcome
+    }
+    if let outcome { body(outcome) }
+  }
+
   /// Resumes every waiting task, with the error that the call has ended.
-  func finish() {
-    let left = lock.holding {
-      isFinished = true
-      defer { waiters = [:] }
-      return waiters.values
+  func finish(_ outcome: Outcome) {
+    let (left, finishers) = lock.holding {
+      self.outcome = outcome
+      defer { (waiters, self.finishers) = ([:], []) }
+      return (waiters.values, self.finishers)
     }
     for resume in left { resume(Self.over) }
+    for finisher in finishers { finisher(outcome) }
   }
 }
 

@@ -5,10 +5,9 @@ import RPCProtocols
 /// An interceptor written as one asynchronous function around the call.
 ///
 /// ```swift
-/// struct Stamp: AsyncInterceptor {
-///   func intercept(_ request: AsyncRequest, next: AsyncNext) async throws -> AsyncResponse {
-///     var request = request
-///     request.start.headers.set("x-stamp", try await fetchStamp())
+/// struct Tenant: AsyncInterceptor {
+///   func intercept(_ request: inout Request, next: Next) async throws -> Response {
+///     request.headers["x-tenant"] = "blue"
 ///     return try await next(request)
 ///   }
 /// }
@@ -17,7 +16,7 @@ import RPCProtocols
 /// The function runs on the threads of Swift's concurrency runtime, and each value crosses to the loop's thread and
 /// back: this is convenient, and slower than an `Interceptor`. One function runs for each call, and is cancelled if the
 /// call ends first.
-public protocol AsyncInterceptor: Sendable {
+public protocol AsyncInterceptor: ChainMember {
   /// Handles one call.
   ///
   /// - Parameters:
@@ -26,35 +25,74 @@ public protocol AsyncInterceptor: Sendable {
   ///     `replayLimitBytes` allows it.
   /// - Returns: The response for the caller: the one from `next`, changed or not, or one in place of a server's.
   /// - Throws: The error of the call. An `RPCError` is used unchanged.
-  func intercept(_ request: AsyncRequest, next: AsyncNext) async throws -> AsyncResponse
-  /// How many bytes of the request are kept so that `next` can be called again; 0 if it is called once.
+  func intercept(_ request: inout Request, next: Next) async throws -> Response
+  /// Whether a call passes through the interceptor; read once for each call. True by default.
+  func applies(to call: CallFacts) -> Bool
+  /// How many bytes of the request are kept so that `next` can be called again; 0, the default, if it is called once.
   var replayLimitBytes: Int { get }
 }
 
 extension AsyncInterceptor {
+  /// The request of a call.
+  public typealias Request = InterceptedRequest
+  /// The response of a call.
+  public typealias Response = InterceptedResponse
+  /// The rest of the chain.
+  public typealias Next = NextInterceptor
+
+  /// Every call passes through the interceptor.
+  public func applies(to call: CallFacts) -> Bool { true }
   /// `next` is called once.
   public var replayLimitBytes: Int { 0 }
+  /// A registration for all calls, with the name of the type.
+  public var registration: InterceptorRegistration {
+    InterceptorRegistration(name: "\(Self.self)", factory: AsyncFactory(self))
+  }
 }
 
 /// A sequence of messages that arrive one after the other.
 public typealias AsyncMessages = any AsyncSequence<Message, any Error> & Sendable
 
-/// A request on its way to the server.
-public struct AsyncRequest: Sendable {
+/// A request on its way to the server. It has the members of its start: `request.headers` is `request.start.headers`.
+@dynamicMemberLookup
+public struct InterceptedRequest: Sendable {
   /// Method, target, headers and deadline.
   public var start: RequestStart
   /// The messages; may be wrapped or replaced. The half-close is sent when they have ended.
   public var messages: AsyncMessages
+  /// What is known of the call before it starts.
+  public let call: CallFacts
+  let bridge: AsyncBridge
+
+  /// A member of the start.
+  public subscript<Member>(dynamicMember path: WritableKeyPath<RequestStart, Member>) -> Member {
+    get { start[keyPath: path] }
+    set { start[keyPath: path] = newValue }
+  }
+
+  /// Writes to the log, with the interceptor's name.
+  public func log(_ level: LogLevel, _ text: String) { bridge.context.log(level, text) }
+
+  /// Calls `body` once when the call is over, however it ends, with its status and metrics: to release what the
+  /// interceptor holds. It is called on the loop's thread, and must not wait.
+  public func onFinish(_ body: @escaping @Sendable (Outcome) -> Void) { bridge.onFinish(body) }
 }
 
-/// A response on its way to the caller.
-public struct AsyncResponse: Sendable {
+/// A response on its way to the caller. It has the members of its start: `response.headers` is `response.start.headers`.
+@dynamicMemberLookup
+public struct InterceptedResponse: Sendable {
   /// The HTTP status and the leading metadata.
   public var start: ResponseStart
   /// The messages; may be wrapped or replaced. They end if the call succeeds, and throw its error otherwise.
   public var messages: AsyncMessages
   /// Changes the trailing metadata, when it arrives.
   public var changeTrailers: @Sendable (Headers) -> Headers = { $0 }
+
+  /// A member of the start.
+  public subscript<Member>(dynamicMember path: WritableKeyPath<ResponseStart, Member>) -> Member {
+    get { start[keyPath: path] }
+    set { start[keyPath: path] = newValue }
+  }
 
   /// Makes a response in place of a server's.
   public init(start: ResponseStart = ResponseStart(), messages: [Message] = []) {
@@ -76,13 +114,13 @@ public struct AsyncResponse: Sendable {
 }
 
 /// Forwards a request.
-public struct AsyncNext: Sendable {
+public struct NextInterceptor: Sendable {
   let bridge: AsyncBridge
 
   /// Forwards a request, and waits until the response starts.
   ///
   /// - Throws: The error of a call that ended before its response started.
-  public func callAsFunction(_ request: AsyncRequest) async throws -> AsyncResponse {
+  public func callAsFunction(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     try await bridge.next(request)
   }
 }
@@ -96,8 +134,8 @@ public struct AsyncFactory: InterceptorFactory {
     self.interceptor = interceptor
   }
 
-  /// Makes the interceptor of one call; it never declines.
+  /// Makes the interceptor of one call, unless the call does not pass through it.
   public func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
-    AsyncAdapter(interceptor, call.kind, context)
+    interceptor.applies(to: call) ? AsyncAdapter(interceptor, call, context) : nil
   }
 }

@@ -4,7 +4,7 @@ import RPCProtocols
 import Transport
 
 /// The parameters of a call.
-public struct CallRequest {
+public struct CallRequest: Sendable {
   /// The method to call.
   public var method: MethodDescriptor
   /// The server: `http[s]://host[:port][/prefix]`, without a final slash.

@@ -238,11 +238,11 @@ private final class ClientSubrequestStream: SubrequestStream, CallObserver {
 }
 
 /// Describes a method of which only the name is known: its messages are opaque bytes.
-enum OpaqueMethod {
+package enum OpaqueMethod {
   /// Makes a descriptor whose messages have no fields, so that all fields are kept as unknown ones.
   ///
   /// - Parameter kind: Which sides are streams.
-  static func descriptor(of name: MethodName, _ kind: CallKind = .unary) throws -> MethodDescriptor {
+  package static func descriptor(of name: MethodName, _ kind: CallKind = .unary) throws -> MethodDescriptor {
     let parts = name.service.split(separator: ".").map(String.init)
     let package = parts.dropLast().joined(separator: ".")
     let message = "\(parts.last ?? "")OpaqueMessage"

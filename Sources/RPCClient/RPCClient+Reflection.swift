@@ -5,7 +5,7 @@ import Reflection
 import Transport
 
 /// The parameters of a reflection request.
-public struct ReflectionRequest {
+public struct ReflectionRequest: Sendable {
   /// The goal of the query.
   public var goal: ReflectionQuery.Goal
   /// The version of reflection; `nil` is v1, with v1alpha as the fallback.

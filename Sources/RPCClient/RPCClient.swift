@@ -4,6 +4,9 @@ import RPCProtocols
 import Synchronization
 import Transport
 
+/// The client of a loop, in files in which `RPCClient` is the client for asynchronous calls.
+public typealias LoopClient = RPCClient
+
 /// Makes calls, each through a chain of interceptors.
 ///
 /// A client belongs to the thread that made it, on which its loop runs.
@@ -104,6 +107,9 @@ public final class RPCClient {
       prepared, environment: environment, subrequests: subrequests, loop: loop, liveCalls: liveCalls,
       observer: observer)
   }
+
+  /// Ends every unfinished call with an error, without waiting for anything that follows its end.
+  package func endCalls(_ error: RPCError) { liveCalls.end(error) }
 
   // MARK: Factories of interceptors
 

@@ -32,6 +32,9 @@ public struct RPCError: Error, Sendable, Equatable {
   public var origin: Origin
   /// Why there is no usable connection, if this is the error and the cause is known.
   public var cause: ConnectionCause?
+  /// The leading and the trailing metadata of the response, in the calls of Swift programs; empty elsewhere, where the
+  /// events of a call contain both.
+  public var metadata = Headers()
 
   /// Makes an error.
   public init(_ code: StatusCode, _ message: String, details: [StatusDetail] = [], origin: Origin) {

@@ -11,15 +11,15 @@ import Testing
   /// An interceptor that calls a closure.
   private struct Closure: AsyncInterceptor {
     var replayLimitBytes = 0
-    let body: @Sendable (AsyncRequest, AsyncNext) async throws -> AsyncResponse
-    func intercept(_ request: AsyncRequest, next: AsyncNext) async throws -> AsyncResponse {
+    let body: @Sendable (InterceptedRequest, NextInterceptor) async throws -> InterceptedResponse
+    func intercept(_ request: inout Request, next: Next) async throws -> Response {
       try await body(request, next)
     }
   }
 
   private func call(
     _ kind: CallKind, replayLimitBytes: Int = 0,
-    _ body: @escaping @Sendable (AsyncRequest, AsyncNext) async throws -> AsyncResponse
+    _ body: @escaping @Sendable (InterceptedRequest, NextInterceptor) async throws -> InterceptedResponse
   ) -> TestCall {
     let interceptor = Closure(replayLimitBytes: replayLimitBytes, body: body)
     return TestCall(
@@ -92,7 +92,7 @@ import Testing
 
   @Test func respondsWithoutTheServer() async throws {
     let call = call(.serverStreaming) { _, _ in
-      AsyncResponse(
+      InterceptedResponse(
         start: ResponseStart(headers: Headers([("from", "async")])),
         messages: [TestMessages.make("1"), TestMessages.make("2")])
     }
@@ -106,7 +106,7 @@ import Testing
   @Test func localResponseIsStreamedWhileTheRequestArrives() async throws {
     let call = call(.bidiStreaming) { request, _ in
       let messages = request.messages
-      return AsyncResponse(messages: messages)
+      return InterceptedResponse(messages: messages)
     }
     call.start()
     for text in ["1", "2", "3"] {
@@ -122,7 +122,7 @@ import Testing
   @Test func endlessLocalResponseFollowsTheCallersBackpressure() async throws {
     let made = Atomic(0)
     let call = call(.serverStreaming) { _, _ in
-      AsyncResponse(
+      InterceptedResponse(
         messages: AsyncThrowingStream {
           made.add(1, ordering: .relaxed)
           return TestMessages.make("more")
@@ -266,7 +266,7 @@ import Testing
   @Test func consumedUnaryRequestMayBeRespondedTo() async throws {
     let call = call(.unary) { request, _ in
       let message = try await all(request.messages)[0]
-      return AsyncResponse(messages: [TestMessages.make("hello \(TestMessages.text(message))")])
+      return InterceptedResponse(messages: [TestMessages.make("hello \(TestMessages.text(message))")])
     }
     call.start()
     call.send("Ada")
@@ -336,7 +336,7 @@ import Testing
       async let first = all(response.messages).count
       async let second = all(response.messages).count
       let counts = [try? await first, try? await second]
-      return AsyncResponse(messages: [TestMessages.make("\(counts.compactMap { $0 }.count)")])
+      return InterceptedResponse(messages: [TestMessages.make("\(counts.compactMap { $0 }.count)")])
     }
     call.start()
     try await wait(call) { call.wireStarts == 1 }
@@ -357,7 +357,7 @@ import Testing
       async let first = next(request)
       async let second = next(request)
       var failures = 0
-      var response: AsyncResponse?
+      var response: InterceptedResponse?
       do { response = try await first } catch { failures += 1 }
       do { response = try await second } catch { failures += 1 }
       guard failures == 1, let response else {
@@ -402,7 +402,7 @@ import Testing
 
   @Test func errorThrownWhileAwaitingTheServerFailsTheCall() async throws {
     let call = call(.unary) { request, next in
-      try await withThrowingTaskGroup(of: AsyncResponse.self) { group in
+      try await withThrowingTaskGroup(of: InterceptedResponse.self) { group in
         group.addTask { try await next(request) }
         group.addTask {
           try await Task.sleep(for: .milliseconds(50))

@@ -20,6 +20,8 @@ LAYERS = [
     {"Interception", "SchemaDiff", "SuiteReports"},
     {"Interceptors", "AsyncInterception", "PluginHost", "Transport", "Reflection"},
     {"RPCClient", "LoadModel", "Checks"},
+    {"AsyncClient"},
+    {"RPCClientTesting"},
     {"System"},
     {"Output"},
     {"Terminal"},

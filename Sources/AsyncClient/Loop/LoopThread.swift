@@ -1,0 +1,164 @@
+import Glibc
+import Protobuf
+import Synchronization
+import Transport
+
+/// The thread of a loop, as the executor of the actor that owns it.
+///
+/// Work is run in the order in which it was added, and always: while a loop runs, by its mailbox; before and after, by the
+/// thread itself. The thread ends after the executor is released: then no actor can add work.
+final class LoopThread: SerialExecutor {
+  typealias Work = @Sendable () -> Void
+
+  private let queue = WorkQueue()
+
+  deinit { queue.end() }
+
+  /// Starts the thread. To be called once.
+  ///
+  /// - Parameter body: Runs first, on the thread.
+  func start(_ body: @escaping Work) {
+    let context = Unmanaged.passRetained(ThreadStart(queue: queue, body: body)).toOpaque()
+    var thread = pthread_t()
+    let code = pthread_create(
+      &thread, nil,
+      { context in
+        guard let context else { return nil }
+        let queue = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue().run()
+        queue.runUntilEnd()
+        return nil
+      }, context)
+    // As for memory: a process without another thread cannot continue.
+    precondition(
+      code == 0, "a thread for the event loop cannot be started: \(String(cString: strerror(code)))")
+    pthread_detach(thread)
+  }
+
+  /// Runs `work` on the thread, after all that was added before.
+  func add(_ work: @escaping Work) { queue.add(work) }
+
+  /// Runs further work in the rounds of a loop, until `detach`. On the thread.
+  func attach(_ mailbox: Mailbox) { queue.attach(mailbox) }
+
+  /// Runs further work on the thread itself. On the thread.
+  func detach() { queue.attach(nil) }
+
+  // MARK: SerialExecutor
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    // The job retains its actor, which retains the executor.
+    let executor = asUnownedSerialExecutor()
+    queue.add { job.runSynchronously(on: executor) }
+  }
+
+  func checkIsolated() {
+    precondition(queue.isCurrent, "this belongs to the thread of the loop")
+  }
+
+  func isIsolatingCurrentContext() -> Bool? { queue.isCurrent }
+}
+
+/// What a thread does first.
+private final class ThreadStart {
+  private let queue: WorkQueue
+  private let body: LoopThread.Work
+
+  init(queue: WorkQueue, body: @escaping LoopThread.Work) {
+    self.queue = queue
+    self.body = body
+  }
+
+  func run() -> WorkQueue {
+    queue.begin()
+    body()
+    return queue
+  }
+}
+
+/// The work for a thread. The thread retains it, not the executor.
+private final class WorkQueue: Sendable {
+  private struct State {
+    var work: [LoopThread.Work] = []
+    /// Whether the thread will look for work.
+    var isAwake = false
+    var isEnding = false
+    var mailbox: Mailbox?
+  }
+
+  private let state = Locked(State())
+  private let sleep = Semaphore()
+  /// The thread; 0 before it runs.
+  private let thread = Atomic<UInt>(0)
+
+  var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+  func add(_ work: @escaping LoopThread.Work) {
+    let (wakes, mailbox): (Bool, Mailbox?) = state.with { state in
+      state.work.append(work)
+      defer { state.isAwake = true }
+      return (!state.isAwake, state.mailbox)
+    }
+    if wakes { wake(mailbox) }
+  }
+
+  func end() {
+    let mailbox: Mailbox? = state.with { state in
+      state.isEnding = true
+      return state.mailbox
+    }
+    wake(mailbox)
+  }
+
+  func attach(_ mailbox: Mailbox?) {
+    let hasWork = state.with { state in
+      state.mailbox = mailbox
+      return state.isAwake
+    }
+    if hasWork { wake(mailbox) }
+  }
+
+  private func wake(_ mailbox: Mailbox?) {
+    guard let mailbox else { return sleep.signal() }
+    mailbox.post { self.run() }
+  }
+
+  /// Runs the work that was added so far.
+  private func run() {
+    let work = state.with { state in
+      defer { state.work = [] }
+      state.isAwake = false
+      return state.work
+    }
+    for item in work { item() }
+  }
+
+  /// The thread begins.
+  func begin() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
+
+  func runUntilEnd() {
+    while true {
+      sleep.wait()
+      run()
+      if state.with({ $0.isEnding && $0.work.isEmpty }) { return }
+    }
+  }
+}
+
+/// A semaphore of the C library. Sendable because its functions may be called on any thread.
+private final class Semaphore: @unchecked Sendable {
+  private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+  init() { sem_init(semaphore, 0, 0) }
+
+  deinit {
+    sem_destroy(semaphore)
+    semaphore.deallocate()
+  }
+
+  func signal() { sem_post(semaphore) }
+
+  func wait() {
+    while sem_wait(semaphore) != 0, errno == EINTR {}
+  }
+}

@@ -1,0 +1,155 @@
+import Interception
+import Protobuf
+import RPCProtocols
+import Reflection
+import Synchronization
+import class RPCClient.Reflector
+import struct RPCClient.ReflectionRequest
+
+/// Calls the methods of a server.
+///
+/// ```swift
+/// let schema = try Schema(descriptorSet: "demo.binpb")
+/// try await withRPCClient("http://localhost:50051", schema: schema) { client in
+///   let reply = try await client.unary("demo.v1.Demo/Hello", ["name": "Ada"], timeout: .seconds(10))
+///   print(try reply.message["message"] as String)
+/// }
+/// ```
+///
+/// A client may be used by several tasks at once: their calls share connections. It has a thread of its own, which ends
+/// after `close`, or after the client is released. Unfinished calls then end with the code `canceled`.
+public final class RPCClient: Sendable {
+  /// The server: `http[s]://host[:port][/prefix]`.
+  public let target: String
+  /// The options of all calls.
+  public let options: ClientOptions
+
+  private let loop: ClientLoop
+  private let resolver: MethodResolver
+  private let interceptors: [InterceptorRegistration]
+  /// The number of the last call, or request for a schema.
+  private let lastNumber: Numbers
+
+  /// The numbers of calls.
+  private final class Numbers: Sendable {
+    private let last = Atomic(0)
+    func next() -> Int { last.add(1, ordering: .relaxed).newValue }
+  }
+
+  /// Makes a client. It connects when it makes the first call.
+  ///
+  /// - Parameters:
+  ///   - target: The server: `http[s]://host[:port][/prefix]`, without a final slash.
+  ///   - schema: Where the client finds methods and the types of their messages.
+  ///   - options: The options of all calls.
+  ///   - interceptors: The interceptors of all calls, first to last on the request path.
+  public init(
+    _ target: String, schema: Schema, options: ClientOptions = ClientOptions(),
+    interceptors: [any ChainMember] = []
+  ) {
+    self.target = target
+    self.options = options
+    let registrations = interceptors.map(\.registration)
+    let (loop, numbers) = (ClientLoop(), Numbers())
+    resolver = MethodResolver(schema) { (service) throws(RPCError) in
+      var request = ReflectionRequest(.symbols([service]), target: target, userAgent: options.userAgent)
+      request.headers = options.headers
+      request.protocolName = options.protocolName
+      request.connection = options.connection(for: .bidiStreaming)
+      request.interceptors = registrations
+      return try await loop.descriptorSet(request, numbers.next())
+    }
+    self.interceptors = registrations
+    self.loop = loop
+    lastNumber = numbers
+    loop.start(connectionLimit: options.maxConnections)
+  }
+
+  deinit { beginClose() }
+
+  /// Cancels unfinished calls, waits until interceptors have written or sent what they collected, for five seconds at
+  /// most, and closes all connections. Later calls fail with the code `canceled`.
+  public func close() async {
+    beginClose()
+    await loop.waitForClose()
+  }
+
+  private func beginClose() {
+    let (interceptors, log) = (interceptors, options.log)
+    loop.post { $0.beginClose(interceptors, log: log) }
+  }
+
+  // MARK: Calls
+
+  /// Starts a call.
+  ///
+  /// - Parameter message: The only message of the request; nil for a stream.
+  func start<Input, Output>(
+    _ method: ResolvedMethod<Input, Output>, _ headers: Headers, _ timeout: Duration?,
+    _ message: Payload? = nil
+  ) -> CallHandle {
+    let call = CallHandle(loop, lastNumber.next())
+    if let message { call.channel.prepare(message) }
+    call.start(options.request(method, target, interceptors, headers: headers, timeout: timeout))
+    return call
+  }
+
+  /// Finds a method with dynamic messages.
+  func resolve(
+    _ name: String, _ isKind: (CallKind) -> Bool
+  ) async throws(RPCError) -> ResolvedMethod<MessageValue, Message> {
+    ResolvedMethod(try await resolver.method(name, isKind), codec: options.codec)
+  }
+
+  /// Finds a method with generated types.
+  func resolve<Input, Output>(
+    _ method: RPCMethod<Input, Output>, _ kind: CallKind
+  ) throws(RPCError) -> ResolvedMethod<Input, Output> {
+    guard method.kind == kind else {
+      throw RPCError(
+        .invalidArgument, "\(method.name) is a method of the kind \(method.kind.rawValue)", origin: .request)
+    }
+    return ResolvedMethod(method, try resolver.descriptor(method.name, kind))
+  }
+}
+
+/// Runs `body` with a client, which is closed afterwards: all calls have then ended, and all interceptors have finished.
+///
+/// - Parameters:
+///   - target: The server: `http[s]://host[:port][/prefix]`, without a final slash.
+///   - schema: Where the client finds methods and the types of their messages.
+///   - options: The options of all calls.
+///   - interceptors: The interceptors of all calls, first to last on the request path.
+///   - body: Uses the client.
+/// - Returns: The result of `body`.
+/// - Throws: The error of `body`.
+public func withRPCClient<Result>(
+  _ target: String, schema: Schema, options: ClientOptions = ClientOptions(),
+  interceptors: [any ChainMember] = [], _ body: (RPCClient) async throws -> Result
+) async throws -> Result {
+  let client = RPCClient(target, schema: schema, options: options, interceptors: interceptors)
+  do {
+    let result = try await body(client)
+    await client.close()
+    return result
+  } catch {
+    await client.close()
+    throw error
+  }
+}
+
+extension ClientLoop {
+  /// Requests the descriptor set of a schema. If the task is canceled, the request is canceled.
+  fileprivate nonisolated func descriptorSet(
+    _ request: ReflectionRequest, _ number: Int
+  ) async throws(RPCError) -> [UInt8] {
+    let result: Result<[UInt8], RPCError> = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        post { loop in loop.reflect(request, number) { continuation.resume(returning: $0) } }
+      }
+    } onCancel: {
+      post { $0.cancelReflection(number) }
+    }
+    return try result.get()
+  }
+}
