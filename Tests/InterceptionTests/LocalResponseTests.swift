@@ -38,6 +38,26 @@ import Testing
     #expect(call.wireLines == [])
   }
 
+  @Test func responderDoesNotReceiveItsOwnMessages() {
+    let outer = Probe("A", .all, journal)
+    let responder = Probe("B", .all.subtracting(.requestBytes), journal)
+    responder.onRequestStart = { [held] _, token in held.keep(token) }
+    let call = TestCall(.serverStreaming, journal, [outer, responder])
+    call.start()
+    responder.context?.start(response: ResponseStart())
+    for text in ["one", "two"] { responder.context?.inject(response: .typed(TestMessages.make(text))) }
+    call.work()
+    held.take().use { $0.respond(LocalResponse()) }
+    call.work()
+    #expect(
+      journal.lines(of: "A") == [
+        "start", "headers", "got-bytes one", "got-message one", "got-bytes two", "got-message two", "end ok",
+        "metrics 0", "finish ok",
+      ])
+    #expect(journal.lines(of: "B") == ["start", "metrics 0", "finish ok"])
+    #expect(call.callerLines.contains("end ok"))
+  }
+
   @Test func secondResponseStartIsIgnored() {
     let answerer = answerer()
     let call = TestCall(.bidiStreaming, journal, [answerer])

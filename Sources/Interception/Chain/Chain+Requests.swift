@@ -56,6 +56,9 @@ extension Chain {
     // The start counts as passed for this interceptor, so that its response does not bring headers again.
     progress.responseFrontier = .beyond(position)
     slot.isResponding = true
+    // Its own messages pass both nodes of the interceptors further out, and none of its own stages.
+    slot.stages.subtract([.responseStart, .responseBytes, .responseMessage])
+    inbound.layOutResponse(slots)
     put([.responseStart(start)], at: slot.firstResponseNode, of: inbound)
   }
 

@@ -20,7 +20,8 @@ final class InterceptorSlot {
   let handle: InterceptorHandle
   /// The instance; released when the call has finished.
   private(set) var interceptor: (any Interceptor)?
-  let stages: Stages
+  /// Its stages; those of the response without messages after it has begun to respond itself.
+  var stages: Stages
   let requirements: InterceptorRequirements
   // The nodes; the two for bytes are used only if the interceptor is split (see `Pipeline`).
   let requestNode: PipelineNode
