@@ -38,12 +38,18 @@ let package = Package(
         "RPCProtocols", "Protobuf",
       ]),
     .library(name: "RPCClientTesting", targets: ["RPCClientTesting"]),
+    .library(name: "RPCClientSwiftProtobuf", targets: ["RPCClientSwiftProtobuf"]),
     .library(
       name: "Interception", targets: ["Interception", "AsyncInterception", "RPCProtocols", "Protobuf"]),
     .library(name: "Protobuf", targets: ["Protobuf"]),
   ],
+  traits: [
+    .trait(name: "SwiftProtobuf", description: "Calls with the generated types of swift-protobuf.")
+  ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0")
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    // Not even resolved without the trait, as in builds of the program.
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
   ],
   targets: [
     // C
@@ -120,6 +126,14 @@ let package = Package(
     .target(
       name: "RPCClientTesting", dependencies: ["AsyncClient"],
       swiftSettings: fast + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+    // Calls with the generated types of swift-protobuf; empty without the trait.
+    .target(
+      name: "RPCClientSwiftProtobuf",
+      dependencies: [
+        "AsyncClient",
+        .product(
+          name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["SwiftProtobuf"])),
+      ], swiftSettings: fast),
     // Files, processes and signals of the machine.
     .target(name: "System", dependencies: ["RPCProtocols"], swiftSettings: small),
     // What standard output and standard error show, and the errors and exit codes of commands.
@@ -198,6 +212,9 @@ let package = Package(
     .executableTarget(
       name: "ChainBenchmark", dependencies: ["Interception", "PluginHost", "Protobuf", "RPCProtocols"],
       path: "Tests/Benchmarks/Chain", exclude: ["passing.c"], swiftSettings: strict),
+    .executableTarget(
+      name: "AsyncBenchmark", dependencies: ["AsyncClient", "RPCClient"], path: "Tests/Benchmarks/Async",
+      swiftSettings: strict),
     // A libcurl without a network, for the tests of what is above it.
     .target(name: "CFakeCurl", dependencies: ["CCurl"], path: "Tests/CFakeCurl", cSettings: strictC),
     .target(
@@ -215,10 +232,19 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "AsyncClientTests", dependencies: ["AsyncClient", "RPCClientTesting"], exclude: ["test.proto"],
+      name: "AsyncClientTests", dependencies: ["AsyncClient", "RPCClientTesting", "CFakeCurl"],
+      exclude: ["test.proto"],
       swiftSettings: strict),
     .testTarget(
-      name: "RPCClientTestingTests", dependencies: ["RPCClientTesting", "AsyncClient"], swiftSettings: strict),
+      name: "RPCClientTestingTests", dependencies: ["RPCClientTesting", "AsyncClient", "CFakeCurl"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RPCClientSwiftProtobufTests",
+      dependencies: [
+        "RPCClientSwiftProtobuf", "RPCClientTesting", "AsyncClient", "CFakeCurl",
+        .product(
+          name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["SwiftProtobuf"])),
+      ], swiftSettings: strict),
     .testTarget(name: "RPCProtocolsTests", dependencies: ["RPCProtocols"], swiftSettings: strict),
     // Calls without a network, for the tests of the chain and of interceptors.
     .target(

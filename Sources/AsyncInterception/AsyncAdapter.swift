@@ -4,9 +4,7 @@ import RPCProtocols
 
 /// Runs the function of an asynchronous interceptor as an interceptor of one call.
 final class AsyncAdapter: Interceptor {
-  let stages: Stages = [
-    .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
-  ]
+  let stages: Stages
   let requirements: InterceptorRequirements
 
   private let interceptor: any AsyncInterceptor
@@ -29,7 +27,11 @@ final class AsyncAdapter: Interceptor {
   private var hasResponded = false
   private var changeTrailers: @Sendable (Headers) -> Headers = { $0 }
 
-  init(_ interceptor: any AsyncInterceptor, _ facts: CallFacts, _ context: CallContext) {
+  init(_ interceptor: any AsyncInterceptor, _ facts: CallFacts, _ context: CallContext, receivesBytes: Bool) {
+    stages = [
+      .requestStart, receivesBytes ? .requestBytes : .requestMessage, .requestEnd, .responseStart,
+      .responseMessage, .responseEnd,
+    ]
     self.interceptor = interceptor
     self.facts = facts
     self.context = context
@@ -62,6 +64,16 @@ final class AsyncAdapter: Interceptor {
 
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
     request.deliver(AsyncSlot(message, token))
+  }
+
+  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
+    guard let type = facts.requestType else { return token.proceed(bytes) }
+    let message = try facts.codec == .json ? Message(type, json: bytes) : Message(type, serialized: bytes)
+    let held = HeldToken(token)
+    request.deliver(
+      AsyncSlot(
+        message: message, error: nil, inject: { front in held.look { $0.inject(.typed(front)) } },
+        settle: { message, error in held.use { $0.settle(message.map { _ in bytes }, error: error) } }))
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) {
@@ -220,12 +232,15 @@ final class AsyncAdapter: Interceptor {
     bridge.pump(given.messages, .response)
   }
 
-  /// The function has thrown.
-  private func fail(_ error: RPCError) {
+  /// The function has thrown. The metadata of the error are the trailers of the response.
+  private func fail(_ given: RPCError) {
+    var error = given
+    error.metadata = Headers()
+    let trailers = given.metadata
     if let token = requestStart {
-      token.use { $0.fail(error) }
+      token.use { $0.fail(error, trailers: trailers) }
     } else if let (_, token) = responseStart {
-      token.use { $0.fail(error) }
+      token.use { $0.fail(error, trailers: trailers) }
     } else if let (end, token) = responseEnd {
       token.use { $0.proceed(ResponseEnd(error: error, trailers: end.trailers)) }
     } else {

@@ -24,7 +24,7 @@ public protocol AsyncInterceptor: ChainMember {
   ///   - next: Forwards the request, and returns the response. A second call of it retries the call, if
   ///     `replayLimitBytes` allows it.
   /// - Returns: The response for the caller: the one from `next`, changed or not, or one in place of a server's.
-  /// - Throws: The error of the call. An `RPCError` is used unchanged.
+  /// - Throws: The error of the call. An `RPCError` is used unchanged; its `metadata` are the trailers of the response.
   func intercept(_ request: inout Request, next: Next) async throws -> Response
   /// Whether a call passes through the interceptor; read once for each call. True by default.
   func applies(to call: CallFacts) -> Bool
@@ -128,14 +128,20 @@ public struct NextInterceptor: Sendable {
 /// A factory that adapts an asynchronous interceptor to each call.
 public struct AsyncFactory: InterceptorFactory {
   private let interceptor: any AsyncInterceptor
+  private let receivesBytes: Bool
 
   /// Makes a factory.
-  public init(_ interceptor: any AsyncInterceptor) {
+  public init(_ interceptor: any AsyncInterceptor) { self.init(interceptor, receivesBytes: false) }
+
+  /// - Parameter receivesBytes: Whether it receives request messages after all interceptors, as a server does.
+  package init(_ interceptor: any AsyncInterceptor, receivesBytes: Bool) {
     self.interceptor = interceptor
+    self.receivesBytes = receivesBytes
   }
 
   /// Makes the interceptor of one call, unless the call does not pass through it.
   public func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
-    interceptor.applies(to: call) ? AsyncAdapter(interceptor, call, context) : nil
+    interceptor.applies(to: call)
+      ? AsyncAdapter(interceptor, call, context, receivesBytes: receivesBytes) : nil
   }
 }

@@ -40,7 +40,8 @@ private struct TestNetwork: AsyncInterceptor {
   let server: TestServer
 
   var registration: InterceptorRegistration {
-    InterceptorRegistration(name: "test-network", factory: AsyncFactory(self), priority: .min)
+    InterceptorRegistration(
+      name: "test-network", factory: AsyncFactory(self, receivesBytes: true), priority: .min)
   }
 
   func intercept(_ request: inout Request, next: Next) async throws -> Response {

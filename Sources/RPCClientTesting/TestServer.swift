@@ -65,9 +65,13 @@ public final class TestServer: Sendable {
   ) {
     var response = ServerResponse(messages: messages, trailers: trailers)
     response.error = error
+    let isBare = messages.isEmpty
     handle(method) { [response] call in
       try await call.readRequest()
-      return response
+      guard isBare else { return response }
+      var error = error
+      error.metadata = trailers
+      throw error
     }
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// The four kinds of calls, without a network.
 struct CallTests {
-  private let server = TestServer(schema: TestSchema.schema)
+  private let server = testServer()
 
   @Test func unaryCallReturnsMessageAndMetadata() async throws {
     server.respond(

@@ -5,7 +5,7 @@ import Testing
 
 /// Cancellation, deadlines, backpressure, and the end of clients.
 @Suite(.timeLimit(.minutes(2))) struct LifeTests {
-  private let server = TestServer(schema: TestSchema.schema)
+  private let server = testServer()
 
   /// Counts the calls that have finished, and how.
   private struct Finishes: AsyncInterceptor {

@@ -1,4 +1,12 @@
 import AsyncClient
+import CFakeCurl
+import RPCClientTesting
+
+/// Makes a server for clients that do not load libcurl: other tests of this process use one without a network.
+func testServer(_ schema: Schema = TestSchema.schema) -> TestServer {
+  fake_install()
+  return TestServer(schema: schema)
+}
 
 /// A value that tasks wait for.
 final class Signal<Value: Sendable>: Sendable {

@@ -21,7 +21,7 @@ LAYERS = [
     {"Interceptors", "AsyncInterception", "PluginHost", "Transport", "Reflection"},
     {"RPCClient", "LoadModel", "Checks"},
     {"AsyncClient"},
-    {"RPCClientTesting"},
+    {"RPCClientTesting", "RPCClientSwiftProtobuf"},
     {"System"},
     {"Output"},
     {"Terminal"},

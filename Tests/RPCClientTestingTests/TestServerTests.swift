@@ -1,9 +1,13 @@
 import AsyncClient
+import CFakeCurl
 import RPCClientTesting
 import Testing
 
 /// The server for tests of interceptors.
 struct TestServerTests {
+  // Other tests of this process use a libcurl without a network.
+  init() { fake_install() }
+
   private func schema() throws -> Schema {
     let pool = DescriptorPool()
     try pool.add(WellKnownSchemas.services, source: "services")

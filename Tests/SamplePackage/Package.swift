@@ -5,9 +5,18 @@ import PackageDescription
 let package = Package(
   name: "sample",
   // A package elsewhere writes .package(url: …, from: …) instead.
-  dependencies: [.package(name: "rpcurl", path: "../..")],
+  dependencies: [
+    .package(name: "rpcurl", path: "../..", traits: ["SwiftProtobuf"]),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+  ],
   targets: [
-    .executableTarget(name: "Sample", dependencies: [.product(name: "RPCClient", package: "rpcurl")])
+    .executableTarget(
+      name: "Sample",
+      dependencies: [
+        .product(name: "RPCClient", package: "rpcurl"),
+        .product(name: "RPCClientSwiftProtobuf", package: "rpcurl"),
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ], exclude: ["hello.proto"])
   ],
   swiftLanguageModes: [.v6]
 )

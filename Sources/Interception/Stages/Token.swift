@@ -183,4 +183,20 @@ extension Token where Value == [UInt8] {
 
   /// Drops the message. Dropping the only message of a unary direction fails the call. `[any thread]`
   public consuming func drop() { settle(.drop) }
+
+  /// Passes the message on or removes it, or fails the call. The interceptor checks that a unary direction has a message
+  /// at its end. `[any thread]`
+  ///
+  /// - Parameters:
+  ///   - bytes: The message to pass on; nil to remove it.
+  ///   - error: The error of the call; nil if it does not fail.
+  package consuming func settle(_ bytes: [UInt8]?, error: RPCError?) {
+    if let error {
+      settle(.fail(error))
+    } else if let bytes {
+      proceed(bytes)
+    } else {
+      settle(.taken)
+    }
+  }
 }

@@ -1,77 +1,54 @@
-// Calls demo.v1.Demo/Hello through its own interceptor: Sample DESCRIPTOR-SET URL NAME
-import Glibc
-import Interception
-import Protobuf
-import RPCClient
-import RPCProtocols
+// Calls demo.v1.Demo through its own interceptor: Sample DESCRIPTOR-SET URL NAME
+import AsyncClient
+import RPCClientSwiftProtobuf
 
-/// Adds a header to the request, and an exclamation mark to the name in the message.
-final class Stress: Interceptor {
-  let stages: Stages = [.requestStart, .requestMessage]
-
-  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-    var start = start
-    start.headers.add("x-sample", "1")
-    token.proceed(start)
-  }
-
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
-    var message = message
-    let name = try FieldPath("name")
-    if case .string(let text) = try message.value(at: name) { try message.set(.string(text + "!"), at: name) }
-    token.proceed(message)
+struct Tenant: AsyncInterceptor {
+  func intercept(_ request: inout Request, next: Next) async throws -> Response {
+    request.headers["x-tenant"] = "blue"
+    return try await next(request)
   }
 }
 
-/// Prints the response as JSON, or the error.
-final class Printer: CallObserver {
-  let type: MessageType
-  var error: RPCError?
-
-  init(_ type: MessageType) { self.type = type }
-
-  func receive(_ event: CallEvent<Payload>) throws(RPCError) {
-    switch event {
-    case .responseMessage(let message): try show(message)
-    case .responseEnd(let end): error = end.error
-    default: break
-    }
-  }
-
-  func show(_ message: Payload) throws(RPCError) {
-    do {
-      let message = try Message(type, serialized: message.serialized)
-      print(String(decoding: try message.json(), as: UTF8.self))
-    } catch {
-      throw RPCError(.internal, "\(error)", origin: .client)
-    }
-  }
+enum Demo {
+  static let hello = RPCMethod<Demo_V1_HelloRequest, Demo_V1_HelloReply>(
+    service: "demo.v1.Demo", method: "Hello")
 }
 
-guard CommandLine.argc == 4, let file = fopen(CommandLine.arguments[1], "r") else { exit(2) }
-var set = [UInt8](repeating: 0, count: 1 << 20)
-set.removeLast(set.count - fread(&set, 1, set.count, file))
+guard CommandLine.argc == 4 else { throw RPCError(.invalidArgument, "three arguments", origin: .client) }
+let schema = try Schema(descriptorSet: CommandLine.arguments[1])
+do {
+  try await withRPCClient(CommandLine.arguments[2], schema: schema, interceptors: [Tenant()]) { client in
+    let reply = try await client.unary(
+      "demo.v1.Demo/Hello", ["name": CommandLine.arguments[3]], timeout: .seconds(10))
+    print(try reply.message["message"] as String)
 
-let pool = DescriptorPool()
-try pool.add(SchemaBytes(set), source: CommandLine.arguments[1])
-guard let method = try pool.method(service: "demo.v1.Demo", method: "Hello") else { exit(3) }
+    for try await item in try await client.serverStreaming("demo.v1.Demo/Count", ["from": 1, "to": 3]) {
+      print(try item["number"] as Int)
+    }
 
-var message = Message(method.input)
-try message.set(.string(CommandLine.arguments[3]), at: FieldPath("name"))
-var request = CallRequest(method: method, target: CommandLine.arguments[2], userAgent: "sample/1")
-request.connection.httpVersion = .http2
-request.timeout = .seconds(10)
+    let sum = try await client.clientStreaming(
+      "demo.v1.Demo/Sum", [["value": 1], ["value": 2], ["value": 39]])
+    print(try sum.message["total"] as Int)
 
-let client = try RPCClient()
-request.interceptors = [InterceptorRegistration(name: "stress", factory: ClosureFactory { _, _ in Stress() })]
-let printer = Printer(method.output)
-let call = client.makeCall(request, observer: printer)
-call.start()
-call.send(.typed(message))
-call.finishSending()
-try client.loop.run { call.isFinished }
+    try await client.bidirectional("demo.v1.Demo/Chat") { requests, responses in
+      var texts = ["hello", "how are you", "bye"][...]
+      try await requests.send(["text": texts.removeFirst()])
+      for try await response in responses {
+        print(try response["text"] as String)
+        guard let text = texts.popFirst() else { break }
+        try await requests.send(["text": text])
+      }
+    }
 
-if let error = printer.error {
+    let typed = try await client.unary(Demo.hello, .with { $0.name = "Grace" })
+    print(typed.message.message)
+
+    let metadata = try await client.unary("demo.v1.Demo/EchoMetadata", [:])
+    for header in try metadata.message["headers"] as [Message]
+    where try header["name"] as String == "x-tenant" {
+      print(try header["value"] as String)
+    }
+  }
+} catch let error as RPCError {
   print("\(error.code.name): \(error.message)")
-  exit(1)
 }
