@@ -88,7 +88,7 @@ SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/sw
   -Xlinker --icf=all -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --wrap=_swift_stdlib_getUnsafeArgvArgc
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
 
-.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust libcurl static-libraries release plugins servers bench sanitize sanitize-threads fuzz lint docs check-docs api docs-api schemas check-schemas \
+.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust libcurl static-libraries release plugins servers bench bench-async sanitize sanitize-threads fuzz lint docs check-docs api docs-api schemas check-schemas \
   install install-built uninstall clean build-packages plugin-packages server-packages test-packages bench-packages
 
 help: ## Show what can be made
@@ -181,6 +181,10 @@ sanitize: build-packages ## Run the unit tests under AddressSanitizer
 sanitize-threads: build-packages ## Run the unit tests of the chain, the transport and calls under ThreadSanitizer
 	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize=thread --scratch-path $(BUILD)/thread $(SWIFT_FLAGS) \
 	  --filter 'InterceptionTests|TransportTests|RPCClientTests'
+
+bench-async: build-packages ## Measure what asynchronous calls cost more than those of the loop
+	swift build -c release --scratch-path $(BUILD)/bench $(SWIFT_FLAGS) --product AsyncBenchmark
+	$(BUILD)/bench/release/AsyncBenchmark
 
 fuzz: build-packages ## Fuzz what reads input from outside, FUZZ_SECONDS (600) for each target
 	scripts/fuzz $(or $(FUZZ_SECONDS),600)
