@@ -1,5 +1,6 @@
 """A package that uses the library products builds and calls a real server."""
 
+import re
 import subprocess
 
 import pytest
@@ -20,6 +21,11 @@ def sample():
     return SCRATCH / "debug" / "Sample"
 
 
+@pytest.fixture(scope="module")
+def stress(sample):
+    return sample.parent / "Stress"
+
+
 def run(sample, *words):
     return subprocess.run([sample, *words], capture_output=True, text=True, timeout=60)
 
@@ -35,3 +41,13 @@ def test_receives_failures(sample, descriptor_set):
     result = run(sample, descriptor_set, "http://127.0.0.1:1", "Ada")
     assert result.returncode == 0
     assert result.stdout.startswith("unavailable: ")
+
+
+def test_many_calls_share_a_connection_and_many_messages_need_no_memory(stress, descriptor_set, grpc_server):
+    result = run(stress, descriptor_set, "127.0.0.1", str(grpc_server.port), "1000", "20000")
+    assert (result.returncode, result.stderr) == (0, "")
+    calls, messages = result.stdout.splitlines()
+    assert calls == "1000 calls, 1 connections"
+    received, growth = re.fullmatch(r"(\d+) messages, (\d+) MB", messages).groups()
+    assert int(received) == 20000
+    assert int(growth) <= 16

@@ -16,7 +16,8 @@ let package = Package(
         .product(name: "RPCClient", package: "rpcurl"),
         .product(name: "RPCClientSwiftProtobuf", package: "rpcurl"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-      ], exclude: ["hello.proto"])
+      ], exclude: ["hello.proto"]),
+    .executableTarget(name: "Stress", dependencies: [.product(name: "RPCClient", package: "rpcurl")]),
   ],
   swiftLanguageModes: [.v6]
 )
