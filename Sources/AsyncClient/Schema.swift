@@ -17,7 +17,7 @@ public struct Schema: Sendable {
 
   /// A schema from a serialized `FileDescriptorSet`.
   ///
-  /// - Throws: ``RPCError`` if the set is invalid.
+  /// - Throws: `RPCError` if the set is invalid.
   public init(descriptorSet bytes: [UInt8]) throws(RPCError) {
     try self.init(bytes, source: "the descriptor set")
   }
@@ -25,7 +25,7 @@ public struct Schema: Sendable {
   /// A schema from the file of a `FileDescriptorSet`, such as `protoc --include_imports --descriptor_set_out` writes.
   ///
   /// - Parameter path: The path of the file.
-  /// - Throws: ``RPCError`` if the file cannot be read, or is invalid.
+  /// - Throws: `RPCError` if the file cannot be read, or is invalid.
   public init(descriptorSet path: String) throws(RPCError) {
     guard let file = fopen(path, "re") else {
       throw RPCError(.invalidArgument, "\(path): \(String(cString: strerror(errno)))", origin: .request)

@@ -13,7 +13,7 @@ extension Message {
   /// an enum is a name or a number.
   ///
   /// - Parameter path: The path: names of fields, indexes of lists, and keys of maps.
-  /// - Throws: ``FieldPathError`` if the message has no such field, or if its value does not have the type.
+  /// - Throws: `FieldPathError` if the message has no such field, or if its value does not have the type.
   public subscript<Result: FieldResult>(path: String) -> Result {
     get throws(FieldPathError) { try Result(of: self, at: try FieldPath(path)) }
   }

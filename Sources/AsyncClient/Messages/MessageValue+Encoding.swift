@@ -7,7 +7,7 @@ extension Message {
   /// - Parameters:
   ///   - type: The type.
   ///   - value: The fields.
-  /// - Throws: ``RPCError`` if the type has no such fields, or they cannot have the values.
+  /// - Throws: `RPCError` if the type has no such fields, or they cannot have the values.
   public init(_ type: MessageType, _ value: MessageValue) throws(RPCError) {
     switch try value.payload(of: type, .json) {
     case .typed(let message): self = message
