@@ -180,7 +180,7 @@ sanitize: build-packages ## Run the unit tests under AddressSanitizer
 # Synchronization.Mutex, a futex in a library that it does not instrument, and may report what is done within withLock.
 sanitize-threads: build-packages ## Run the unit tests of the chain, the transport and calls under ThreadSanitizer
 	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize=thread --scratch-path $(BUILD)/thread $(SWIFT_FLAGS) \
-	  --filter 'InterceptionTests|TransportTests|RPCClientTests'
+	  --filter 'InterceptionTests|TransportTests|CallEngineTests'
 
 bench-async: build-packages ## Measure what asynchronous calls cost more than those of the loop
 	swift build -c release --scratch-path $(BUILD)/bench $(SWIFT_FLAGS) --product AsyncBenchmark

@@ -34,7 +34,7 @@ let package = Package(
     .library(
       name: "RPCClient",
       targets: [
-        "AsyncClient", "RPCClient", "Reflection", "Transport", "Interception", "AsyncInterception",
+        "RPCClient", "CallEngine", "Reflection", "Transport", "Interception", "AsyncInterception",
         "RPCProtocols", "Protobuf",
       ]),
     .library(name: "RPCClientTesting", targets: ["RPCClientTesting"]),
@@ -111,26 +111,26 @@ let package = Package(
       name: "Reflection", dependencies: ["RPCProtocols", "Protobuf", "CSchemas"],
       exclude: ["Descriptors/generate.sh"], swiftSettings: small),
     .target(
-      name: "RPCClient",
+      name: "CallEngine",
       dependencies: ["Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
       exclude: ["README.md"], swiftSettings: fast),
     // Calls as asynchronous functions, for Swift programs. Not in the program: it needs no concurrency runtime.
     .target(
-      name: "AsyncClient",
+      name: "RPCClient",
       dependencies: [
-        "RPCClient", "AsyncInterception", "Interception", "Transport", "Reflection", "RPCProtocols",
+        "CallEngine", "AsyncInterception", "Interception", "Transport", "Reflection", "RPCProtocols",
         "Protobuf",
       ],
       swiftSettings: fast + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // A client without a network, for tests of interceptors.
     .target(
-      name: "RPCClientTesting", dependencies: ["AsyncClient"],
+      name: "RPCClientTesting", dependencies: ["RPCClient"],
       swiftSettings: fast + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // Calls with the generated types of swift-protobuf; empty without the trait.
     .target(
       name: "RPCClientSwiftProtobuf",
       dependencies: [
-        "AsyncClient",
+        "RPCClient",
         .product(
           name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["SwiftProtobuf"])),
       ], swiftSettings: fast),
@@ -151,14 +151,14 @@ let package = Package(
     .target(
       name: "Calls",
       dependencies: [
-        "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost", "Transport", "Reflection",
+        "Terminal", "Output", "System", "CallEngine", "Interceptors", "PluginHost", "Transport", "Reflection",
         "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     // `rpcurl session` and `rpcurl run`: the language of the prompt and the state behind it.
     .target(
       name: "Session",
       dependencies: [
-        "Checks", "Calls", "Terminal", "Output", "System", "RPCClient", "Interceptors", "PluginHost",
+        "Checks", "Calls", "Terminal", "Output", "System", "CallEngine", "Interceptors", "PluginHost",
         "Transport",
         "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
       ], swiftSettings: small),
@@ -170,20 +170,20 @@ let package = Package(
     .target(
       name: "Load",
       dependencies: [
-        "Calls", "LoadModel", "Output", "System", "RPCClient", "Interceptors", "Transport", "Interception",
+        "Calls", "LoadModel", "Output", "System", "CallEngine", "Interceptors", "Transport", "Interception",
         "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     // `rpcurl test`: suites of tests in the language of sessions.
     .target(
       name: "Suites",
       dependencies: [
-        "Session", "Checks", "SuiteReports", "SchemaDiff", "Calls", "Output", "System", "RPCClient",
+        "Session", "Checks", "SuiteReports", "SchemaDiff", "Calls", "Output", "System", "CallEngine",
         "Interceptors", "Transport", "Interception", "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
       dependencies: [
-        "Suites", "SuiteReports", "Load", "Session", "Calls", "Terminal", "Output", "System", "RPCClient",
+        "Suites", "SuiteReports", "Load", "Session", "Calls", "Terminal", "Output", "System", "CallEngine",
         "Interceptors",
         "PluginHost",
         "Transport",
@@ -213,7 +213,7 @@ let package = Package(
       name: "ChainBenchmark", dependencies: ["Interception", "PluginHost", "Protobuf", "RPCProtocols"],
       path: "Tests/Benchmarks/Chain", exclude: ["passing.c"], swiftSettings: strict),
     .executableTarget(
-      name: "AsyncBenchmark", dependencies: ["AsyncClient", "RPCClient"], path: "Tests/Benchmarks/Async",
+      name: "AsyncBenchmark", dependencies: ["RPCClient", "CallEngine"], path: "Tests/Benchmarks/Async",
       swiftSettings: strict),
     // A libcurl without a network, for the tests of what is above it.
     .target(name: "CFakeCurl", dependencies: ["CCurl"], path: "Tests/CFakeCurl", cSettings: strictC),
@@ -225,23 +225,23 @@ let package = Package(
       dependencies: ["Transport", "RPCProtocols", "CCurl", "CFakeCurl", "TransportSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "RPCClientTests",
+      name: "CallEngineTests",
       dependencies: [
-        "RPCClient", "Interception", "Transport", "RPCProtocols", "Protobuf", "CCurl", "CFakeCurl",
+        "CallEngine", "Interception", "Transport", "RPCProtocols", "Protobuf", "CCurl", "CFakeCurl",
         "TransportSupport",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "AsyncClientTests", dependencies: ["AsyncClient", "RPCClientTesting", "CFakeCurl"],
+      name: "RPCClientTests", dependencies: ["RPCClient", "RPCClientTesting", "CFakeCurl"],
       exclude: ["test.proto"],
       swiftSettings: strict),
     .testTarget(
-      name: "RPCClientTestingTests", dependencies: ["RPCClientTesting", "AsyncClient", "CFakeCurl"],
+      name: "RPCClientTestingTests", dependencies: ["RPCClientTesting", "RPCClient", "CFakeCurl"],
       swiftSettings: strict),
     .testTarget(
       name: "RPCClientSwiftProtobufTests",
       dependencies: [
-        "RPCClientSwiftProtobuf", "RPCClientTesting", "AsyncClient", "CFakeCurl",
+        "RPCClientSwiftProtobuf", "RPCClientTesting", "RPCClient", "CFakeCurl",
         .product(
           name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["SwiftProtobuf"])),
       ], swiftSettings: strict),

@@ -3,11 +3,11 @@ import Protobuf
 import RPCProtocols
 
 /// Runs the function of an asynchronous interceptor as an interceptor of one call.
-final class AsyncAdapter: Interceptor {
+final class AsyncAdapter: StagedInterceptor {
   let stages: Stages
   let requirements: InterceptorRequirements
 
-  private let interceptor: any AsyncInterceptor
+  private let interceptor: any Interceptor
   private let facts: CallFacts
   private let bridge: AsyncBridge
   private let context: CallContext
@@ -27,7 +27,7 @@ final class AsyncAdapter: Interceptor {
   private var hasResponded = false
   private var changeTrailers: @Sendable (Headers) -> Headers = { $0 }
 
-  init(_ interceptor: any AsyncInterceptor, _ facts: CallFacts, _ context: CallContext, receivesBytes: Bool) {
+  init(_ interceptor: any Interceptor, _ facts: CallFacts, _ context: CallContext, receivesBytes: Bool) {
     stages = [
       .requestStart, receivesBytes ? .requestBytes : .requestMessage, .requestEnd, .responseStart,
       .responseMessage, .responseEnd,

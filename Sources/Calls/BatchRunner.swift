@@ -1,7 +1,7 @@
 import Interception
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import System
 import Transport
@@ -36,7 +36,7 @@ package final class BatchRunner {
   private let plan: CallPlan
   private let batch: BatchPlan
   private let console: Console
-  private let client: RPCClient
+  private let client: LoopClient
   private let request: PreparedRequest
   private let lookup: TypeLookup?
   private let reader: RequestReader<RequestMessage>

@@ -2,7 +2,7 @@ import Glibc
 import Interceptors
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import System
 import Transport
@@ -69,7 +69,7 @@ package struct CallRunner {
 
   /// Creates what sends the request; if its input is invalid, ends the call, which is not started.
   private func feeder(
-    _ call: Call, _ client: RPCClient, _ printer: CallPrinter
+    _ call: Call, _ client: LoopClient, _ printer: CallPrinter
   ) throws(Failure) -> RequestFeeder {
     do throws(Failure) {
       let console = clients.console

@@ -1,13 +1,13 @@
 import Interceptors
 import Output
-import RPCClient
+import CallEngine
 import Transport
 
 /// Creates the client of the process when the first call needs it. All calls share it and its connections.
 package final class ClientSource {
   /// Where calls print.
   package let console: Console
-  private var made: RPCClient?
+  private var made: LoopClient?
   private var trace: ConnectionTrace?
 
   /// Creates a source.
@@ -42,10 +42,10 @@ package final class ClientSource {
   /// The client.
   ///
   /// - Throws: `Failure` if libcurl cannot be used.
-  package func client() throws(Failure) -> RPCClient {
+  package func client() throws(Failure) -> LoopClient {
     if let made { return made }
     do {
-      let client = try RPCClient()
+      let client = try LoopClient()
       client.loop.trace = trace
       made = client
       return client

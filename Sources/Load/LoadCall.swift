@@ -1,7 +1,7 @@
 import Interception
 import LoadModel
 import Output
-import RPCClient
+import CallEngine
 import RPCProtocols
 
 /// A call of a run: counts its messages, and reports its end.

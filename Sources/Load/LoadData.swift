@@ -1,7 +1,7 @@
 import Calls
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 
 /// The request messages of a run. They are encoded once, unless they contain value functions.

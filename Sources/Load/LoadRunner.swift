@@ -2,7 +2,7 @@ import Calls
 import Interception
 import LoadModel
 import Output
-import RPCClient
+import CallEngine
 import RPCProtocols
 import System
 import Transport
@@ -28,7 +28,7 @@ final class LoadRunner {
   private let options: LoadOptions
   private let console: Console
   /// A client for each connection. Their loops run within that of the first.
-  private let clients: [RPCClient]
+  private let clients: [LoopClient]
   private let hasInterceptors: Bool
   private let log: LogSink
   /// The request of each client.
@@ -73,11 +73,11 @@ final class LoadRunner {
   }
 
   /// Makes a client for each connection.
-  private static func clients(_ first: RPCClient, _ connections: Int?) throws(Failure) -> [RPCClient] {
+  private static func clients(_ first: LoopClient, _ connections: Int?) throws(Failure) -> [LoopClient] {
     guard let connections else { return [first] }
     do throws(TransportError) {
       var clients = [first]
-      while clients.count < connections { clients.append(try RPCClient(within: first)) }
+      while clients.count < connections { clients.append(try LoopClient(within: first)) }
       for client in clients { try client.loop.limitConnections(to: 1) }
       return clients
     } catch {
@@ -87,7 +87,7 @@ final class LoadRunner {
 
   /// Reads the data for a call that is not started.
   private static func data(
-    _ plan: CallPlan, _ request: PreparedRequest, _ client: RPCClient
+    _ plan: CallPlan, _ request: PreparedRequest, _ client: LoopClient
   ) throws(Failure) -> LoadData {
     final class Unobserved: CallObserver {
       func receive(_ event: CallEvent<Payload>) throws(RPCError) {}

@@ -1,154 +1,155 @@
 import Interception
 import Protobuf
 import RPCProtocols
+import Reflection
 import Synchronization
-import Transport
+import class CallEngine.Reflector
+import struct CallEngine.ReflectionRequest
 
-/// The client of a loop, in files in which `RPCClient` is the client for asynchronous calls.
-public typealias LoopClient = RPCClient
-
-/// Makes calls, each through a chain of interceptors.
-///
-/// A client belongs to the thread that made it, on which its loop runs.
+/// Calls the methods of a server.
 ///
 /// ```swift
-/// let client = try RPCClient()
-/// let call = try client.makeCall(request, observer: observer)
-/// call.start()
-/// call.send(.typed(message))
-/// call.finishSending()
-/// try client.loop.run { call.isFinished }
+/// let schema = try Schema(descriptorSet: "demo.binpb")
+/// try await withRPCClient("http://localhost:50051", schema: schema) { client in
+///   let reply = try await client.unary("demo.v1.Demo/Hello", ["name": "Ada"], timeout: .seconds(10))
+///   print(try reply.message["message"] as String)
+/// }
 /// ```
-public final class RPCClient {
-  /// The event loop.
-  public let loop: EventLoop
-  /// The `resolve` entries of all requests. libcurl keeps them for later requests.
-  private var formerAddresses: [String] = []
+///
+/// A client may be used by several tasks at once: their calls share connections. It has a thread of its own, which ends
+/// after `close`, or after the client is released. Unfinished calls then end with the code `canceled`.
+public final class RPCClient: Sendable {
+  /// The server: `http[s]://host[:port][/prefix]`.
+  public let target: String
+  /// The options of all calls.
+  public let options: ClientOptions
 
-  /// What all chains share.
-  private let environment: ChainEnvironment
-  private let liveCalls = LiveCalls()
-  /// The requests of factories that may be unfinished.
-  private var fetches: [FetchTransfer] = []
-  let lingeringCalls = LingeringCalls()
+  private let loop: ClientLoop
+  private let resolver: MethodResolver
+  private let interceptors: [InterceptorRegistration]
+  /// The number of the last call, or request for a schema.
+  private let lastNumber: Numbers
 
-  /// Whether interceptors wait for the end of own calls although the calls that caused them have ended.
-  public var hasLingeringCalls: Bool { !lingeringCalls.isEmpty }
-
-  /// Cancels the calls that `hasLingeringCalls` reports.
-  public func cancelLingeringCalls(_ reason: String) { lingeringCalls.cancel(reason) }
-
-  /// Loads libcurl and makes a client.
-  public init() throws(TransportError) {
-    loop = try EventLoop()
-    environment = Self.environment(loop)
+  /// The numbers of calls.
+  private final class Numbers: Sendable {
+    private let last = Atomic(0)
+    func next() -> Int { last.add(1, ordering: .relaxed).newValue }
   }
 
-  /// Makes a client with connections of its own, whose loop runs within that of another client.
-  ///
-  /// - Throws: ``TransportError`` if libcurl is older than 8.8.
-  package init(within other: RPCClient) throws(TransportError) {
-    loop = try EventLoop(within: other.loop)
-    environment = Self.environment(loop)
-  }
-
-  private static func environment(_ loop: EventLoop) -> ChainEnvironment {
-    let mailbox = loop.mailbox
-    return ChainEnvironment(clock: LoopClock(loop), post: { mailbox.post($0) })
-  }
-
-  deinit {
-    liveCalls.end(RPCError(.canceled, "the client was released", origin: .client))
-    for fetch in fetches { fetch.cancel() }
-  }
-
-  /// Makes a call; `start` starts it. When the client is released, unfinished calls end with the status
-  /// `canceled`.
-  public func makeCall(_ request: CallRequest, observer: any CallObserver) -> Call {
-    makeCall(prepare(request), observer: observer)
-  }
-
-  /// Prepares a request for many calls of this client.
-  package func prepare(_ request: CallRequest) -> PreparedRequest {
-    var request = request
-    request.formerAddresses = formerAddresses
-    formerAddresses += request.connection.resolve.filter { !formerAddresses.contains($0) }
-    return PreparedRequest(request)
-  }
-
-  /// Makes a call; `start` starts it.
+  /// Makes a client. It connects when it makes the first call.
   ///
   /// - Parameters:
-  ///   - request: The request, prepared by this client.
-  ///   - onFinding: Receives the findings of the call's interceptors; nil for the one of the request.
-  ///   - observer: Observes the call.
-  package func makeCall(
-    _ request: PreparedRequest, onFinding: FindingSink? = nil, observer: any CallObserver
-  ) -> Call {
-    makeCall(request, excluding: [], onFinding: onFinding, observer: observer)
+  ///   - target: The server: `http[s]://host[:port][/prefix]`, without a final slash.
+  ///   - schema: Where the client finds methods and the types of their messages.
+  ///   - options: The options of all calls.
+  ///   - interceptors: The interceptors of all calls, first to last on the request path.
+  public init(
+    _ target: String, schema: Schema, options: ClientOptions = ClientOptions(),
+    interceptors: [any ChainMember] = []
+  ) {
+    self.target = target
+    self.options = options
+    let registrations = interceptors.map(\.registration)
+    let (loop, numbers) = (ClientLoop(), Numbers())
+    resolver = MethodResolver(schema) { (service) throws(RPCError) in
+      var request = ReflectionRequest(.symbols([service]), target: target, userAgent: options.userAgent)
+      request.headers = options.headers
+      request.protocolName = options.protocolName
+      request.connection = options.connection(for: .bidiStreaming)
+      request.interceptors = registrations
+      return try await loop.descriptorSet(request, numbers.next())
+    }
+    self.interceptors = registrations
+    self.loop = loop
+    lastNumber = numbers
+    loop.start(connectionLimit: options.maxConnections)
   }
 
-  /// Makes a call that does not pass through some of its interceptors.
-  func makeCall(
-    _ prepared: PreparedRequest, excluding: Set<RegistrationID>, onFinding: FindingSink? = nil,
-    observer: any CallObserver
-  ) -> Call {
-    let request = prepared.request
-    var environment = environment
-    environment.log = request.log
-    environment.onFinding = onFinding ?? request.onFinding
-    environment.excluded = excluding
-    // Only interceptors make subrequests.
-    let subrequests =
-      request.interceptors.isEmpty
-      ? nil : ClientSubrequestTransport(self, request, onFinding: environment.onFinding)
-    environment.subrequests = subrequests
-    return Call(
-      prepared, environment: environment, subrequests: subrequests, loop: loop, liveCalls: liveCalls,
-      observer: observer)
+  deinit { beginClose() }
+
+  /// Cancels unfinished calls, waits until interceptors have written or sent what they collected, for five seconds at
+  /// most, and closes all connections. Later calls fail with the code `canceled`.
+  public func close() async {
+    beginClose()
+    await loop.waitForClose()
   }
 
-  /// Ends every unfinished call with an error, without waiting for anything that follows its end.
-  package func endCalls(_ error: RPCError) { liveCalls.end(error) }
+  private func beginClose() {
+    let (interceptors, log) = (interceptors, options.log)
+    loop.post { $0.beginClose(interceptors, log: log) }
+  }
 
-  // MARK: Factories of interceptors
+  // MARK: Calls
 
-  /// What factories of interceptors may request outside of calls.
+  /// Starts a call.
   ///
-  /// - Parameter log: Receives their log records; called on any thread.
-  func network(log: @escaping LogSink) -> FactoryNetwork {
-    FactoryNetwork(log: log) { [weak self] fetch, completion in
-      guard let self else {
-        return completion(.failure(RPCError(.canceled, "the client was released", origin: .client)))
+  /// - Parameter message: The only message of the request; nil for a stream.
+  func start<Input, Output>(
+    _ method: ResolvedMethod<Input, Output>, _ headers: Headers, _ timeout: Duration?,
+    _ message: Payload? = nil
+  ) -> CallHandle {
+    let call = CallHandle(loop, lastNumber.next())
+    if let message { call.channel.prepare(message) }
+    call.start(options.request(method, target, interceptors, headers: headers, timeout: timeout))
+    return call
+  }
+
+  /// Finds a method with dynamic messages.
+  func resolve(
+    _ name: String, _ isKind: (CallKind) -> Bool
+  ) async throws(RPCError) -> ResolvedMethod<MessageValue, Message> {
+    ResolvedMethod(try await resolver.method(name, isKind), codec: options.codec)
+  }
+
+  /// Finds a method with generated types.
+  func resolve<Input, Output>(
+    _ method: RPCMethod<Input, Output>, _ kind: CallKind
+  ) throws(RPCError) -> ResolvedMethod<Input, Output> {
+    guard method.kind == kind else {
+      throw RPCError(
+        .invalidArgument, "\(method.name) is a method of the kind \(method.kind.rawValue)", origin: .request)
+    }
+    return ResolvedMethod(method, try resolver.descriptor(method.name, kind))
+  }
+}
+
+/// Runs `body` with a client, which is closed afterwards: all calls have then ended, and all interceptors have finished.
+///
+/// - Parameters:
+///   - target: The server: `http[s]://host[:port][/prefix]`, without a final slash.
+///   - schema: Where the client finds methods and the types of their messages.
+///   - options: The options of all calls.
+///   - interceptors: The interceptors of all calls, first to last on the request path.
+///   - body: Uses the client.
+/// - Returns: The result of `body`.
+/// - Throws: The error of `body`.
+public func withRPCClient<Result>(
+  _ target: String, schema: Schema, options: ClientOptions = ClientOptions(),
+  interceptors: [any ChainMember] = [], _ body: (RPCClient) async throws -> Result
+) async throws -> Result {
+  let client = RPCClient(target, schema: schema, options: options, interceptors: interceptors)
+  do {
+    let result = try await body(client)
+    await client.close()
+    return result
+  } catch {
+    await client.close()
+    throw error
+  }
+}
+
+extension ClientLoop {
+  /// Requests the descriptor set of a schema. If the task is canceled, the request is canceled.
+  fileprivate nonisolated func descriptorSet(
+    _ request: ReflectionRequest, _ number: Int
+  ) async throws(RPCError) -> [UInt8] {
+    let result: Result<[UInt8], RPCError> = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        post { loop in loop.reflect(request, number) { continuation.resume(returning: $0) } }
       }
-      let transfer = FetchTransfer(fetch, completion)
-      fetches.removeAll { $0.isOver }
-      fetches.append(transfer)
-      transfer.start(on: loop, options: ConnectionOptions(), formerAddresses: formerAddresses)
+    } onCancel: {
+      post { $0.cancelReflection(number) }
     }
-  }
-
-  /// Makes interceptors write or send what they have collected. To be called once, after their last call.
-  ///
-  /// - Parameters:
-  ///   - interceptors: The interceptors.
-  ///   - log: Receives their log records; called on any thread.
-  /// - Returns: Whether all have finished, to run the loop until then.
-  public func conclude(
-    _ interceptors: [InterceptorRegistration], log: @escaping LogSink
-  ) -> () -> Bool {
-    let network = network(log: log)
-    let waiting = Waiting(count: interceptors.count)
-    for interceptor in interceptors {
-      interceptor.factory.conclude(network) { waiting.count.subtract(1, ordering: .relaxed) }
-    }
-    return { waiting.count.load(ordering: .relaxed) == 0 }
-  }
-
-  /// How many factories have not finished.
-  private final class Waiting: Sendable {
-    let count: Atomic<Int>
-
-    init(count: Int) { self.count = Atomic(count) }
+    return try result.get()
   }
 }

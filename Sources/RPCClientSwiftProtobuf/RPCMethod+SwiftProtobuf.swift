@@ -1,5 +1,5 @@
 #if SwiftProtobuf
-  import AsyncClient
+  import RPCClient
   import SwiftProtobuf
 
   extension RPCMethod where Input: SwiftProtobuf.Message, Output: SwiftProtobuf.Message {

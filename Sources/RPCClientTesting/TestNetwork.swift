@@ -1,4 +1,4 @@
-import AsyncClient
+import RPCClient
 
 /// Runs `body` with a client whose calls a test server receives. The client is closed afterwards: all calls have then
 /// ended, and all interceptors have finished.
@@ -36,7 +36,7 @@ extension RPCClient {
 }
 
 /// Responds to calls in place of a connection: the last interceptor of the chain.
-private struct TestNetwork: AsyncInterceptor {
+private struct TestNetwork: Interceptor {
   let server: TestServer
 
   var registration: InterceptorRegistration {

@@ -1,4 +1,4 @@
-import AsyncClient
+import RPCClient
 
 /// A server without a network, for tests of interceptors and of what makes calls.
 ///

@@ -3,7 +3,7 @@ import Interception
 import Interceptors
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 
 /// The commands that make calls and send messages.

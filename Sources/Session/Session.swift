@@ -6,7 +6,7 @@ import Interception
 import Interceptors
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import System
 import Terminal
@@ -24,7 +24,7 @@ package final class Session {
   /// Where the session prints.
   package let console: Console
   package let clients: ClientSource
-  package let client: RPCClient
+  package let client: LoopClient
   /// Whether lines are typed on a terminal.
   package let isInteractive: Bool
   package let environment: (String) -> String?

@@ -1,7 +1,7 @@
 import Calls
 import Interception
 import Output
-import RPCClient
+import CallEngine
 
 /// The interceptors of a session, which can change between calls.
 ///
@@ -155,7 +155,7 @@ package struct SessionChain {
   }
 
   /// Makes all interceptors write or send what they have collected. To be called once, after the last call.
-  package func conclude(_ client: RPCClient, log: @escaping LogSink) {
+  package func conclude(_ client: LoopClient, log: @escaping LogSink) {
     ChainSource.conclude(removed + source.registrations, client, log: log)
   }
 

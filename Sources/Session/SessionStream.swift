@@ -3,7 +3,7 @@ import Checks
 import Interception
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 
 /// A call of a session.

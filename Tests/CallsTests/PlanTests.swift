@@ -7,7 +7,7 @@ struct ChainWarningsTests {
   /// A factory that only declares.
   private struct Declared: InterceptorFactory {
     let declaration: InterceptorDeclaration
-    func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? { nil }
+    func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? { nil }
   }
 
   private static let declarations: [String: InterceptorDeclaration] = [

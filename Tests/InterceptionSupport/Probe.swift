@@ -24,7 +24,7 @@ package final class Holder<Value, Direction> {
 }
 
 /// An interceptor that records what it receives, and runs a test's closures.
-package final class Probe: Interceptor {
+package final class Probe: StagedInterceptor {
   package let name: String
   package let stages: Stages
   package let journal: Journal

@@ -88,7 +88,7 @@ package final class TestCall: ChainCaller {
   }
 
   package static func registration(
-    _ name: String, _ make: @escaping (CallFacts, CallContext) throws -> (any Interceptor)?
+    _ name: String, _ make: @escaping (CallFacts, CallContext) throws -> (any StagedInterceptor)?
   ) -> InterceptorRegistration {
     nonisolated(unsafe) let make = make
     return InterceptorRegistration(

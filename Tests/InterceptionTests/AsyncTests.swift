@@ -9,7 +9,7 @@ import Testing
 /// Interceptors written as one asynchronous function.
 @Suite struct AsyncTests {
   /// An interceptor that calls a closure.
-  private struct Closure: AsyncInterceptor {
+  private struct Closure: Interceptor {
     var replayLimitBytes = 0
     let body: @Sendable (InterceptedRequest, NextInterceptor) async throws -> InterceptedResponse
     func intercept(_ request: inout Request, next: Next) async throws -> Response {

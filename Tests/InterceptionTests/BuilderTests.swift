@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func contextCancelsTheCallAndLogsWithItsName() throws {
-    final class Canceler: Interceptor {
+    final class Canceler: StagedInterceptor {
       let stages: Stages = [.requestStart]
       let context: CallContext
       init(_ context: CallContext) { self.context = context }
@@ -136,7 +136,7 @@ import Testing
       name == "outer" ? Paired(name: "inner", journal: journal) : nil
     }
 
-    func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+    func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
       Probe(name, .requestStart, journal)
     }
   }

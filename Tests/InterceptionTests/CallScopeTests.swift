@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test func shareIsSelectedOnceForAllAttempts() throws {
-    final class Again: Interceptor {
+    final class Again: StagedInterceptor {
       let stages: Stages = [.responseStart, .responseEnd]
       let requirements = InterceptorRequirements(replayLimitBytes: 1000)
       private var count = 0

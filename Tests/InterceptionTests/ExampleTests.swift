@@ -3,9 +3,9 @@ import InterceptionSupport
 import RPCProtocols
 import Testing
 
-// The examples of the documentation of `Interceptor`. Tests/Project/test_chain.py compares the texts.
+// The examples of the documentation of `StagedInterceptor`. Tests/Project/test_chain.py compares the texts.
 
-final class Stamp: Interceptor {
+final class Stamp: StagedInterceptor {
   let stages = Stages.requestStart
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
@@ -15,7 +15,7 @@ final class Stamp: Interceptor {
   }
 }
 
-final class Slow: Interceptor {
+final class Slow: StagedInterceptor {
   let stages = Stages.responseBytes
   private let context: CallContext
 

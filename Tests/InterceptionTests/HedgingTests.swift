@@ -27,7 +27,7 @@ import Testing
 
   private let policy = Policy()
 
-  private final class Hedge: Interceptor {
+  private final class Hedge: StagedInterceptor {
     let stages: Stages = []
     let requirements: InterceptorRequirements
     init(_ requirements: InterceptorRequirements) { self.requirements = requirements }

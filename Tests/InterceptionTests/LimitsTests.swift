@@ -52,7 +52,7 @@ import Testing
   // MARK: Attempts
 
   /// Retries each failed call, once.
-  private final class Retrier: Interceptor {
+  private final class Retrier: StagedInterceptor {
     let stages: Stages = .responseEnd
     let requirements = InterceptorRequirements(replayLimitBytes: 1000)
     private var isLeft = true
@@ -80,7 +80,7 @@ import Testing
   // MARK: Subrequests
 
   /// Makes a subrequest at each start.
-  private final class Caller: Interceptor {
+  private final class Caller: StagedInterceptor {
     let stages: Stages = .requestStart
     private let context: CallContext
     init(_ context: CallContext) { self.context = context }

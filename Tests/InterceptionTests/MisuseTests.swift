@@ -10,7 +10,7 @@ import Testing
   private struct Broken: Error, CustomStringConvertible { var description: String { "out of cheese" } }
 
   /// Throws at one stage, after a test's action with the token.
-  private final class Thrower: Interceptor {
+  private final class Thrower: StagedInterceptor {
     enum Before { case nothing, proceed, keep, fail }
     let stages: Stages
     let error: any Error

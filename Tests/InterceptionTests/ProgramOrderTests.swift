@@ -43,7 +43,7 @@ import Testing
   }
 
   /// Responds with the token of the start while it is called with a message, and then gives a verdict on the message.
-  private final class Answering: Interceptor {
+  private final class Answering: StagedInterceptor {
     let stages: Stages = [.requestStart, .requestBytes]
     private let other: String
     private let response: LocalResponse

@@ -367,7 +367,7 @@ private final class RandomCall {
 }
 
 /// An interceptor with random behaviour.
-private final class RandomInterceptor: Interceptor {
+private final class RandomInterceptor: StagedInterceptor {
   let name: String
   let stages: Stages
   let requirements: InterceptorRequirements

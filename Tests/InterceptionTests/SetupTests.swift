@@ -61,7 +61,7 @@ import Testing
   }
 
   /// Copies the request's bytes to a header.
-  private final class Signer: Interceptor {
+  private final class Signer: StagedInterceptor {
     let stages: Stages = [.requestStart, .requestBytes]
     private var start: (RequestStart, HeldToken<RequestStart, Outbound>)?
     func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {

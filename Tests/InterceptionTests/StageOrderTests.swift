@@ -11,7 +11,7 @@ import Testing
   private let starts = Holder<RequestStart, Outbound>()
 
   /// Signs the request's bytes in a header: holds the start until the bytes, or until the half-close.
-  private final class Signer: Interceptor {
+  private final class Signer: StagedInterceptor {
     let stages: Stages
     private let waitsForEnd: Bool
     private var start: (value: RequestStart, token: HeldToken<RequestStart, Outbound>)?

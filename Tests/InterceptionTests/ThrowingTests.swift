@@ -7,7 +7,7 @@ import Testing
   private struct Broken: Error {}
 
   /// Throws at every stage that it is called at.
-  private final class Thrower: Interceptor {
+  private final class Thrower: StagedInterceptor {
     let stages: Stages
     init(_ stages: Stages) { self.stages = stages }
 

@@ -1,6 +1,6 @@
 // With `swift test --traits SwiftProtobuf`.
 #if SwiftProtobuf
-  import AsyncClient
+  import RPCClient
   import CFakeCurl
   import RPCClientSwiftProtobuf
   import RPCClientTesting
@@ -87,7 +87,7 @@
     let messages: AsyncMessages
 
     struct AsyncIterator: AsyncIteratorProtocol {
-      var messages: any AsyncIteratorProtocol<AsyncClient.Message, any Error>
+      var messages: any AsyncIteratorProtocol<RPCClient.Message, any Error>
       mutating func next() async throws -> MessageValue? {
         try await messages.next(isolation: #isolation).map { MessageValue($0) }
       }

@@ -1,287 +1,178 @@
-import CCurl
-import CFakeCurl
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCClient
+import RPCClientTesting
 import Testing
-import Transport
-import TransportSupport
 
-@testable import RPCClient
-
-/// Whole calls over a libcurl without a network.
+/// The four kinds of calls, without a network.
 struct CallTests {
-  private let fake = FakeLibcurl()
-  private let client: RPCClient
-  private let observer = CallRecorder()
+  private let server = testServer()
 
-  init() throws {
-    client = try Self.client()
-  }
-
-  /// A client whose rounds are never late: the libcurl of the tests does not deliver again what such a round refuses.
-  private static func client() throws -> RPCClient {
-    let client = try RPCClient()
-    client.loop.roundTime = .seconds(60)
-    return client
-  }
-
-  private func request(_ method: String = "pkg.S/M") throws -> CallRequest {
-    let name = try #require(MethodName(method))
-    return CallRequest(
-      method: try OpaqueMethod.descriptor(of: name), target: "http://h", userAgent: "test")
-  }
-
-  /// Starts a unary call with the message 7 8.
-  private func start(_ request: CallRequest, _ observer: CallRecorder? = nil) -> Call {
-    let call = client.makeCall(request, observer: observer ?? self.observer)
-    call.start()
-    call.send(.bytes([7, 8]))
-    call.finishSending()
-    return call
-  }
-
-  private static let envelope: [UInt8] = [0, 0, 0, 0, 2, 7, 8]
-
-  /// Makes the server send a complete response.
-  private func respond(_ handle: UnsafeMutableRawPointer?, status: Int = 0) {
-    fake.send(handle, "HTTP/2 200", "content-type: application/grpc+proto", "")
-    send(handle, Self.envelope)
-    fake.send(handle, "grpc-status: \(status)", "grpc-message: words")
-  }
-
-  private func send(_ handle: UnsafeMutableRawPointer?, _ bytes: [UInt8]) {
-    let characters = bytes.map { CChar(bitPattern: $0) }
-    _ = fake_body(handle, characters, characters.count)
-  }
-
-  @Test func unaryCallSendsItsMessageAndEndsOnce() throws {
-    let call = start(try request())
-    try fake.run(
-      client.loop,
-      {
-        #expect(fake.read(fake.handle()) == Self.envelope)
-        respond(fake.handle())
-      })
-    #expect(observer.events == ["start", "message 2", "end ok"])
-    #expect(call.isFinished)
-    try fake.run(client.loop)
-    #expect(fake.handle() == nil)
-    #expect(fake_violations() == 0)
-  }
-
-  @Test func errorOfTheObserverEndsTheCall() throws {
-    observer.refusal = RPCError(.dataLoss, "refused", origin: .client)
-    let call = start(try request())
-    try fake.run(client.loop, { respond(fake.handle()) })
-    #expect(observer.events == ["start", "end data_loss"])
-    #expect(observer.measures == 1)
-    #expect(call.isFinished)
-    #expect(fake_violations() == 0)
-  }
-
-  @Test func statusOfTheServerEndsTheCall() throws {
-    let call = start(try request())
-    try fake.run(client.loop, { respond(fake.handle(), status: 9) })
-    #expect(observer.error?.code == .failedPrecondition)
-    #expect(observer.error?.message == "words")
-    #expect(observer.error?.origin == .server)
-    #expect(call.isFinished)
-  }
-
-  @Test func rejectsResponseOverHTTP1() throws {
-    _ = start(try request())
-    try fake.run(
-      client.loop,
-      { fake.send(fake.handle(), "HTTP/1.1 200 OK", "content-type: application/grpc", "grpc-status: 0", "") })
-    #expect(observer.error?.origin == .violation)
-    #expect(observer.error?.message.contains("requires HTTP/2") == true)
-  }
-
-  @Test func rejectsSecondStartOfResponse() throws {
-    _ = start(try request())
-    try fake.run(
-      client.loop,
-      {
-        fake.send(fake.handle(), "HTTP/2 200", "content-type: application/grpc", "")
-        send(fake.handle(), Self.envelope)
-        #expect(fake_connect(fake.handle()) != CURL_PREREQFUNC_OK)
-        fake.send(fake.handle(), "HTTP/1.1 200 OK", "content-type: application/grpc", "")
-        send(fake.handle(), Self.envelope)
-        fake_complete(fake.handle(), CURLE_ABORTED_BY_CALLBACK, nil)
-      })
-    #expect(observer.events.filter { $0.hasPrefix("message") }.count <= 1)
-    #expect(observer.events.last == "end unavailable")
-    #expect(observer.error?.origin == .connection)
-  }
-
-  @Test func startsCallWithinEndOfAnother() throws {
-    let next = CallRecorder()
-    var second: Call?
-    let request = try request()
-    observer.onEnd = { second = start(request, next) }
-    _ = start(request)
-    try fake.run(client.loop, { respond(fake.handle()) })
-    #expect(second != nil)
-    try fake.run(client.loop, { respond(fake.handle()) })
-    #expect(next.events == ["start", "message 2", "end ok"])
-    #expect(fake_violations() == 0)
-  }
-
-  @Test func deadlineEndsFloodedCall() throws {
-    var request = try request()
-    request.timeout = .milliseconds(5)
-    let call = start(request)
-    try client.loop.run { call.isFinished }
-    #expect(observer.error?.code == .deadlineExceeded)
-    try fake.run(client.loop)
-    #expect(fake.handle() == nil)
-  }
-
-  @Test func cancelBeforeTheRoundSendsNothing() throws {
-    let call = start(try request())
-    call.cancel("enough")
-    try fake.run(client.loop)
-    #expect(fake.handle() == nil)
-    #expect(observer.events == ["end canceled"])
-  }
-
-  @Test func brokenConnectionEndsTheCall() throws {
-    _ = start(try request())
-    try fake.run(client.loop, { fake_complete(fake.handle(), CURLE_RECV_ERROR, "Recv failure") })
-    #expect(observer.error?.code == .unavailable)
-    #expect(
-      observer.error?.message
-        == "the server closed the connection without a response (Recv failure)")
-  }
-
-  @Test(arguments: [false, true])
-  func releasedClientEndsItsCallsOnce(_ isAfterTheEnd: Bool) throws {
-    let watcher = Watcher(holdsMetrics: isAfterTheEnd)
-    weak let released: Watcher? = watcher
-    func callAndRelease(_ watcher: Watcher) throws {
-      let client = try Self.client()
-      nonisolated(unsafe) let made = watcher
-      var request = try request()
-      request.interceptors = [InterceptorRegistration(name: "watch", factory: WatcherFactory { made })]
-      request.timeout = .seconds(100)
-      let call = client.makeCall(request, observer: observer)
-      call.start()
-      call.send(.bytes([7, 8]))
-      call.finishSending()
-      try fake.run(client.loop, { if isAfterTheEnd { respond(fake.handle()) } })
-      #expect(watcher.finishes == 0)
+  @Test func unaryCallReturnsMessageAndMetadata() async throws {
+    server.respond(
+      to: "test.v1.Echo/Unary", ["text": "pong", "number": 7], headers: ["h": "1"], trailers: ["t": "2"])
+    try await withRPCClient(server) { client in
+      let reply = try await client.unary("test.v1.Echo/Unary", ["text": "ping"], headers: ["x": "y"])
+      #expect(try reply.message["text"] as String == "pong")
+      #expect(try reply.message["number"] as Int == 7)
+      #expect(reply.headers["h"] == "1")
+      #expect(reply.trailers["t"] == "2")
     }
-    try callAndRelease(watcher)
-    #expect(watcher.finishes == 1)
-    #expect(observer.events.filter { $0.hasPrefix("end") } == [isAfterTheEnd ? "end ok" : "end canceled"])
-    #expect(observer.measures == 1)
-    _ = consume watcher
-    #expect(released == nil)
+    let call = try #require(server.calls.first)
+    #expect(server.calls.count == 1)
+    #expect(call.start.headers["x"] == "y")
+    #expect(try call.messages.map { try $0["text"] as String } == ["ping"])
   }
 
-  @Test func callCanceledBeforeStartEndsOnce() throws {
-    let call = client.makeCall(try request(), observer: observer)
-    call.cancel("enough")
-    call.cancel("enough")
-    call.start()
-    try fake.run(client.loop)
-    #expect(observer.events == ["end canceled"])
-    #expect(observer.measures == 1)
-    #expect(call.isFinished)
-  }
-
-  @Test func sendsMessageQueuedBeforeStart() throws {
-    let call = client.makeCall(try request(), observer: observer)
-    call.send(.bytes([7, 8]))
-    call.finishSending()
-    call.start()
-    try fake.run(client.loop, { #expect(fake.read(fake.handle()) == Self.envelope) })
-    call.cancel("the test ends")
-  }
-
-  /// For every order of events from libcurl, each call ends once and releases everything.
-  @Test func anyOrderOfEventsEndsEachCallOnce() throws {
-    var random = SystemRandomNumberGenerator()
-    for _ in 0..<200 {
-      var recorders: [CallRecorder] = []
-      var calls: [Call] = []
-      for _ in 0..<Int.random(in: 1...3, using: &random) {
-        recorders.append(CallRecorder())
-        calls.append(start(try request(), recorders[recorders.count - 1]))
-      }
-      for _ in 0..<Int.random(in: 0...12, using: &random) {
-        try fake.run(client.loop, { act(calls, &random) })
-      }
-      for call in calls { call.cancel("the test ends") }
-      try client.loop.run { calls.allSatisfy(\.isFinished) }
-      try fake.run(client.loop)
-      for recorder in recorders {
-        #expect(recorder.events.filter { $0.hasPrefix("end") }.count == 1, "\(recorder.events)")
-        #expect(recorder.events.last?.hasPrefix("end") == true, "\(recorder.events)")
-      }
-      #expect(fake.handle() == nil)
-      #expect(fake_violations() == 0)
+  @Test func serverStreamingReturnsMessagesInOrder() async throws {
+    server.respond(
+      to: "test.v1.Echo/Server", ["number": 1], ["number": 2], ["number": 3], trailers: ["t": "2"])
+    try await withRPCClient(server) { client in
+      let stream = try await client.serverStreaming("test.v1.Echo/Server", ["text": "ping"])
+      var numbers: [Int] = []
+      for try await item in stream { numbers.append(try item["number"]) }
+      #expect(numbers == [1, 2, 3])
+      #expect(stream.trailers?["t"] == "2")
     }
   }
 
-  private func act(_ calls: [Call], _ random: inout SystemRandomNumberGenerator) {
-    let handle = fake.handle(Int.random(in: 0..<calls.count, using: &random))
-    switch Int.random(in: 0..<8, using: &random) {
-    case 0: calls.randomElement(using: &random)?.cancel("random")
-    case _ where handle == nil: break
-    case 1: _ = fake_connect(handle)
-    case 2: _ = fake.read(handle)
-    case 3: fake.send(handle, "HTTP/2 200", "content-type: application/grpc", "")
-    case 4: send(handle, Self.envelope)
-    case 5: fake.send(handle, "grpc-status: 0")
-    case 6: respond(handle, status: Int.random(in: 0...17, using: &random))
-    default: fake_complete(handle, Bool.random(using: &random) ? CURLE_OK : CURLE_RECV_ERROR, "broken")
+  @Test func clientStreamingSendsSequence() async throws {
+    server.handle("test.v1.Echo/Client") { call in
+      let numbers = try await call.readRequest().map { try $0["number"] as Int }
+      return ServerResponse(messages: [["number": numbers.reduce(0, +)]])
+    }
+    try await withRPCClient(server) { client in
+      let numbers = AsyncStream { continuation in
+        for number in 1...100 { continuation.yield(["number": number] as MessageValue) }
+        continuation.finish()
+      }
+      let sum = try await client.clientStreaming("test.v1.Echo/Client", numbers)
+      #expect(try sum.message["number"] as Int == 5050)
+      let other = try await client.clientStreaming("test.v1.Echo/Client", [["number": 1], ["number": 2]])
+      #expect(try other.message["number"] as Int == 3)
+    }
+  }
+
+  @Test func bidirectionalCallRespondsToEachMessage() async throws {
+    server.handle("test.v1.Echo/Bidi") { call in ServerResponse(messages: Echo(messages: call.messages)) }
+    try await withRPCClient(server) { client in
+      let texts = try await client.bidirectional("test.v1.Echo/Bidi") { requests, responses in
+        var texts: [String] = []
+        try await requests.send(["text": "1"])
+        for try await response in responses {
+          texts.append(try response["text"])
+          guard texts.count < 5 else {
+            requests.finish()
+            continue
+          }
+          try await requests.send(["text": "\(texts.count + 1)"])
+        }
+        return texts
+      }
+      #expect(texts == ["1", "2", "3", "4", "5"])
+    }
+  }
+
+  @Test func errorHasCodeMessageDetailsMetadataAndOrigin() async throws {
+    let error = RPCError(
+      .notFound, "gone", details: [StatusDetail(typeName: "a.B", value: [1])], origin: .server)
+    server.fail("test.v1.Echo/Unary", error, trailers: ["t": "2"])
+    try await withRPCClient(server) { client in
+      let thrown = await #expect(throws: RPCError.self) {
+        try await client.unary("test.v1.Echo/Unary", [:])
+      }
+      #expect(thrown?.code == .notFound)
+      #expect(thrown?.message == "gone")
+      #expect(thrown?.details == error.details)
+      #expect(thrown?.origin == .server)
+      #expect(thrown?.metadata["t"] == "2")
+    }
+  }
+
+  @Test func errorAfterMessagesIsThrownAfterThem() async throws {
+    server.fail(
+      "test.v1.Echo/Server", RPCError(.aborted, "enough", origin: .server), after: ["number": 1],
+      ["number": 2])
+    try await withRPCClient(server) { client in
+      var numbers: [Int] = []
+      do throws(RPCError) {
+        for try await item in try await client.serverStreaming("test.v1.Echo/Server", [:]) {
+          numbers.append((try? item["number"] as Int) ?? 0)
+        }
+        Issue.record("no error")
+      } catch {
+        #expect(error.code == .aborted)
+      }
+      #expect(numbers == [1, 2])
+    }
+  }
+
+  @Test(arguments: [
+    ("test.v1.Echo/None", StatusCode.unimplemented), ("nothing", .invalidArgument),
+    ("test.v1.Echo/Server", .invalidArgument),
+  ])
+  func rejectsMethodsThatCannotBeCalled(_ method: String, _ code: StatusCode) async throws {
+    try await withRPCClient(server) { client in
+      let error = await #expect(throws: RPCError.self) { try await client.unary(method, [:]) }
+      #expect(error?.code == code)
+      #expect(error?.origin == .request)
+    }
+  }
+
+  @Test func rejectsMessageThatDoesNotFit() async throws {
+    try await withRPCClient(server) { client in
+      for message: MessageValue in [["none": 1], ["number": "x"], ["list": 5], ["color": "BLUE"]] {
+        let error = await #expect(throws: RPCError.self) {
+          try await client.unary("test.v1.Echo/Unary", message)
+        }
+        #expect(error?.code == .invalidArgument)
+      }
+    }
+    #expect(server.calls.isEmpty)
+  }
+
+  @Test func generatedTypesNeedNoSchema() async throws {
+    server.respond(to: "test.v1.Echo/Unary", ["text": "pong"])
+    let method = RPCMethod<[UInt8], [UInt8]>(
+      MethodName(service: "test.v1.Echo", method: "Unary"), serialize: { $0 }, parse: { $0 })
+    try await withRPCClient(server) { client in
+      let reply = try await client.unary(method, [10, 1, 120])
+      #expect(reply.message == [10, 4, 112, 111, 110, 103])
+    }
+    #expect(try server.calls.first?.messages.first?["text"] as String? == "x")
+  }
+
+  @Test func thousandCallsAtOnce() async throws {
+    server.handle("test.v1.Echo/Unary") { call in
+      let messages = try await call.readRequest()
+      return ServerResponse(messages: messages.map { MessageValue($0) })
+    }
+    try await withRPCClient(server) { client in
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        for number in 0..<1000 {
+          group.addTask {
+            let reply = try await client.unary("test.v1.Echo/Unary", ["number": number])
+            return try reply.message["number"]
+          }
+        }
+        var numbers: Set<Int> = []
+        for try await number in group { numbers.insert(number) }
+        #expect(numbers.count == 1000)
+      }
     }
   }
 }
 
-/// Counts how often it finishes.
-private final class Watcher: Interceptor {
-  let stages: Stages = [.requestStart, .metrics]
-  private let holdsMetrics: Bool
-  private var held: HeldToken<CallMetrics, Report>?
-  private(set) var finishes = 0
+/// The messages of a request as those of a response.
+struct Echo: AsyncSequence, Sendable {
+  typealias Failure = any Error
 
-  init(holdsMetrics: Bool) { self.holdsMetrics = holdsMetrics }
+  let messages: AsyncMessages
 
-  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) {
-    if holdsMetrics { held = HeldToken(token) } else { token.proceed(metrics) }
-  }
-  func finish(_ outcome: Outcome) { finishes += 1 }
-}
-
-private struct WatcherFactory: InterceptorFactory {
-  let make: @Sendable () -> Watcher
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? { make() }
-}
-
-/// Records what a call reports.
-private final class CallRecorder: CallObserver {
-  var events: [String] = []
-  var error: RPCError?
-  var onEnd: () -> Void = {}
-  /// The error to throw at a message.
-  var refusal: RPCError?
-  private(set) var measures = 0
-
-  func receive(_ event: CallEvent<Payload>) throws(RPCError) {
-    if case .responseMessage = event, let refusal { throw refusal }
-    switch event {
-    case .responseStart: events.append("start")
-    case .responseMessage(.bytes(let bytes)): events.append("message \(bytes.count)")
-    case .responseMessage: events.append("message")
-    case .responseEnd(let end):
-      error = end.error
-      events.append("end \(end.code.name)")
-      onEnd()
-    case .metrics: measures += 1
-    case .requestStart, .requestMessage, .requestEnd: break
+  struct AsyncIterator: AsyncIteratorProtocol {
+    var messages: any AsyncIteratorProtocol<Message, any Error>
+    mutating func next() async throws -> MessageValue? {
+      try await messages.next(isolation: #isolation).map { MessageValue($0) }
     }
   }
+
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(messages: messages.makeAsyncIterator()) }
 }

@@ -282,6 +282,7 @@ struct TransferTests {
         delegate: recorder)
     }
     var rounds = 0
+    loop?.mailbox.post {}
     try loop?.run {
       rounds += 1
       return rounds > 1

@@ -1,7 +1,7 @@
 import CommandLine
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import System
 import Transport
@@ -59,7 +59,7 @@ package final class HealthCheck {
   }
 
   private func start(
-    _ client: RPCClient, _ methods: HealthMethods, _ message: Message, _ connection: ConnectionOptions
+    _ client: LoopClient, _ methods: HealthMethods, _ message: Message, _ connection: ConnectionOptions
   ) {
     let method = isWatching ? methods.watch : methods.check
     let remaining = giveUpTime.map { max($0 - .now, .milliseconds(1)) }

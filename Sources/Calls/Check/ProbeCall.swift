@@ -1,6 +1,6 @@
 import Interception
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 
 /// A call of a command itself, whose result is a value.
@@ -26,7 +26,7 @@ final class ProbeCall: CallObserver {
   ///   - onMessage: Called with each response message.
   ///   - completion: Called once with the result, unless the call is canceled.
   init(
-    _ request: CallRequest, _ message: Message, _ client: RPCClient,
+    _ request: CallRequest, _ message: Message, _ client: LoopClient,
     onMessage: @escaping (Message) -> Void = { _ in }, completion: @escaping (Result) -> Void
   ) {
     output = request.method.output

@@ -1,7 +1,7 @@
 import CommandLine
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import Reflection
 import System
@@ -49,7 +49,7 @@ package final class ServerCheck {
     throw Failure(reported: cause?.layer == .tls ? .tls : .connection)
   }
 
-  private func wait(_ client: RPCClient, _ isDone: () -> Bool) throws {
+  private func wait(_ client: LoopClient, _ isDone: () -> Bool) throws {
     guard try !CommandLoop(client.loop).run(until: isDone) else { throw Failure(reported: Interrupt.status) }
   }
 
@@ -77,7 +77,7 @@ package final class ServerCheck {
     return options
   }
 
-  private func probe(_ client: RPCClient, _ purpose: ConnectionProbe.Purpose) throws -> ConnectionFacts {
+  private func probe(_ client: LoopClient, _ purpose: ConnectionProbe.Purpose) throws -> ConnectionFacts {
     var result: ConnectionFacts?
     let probe = try connectionProbe(client, purpose) { result = $0 }
     defer { probe.cancel() }
@@ -87,7 +87,8 @@ package final class ServerCheck {
   }
 
   private func connectionProbe(
-    _ client: RPCClient, _ purpose: ConnectionProbe.Purpose, _ completion: @escaping (ConnectionFacts) -> Void
+    _ client: LoopClient, _ purpose: ConnectionProbe.Purpose,
+    _ completion: @escaping (ConnectionFacts) -> Void
   ) throws -> ConnectionProbe {
     let options = try connection(.grpc)
     do {
@@ -98,7 +99,7 @@ package final class ServerCheck {
   }
 
   /// Checks name, connection and TLS. Returns false if no call is possible.
-  private func checkConnection(_ client: RPCClient) throws -> Bool {
+  private func checkConnection(_ client: LoopClient) throws -> Bool {
     var facts = try probe(client, .connect)
     report.add(connection: facts, request.target, hint)
     var failed = try refined(facts.error?.cause, client)
@@ -146,7 +147,7 @@ package final class ServerCheck {
   }
 
   /// The cause of a failed connection. Servers for HTTP/2 without TLS close the connection in the handshake.
-  private func refined(_ cause: ConnectionCause?, _ client: RPCClient) throws -> ConnectionCause? {
+  private func refined(_ cause: ConnectionCause?, _ client: LoopClient) throws -> ConnectionCause? {
     guard let cause, cause == .handshakeCut else { return cause }
     return cause.refined(
       by: try probe(client, .readFirstBytes), hasCertificate: request.server.cert != nil, requiresHTTP2: true)
@@ -160,7 +161,7 @@ package final class ServerCheck {
   // MARK: Protocols
 
   /// Calls the health service over each protocol. Returns the protocols that work.
-  private func checkProtocols(_ client: RPCClient) throws -> [ProtocolName] {
+  private func checkProtocols(_ client: LoopClient) throws -> [ProtocolName] {
     let methods = try HealthMethods()
     let message = try methods.request("")
     var working: [ProtocolName] = []
@@ -206,7 +207,7 @@ package final class ServerCheck {
   // MARK: Reflection
 
   /// Checks the versions of reflection. Returns a method that can be called without a schema.
-  private func checkReflection(_ client: RPCClient, _ name: ProtocolName) throws -> Bool {
+  private func checkReflection(_ client: LoopClient, _ name: ProtocolName) throws -> Bool {
     var versions: [String] = []
     var services: Set<String> = []
     for version in [ReflectionVersion.v1, .v1alpha] {

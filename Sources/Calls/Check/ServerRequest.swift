@@ -1,7 +1,7 @@
 import CommandLine
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import System
 import Transport

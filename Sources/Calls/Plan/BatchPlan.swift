@@ -1,6 +1,6 @@
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 
 /// The plan of a batch of calls.
 package struct BatchPlan: Equatable {

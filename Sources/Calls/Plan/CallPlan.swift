@@ -3,7 +3,7 @@ import Glibc
 import Interception
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import Transport
 

@@ -3,7 +3,7 @@ import Glibc
 import Interceptors
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import System
 import Transport

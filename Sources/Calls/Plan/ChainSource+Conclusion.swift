@@ -1,17 +1,17 @@
 import Interception
 import Output
-import RPCClient
+import CallEngine
 
 extension ChainSource {
   /// Makes the interceptors write or send what they have collected, and waits until they have, or for a signal. To be
   /// called once, after their last call.
-  package func conclude(_ client: RPCClient, log: @escaping LogSink) {
+  package func conclude(_ client: LoopClient, log: @escaping LogSink) {
     Self.conclude(registrations, client, log: log)
   }
 
   /// The same for interceptors of which some are not on the chain any more.
   package static func conclude(
-    _ interceptors: [InterceptorRegistration], _ client: RPCClient, log: @escaping LogSink
+    _ interceptors: [InterceptorRegistration], _ client: LoopClient, log: @escaping LogSink
   ) {
     let areDone = client.conclude(interceptors, log: log)
     guard !areDone() else { return }

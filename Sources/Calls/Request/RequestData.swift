@@ -1,7 +1,7 @@
 import Interceptors
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import System
 

@@ -1,6 +1,6 @@
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import Transport
 

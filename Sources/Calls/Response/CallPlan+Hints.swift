@@ -1,5 +1,5 @@
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 
 /// The hints for errors of calls.

@@ -2,7 +2,7 @@ import Interception
 import Interceptors
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import System
 

@@ -1,5 +1,5 @@
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import Reflection
 import Transport
@@ -19,7 +19,7 @@ package final class TypeLookup {
 
   private let source: ReflectionSource
   private let pool: DescriptorPool
-  private let client: RPCClient
+  private let client: LoopClient
   /// Whether responses can contain an `Any`. Computed for the first response.
   private lazy var canHoldAny = Self.canHoldAny(output)
   private let output: MessageType
@@ -31,7 +31,7 @@ package final class TypeLookup {
   private var isOver = false
 
   /// Creates the lookup for the responses of a plan's calls. Returns nil if the server must not be asked.
-  package init?(_ plan: CallPlan, client: RPCClient) {
+  package init?(_ plan: CallPlan, client: LoopClient) {
     guard let source = plan.reflection else { return nil }
     self.source = source
     self.client = client

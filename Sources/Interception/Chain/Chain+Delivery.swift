@@ -317,7 +317,7 @@ extension Chain {
   }
 
   private func call(
-    _ item: Item, _ stage: Stage, _ tokenID: TokenID, to interceptor: any Interceptor
+    _ item: Item, _ stage: Stage, _ tokenID: TokenID, to interceptor: any StagedInterceptor
   ) throws {
     switch item {
     case .requestMessage(let forms):

@@ -93,7 +93,7 @@ extension Chain {
   @inline(__always)
   private func show(
     _ entries: Span<FastPathEntry>, _ next: inout Int, _ recipients: Int, identity: Int,
-    _ give: (any Interceptor, TokenID) throws -> Void
+    _ give: (any StagedInterceptor, TokenID) throws -> Void
   ) {
     let sink = sink
     let clock = environment.clock

@@ -19,7 +19,7 @@ final class InterceptorSlot {
   let name: String
   let handle: InterceptorHandle
   /// The instance; released when the call has finished.
-  private(set) var interceptor: (any Interceptor)?
+  private(set) var interceptor: (any StagedInterceptor)?
   /// Its stages; those of the response without messages after it has begun to respond itself.
   var stages: Stages
   let requirements: InterceptorRequirements
@@ -56,7 +56,7 @@ final class InterceptorSlot {
   /// The clock's numbers of its timers.
   var timers: [CallTimer: Int] = [:]
 
-  init(name: String, handle: InterceptorHandle, interceptor: any Interceptor, position: Int) {
+  init(name: String, handle: InterceptorHandle, interceptor: any StagedInterceptor, position: Int) {
     self.name = name
     self.handle = handle
     self.interceptor = interceptor
@@ -81,7 +81,7 @@ final class InterceptorSlot {
   var nodes: [PipelineNode] { [requestNode, requestBytesNode, responseBytesNode, responseNode, report] }
 
   /// Releases the instance. The slot stays, with the nodes that tokens refer to.
-  func release() -> (any Interceptor)? {
+  func release() -> (any StagedInterceptor)? {
     defer { interceptor = nil }
     return interceptor
   }

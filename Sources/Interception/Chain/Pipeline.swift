@@ -1,6 +1,6 @@
 /// A node that wants messages, with what the fast path needs of it.
 struct FastPathEntry {
-  let interceptor: any Interceptor
+  let interceptor: any StagedInterceptor
   let node: PipelineNode
   let stage: Stage
   let position: Int

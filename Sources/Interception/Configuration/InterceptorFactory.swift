@@ -14,7 +14,7 @@ public protocol InterceptorFactory: Sendable {
   ///   - context: What the interceptor may request of the call.
   /// - Returns: The interceptor; nil to decline, so that the call does not pass through it.
   /// - Throws: An error that fails the call before anything is sent.
-  func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)?
+  func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)?
 
   /// A call has finished: starts to send what is collected, if the factory sends it somewhere. `[loop's thread]`
   func callFinished(_ network: FactoryNetwork)
@@ -42,15 +42,15 @@ extension InterceptorFactory {
 
 /// A factory that calls a function.
 public struct ClosureFactory: InterceptorFactory {
-  private let body: @Sendable (CallFacts, CallContext) throws -> (any Interceptor)?
+  private let body: @Sendable (CallFacts, CallContext) throws -> (any StagedInterceptor)?
 
   /// Makes a factory that calls `body`.
-  public init(_ body: @escaping @Sendable (CallFacts, CallContext) throws -> (any Interceptor)?) {
+  public init(_ body: @escaping @Sendable (CallFacts, CallContext) throws -> (any StagedInterceptor)?) {
     self.body = body
   }
 
   /// Calls the function.
-  public func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
+  public func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
     try body(call, context)
   }
 }

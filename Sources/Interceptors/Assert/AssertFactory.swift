@@ -61,7 +61,7 @@ struct AssertFactory: InterceptorFactory {
     completion()
   }
 
-  func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
     if let type = call.responseType {
       for expected in expectations.fields {
         do throws(ConditionError) {

@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 
 /// Checks one call against its expectations. It forwards everything, and reports failures at the end.
-final class Assertions: Interceptor {
+final class Assertions: StagedInterceptor {
   let stages: Stages
   private let expected: Expectations
   private let call: CallFacts

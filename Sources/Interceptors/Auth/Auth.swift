@@ -2,7 +2,7 @@ import Interception
 import RPCProtocols
 
 /// Adds credentials to one call's request. If the server rejects a token, a new one is fetched, once.
-final class Auth: Interceptor, @unchecked Sendable {
+final class Auth: StagedInterceptor, @unchecked Sendable {
   /// The maximum size of a request that is kept for a second attempt, in bytes.
   private static let replayBytes = 1 << 20
 

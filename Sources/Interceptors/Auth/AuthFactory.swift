@@ -82,7 +82,7 @@ struct AuthFactory: InterceptorFactory {
     return declaration
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     plan.scope.note(target: call.target)
     return Auth(plan, call, context)
   }

@@ -2,7 +2,7 @@ import Interception
 import RPCProtocols
 
 /// Fails one call if the breaker of its server is open, and reports its result to the breaker otherwise.
-final class Breaker: Interceptor {
+final class Breaker: StagedInterceptor {
   let stages: Stages
   private let breaker: CircuitBreaker
   private let codes: Set<StatusCode>

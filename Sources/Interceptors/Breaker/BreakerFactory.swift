@@ -37,7 +37,7 @@ struct BreakerFactory: InterceptorFactory {
     InterceptorDeclaration(stages: [.requestStart, .responseStart, .responseEnd])
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     Breaker(breaker, codes, call, context)
   }
 }

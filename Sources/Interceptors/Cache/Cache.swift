@@ -4,7 +4,7 @@ import RPCProtocols
 
 /// Responds to one call with a stored response, or stores that of the server.
 // Sendable, because the responses to other calls pass through `post`: everything here runs on the loop's thread.
-final class Cache: Interceptor, @unchecked Sendable {
+final class Cache: StagedInterceptor, @unchecked Sendable {
   /// What is stored, and for how long.
   struct Policy: Sendable {
     /// How long a response is used at most.

@@ -42,7 +42,7 @@ struct CacheFactory: InterceptorFactory {
       stages: Cache.stages, effects: [.readsHeaders, .readsMessages, .responds, .reusesResponses])
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     // The messages of a subrequest are bytes without a schema.
     guard !call.isSubrequest else { return nil }
     guard call.kind == .unary else {

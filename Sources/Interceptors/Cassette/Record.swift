@@ -45,13 +45,13 @@ struct RecordFactory: InterceptorFactory {
     InterceptorDeclaration(stages: Record.stages, effects: .exports)
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     Record(writer.makeRecording(of: call), context)
   }
 }
 
 /// Records one call to a cassette, and forwards everything.
-final class Record: Interceptor {
+final class Record: StagedInterceptor {
   static let stages: Stages = [
     .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
   ]

@@ -7,7 +7,7 @@ import RPCProtocols
 /// As request messages arrive, recorded calls that do not match are dropped. The first remaining one
 /// determines the response: each response message is sent after as many request messages as in the recording.
 /// So bidirectional streams alternate as recorded.
-final class Replay: Interceptor {
+final class Replay: StagedInterceptor {
   /// The stages of a replay.
   ///
   /// - Parameter records: Whether calls that are not in the cassette are recorded.

@@ -116,7 +116,7 @@ final class ReplayFactory: InterceptorFactory {
       effects: writer == nil ? .responds : [.responds, .exports])
   }
 
-  func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
     do {
       let candidates = try candidates(for: call)
       if candidates.isEmpty, miss == .pass { return nil }

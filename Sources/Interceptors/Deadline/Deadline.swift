@@ -2,7 +2,7 @@ import Interception
 import RPCProtocols
 
 /// Limits the time of one call.
-final class Deadline: Interceptor {
+final class Deadline: StagedInterceptor {
   let stages: Stages
   private let limits: DeadlineFactory.Limits
   private let context: CallContext

@@ -39,7 +39,7 @@ struct DeadlineFactory: InterceptorFactory {
     InterceptorDeclaration(stages: Deadline.stages(limits))
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     var limits = limits
     if !call.kind.serverStreams { limits.idle = nil }
     guard limits.initial != nil || limits.max != nil || limits.idle != nil else { return nil }

@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 
 /// Changes fields of the messages of one call.
-final class Edit: Interceptor {
+final class Edit: StagedInterceptor {
   let stages: Stages
   private let request: [FieldChange]
   private let response: [FieldChange]

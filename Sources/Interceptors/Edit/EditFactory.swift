@@ -56,7 +56,7 @@ struct EditFactory: InterceptorFactory {
   }
 
   /// - Throws: `RPCError` if the messages of the method have no such field.
-  func make(for call: CallFacts, _ context: CallContext) throws(RPCError) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) throws(RPCError) -> (any StagedInterceptor)? {
     // The messages of a subrequest are bytes without a schema.
     guard !call.isSubrequest else { return nil }
     let edit = Edit(request: request, response: response, functions, context)

@@ -2,7 +2,7 @@ import Interception
 import RPCProtocols
 
 /// Injects faults into one call.
-final class Fault: Interceptor {
+final class Fault: StagedInterceptor {
   let stages: Stages
   private var plan: FaultPlan
   private let obeysHeaders: Bool

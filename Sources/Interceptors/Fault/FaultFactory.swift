@@ -79,7 +79,7 @@ struct FaultFactory: InterceptorFactory {
     return InterceptorDeclaration(stages: plan.stages(obeysHeaders: obeysHeaders), effects: effects)
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     var plan = plan
     // Dropping the only message of a direction would fail the call.
     if !call.kind.clientStreams { plan.request.drop = 0 }

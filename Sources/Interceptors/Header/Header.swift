@@ -3,7 +3,7 @@ import RPCProtocols
 import Synchronization
 
 /// Changes the headers of one call.
-final class Header: Interceptor, Sendable {
+final class Header: StagedInterceptor, Sendable {
   let stages: Stages
   private let changes: HeaderFactory.Changes
   private let services: any InterceptorServices

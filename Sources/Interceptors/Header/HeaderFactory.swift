@@ -75,7 +75,7 @@ struct HeaderFactory: InterceptorFactory {
       stages: changes.stages, effects: changes.request.isEmpty ? [] : .changesHeaders)
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     Header(changes, services, context)
   }
 

@@ -4,7 +4,7 @@ import RPCProtocols
 /// Hedges one call: several attempts run at once, and the first good response is the response of the call.
 ///
 /// The chain makes the attempts, as the requirements state; the policy decides about them.
-final class Hedge: Interceptor {
+final class Hedge: StagedInterceptor {
   let stages: Stages = []
   let requirements: InterceptorRequirements
 

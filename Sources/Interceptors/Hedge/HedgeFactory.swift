@@ -37,7 +37,7 @@ struct HedgeFactory: InterceptorFactory {
     InterceptorDeclaration(stages: [], effects: .repeatsAttempts)
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     guard call.isIdempotent || namesMethods else {
       if !call.isSubrequest {
         context.log(

@@ -3,7 +3,7 @@ import RPCProtocols
 
 /// Holds one call until the limit admits it, or fails it.
 // Sendable, because the signals of other calls pass through `post`: everything here runs on the loop's thread.
-final class Limit: Interceptor, @unchecked Sendable {
+final class Limit: StagedInterceptor, @unchecked Sendable {
   let stages: Stages = [.requestStart, .responseEnd]
   let requirements = InterceptorRequirements(holdsForLong: true)
   private let limiter: Limiter

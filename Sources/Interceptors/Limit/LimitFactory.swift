@@ -51,7 +51,7 @@ struct LimitFactory: InterceptorFactory {
 
   var declaration: InterceptorDeclaration { InterceptorDeclaration(stages: [.requestStart, .responseEnd]) }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     Limit(limiter, waits: whenFull == .wait, isSubrequest: call.isSubrequest, context)
   }
 }

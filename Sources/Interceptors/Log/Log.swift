@@ -46,7 +46,7 @@ protocol LogWriter: AnyObject {
 }
 
 /// Logs one call, and forwards everything. A write error is reported, and does not end the call.
-final class Log: Interceptor {
+final class Log: StagedInterceptor {
   static let stages: Stages = [
     .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
   ]

@@ -66,7 +66,7 @@ struct LogFactory: InterceptorFactory {
     completion()
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     let writer: any LogWriter
     switch target {
     case .lines(let file, true): writer = NDJSONLog(file, call, options)

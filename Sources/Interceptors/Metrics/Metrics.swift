@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The latency is the time from the request's start to the response's end where the interceptor is on the chain: that of a
 /// stream includes its messages, and that of a retried call all attempts.
-final class Metrics: Interceptor {
+final class Metrics: StagedInterceptor {
   let stages: Stages = [.requestStart, .responseEnd]
   private let statistics: MetricsFactory.Shared
   private let facts: CallFacts

@@ -103,7 +103,7 @@ struct MetricsFactory: InterceptorFactory {
 
   var declaration: InterceptorDeclaration { InterceptorDeclaration(stages: [.requestStart, .responseEnd]) }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     Metrics(shared, call, context)
   }
 

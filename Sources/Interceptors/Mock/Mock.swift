@@ -7,7 +7,7 @@ import RPCProtocols
 /// The first message decides, or the half-close of a stream without messages. The response to a client stream
 /// is sent at the half-close; for a bidirectional stream, its messages are sent at once, and those of `each`
 /// in response to each request message.
-final class Mock: Interceptor {
+final class Mock: StagedInterceptor {
   static let stages: Stages = [.requestStart, .requestMessage, .requestEnd]
 
   var stages: Stages { Self.stages }

@@ -52,7 +52,7 @@ final class MockFactory: InterceptorFactory {
     InterceptorDeclaration(stages: Mock.stages, effects: .responds)
   }
 
-  func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
     var fitting: [PreparedStub] = []
     for (index, stub) in stubs.enumerated() where stub.method.matches(call.method) {
       do {

@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 
 /// Retries one call according to its policy, and repeats it until its response meets the conditions of the policy.
-final class Retry: Interceptor {
+final class Retry: StagedInterceptor {
   /// The header with the number of earlier attempts (gRFC A6, "Exposed Retry Metadata").
   static let countHeader = "grpc-previous-rpc-attempts"
 

@@ -144,7 +144,7 @@ struct RetryFactory: InterceptorFactory {
       effects: .repeatsAttempts)
   }
 
-  func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
     guard let policy = policy(for: call.method), policy.attempts ?? 2 > 1 else { return nil }
     guard only == .all || call.isIdempotent else {
       context.log(.debug, "not applied: the schema does not mark \(call.method) as idempotent")

@@ -2,7 +2,7 @@ import Interception
 import RPCProtocols
 
 /// Sends a copy of one call to a second server. Forwards everything at once and unchanged.
-final class Shadow: Interceptor {
+final class Shadow: StagedInterceptor {
   static let stages: Stages = [.requestStart, .requestBytes, .requestEnd, .responseBytes, .responseEnd]
   let stages: Stages = Shadow.stages
   private let plan: ShadowPlan

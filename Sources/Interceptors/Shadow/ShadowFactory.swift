@@ -54,7 +54,7 @@ struct ShadowFactory: InterceptorFactory {
 
   var declaration: InterceptorDeclaration { InterceptorDeclaration(stages: Shadow.stages, effects: .exports) }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     // Calls of interceptors belong to another call, and further attempts are copies already.
     guard !call.isSubrequest, call.attempt == 1 else { return nil }
     guard call.kind == .unary else {

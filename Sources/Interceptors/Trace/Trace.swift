@@ -2,7 +2,7 @@ import Interception
 import RPCProtocols
 
 /// Makes a span of one call, and sends its identity in the request's headers.
-final class Trace: Interceptor {
+final class Trace: StagedInterceptor {
   let stages: Stages = [.requestStart, .responseEnd]
   private let plan: TraceFactory.Plan
   private let facts: CallFacts
@@ -64,7 +64,7 @@ final class Trace: Interceptor {
 }
 
 /// Makes a span of one attempt at a call, below the span of the call, with an event for each message.
-final class TraceAttempt: Interceptor {
+final class TraceAttempt: StagedInterceptor {
   let stages: Stages
   private let exporter: SpanExporter
   private let facts: CallFacts

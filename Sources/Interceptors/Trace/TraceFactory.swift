@@ -62,7 +62,7 @@ struct TraceFactory: InterceptorFactory {
     let exporter: SpanExporter
     let hasMessages: Bool
 
-    func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+    func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
       TraceAttempt(exporter, hasMessages: hasMessages, call, context)
     }
   }
@@ -77,7 +77,7 @@ struct TraceFactory: InterceptorFactory {
     InterceptorDeclaration(stages: [.requestStart, .responseEnd], effects: .changesHeaders)
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     let problem = plan.takeProblem()
     if !problem.isEmpty { context.log(.warning, problem) }
     return Trace(plan, call, context)

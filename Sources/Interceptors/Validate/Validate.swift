@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 
 /// Validates the messages of one call.
-final class Validate: Interceptor {
+final class Validate: StagedInterceptor {
   /// What a violation causes.
   enum Effect: String, CaseIterable {
     case fail, warn, off

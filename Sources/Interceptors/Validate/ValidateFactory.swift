@@ -33,7 +33,7 @@ struct ValidateFactory: InterceptorFactory {
       effects: requests == .off ? [] : .readsMessages)
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     // Without a schema there are no rules.
     guard call.requestType != nil, !call.isSubrequest else { return nil }
     return Validate(

@@ -11,7 +11,7 @@ struct PluginFactory: InterceptorFactory {
     InterceptorDeclaration(stages: instance.description.stages, effects: instance.description.effects)
   }
 
-  func make(for facts: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
+  func make(for facts: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
     let functions = instance.description.functions
     let call = PluginCall(facts, context)
     guard let number = instance.calls.insert(call) else {
@@ -42,7 +42,7 @@ struct PluginFactory: InterceptorFactory {
 }
 
 /// The interceptor of a plugin in one call.
-final class PluginInterceptor: Interceptor {
+final class PluginInterceptor: StagedInterceptor {
   private(set) var stages: Stages = []
   private(set) var requirements = InterceptorRequirements()
   private let instance: PluginInstance

@@ -17,7 +17,7 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
 
   var declaration: InterceptorDeclaration { plugin.declaration }
 
-  func make(for call: CallFacts, _ context: CallContext) throws -> (any Interceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
     callCount += 1
     guard let interceptor = try plugin.make(for: call, context) else {
       declinedCount += 1
@@ -53,13 +53,13 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
 }
 
 /// Passes everything on to an interceptor, and reports its stages.
-private final class RecordedInterceptor: Interceptor {
+private final class RecordedInterceptor: StagedInterceptor {
   var stages: Stages { inner.stages }
   var requirements: InterceptorRequirements { inner.requirements }
-  private let inner: any Interceptor
+  private let inner: any StagedInterceptor
   private let record: (Stage) -> Void
 
-  init(_ inner: any Interceptor, _ record: @escaping (Stage) -> Void) {
+  init(_ inner: any StagedInterceptor, _ record: @escaping (Stage) -> Void) {
     self.inner = inner
     self.record = record
   }

@@ -4,7 +4,7 @@ import RPCProtocols
 
 /// An interceptor next to the plugin on the chain. It holds every value for a round of the loop, and may end
 /// the call in the round in which it releases values.
-final class SelfTestPeer: Interceptor {
+final class SelfTestPeer: StagedInterceptor {
   /// How it ends the call after receiving the whole request.
   enum Ending {
     case none, response, failure

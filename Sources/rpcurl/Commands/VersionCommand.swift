@@ -3,7 +3,7 @@ import CommandLine
 import Interceptors
 import Output
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 import Transport
 

@@ -1,6 +1,6 @@
 // What a call costs more through the asynchronous client than through the loop, without a network.
-import AsyncClient
 import RPCClient
+import CallEngine
 
 /// Makes the file of the benchmark: `b.S` with the unary `U` and the server-streaming `T`, of one message.
 func benchmarkSchema() throws -> DescriptorPool {
@@ -21,7 +21,7 @@ func benchmarkSchema() throws -> DescriptorPool {
 }
 
 /// Responds on the loop's thread, in place of a server.
-final class Responder: Interceptor {
+final class Responder: StagedInterceptor {
   let stages: Stages = [.requestStart, .requestMessage, .requestEnd]
   private let context: CallContext
   private let count: Int

@@ -11,7 +11,7 @@ import Protobuf
 import RPCProtocols
 
 /// Passes everything on, at every stage.
-final class Passing: Interceptor {
+final class Passing: StagedInterceptor {
   let stages: Stages
   init(_ stages: Stages) { self.stages = stages }
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) { token.proceed(message) }

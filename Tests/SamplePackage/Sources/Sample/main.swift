@@ -1,8 +1,8 @@
 // Calls demo.v1.Demo through its own interceptor: Sample DESCRIPTOR-SET URL NAME
-import AsyncClient
+import RPCClient
 import RPCClientSwiftProtobuf
 
-struct Tenant: AsyncInterceptor {
+struct Tenant: Interceptor {
   func intercept(_ request: inout Request, next: Next) async throws -> Response {
     request.headers["x-tenant"] = "blue"
     return try await next(request)

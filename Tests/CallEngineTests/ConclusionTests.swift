@@ -8,7 +8,7 @@ import Testing
 import Transport
 import TransportSupport
 
-@testable import RPCClient
+@testable import CallEngine
 
 /// What factories of interceptors do after calls, over a libcurl without a network.
 struct ConclusionTests {
@@ -23,7 +23,7 @@ struct ConclusionTests {
 
     let state = Mutex(State())
 
-    func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? { nil }
+    func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? { nil }
 
     func callFinished(_ network: FactoryNetwork) {
       state.withLock { $0.sent += 1 }
@@ -62,7 +62,7 @@ struct ConclusionTests {
   }
 
   /// Makes a call, which ends, and returns when the factory has sent its request.
-  private func runCall(_ client: RPCClient) throws {
+  private func runCall(_ client: LoopClient) throws {
     let name = try #require(MethodName("pkg.S/M"))
     var request = CallRequest(
       method: try OpaqueMethod.descriptor(of: name), target: "http://h", userAgent: "test")
@@ -81,7 +81,7 @@ struct ConclusionTests {
   }
 
   @Test func requestOfAFactoryOutlivesTheCall() throws {
-    let client = try RPCClient()
+    let client = try LoopClient()
     try runCall(client)
     let areDone = client.conclude([registration], log: { _ in })
     #expect(!areDone())
@@ -97,14 +97,14 @@ struct ConclusionTests {
   }
 
   @Test func conclusionWithoutWorkIsDoneAtOnce() throws {
-    let client = try RPCClient()
+    let client = try LoopClient()
     #expect(client.conclude([], log: { _ in })())
     #expect(client.conclude([registration], log: { _ in })())
   }
 
   @Test func releasedClientCancelsRequestsOfFactories() throws {
     func callAndRelease() throws {
-      let client = try RPCClient()
+      let client = try LoopClient()
       try runCall(client)
       #expect(fake.handle() != nil)
     }

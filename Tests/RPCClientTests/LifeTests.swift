@@ -1,4 +1,4 @@
-import AsyncClient
+import RPCClient
 import RPCClientTesting
 import Synchronization
 import Testing
@@ -8,7 +8,7 @@ import Testing
   private let server = testServer()
 
   /// Counts the calls that have finished, and how.
-  private struct Finishes: AsyncInterceptor {
+  private struct Finishes: Interceptor {
     let codes: Signal<[StatusCode]>
 
     func intercept(_ request: inout Request, next: Next) async throws -> Response {

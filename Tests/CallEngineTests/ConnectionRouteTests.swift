@@ -1,7 +1,7 @@
 import Testing
 import Transport
 
-@testable import RPCClient
+@testable import CallEngine
 
 struct ConnectionRouteTests {
   @Test func namesWhatSelectsServerAndClient() {

@@ -5,7 +5,7 @@ import Transport
 
 /// Makes the calls and HTTP requests of a call's interceptors, over the client's loop and connections.
 final class ClientSubrequestTransport: SubrequestTransport {
-  private weak var client: RPCClient?
+  private weak var client: LoopClient?
   private let request: CallRequest
   private let onFinding: FindingSink
   // Calls that may be unfinished, and how long they may run after the end.
@@ -19,7 +19,7 @@ final class ClientSubrequestTransport: SubrequestTransport {
   ///   - client: The client whose loop is used.
   ///   - request: The call of the interceptors; its connection options and interceptors apply to their calls.
   ///   - onFinding: Receives the findings of interceptors on their calls.
-  init(_ client: RPCClient, _ request: CallRequest, onFinding: @escaping FindingSink) {
+  init(_ client: LoopClient, _ request: CallRequest, onFinding: @escaping FindingSink) {
     self.client = client
     self.request = request
     self.onFinding = onFinding
@@ -58,7 +58,7 @@ final class ClientSubrequestTransport: SubrequestTransport {
   /// Makes a call, to be started.
   private func make(
     _ call: Subrequest, _ kind: CallKind, _ facts: CallFacts, _ excluded: Set<RegistrationID>,
-    _ client: RPCClient, _ observer: any CallObserver
+    _ client: LoopClient, _ observer: any CallObserver
   ) throws(RPCError) -> Call {
     let method: MethodDescriptor
     do {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AsyncClient
+@testable import RPCClient
 
 /// Literals and subscripts of dynamic messages.
 struct MessageTests {

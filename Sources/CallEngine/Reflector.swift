@@ -21,7 +21,7 @@ public final class Reflector {
   private static let resetsForgiven = 2
 
   private let request: ReflectionRequest
-  private let client: RPCClient
+  private let client: LoopClient
   private let deadline: MonotonicClock.Instant
   private var query: ReflectionQuery
   private var connection: ConnectionOptions
@@ -30,7 +30,7 @@ public final class Reflector {
   /// The complete schema, until its call ends.
   private var schema: ReflectedSchema?
 
-  init(_ request: ReflectionRequest, client: RPCClient) {
+  init(_ request: ReflectionRequest, client: LoopClient) {
     self.request = request
     self.client = client
     connection = request.connection

@@ -1,5 +1,5 @@
 import Protobuf
-import RPCClient
+import CallEngine
 import RPCProtocols
 
 /// Finds the methods of a client in its schema.

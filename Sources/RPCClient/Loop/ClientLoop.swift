@@ -1,5 +1,5 @@
 import Interception
-import RPCClient
+import CallEngine
 import RPCProtocols
 import Transport
 

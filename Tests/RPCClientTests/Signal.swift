@@ -1,4 +1,4 @@
-import AsyncClient
+import RPCClient
 import CFakeCurl
 import RPCClientTesting
 

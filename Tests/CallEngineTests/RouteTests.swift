@@ -2,7 +2,7 @@ import RPCProtocols
 import Testing
 import Transport
 
-@testable import RPCClient
+@testable import CallEngine
 
 @Suite struct RouteTests {
   private func exposure(

@@ -1,4 +1,4 @@
-import AsyncClient
+import RPCClient
 
 /// A service with a method of each kind, whose messages are the same type: `test.proto`.
 enum TestSchema {

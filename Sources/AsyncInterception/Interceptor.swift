@@ -5,7 +5,7 @@ import RPCProtocols
 /// An interceptor written as one asynchronous function around the call.
 ///
 /// ```swift
-/// struct Tenant: AsyncInterceptor {
+/// struct Tenant: Interceptor {
 ///   func intercept(_ request: inout Request, next: Next) async throws -> Response {
 ///     request.headers["x-tenant"] = "blue"
 ///     return try await next(request)
@@ -14,9 +14,9 @@ import RPCProtocols
 /// ```
 ///
 /// The function runs on the threads of Swift's concurrency runtime, and each value crosses to the loop's thread and
-/// back: this is convenient, and slower than an `Interceptor`. One function runs for each call, and is cancelled if the
+/// back: this is convenient, and slower than an `StagedInterceptor`. One function runs for each call, and is cancelled if the
 /// call ends first.
-public protocol AsyncInterceptor: ChainMember {
+public protocol Interceptor: ChainMember {
   /// Handles one call.
   ///
   /// - Parameters:
@@ -32,7 +32,7 @@ public protocol AsyncInterceptor: ChainMember {
   var replayLimitBytes: Int { get }
 }
 
-extension AsyncInterceptor {
+extension Interceptor {
   /// The request of a call.
   public typealias Request = InterceptedRequest
   /// The response of a call.
@@ -127,20 +127,20 @@ public struct NextInterceptor: Sendable {
 
 /// A factory that adapts an asynchronous interceptor to each call.
 public struct AsyncFactory: InterceptorFactory {
-  private let interceptor: any AsyncInterceptor
+  private let interceptor: any Interceptor
   private let receivesBytes: Bool
 
   /// Makes a factory.
-  public init(_ interceptor: any AsyncInterceptor) { self.init(interceptor, receivesBytes: false) }
+  public init(_ interceptor: any Interceptor) { self.init(interceptor, receivesBytes: false) }
 
   /// - Parameter receivesBytes: Whether it receives request messages after all interceptors, as a server does.
-  package init(_ interceptor: any AsyncInterceptor, receivesBytes: Bool) {
+  package init(_ interceptor: any Interceptor, receivesBytes: Bool) {
     self.interceptor = interceptor
     self.receivesBytes = receivesBytes
   }
 
   /// Makes the interceptor of one call, unless the call does not pass through it.
-  public func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? {
+  public func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     interceptor.applies(to: call)
       ? AsyncAdapter(interceptor, call, context, receivesBytes: receivesBytes) : nil
   }

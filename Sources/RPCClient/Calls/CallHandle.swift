@@ -1,5 +1,5 @@
 import RPCProtocols
-import RPCClient
+import CallEngine
 
 /// A started call, for its tasks. Releasing it cancels the call, if it has not ended.
 final class CallHandle: Sendable {

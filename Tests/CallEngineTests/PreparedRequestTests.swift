@@ -6,15 +6,15 @@ import Testing
 import Transport
 import TransportSupport
 
-@testable import RPCClient
+@testable import CallEngine
 
 /// Calls of one request, over a libcurl without a network.
 struct PreparedRequestTests {
   private let fake = FakeLibcurl()
-  private let client: RPCClient
+  private let client: LoopClient
 
   init() throws {
-    client = try RPCClient()
+    client = try LoopClient()
     // The libcurl of the tests does not deliver again what a round that is late refuses.
     client.loop.roundTime = .seconds(60)
   }
@@ -112,7 +112,7 @@ struct PreparedRequestTests {
 }
 
 /// Adds the number of the call to its headers.
-private final class NumberAdder: Interceptor {
+private final class NumberAdder: StagedInterceptor {
   let stages: Stages = [.requestStart]
   private let number: Int
 

@@ -1,4 +1,4 @@
-import AsyncClient
+import RPCClient
 import RPCClientTesting
 import Testing
 
@@ -10,7 +10,7 @@ import Testing
   private let unary = "test.v1.Echo/Unary"
 
   /// An asynchronous interceptor that calls a closure.
-  private struct Whole: AsyncInterceptor {
+  private struct Whole: Interceptor {
     var replayLimitBytes = 0
     var methods: Set<String>?
     let body: @Sendable (inout Request, Next) async throws -> Response
@@ -23,7 +23,7 @@ import Testing
   }
 
   /// An interceptor that is called stage by stage, and notes each stage.
-  private final class Staged: Interceptor {
+  private final class Staged: StagedInterceptor {
     let stages: Stages = .all
     let name: String
     let journal: Signal<[String]>
@@ -274,7 +274,7 @@ import Testing
   @Test func factoriesAreConcludedWhenTheClientCloses() async throws {
     struct Collecting: InterceptorFactory {
       let journal: Signal<[String]>
-      func make(for call: CallFacts, _ context: CallContext) -> (any Interceptor)? { nil }
+      func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? { nil }
       func callFinished(_ network: FactoryNetwork) { journal.change { $0.append("finished") } }
       func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void) {
         journal.change { $0.append("concluded") }

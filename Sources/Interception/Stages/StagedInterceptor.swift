@@ -12,7 +12,7 @@ import RPCProtocols
 /// and a token, which must be used exactly once: in the method, or later and on any thread. One that changes headers:
 ///
 /// ```swift
-/// final class Stamp: Interceptor {
+/// final class Stamp: StagedInterceptor {
 ///   let stages = Stages.requestStart
 ///
 ///   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
@@ -26,7 +26,7 @@ import RPCProtocols
 /// One that holds values, with a `HeldToken`:
 ///
 /// ```swift
-/// final class Slow: Interceptor {
+/// final class Slow: StagedInterceptor {
 ///   let stages = Stages.responseBytes
 ///   private let context: CallContext
 ///
@@ -59,7 +59,7 @@ import RPCProtocols
 ///
 /// The default of each method passes the value on unchanged. A method that throws fails the call, even if it used the
 /// token before.
-public protocol Interceptor: AnyObject {
+public protocol StagedInterceptor: AnyObject {
   /// The stages at which the interceptor is called. Read once for each call, before the first of them.
   var stages: Stages { get }
   /// What the interceptor requires of the chain. Read once for each call, before the first stage.
@@ -92,7 +92,7 @@ public protocol Interceptor: AnyObject {
   func finish(_ outcome: Outcome)
 }
 
-extension Interceptor {
+extension StagedInterceptor {
   /// Nothing beyond the stages.
   public var requirements: InterceptorRequirements { InterceptorRequirements() }
   /// Passes the start on.

@@ -35,7 +35,7 @@ public struct ReflectionRequest: Sendable {
   }
 }
 
-extension RPCClient {
+extension LoopClient {
   /// Requests a server's schema, on the client's loop and over its connections.
   ///
   /// ```swift
