@@ -47,8 +47,7 @@ extension Session {
       if !reader.isWithin { first = index + 1 }
       let read = Result { try reader.add(PipedInput.text(ofLine: line)) }
       if case .success(nil) = read { continue }
-      // A check may expect that the call before it failed.
-      if (try? read.get())?.isCheck != true { try attempt { try throwFailureOfStream() } }
+      if (try? read.get())?.mayFollowFailure != true { try attempt { try throwFailureOfStream() } }
       place = SessionPlace(path, line: first)
       try attempt {
         if let statement = try read.get() { try execute(statement) }

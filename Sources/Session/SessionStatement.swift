@@ -23,8 +23,8 @@ package struct SessionStatement {
 }
 
 extension SessionStatement {
-  /// Whether it is a check of the call before it.
-  package var isCheck: Bool { verb == "expect" }
+  /// Whether it is a check of the call before it, or waits: the call may have failed already, and a check may follow.
+  package var mayFollowFailure: Bool { ["expect", "wait", "sleep"].contains(verb) }
 
   private var verb: Substring {
     head.droppingScalars { $0 == ":" }.prefixOfScalars { !$0.properties.isWhitespace }

@@ -764,7 +764,7 @@ def test_script_expects_the_status_of_a_call(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "script"
     script.write_text(
         'call Find {"id":"9"}\nexpect status not_found\nexpect error =~ item\n'
-        'open FailStream {"code":5,"message":"m","afterMessages":1}\nwait\nexpect count == 1\nexpect status not_found\ncall Hello {"name":"Ada"}\n'
+        'open FailStream {"code":5,"message":"m","afterMessages":1}\nwait\nwait\nexpect count == 1\nexpect status not_found\ncall Hello {"name":"Ada"}\n'
     )
     result = rpcurl("run", grpc_server.url, script)
     assert result.code == 0 and result.out.endswith('"name":"Ada"}\n'), result.err
