@@ -195,7 +195,7 @@ lint: ## Check the format of the Swift sources
 docs: release ## Generate the manual and the completions anew
 	scripts/generate-docs $(RELEASE) .
 
-api: build-packages ## Write docs/api, the public declarations of the libraries, anew
+api: build-packages ## Write docs/api, the list of the public declarations of the libraries
 	swift build $(SWIFT_FLAGS)
 	scripts/api
 

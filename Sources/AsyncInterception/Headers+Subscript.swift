@@ -1,7 +1,7 @@
 import RPCProtocols
 
 extension Headers {
-  /// The first value of a name; nil if there is none. Setting it replaces all values of the name, and nil removes them.
+  /// The first value of a name; nil without a value. Setting it replaces all values of the name, and nil removes them.
   public subscript(name: String) -> String? {
     get { first(name) }
     set {

@@ -24,15 +24,13 @@ package struct SessionStatement {
 
 extension SessionStatement {
   /// Whether it is a check of the call before it, or waits: the call may have failed already, and a check may follow.
-  package var mayFollowFailure: Bool { ["expect", "wait", "sleep"].contains(verb) }
-
-  private var verb: Substring {
-    head.droppingScalars { $0 == ":" }.prefixOfScalars { !$0.properties.isWhitespace }
-  }
+  package var mayFollowFailure: Bool { ["expect", "wait", "sleep"].contains(Self.verb(of: head)) }
 
   /// Whether a command accepts `> FILE`.
-  fileprivate static func acceptsOutput(_ head: String) -> Bool {
-    head.droppingScalars { $0 == ":" }.prefixOfScalars { !$0.properties.isWhitespace } == "call"
+  fileprivate static func acceptsOutput(_ head: String) -> Bool { verb(of: head) == "call" }
+
+  private static func verb(of head: String) -> Substring {
+    head.droppingScalars { $0 == ":" }.prefixOfScalars { !$0.properties.isWhitespace }
   }
 }
 

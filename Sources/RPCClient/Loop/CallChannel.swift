@@ -189,7 +189,7 @@ final class CallChannel: Sendable {
   /// The end of the call; nil if messages come before it.
   var end: ResponseEnd? { state.with { $0.inbox.count == 0 ? $0.end : nil } }
 
-  /// Whether the call has ended, whatever its consumer has read.
+  /// Whether the call has ended. Received messages may still wait for the consumer.
   var hasEnded: Bool { state.with { $0.end != nil } }
 
   /// Waits until `isReady` may be true: something was received.

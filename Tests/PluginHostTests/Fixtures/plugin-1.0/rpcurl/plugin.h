@@ -1070,7 +1070,7 @@ static inline int32_t rpcurl_replace(const rpcurl_host *host, char **owned, rpcu
   return RPCURL_OK;
 }
 
-/* Parses a decimal integer, which is the whole text: "-12". RPCURL_EPARSE if it is none, RPCURL_ERANGE if it needs more
+/* Parses a text that is a decimal integer: "-12". RPCURL_EPARSE if it is not one, RPCURL_ERANGE if it needs more
  * than 64 bits. */
 static inline int32_t rpcurl_parse_int64(rpcurl_text text, int64_t *number) {
   const int is_negative = text.size > 0 && text.data[0] == '-';
