@@ -4,10 +4,10 @@
   import Musl
 #endif
 
-/// A lock around state that several threads use, for what the standard library's `Mutex` cannot do.
+/// A lock around state that several threads use.
 ///
-/// `Mutex` owns its state and is the first choice. This lock does not own it: values that are not `Sendable` may leave
-/// it, and it may be held from one function to another. ThreadSanitizer supports it, so the chain uses it.
+/// `Locked` owns its state and is the first choice. This lock does not own it, and it may be held from one function to
+/// another.
 package final class Lock: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

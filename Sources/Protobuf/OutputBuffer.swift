@@ -23,7 +23,7 @@ package struct OutputBuffer: ~Copyable {
 
   deinit { if capacity > 0 { free(base) } }
 
-  /// The address of an empty buffer.
+  /// The address of an empty buffer, which is neither read nor written.
   nonisolated(unsafe) private static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
 
   /// Removes the bytes and keeps the capacity.

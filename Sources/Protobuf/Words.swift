@@ -50,6 +50,36 @@ enum Words {
     return (word | isControl | isQuote | isBackslash) & (ones &* 0x80)
   }
 
+  /// Copies bytes up to the first word in which `special` marks a byte, and returns their number.
+  ///
+  /// The target needs room for seven bytes more.
+  @inline(__always)
+  static func copyPlain(
+    from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, special: (UInt64) -> UInt64
+  ) -> Int {
+    var index = 0
+    while index &+ 16 <= count {
+      let first = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let second = source.loadUnaligned(fromByteOffset: index &+ 8, as: UInt64.self)
+      if (special(first) | special(second)) != 0 { return index }
+      target.storeBytes(of: first, toByteOffset: index, as: UInt64.self)
+      target.storeBytes(of: second, toByteOffset: index &+ 8, as: UInt64.self)
+      index &+= 16
+    }
+    if index &+ 8 <= count {
+      let word = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      if special(word) != 0 { return index }
+      target.storeBytes(of: word, toByteOffset: index, as: UInt64.self)
+      index &+= 8
+    }
+    if index < count {
+      let word = load(source + index, count: count &- index, fill: 0x2020_2020_2020_2020)
+      if special(word) != 0 { return index }
+      target.storeBytes(of: word, toByteOffset: index, as: UInt64.self)
+    }
+    return count
+  }
+
   /// Whether all bytes are digits.
   @inline(__always)
   static func areDigits(_ word: UInt64) -> Bool {

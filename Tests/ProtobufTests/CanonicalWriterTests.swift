@@ -3,9 +3,34 @@ import Testing
 
 @testable import Protobuf
 
-/// The canonical writer must give the same result as decoding and encoding.
+/// The canonical writer and the printer of text format must give the same result as decoding and encoding.
 @Suite struct CanonicalWriterTests {
   private func check(_ type: MessageType, _ bytes: [UInt8]) throws {
+    try checkBinary(type, bytes)
+    for options in [
+      TextEncodingOptions(), TextEncodingOptions(singleLine: true),
+      TextEncodingOptions(expandAny: false, unknownFields: false),
+    ] { checkText(type, bytes, options) }
+  }
+
+  private func checkText(_ type: MessageType, _ bytes: [UInt8], _ options: TextEncodingOptions) {
+    var out: [UInt8] = [0]
+    let result = Result { () throws(DecodeError) in
+      try type.appendText(of: bytes.span.bytes, options: options, to: &out)
+    }
+    let message = Result { () throws(DecodeError) in try Message(type, serialized: bytes) }
+    switch (result, message) {
+    case (.success, .success(let message)):
+      let expected = String(decoding: message.text(options: options), as: UTF8.self)
+      #expect(String(decoding: out.dropFirst(), as: UTF8.self) == expected, "\(type.name) \(hexText(bytes))")
+    case (.failure(let one), .failure(let other)):
+      #expect(one == other)
+      #expect(out == [0])
+    default: Issue.record("\(type.name) \(hexText(bytes)): \(result), \(message)")
+    }
+  }
+
+  private func checkBinary(_ type: MessageType, _ bytes: [UInt8]) throws {
     var out = OutputBuffer()
     out.append(0)
     let result = Result { () throws(DecodeError) in

@@ -69,8 +69,7 @@ struct CanonicalWriter: ~Copyable {
   ) throws(DecodeError) -> Bool {
     if plan.pointee.isMessageSet { return false }
     var reader = reader
-    var lastNumber: UInt32 = 0
-    var oneofs: UInt64 = 0
+    var order = FieldOrder()
     var requiredCount = 0
     var hasUnknown = false
     while !reader.isAtEnd {
@@ -83,15 +82,8 @@ struct CanonicalWriter: ~Copyable {
         out.append(UnsafeRawBufferPointer(start: start, count: reader.cursor - start))
         continue
       }
-      guard !hasUnknown, field.pointee.number > lastNumber else { return false }
-      lastNumber = field.pointee.number
+      guard !hasUnknown, order.enter(field) else { return false }
       requiredCount += field.pointee.requiredCount
-      if field.pointee.oneof >= 0 {
-        guard field.pointee.oneof < 64 else { return false }
-        let bit: UInt64 = 1 << UInt64(field.pointee.oneof)
-        guard oneofs & bit == 0 else { return false }
-        oneofs |= bit
-      }
       guard try value(field, tag, &reader, depth: depth) else { return false }
     }
     if requiredCount < plan.pointee.requiredCount { lacksRequired = true }

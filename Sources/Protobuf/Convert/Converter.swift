@@ -99,7 +99,12 @@ package struct Converter: Sendable {
       try message(
         UnsafeRawBufferPointer(rebasing: bytes[range]), at: range.lowerBound, of: bytes, into: &out)
     }
-    position.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<used]))
+    // A binary input has no lines.
+    if options.from == .binary {
+      position.byteOffset += used
+    } else {
+      position.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<used]))
+    }
     return used
   }
 

@@ -34,6 +34,7 @@ struct MessageConverter: Sendable {
     self.textDecoding = textDecoding
     var textEncoding = options.textEncoding
     if options.isDelimited { textEncoding.singleLine = true }
+    if options.unknownFields == .drop { textEncoding.unknownFields = false }
     self.textEncoding = textEncoding
   }
 
@@ -148,24 +149,29 @@ struct MessageConverter: Sendable {
   }
 
   private func appendText(of bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) throws(Failure) {
-    var serialized = OutputBuffer()
-    try canonical(bytes, into: &serialized)
-    serialized.withBytes {
-      TextPrinter.print(canonical: $0, type: type.node, options: textEncoding, into: &out)
+    try checked(bytes, &out) { (out) throws(DecodeError) in
+      try TextPrinter.print(bytes, type: type.node, options: textEncoding, into: &out)
     }
     if textEncoding.singleLine { out.append(10) }
   }
 
   /// Appends the canonical form of a message; nothing on an error.
   private func canonical(_ bytes: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(Failure) {
+    try checked(bytes, &out) { (out) throws(DecodeError) in
+      try CanonicalWriter.rewrite(
+        bytes, type: type.node, unknownFields: options.unknownFields, into: &out)
+    }
+  }
+
+  /// Appends what `write` writes of a message, which returns whether required fields are missing; nothing on an
+  /// error.
+  private func checked(
+    _ bytes: UnsafeRawBufferPointer, _ out: inout OutputBuffer,
+    _ write: (inout OutputBuffer) throws(DecodeError) -> Bool
+  ) throws(Failure) {
     let start = out.count
     let lacksRequired: Bool
-    do throws(DecodeError) {
-      lacksRequired = try CanonicalWriter.rewrite(
-        bytes, type: type.node, unknownFields: options.unknownFields, into: &out)
-    } catch {
-      throw .binary(error)
-    }
+    do throws(DecodeError) { lacksRequired = try write(&out) } catch { throw .binary(error) }
     guard lacksRequired, !options.allowPartial else { return }
     do throws(Failure) { try checkBytes(bytes) } catch {
       out.truncate(to: start)

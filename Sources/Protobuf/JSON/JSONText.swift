@@ -19,28 +19,8 @@ package enum JSONText {
       return true
     }
     let target = place + 1
-    var index = 0
-    while index &+ 16 <= count {
-      let first = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      let second = source.loadUnaligned(fromByteOffset: index &+ 8, as: UInt64.self)
-      if (special(first) | special(second)) != 0 {
-        return appendSlowly(source, from: index, count, to: &out)
-      }
-      target.storeBytes(of: first, toByteOffset: index, as: UInt64.self)
-      target.storeBytes(of: second, toByteOffset: index &+ 8, as: UInt64.self)
-      index &+= 16
-    }
-    if index &+ 8 <= count {
-      let word = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      if special(word) != 0 { return appendSlowly(source, from: index, count, to: &out) }
-      target.storeBytes(of: word, toByteOffset: index, as: UInt64.self)
-      index &+= 8
-    }
-    if index < count {
-      let word = Words.load(source + index, count: count &- index, fill: 0x2020_2020_2020_2020)
-      if special(word) != 0 { return appendSlowly(source, from: index, count, to: &out) }
-      target.storeBytes(of: word, toByteOffset: index, as: UInt64.self)
-    }
+    let index = Words.copyPlain(from: source, to: target, count: count, special: special)
+    if index < count { return appendSlowly(source, from: index, count, to: &out) }
     target.storeBytes(of: UInt8(ascii: "\""), toByteOffset: count, as: UInt8.self)
     out.advance(by: count &+ 2)
     return true

@@ -39,6 +39,14 @@ enum DecimalReader {
     return value
   }
 
+  /// The value of a whole token; nil for others than numbers with up to 19 digits, and where rounding is uncertain.
+  static func double(_ token: UnsafeRawBufferPointer) -> Double? {
+    guard let start = token.baseAddress?.assumingMemoryBound(to: UInt8.self),
+      let (value, end) = double(start, start + token.count), end == start + token.count
+    else { return nil }
+    return value
+  }
+
   /// Reads the magnitude of a number with up to 19 digits; nil for others and where rounding is uncertain.
   @inline(__always)
   static func double(

@@ -16,6 +16,7 @@ final class EnumNode: Sendable {
   let isNullValue: Bool
 
   private let byNumber: [Int32: Int]
+  // Of the pointers: constant, and owned by this object.
   nonisolated(unsafe) private let byName: NameTable.Frozen
   /// The quoted names, ready to be written.
   nonisolated(unsafe) private let keys: UnsafeMutablePointer<KeyBytes>

@@ -10,7 +10,28 @@ public enum FieldKind: UInt8, Sendable, CaseIterable {
   case sfixed32, sfixed64, sint32, sint64
 
   /// The type's name in the protobuf language.
-  package var protoName: String { self == .enumeration ? "enum" : "\(self)" }
+  package var protoName: String {
+    switch self {
+    case .double: "double"
+    case .float: "float"
+    case .int64: "int64"
+    case .uint64: "uint64"
+    case .int32: "int32"
+    case .fixed64: "fixed64"
+    case .fixed32: "fixed32"
+    case .bool: "bool"
+    case .string: "string"
+    case .group: "group"
+    case .message: "message"
+    case .bytes: "bytes"
+    case .uint32: "uint32"
+    case .enumeration: "enum"
+    case .sfixed32: "sfixed32"
+    case .sfixed64: "sfixed64"
+    case .sint32: "sint32"
+    case .sint64: "sint64"
+    }
+  }
 
   @inline(__always)
   var wireType: WireType {
@@ -67,7 +88,7 @@ final class FieldNode: Sendable {
   let slot: Int
   /// The tag before a value, or before all values of a packed list.
   let tag: Tag
-  /// The field's data for the transcoders.
+  /// The field's data for the transcoders: constant, and owned by the pool.
   nonisolated(unsafe) let plan: FieldPointer
 
   init(

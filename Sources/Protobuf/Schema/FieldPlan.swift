@@ -109,7 +109,7 @@ struct KeyBytes {
 
   let start: UnsafePointer<UInt8>
   let count: Int
-  /// The unescaped name; it may be escaped in the key.
+  /// The unescaped name, also with padding behind it; it may be escaped in the key.
   let name: UnsafeRawBufferPointer
 
   init(_ text: String) {
@@ -121,7 +121,7 @@ struct KeyBytes {
     let nameCount = text.utf8.count
     let isEscaped = nameCount != count - 4
     let nameStart = isEscaped ? count + KeyBytes.block : 2
-    let size = count + KeyBytes.block + (isEscaped ? nameCount : 0)
+    let size = count + KeyBytes.block + (isEscaped ? nameCount + KeyBytes.block : 0)
     let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
     copy.initialize(repeating: 0, count: size)
     copy.update(from: buffer.base, count: count)

@@ -137,7 +137,8 @@ final class MessageTable: Sendable {
   @inline(__always)
   func field(named name: UnsafeRawBufferPointer) -> FieldNode? {
     let slot = names.find(NameTable.hash(name)) {
-      fields[$0].jsonName.utf8.elementsEqual(name) || fields[$0].name.utf8.elementsEqual(name)
+      let keys = fields[$0].plan
+      return sameBytes(keys.pointee.jsonKey.name, name) || sameBytes(keys.pointee.protoKey.name, name)
     }
     return slot.map { fields[$0] }
   }

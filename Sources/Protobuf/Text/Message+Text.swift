@@ -21,6 +21,20 @@ extension Message {
   }
 }
 
+extension MessageType {
+  /// Appends the text format of a serialized message, as ``Message/text(options:)`` writes it, without building the
+  /// message. On an error nothing is appended.
+  package func appendText(
+    of serialized: RawSpan, options: TextEncodingOptions, to out: inout [UInt8]
+  ) throws(DecodeError) {
+    var text = OutputBuffer()
+    try serialized.withUnsafeBytes { (bytes) throws(DecodeError) in
+      _ = try TextPrinter.print(bytes, type: node, options: options, into: &text)
+    }
+    text.withBytes { out.append(contentsOf: $0) }
+  }
+}
+
 extension FieldNode {
   /// The name of an extension in brackets.
   ///

@@ -74,15 +74,33 @@ enum TextEscapes {
 
   // MARK: Writing
 
+  /// Appends a string with its quotes if it is ASCII and needs no escape; otherwise returns false, with nothing
+  /// appended.
+  @inline(__always)
+  static func appendPlain(_ bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) -> Bool {
+    out.reserve(bytes.count &+ 16)
+    let place = UnsafeMutableRawPointer(out.end)
+    place.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
+    if let source = bytes.baseAddress {
+      let count = Words.copyPlain(from: source, to: place + 1, count: bytes.count, special: special)
+      if count < bytes.count { return false }
+    }
+    place.storeBytes(of: UInt8(ascii: "\""), toByteOffset: bytes.count &+ 1, as: UInt8.self)
+    out.advance(by: bytes.count &+ 2)
+    return true
+  }
+
   /// Appends a string with its quotes. Text stays readable, except for control characters of all kinds, so
   /// that output is safe on a terminal; if `isText` is false, all non-ASCII bytes are escaped.
   static func append(_ bytes: UnsafeRawBufferPointer, isText: Bool, to out: inout OutputBuffer) {
-    out.reserve(bytes.count + 2)
+    if appendPlain(bytes, to: &out) { return }
     out.append(UInt8(ascii: "\""))
     var plain = 0
     var index = 0
     while index < bytes.count {
-      if index + 8 <= bytes.count, isPlain(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) {
+      if index + 8 <= bytes.count,
+        special(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) == 0
+      {
         index += 8
         continue
       }
@@ -100,13 +118,12 @@ enum TextEscapes {
     out.append(UInt8(ascii: "\""))
   }
 
-  /// Whether eight bytes are ASCII and need no escape.
+  /// Marks bytes that cannot be copied directly: controls, quotes, apostrophes, backslashes, DEL and non-ASCII.
   @inline(__always)
-  private static func isPlain(_ word: UInt64) -> Bool {
+  private static func special(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let isApostrophe = (word ^ ones &* 0x27) &- ones
-    let isDelete = (word ^ ones &* 0x7f) &- ones
-    return (Words.endsOfPlainText(word) | isApostrophe | isDelete) & (ones &* 0x80) == 0
+    return Words.endsOfPlainText(word) | (isApostrophe | (word &+ ones)) & (ones &* 0x80)
   }
 
   /// The number of bytes to escape from `index` on; 0 if the next byte needs no escape.

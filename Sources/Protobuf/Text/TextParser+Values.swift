@@ -55,16 +55,16 @@ extension TextParser {
   }
 
   private mutating func wholeNumber(
-    _ expected: String, _ field: FieldNode, at start: Int
+    _ expected: @autoclosure () -> String, _ field: FieldNode, at start: Int
   ) throws(ReadFailure) -> (negative: Bool, magnitude: UInt64) {
     let negative = scanner.accept(UInt8(ascii: "-"))
-    guard scanner.seesNumber() else { throw wrongType(expected, at: start) }
+    guard scanner.seesNumber() else { throw wrongType(expected(), at: start) }
     let magnitude: UInt64?
     switch try scanner.number() {
     case .decimal(let digits): magnitude = number(digits, base: 10)
     case .octal(let digits): magnitude = number(digits, base: 8)
     case .hexadecimal(let digits): magnitude = number(digits, base: 16)
-    case .float: throw wrongType(expected, at: start)
+    case .float: throw wrongType(expected(), at: start)
     }
     guard let magnitude else { throw scanner.failure(.outOfRange(type: field.kind.protoName), at: start) }
     return (negative, magnitude)
@@ -83,9 +83,9 @@ extension TextParser {
   }
 
   private mutating func float(_ field: FieldNode, at start: Int) throws(ReadFailure) -> Value {
-    let expected = "a number (\(field.kind.protoName))"
+    var expected: String { "a number (\(field.kind.protoName))" }
     let negative = scanner.accept(UInt8(ascii: "-"))
-    var text: String
+    let text: String
     if scanner.seesIdentifier() {
       let word = String(decoding: try scanner.identifier(), as: UTF8.self).lowercased()
       switch word {
@@ -96,20 +96,28 @@ extension TextParser {
     } else {
       guard scanner.seesNumber() else { throw wrongType(expected, at: start) }
       switch try scanner.number() {
-      case .decimal(let token), .float(let token): text = String(decoding: token, as: UTF8.self)
+      case .decimal(let token), .float(let token):
+        if field.kind == .double, let value = DecimalReader.double(token) {
+          return .double(negative ? -value : value)
+        }
+        text = TextParser.completed(token)
       case .octal, .hexadecimal: throw wrongType(expected + " in decimal", at: start)
       }
-      // `.5`, `1.` and `1.e3` are valid in text format.
-      if let point = text.firstIndex(of: ".") {
-        if text[text.index(after: point)...].first?.isNumber != true {
-          text.insert("0", at: text.index(after: point))
-        }
-        if point == text.startIndex { text.insert("0", at: text.startIndex) }
-      }
     }
-    if negative { text = "-" + text }
+    let signed = negative ? "-" + text : text
     // A number out of range becomes infinite, as in other implementations.
-    return field.kind == .float ? .float(Float(text) ?? .nan) : .double(Double(text) ?? .nan)
+    return field.kind == .float ? .float(Float(signed) ?? .nan) : .double(Double(signed) ?? .nan)
+  }
+
+  /// A number with digits on both sides of its point: `.5`, `1.` and `1.e3` are valid in text format.
+  private static func completed(_ token: UnsafeRawBufferPointer) -> String {
+    var text = String(decoding: token, as: UTF8.self)
+    guard let point = text.firstIndex(of: ".") else { return text }
+    if text[text.index(after: point)...].first?.isNumber != true {
+      text.insert("0", at: text.index(after: point))
+    }
+    if point == text.startIndex { text.insert("0", at: text.startIndex) }
+    return text
   }
 
   // MARK: Words

@@ -79,7 +79,9 @@ struct TextParser: ~Copyable {
     named name: UnsafeRawBufferPointer, of message: MessageStorage, at offset: Int
   ) throws(ReadFailure) -> FieldNode? {
     let table = message.table
-    if let field = table.field(named: name), field.name.utf8.elementsEqual(name) { return field }
+    if let field = table.field(named: name), sameBytes(field.plan.pointee.protoKey.name, name) {
+      return field
+    }
     let text = String(decoding: name, as: UTF8.self)
     // A JSON name may hide another field's name, and groups have the names of their types.
     if let field = table.fields.first(where: { $0.name == text || $0.textName(in: table.name) == text }) {

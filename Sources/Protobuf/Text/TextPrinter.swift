@@ -5,26 +5,65 @@ struct TextPrinter: ~Copyable {
   var indentation = 0
   private var isFirst = true
 
-  private init(options: TextEncodingOptions) { self.options = options }
+  /// Whether the bytes are in canonical form, so that their order needs no check.
+  private let isCanonical: Bool
+
+  private init(options: TextEncodingOptions, isCanonical: Bool) {
+    self.options = options
+    self.isCanonical = isCanonical
+  }
 
   static func print(_ message: Message, options: TextEncodingOptions) -> [UInt8] {
     var serialized = OutputBuffer()
     BinaryEncoder.encode(message.storage, into: &serialized)
     var out = OutputBuffer()
-    serialized.withBytes { print(canonical: $0, type: message.storage.type, options: options, into: &out) }
+    // What the encoder writes is valid.
+    serialized.withBytes {
+      try? print(canonical: $0, type: message.storage.type, options: options, into: &out)
+    }
     return out.copyBytes()
   }
 
-  /// Appends the text of a canonical serialized message.
+  /// Appends the text of a serialized message; nothing on an error. Returns whether required fields are missing.
+  ///
+  /// Messages in canonical order, as most are, are printed as they are read. Others are rewritten first.
   static func print(
+    _ bytes: UnsafeRawBufferPointer, type: MessageNode, options: TextEncodingOptions,
+    into buffer: inout OutputBuffer
+  ) throws(DecodeError) -> Bool {
+    let start = buffer.count
+    do throws(DecodeError) {
+      buffer.reserve(bytes.count * 3)
+      try print(bytes, type: type, options: options, isCanonical: false, into: &buffer)
+      return false
+    } catch {
+      // The canonical writer finds the place of the error, if it is one.
+      buffer.truncate(to: start)
+    }
+    var canonical = OutputBuffer()
+    let lacksRequired = try CanonicalWriter.rewrite(
+      bytes, type: type, unknownFields: options.unknownFields ? .show : .drop, into: &canonical)
+    try canonical.withBytes { (bytes) throws(DecodeError) in
+      try print(canonical: bytes, type: type, options: options, into: &buffer)
+    }
+    return lacksRequired
+  }
+
+  private static func print(
     canonical bytes: UnsafeRawBufferPointer, type: MessageNode, options: TextEncodingOptions,
     into buffer: inout OutputBuffer
-  ) {
-    var printer = TextPrinter(options: options)
+  ) throws(DecodeError) {
+    try print(bytes, type: type, options: options, isCanonical: true, into: &buffer)
+  }
+
+  private static func print(
+    _ bytes: UnsafeRawBufferPointer, type: MessageNode, options: TextEncodingOptions, isCanonical: Bool,
+    into buffer: inout OutputBuffer
+  ) throws(DecodeError) {
+    var printer = TextPrinter(options: options, isCanonical: isCanonical)
     swap(&printer.out, &buffer)
-    // Canonical bytes are valid, and so is their schema.
-    if let plan = try? type.pointerToPlan() { try? printer.message(plan, WireReader(bytes), depth: 0) }
-    swap(&printer.out, &buffer)
+    defer { swap(&printer.out, &buffer) }
+    try printer.message(type.pointerToPlan(), WireReader(bytes), depth: 0)
   }
 
   // MARK: Layout
@@ -36,8 +75,40 @@ struct TextPrinter: ~Copyable {
       isFirst = false
     } else {
       out.reserve(2 * indentation)
-      for _ in 0..<2 * indentation { out.appendReserved(0x20) }
+      indent()
     }
+  }
+
+  /// Indents the line, in reserved room.
+  @inline(__always)
+  private mutating func indent() {
+    out.end.initialize(repeating: 0x20, count: 2 &* indentation)
+    out.advance(by: 2 &* indentation)
+  }
+
+  /// Starts the line of a field that is not a message.
+  @inline(__always)
+  private mutating func startValue(_ field: FieldPointer, in plan: PlanPointer) {
+    start(field, in: plan)
+    // With room for the number that may follow.
+    out.reserve(2 &+ JSONText.numberRoom)
+    out.appendReserved(UInt8(ascii: ":"))
+    out.appendReserved(UInt8(ascii: " "))
+  }
+
+  /// Starts the line of a field with its name.
+  @inline(__always)
+  private mutating func start(_ field: FieldPointer, in plan: PlanPointer) {
+    guard field.pointee.kind != .group, field.pointee.slot >= 0, !options.singleLine else {
+      startField()
+      return name(field, in: plan)
+    }
+    let name = field.pointee.protoKey.name
+    guard let source = name.baseAddress else { return }
+    out.reserve(2 &* indentation &+ name.count &+ KeyBytes.block)
+    indent()
+    copyBlocks(from: source.assumingMemoryBound(to: UInt8.self), to: out.end, count: name.count)
+    out.advance(by: name.count)
   }
 
   mutating func endLine() {
@@ -59,12 +130,21 @@ struct TextPrinter: ~Copyable {
 
   // MARK: Messages
 
+  /// Why bytes are rewritten before they are printed; no message shows it.
+  private static var notCanonical: DecodeError { DecodeError(.notRepresentable("not in canonical form")) }
+
   private mutating func message(_ plan: PlanPointer, _ fields: WireReader, depth: Int) throws(DecodeError) {
-    if options.expandAny, plan.pointee.wellKnown == .any, any(plan, fields, depth: depth) { return }
+    let expandsAny = options.expandAny && plan.pointee.wellKnown == .any
+    if !isCanonical, expandsAny || plan.pointee.isMessageSet || plan.pointee.requiredCount > 0 {
+      throw Self.notCanonical
+    }
+    if expandsAny, any(plan, fields, depth: depth) { return }
+    var order = FieldOrder()
     var reader = fields
     while !reader.isAtEnd {
       let rest = reader
-      guard try field(plan, &reader, depth: depth) else {
+      guard try field(plan, &reader, &order, depth: depth) else {
+        if !isCanonical { try checkUnknown(rest, of: plan, depth: depth) }
         // All fields that follow are unknown too.
         if options.unknownFields { unknown(rest, isMessageSet: plan.pointee.isMessageSet) }
         return
@@ -72,49 +152,108 @@ struct TextPrinter: ~Copyable {
     }
   }
 
-  /// Prints the next value of a field, or its packed elements; false, with nothing printed, if it is unknown.
+  /// Checks that the type of a message has no field of those that follow.
+  private func checkUnknown(_ rest: WireReader, of plan: PlanPointer, depth: Int) throws(DecodeError) {
+    var reader = rest
+    while !reader.isAtEnd {
+      let tag = try reader.tag()
+      guard try CanonicalWriter.field(tag, of: plan) == nil else { throw Self.notCanonical }
+      try reader.skip(tag, depth: depth)
+    }
+  }
+
+  /// Prints the next field, of a list without packing the next element; false, with nothing printed, if it is
+  /// unknown.
+  @inline(__always)
   private mutating func field(
-    _ plan: PlanPointer, _ reader: inout WireReader, depth: Int
+    _ plan: PlanPointer, _ reader: inout WireReader, _ order: inout FieldOrder, depth: Int
   ) throws(DecodeError) -> Bool {
     let tag = try reader.tag()
     if plan.pointee.isMessageSet, tag == MessageSet.itemStart {
-      let group = try reader.group(tag.number, depth: 0)
-      guard let (number, content) = try MessageSet.item(group, depth: 0),
-        let field = try plan.pointee.extensionPlan(number), field.pointee.kind == .message,
-        !field.pointee.isRepeated
-      else { return false }
-      startField()
-      name(field, in: plan)
-      try nested(field, content, depth: depth)
-      return true
+      return try setItem(plan, &reader, depth: depth)
     }
     guard let field = try CanonicalWriter.field(tag, of: plan) else { return false }
+    guard isCanonical else {
+      guard !field.pointee.isMap, order.enter(field) else { throw Self.notCanonical }
+      guard field.pointee.isRepeated else { return try value(field, plan, &reader, depth: depth) }
+      guard tag == field.pointee.elementTag else { return try packed(field, plan, &reader, depth: depth) }
+      repeat {
+        guard try value(field, plan, &reader, depth: depth) else { throw Self.notCanonical }
+      } while reader.accept(tag)
+      return true
+    }
     if field.pointee.isMap { return try entry(field, plan, reader.nested(), depth: depth) }
     if tag == field.pointee.elementTag { return try value(field, plan, &reader, depth: depth) }
+    return try packed(field, plan, &reader, depth: depth)
+  }
+
+  private mutating func packed(
+    _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int
+  ) throws(DecodeError) -> Bool {
     var content = try reader.nested()
-    while !content.isAtEnd { _ = try value(field, plan, &content, depth: depth) }
+    while !content.isAtEnd {
+      guard try value(field, plan, &content, depth: depth) else { throw Self.notCanonical }
+    }
+    return true
+  }
+
+  private mutating func setItem(
+    _ plan: PlanPointer, _ reader: inout WireReader, depth: Int
+  ) throws(DecodeError) -> Bool {
+    let group = try reader.group(MessageSet.itemStart.number, depth: 0)
+    guard let (number, content) = try MessageSet.item(group, depth: 0),
+      let field = try plan.pointee.extensionPlan(number), field.pointee.kind == .message,
+      !field.pointee.isRepeated
+    else { return false }
+    startField()
+    name(field, in: plan)
+    try nested(field, content, depth: depth)
     return true
   }
 
   /// Prints a value with the name of its field; false, with nothing printed, for an unknown number of a closed enum.
+  @inline(__always)
   private mutating func value(
     _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int
   ) throws(DecodeError) -> Bool {
-    if field.pointee.flags.contains(.hasClosedEnum) {
-      var ahead = reader
-      if field.isUnknownEnum(try ahead.varint()) { return false }
-    }
-    startField()
-    name(field, in: plan)
     switch field.pointee.kind {
-    case .message: try nested(field, reader.nested(), depth: depth)
-    case .group: try nested(field, reader.group(field.pointee.number, depth: 0), depth: depth)
+    case .message, .group:
+      guard isCanonical || depth < nestingLimit else { throw reader.failure(.tooDeep) }
+      start(field, in: plan)
+      let content =
+        field.pointee.kind == .message
+        ? try reader.nested() : try reader.group(field.pointee.number, depth: isCanonical ? 0 : depth + 1)
+      try nested(field, content, depth: depth)
+    case .string, .bytes:
+      let bytes = try reader.lengthDelimited()
+      if bytes.isEmpty, isAbsentIfZero(field) { return true }
+      startValue(field, in: plan)
+      if !TextEscapes.appendPlain(bytes, to: &out) { try text(bytes, of: field) }
+      endLine()
     default:
-      out.append(": ")
-      try scalar(field, &reader)
+      let bits = try WireToJSON.read(field, &reader)
+      if field.pointee.flags.contains(.hasClosedEnum), field.isUnknownEnum(bits) { return false }
+      if bits == 0, isAbsentIfZero(field) { return true }
+      startValue(field, in: plan)
+      number(field, bits)
       endLine()
     }
     return true
+  }
+
+  /// Whether the canonical form does not have the field if its value is zero.
+  @inline(__always)
+  private func isAbsentIfZero(_ field: FieldPointer) -> Bool {
+    !isCanonical && !field.pointee.hasPresence && !field.pointee.isRepeated
+  }
+
+  /// Writes a string or bytes that need escapes.
+  private mutating func text(_ bytes: UnsafeRawBufferPointer, of field: FieldPointer) throws(DecodeError) {
+    let isText = field.pointee.kind == .string && UTF8Validation.isValid(bytes)
+    if !isCanonical, !isText, field.pointee.kind == .string, field.pointee.validatesUTF8 {
+      throw Self.notCanonical
+    }
+    TextEscapes.append(bytes, isText: isText, to: &out)
   }
 
   private mutating func name(_ field: FieldPointer, in plan: PlanPointer) {
@@ -156,16 +295,6 @@ struct TextPrinter: ~Copyable {
     try message(field.planOfMessage(), fields, depth: depth + 1)
     close()
     return true
-  }
-
-  private mutating func scalar(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) {
-    switch field.pointee.kind {
-    case .string:
-      let bytes = try reader.lengthDelimited()
-      TextEscapes.append(bytes, isText: UTF8Validation.isValid(bytes), to: &out)
-    case .bytes: TextEscapes.append(try reader.lengthDelimited(), isText: false, to: &out)
-    default: number(field, try WireToJSON.read(field, &reader))
-    }
   }
 
   private mutating func number(_ field: FieldPointer, _ bits: UInt64) {

@@ -181,6 +181,11 @@ struct TextScanner: TokenScanner {
     while seesString() { try string(into: &content) }
   }
 
+  /// Whether a byte of a string stands for itself.
+  private func isPlain(_ byte: UInt8, _ quote: UInt8) -> Bool {
+    byte != quote && byte != UInt8(ascii: "\\") && byte != 10
+  }
+
   private mutating func string(into content: inout [UInt8]) throws(ReadFailure) {
     let start = position
     let quote = bytes[position]
@@ -195,8 +200,9 @@ struct TextScanner: TokenScanner {
       case UInt8(ascii: "\\"): try TextEscapes.read(&self, into: &content)
       case 10: throw failure(.unterminatedString, at: start)
       default:
-        content.append(byte)
-        position += 1
+        let first = position
+        repeat { position += 1 } while position < bytes.count && isPlain(bytes[position], quote)
+        content.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[first..<position]))
       }
     }
     throw failure(.unexpectedEnd)

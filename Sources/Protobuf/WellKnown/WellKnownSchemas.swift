@@ -13,20 +13,20 @@ package enum WellKnownSchemas {
   package static let set = SchemaBytes(Base64.decode(Array(encoded.utf8)) ?? [])
 
   /// The services of gRPC itself: health, reflection and channelz. Their imports are in `set`.
-  public static let services = SchemaBytes(Base64.decode(Array(encodedServices.utf8)) ?? [])
+  package static let services = SchemaBytes(Base64.decode(Array(encodedServices.utf8)) ?? [])
 
   /// The packages of `services`.
-  public static let servicePackages = [
+  package static let servicePackages = [
     "grpc.channelz.v1", "grpc.health.v1", "grpc.reflection.v1", "grpc.reflection.v1alpha",
   ]
 
   /// Whether `services` may declare a symbol with this full name.
-  public static func mayDeclareService(_ name: String) -> Bool {
+  package static func mayDeclareService(_ name: String) -> Bool {
     declares(servicePackages, name)
   }
 
   /// Whether a built-in schema may declare a symbol with this full name.
-  public static func mayDeclare(_ name: String) -> Bool {
+  package static func mayDeclare(_ name: String) -> Bool {
     declares(servicePackages + ["google.protobuf", "google.rpc"], name)
   }
 
