@@ -34,9 +34,9 @@ let package = Package(
     .library(
       name: "RPCClient",
       targets: [
-        "RPCClient", "CallEngine", "Reflection", "Transport", "Interception", "AsyncInterception",
-        "RPCProtocols", "Protobuf",
+        "RPCClient", "Transport", "Interception", "AsyncInterception", "RPCProtocols", "Protobuf",
       ]),
+    .library(name: "RPCClientInterceptors", targets: ["RPCClientInterceptors"]),
     .library(name: "RPCClientTesting", targets: ["RPCClientTesting"]),
     .library(name: "RPCClientSwiftProtobuf", targets: ["RPCClientSwiftProtobuf"]),
     .library(
@@ -60,7 +60,9 @@ let package = Package(
       linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
     .target(name: "CCurl", cSettings: strictC, linkerSettings: [.linkedLibrary("dl")]),
     .target(
-      name: "CSchemas", exclude: ["generate.sh", "protos"], cSettings: strictC,
+      name: "CSchemas", exclude: ["generate.sh", "protos"],
+      // Assertions contain the path of their file, which the program of a release does not.
+      cSettings: strictC + [.define("NDEBUG", .when(configuration: .release))],
       linkerSettings: [.linkedLibrary("protobuf-c")]),
     .target(name: "CHistogram", exclude: ["README.md", "LICENSE"]),
     .target(name: "CPluginABI", cSettings: strictC),
@@ -135,7 +137,15 @@ let package = Package(
           name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["SwiftProtobuf"])),
       ], swiftSettings: fast),
     // Files, processes and signals of the machine.
-    .target(name: "System", dependencies: ["RPCProtocols"], swiftSettings: small),
+    .target(name: "System", dependencies: ["RPCProtocols", "Protobuf"], swiftSettings: small),
+    // Files, commands and the clock for the built-in interceptors.
+    .target(
+      name: "MachineServices", dependencies: ["Interceptors", "Interception", "System", "RPCProtocols"],
+      swiftSettings: small),
+    // The built-in interceptors for Swift programs.
+    .target(
+      name: "RPCClientInterceptors",
+      dependencies: ["RPCClient", "MachineServices", "Interceptors", "Interception"], swiftSettings: fast),
     // What standard output and standard error show, and the errors and exit codes of commands.
     .target(
       name: "Output",
@@ -151,15 +161,16 @@ let package = Package(
     .target(
       name: "Calls",
       dependencies: [
-        "Terminal", "Output", "System", "CallEngine", "Interceptors", "PluginHost", "Transport", "Reflection",
+        "Terminal", "Output", "MachineServices", "System", "CallEngine", "Interceptors", "PluginHost",
+        "Transport", "Reflection",
         "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     // `rpcurl session` and `rpcurl run`: the language of the prompt and the state behind it.
     .target(
       name: "Session",
       dependencies: [
-        "Checks", "Calls", "Terminal", "Output", "System", "CallEngine", "Interceptors", "PluginHost",
-        "Transport",
+        "Checks", "Calls", "Terminal", "Output", "MachineServices", "System", "CallEngine", "Interceptors",
+        "PluginHost", "Transport",
         "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     // `rpcurl load`: schedule, statistics and reports of a load, without I/O, and what makes the calls.
@@ -170,8 +181,9 @@ let package = Package(
     .target(
       name: "Load",
       dependencies: [
-        "Calls", "LoadModel", "Output", "System", "CallEngine", "Interceptors", "Transport", "Interception",
-        "RPCProtocols", "Protobuf", "CommandLine",
+        "Calls", "LoadModel", "Output", "MachineServices", "System", "CallEngine", "Interceptors",
+        "Transport",
+        "Interception", "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     // `rpcurl test`: suites of tests in the language of sessions.
     .target(
@@ -183,7 +195,9 @@ let package = Package(
     .executableTarget(
       name: "rpcurl",
       dependencies: [
-        "Suites", "SuiteReports", "Load", "Session", "Calls", "Terminal", "Output", "System", "CallEngine",
+        "Suites", "SuiteReports", "Load", "Session", "Calls", "Terminal", "Output", "MachineServices",
+        "System",
+        "CallEngine",
         "Interceptors",
         "PluginHost",
         "Transport",
@@ -236,6 +250,12 @@ let package = Package(
       exclude: ["test.proto"],
       swiftSettings: strict),
     .testTarget(
+      name: "RPCClientInterceptorsTests",
+      dependencies: [
+        "RPCClientInterceptors", "RPCClientTesting", "RPCClient", "CFakeCurl", "CommandSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "RPCClientTestingTests", dependencies: ["RPCClientTesting", "RPCClient", "CFakeCurl"],
       swiftSettings: strict),
     .testTarget(
@@ -251,11 +271,12 @@ let package = Package(
       name: "InterceptionSupport", dependencies: ["Interception"], path: "Tests/InterceptionSupport",
       swiftSettings: strict),
     .testTarget(
-      name: "InterceptionTests", dependencies: ["Interception", "AsyncInterception", "InterceptionSupport"],
+      name: "InterceptionTests",
+      dependencies: ["Interception", "AsyncInterception", "InterceptionSupport", "RPCClient"],
       swiftSettings: strict),
     .testTarget(
       name: "InterceptorsTests",
-      dependencies: ["Interceptors", "Interception", "SuiteReports", "InterceptionSupport"],
+      dependencies: ["Interceptors", "Interception", "SuiteReports", "Protobuf", "InterceptionSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "ChecksTests", dependencies: ["Checks", "RPCProtocols", "Protobuf", "ProtobufSupport"],

@@ -36,10 +36,11 @@ final class AsyncAdapter: StagedInterceptor {
     self.facts = facts
     self.context = context
     requirements = InterceptorRequirements(replayLimitBytes: interceptor.replayLimitBytes)
-    bridge = AsyncBridge(context)
+    let reference = AdapterReference()
+    bridge = AsyncBridge(context.handle, reference)
     request = AsyncSide(injectAfter: { context.inject(request: .typed($0)) }, fail: { context.fail($0) })
     response = AsyncSide(injectAfter: { context.inject(response: .typed($0)) }, fail: { context.fail($0) })
-    bridge.adapter = self
+    reference.object = self
   }
 
   // MARK: - From the chain

@@ -5,20 +5,24 @@ import RPCProtocols
 /// Connects the function of an asynchronous interceptor, on any thread, with its call, on the loop's thread.
 ///
 /// The bridge keeps the waiting tasks under a lock, so that none waits for a call that has finished.
-final class AsyncBridge: @unchecked Sendable {
+final class AsyncBridge: Sendable {
   enum Direction { case request, response }
 
-  /// The adapter; set before the function runs, and used on the loop's thread only.
-  weak var adapter: AsyncAdapter?
-  let context: CallContext
-  private let lock = Lock()
-  private var outcome: Outcome?
-  private var finishers: [@Sendable (Outcome) -> Void] = []
-  private var lastWaiter = 0
-  private var waiters: [Int: (any Error) -> Void] = [:]
+  private struct State {
+    var outcome: Outcome?
+    var finishers: [@Sendable (Outcome) -> Void] = []
+    var lastWaiter = 0
+    var waiters: [Int: @Sendable (any Error) -> Void] = [:]
+  }
 
-  init(_ context: CallContext) {
-    self.context = context
+  let handle: CallHandle
+  private let adapter: LoopBound<AdapterReference>
+  private let state = Locked(State())
+
+  /// - Parameter adapter: The adapter; set before the function runs.
+  init(_ handle: CallHandle, _ adapter: AdapterReference) {
+    self.handle = handle
+    self.adapter = LoopBound(adapter)
   }
 
   static let over = RPCError(.canceled, "the call has ended", origin: .client)
@@ -31,20 +35,24 @@ final class AsyncBridge: @unchecked Sendable {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         guard waiter.wait(continuation) else { return }
-        let number: Int? = lock.holding {
-          guard outcome == nil else { return nil }
-          lastWaiter += 1
-          waiters[lastWaiter] = { waiter.resume(.failure($0)) }
-          return lastWaiter
+        let number: Int? = state.withLock { state in
+          guard state.outcome == nil else { return nil }
+          state.lastWaiter += 1
+          state.waiters[state.lastWaiter] = { waiter.resume(.failure($0)) }
+          return state.lastWaiter
         }
         guard let number else {
           waiter.resume(.failure(Self.over))
           return
         }
-        context.post {
+        handle.post {
           // From now on the adapter resumes the waiter at the end.
-          self.lock.holding { self.waiters[number] = nil }
-          if let adapter = self.adapter { body(adapter, waiter) } else { waiter.resume(.failure(Self.over)) }
+          self.state.withLock { $0.waiters[number] = nil }
+          if let adapter = self.adapter.value.object {
+            body(adapter, waiter)
+          } else {
+            waiter.resume(.failure(Self.over))
+          }
         }
       }
     } onCancel: {
@@ -74,7 +82,7 @@ final class AsyncBridge: @unchecked Sendable {
         onLoop { $0.finish(direction, nil) }
       } catch {
         let error =
-          error as? RPCError ?? RPCError(.internal, "\(error)", origin: .interceptor(self.context.name))
+          error as? RPCError ?? RPCError(.internal, "\(error)", origin: .interceptor(self.handle.name))
         onLoop { $0.finish(direction, error) }
       }
     }
@@ -90,28 +98,33 @@ final class AsyncBridge: @unchecked Sendable {
   }
 
   func onLoop(_ body: @escaping @Sendable (AsyncAdapter) -> Void) {
-    context.post { if let adapter = self.adapter { body(adapter) } }
+    handle.post { if let adapter = self.adapter.value.object { body(adapter) } }
   }
 
   /// Calls `body` when the call is over; at once if it is.
   func onFinish(_ body: @escaping @Sendable (Outcome) -> Void) {
-    let outcome: Outcome? = lock.holding {
-      if self.outcome == nil { finishers.append(body) }
-      return self.outcome
+    let outcome: Outcome? = state.withLock { state in
+      if state.outcome == nil { state.finishers.append(body) }
+      return state.outcome
     }
     if let outcome { body(outcome) }
   }
 
   /// Resumes every waiting task, with the error that the call has ended.
   func finish(_ outcome: Outcome) {
-    let (left, finishers) = lock.holding {
-      self.outcome = outcome
-      defer { (waiters, self.finishers) = ([:], []) }
-      return (waiters.values, self.finishers)
+    let (left, finishers) = state.withLock { state in
+      state.outcome = outcome
+      defer { (state.waiters, state.finishers) = ([:], []) }
+      return (Array(state.waiters.values), state.finishers)
     }
     for resume in left { resume(Self.over) }
     for finisher in finishers { finisher(outcome) }
   }
+}
+
+/// The adapter of a call, which releases it at the end. It belongs to the loop's thread.
+final class AdapterReference {
+  weak var object: AsyncAdapter?
 }
 
 /// The messages of a call, as they arrive.

@@ -2,26 +2,40 @@ import Protobuf
 
 /// A task that waits for one result: a value, the end of the call, or its own cancellation. The first one counts.
 /// `[any thread]`
-final class AsyncWaiter<Value: Sendable>: @unchecked Sendable {
-  private let lock = Lock()
-  private var continuation: CheckedContinuation<Value, any Error>?
-  /// The result that arrived before the task waited.
-  private var early: Result<Value, any Error>?
-  private var isResumed = false
+final class AsyncWaiter<Value: Sendable>: Sendable {
+  private typealias Continuation = CheckedContinuation<Value, any Error>
 
-  /// Whether it still waits.
+  private enum State {
+    /// The task does not wait yet.
+    case new
+    case waiting(Continuation)
+    /// The result arrived before the task waited.
+    case early(Result<Value, any Error>)
+    case resumed
+  }
+
+  private let state = Locked(State.new)
+
+  /// Whether it has no result.
   var isWaiting: Bool {
-    lock.lock()
-    defer { lock.unlock() }
-    return !isResumed
+    state.withLock { state in
+      switch state {
+      case .new, .waiting: true
+      case .early, .resumed: false
+      }
+    }
   }
 
   /// Waits; returns false if the result arrived before.
   func wait(_ continuation: CheckedContinuation<Value, any Error>) -> Bool {
-    lock.lock()
-    let early = early
-    if early == nil { self.continuation = continuation }
-    lock.unlock()
+    let early: Result<Value, any Error>? = state.withLock { state in
+      guard case .early(let result) = state else {
+        state = .waiting(continuation)
+        return nil
+      }
+      state = .resumed
+      return result
+    }
     if let early { continuation.resume(with: early) }
     return early == nil
   }
@@ -29,13 +43,17 @@ final class AsyncWaiter<Value: Sendable>: @unchecked Sendable {
   /// Resumes the task with a result; returns false if it already had one.
   @discardableResult
   func resume(_ result: Result<Value, any Error>) -> Bool {
-    lock.lock()
-    let isFirst = !isResumed
-    let continuation = continuation
-    self.continuation = nil
-    if isFirst, continuation == nil { early = result }
-    isResumed = true
-    lock.unlock()
+    let (isFirst, continuation): (Bool, Continuation?) = state.withLock { state in
+      switch state {
+      case .new:
+        state = .early(result)
+        return (true, nil)
+      case .waiting(let continuation):
+        state = .resumed
+        return (true, continuation)
+      case .early, .resumed: return (false, nil)
+      }
+    }
     continuation?.resume(with: result)
     return isFirst
   }

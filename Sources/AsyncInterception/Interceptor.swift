@@ -14,7 +14,7 @@ import RPCProtocols
 /// ```
 ///
 /// The function runs on the threads of Swift's concurrency runtime, and each value crosses to the loop's thread and
-/// back: this is convenient, and slower than an `StagedInterceptor`. One function runs for each call, and is cancelled if the
+/// back: this is convenient, and slower than a `StagedInterceptor`. One function runs for each call, and is cancelled if the
 /// call ends first.
 public protocol Interceptor: ChainMember {
   /// Handles one call.
@@ -71,7 +71,7 @@ public struct InterceptedRequest: Sendable {
   }
 
   /// Writes to the log, with the interceptor's name.
-  public func log(_ level: LogLevel, _ text: String) { bridge.context.log(level, text) }
+  public func log(_ level: LogLevel, _ text: String) { bridge.handle.log(level, text) }
 
   /// Calls `body` once when the call is over, however it ends, with its status and metrics: to release what the
   /// interceptor holds. It is called on the loop's thread, and must not wait.
@@ -119,7 +119,10 @@ public struct NextInterceptor: Sendable {
 
   /// Forwards a request, and waits until the response starts.
   ///
-  /// - Throws: The error of a call that ended before its response started.
+  /// - Parameter request: The request, changed or not.
+  /// - Returns: The response. If the server fails the call after its headers, the error is thrown by
+  ///   `response.messages`, after the messages before it; a retry is possible then too.
+  /// - Throws: The error of a call that ended before its response started, as most errors of gRPC servers do.
   public func callAsFunction(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     try await bridge.next(request)
   }

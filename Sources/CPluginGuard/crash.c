@@ -315,7 +315,8 @@ int plugin_guard_watch_crashes(void) {
 
 // ---- Start
 
-static plugin_guard_warn warn_of;
+// Atomic, because threads may start the guard at the same time; they pass the same function.
+static _Atomic(plugin_guard_warn) warn_of;
 static int start_result;
 
 static void start(void) {

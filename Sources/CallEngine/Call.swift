@@ -7,7 +7,7 @@ import Transport
 ///
 /// It is the caller above the chain: it reports what leaves the chain to its observer, enforces the deadline, and
 /// measures time.
-public final class Call {
+package final class Call {
   /// The maximum time that interceptors may hold the metrics after the end.
   private static let reportTime = Duration.seconds(5)
 
@@ -48,20 +48,20 @@ public final class Call {
   private var request: CallRequest { _read { yield prepared.request } }
 
   /// Whether the call is over, and every interceptor has finished.
-  public var isFinished: Bool { chain.isFinished }
+  package var isFinished: Bool { chain.isFinished }
 
   /// The bytes of request and response bodies so far, in the attempt that responded last, or the latest.
-  public var traffic: (sent: Int, received: Int) { exchange?.traffic ?? (0, 0) }
+  package var traffic: (sent: Int, received: Int) { exchange?.traffic ?? (0, 0) }
 
   /// The HTTP request of the first attempt; nil until it is made, and for a call that an interceptor ends before.
-  public private(set) var httpRequest: HTTPRequest?
+  package private(set) var httpRequest: HTTPRequest?
 
   /// The type of the request messages.
   package var inputType: MessageType { request.method.input }
 
   /// Encodes a request message from JSON in the form that the chain and the codec need. If no interceptor
   /// needs a message, JSON is converted to the wire format without building one.
-  public func encode(json: [UInt8], options: JSONDecodingOptions) throws(MessageParseError) -> Payload {
+  package func encode(json: [UInt8], options: JSONDecodingOptions) throws(MessageParseError) -> Payload {
     let type = request.method.input
     guard !chain.wantsRequestMessages, request.codec == .proto else {
       return .typed(try Message(type, json: json, options: options))
@@ -72,19 +72,19 @@ public final class Call {
   }
 
   /// Encodes a request message from text format.
-  public func encode(text: [UInt8], options: TextDecodingOptions) throws(MessageParseError) -> Payload {
+  package func encode(text: [UInt8], options: TextDecodingOptions) throws(MessageParseError) -> Payload {
     .typed(try Message(request.method.input, text: text, options: options))
   }
 
   /// Validates a serialized request message. If no interceptor needs a message, its bytes are sent unchanged.
-  public func encode(serialized: [UInt8]) throws(DecodeError) -> Payload {
+  package func encode(serialized: [UInt8]) throws(DecodeError) -> Payload {
     let message = try Message(request.method.input, serialized: serialized)
     guard !chain.wantsRequestMessages, request.codec == .proto else { return .typed(message) }
     return .bytes(serialized)
   }
 
   /// Starts the call, which retains itself until it has finished. Must be called once.
-  public func start() {
+  package func start() {
     guard given == nil, !chain.isFinished else { return }
     liveCalls.add(self)
     begin = .now
@@ -101,23 +101,23 @@ public final class Call {
   }
 
   /// Sends a message. A message sent before `start` is queued.
-  public func send(_ message: Payload) {
+  package func send(_ message: Payload) {
     chain.send(message)
   }
 
   /// Half-closes the call: no more messages follow.
-  public func finishSending() {
+  package func finishSending() {
     chain.closeRequest()
   }
 
   /// Pauses or resumes the response. Data already received is still delivered; then flow control slows the
   /// server down.
-  public func wantResponse(_ isWanted: Bool) {
+  package func wantResponse(_ isWanted: Bool) {
     chain.callerWants(response: isWanted)
   }
 
   /// Ends the call immediately with the status `canceled`. `start` does nothing afterwards.
-  public func cancel(_ reason: String) {
+  package func cancel(_ reason: String) {
     let error = RPCError(.canceled, reason, origin: .client)
     let isFirst = given == nil && !chain.isFinished
     chain.cancel(error)

@@ -14,7 +14,7 @@ import RPCProtocols
 ///   }
 /// }
 /// ```
-public protocol CallObserver: AnyObject {
+package protocol CallObserver: AnyObject {
   /// Receives an event: the start of the request, and the response in order. Request messages and the half-close are
   /// not reported here.
   ///
@@ -42,13 +42,13 @@ public protocol CallObserver: AnyObject {
 /// Default implementations.
 extension CallObserver {
   /// Gives a copy to `receive` as an event.
-  public func receive(message: RawSpan) throws(RPCError) {
+  package func receive(message: RawSpan) throws(RPCError) {
     try receive(.responseMessage(.bytes(message.copyBytes())))
   }
   /// Does nothing.
-  public func attemptEnded(_ report: AttemptReport) {}
+  package func attemptEnded(_ report: AttemptReport) {}
   /// Does nothing.
-  public func receive(wire event: CallEvent<MessageSize>) {}
+  package func receive(wire event: CallEvent<MessageSize>) {}
   /// Ignores backpressure; sufficient for callers that send few messages.
-  public func wantInput(_ isWanted: Bool) {}
+  package func wantInput(_ isWanted: Bool) {}
 }

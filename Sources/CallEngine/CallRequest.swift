@@ -4,57 +4,57 @@ import RPCProtocols
 import Transport
 
 /// The parameters of a call.
-public struct CallRequest: Sendable {
+package struct CallRequest: Sendable {
   /// The method to call.
-  public var method: MethodDescriptor
+  package var method: MethodDescriptor
   /// The server: `http[s]://host[:port][/prefix]`, without a final slash.
-  public var target: String
+  package var target: String
   /// Metadata to send.
-  public var headers = Headers()
+  package var headers = Headers()
   /// The timeout of the call, which is also sent to the server. `nil` means none.
-  public var timeout: Duration?
+  package var timeout: Duration?
   /// The wire protocol.
-  public var protocolName = ProtocolName.grpc
+  package var protocolName = ProtocolName.grpc
   /// How messages are encoded on the wire.
-  public var codec = CodecName.proto
+  package var codec = CodecName.proto
   /// The compression of sent messages; `nil` sends them uncompressed.
-  public var compression: Compression?
+  package var compression: Compression?
   /// The accepted compressions of received messages, in order of preference; `nil` accepts all that this
   /// machine can decompress.
-  public var acceptedCompressions: [Compression]?
+  package var acceptedCompressions: [Compression]?
   /// Whether a unary call over Connect is made by GET, if the method is marked `NO_SIDE_EFFECTS`.
-  public var usesGET = false
+  package var usesGET = false
   /// The longest URL of a call by GET, in bytes; a longer one makes the call use POST.
-  public var maxURLBytes = 8192
+  package var maxURLBytes = 8192
   /// The limit for one received message after decompression, in bytes.
-  public var maxMessageBytes = 64 << 20
+  package var maxMessageBytes = 64 << 20
   /// Whether the observer receives the size of each received message.
-  public var reportsSizes = false
+  package var reportsSizes = false
   /// The interceptors that the call passes through, in the order of the request path unless their priorities or
   /// placements differ.
-  public var interceptors: [InterceptorRegistration] = []
+  package var interceptors: [InterceptorRegistration] = []
   /// Receives the interceptors' log records; called on any thread.
-  public var log: LogSink = { _ in }
+  package var log: LogSink = { _ in }
   /// Receives the interceptors' findings; called on any thread.
-  public var onFinding: FindingSink = { _ in }
+  package var onFinding: FindingSink = { _ in }
   /// The connection options.
-  public var connection = ConnectionOptions()
+  package var connection = ConnectionOptions()
   /// The `resolve` entries of the client's earlier requests.
   var formerAddresses: [String] = []
   /// Whether a stream of messages is sent only after its last one, and with its length.
-  public var isHeldUntilWhole = false
+  package var isHeldUntilWhole = false
   /// The value of the `user-agent` header.
-  public var userAgent: String
+  package var userAgent: String
 
   /// Makes a request for a call over gRPC with protobuf.
-  public init(method: MethodDescriptor, target: String, userAgent: String) {
+  package init(method: MethodDescriptor, target: String, userAgent: String) {
     self.method = method
     self.target = target
     self.userAgent = userAgent
   }
 
   /// The name of the method.
-  public var name: MethodName { MethodName(service: method.service, method: method.name) }
+  package var name: MethodName { MethodName(service: method.service, method: method.name) }
 }
 
 extension CallRequest {
@@ -92,5 +92,5 @@ extension CallRequest {
 
 extension MethodDescriptor {
   /// The kind of the method.
-  public var kind: CallKind { CallKind(clientStreams: clientStreaming, serverStreams: serverStreaming) }
+  package var kind: CallKind { CallKind(clientStreams: clientStreaming, serverStreams: serverStreaming) }
 }

@@ -5,30 +5,30 @@ import Reflection
 import Transport
 
 /// The parameters of a reflection request.
-public struct ReflectionRequest: Sendable {
+package struct ReflectionRequest: Sendable {
   /// The goal of the query.
-  public var goal: ReflectionQuery.Goal
+  package var goal: ReflectionQuery.Goal
   /// The version of reflection; `nil` is v1, with v1alpha as the fallback.
-  public var version: ReflectionVersion?
+  package var version: ReflectionVersion?
   /// The server: `http[s]://host[:port][/prefix]`, without a final slash.
-  public var target: String
+  package var target: String
   /// Metadata to send.
-  public var headers = Headers()
+  package var headers = Headers()
   /// The timeout of the whole request.
-  public var timeout = Duration.seconds(10)
+  package var timeout = Duration.seconds(10)
   /// The wire protocol.
-  public var protocolName = ProtocolName.grpc
+  package var protocolName = ProtocolName.grpc
   /// The connection options.
-  public var connection = ConnectionOptions()
+  package var connection = ConnectionOptions()
   /// The value of the `user-agent` header.
-  public var userAgent: String
+  package var userAgent: String
   /// The interceptors of the calls.
-  public var interceptors: [InterceptorRegistration] = []
+  package var interceptors: [InterceptorRegistration] = []
   /// Limits for the server's responses.
-  public var limits = ReflectionQuery.Limits()
+  package var limits = ReflectionQuery.Limits()
 
   /// Makes a request for a schema over gRPC.
-  public init(_ goal: ReflectionQuery.Goal, target: String, userAgent: String) {
+  package init(_ goal: ReflectionQuery.Goal, target: String, userAgent: String) {
     self.goal = goal
     self.target = target
     self.userAgent = userAgent
@@ -42,7 +42,7 @@ extension LoopClient {
   /// let reflector = client.reflect(request)
   /// try client.loop.run { reflector.result != nil }
   /// ```
-  public func reflect(_ request: ReflectionRequest) -> Reflector {
+  package func reflect(_ request: ReflectionRequest) -> Reflector {
     let reflector = Reflector(request, client: self)
     reflector.start()
     return reflector

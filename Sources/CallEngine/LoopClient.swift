@@ -16,9 +16,9 @@ import Transport
 /// call.finishSending()
 /// try client.loop.run { call.isFinished }
 /// ```
-public final class LoopClient {
+package final class LoopClient {
   /// The event loop.
-  public let loop: EventLoop
+  package let loop: EventLoop
   /// The `resolve` entries of all requests. libcurl keeps them for later requests.
   private var formerAddresses: [String] = []
 
@@ -30,13 +30,13 @@ public final class LoopClient {
   let lingeringCalls = LingeringCalls()
 
   /// Whether interceptors wait for the end of own calls although the calls that caused them have ended.
-  public var hasLingeringCalls: Bool { !lingeringCalls.isEmpty }
+  package var hasLingeringCalls: Bool { !lingeringCalls.isEmpty }
 
   /// Cancels the calls that `hasLingeringCalls` reports.
-  public func cancelLingeringCalls(_ reason: String) { lingeringCalls.cancel(reason) }
+  package func cancelLingeringCalls(_ reason: String) { lingeringCalls.cancel(reason) }
 
   /// Loads libcurl and makes a client.
-  public init() throws(TransportError) {
+  package init() throws(TransportError) {
     loop = try EventLoop()
     environment = Self.environment(loop)
   }
@@ -61,7 +61,7 @@ public final class LoopClient {
 
   /// Makes a call; `start` starts it. When the client is released, unfinished calls end with the status
   /// `canceled`.
-  public func makeCall(_ request: CallRequest, observer: any CallObserver) -> Call {
+  package func makeCall(_ request: CallRequest, observer: any CallObserver) -> Call {
     makeCall(prepare(request), observer: observer)
   }
 
@@ -131,7 +131,7 @@ public final class LoopClient {
   ///   - interceptors: The interceptors.
   ///   - log: Receives their log records; called on any thread.
   /// - Returns: Whether all have finished, to run the loop until then.
-  public func conclude(
+  package func conclude(
     _ interceptors: [InterceptorRegistration], log: @escaping LogSink
   ) -> () -> Bool {
     let network = network(log: log)

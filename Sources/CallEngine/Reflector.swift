@@ -8,11 +8,11 @@ import Transport
 ///
 /// Each round of requests is one call, sent whole. So it works without full duplex (HTTP/1.1, gRPC-Web,
 /// proxies that wait for the request's end), at the same number of round trips.
-public final class Reflector {
+package final class Reflector {
   /// The schema or the error; `nil` until the query is complete.
-  public private(set) var result: Result<ReflectedSchema, ReflectionError>?
+  package private(set) var result: Result<ReflectedSchema, ReflectionError>?
   /// Called once, when `result` is set.
-  public var whenDone: () -> Void = {}
+  package var whenDone: () -> Void = {}
 
   /// The maximum time to wait for the end of a call after the last response.
   private static let patience = Duration.milliseconds(300)
@@ -45,7 +45,7 @@ public final class Reflector {
   }
 
   /// Cancels the query and its call.
-  public func cancel(_ reason: String) {
+  package func cancel(_ reason: String) {
     finish(.failure(.failed(RPCError(.canceled, reason, origin: .client))))
   }
 

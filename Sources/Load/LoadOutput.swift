@@ -106,15 +106,8 @@ struct LoadReports {
   }
 
   private func write(_ text: String, to path: String, _ option: String) throws(Failure) {
-    guard let file = ReplacementFile(for: path, mode: nil) else {
-      throw Failure(.internalError, "\(option) \(path)", FileContents.lastError())
-    }
-    if let problem = FileContents.write(Array(text.utf8), to: file.descriptor) {
-      file.discard()
+    if let problem = FileContents.replace(path, with: Array(text.utf8), newMode: nil) {
       throw Failure(.internalError, "\(option) \(path)", problem.why)
-    }
-    guard file.replace() else {
-      throw Failure(.internalError, "\(option) \(path)", FileContents.lastError())
     }
   }
 }

@@ -1,6 +1,7 @@
 import Calls
 import Interception
 import LoadModel
+import MachineServices
 import Output
 import CallEngine
 import RPCProtocols

@@ -1,9 +1,9 @@
 import Interception
-import Synchronization
+import Protobuf
 
 /// Collects the findings that interceptors report about a call, until it ends. Findings come from any thread.
 package final class FindingCollector: Sendable {
-  private let findings = Mutex<[Finding]>([])
+  private let findings = Locked<[Finding]>([])
 
   package init() {}
 

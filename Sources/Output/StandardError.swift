@@ -1,6 +1,6 @@
 import CommandLine
 import Glibc
-import Synchronization
+import Protobuf
 import System
 
 /// Standard error. It is not buffered, and its own errors are ignored.
@@ -12,8 +12,8 @@ package final class StandardError: Sendable {
   /// How long output waits for its reader.
   package let deadline = FlushDeadline()
   /// Whether a progress line is shown. Interceptors write from any thread.
-  private let showsProgress = Mutex(false)
-  private let shown = Mutex(Diagnostics(Invocation(.call)))
+  private let showsProgress = Locked(false)
+  private let shown = Locked(Diagnostics(Invocation(.call)))
 
   /// Prints errors as text, and all remarks, until `configure`.
   package init(_ stream: OutputStream) {

@@ -141,7 +141,7 @@ extension RPCClient {
         group.cancelAll()
         return response
       }
-      throw CallHandle.taskCanceled
+      throw ActiveCall.taskCanceled
     }
   }
 

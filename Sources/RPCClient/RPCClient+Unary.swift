@@ -58,14 +58,14 @@ extension RPCClient {
   /// Starts a call with one message in its request.
   func startWhole<Input, Output>(
     _ method: ResolvedMethod<Input, Output>, _ message: Input, _ headers: Headers, _ timeout: Duration?
-  ) throws(RPCError) -> CallHandle {
+  ) throws(RPCError) -> ActiveCall {
     let payload = try method.encode(message)
     return start(method, headers, timeout, payload)
   }
 
   /// Waits for the response of a call with one message in it.
   func response<Input, Output>(
-    _ call: CallHandle, _ method: ResolvedMethod<Input, Output>
+    _ call: ActiveCall, _ method: ResolvedMethod<Input, Output>
   ) async throws(RPCError) -> UnaryResponse<Output> {
     let payload = try await call.message()
     return UnaryResponse(

@@ -87,8 +87,8 @@ public final class RPCClient: Sendable {
   func start<Input, Output>(
     _ method: ResolvedMethod<Input, Output>, _ headers: Headers, _ timeout: Duration?,
     _ message: Payload? = nil
-  ) -> CallHandle {
-    let call = CallHandle(loop, lastNumber.next())
+  ) -> ActiveCall {
+    let call = ActiveCall(loop, lastNumber.next())
     if let message { call.channel.prepare(message) }
     call.start(options.request(method, target, interceptors, headers: headers, timeout: timeout))
     return call
@@ -100,6 +100,9 @@ public final class RPCClient: Sendable {
   ) async throws(RPCError) -> ResolvedMethod<MessageValue, Message> {
     ResolvedMethod(try await resolver.method(name, isKind), codec: options.codec)
   }
+
+  /// Finds a type of messages; nil if it is not known.
+  func messageType(named name: String) async -> MessageType? { await resolver.messageType(named: name) }
 
   /// Finds a method with generated types.
   func resolve<Input, Output>(

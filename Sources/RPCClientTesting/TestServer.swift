@@ -33,7 +33,7 @@ public final class TestServer: Sendable {
   public init(schema: Schema) { self.schema = schema }
 
   /// The calls so far, in the order in which their requests were complete.
-  public var calls: [RecordedCall] { state.with { $0.calls } }
+  public var calls: [RecordedCall] { state.withLock { $0.calls } }
 
   /// Responds to the next call of a method, after the whole request.
   ///
@@ -82,18 +82,18 @@ public final class TestServer: Sendable {
   ///   - handler: Makes the response. Its error is that of the call.
   public func handle(_ method: String, _ handler: @escaping Handler) {
     let name = MethodName(method)?.description ?? method
-    state.with { $0.handlers[name, default: []].append(handler) }
+    state.withLock { $0.handlers[name, default: []].append(handler) }
   }
 
   func handler(of method: MethodName) -> Handler? {
-    state.with { state in
+    state.withLock { state in
       guard let handlers = state.handlers[method.description], let first = handlers.first else { return nil }
       if handlers.count > 1 { state.handlers[method.description]?.removeFirst() }
       return first
     }
   }
 
-  func record(_ call: RecordedCall) { state.with { $0.calls.append(call) } }
+  func record(_ call: RecordedCall) { state.withLock { $0.calls.append(call) } }
 }
 
 /// A call that a test server has received, with its whole request.

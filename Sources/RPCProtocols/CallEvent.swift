@@ -4,7 +4,7 @@
 /// cassettes, scripts of local responses, and observers of calls.
 ///
 /// Only messages are frequent, so only they are stored inline; the other values are boxed to keep an event small.
-public enum CallEvent<Message> {
+package enum CallEvent<Message> {
   /// The request starts. Once, and first.
   indirect case requestStart(RequestStart)
   /// A message of the request.
@@ -26,12 +26,12 @@ extension CallEvent: Equatable where Message: Equatable {}
 
 extension CallEvent {
   /// Makes the event of a message.
-  @inlinable public static func message(_ message: Message, isRequest: Bool) -> CallEvent {
+  @inlinable package static func message(_ message: Message, isRequest: Bool) -> CallEvent {
     isRequest ? .requestMessage(message) : .responseMessage(message)
   }
 
   /// Whether the event is a part of the request.
-  @inlinable public var isRequest: Bool {
+  @inlinable package var isRequest: Bool {
     switch self {
     case .requestStart, .requestMessage, .requestEnd: true
     case .responseStart, .responseMessage, .responseEnd, .metrics: false
@@ -39,7 +39,7 @@ extension CallEvent {
   }
 
   /// The message; nil for other events.
-  @inlinable public var message: Message? {
+  @inlinable package var message: Message? {
     switch self {
     case .requestMessage(let message), .responseMessage(let message): message
     case .requestStart, .requestEnd, .responseStart, .responseEnd, .metrics: nil

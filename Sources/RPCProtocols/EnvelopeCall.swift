@@ -2,15 +2,16 @@ import Protobuf
 
 /// A call whose messages travel in envelopes both ways.
 final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
+  /// It is read for each message, so its large cases are indirect.
   private enum State {
     /// Nothing was received yet.
     case head
     /// The headers contained the status. It is final if nothing follows them.
-    case status(ResponseEnd, ResponseStart)
+    indirect case status(ResponseEnd, ResponseStart)
     /// Receiving envelopes, after headers with or without a status.
     case body(hasStatus: Bool)
     /// The last envelope was received. Nothing may follow it.
-    case last(ResponseEnd)
+    indirect case last(ResponseEnd)
     /// The end was reported.
     case ended
   }
@@ -208,7 +209,9 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 
 extension RPCError {
   static let needsHTTP2 = violation(.internal, "the server responded over HTTP/1.1, but gRPC requires HTTP/2")
-  static let closedWithoutResponse = violation(.unavailable, "the server closed the call without a response")
+  /// libcurl reports no error if a connection ends within a head of HTTP/1.1.
+  static let closedWithoutResponse = RPCError(
+    .unavailable, "the server closed the connection without a complete response", origin: .connection)
   static let dataAfterEnd = violation(.internal, "the server sent data after the end of the stream")
   static let endedInMessage = violation(.internal, "the response ended in the middle of a message")
 }

@@ -1,11 +1,11 @@
 /// An HTTP request that starts a call. Its body follows separately, as it is produced.
-public struct HTTPRequest: Sendable, Equatable {
+package struct HTTPRequest: Sendable, Equatable {
   /// The HTTP method: `POST`, or `GET` for a Connect call without side effects.
-  public var method: String
+  package var method: String
   /// The absolute URL.
-  public var url: String
+  package var url: String
   /// The fields to send, in order.
-  public var headers: Headers
+  package var headers: Headers
   /// Whether the response ends with its trailers, even when its body has reached its `content-length`.
   package var wantsTrailers = false
   /// Whether the request must not be sent over HTTP/1.1.

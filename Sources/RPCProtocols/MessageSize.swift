@@ -1,11 +1,11 @@
 /// The size of a message.
-public struct MessageSize: Sendable, Equatable {
+package struct MessageSize: Sendable, Equatable {
   /// The size of the message, in bytes.
-  public var bytes: Int
+  package var bytes: Int
   /// The size on the wire, compressed and in its envelope, in bytes; `nil` if it is not part of a body.
-  public var wireBytes: Int?
+  package var wireBytes: Int?
   /// The compression of the message; `nil` if it is uncompressed.
-  public var compression: Compression?
+  package var compression: Compression?
 
   /// Makes a size.
   package init(bytes: Int, wireBytes: Int?, compression: Compression?) {

@@ -1,15 +1,15 @@
 import Protobuf
 
 /// A schema received from a server by reflection.
-public struct ReflectedSchema: Equatable, Sendable {
+package struct ReflectedSchema: Equatable, Sendable {
   /// The server's version of reflection.
-  public var version: ReflectionVersion
+  package var version: ReflectionVersion
   /// The number of files in the descriptor set.
-  public var fileCount = 0
+  package var fileCount = 0
   /// A serialized FileDescriptorSet, without the files of `google/protobuf` that are built in.
-  public var descriptorSet: [UInt8] = []
+  package var descriptorSet: [UInt8] = []
   /// The full names of the services, if they were requested.
-  public var services: [String] = []
+  package var services: [String] = []
 
   /// Makes an empty schema.
   package init(version: ReflectionVersion) {

@@ -1,7 +1,7 @@
 import RPCProtocols
 
 /// Why a server's schema could not be obtained.
-public enum ReflectionError: Error, Equatable, Sendable {
+package enum ReflectionError: Error, Equatable, Sendable {
   /// The server does not have the symbol; `services` are its services, if it listed them.
   case unknownSymbol(String, services: [String])
   /// The server does not offer reflection; its status is attached.
@@ -18,7 +18,7 @@ public enum ReflectionError: Error, Equatable, Sendable {
 
 extension ReflectionError: CustomStringConvertible {
   /// The error message.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unknownSymbol(let symbol, _): "the server's schema has no \(symbol)"
     case .notOffered(let error):
@@ -39,7 +39,7 @@ extension ReflectionError: CustomStringConvertible {
 
 extension ServerReflectionRequest: CustomStringConvertible {
   /// A description of the request.
-  public var description: String {
+  package var description: String {
     switch self {
     case .fileContaining(let symbol): symbol
     case .file(let name): "the file \(name)"

@@ -16,9 +16,9 @@ import RPCProtocols
 /// case .done(let schema): use(schema)
 /// }
 /// ```
-public struct ReflectionQuery {
+package struct ReflectionQuery {
   /// What to query.
-  public enum Goal: Equatable, Sendable {
+  package enum Goal: Equatable, Sendable {
     /// The files that define these symbols; each symbol must exist.
     case symbols([String])
     /// The files that define those of these symbols that the server has.
@@ -30,14 +30,14 @@ public struct ReflectionQuery {
   }
 
   /// Limits for a server's responses.
-  public struct Limits: Equatable, Sendable {
+  package struct Limits: Equatable, Sendable {
     /// The maximum number of files, and of requests.
-    public var files = 10_000
+    package var files = 10_000
     /// The maximum number of response bytes.
-    public var bytes = 64 << 20
+    package var bytes = 64 << 20
 
     /// Limits that no real schema reaches.
-    public init() {}
+    package init() {}
   }
 
   /// The next step of a query.

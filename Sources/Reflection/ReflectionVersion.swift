@@ -2,7 +2,7 @@ import Protobuf
 import RPCProtocols
 
 /// The versions of gRPC server reflection. They differ only in the name of the service.
-public enum ReflectionVersion: String, Sendable, CaseIterable {
+package enum ReflectionVersion: String, Sendable, CaseIterable {
   /// `grpc.reflection.v1`.
   case v1
   /// `grpc.reflection.v1alpha`, the only one of older servers.

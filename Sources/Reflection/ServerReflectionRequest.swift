@@ -1,7 +1,7 @@
 import CSchemas
 
 /// A request to the reflection service: a ServerReflectionRequest.
-public enum ServerReflectionRequest: Hashable, Sendable {
+package enum ServerReflectionRequest: Hashable, Sendable {
   /// The file that defines a symbol, with or without the files that it imports.
   case fileContaining(symbol: String)
   /// The file with this name.

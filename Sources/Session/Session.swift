@@ -4,6 +4,7 @@ import CommandLine
 import Glibc
 import Interception
 import Interceptors
+import MachineServices
 import Output
 import Protobuf
 import CallEngine

@@ -114,7 +114,8 @@ package final class SessionSchema {
       sources = own
     } else {
       sources = try SchemaSource.sources(
-        options.schema, error, waitLimit: options.request.maxTime)
+        options.schema, error, waitLimit: options.request.maxTime,
+        readLimitBytes: FileContents.dataLimitBytes)
       own = sources
     }
     var remote: (set: SchemaBytes, end: MonotonicClock.Instant)?

@@ -70,9 +70,9 @@ package final class SessionStream {
     kept.append(message)
   }
 
-  /// What checks look at.
+  /// What checks look at: of a call that failed because a response is not a message of its type, the others.
   ///
-  /// - Throws: `Failure` if a response is not a message of its type.
+  /// - Throws: `Failure` if such a response is not the reason of a failure.
   package func result() throws(Failure) -> CallResult {
     let end = printer.end
     var result = CallResult(method: plan.name, type: plan.method.output, status: end?.code ?? .ok)
@@ -82,7 +82,13 @@ package final class SessionStream {
     result.trailers = end?.trailers ?? Headers()
     result.latency = printer.elapsed ?? .zero
     result.redaction = printer.redaction
-    for message in kept { result.add(try message.message()) }
+    for message in kept {
+      do throws(Failure) {
+        result.add(try message.message())
+      } catch {
+        guard end?.error != nil else { throw error }
+      }
+    }
     if received > kept.count {
       result.last = try last?.message()
       result.count = received

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Protobuf
 
 /// A directory of files that can be made again, shared by the processes of the user.
 ///
@@ -15,7 +15,7 @@ package final class CacheDirectory: Sendable {
   private let path: String
   private let limitBytes: Int
   /// How many bytes can be stored before the files are counted again.
-  private let allowance = Mutex(0)
+  private let allowance = Locked(0)
 
   /// Describes a directory, which is created with the first file.
   ///

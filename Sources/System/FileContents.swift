@@ -130,28 +130,35 @@ package enum FileContents {
 
   /// Replaces the file at `path` atomically. Returns nil, or why that failed.
   ///
-  /// A path that exists and is not a regular file (a pipe, a terminal, a symbolic link) is opened and written to.
+  /// A path that exists and is not a regular file (a pipe, a terminal, a symbolic link) is opened and written to, as is a
+  /// file in a directory that cannot be written.
   ///
   /// - Parameters:
   ///   - bytes: The new contents.
+  ///   - newMode: The permissions of a file that does not exist; nil for those of a new file.
   ///   - isPrivate: Whether only the user may read the file; the mode of the replaced file does not apply then.
-  package static func replace(_ path: String, with bytes: [UInt8], isPrivate: Bool = false) -> Problem? {
+  package static func replace(
+    _ path: String, with bytes: [UInt8], newMode: mode_t? = 0o600, isPrivate: Bool = false
+  ) -> Problem? {
     var status = stat()
     let isThere = lstat(path, &status) == 0
-    guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
-      let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0o600)
-      guard descriptor >= 0 else { return Problem(why: lastError()) }
-      let problem = write(bytes, to: descriptor)
-      return Glibc.close(descriptor) == 0 ? problem : problem ?? Problem(why: lastError())
+    if !isThere || status.st_mode & S_IFMT == S_IFREG {
+      // A new file may hold confidential data.
+      let mode = isPrivate ? 0o600 : isThere ? status.st_mode & 0o777 : newMode
+      if let file = ReplacementFile(for: path, mode: mode) {
+        if let problem = write(bytes, to: file.descriptor) {
+          file.discard()
+          return problem
+        }
+        return file.replace() ? nil : Problem(why: lastError())
+      }
+      // The file may be writable although its directory is not.
+      guard isThere, errno == EACCES || errno == EPERM else { return Problem(why: lastError()) }
     }
-    // A new file may hold confidential data.
-    let mode = isThere && !isPrivate ? status.st_mode & 0o777 : 0o600
-    guard let file = ReplacementFile(for: path, mode: mode) else { return Problem(why: lastError()) }
-    if let problem = write(bytes, to: file.descriptor) {
-      file.discard()
-      return problem
-    }
-    return file.replace() ? nil : Problem(why: lastError())
+    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0o600)
+    guard descriptor >= 0 else { return Problem(why: lastError()) }
+    let problem = write(bytes, to: descriptor)
+    return Glibc.close(descriptor) == 0 ? problem : problem ?? Problem(why: lastError())
   }
 
   /// The target of a symbolic link; nil if it cannot be read.

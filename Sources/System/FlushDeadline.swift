@@ -1,6 +1,6 @@
 import Glibc
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Limits how long output waits for its reader: without limit while the command runs; 200 ms without progress and a
 /// fixed time in total, once it is exiting.
@@ -16,7 +16,7 @@ package final class FlushDeadline: Sendable {
   private static let total = Duration.seconds(2)
 
   // The log of interceptors is written from any thread.
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   package init() {}
 

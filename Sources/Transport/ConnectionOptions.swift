@@ -88,10 +88,10 @@ public struct ConnectionOptions: Sendable, Equatable {
 
   /// Whether a transfer waits for a connection that is being established, to share it if it uses HTTP/2,
   /// instead of opening its own.
-  public var sharesConnection = false
+  package var sharesConnection = false
   /// Whether a canceled transfer closes its connection if no other transfer uses it. Otherwise libcurl may
   /// not send the reset before the next transfer.
-  public var closesWhenGivenUp = false
+  package var closesWhenGivenUp = false
 
   /// Whether further connections to the server find out the cause of a failed one.
   public var diagnosesFailures = false

@@ -5,9 +5,9 @@ import RPCProtocols
 /// The event loop of a client: transfers of libcurl, timers, file descriptors, and work from other threads.
 ///
 /// All members belong to the thread that made the loop, except `mailbox`.
-public final class EventLoop {
+package final class EventLoop {
   /// Identifies a timer for `cancel`.
-  public struct TimerID: Hashable, Sendable {
+  package struct TimerID: Hashable, Sendable {
     fileprivate let id: TimerQueue.ID
   }
 
@@ -18,7 +18,7 @@ public final class EventLoop {
   /// Called before each wait, when everything received has been processed; flush output here.
   ///
   /// Returns whether there is new work. The loop then runs another round before it waits.
-  public var beforeWait: () -> Bool = { false }
+  package var beforeWait: () -> Bool = { false }
 
   /// Whether all transfers of a round send their bytes on a connection together, in few packets. This saves time of both
   /// sides if many transfers start at once.
@@ -28,7 +28,7 @@ public final class EventLoop {
   package var trace: ConnectionTrace?
 
   /// Accepts work from any thread.
-  public let mailbox: Mailbox
+  package let mailbox: Mailbox
 
   /// Workarounds, if this libcurl needs them.
   let oldLibcurl: OldLibcurl?
@@ -76,7 +76,7 @@ public final class EventLoop {
   }
 
   /// Loads libcurl and makes a loop.
-  public convenience init() throws(TransportError) {
+  package convenience init() throws(TransportError) {
     try self.init(within: nil)
   }
 
@@ -122,7 +122,7 @@ public final class EventLoop {
   /// Runs until `isDone` returns true.
   ///
   /// - Throws: ``TransportError`` if libcurl fails.
-  public func run(until isDone: () -> Bool) throws(TransportError) {
+  package func run(until isDone: () -> Bool) throws(TransportError) {
     while true {
       try performRound()
       for companion in companions { try companion.loop?.performRound() }
@@ -140,32 +140,32 @@ public final class EventLoop {
 
   /// Calls `action` once at `due`, or soon after.
   @discardableResult
-  public func schedule(at due: MonotonicClock.Instant, _ action: @escaping () -> Void) -> TimerID {
+  package func schedule(at due: MonotonicClock.Instant, _ action: @escaping () -> Void) -> TimerID {
     TimerID(id: timers.add(due: due, action))
   }
 
   /// Removes a timer; does nothing if it has fired.
-  public func cancel(_ timer: TimerID) {
+  package func cancel(_ timer: TimerID) {
     timers.cancel(timer.id)
   }
 
   /// Calls `action` whenever `descriptor` is readable, until `unwatch`.
-  public func watch(_ descriptor: Int32, _ action: @escaping () -> Void) {
+  package func watch(_ descriptor: Int32, _ action: @escaping () -> Void) {
     readable[descriptor] = action
   }
 
   /// Stops watching `descriptor`.
-  public func unwatch(_ descriptor: Int32) {
+  package func unwatch(_ descriptor: Int32) {
     readable[descriptor] = nil
   }
 
   /// Calls `action` whenever `descriptor` is writable, until `unwatchWriting`.
-  public func watchWriting(_ descriptor: Int32, _ action: @escaping () -> Void) {
+  package func watchWriting(_ descriptor: Int32, _ action: @escaping () -> Void) {
     writable[descriptor] = action
   }
 
   /// Stops watching `descriptor` for writing.
-  public func unwatchWriting(_ descriptor: Int32) {
+  package func unwatchWriting(_ descriptor: Int32) {
     writable[descriptor] = nil
   }
 

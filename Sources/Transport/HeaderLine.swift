@@ -10,6 +10,12 @@ enum HeaderLine {
   case unknown
 
   init(_ line: UnsafeRawBufferPointer) {
+    // If a connection ends within a line, libcurl passes the part that was received: a part of an empty line does not
+    // end the block.
+    guard line.last == 0x0A else {
+      self = .unknown
+      return
+    }
     let end = line.firstIndex { $0 == 0x0D || $0 == 0x0A } ?? line.count
     guard end > 0 else {
       self = .end

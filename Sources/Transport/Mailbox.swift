@@ -1,25 +1,25 @@
 import CCurl
-import Synchronization
+import Protobuf
 
 /// Work for the loop from any thread.
-public final class Mailbox: Sendable {
+package final class Mailbox: Sendable {
   private struct State {
     var work: [@Sendable () -> Void] = []
     nonisolated(unsafe) var multi: UnsafeMutableRawPointer?
   }
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   /// Makes a mailbox.
   ///
   /// - Parameter multi: The multi whose wait ends when work arrives.
   init(_ multi: UnsafeMutableRawPointer) {
     nonisolated(unsafe) let multi = multi
-    state = Mutex(State(multi: multi))
+    state = Locked(State(multi: multi))
   }
 
   /// Runs `work` on the loop's thread, soon. Drops it if the loop has ended.
-  public func post(_ work: @escaping @Sendable () -> Void) {
+  package func post(_ work: @escaping @Sendable () -> Void) {
     state.withLock { state in
       guard let multi = state.multi else { return }
       state.work.append(work)

@@ -197,6 +197,7 @@ extension TransferFailure {
     self.init(code: code, detail: detail)
     verifyResult = number(CURLINFO_SSL_VERIFYRESULT)
     systemError = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))
+    if code == CURLE_COULDNT_CONNECT, systemError == 0 { systemError = Self.errorOfSocket() }
     proxyStatus = number(CURLINFO_HTTP_CONNECTCODE)
     usesProxy = ccurl_uses_proxy(handle)
     isTLS = url.hasPrefix("https:")
@@ -215,6 +216,14 @@ extension TransferFailure {
       ? .responseBegun
       : hasTime(CURLINFO_APPCONNECT_TIME_T)
         ? .tlsEstablished : isConnected || hasTime(CURLINFO_CONNECT_TIME_T) ? .connected : .nothing
+  }
+
+  /// Why no socket can be made, which libcurl does not report; 0 if one can.
+  private static func errorOfSocket() -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return errno }
+    close(descriptor)
+    return 0
   }
 
   /// The error of the transfer.

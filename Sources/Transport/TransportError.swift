@@ -3,9 +3,9 @@ import Protobuf
 import RPCProtocols
 
 /// Why a transfer failed.
-public struct TransportError: Error, Sendable, Equatable {
+package struct TransportError: Error, Sendable, Equatable {
   /// The layer that failed.
-  public enum Kind: Sendable {
+  package enum Kind: Sendable {
     /// The name of the host, or of the proxy, could not be resolved.
     case resolve
     /// No connection could be made.
@@ -27,13 +27,13 @@ public struct TransportError: Error, Sendable, Equatable {
   }
 
   /// The layer that failed.
-  public var kind: Kind
+  package var kind: Kind
   /// libcurl's message.
-  public var message: String
+  package var message: String
   /// The URL of the proxy, without credentials, if `kind` is `proxy`.
-  public var proxy: String?
+  package var proxy: String?
   /// The cause, if it is known.
-  public var cause: ConnectionCause?
+  package var cause: ConnectionCause?
   /// The code with which the server reset the stream (RFC 9113, section 7), if it did.
   package var resetCode: Int?
 

@@ -3,7 +3,6 @@ import CFakeCurl
 import Interception
 import Protobuf
 import RPCProtocols
-import Synchronization
 import Testing
 import Transport
 import TransportSupport
@@ -21,7 +20,7 @@ struct ConclusionTests {
       var completion: (@Sendable () -> Void)?
     }
 
-    let state = Mutex(State())
+    let state = Locked(State())
 
     func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? { nil }
 

@@ -306,7 +306,7 @@ def test_new_in_other_languages_builds_and_passes_its_own_test(
 
 
 STATEFUL = r"""
-final class Counter: Interceptor {
+final class Counter: StagedInterceptor {
   let stages: Stages = [.requestStart]
   private let call: Call
   private var count = 0
@@ -369,13 +369,13 @@ final class Keeping: Plugin {
   private let host: Host
 
   init(host: Host) { self.host = host }
-  func open(_ call: Call) -> (any Interceptor)? { KeepingCall(call) }
+  func open(_ call: Call) -> (any StagedInterceptor)? { KeepingCall(call) }
   func unload() {
     host.log(.info, "\\(made.load(ordering: .relaxed)) made, \\(alive.load(ordering: .relaxed)) alive")
   }
 }
 
-final class KeepingCall: Interceptor {
+final class KeepingCall: StagedInterceptor {
   let stages: Stages = [.requestStart, .responseEnd]
   private let call: Call
   private let counted = Counted()

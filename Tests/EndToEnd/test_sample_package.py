@@ -8,6 +8,7 @@ import pytest
 from conftest import ROOT
 
 PACKAGE = ROOT / "Tests" / "SamplePackage"
+RESOURCES = ROOT / "Sources" / "RPCClient" / "RPCClient.docc" / "Resources"
 # Kept beside the other builds, so that only the first run compiles the libraries (a minute).
 SCRATCH = ROOT / ".build" / "sample"
 
@@ -30,11 +31,62 @@ def run(sample, *words):
     return subprocess.run([sample, *words], capture_output=True, text=True, timeout=60)
 
 
-def test_calls_of_all_kinds_pass_its_own_interceptor(sample, descriptor_set, grpc_server):
-    result = run(sample, descriptor_set, grpc_server.url, "Ada")
+@pytest.mark.parametrize("schema", ["descriptor set", "reflection"])
+def test_calls_of_all_kinds_pass_its_interceptors(sample, schema, descriptor_set, grpc_server):
+    result = run(sample, descriptor_set if schema == "descriptor set" else schema, grpc_server.url, "Ada")
     assert (result.returncode, result.stderr) == (0, "")
     said = [f"you said: {text}" for text in ("hello", "how are you", "bye")]
-    assert result.stdout.splitlines() == ["Hello, Ada!", "1", "2", "3", "42", *said, "Hello, Grace!", "blue"]
+    *lines, detail = result.stdout.splitlines()
+    assert sorted(lines[-2:]) == ["blue", "hi"]
+    assert lines[:-2] == ["Hello, Ada!", "1", "2", "3", "42", *said, "Hello, Grace!"]
+    assert detail == "google.rpc.BadRequest name"
+
+
+# An interceptor that uses its call in a task.
+TASK = """
+import RPCClient
+
+final class Canceling: StagedInterceptor {
+  let stages = Stages.requestStart
+  let context: CallContext
+
+  init(_ context: CallContext) { self.context = context }
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+    let used = context.PART
+    Task { used.cancel("too late") }
+    token.proceed(start)
+  }
+}
+"""
+
+
+def type_check(sample, file):
+    """Diagnoses a file, as a program that uses the libraries. The check of data races needs the intermediate language."""
+    options = ["-swift-version", "6", "-I", sample.parent / "Modules"]
+    for headers in ROOT.glob("Sources/C*/include"):
+        options += ["-I", headers]
+        module_map = sample.parent / f"{headers.parent.name}.build" / "module.modulemap"
+        if module_map.exists():
+            options += ["-Xcc", f"-fmodule-map-file={module_map}"]
+    return subprocess.run(["swiftc", "-emit-sil", "-o", "/dev/null", *options, file], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("file", sorted(RESOURCES.glob("*.swift")), ids=lambda file: file.stem)
+def test_steps_of_the_tutorial_compile(sample, file):
+    result = type_check(sample, file)
+    assert (result.returncode, "warning:" in result.stderr) == (0, False), result.stderr
+
+
+def test_context_of_a_call_stays_on_the_loop_and_its_handle_does_not(sample, tmp_path):
+    file = tmp_path / "main.swift"
+    file.write_text(TASK.replace(".PART", ".handle"))
+    result = type_check(sample, file)
+    assert result.returncode == 0, result.stderr
+    file.write_text(TASK.replace(".PART", ""))
+    result = type_check(sample, file)
+    assert result.returncode == 1
+    assert "data race" in result.stderr
 
 
 def test_receives_failures(sample, descriptor_set):

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Interceptors written as one asynchronous function.
-@Suite struct AsyncTests {
+@TestLoop @Suite struct AsyncTests {
   /// An interceptor that calls a closure.
   private struct Closure: Interceptor {
     var replayLimitBytes = 0

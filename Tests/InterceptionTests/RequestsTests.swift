@@ -4,7 +4,7 @@ import RPCProtocols
 import Testing
 
 /// Requests of interceptors through their context.
-@Suite struct RequestsTests {
+@TestLoop @Suite struct RequestsTests {
   private let journal = Journal()
 
   @Test func timerForwardsAHeldValue() {
@@ -47,14 +47,14 @@ import Testing
     let call = TestCall(.unary, journal, [probe])
     call.start()
     guard let context = probe.context else { return }
-    nonisolated(unsafe) let journal = journal
-    await Task.detached { context.post { journal.note("A posted") } }.value
+    let (handle, posted) = (context.handle, LoopBound { self.journal.note("A posted") })
+    await Task.detached { handle.post { posted.value() } }.value
     #expect(journal.lines(of: "A") == ["start"])
     #expect(call.wakes.count.load(ordering: .relaxed) == 1)
     call.work()
     #expect(journal.lines(of: "A") == ["start", "posted"])
     call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
-    context.post { journal.note("A too late") }
+    context.post { self.journal.note("A too late") }
     call.work()
     #expect(journal.lines(of: "A") == ["start", "posted", "finish canceled"])
   }
@@ -63,11 +63,10 @@ import Testing
     let probe = Probe("A", [.requestStart], journal)
     let call = TestCall(.unary, journal, [probe])
     call.start()
-    nonisolated(unsafe) let journal = journal
     let context = probe.context
     context?.post {
-      journal.note("A first")
-      context?.post { journal.note("A second") }
+      self.journal.note("A first")
+      context?.post { self.journal.note("A second") }
     }
     call.work()
     #expect(journal.lines(of: "A") == ["start", "first", "second"])

@@ -1,13 +1,13 @@
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 import Testing
 
 @testable import Interceptors
 
 struct ReportFileTests {
   private final class Clock: Sendable {
-    let elapsed = Mutex(Duration.zero)
+    let elapsed = Locked(Duration.zero)
     private let start = MonotonicClock.Instant.now
 
     var now: MonotonicClock.Instant { start + elapsed.withLock { $0 } }
@@ -62,7 +62,7 @@ struct ReportFileTests {
   @Test func logsAFailureAtTheEnd() throws {
     let report = ReportFile("/no/report", services, isPrivate: true) { (entries: [Int]) in "\(entries)" }
     #expect(throws: ServiceFailure.self) { try report.add(1) }
-    let texts = Mutex<[String]>([])
+    let texts = Locked<[String]>([])
     report.conclude(
       "log", FactoryNetwork(log: { record in texts.withLock { $0.append(record.text) } }, fetch: { _, _ in }))
     #expect(texts.withLock { $0 } == ["cannot write /no/report: no such file or directory"])

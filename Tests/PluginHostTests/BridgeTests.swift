@@ -5,7 +5,7 @@ import Testing
 
 @testable import PluginHost
 
-@Suite struct BridgeTests {
+@Suite(.oneAtATime) struct BridgeTests {
   private let log = LogCollector()
 
   private func load(_ path: String, _ settings: [(String, String)] = []) throws -> LoadedPlugin {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PluginHost
 
-@Suite(.serialized) struct CheckTests {
+@Suite(.oneAtATime) struct CheckTests {
   private let log = LogCollector()
 
   private func check(

@@ -8,7 +8,7 @@ import Testing
 /// Retries, injected messages, timers, threads, and calls made by plugins.
 ///
 /// Serialized, because the plugin stores the host of its last load.
-@Suite(.serialized) struct FlowTests {
+@Suite(.oneAtATime) struct FlowTests {
   private let log = LogCollector()
 
   private func call(

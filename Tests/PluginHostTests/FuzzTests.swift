@@ -4,7 +4,7 @@ import Testing
 
 @testable import PluginHost
 
-@Suite struct FuzzTests {
+@Suite(.oneAtATime) struct FuzzTests {
   private let log = LogCollector()
 
   /// Four threads and the callbacks of the plugin call random functions of the host.

@@ -6,7 +6,7 @@ import Testing
 @testable import PluginHost
 
 /// Crashes and blocking within one process; the end-to-end tests cover every stage.
-@Suite struct GuardTests {
+@Suite(.oneAtATime) struct GuardTests {
   @Test func reportsCrashInCallbackAndEndsProcess() async throws {
     let path = try Fixtures.path("crash")
     let result = await #expect(
@@ -89,7 +89,10 @@ import Testing
       words.hasPrefix("rpcurl: plugin crash: did not return after the signal to end, in open, in the call "))
   }
 
-  @Test(.enabled(if: getenv("ASAN_OPTIONS") == nil, "AddressSanitizer ends the process first"))
+  @Test(
+    .enabled(
+      if: getenv("ASAN_OPTIONS") == nil && getenv("TSAN_OPTIONS") == nil,
+      "the allocators of sanitizers end the process otherwise"))
   func reportsPluginThatFreesBytesOfTheHost() async throws {
     let path = try Fixtures.path("crash")
     let result = await #expect(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PluginHost
 
-@Suite struct LoadingTests {
+@Suite(.oneAtATime) struct LoadingTests {
   private let log = LogCollector()
 
   private func spec(_ name: String, _ settings: [(String, String)] = []) -> InterceptorSpec {

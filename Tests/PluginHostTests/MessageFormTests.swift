@@ -9,7 +9,7 @@ import Testing
 /// Messages of plugins in the binary form, in calls of either codec.
 ///
 /// Serialized, because the plugin keeps a message in a static variable.
-@Suite(.serialized) struct MessageFormTests {
+@Suite(.oneAtATime) struct MessageFormTests {
   private let log = LogCollector()
   private let network = Network()
 

@@ -8,7 +8,7 @@ import Testing
 /// The host's reports when a plugin fails, or requests something invalid.
 ///
 /// Serialized, because the plugin stores the host of its last load.
-@Suite(.serialized) struct ReasonTests {
+@Suite(.oneAtATime) struct ReasonTests {
   private let log = LogCollector()
 
   private func call(_ method: String) throws -> PluginCallTest {

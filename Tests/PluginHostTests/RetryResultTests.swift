@@ -6,7 +6,7 @@ import Testing
 @testable import PluginHost
 
 /// The result of `retry`, which states why a call is not retried.
-@Suite struct RetryResultTests {
+@Suite(.oneAtATime) struct RetryResultTests {
   private let log = LogCollector()
 
   /// Makes a call that the plugin retries at its end, and returns it after the end of the response.

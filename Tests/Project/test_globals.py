@@ -32,6 +32,7 @@ GLOBALS = {
 CONSTANTS = {
     "Interceptors/Answering/StatusDetail+JSON.swift": {"wellKnown"},
     "Interceptors/WellKnownMessages.swift": {"pool"},
+    "RPCClient/MethodResolver.swift": {"builtIn"},
     "Protobuf/WellKnown/WellKnownSchemas.swift": {"set", "optionTypes", "services"},
 }
 
@@ -49,7 +50,7 @@ OF_FILE = re.compile(rf"^{MODIFIERS}(?P<kind>let|var) (?P<name>\w+)(?P<rest>.*)$
 CLASS = re.compile(rf"^ *{MODIFIERS}(?:final )?{MODIFIERS}class (?P<name>\w+)", re.M)
 C_VARIABLE = re.compile(r"^(?:static |_Thread_local )+(?!const |inline )[^()=]*(?:;|=)", re.M)
 # Constants that contain state.
-CELLS = {"Atomic", "Lock", "Mutex", "UnsafeMutablePointer"}
+CELLS = {"Atomic", "Lock", "Locked", "UnsafeMutablePointer"}
 
 
 def variables(text: str, cells: set[str]):
@@ -104,7 +105,7 @@ package enum Kind {
   package nonisolated(unsafe) static var two: (() -> Void)?
   package private(set) static var three = [1] { didSet { changed() } }
   static let shared = Session()
-  private static let cache = Mutex<[String: Int]>([:])
+  private static let cache = Locked<[String: Int]>([:])
   static var computed: Int { 1 }
   static var long: Int {
     1

@@ -14,9 +14,12 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 # By hand; rpcurl.1 is generated, and rpcurl-migrate(7) has a test of its own.
 PAGES = sorted(p for p in (ROOT / "man").iterdir() if p.suffix != ".1" and p.stem != "rpcurl-migrate")
 
+MAKEFILES = [ROOT / "Makefile", ROOT / "scripts/packages/packages.mk"]
+
 # Options of other programs (protoc, swift, pytest, pkg-config, the test servers), and the form of options.
 OTHERS = {
     "--include_imports", "--descriptor_set_out", "--port", "--product", "--build-tests", "--skip-build", "--cflags", "--option",
+    "--strip-components",
 }  # fmt: skip
 
 
@@ -44,7 +47,7 @@ def test_options_of_pages(page, options):
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_targets_of_make(document):
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    targets = set(re.findall(r"^([a-z-]+):", "".join(file.read_text() for file in MAKEFILES), re.M))
     text = (ROOT / document).read_text()
     named = set(re.findall(r"`make ([a-z-]+)", text)) | set(re.findall(r"^(?:sudo )?make ([a-z][a-z-]+)", text, re.M))
     assert named - targets == set()

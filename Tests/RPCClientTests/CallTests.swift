@@ -87,6 +87,25 @@ struct CallTests {
     }
   }
 
+  @Test func detailsOfAnErrorAreMessages() async throws {
+    let reason = Array("\u{a}\u{3}why".utf8)  // Field 1 of both types: `text`, and `reason`.
+    let error = RPCError(
+      .notFound, "gone",
+      details: ["test.v1.Item", "none.Such", "google.rpc.ErrorInfo"].map {
+        StatusDetail(typeName: $0, value: reason)
+      } + [StatusDetail(typeName: "test.v1.Item", value: [0xFF])], origin: .server)
+    server.fail("test.v1.Echo/Unary", error)
+    try await withRPCClient(server) { client in
+      let thrown = await #expect(throws: RPCError.self) {
+        try await client.unary("test.v1.Echo/Unary", [:])
+      }
+      let details = await client.details(of: try #require(thrown))
+      #expect(details.map(\.type.name) == ["test.v1.Item", "google.rpc.ErrorInfo"])
+      #expect(try details.first?["text"] as String? == "why")
+      #expect(try details.last?["reason"] as String? == "why")
+    }
+  }
+
   @Test func errorAfterMessagesIsThrownAfterThem() async throws {
     server.fail(
       "test.v1.Echo/Server", RPCError(.aborted, "enough", origin: .server), after: ["number": 1],

@@ -235,6 +235,52 @@ import Testing
     #expect(journal.value.filter { $0.hasPrefix("B finish") }.count == 3)
   }
 
+  @Test func errorAfterTheHeadersIsThrownByTheMessages() async throws {
+    server.handle(unary) { call in
+      try await call.readRequest()
+      var response = ServerResponse(messages: [], headers: ["h": "1"])
+      response.error = RPCError(.aborted, "late", origin: .server)
+      return response
+    }
+    let observing = whole { [journal] request, next in
+      var response = try await next(request)
+      let headers = response.headers
+      journal.change { $0.append("next \(headers["h"] ?? "")") }
+      response.messages = Noted(messages: response.messages, journal: journal)
+      return response
+    }
+    try await withRPCClient(server, interceptors: [observing]) { client in
+      let error = await #expect(throws: RPCError.self) { try await client.unary(unary, [:]) }
+      #expect(error?.code == .aborted)
+      #expect(error?.metadata["h"] == "1")
+    }
+    #expect(journal.value == ["next 1", "error aborted"])
+  }
+
+  @Test func interceptorMayRetryAfterTheHeaders() async throws {
+    let attempts = Signal(0)
+    server.handle(unary) { call in
+      try await call.readRequest()
+      let attempt = attempts.change { $0 += 1 }
+      var response = ServerResponse(messages: attempt == 1 ? [] : [["text": "second"]], headers: ["h": "1"])
+      if attempt == 1 { response.error = RPCError(.unavailable, "late", origin: .server) }
+      return response
+    }
+    let retry = whole(replayLimitBytes: 1000) { request, next in
+      let response = try await next(request)
+      do {
+        return InterceptedResponse(start: response.start, messages: try await all(response.messages))
+      } catch let error as RPCError where error.code == .unavailable {
+        return try await next(request)
+      }
+    }
+    try await withRPCClient(server, interceptors: [retry]) { client in
+      let reply = try await client.unary(unary, [:])
+      #expect(try reply.message["text"] as String == "second")
+    }
+    #expect(attempts.value == 2)
+  }
+
   // MARK: The end
 
   @Test(arguments: [true, false]) func finishIsCalledOnceWithOutcomeAndMetrics(_ succeeds: Bool) async throws
@@ -311,4 +357,38 @@ private struct Changed: AsyncSequence, Sendable {
   func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(messages: messages.makeAsyncIterator(), suffix: suffix)
   }
+}
+
+/// Messages whose error is noted.
+private struct Noted: AsyncSequence, Sendable {
+  typealias Failure = any Error
+
+  let messages: AsyncMessages
+  let journal: Signal<[String]>
+
+  struct AsyncIterator: AsyncIteratorProtocol {
+    var messages: any AsyncIteratorProtocol<Message, any Error>
+    let journal: Signal<[String]>
+
+    mutating func next() async throws -> Message? {
+      do {
+        return try await messages.next(isolation: #isolation)
+      } catch {
+        let code = (error as? RPCError)?.code.name ?? "\(error)"
+        journal.change { $0.append("error \(code)") }
+        throw error
+      }
+    }
+  }
+
+  func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(messages: messages.makeAsyncIterator(), journal: journal)
+  }
+}
+
+/// Returns all messages when the sequence has ended.
+private func all(_ messages: some AsyncSequence<Message, any Error> & Sendable) async throws -> [Message] {
+  var all: [Message] = []
+  for try await message in messages { all.append(message) }
+  return all
 }

@@ -1,5 +1,5 @@
-import RPCClient
 import CFakeCurl
+import RPCClient
 import RPCClientTesting
 
 /// Makes a server for clients that do not load libcurl: other tests of this process use one without a network.
@@ -19,12 +19,12 @@ final class Signal<Value: Sendable>: Sendable {
 
   init(_ value: Value) { state = Locked(State(value: value)) }
 
-  var value: Value { state.with { $0.value } }
+  var value: Value { state.withLock { $0.value } }
 
   /// Changes the value, and returns the new one.
   @discardableResult
   func change(_ body: @Sendable (inout Value) -> Void) -> Value {
-    let (value, waiters) = state.with { state in
+    let (value, waiters) = state.withLock { state in
       body(&state.value)
       defer { state.waiters = [] }
       return (state.value, state.waiters)
@@ -39,7 +39,7 @@ final class Signal<Value: Sendable>: Sendable {
       let value = self.value
       if holds(value) { return }
       await withCheckedContinuation { waiter in
-        let waits = state.with { state in
+        let waits = state.withLock { state in
           guard !holds(state.value) else { return false }
           state.waiters.append(waiter)
           return true

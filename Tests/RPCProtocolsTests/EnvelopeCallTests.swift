@@ -197,6 +197,7 @@ enum Enveloped: CaseIterable {
     let recorder = ResponseRecorder()
     recorder.receive(end: call().receiveEnd(failure: nil, recorder))
     #expect(recorder.end?.code == .unavailable)
+    #expect(recorder.end?.error?.origin == .connection)
   }
 
   @Test(arguments: [Enveloped.grpcWeb, .connect])

@@ -14,10 +14,17 @@ let package = Package(
       name: "Sample",
       dependencies: [
         .product(name: "RPCClient", package: "rpcurl"),
+        .product(name: "RPCClientInterceptors", package: "rpcurl"),
         .product(name: "RPCClientSwiftProtobuf", package: "rpcurl"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ], exclude: ["hello.proto"]),
-    .executableTarget(name: "Stress", dependencies: [.product(name: "RPCClient", package: "rpcurl")]),
+    .executableTarget(
+      name: "Stress",
+      dependencies: [
+        .product(name: "RPCClient", package: "rpcurl"),
+        // Not imported here, but by the steps of the tutorial, which are compiled with this package.
+        .product(name: "RPCClientTesting", package: "rpcurl"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -3,12 +3,12 @@ import Transport
 
 /// Replaces libcurl by one without a network, for loops made on this thread while it exists. The steps of
 /// `run` are called within libcurl, like callbacks.
-public final class FakeLibcurl {
+package final class FakeLibcurl {
   /// The actions of the server in the next rounds, one step each.
   private var steps: [() -> Void] = []
 
   /// Installs the fake.
-  public init() {
+  package init() {
     fake_reset()
     fake_install()
     let context = Unmanaged.passUnretained(self).toOpaque()
@@ -25,7 +25,7 @@ public final class FakeLibcurl {
   }
 
   /// Runs one round of `loop` for each step, and one more.
-  public func run(_ loop: EventLoop, _ steps: (() -> Void)...) throws {
+  package func run(_ loop: EventLoop, _ steps: (() -> Void)...) throws {
     self.steps = steps
     var rounds = 0
     try loop.run {
@@ -35,15 +35,15 @@ public final class FakeLibcurl {
   }
 
   /// The handle added at this index; nil past the last one.
-  public func handle(_ index: Int = 0) -> UnsafeMutableRawPointer? { fake_handle(index) }
+  package func handle(_ index: Int = 0) -> UnsafeMutableRawPointer? { fake_handle(index) }
 
   /// Calls the callback for header lines with each of `lines`.
-  public func send(_ handle: UnsafeMutableRawPointer?, _ lines: String...) {
+  package func send(_ handle: UnsafeMutableRawPointer?, _ lines: String...) {
     for line in lines { _ = fake_line(handle, "\(line)\r\n") }
   }
 
   /// The next bytes of a request's body, at most `capacity`; nil if the callback paused or ended the upload.
-  public func read(_ handle: UnsafeMutableRawPointer?, _ capacity: Int = 64) -> [UInt8]? {
+  package func read(_ handle: UnsafeMutableRawPointer?, _ capacity: Int = 64) -> [UInt8]? {
     var buffer = [CChar](repeating: 0, count: capacity)
     let count = fake_read(handle, &buffer, capacity)
     return count <= capacity ? buffer.prefix(count).map { UInt8(bitPattern: $0) } : nil

@@ -1,20 +1,20 @@
 import Glibc
 
 /// A TCP connection over the loopback interface, with both ends.
-public final class LoopbackConnection {
+package final class LoopbackConnection {
   /// The socket of the client.
-  public let near: Int32
+  package let near: Int32
   /// The socket of the server; -1 after `closeFar`.
-  public private(set) var far: Int32
+  package private(set) var far: Int32
 
   /// Why connecting failed.
-  public struct Failure: Error {
+  package struct Failure: Error {
     /// The message for `errno`.
-    public let reason = String(cString: strerror(errno))
+    package let reason = String(cString: strerror(errno))
   }
 
   /// Makes a connection.
-  public init() throws {
+  package init() throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(listener) }
     var address = sockaddr_in()
@@ -36,7 +36,7 @@ public final class LoopbackConnection {
   }
 
   /// Closes the socket of the server.
-  public func closeFar() {
+  package func closeFar() {
     // A child process that another test starts may have a copy of the socket.
     shutdown(far, Int32(SHUT_RDWR))
     close(far)

@@ -1,6 +1,7 @@
 import CommandLine
 import Glibc
 import Interceptors
+import MachineServices
 import Output
 import Protobuf
 import CallEngine

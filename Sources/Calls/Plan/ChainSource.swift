@@ -1,6 +1,7 @@
 import Glibc
 import Interception
 import Interceptors
+import MachineServices
 import Output
 import PluginHost
 import RPCProtocols

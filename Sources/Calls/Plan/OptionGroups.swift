@@ -10,9 +10,17 @@ package struct SchemaOptions {
   package let importPaths: [String]
 
   package init(_ invocation: Invocation) {
-    descriptorSets = invocation.all(.descriptorSet)
-    protos = invocation.all(.proto)
+    descriptorSets = Self.distinct(invocation.all(.descriptorSet))
+    protos = Self.distinct(invocation.all(.proto))
     importPaths = invocation.texts(.importPath)
+  }
+
+  /// The first argument of each text. A session names a source again to read it again; its content is needed once.
+  private static func distinct(_ arguments: [Argument]) -> [Argument] {
+    // A set of a type that is used for the first time costs more than the rest of this.
+    guard arguments.count > 1 else { return arguments }
+    var texts: Set<String?> = []
+    return arguments.filter { texts.insert($0.text).inserted }
   }
 
   /// Whether a source other than the server is given.

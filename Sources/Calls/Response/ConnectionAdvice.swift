@@ -1,3 +1,4 @@
+import Glibc
 import RPCProtocols
 
 /// What to do about each cause of a failed connection.
@@ -21,6 +22,7 @@ package struct ConnectionAdvice {
     switch cause {
     case .unknownHost: "check the name, or give its address with --resolve HOST:PORT:ADDRESS"
     case .refused: "no server listens there: check the port, and whether the server runs"
+    case .unreachable(_, String(cString: strerror(EMFILE))): "use fewer --jobs, or raise ulimit -n"
     case .unreachable: "check the address and the network; --proxy URL connects through a proxy"
     case .connectTimeout:
       "the host may be down, or a firewall drops the packets; --connect-timeout and --max-time set the limit"
@@ -46,8 +48,7 @@ package struct ConnectionAdvice {
     case .invalidClientCertificate(let file): Self.formats(of: file)
     case .wrongPassphrase:
       "give the passphrase with --pass @FILE or --pass env:NAME, or omit --pass to be asked"
-    case .missingKey: "use --key FILE with the key of the certificate"
-    case .wrongKey: "use --key FILE with the key of the certificate"
+    case .missingKey, .wrongKey: "use --key FILE with the key of the certificate"
     case .clientCertificateRequired: "use --cert FILE, and --key FILE if the key is in another file"
     case .clientCertificateRefused: "use --cert FILE with a certificate that the server trusts"
     case .serverWithoutTLS: plaintext

@@ -12,7 +12,9 @@ package enum OutputFormat: String {
 }
 
 /// Writes response messages in the chosen format.
-package struct MessageWriter {
+///
+/// A class, so that its use for each message copies nothing.
+package final class MessageWriter {
   private let type: MessageType
   private let codec: CodecName
   private let format: OutputFormat
@@ -23,6 +25,10 @@ package struct MessageWriter {
   private let isTerminal: Bool
   /// Whether unknown fields are part of text and binary output.
   private let unknownFields: UnknownFields
+  /// The length of JSON above which its memory is not kept for the next message.
+  private static let keptBytes = 1 << 20
+  /// The JSON of one message, whose memory serves the next.
+  private var json = OutputBuffer()
 
   /// Creates a writer.
   ///
@@ -47,8 +53,14 @@ package struct MessageWriter {
     if filter != nil, codec == .proto { return try append(Message(type, serialized: message), to: &out) }
     switch (codec, format) {
     case (.proto, .binary): append(binary: try output(message), to: &out)
-    case (.proto, .text): append(text: try Message(type, serialized: message), to: &out)
-    case (.proto, _): try transcoder.transcode(serialized: message, into: &out)
+    case (.proto, .text):
+      try type.appendText(of: message, options: textEncoding, to: &out)
+      endText(&out)
+    case (.proto, _):
+      json.removeAll()
+      try transcoder.transcode(serialized: message, into: &json)
+      json.withBytes { out.append(contentsOf: $0) }
+      if json.count > Self.keptBytes { json = OutputBuffer() }
     case (.json, _):
       // Decode and encode it, to check it and apply the options. A server may know more fields.
       let lenient = JSONDecodingOptions(allowUnknownFields: true)
@@ -64,7 +76,9 @@ package struct MessageWriter {
     }
     switch format {
     case .binary: append(binary: try output(message.serialized().span.bytes), to: &out)
-    case .text: append(text: message, to: &out)
+    case .text:
+      out += message.text(options: textEncoding)
+      endText(&out)
     default: out += try message.json(options: transcoder.encoding)
     }
   }
@@ -81,9 +95,11 @@ package struct MessageWriter {
     if isSequence { out.append(delimited: bytes) } else { out += bytes }
   }
 
-  private func append(text message: Message, to out: inout [UInt8]) {
-    let options = TextEncodingOptions(singleLine: isSequence, unknownFields: unknownFields == .show)
-    out += message.text(options: options)
+  private var textEncoding: TextEncodingOptions {
+    TextEncodingOptions(singleLine: isSequence, unknownFields: unknownFields == .show)
+  }
+
+  private func endText(_ out: inout [UInt8]) {
     if isSequence { out.append(UInt8(ascii: "\n")) }
   }
 }

@@ -37,8 +37,8 @@ package final class ResponseFile {
         redirect(output)
         return
       }
-      // The file may be writable although its directory is not.
-      guard exists else { throw Self.failure(option, path) }
+      // The file may be writable although its directory is not. A full disk would leave nothing of it.
+      guard exists, [EACCES, EPERM].contains(errno) else { throw Self.failure(option, path) }
     }
     descriptor = open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o666)
     guard descriptor >= 0 else { throw Self.failure(option, path) }

@@ -108,14 +108,17 @@ package enum SchemaSource {
   ///   - schema: The options.
   ///   - error: Where protoc's output is printed.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  ///   - readLimitBytes: The size up to which a descriptor set is read, not mapped.
   package static func sources(
-    _ schema: SchemaOptions, _ error: StandardError, waitLimit: Duration? = nil
+    _ schema: SchemaOptions, _ error: StandardError, waitLimit: Duration? = nil,
+    readLimitBytes: Int = FileContents.readDescriptorSetBytes
   ) throws(Failure) -> [Source] {
     var sources: [Source] = []
     for argument in schema.descriptorSets {
       let path = argument.text ?? ""
       do {
-        sources.append(Source(set: try FileContents.map(path, waitLimit: waitLimit), name: path))
+        let set = try FileContents.descriptorSet(path, waitLimit: waitLimit, readLimitBytes: readLimitBytes)
+        sources.append(Source(set: set, name: path))
       } catch let problem {
         throw Failure(.schema, path, problem.why).at(argument.origin)
       }

@@ -117,8 +117,8 @@ extension Chain {
       roomWaiters.response = []
     }
     for body in ready {
-      nonisolated(unsafe) let body = body
-      queue(.run { _ in body() })
+      let body = LoopBound(body)
+      queue(.run { _ in body.value() })
     }
     return isRequestPaused != wasRequestPaused || isResponsePaused != wasResponsePaused || !ready.isEmpty
   }

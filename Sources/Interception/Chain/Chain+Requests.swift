@@ -77,9 +77,7 @@ extension Chain {
     guard let slot = slot(in: handle) else { return }
     slot.timers[timer] = environment.clock.schedule(after: delay) { [weak self, weak slot] in
       guard let self, let slot, slot.timers.removeValue(forKey: timer) != nil else { return }
-      nonisolated(unsafe) let body = body
-      sink.post(.run { _ in body() })
-      pump()
+      run(body)
     }
   }
 
@@ -145,10 +143,10 @@ extension Chain {
     RPCError(.unimplemented, "this chain cannot make subrequests: it has no network", origin: .client)
   }
 
-  /// Runs the completion of a subrequest, unless the call has finished.
+  /// Runs the function of a timer, or the completion of a subrequest, unless the call has finished.
   private func run(_ body: @escaping () -> Void) {
-    nonisolated(unsafe) let body = body
-    sink.post(.run { _ in body() })
+    let body = LoopBound(body)
+    sink.post(.run { _ in body.value() })
     pump()
   }
 }

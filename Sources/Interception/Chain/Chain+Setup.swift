@@ -31,7 +31,7 @@ extension Chain {
   private func makeNext() -> InterceptorSlot? {
     while pendingEndings == 0, let registration = unmade.popFirst() {
       let handle = InterceptorHandle(registration.id)
-      let context = CallContext(name: registration.name, handle: handle, sink: sink, environment)
+      let context = CallContext(name: registration.name, identity: handle, sink: sink, environment)
       do {
         guard let interceptor = try registration.factory.make(for: facts, context) else { continue }
         return add(

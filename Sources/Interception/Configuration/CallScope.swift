@@ -1,5 +1,5 @@
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// The calls that an interceptor is for. A call must satisfy every condition.
 ///
@@ -53,13 +53,13 @@ public struct CallScope: Sendable, Hashable {
 /// Selects a share of calls by random numbers.
 final class CallShare: Sendable {
   private let fraction: Double
-  private let random: Mutex<SeededGenerator>
+  private let random: Locked<SeededGenerator>
 
   /// Makes the share of a scope; nil if the scope has none.
   init?(_ scope: CallScope) {
     guard let percent = scope.percent else { return nil }
     fraction = percent / 100
-    random = Mutex(SeededGenerator(seed: scope.seed))
+    random = Locked(SeededGenerator(seed: scope.seed))
   }
 
   /// Whether the share contains the next call.

@@ -7,7 +7,7 @@ public struct HeaderCondition: Sendable, Hashable, CustomStringConvertible {
   /// The value to compare with; nil if only presence counts.
   public let value: String?
   /// Whether the condition holds if the header is not there, or has other values only.
-  public let isNegated: Bool
+  package let isNegated: Bool
 
   /// Parses a condition; returns nil if it is invalid.
   public init?(_ text: some StringProtocol) {
@@ -23,7 +23,7 @@ public struct HeaderCondition: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Whether it holds for headers.
-  public func holds(for headers: Headers) -> Bool {
+  package func holds(for headers: Headers) -> Bool {
     let values = headers.values(name)
     return (value.map { values.contains($0) } ?? !values.isEmpty) != isNegated
   }

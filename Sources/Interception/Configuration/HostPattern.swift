@@ -18,7 +18,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Whether the pattern matches a server.
-  public func matches(_ origin: Origin) -> Bool {
+  package func matches(_ origin: Origin) -> Bool {
     (isDomain ? origin.host.hasSuffix(".\(host)") : origin.host == host)
       && (port ?? origin.port) == origin.port
   }

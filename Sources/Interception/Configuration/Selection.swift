@@ -38,12 +38,12 @@ public struct Selection<Element: Sendable & Hashable>: Sendable, Hashable {
   }
 
   /// Whether the selection has no elements, and so selects everything.
-  public var selectsAll: Bool { wanted.isEmpty && unwanted.isEmpty }
+  package var selectsAll: Bool { wanted.isEmpty && unwanted.isEmpty }
 
   /// Whether the selection contains what elements are compared with.
   ///
   /// - Parameter matches: Whether an element matches it.
-  public func contains(where matches: (Element) -> Bool) -> Bool {
+  package func contains(where matches: (Element) -> Bool) -> Bool {
     (wanted.isEmpty || wanted.contains(where: matches)) && !unwanted.contains(where: matches)
   }
 

@@ -2,7 +2,7 @@ import Interception
 import RPCProtocols
 
 /// Adds credentials to one call's request. If the server rejects a token, a new one is fetched, once.
-final class Auth: StagedInterceptor, @unchecked Sendable {
+final class Auth: StagedInterceptor {
   /// The maximum size of a request that is kept for a second attempt, in bytes.
   private static let replayBytes = 1 << 20
 
@@ -55,7 +55,7 @@ final class Auth: StagedInterceptor, @unchecked Sendable {
     case .store(let store):
       heldStart = (start, origin)
       startToken = consume token
-      ticket = store.obtain(for: context) { [self] answer in context.post { [self] in startResumed(answer) } }
+      ticket = obtain(from: store) { $0.startResumed($1) }
     }
   }
 
@@ -122,8 +122,20 @@ final class Auth: StagedInterceptor, @unchecked Sendable {
     hasRenewed = true
     heldEnd = end
     endToken = consume token
-    ticket = store.obtain(replacing: used, for: context) { [self] answer in
-      context.post { [self] in endResumed(answer) }
+    ticket = obtain(from: store, replacing: used) { $0.endResumed($1) }
+  }
+
+  /// Requests a token, with which `resume` is called on the loop's thread.
+  private func obtain(
+    from store: TokenStore, replacing stale: AccessToken? = nil,
+    _ resume: @escaping (Auth, TokenStore.Answer) -> Void
+  ) -> TokenStore.Ticket {
+    let handle = context.handle
+    let resume = LoopBound { [weak self] (answer: TokenStore.Answer) in
+      if let self { resume(self, answer) }
+    }
+    return store.obtain(replacing: stale, for: context) { answer in
+      handle.post { resume.value(answer) }
     }
   }
 

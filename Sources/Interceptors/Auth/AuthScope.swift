@@ -1,11 +1,11 @@
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// The servers that may receive credentials.
 final class AuthScope: Sendable {
   private let hosts: Selection<HostPattern>
-  private let first = Mutex<Origin?>(nil)
+  private let first = Locked<Origin?>(nil)
 
   /// Makes a scope.
   ///

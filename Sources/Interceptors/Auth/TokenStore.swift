@@ -1,11 +1,12 @@
 import Interception
-import Synchronization
+import Protobuf
 
 /// The token of all calls of a registration. The first call fetches it; it is kept until it expires.
 /// Concurrent calls share one fetch.
 final class TokenStore: Sendable {
   typealias Answer = Result<AccessToken, AccessToken.Failure>
-  /// Fetches a token for the call of this context and reports the result; never if that call ends first.
+  /// Fetches a token for the call of this context and reports the result; never if that call ends first. Called on the
+  /// thread of the loop of that call: the calls of a registration may belong to several clients.
   typealias Fetcher = @Sendable (CallContext, @escaping @Sendable (Answer) -> Void) -> Void
 
   /// Identifies a waiting call.
@@ -15,7 +16,8 @@ final class TokenStore: Sendable {
 
   private struct Waiter: Sendable {
     let ticket: Ticket
-    let context: CallContext
+    let handle: CallHandle
+    let context: LoopBound<CallContext>
     let resume: @Sendable (Answer) -> Void
   }
 
@@ -27,7 +29,7 @@ final class TokenStore: Sendable {
     var lastNumber = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let fetcher: Fetcher
   private let now: @Sendable () -> Int64
 
@@ -56,7 +58,8 @@ final class TokenStore: Sendable {
       let ticket = Ticket(number: state.lastNumber)
       if state.token == stale { state.token = nil }
       if let token = state.token, token.isFresh(at: now()) { return (ticket, token) }
-      state.waiters.append(Waiter(ticket: ticket, context: context, resume: resume))
+      state.waiters.append(
+        Waiter(ticket: ticket, handle: context.handle, context: LoopBound(context), resume: resume))
       return (ticket, nil)
     }
     if let known { resume(.success(known)) } else { fetchIfNeeded() }
@@ -80,7 +83,9 @@ final class TokenStore: Sendable {
       return first
     }
     guard let first else { return }
-    fetcher(first.context) { [self] answer in finish(answer, of: first.ticket) }
+    first.handle.post { [self] in
+      fetcher(first.context.value) { [self] answer in finish(answer, of: first.ticket) }
+    }
   }
 
   private func finish(_ answer: Answer, of ticket: Ticket) {

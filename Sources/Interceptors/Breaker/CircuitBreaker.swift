@@ -1,5 +1,5 @@
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// The circuit breakers of all servers of a registration.
 ///
@@ -68,7 +68,7 @@ final class CircuitBreaker: Sendable {
   }
 
   private let policy: Policy
-  private let servers = Mutex<[String: Server]>([:])
+  private let servers = Locked<[String: Server]>([:])
 
   /// Makes breakers that are closed.
   init(_ policy: Policy) { self.policy = policy }

@@ -3,8 +3,7 @@ import Protobuf
 import RPCProtocols
 
 /// Responds to one call with a stored response, or stores that of the server.
-// Sendable, because the responses to other calls pass through `post`: everything here runs on the loop's thread.
-final class Cache: StagedInterceptor, @unchecked Sendable {
+final class Cache: StagedInterceptor {
   /// What is stored, and for how long.
   struct Policy: Sendable {
     /// How long a response is used at most.
@@ -98,9 +97,9 @@ final class Cache: StagedInterceptor, @unchecked Sendable {
     } else {
       note("miss")
     }
-    let (ticket, isFirst) = store.enter(key) { [weak self, context] response in
-      context.post { [weak self] in self?.resume(response) }
-    }
+    let handle = context.handle
+    let resume = LoopBound { [weak self] (response: CachedResponse?) in self?.resume(response) }
+    let (ticket, isFirst) = store.enter(key) { response in handle.post { resume.value(response) } }
     // A further attempt may run at the same time as the first, which is to win.
     guard isFirst || call.attempt > 1 else {
       context.log(.debug, "waiting for the response to an identical call")

@@ -1,4 +1,4 @@
-import Synchronization
+import Protobuf
 
 /// The stored responses of a registration, and the calls whose responses are awaited.
 final class ResponseStore: Sendable {
@@ -26,7 +26,7 @@ final class ResponseStore: Sendable {
   }
 
   private let folder: any CacheFolder
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(_ folder: any CacheFolder) { self.folder = folder }
 

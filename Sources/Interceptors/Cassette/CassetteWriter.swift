@@ -1,7 +1,6 @@
 import Interception
 import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// A cassette that is being recorded. Every event is written when it occurs.
 final class CassetteWriter: Sendable {
@@ -9,7 +8,7 @@ final class CassetteWriter: Sendable {
   private let services: any InterceptorServices
   let redaction: Redaction
   private let file: any OutputFile
-  private let lastNumber: Mutex<Int>
+  private let lastNumber: Locked<Int>
 
   /// Opens a cassette.
   ///
@@ -21,7 +20,7 @@ final class CassetteWriter: Sendable {
     self.path = path
     self.services = services
     self.redaction = redaction
-    lastNumber = Mutex(existing ?? 0)
+    lastNumber = Locked(existing ?? 0)
     file = try services.openFile(path, appending: existing != nil)
     if existing == nil { try file.write(Array("\(Cassette.firstLine)\n".utf8)) }
   }

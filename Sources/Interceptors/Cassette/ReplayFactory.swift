@@ -1,7 +1,6 @@
 import Interception
 import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Makes interceptors that respond to calls from a cassette.
 final class ReplayFactory: InterceptorFactory {
@@ -40,9 +39,9 @@ final class ReplayFactory: InterceptorFactory {
   private let calls: [RecordedCall]
   private let writer: CassetteWriter?
   /// The calls that were replayed.
-  private let used: Mutex<Set<Int>>
+  private let used: Locked<Set<Int>>
   /// The calls of each method, prepared for its types: a batch uses them repeatedly.
-  private let prepared = Mutex<[MethodName: (type: MessageType?, candidates: [ReplayCandidate])]>([:])
+  private let prepared = Locked<[MethodName: (type: MessageType?, candidates: [ReplayCandidate])]>([:])
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     match = try settings.choice("match", Match.self) ?? (settings.text("fields") == nil ? .exact : .fields)
@@ -64,7 +63,7 @@ final class ReplayFactory: InterceptorFactory {
       }
     }
     calls = read?.calls ?? []
-    used = Mutex([])
+    used = Locked([])
     guard miss == .record else {
       writer = nil
       return

@@ -1,6 +1,6 @@
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Makes interceptors that inject faults into calls, as Envoy's fault filter does, and into messages.
 struct FaultFactory: InterceptorFactory {
@@ -92,10 +92,10 @@ struct FaultFactory: InterceptorFactory {
 /// The random numbers of a registration. Each call has its own generators, so that a seed repeats a run also
 /// with concurrent calls and directions.
 final class FaultRandom: Sendable {
-  private let calls: Mutex<SeededGenerator>
+  private let calls: Locked<SeededGenerator>
 
   init(seed: UInt64?) {
-    calls = Mutex(SeededGenerator(seed: seed))
+    calls = Locked(SeededGenerator(seed: seed))
   }
 
   /// The generators of the next call: one for the call, and one for each direction.

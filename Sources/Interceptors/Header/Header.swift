@@ -1,18 +1,18 @@
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Changes the headers of one call.
 final class Header: StagedInterceptor, Sendable {
   let stages: Stages
   private let changes: HeaderFactory.Changes
   private let services: any InterceptorServices
-  private let context: CallContext
+  private let name: String
 
   init(_ changes: HeaderFactory.Changes, _ services: any InterceptorServices, _ context: CallContext) {
     self.changes = changes
     self.services = services
-    self.context = context
+    name = context.name
     stages = changes.stages
   }
 
@@ -68,7 +68,7 @@ final class Header: StagedInterceptor, Sendable {
         try change.apply(to: &headers, services, output: outputs[index])
       }
     } catch {
-      throw RPCError(.failedPrecondition, error.reason, origin: .interceptor(context.name))
+      throw RPCError(.failedPrecondition, error.reason, origin: .interceptor(name))
     }
   }
 }
@@ -80,12 +80,12 @@ private final class CommandRun: Sendable {
     var missing: Int
   }
 
-  private let state: Mutex<State>
-  private let token: Mutex<RequestToken<RequestStart>?>
+  private let state: Locked<State>
+  private let token: Locked<RequestToken<RequestStart>?>
 
   init(_ token: consuming RequestToken<RequestStart>, count: Int) {
-    state = Mutex(State(missing: count))
-    self.token = Mutex(token)
+    state = Locked(State(missing: count))
+    self.token = Locked(token)
   }
 
   /// Records the output of a command. Returns all outputs if it was the last.

@@ -2,8 +2,7 @@ import Interception
 import RPCProtocols
 
 /// Holds one call until the limit admits it, or fails it.
-// Sendable, because the signals of other calls pass through `post`: everything here runs on the loop's thread.
-final class Limit: StagedInterceptor, @unchecked Sendable {
+final class Limit: StagedInterceptor {
   let stages: Stages = [.requestStart, .responseEnd]
   let requirements = InterceptorRequirements(holdsForLong: true)
   private let limiter: Limiter
@@ -22,8 +21,12 @@ final class Limit: StagedInterceptor, @unchecked Sendable {
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-    let place = Limiter.Place(isSubrequest: isSubrequest) { [weak self, context] place, signal in
-      context.post { [weak self] in self?.receive(signal, place) }
+    let handle = context.handle
+    let receive = LoopBound { [weak self] (signal: Limiter.Signal, place: Limiter.Place) in
+      self?.receive(signal, place)
+    }
+    let place = Limiter.Place(isSubrequest: isSubrequest) { place, signal in
+      handle.post { receive.value(signal, place) }
     }
     switch limiter.enter(place, waits: waits, at: context.now) {
     case .admitted:

@@ -1,5 +1,5 @@
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Admits calls by a token bucket, and up to a number at once. Calls wait in order of arrival.
 ///
@@ -74,13 +74,13 @@ final class Limiter: Sendable {
 
   private let rate: Rate?
   private let concurrency: Int?
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   /// Makes a limiter; nil is no limit.
   init(rate: Rate?, concurrency: Int?) {
     self.rate = rate
     self.concurrency = concurrency
-    state = Mutex(State(tokens: Double(rate?.burst ?? 0)))
+    state = Locked(State(tokens: Double(rate?.burst ?? 0)))
   }
 
   /// Admits a call, or appends it to those that wait.

@@ -1,6 +1,6 @@
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Makes interceptors that count calls, and reports the counts after the last call.
 struct MetricsFactory: InterceptorFactory {
@@ -30,11 +30,11 @@ struct MetricsFactory: InterceptorFactory {
   /// The counts of all calls of a registration.
   final class Shared: Sendable {
     private let services: any InterceptorServices
-    private let statistics: Mutex<CallStatistics>
+    private let statistics: Locked<CallStatistics>
 
     fileprivate init(_ services: any InterceptorServices, expectedInterval: Duration) {
       self.services = services
-      statistics = Mutex(CallStatistics(expectedInterval: expectedInterval))
+      statistics = Locked(CallStatistics(expectedInterval: expectedInterval))
     }
 
     func started() {

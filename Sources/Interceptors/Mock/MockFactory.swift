@@ -1,6 +1,6 @@
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Makes interceptors that respond to calls from stub files.
 final class MockFactory: InterceptorFactory {
@@ -24,7 +24,7 @@ final class MockFactory: InterceptorFactory {
   /// The value functions of responses; nil if they are not expanded.
   let functions: ValueFunctions?
   /// The number of responses of each stub so far.
-  private let uses: Mutex<[Int]>
+  private let uses: Locked<[Int]>
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     miss = try settings.choice("miss", Miss.self) ?? .error
@@ -45,7 +45,7 @@ final class MockFactory: InterceptorFactory {
     }
     guard !stubs.isEmpty else { throw settings.error("file", "missing value", hint: "give a file of stubs") }
     self.stubs = stubs
-    uses = Mutex(Array(repeating: 0, count: stubs.count))
+    uses = Locked(Array(repeating: 0, count: stubs.count))
   }
 
   var declaration: InterceptorDeclaration {

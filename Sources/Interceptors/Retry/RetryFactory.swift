@@ -1,6 +1,6 @@
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Makes interceptors that retry failed calls by gRPC's retry policy (gRFC A6).
 struct RetryFactory: InterceptorFactory {
@@ -44,7 +44,7 @@ struct RetryFactory: InterceptorFactory {
     let headerPatience: Duration?
     /// What ends the repetition of successful calls; nil if they are not repeated.
     let goal: Goal?
-    private let random: Mutex<SeededGenerator>
+    private let random: Locked<SeededGenerator>
 
     init(
       _ settings: SettingsReader, throttle: RetryThrottle.Parameters?, goal: Goal?
@@ -54,7 +54,7 @@ struct RetryFactory: InterceptorFactory {
       jitter = try settings.number("jitter", in: 0...1) ?? 0.2
       bufferBytes = try settings.byteCount("buffer") ?? RetryFactory.bufferBytes
       headerPatience = try settings.duration("hold-headers")
-      random = Mutex(SeededGenerator(seed: try settings.seed()))
+      random = Locked(SeededGenerator(seed: try settings.seed()))
     }
 
     /// A random number from 0 up to 1.

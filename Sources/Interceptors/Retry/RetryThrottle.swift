@@ -1,5 +1,5 @@
 import Interception
-import Synchronization
+import Protobuf
 
 /// Stops retries to a server that fails too often (gRFC A6, "Throttling Retry Attempts").
 ///
@@ -20,7 +20,7 @@ final class RetryThrottle: Sendable {
   }
 
   private let parameters: Parameters
-  private let thousandths = Mutex<[String: Int]>([:])
+  private let thousandths = Locked<[String: Int]>([:])
 
   init(_ parameters: Parameters) {
     self.parameters = parameters

@@ -1,10 +1,10 @@
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// The report files of a run. Interceptors that name the same file share it.
 package final class ReportFiles: Sendable {
-  private let files = Mutex<[String: any Sendable]>([:])
+  private let files = Locked<[String: any Sendable]>([:])
 
   /// No file yet.
   package init() {}
@@ -51,7 +51,7 @@ final class ReportFile<Entry: Sendable>: Sendable {
   private let text: @Sendable ([Entry]) -> String
   private let now: @Sendable () -> MonotonicClock.Instant
   private let begin: MonotonicClock.Instant
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// - Parameters:
   ///   - isPrivate: Whether only the user may read the file.

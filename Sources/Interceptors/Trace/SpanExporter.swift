@@ -1,6 +1,6 @@
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Sends spans to a collector, or writes them to a file. One request at a time is sent while calls run, with the spans
 /// of all calls that have ended meanwhile.
@@ -37,7 +37,7 @@ final class SpanExporter: Sendable {
   private let name: String
   private let destination: Destination
   private let resource: OTLPResource
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(_ name: String, _ destination: Destination, _ resource: OTLPResource) {
     self.name = name

@@ -1,6 +1,6 @@
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Makes interceptors that continue a trace, or begin one, and export spans.
 struct TraceFactory: InterceptorFactory {
@@ -25,7 +25,7 @@ struct TraceFactory: InterceptorFactory {
     let exporter: SpanExporter?
     let services: any InterceptorServices
     /// What is invalid in the environment; empty after it was reported.
-    private let problem: Mutex<String>
+    private let problem: Locked<String>
 
     fileprivate init(
       _ settings: SettingsReader, _ services: any InterceptorServices
@@ -45,7 +45,7 @@ struct TraceFactory: InterceptorFactory {
         problem = "the environment variable TRACEPARENT is invalid: a new trace begins"
       }
       traceState = state ?? ""
-      self.problem = Mutex(problem)
+      self.problem = Locked(problem)
     }
 
     /// Returns what is invalid in the environment, the first time.

@@ -1,6 +1,5 @@
 import Interception
 import Protobuf
-import Synchronization
 
 /// Replaces value functions such as `${uuid()}` in text. It is opt-in wherever it applies.
 ///
@@ -33,7 +32,7 @@ package final class ValueFunctions: Sendable {
   static let limitBytes = 64 << 20
 
   private let services: any ValueSourceServices
-  private let random: Mutex<SeededGenerator>
+  private let random: Locked<SeededGenerator>
 
   /// Makes functions.
   ///
@@ -42,7 +41,7 @@ package final class ValueFunctions: Sendable {
   ///   - seed: The seed of random values; nil for a random one.
   package init(_ services: any ValueSourceServices, seed: UInt64?) {
     self.services = services
-    random = Mutex(SeededGenerator(seed: seed))
+    random = Locked(SeededGenerator(seed: seed))
   }
 
   /// Makes the functions of an interceptor with the settings `expand` and `seed`; nil without `expand`.

@@ -3,6 +3,7 @@ import Synchronization
 
 /// Maps numbers, which plugins hold, to elements. A number is never reused, so an outdated one is recognized.
 /// `[any thread]`
+// Sendable because its slots require the lock. What an element allows on which thread is for its users to check.
 final class HandleTable<Element: AnyObject>: @unchecked Sendable {
   enum Found {
     case live(Element)

@@ -4,6 +4,7 @@ import Protobuf
 import RPCProtocols
 
 /// A value passed to a plugin, with its token, until the token is used.
+// Sendable because its variables require the lock.
 final class HeldValue: @unchecked Sendable {
   let stage: Stage
   /// The call's number.

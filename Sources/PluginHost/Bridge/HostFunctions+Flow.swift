@@ -56,7 +56,7 @@ extension HostFunctions {
       let held = try held(instance, token, "start_response")
       guard held.stage == .requestStart else { throw wrongStage(held.stage) }
       let call = try live(instance.calls.find(held.call), instance, "call", "start_response")
-      call.context.start(response: ResponseStart(headers: try headers(fields, count)))
+      call.handle.start(response: ResponseStart(headers: try headers(fields, count)))
     }
   }
 
@@ -74,10 +74,7 @@ extension HostFunctions {
         guard let call, !call.hasEnded else { return }
         instance.guarding.run("a function for when_wanted", in: call) { function(instance.host, argument) }
       }
-      switch direction {
-      case .request: call.context.whenRequestWanted(body)
-      case .response: call.context.whenResponseWanted(body)
-      }
+      call.whenWanted(request: direction == .request, body)
     }
   }
 
@@ -90,8 +87,8 @@ extension HostFunctions {
       try call.countInjection()
       let payload = try payload(message, direction, of: call.facts)
       switch direction {
-      case .request: call.context.inject(request: payload)
-      case .response: call.context.inject(response: payload)
+      case .request: call.handle.inject(request: payload)
+      case .response: call.handle.inject(response: payload)
       }
     }
   }
@@ -135,7 +132,7 @@ extension HostFunctions {
       let call = try open(call, instance, "post")
       // The plugin guarantees that its function and argument can be used on the loop's thread.
       nonisolated(unsafe) let argument = argument
-      call.context.post {
+      call.handle.post {
         guard !call.hasEnded else { return }
         instance.guarding.run("a posted function", in: call) { function(instance.host, argument) }
       }

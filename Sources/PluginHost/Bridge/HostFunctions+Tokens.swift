@@ -17,7 +17,7 @@ extension HostFunctions {
   static func cancelCall(_ host: Host?, _ call: rpcurl_call, _ reason: rpcurl_text) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       let reason = try reason.string()
-      try open(call, instance, "cancel").context.cancel(reason)
+      try open(call, instance, "cancel").handle.cancel(reason)
     }
   }
 
@@ -31,7 +31,7 @@ extension HostFunctions {
         throw invalid("unknown kind of finding: \(kind)")
       }
       // Also in `close`, which sees the outcome.
-      try live(instance.calls.find(call.id), instance, "call", "report").context.report(kinds[kind], text)
+      try live(instance.calls.find(call.id), instance, "call", "report").handle.report(kinds[kind], text)
     }
   }
 

@@ -1,7 +1,7 @@
 import Glibc
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Fails calls after a plugin violates the ABI. `[any thread]`
 ///
@@ -9,16 +9,16 @@ import Synchronization
 /// of the plugin fails.
 final class MisusePolicy: Sendable {
   private struct State {
-    var calls: [UInt64: CallContext] = [:]
+    var calls: [UInt64: CallHandle] = [:]
     /// The thread that runs a callback of the plugin.
     var callbackThread: pthread_t?
     var fault: String?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
-  func add(_ call: UInt64, _ context: CallContext) {
-    state.withLock { $0.calls[call] = context }
+  func add(_ call: UInt64, _ handle: CallHandle) {
+    state.withLock { $0.calls[call] = handle }
   }
 
   func remove(_ call: UInt64) {
@@ -39,14 +39,14 @@ final class MisusePolicy: Sendable {
   }
 
   func note(_ what: String) {
-    let ended: [CallContext] = state.withLock {
+    let ended: [CallHandle] = state.withLock {
       guard $0.callbackThread == pthread_self() else { return Array($0.calls.values) }
       $0.fault = $0.fault ?? what
       return []
     }
-    for context in ended {
-      context.fail(
-        RPCError(.internal, "the plugin misbehaves: \(what)", origin: .interceptor(context.name)))
+    for handle in ended {
+      handle.fail(
+        RPCError(.internal, "the plugin misbehaves: \(what)", origin: .interceptor(handle.name)))
     }
   }
 }

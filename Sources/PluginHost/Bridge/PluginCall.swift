@@ -6,9 +6,13 @@ import RPCProtocols
 import Synchronization
 
 /// A call, with the data that a plugin can request.
+///
+/// Sendable because each member is immutable or atomic, requires the lock, or belongs to the loop's thread: functions of
+/// the host that use the latter refuse calls on other threads (`isOnItsThread`).
 final class PluginCall: @unchecked Sendable {
   let facts: CallFacts
-  let context: CallContext
+  let handle: CallHandle
+  private let context: LoopBound<CallContext>
   /// The method's name, for reports of crashes.
   let method: MethodText
   /// The call's deadline by CLOCK_MONOTONIC, for the watchdog; 0 without one. `[loop's thread]`
@@ -35,7 +39,8 @@ final class PluginCall: @unchecked Sendable {
 
   init(_ facts: CallFacts, _ context: CallContext) {
     self.facts = facts
-    self.context = context
+    handle = context.handle
+    self.context = LoopBound(context)
     method = MethodText(facts.method.description)
     schema = PluginSchema(facts.requestType)
   }
@@ -74,7 +79,7 @@ final class PluginCall: @unchecked Sendable {
   /// number in one callback is refused.
   func countInjection() throws(ABIFailure) {
     let count = injected.add(1, ordering: .relaxed).newValue
-    if count == 1 { context.post { self.injected.store(0, ordering: .relaxed) } }
+    if count == 1 { handle.post { self.injected.store(0, ordering: .relaxed) } }
     guard count <= HostFunctions.mostElements else {
       throw ABIFailure(
         RPCURL_EFAILED,
@@ -91,7 +96,7 @@ final class PluginCall: @unchecked Sendable {
   func setTimer(after delay: Duration, _ body: @escaping () -> Void) -> UInt64 {
     lastTimer += 1
     let number = lastTimer
-    timers[number] = context.after(delay) { [weak self] in
+    timers[number] = context.value.after(delay) { [weak self] in
       guard self?.timers.removeValue(forKey: number) != nil else { return }
       body()
     }
@@ -101,8 +106,13 @@ final class PluginCall: @unchecked Sendable {
   /// Removes a timer; `false` if there is none, or it has fired.
   func cancelTimer(_ number: UInt64) -> Bool {
     guard let timer = timers.removeValue(forKey: number) else { return false }
-    context.cancel(timer)
+    context.value.cancel(timer)
     return true
+  }
+
+  /// Runs `body` when the chain takes more of the request, or of the response.
+  func whenWanted(request isRequest: Bool, _ body: @escaping () -> Void) {
+    if isRequest { context.value.whenRequestWanted(body) } else { context.value.whenResponseWanted(body) }
   }
 
   // MARK: - Requests made by the plugin
@@ -110,7 +120,7 @@ final class PluginCall: @unchecked Sendable {
   /// Makes a call; `done` is called once, at the latest when this call ends.
   func make(_ call: Subrequest, _ done: @escaping (SubrequestResponse) -> Void) {
     let number = begin { done(SubrequestResponse(end: ResponseEnd(error: $0))) }
-    context.call(call) { [weak self] answer in
+    context.value.call(call) { [weak self] answer in
       if self?.pending.removeValue(forKey: number) != nil { done(answer) }
     }
   }
@@ -118,7 +128,7 @@ final class PluginCall: @unchecked Sendable {
   /// Makes an HTTP request; `done` is called once, at the latest when this call ends.
   func make(_ fetch: HTTPFetch, _ done: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
     let number = begin { done(.failure($0)) }
-    context.fetch(fetch) { [weak self] result in
+    context.value.fetch(fetch) { [weak self] result in
       if self?.pending.removeValue(forKey: number) != nil { done(result) }
     }
   }
@@ -129,7 +139,7 @@ final class PluginCall: @unchecked Sendable {
     _ call: Subrequest, _ kind: CallKind, _ schema: OwnSchema, _ receive: @escaping (SubrequestEvent) -> Void
   ) -> UInt64? {
     let number = begin { receive(.end(ResponseEnd(error: $0))) }
-    let stream = context.open(call, kind) { [weak self] event in
+    let stream = context.value.open(call, kind) { [weak self] event in
       guard let self, pending[number] != nil else { return }
       if case .end = event {
         pending[number] = nil

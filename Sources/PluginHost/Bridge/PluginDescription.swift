@@ -2,6 +2,7 @@ import CPluginABI
 import Interception
 
 /// A plugin's description of itself, and its functions.
+// Sendable because its pointers refer to constants of the plugin, which is never unloaded.
 struct PluginDescription: @unchecked Sendable {
   let path: String
   let name: String

@@ -1,11 +1,12 @@
 import CPluginGuard
 import Interception
-import Synchronization
+import Protobuf
 
 /// Records which plugin code runs, so that a crash, an exit or a blocked callback is reported with plugin,
 /// stage and call.
 ///
 /// A callback costs a few stores. All records live as long as the process.
+// Sendable because its pointer is to a record of C that any thread may use, and that is never freed.
 struct PluginGuard: @unchecked Sendable {
   private let plugin: UnsafeMutablePointer<plugin_guard_plugin>?
 
@@ -88,11 +89,12 @@ package enum PluginExit {
 }
 
 /// A method's name that can be read at any time, from any thread.
+// Sendable because the text is constant, and never freed.
 struct MethodText: @unchecked Sendable {
   let text: UnsafePointer<CChar>
 
   /// The names by method. Global, because the process's crash handler reads them at any time.
-  private static let known = Mutex<[String: MethodText]>([:])
+  private static let known = Locked<[String: MethodText]>([:])
 
   /// Each name is stored once and never freed.
   init(_ method: String) {

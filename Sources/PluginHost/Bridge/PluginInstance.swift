@@ -8,6 +8,7 @@ import Synchronization
 /// A loaded plugin: its state, and the host's resources that it holds.
 ///
 /// It is never freed, since a plugin's threads may call its host at any time.
+// Sendable because its variables are written before the first call, and then only read.
 final class PluginInstance: @unchecked Sendable {
   let description: PluginDescription
   /// The state that the plugin stored at load; written once, before any call.
@@ -17,7 +18,7 @@ final class PluginInstance: @unchecked Sendable {
   let host: UnsafeMutablePointer<rpcurl_host>
   private let shared: PluginFile
   private let texts = Arena()
-  private let noted = Mutex<[String]>([])
+  private let noted = Locked<[String]>([])
   private let hasSuppressed = Atomic(false)
   /// Wraps every call of the plugin's functions.
   let guarding: PluginGuard
@@ -151,13 +152,13 @@ final class PluginInstance: @unchecked Sendable {
 ///
 /// Its static variables are shared. A plugin that stores its host in one uses the host of the last load for tokens
 /// of every load, which works because tokens belong to the file.
-private final class PluginFile: @unchecked Sendable {
+private final class PluginFile: Sendable {
   let tokens = HandleTable<HeldValue>()
   let calls = HandleTable<PluginCall>()
   let errors = ThreadErrors()
 
   /// The files by the address of their description. Global, because the dynamic loader loads a file once for the process.
-  private static let files = Mutex<[UInt: PluginFile]>([:])
+  private static let files = Locked<[UInt: PluginFile]>([:])
 
   static func of(_ address: UnsafeRawPointer) -> PluginFile {
     let address = UInt(bitPattern: address)

@@ -29,7 +29,7 @@ struct PluginFactory: InterceptorFactory {
       if result == RPCURL_DECLINE { return nil }
       throw RPCError(.internal, instance.reason(result, "open"), origin: .interceptor(context.name))
     }
-    instance.misusePolicy?.add(number, context)
+    instance.misusePolicy?.add(number, context.handle)
     let interceptor = PluginInterceptor(instance, call, number, state)
     do {
       try interceptor.prepare()

@@ -4,6 +4,7 @@ import RPCProtocols
 import SchemaTools
 
 /// The types of a call's schema in the plugin's form, made when a plugin asks for them. `[any thread]`
+// Sendable because its variables require the lock.
 final class PluginSchema: @unchecked Sendable {
   /// What a name denotes.
   enum Kind: String {

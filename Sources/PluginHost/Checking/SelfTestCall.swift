@@ -75,13 +75,8 @@ final class SelfTestCall: ChainCaller, ChainTransport {
 
   func closeRequest() {
     // A real server responds later, not within the request's callbacks.
-    let box = Box(self)
-    loop.post { box.call.respond() }
-  }
-
-  private struct Box: @unchecked Sendable {
-    let call: SelfTestCall
-    init(_ call: SelfTestCall) { self.call = call }
+    let call = LoopBound(self)
+    loop.post { call.value.respond() }
   }
 
   private func respond() {

@@ -3,6 +3,7 @@ import Protobuf
 import RPCProtocols
 
 /// Makes the interceptors of a plugin, and records what the calls of a check exercise of it. It belongs to the loop's thread.
+// Sendable because a factory is; its calls are those of one loop.
 final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
   private let plugin: any InterceptorFactory
   private var callCount = 0

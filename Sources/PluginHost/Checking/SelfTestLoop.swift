@@ -1,11 +1,12 @@
 import Glibc
 import Interception
+import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// An event loop with timers and posted work only: sufficient for calls that are answered locally.
+// Sendable because the chain posts to it from any thread; the timers belong to the thread that runs it.
 final class SelfTestLoop: ChainClock, @unchecked Sendable {
-  private let posted = Mutex<[@Sendable () -> Void]>([])
+  private let posted = Locked<[@Sendable () -> Void]>([])
   // The following members belong to the loop's thread.
   private var timers: [Int: (due: MonotonicClock.Instant, body: () -> Void)] = [:]
   private var lastTimer = 0

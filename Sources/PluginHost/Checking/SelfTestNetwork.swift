@@ -33,9 +33,8 @@ final class SelfTestNetwork: SubrequestTransport {
 
   private func fail(_ name: String, _ end: @escaping () -> Void) {
     coverage.note(request: name)
-    // Both are on the loop's thread.
-    nonisolated(unsafe) let end = end
-    loop.post { end() }
+    let end = LoopBound(end)
+    loop.post { end.value() }
   }
 
   private final class Stream: SubrequestStream {

@@ -37,10 +37,9 @@ final class SelfTestPeer: StagedInterceptor {
 
   private func wait<Value, Direction>(
     _ token: consuming Token<Value, Direction>,
-    _ proceed: @escaping @Sendable (consuming Token<Value, Direction>) -> Void
+    _ proceed: @escaping (consuming Token<Value, Direction>) -> Void
   ) {
-    // Both are on the loop's thread.
-    nonisolated(unsafe) let held = HeldToken(token)
+    let held = HeldToken(token)
     context.post { held.use(proceed) }
   }
 

@@ -2,7 +2,7 @@ import RPCProtocols
 
 /// Sends the messages of a request.
 public struct RequestWriter<Input: Sendable>: Sendable {
-  let call: CallHandle
+  let call: ActiveCall
   let encode: @Sendable (Input) throws(RPCError) -> Payload
 
   /// Sends a message. Waits while the window of the connection is full.

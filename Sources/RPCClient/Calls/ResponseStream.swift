@@ -8,7 +8,7 @@ public struct ResponseStream<Output: Sendable>: AsyncSequence, Sendable {
   /// The error of the call.
   public typealias Failure = RPCError
 
-  let call: CallHandle
+  let call: ActiveCall
   let decode: @Sendable (Payload) throws(RPCError) -> Output
 
   /// The leading metadata; waits until the response has started.

@@ -69,7 +69,7 @@ final class CallChannel: Sendable {
   func deliver(_ batch: inout ResponseBatch) -> Bool {
     let given = batch
     batch = ResponseBatch()
-    let (isWanted, readers, writers): (Bool, [Waiter], [Waiter]) = state.with { state in
+    let (isWanted, readers, writers): (Bool, [Waiter], [Waiter]) = state.withLock { state in
       if let start = given.start { state.start = start }
       state.inbox.append(given.messages, bytes: given.bytes)
       if let end = given.end, state.end == nil { state.end = end }
@@ -92,7 +92,7 @@ final class CallChannel: Sendable {
 
   /// Removes the messages to send. Returns also whether the half-close follows.
   func takeRequests() -> (messages: [Payload], isLast: Bool) {
-    state.with { state in
+    state.withLock { state in
       defer {
         state.outbox = []
         state.outboxBytes = 0
@@ -104,7 +104,7 @@ final class CallChannel: Sendable {
 
   /// Notifies senders that there is room.
   func requestsSent() {
-    let writers: [Waiter] = state.with { state in
+    let writers: [Waiter] = state.withLock { state in
       guard state.hasRoom else { return [] }
       defer { state.writers = [] }
       return state.writers
@@ -114,7 +114,7 @@ final class CallChannel: Sendable {
 
   /// The chain takes more of the request, or no more for now.
   func wantRequests(_ isWanted: Bool) {
-    state.with { $0.isWanted = isWanted }
+    state.withLock { $0.isWanted = isWanted }
     requestsSent()
   }
 
@@ -122,7 +122,7 @@ final class CallChannel: Sendable {
 
   /// Adds the only message of a request, before the call starts.
   func prepare(_ message: Payload) {
-    state.with { state in
+    state.withLock { state in
       state.outbox = [message]
       state.sending = .finished
     }
@@ -130,7 +130,7 @@ final class CallChannel: Sendable {
 
   /// Adds a message to send.
   func offer(_ message: Payload) -> Offer {
-    state.with { state in
+    state.withLock { state in
       if let end = state.end { return .ended(end.error) }
       guard state.sending == .open else { return .ended(Self.finished) }
       guard state.hasRoom else { return .full }
@@ -143,7 +143,7 @@ final class CallChannel: Sendable {
 
   /// Half-closes the request. Returns whether the loop must be woken for it.
   func finishSending() -> Bool {
-    state.with { state in
+    state.withLock { state in
       guard state.sending == .open else { return false }
       state.sending = .finished
       guard state.end == nil else { return false }
@@ -158,7 +158,7 @@ final class CallChannel: Sendable {
   /// Waits until `offer` may accept a message.
   func waitForRoom() async {
     await withCheckedContinuation { waiter in
-      let waits = state.with { state in
+      let waits = state.withLock { state in
         guard state.end == nil, !state.hasRoom else { return false }
         state.writers.append(waiter)
         return true
@@ -171,7 +171,7 @@ final class CallChannel: Sendable {
 
   /// Removes the next message; nil if the consumer must wait.
   func receive() -> Reception? {
-    state.with { state in
+    state.withLock { state in
       if let message = state.inbox.removeFirst() {
         let resumes =
           state.isPaused && state.inbox.count <= Self.limit.count / 2
@@ -184,18 +184,18 @@ final class CallChannel: Sendable {
   }
 
   /// The start of the response; nil if it has not started.
-  var start: ResponseStart? { state.with { $0.start } }
+  var start: ResponseStart? { state.withLock { $0.start } }
 
   /// The end of the call; nil if messages come before it.
-  var end: ResponseEnd? { state.with { $0.inbox.count == 0 ? $0.end : nil } }
+  var end: ResponseEnd? { state.withLock { $0.inbox.count == 0 ? $0.end : nil } }
 
   /// Whether the call has ended. Received messages may still wait for the consumer.
-  var hasEnded: Bool { state.with { $0.end != nil } }
+  var hasEnded: Bool { state.withLock { $0.end != nil } }
 
   /// Waits until `isReady` may be true: something was received.
   func waitForResponse(until isReady: @escaping @Sendable (CallChannel.View) -> Bool) async {
     await withCheckedContinuation { waiter in
-      let waits = state.with { state in
+      let waits = state.withLock { state in
         let view = View(
           hasStarted: state.start != nil, hasMessage: state.inbox.count > 0, hasEnded: state.end != nil)
         guard !isReady(view) else { return false }
@@ -215,7 +215,7 @@ final class CallChannel: Sendable {
 
   /// Discards received messages.
   func discard() {
-    state.with { $0.inbox = Inbox() }
+    state.withLock { $0.inbox = Inbox() }
   }
 }
 

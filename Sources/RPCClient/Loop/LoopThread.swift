@@ -7,17 +7,20 @@ import Transport
 ///
 /// Work is run in the order in which it was added, and always: while a loop runs, by its mailbox; before and after, by the
 /// thread itself. The thread ends after the executor is released: then no actor can add work.
-final class LoopThread: SerialExecutor {
-  typealias Work = @Sendable () -> Void
+package final class LoopThread: SerialExecutor {
+  package typealias Work = @Sendable () -> Void
 
   private let queue = WorkQueue()
+
+  /// Makes an executor, whose work waits until `start`.
+  package init() {}
 
   deinit { queue.end() }
 
   /// Starts the thread. To be called once.
   ///
   /// - Parameter body: Runs first, on the thread.
-  func start(_ body: @escaping Work) {
+  package func start(_ body: @escaping Work) {
     let context = Unmanaged.passRetained(ThreadStart(queue: queue, body: body)).toOpaque()
     var thread = pthread_t()
     let code = pthread_create(
@@ -45,18 +48,18 @@ final class LoopThread: SerialExecutor {
 
   // MARK: SerialExecutor
 
-  func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     // The job retains its actor, which retains the executor.
     let executor = asUnownedSerialExecutor()
     queue.add { job.runSynchronously(on: executor) }
   }
 
-  func checkIsolated() {
+  package func checkIsolated() {
     precondition(queue.isCurrent, "this belongs to the thread of the loop")
   }
 
-  func isIsolatingCurrentContext() -> Bool? { queue.isCurrent }
+  package func isIsolatingCurrentContext() -> Bool? { queue.isCurrent }
 }
 
 /// What a thread does first.
@@ -94,7 +97,7 @@ private final class WorkQueue: Sendable {
   var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   func add(_ work: @escaping LoopThread.Work) {
-    let (wakes, mailbox): (Bool, Mailbox?) = state.with { state in
+    let (wakes, mailbox): (Bool, Mailbox?) = state.withLock { state in
       state.work.append(work)
       defer { state.isAwake = true }
       return (!state.isAwake, state.mailbox)
@@ -103,7 +106,7 @@ private final class WorkQueue: Sendable {
   }
 
   func end() {
-    let mailbox: Mailbox? = state.with { state in
+    let mailbox: Mailbox? = state.withLock { state in
       state.isEnding = true
       return state.mailbox
     }
@@ -111,7 +114,7 @@ private final class WorkQueue: Sendable {
   }
 
   func attach(_ mailbox: Mailbox?) {
-    let hasWork = state.with { state in
+    let hasWork = state.withLock { state in
       state.mailbox = mailbox
       return state.isAwake
     }
@@ -125,7 +128,7 @@ private final class WorkQueue: Sendable {
 
   /// Runs the work that was added so far.
   private func run() {
-    let work = state.with { state in
+    let work = state.withLock { state in
       defer { state.work = [] }
       state.isAwake = false
       return state.work
@@ -140,7 +143,7 @@ private final class WorkQueue: Sendable {
     while true {
       sleep.wait()
       run()
-      if state.with({ $0.isEnding && $0.work.isEmpty }) { return }
+      if state.withLock({ $0.isEnding && $0.work.isEmpty }) { return }
     }
   }
 }

@@ -86,14 +86,9 @@ struct ExportCommand {
   }
 
   private func write(_ bytes: [UInt8], to path: String) throws(Failure) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else {
-      let hint = errno == EISDIR ? "--proto-dir DIR writes .proto files into a directory" : nil
-      throw Failure(.internalError, path, FileContents.lastError(), hint: hint)
-    }
-    let problem = FileContents.write(bytes, to: descriptor)
-    guard close(descriptor) == 0, problem == nil else {
-      throw Failure(.internalError, path, problem?.why ?? FileContents.lastError())
-    }
+    guard let problem = FileContents.replace(path, with: bytes, newMode: nil) else { return }
+    let hint =
+      errno == EISDIR ? "--proto-dir DIR writes .proto files into a directory" : nil
+    throw Failure(.internalError, path, problem.why, hint: hint)
   }
 }

@@ -77,11 +77,11 @@ extension PluginTemplate {
         if header.isEmpty { throw Failure("needs name=TEXT") }
       }
 
-      func open(_ call: Call) -> (any Interceptor)? { @MODULE@Call(header: header) }
+      func open(_ call: Call) -> (any StagedInterceptor)? { @MODULE@Call(header: header) }
     }
 
     /// The interceptor of one call.
-    final class @MODULE@Call: Interceptor {
+    final class @MODULE@Call: StagedInterceptor {
       let stages: Stages = .requestStart
       private let header: String
 

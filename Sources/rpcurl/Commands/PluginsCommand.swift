@@ -2,6 +2,7 @@ import Calls
 import CommandLine
 import Interception
 import Interceptors
+import MachineServices
 import Output
 import PluginHost
 import Protobuf

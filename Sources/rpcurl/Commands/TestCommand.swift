@@ -3,6 +3,7 @@ import CommandLine
 import Glibc
 import Interception
 import Interceptors
+import MachineServices
 import Output
 import Protobuf
 import RPCProtocols

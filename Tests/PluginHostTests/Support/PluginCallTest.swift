@@ -4,11 +4,10 @@ import InterceptionSupport
 import PluginHost
 import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// Collects log lines from any thread.
 final class LogCollector: Sendable {
-  private let records = Mutex<[LogRecord]>([])
+  private let records = Locked<[LogRecord]>([])
   var sink: LogSink { { record in self.records.withLock { $0.append(record) } } }
   var lines: [String] { records.withLock { $0.map(\.text).filter { !isOfSlowCallback($0) } } }
   var warnings: [String] {
@@ -48,8 +47,8 @@ final class PluginCallTest: ChainCaller, ChainTransport {
   }
 
   private final class Waker: Sendable {
-    let waiting = Mutex<[@Sendable () -> Void]>([])
-    let findings = Mutex<[Finding]>([])
+    let waiting = Locked<[@Sendable () -> Void]>([])
+    let findings = Locked<[Finding]>([])
   }
   private let waker: Waker
 

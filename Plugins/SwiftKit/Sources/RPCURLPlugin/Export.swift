@@ -64,9 +64,9 @@ private final class Loaded {
 private final class Opened {
   let host: Host
   let call: Call
-  let interceptor: any Interceptor
+  let interceptor: any StagedInterceptor
 
-  init(_ host: Host, _ call: Call, _ interceptor: any Interceptor) {
+  init(_ host: Host, _ call: Call, _ interceptor: any StagedInterceptor) {
     self.host = host
     self.call = call
     self.interceptor = interceptor
@@ -120,7 +120,7 @@ private func addLife(to plugin: inout rpcurl_plugin) {
     guard let loaded = Loaded.of(pointer), let place else { return RPCURL_EINVAL }
     return run(loaded.host) {
       let call = try Call(loaded.host, call)
-      var made: (any Interceptor)?
+      var made: (any StagedInterceptor)?
       defer { if made == nil { call.close() } }
       made = try loaded.plugin.open(call)
       guard let interceptor = made else { return RPCURL_DECLINE }
@@ -151,7 +151,8 @@ private func addLife(to plugin: inout rpcurl_plugin) {
 }
 
 private func stage(
-  _ state: UnsafeMutableRawPointer?, _ token: rpcurl_token, _ body: (any Interceptor, Token) throws -> Verdict
+  _ state: UnsafeMutableRawPointer?, _ token: rpcurl_token,
+  _ body: (any StagedInterceptor, Token) throws -> Verdict
 ) -> Int32 {
   guard let opened = Opened.of(state) else { return RPCURL_EINVAL }
   return run(opened.host) {

@@ -4,10 +4,10 @@
 /// final class Hello: Plugin {
 ///   static let name = "hello"
 ///   init(host: Host) {}
-///   func open(_ call: Call) -> (any Interceptor)? { Greeter() }
+///   func open(_ call: Call) -> (any StagedInterceptor)? { Greeter() }
 /// }
 ///
-/// final class Greeter: Interceptor {
+/// final class Greeter: StagedInterceptor {
 ///   let stages: Stages = .requestStart
 ///   func requestStart(_ start: RequestStart) throws -> Verdict {
 ///     try start.headers.set("x-hello", "world")
@@ -41,7 +41,7 @@ public protocol Plugin: AnyObject {
   /// Called after all keys were set. `[main]`
   func ready() throws
   /// Called before a call starts. Returns `nil` to not take part. `[loop]`
-  func open(_ call: Call) throws -> (any Interceptor)?
+  func open(_ call: Call) throws -> (any StagedInterceptor)?
   /// Called at a normal end of the process. `[main]`
   func unload()
 }

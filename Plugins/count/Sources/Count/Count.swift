@@ -43,7 +43,7 @@ final class Count: Plugin {
     if field.isEmpty { throw Failure("requires field=PATH") }
   }
 
-  func open(_ call: Call) -> (any Interceptor)? {
+  func open(_ call: Call) -> (any StagedInterceptor)? {
     CountedCall(field: field, stages: ofRequests ? .requestMessage : .responseMessage, table)
   }
 
@@ -54,7 +54,7 @@ final class Count: Plugin {
 }
 
 /// One call: counts each message, and forwards it.
-final class CountedCall: Interceptor {
+final class CountedCall: StagedInterceptor {
   let stages: Stages
   private let field: String
   private let table: Table

@@ -1,5 +1,4 @@
 import Protobuf
-import Synchronization
 
 /// The compiled rules of a message type.
 struct TypeRules: Sendable {
@@ -57,8 +56,8 @@ struct TypeRules: Sendable {
 
 /// The rules of message types, compiled once for each.
 final class RuleBook: Sendable {
-  private let types = Mutex<[String: (type: MessageType, rules: TypeRules)]>([:])
-  private let warned = Mutex<Set<String>>([])
+  private let types = Locked<[String: (type: MessageType, rules: TypeRules)]>([:])
+  private let warned = Locked<Set<String>>([])
 
   /// The rules of a type.
   ///

@@ -1,5 +1,6 @@
-// Calls demo.v1.Demo through its own interceptor: Sample DESCRIPTOR-SET URL NAME
+// Calls demo.v1.Demo through its own interceptor and a built-in one: Sample DESCRIPTOR-SET|reflection URL NAME
 import RPCClient
+import RPCClientInterceptors
 import RPCClientSwiftProtobuf
 
 struct Tenant: Interceptor {
@@ -15,9 +16,12 @@ enum Demo {
 }
 
 guard CommandLine.argc == 4 else { throw RPCError(.invalidArgument, "three arguments", origin: .client) }
-let schema = try Schema(descriptorSet: CommandLine.arguments[1])
+let source = CommandLine.arguments[1]
+let schema = source == "reflection" ? .reflection : try Schema(descriptorSet: source)
+let greeting = try BuiltIn("header", ["set": "x-greeting:hi"])
 do {
-  try await withRPCClient(CommandLine.arguments[2], schema: schema, interceptors: [Tenant()]) { client in
+  try await withRPCClient(CommandLine.arguments[2], schema: schema, interceptors: [Tenant(), greeting]) {
+    client in
     let reply = try await client.unary(
       "demo.v1.Demo/Hello", ["name": CommandLine.arguments[3]], timeout: .seconds(10))
     print(try reply.message["message"] as String)
@@ -45,8 +49,16 @@ do {
 
     let metadata = try await client.unary("demo.v1.Demo/EchoMetadata", [:])
     for header in try metadata.message["headers"] as [Message]
-    where try header["name"] as String == "x-tenant" {
+    where ["x-tenant", "x-greeting"].contains(try header["name"] as String) {
       print(try header["value"] as String)
+    }
+
+    do {
+      _ = try await client.unary("demo.v1.Demo/Hello", [:])
+    } catch let error as RPCError {
+      for detail in await client.details(of: error) {
+        print(detail.type.name, try detail["field_violations[0].field"] as String)
+      }
     }
   }
 } catch let error as RPCError {

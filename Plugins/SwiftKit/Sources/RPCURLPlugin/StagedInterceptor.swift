@@ -8,7 +8,7 @@
 /// Every method is called on the loop's thread, which must not be blocked, and only for the stages in
 /// `stages`. Each returns what to do with its value: `.proceed` forwards it with the changes made to it;
 /// `.later` keeps it until its `token` is used, from any thread. By default, methods forward the value.
-public protocol Interceptor: AnyObject {
+public protocol StagedInterceptor: AnyObject {
   /// The stages to be called at. Read once.
   var stages: Stages { get }
   /// The requirements for the call's chain. Read once.
@@ -36,7 +36,7 @@ public protocol Interceptor: AnyObject {
   func finish(_ outcome: Outcome)
 }
 
-extension Interceptor {
+extension StagedInterceptor {
   /// The defaults.
   public var requirements: InterceptorRequirements { InterceptorRequirements() }
   /// Forwards the value.
@@ -60,6 +60,10 @@ extension Interceptor {
   /// Does nothing.
   public func finish(_ outcome: Outcome) {}
 }
+
+/// The former name of ``StagedInterceptor``.
+@available(*, deprecated, renamed: "StagedInterceptor")
+public typealias Interceptor = StagedInterceptor
 
 /// What to do with a value, returned from a stage.
 public enum Verdict: Sendable {
@@ -85,23 +89,23 @@ public struct Stages: OptionSet, Sendable {
   /// Makes a set from its bits.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// See the method of this name of ``Interceptor``.
+  /// See the method of this name of ``StagedInterceptor``.
   public static let requestStart = Stages(rawValue: 1 << 0)
-  /// See the method of this name of ``Interceptor``.
+  /// See the method of this name of ``StagedInterceptor``.
   public static let requestMessage = Stages(rawValue: 1 << 1)
-  /// See the method of this name of ``Interceptor``.
+  /// See the method of this name of ``StagedInterceptor``.
   public static let requestBytes = Stages(rawValue: 1 << 2)
-  /// See the method of this name of ``Interceptor``.
+  /// See the method of this name of ``StagedInterceptor``.
   public static let requestEnd = Stages(rawValue: 1 << 3)
-  /// See the method of this name of ``Interceptor``.
+  /// See the method of this name of ``StagedInterceptor``.
   public static let responseStart = Stages(rawValue: 1 << 4)
-  /// See the method of this name of ``Interceptor``.
+  /// See the method of this name of ``StagedInterceptor``.
   public static let responseBytes = Stages(rawValue: 1 << 5)
-  /// See the method of this name of ``Interceptor``.
+  /// See the method of this name of ``StagedInterceptor``.
   public static let responseMessage = Stages(rawValue: 1 << 6)
-  /// See the method of this name of ``Interceptor``.
+  /// See the method of this name of ``StagedInterceptor``.
   public static let responseEnd = Stages(rawValue: 1 << 7)
-  /// See the method of this name of ``Interceptor``.
+  /// See the method of this name of ``StagedInterceptor``.
   public static let metrics = Stages(rawValue: 1 << 8)
   /// Every stage in this kit.
   public static let all = Stages(rawValue: 0x1ff)

@@ -1,6 +1,5 @@
 import Glibc
 import Interceptors
-import Output
 import RPCProtocols
 import System
 
@@ -36,18 +35,22 @@ package struct SystemValues: ValueSourceServices {
 
 /// Provides the machine's services to the built-in interceptors.
 package struct SystemServices: InterceptorServices {
-  private let error: StandardError
   private let values: SystemValues
+  private let standardError: any OutputFile
   package let reports: ReportFiles
 
   /// Creates the services.
   ///
   /// - Parameters:
-  ///   - console: Where the interceptors print, and the report files that they share.
+  ///   - reports: The report files that interceptors share.
+  ///   - standardError: What interceptors that write to `-` write to.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
-  package init(_ console: Console, waitLimit: Duration?) {
-    error = console.error
-    reports = console.reports
+  package init(
+    reports: ReportFiles = ReportFiles(), standardError: any OutputFile = DescriptorFile(2, closes: false),
+    waitLimit: Duration?
+  ) {
+    self.reports = reports
+    self.standardError = standardError
     values = SystemValues(waitLimit: waitLimit)
   }
 
@@ -56,7 +59,7 @@ package struct SystemServices: InterceptorServices {
   }
 
   package func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
-    guard path != "-" else { return DescriptorFile(2, sharing: error) }
+    guard path != "-" else { return standardError }
     // At the end in any case: two interceptors that write to one file do not overwrite each other.
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (appending ? 0 : O_TRUNC)
     // Mode 0600: the file may contain confidential data.
@@ -67,7 +70,7 @@ package struct SystemServices: InterceptorServices {
       // Only the owner can change the mode; a file of another user keeps its own.
       _ = fchmod(descriptor, status.st_mode & 0o700)
     }
-    return DescriptorFile(descriptor, sharing: nil)
+    return DescriptorFile(descriptor, closes: true)
   }
 
   package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
@@ -96,29 +99,26 @@ package struct SystemServices: InterceptorServices {
 }
 
 /// A file that is written through its descriptor.
-private final class DescriptorFile: OutputFile {
+package final class DescriptorFile: OutputFile {
   private let descriptor: Int32
-  /// Standard error, if it is the file; nil for a file of its own.
-  private let error: StandardError?
+  private let closes: Bool
 
-  init(_ descriptor: Int32, sharing error: StandardError?) {
+  /// Makes a file of an open descriptor.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The descriptor.
+  ///   - closes: Whether `close` closes it.
+  package init(_ descriptor: Int32, closes: Bool) {
     self.descriptor = descriptor
-    self.error = error
+    self.closes = closes
   }
 
-  func write(_ bytes: [UInt8]) throws(ServiceFailure) {
-    var problem: FileContents.Problem?
-    if let terminal = error?.terminal {
-      terminal.record(bytes)
-      terminal.write { problem = FileContents.write(bytes, to: descriptor) }
-    } else {
-      problem = FileContents.write(bytes, to: descriptor)
-    }
-    if let problem { throw ServiceFailure(problem.why) }
+  package func write(_ bytes: [UInt8]) throws(ServiceFailure) {
+    if let problem = FileContents.write(bytes, to: descriptor) { throw ServiceFailure(problem.why) }
   }
 
-  func close() throws(ServiceFailure) {
-    guard error == nil, Glibc.close(descriptor) != 0 else { return }
+  package func close() throws(ServiceFailure) {
+    guard closes, Glibc.close(descriptor) != 0 else { return }
     throw ServiceFailure(FileContents.lastError())
   }
 }

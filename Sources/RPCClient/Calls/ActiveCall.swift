@@ -2,7 +2,7 @@ import RPCProtocols
 import CallEngine
 
 /// A started call, for its tasks. Releasing it cancels the call, if it has not ended.
-final class CallHandle: Sendable {
+final class ActiveCall: Sendable {
   let channel = CallChannel()
   private let loop: ClientLoop
   private let number: Int

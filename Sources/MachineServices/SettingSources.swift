@@ -1,6 +1,5 @@
 import Glibc
 import Interception
-import Output
 import RPCProtocols
 import System
 

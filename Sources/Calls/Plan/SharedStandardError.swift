@@ -1,0 +1,38 @@
+import Interceptors
+import MachineServices
+import Output
+
+/// Standard error as the file of interceptors, shared with the terminal on which a session edits lines.
+final class SharedStandardError: OutputFile {
+  private let error: StandardError
+  private let file = DescriptorFile(2, closes: false)
+
+  init(_ error: StandardError) { self.error = error }
+
+  func write(_ bytes: [UInt8]) throws(ServiceFailure) {
+    var failure: ServiceFailure?
+    error.terminal.record(bytes)
+    error.terminal.write {
+      do throws(ServiceFailure) {
+        try file.write(bytes)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  func close() throws(ServiceFailure) {}
+}
+
+extension SystemServices {
+  /// Makes the services of a command.
+  ///
+  /// - Parameters:
+  ///   - console: Where the interceptors print, and the report files that they share.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  init(_ console: Console, waitLimit: Duration?) {
+    self.init(
+      reports: console.reports, standardError: SharedStandardError(console.error), waitLimit: waitLimit)
+  }
+}

@@ -1,0 +1,4 @@
+import RPCClient
+
+try await withRPCClient("http://localhost:50051", schema: .reflection) { client in
+}

@@ -1,0 +1,254 @@
+import Protobuf
+import RPCClient
+import RPCClientTesting
+import Testing
+
+/// What the chain promises to interceptors that are called stage by stage, in the calls of asynchronous clients.
+/// `InterceptorTests` has the same for asynchronous interceptors.
+@Suite(.timeLimit(.minutes(1))) struct StatementTests {
+  private let server = testServer()
+  private let journal = Signal<[String]>([])
+  private let unary = "test.v1.Echo/Unary"
+
+  /// An interceptor that calls closures at some of its stages.
+  private final class Staged: StagedInterceptor {
+    var stages: Stages = []
+    var requirements = InterceptorRequirements()
+    var onStart: ((RequestStart, consuming RequestToken<RequestStart>) -> Void)? {
+      didSet { stages.insert(.requestStart) }
+    }
+    var onRequestMessage: ((Message, consuming RequestToken<Message>) -> Void)? {
+      didSet { stages.insert(.requestMessage) }
+    }
+    var onRequestBytes: (([UInt8], consuming RequestToken<[UInt8]>) -> Void)? {
+      didSet { stages.insert(.requestBytes) }
+    }
+    var onResponseBytes: (([UInt8], consuming ResponseToken<[UInt8]>) -> Void)? {
+      didSet { stages.insert(.responseBytes) }
+    }
+    var onEnd: ((ResponseEnd, consuming ResponseToken<ResponseEnd>) -> Void)? {
+      didSet { stages.insert(.responseEnd) }
+    }
+    var onMetrics: ((CallMetrics) -> Void)? { didSet { stages.insert(.metrics) } }
+    var onFinish: ((Outcome) -> Void)?
+
+    func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+      if let onStart { onStart(start, token) } else { token.proceed(start) }
+    }
+    func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
+      if let onRequestMessage { onRequestMessage(message, token) } else { token.proceed(message) }
+    }
+    func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
+      if let onRequestBytes { onRequestBytes(bytes, token) } else { token.proceed(bytes) }
+    }
+    func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+      if let onResponseBytes { onResponseBytes(bytes, token) } else { token.proceed(bytes) }
+    }
+    func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
+      if let onEnd { onEnd(end, token) } else { token.proceed(end) }
+    }
+    func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) {
+      onMetrics?(metrics)
+      token.proceed(metrics)
+    }
+    func finish(_ outcome: Outcome) { onFinish?(outcome) }
+  }
+
+  /// Makes an interceptor for each call, which `set` changes.
+  private func staged(
+    _ name: String, _ set: @escaping @Sendable (Staged, CallFacts, CallContext) -> Void
+  ) -> InterceptorRegistration {
+    InterceptorRegistration(
+      name: name,
+      factory: ClosureFactory { call, context in
+        let interceptor = Staged()
+        set(interceptor, call, context)
+        return interceptor
+      })
+  }
+
+  /// Notes the start and the end of each attempt.
+  private func noting(_ name: String) -> InterceptorRegistration {
+    let journal = journal
+    return staged(name) { interceptor, _, _ in
+      interceptor.onStart = { start, token in
+        journal.change { $0.append("\(name) start") }
+        token.proceed(start)
+      }
+      interceptor.onFinish = { outcome in
+        let code = outcome.end.code.name
+        journal.change { $0.append("\(name) finish \(code)") }
+      }
+    }
+  }
+
+  @Test func stageOfBytesReceivesAndChangesSerializedMessages() async throws {
+    server.handle(unary) { call in
+      let text = try await call.readRequest().first?["text"] as String?
+      return ServerResponse(messages: [["text": "\(text ?? "")!"]])
+    }
+    // Field 1 is the text; the last value of a field counts.
+    let bytes = staged("bytes") { interceptor, _, _ in
+      interceptor.onRequestBytes = { bytes, token in
+        #expect(bytes == [0x0A, 1, UInt8(ascii: "a")])
+        token.proceed(bytes + [0x0A, 1, UInt8(ascii: "b")])
+      }
+      interceptor.onResponseBytes = { bytes, token in
+        #expect(bytes == [0x0A, 2, UInt8(ascii: "b"), UInt8(ascii: "!")])
+        token.proceed(bytes + [0x10, 7])
+      }
+    }
+    try await withRPCClient(server, interceptors: [bytes]) { client in
+      let reply = try await client.unary(unary, ["text": "a"])
+      #expect(try reply.message["text"] as String == "b!")
+      #expect(try reply.message["number"] as Int == 7)
+    }
+  }
+
+  @Test func failureBeforeTheStartSendsNothing() async throws {
+    server.respond(to: unary, [:])
+    let refuse = staged("refuse") { interceptor, _, _ in
+      interceptor.onStart = { _, token in
+        token.fail(RPCError(.permissionDenied, "no", origin: .interceptor("refuse")), trailers: ["t": "1"])
+      }
+    }
+    try await withRPCClient(server, interceptors: [noting("A"), refuse, noting("B")]) { client in
+      let error = await #expect(throws: RPCError.self) { try await client.unary(unary, [:]) }
+      #expect(error?.code == .permissionDenied)
+      #expect(error?.origin == .interceptor("refuse"))
+      #expect(error?.metadata["t"] == "1")
+    }
+    #expect(server.calls.isEmpty)
+    #expect(journal.value == ["A start", "A finish permission_denied"])
+  }
+
+  @Test func tokenMayBeUsedLaterOnAnotherThread() async throws {
+    server.respond(to: unary, [:])
+    let isOpen = Signal(false)
+    let waiting = Signal(false)
+    let wait = staged("wait") { interceptor, _, context in
+      let handle = context.handle
+      interceptor.onStart = { start, token in
+        let held = LoopBound(HeldToken(token))
+        waiting.change { $0 = true }
+        Task {
+          await isOpen.wait { $0 }
+          handle.post { held.value.use { $0.proceed(start) } }
+        }
+      }
+    }
+    try await withRPCClient(server, interceptors: [wait]) { client in
+      async let reply = client.unary(unary, [:])
+      await waiting.wait { $0 }
+      #expect(server.calls.isEmpty)
+      isOpen.change { $0 = true }
+      _ = try await reply
+    }
+    #expect(server.calls.count == 1)
+  }
+
+  @Test func interceptorMayDeclineCalls() async throws {
+    server.respond(to: unary, [:])
+    let journal = journal
+    let factory = ClosureFactory { call, _ in
+      journal.change { $0.append("\(call.method.method) \(call.kind.rawValue)") }
+      return nil
+    }
+    let scoped = noting("scoped")
+    var scope = CallScope()
+    scope.methods = Selection([.method("Server")])
+    var elsewhere = scoped
+    elsewhere.scope = scope
+    let declining = InterceptorRegistration(name: "decline", factory: factory)
+    try await withRPCClient(server, interceptors: [declining, elsewhere]) { client in
+      _ = try await client.unary(unary, [:])
+    }
+    #expect(journal.value == ["Unary unary"])
+  }
+
+  @Test func interceptorMayRespondInPlaceOfTheServer() async throws {
+    let local = staged("local") { interceptor, call, _ in
+      interceptor.onRequestMessage = { message, token in
+        guard let type = call.responseType, let response = try? Message(type, ["text": "local"]) else {
+          return token.proceed(message)
+        }
+        token.respond(
+          LocalResponse(headers: ["from": "local"], messages: [.typed(response)], trailers: ["t": "1"]))
+      }
+    }
+    try await withRPCClient(server, interceptors: [noting("A"), local]) { client in
+      let reply = try await client.unary(unary, [:])
+      #expect(try reply.message["text"] as String == "local")
+      #expect(reply.headers["from"] == "local")
+      #expect(reply.trailers["t"] == "1")
+    }
+    #expect(server.calls.isEmpty)
+    #expect(journal.value == ["A start", "A finish ok"])
+  }
+
+  @Test func interceptorMayRetry() async throws {
+    server.fail(unary, RPCError(.unavailable, "1", origin: .server))
+    server.respond(to: unary, ["text": "second"])
+    let retry = staged("retry") { interceptor, _, _ in
+      interceptor.requirements.replayLimitBytes = 1000
+      interceptor.onEnd = { end, token in
+        guard end.code == .unavailable, token.canRetry else { return token.proceed(end) }
+        token.retry(headers: ["x-attempt": "2"])
+      }
+    }
+    try await withRPCClient(server, interceptors: [noting("A"), retry, noting("B")]) { client in
+      let reply = try await client.unary(unary, ["text": "again"])
+      #expect(try reply.message["text"] as String == "second")
+    }
+    #expect(server.calls.map { $0.start.headers["x-attempt"] } == [nil, "2"])
+    #expect(try server.calls.map { try $0.messages.first?["text"] as String? } == ["again", "again"])
+    #expect(journal.value.filter { $0 == "A start" }.count == 1)
+    #expect(journal.value.filter { $0 == "B start" }.count == 2)
+  }
+
+  @Test func metricsFollowTheEnd() async throws {
+    server.respond(to: unary, ["text": "x"])
+    let metrics = Signal<[CallMetrics]>([])
+    let measuring = staged("metrics") { interceptor, _, _ in
+      interceptor.onMetrics = { value in metrics.change { $0.append(value) } }
+    }
+    try await withRPCClient(server, interceptors: [measuring]) { client in
+      _ = try await client.unary(unary, ["text": "x"])
+    }
+    #expect(metrics.value.map(\.attempts) == [1])
+    #expect(metrics.value.allSatisfy { $0.total > .zero })
+  }
+
+  @Test func canceledCallFinishesEachInterceptorOnce() async throws {
+    let started = Signal(false)
+    server.handle(unary) { _ in
+      started.change { $0 = true }
+      try await Task.sleep(for: .seconds(3600))
+      return ServerResponse(messages: [[:]])
+    }
+    let outcomes = Signal<[Outcome]>([])
+    try await withRPCClient(
+      server, interceptors: [noting("A"), Finishing(outcomes: outcomes), noting("B")]
+    ) { client in
+      let task = Task { [unary] in try await client.unary(unary, [:]) }
+      await started.wait { $0 }
+      task.cancel()
+      let error = await #expect(throws: RPCError.self) { try await task.value }
+      #expect(error?.code == .canceled)
+    }
+    #expect(outcomes.value.map(\.end.code) == [.canceled])
+    #expect(
+      journal.value.filter { $0.contains("finish") }.sorted() == ["A finish canceled", "B finish canceled"])
+  }
+
+  /// Notes the outcome of each call.
+  private struct Finishing: Interceptor {
+    let outcomes: Signal<[Outcome]>
+
+    func intercept(_ request: inout Request, next: Next) async throws -> Response {
+      let outcomes = outcomes
+      request.onFinish { outcome in outcomes.change { $0.append(outcome) } }
+      return try await next(request)
+    }
+  }
+}
