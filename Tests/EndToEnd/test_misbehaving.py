@@ -341,6 +341,7 @@ def test_deadline_ends_name_resolution(rpcurl, descriptor_set):
     [
         (b"", 5),
         (b"garbage\r\n\r\n", 5),
+        (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\n", 5),
         (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 10\r\n\r\nab", 5),
         (b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\nab", UNKNOWN),
         (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 1\r\n\r\n\xff", INTERNAL),

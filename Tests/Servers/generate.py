@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Generate the files that are not committed: the Python code and the descriptor set.
 
-OUTDIR receives `demo_pb2.py` and `demo_pb2_grpc.py` for the servers and their
-tests, and `demo.binpb`, a descriptor set with everything demo.proto imports,
-the comments, and google/rpc/error_details.proto, so that a client can print
+OUTDIR receives `demo_pb2.py`, `demo_pb2_grpc.py` and the same of interop.proto
+for the servers and their tests, the descriptor set `interop.binpb`, and
+`demo.binpb`, a descriptor set with everything demo.proto imports, the comments, and google/rpc/error_details.proto, so that a client can print
 the details of the errors that the servers send.
 """
 
@@ -38,7 +38,9 @@ def main() -> None:
         f"--pyi_out={outdir}",
         f"--grpc_python_out={outdir}",
         "demo.proto",
+        "interop.proto",
     )
+    run(f"-I{HERE}", f"--descriptor_set_out={outdir / 'interop.binpb'}", "interop.proto")
     run(
         f"-I{HERE}",
         f"-I{WELL_KNOWN}",

@@ -1,0 +1,12 @@
+"""Faults of the network between rpcurl and real servers: a proxy, the cases, and what is required of each.
+
+    proxy.py    a TCP proxy that forwards bytes, and makes one fault at a chosen byte of one direction
+    wire.py     which messages the forwarded bytes contain, and whether a call is complete in them
+    cases.py    the calls, the modes of the program, and a fault at each interesting byte of each call
+    oracle.py   what is required of the output, the exit code and the error of a case
+    matrix.py   runs cases, and is the program of `make fault-matrix`
+    soak.py     one session for a long time, with calls, faults and reloads: the program of `make soak`
+
+The oracle does not depend on times or on the order in which frames arrive: the proxy records what it forwarded, and the
+requirement follows from that.
+"""

@@ -1,0 +1,177 @@
+"""The cases: calls of every kind and protocol, in every mode of the program, with a fault at every interesting byte."""
+
+import itertools
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from . import wire
+from .proxy import CHANGES, REQUEST, RESPONSE, Fault
+
+SERVICE = "demo.v1.Demo"
+# Larger than one frame of HTTP/2, so that a message is divided.
+LARGE_BYTES = 40_000
+
+# The protocols with their versions of HTTP, and the kinds of methods that each version can have.
+ROUTES = [("grpc", "2"), ("grpc-web", "1.1"), ("grpc-web", "2"), ("connect", "1.1"), ("connect", "2")]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the demo service, a request, and the response without faults."""
+
+    kind: str
+    name: str
+    output: str
+    requests: tuple[str, ...]
+    responses: tuple[dict, ...]
+
+    @property
+    def is_unary(self) -> bool:
+        return self.kind in ("unary", "large")
+
+    @property
+    def streams_response(self) -> bool:
+        return self.kind in ("server", "bidi")
+
+
+METHODS = {
+    method.kind: method
+    for method in (
+        Method("unary", "Hello", "HelloReply", ('{"name":"Ada"}',), ({"message": "Hello, Ada!", "name": "Ada"},)),
+        Method("large", "Large", "LargeReply", (json.dumps({"sizeBytes": LARGE_BYTES}),), ()),
+        Method("server", "Count", "CountReply", ('{"from":1,"to":5}',), tuple({"number": n} for n in range(1, 6))),
+        Method("client", "Sum", "SumReply", ('{"value":1}', '{"value":2}', '{"value":3}'), ({"total": "6", "count": 3},)),
+        Method(
+            "bidi", "Chat", "ChatReply", tuple(f'{{"text":"{t}"}}' for t in "abc"),
+            tuple({"text": f"you said: {t}"} for t in "abc"),
+        ),
+    )
+}  # fmt: skip
+
+# The interceptors of a case. With `retry`, a call that fails is made again, over a connection without a fault.
+CHAINS: dict[str, tuple[str, ...]] = {
+    "plain": (),
+    "header": ("--use", "header,set=x-a: b", "--use", "validate"),
+    "retry": ("--use", "retry,attempts=3,initial=1ms,max=2ms,codes=unavailable+internal+unknown"),
+}
+CALLS_OF_BATCH = ("Ada", "Bob", "Cyd", "Dan")
+
+
+@dataclass(frozen=True)
+class Route:
+    """A way over which calls are made, and how."""
+
+    mode: str
+    protocol: str
+    http: str
+    kind: str
+    chain: str = "plain"
+
+    @property
+    def method(self) -> Method:
+        return METHODS[self.kind]
+
+    def __str__(self) -> str:
+        return f"{self.mode}-{self.protocol}-http{self.http}-{self.kind}-{self.chain}"
+
+
+@dataclass(frozen=True)
+class Case:
+    route: Route
+    fault: Fault
+
+    def __str__(self) -> str:
+        return f"{self.route}-{self.fault}"
+
+
+def can_call(http: str, kind: str) -> bool:
+    return http == "2" or kind != "bidi"
+
+
+def routes() -> Iterator[Route]:
+    for (protocol, http), kind in itertools.product(ROUTES, METHODS):
+        if can_call(http, kind):
+            for chain in CHAINS:
+                yield Route("single", protocol, http, kind, chain)
+    for protocol, http in ROUTES:
+        for mode in ("batch", "load", "test"):
+            yield Route(mode, protocol, http, "unary")
+        for kind in ("unary", "server"):
+            yield Route("session", protocol, http, kind)
+
+
+# Which bytes are interesting
+
+# Of HTTP/2, before the first frame of a client.
+PREFACE_BYTES = 24
+
+
+def offsets(data: bytes, http: str, direction: str) -> list[int]:
+    """The bytes of a clean call around which something begins or ends."""
+    found = {0, 1, len(data)}
+    if http == "2":
+        start = PREFACE_BYTES if direction == REQUEST else 0
+        found |= {start}
+        for position, kind, _, _, payload, _ in wire.frames(data, start):
+            found |= {position, position + 9, position + 9 + len(payload)}
+            if kind == wire.DATA:
+                found |= {position + 9 + wire.ENVELOPE_HEAD, position + 9 + len(payload) // 2}
+            else:
+                found |= {position + 3, position + 9 + len(payload) // 2}
+    else:
+        position = 0
+        while (line := data.find(b"\r\n", position)) >= 0:
+            found |= {line, line + 2}
+            position = line + 2
+        found |= {data.find(b"\r\n\r\n") + 4 + wire.ENVELOPE_HEAD, len(data) // 2}
+    around = {place + step for place in found for step in (-1, 0, 1)}
+    return sorted(place for place in around if 0 <= place <= len(data))
+
+
+@dataclass
+class Recording:
+    """The bytes of a call without a fault."""
+
+    bytes_of: dict[str, bytes] = field(default_factory=dict)
+
+
+KINDS = ("close", "half", "reset", "stall", "delay", "trickle", "drop", "flip", "twice")
+
+
+def faults(recording: Recording, http: str, chance: random.Random) -> Iterator[Fault]:
+    """All faults of a call, by direction, place and kind."""
+    for direction in (RESPONSE, REQUEST):
+        data = recording.bytes_of[direction]
+        for offset, kind in itertools.product(offsets(data, http, direction), KINDS):
+            if kind in CHANGES and offset == len(data):
+                continue
+            # The server with connectrpc decides by its first read which version of HTTP a connection has.
+            if kind in ("delay", "trickle") and direction == REQUEST and http == "2" and offset < PREFACE_BYTES:
+                continue
+            length = 1
+            if kind == "trickle":
+                length = 64
+            elif kind in ("drop", "twice"):
+                length = chance.choice([1, 2, 9, 17])
+            yield Fault(kind, direction, offset, length, chance.choice([0x01, 0x04, 0x80, 0xFF]))
+
+
+# How many cases a route has at most in the whole matrix: calls, of which most routes are, and modes.
+SHARES = {"single": {"plain": 110, "header": 25, "retry": 45}, "other": 70}
+
+
+def share(route: Route) -> int:
+    return SHARES["single"][route.chain] if route.mode == "single" else SHARES["other"]
+
+
+def select(recordings: dict[Route, Recording], seed: int, part: float = 1) -> list[Case]:
+    """The cases of the matrix, or a part of them: the same for a seed, whatever the machine."""
+    cases = []
+    for route, recording in recordings.items():
+        chance = random.Random(f"{seed} {route}")
+        all_faults = list(faults(recording, route.http, chance))
+        count = max(1, round(share(route) * part))
+        cases += [Case(route, fault) for fault in chance.sample(all_faults, min(count, len(all_faults)))]
+    return cases

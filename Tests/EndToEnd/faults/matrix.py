@@ -1,0 +1,208 @@
+"""Runs cases, a bounded number at a time, and is the program of `make fault-matrix`.
+
+    python -m faults.matrix [--part FRACTION] [--seed N] [--only TEXT] [--jobs N]
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import cases, oracle
+from .cases import SERVICE, Case, Recording, Route
+from .proxy import NO_FAULT, REQUEST, RESPONSE, Proxy
+
+# The deadline of calls that a fault may block, and of all others: only a call that waits for nothing reaches that.
+SHORT, LONG = 1.0, 20.0
+# Above the deadline: starting and ending the process, on a machine with much else to do.
+GRACE = 15.0
+
+
+@dataclass(frozen=True)
+class World:
+    """What cases run with."""
+
+    program: Path
+    descriptor_set: Path
+    home: Path
+    # The ports of the servers with grpcio and connectrpc.
+    grpc_port: int
+    connect_port: int
+    environment: dict[str, str]
+
+    def port(self, route: Route) -> int:
+        return self.grpc_port if route.protocol == "grpc" else self.connect_port
+
+
+def may_block(case: Case) -> bool:
+    """Whether a call may wait for bytes that never come, so that its deadline ends it."""
+    fault = case.fault
+    return fault.kind in ("stall", "drop", "flip", "twice") or (fault.kind == "half" and fault.direction == REQUEST)
+
+
+def command(world: World, case: Case, port: int) -> tuple[list[str], str]:
+    """The arguments of a case, and its standard input."""
+    route, seconds = case.route, SHORT if may_block(case) else LONG
+    url, method = f"http://127.0.0.1:{port}", f"{SERVICE}/{route.method.name}"
+    options = ["--descriptor-set", str(world.descriptor_set), "--protocol", route.protocol, "--max-time", f"{seconds}"]
+    # The oracle reads messages as they are sent.
+    options += ["--accept-compression", "identity"]
+    if route.protocol != "grpc":
+        options.append("--http1.1" if route.http == "1.1" else "--http2-prior-knowledge")
+    options += cases.CHAINS[route.chain]
+    names = [json.dumps({"name": name}) for name in cases.CALLS_OF_BATCH]
+    if route.mode == "single":
+        return [*options, "-d", "".join(route.method.requests), f"{url}/{method}"], ""
+    if route.mode == "batch":
+        return ["call", *options, "--each", "-d", "\n".join(names), f"{url}/{method}"], ""
+    if route.mode == "load":
+        words = ["--requests", f"{oracle.LOAD_CALLS}", "--jobs", "3", "--format", "json", "-d", names[0]]
+        return ["load", *options, *words, url, method], ""
+    if route.mode == "session":
+        line = f"call {route.method.name} {route.method.requests[0]}\n"
+        return ["session", *options, url], line * oracle.CALLS_OF_SESSION
+    # A suite is read from standard input.
+    tests = "".join(f'test {n}\ncall Hello {n_json}\nexpect .name == "{n}"\n' for n, n_json in zip(cases.CALLS_OF_BATCH, names))
+    return ["test", "--report", "ndjson", *options, "-"], f"target {url}\n{tests}"
+
+
+async def run(world: World, case: Case) -> oracle.Outcome:
+    """Run a case."""
+    connections = 1 if case.route.chain == "retry" or case.route.mode == "session" else 1 << 30
+    async with Proxy(world.port(case.route), case.fault, connections) as proxy:
+        arguments, text = command(world, case, proxy.port)
+        limit = (SHORT if may_block(case) else LONG) * len(cases.CALLS_OF_BATCH) + GRACE
+        start = time.monotonic()
+        process = await asyncio.create_subprocess_exec(
+            world.program, *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE, cwd=world.home, env=world.environment,
+        )  # fmt: skip
+        try:
+            out, err = await asyncio.wait_for(process.communicate(text.encode()), limit)
+            code = process.returncode
+        except asyncio.TimeoutError:
+            process.send_signal(signal.SIGKILL)
+            await process.wait()
+            out, err, code = b"", b"", None
+        seconds = time.monotonic() - start
+    return oracle.Outcome(
+        code, out.decode(errors="replace"), err.decode(errors="replace"), seconds, limit, proxy.connections
+    )
+
+
+async def record(world: World, only: str) -> dict[Route, Recording]:
+    """Make each call that `only` selects without a fault."""
+    recordings = {}
+    for route in cases.routes():
+        if only not in str(route) and str(route) not in only:
+            continue
+        case = Case(route, NO_FAULT)
+        outcome = await run(world, case)
+        failed = oracle.findings(case, outcome)
+        if outcome.code != 0 or failed or not outcome.connections:
+            raise SystemExit(f"{route} fails without a fault: {outcome.code}\n{failed}\n{outcome.out}\n{outcome.err}")
+        connection = outcome.connections[0]
+        recordings[route] = Recording({name: bytes(connection.forwarded[name]) for name in (REQUEST, RESPONSE)})
+    return recordings
+
+
+@dataclass
+class Failure:
+    case: Case
+    outcome: oracle.Outcome
+    findings: list[str]
+
+    def __str__(self) -> str:
+        outcome = self.outcome
+        sizes = [{name: len(data) for name, data in each.forwarded.items()} for each in outcome.connections]
+        return "\n".join(
+            [
+                f"{self.case}: {'; '.join(self.findings)}",
+                f"    exit code {outcome.code} after {outcome.seconds:.2f} s, forwarded {sizes}",
+                *(f"    out: {line[:200]}" for line in outcome.out.splitlines()[:10]),
+                *(f"    err: {line[:300]}" for line in outcome.err.splitlines()[:10]),
+            ]
+        )
+
+
+async def results(world: World, selected: Sequence[Case], jobs: int) -> AsyncIterator[tuple[Case, oracle.Outcome, list[str]]]:
+    """Run cases, `jobs` at a time."""
+    places = asyncio.Semaphore(jobs)
+
+    async def one(case: Case) -> tuple[Case, oracle.Outcome, list[str]]:
+        async with places:
+            outcome = await run(world, case)
+            return case, outcome, oracle.findings(case, outcome)
+
+    for done in asyncio.as_completed([one(case) for case in selected]):
+        yield await done
+
+
+async def check(world: World, seed: int, part: float, only: str, jobs: int) -> tuple[list[Failure], Counter]:
+    """Run the matrix, or a part. Returns the failures, and how many cases there were of each kind and code."""
+    selected = [case for case in cases.select(await record(world, only), seed, part) if only in str(case)]
+    failures, counts = [], Counter()
+    async with contextlib.aclosing(results(world, selected, jobs)) as all_results:
+        async for case, outcome, found in all_results:
+            counts[f"{case.fault.kind}", outcome.code, "made" if outcome.faulted else "not made"] += 1
+            if found:
+                failures.append(Failure(case, outcome, found))
+    return failures, counts
+
+
+def main() -> int:
+    import conftest
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--part", type=float, default=1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=8)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home, servers(conftest) as (grpc_port, connect_port):
+        world = World(
+            conftest.RPCURL, conftest.GENERATED / "demo.binpb", Path(home), grpc_port, connect_port,
+            conftest.Rpcurl(Path(home)).environment(None),
+        )  # fmt: skip
+        start = time.monotonic()
+        failures, counts = asyncio.run(check(world, chosen.seed, chosen.part, chosen.only, chosen.jobs))
+    for failure in failures:
+        print(failure)
+    for (kind, code, made), count in sorted(counts.items(), key=str):
+        print(f"{kind:8} {made:8} exit code {code}: {count}")
+    print(f"{sum(counts.values())} cases in {time.monotonic() - start:.0f} s, {len(failures)} failed")
+    return 1 if failures else 0
+
+
+@contextlib.contextmanager
+def servers(conftest):
+    """The servers of the matrix; gives their ports."""
+    import subprocess
+
+    with contextlib.ExitStack() as stack:
+        ports = []
+        for script in ("grpc_server.py", "connect_server.py"):
+            process = stack.enter_context(
+                subprocess.Popen(
+                    [conftest.VENV / "bin" / "python", conftest.SERVERS / script, "--exit-with-stdin"],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                    env=os.environ | {"DEMO_GENERATED": str(conftest.GENERATED)},
+                )  # fmt: skip
+            )
+            stack.callback(process.terminate)
+            line = conftest.first_line(process, conftest.PATIENCE_SECONDS)
+            ports.append(int(line.rpartition(":")[2]))
+        yield ports
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,274 @@
+"""What is required of a case. `findings` returns the requirements that its outcome does not meet.
+
+Of every case:
+- the process ends by itself, in time, and neither crashes nor reports a wrong command line, schema or input;
+- the exit code is 0 only if a complete response was forwarded, and a failure has one error, with text that states it;
+- each message of the output was forwarded, in this order, and as the bytes are;
+- of a stream, each message that was forwarded whole is in the output;
+- without `retry`, a request is sent once.
+"""
+
+import json
+import re
+from dataclasses import dataclass, replace
+
+# It adds the directory of demo_pb2 to the path.
+import conftest  # noqa: F401
+import demo_pb2 as demo
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import DecodeError
+
+from . import wire
+from .cases import CALLS_OF_BATCH, PREFACE_BYTES, Case, Method
+from .proxy import CHANGES, ENDINGS, REQUEST, RESPONSE, Connection
+
+CONNECTION, DEADLINE, FAILED_TESTS = 5, 68, 8
+STATUSES = range(65, 81)
+# Calls that the load and the session make.
+LOAD_CALLS = 12
+CALLS_OF_SESSION = 3
+
+
+@dataclass
+class Outcome:
+    """How a run of the program ended, and what was forwarded during it."""
+
+    code: int | None
+    out: str
+    err: str
+    seconds: float
+    limit: float
+    connections: list[Connection]
+
+    @property
+    def errors(self) -> list[str]:
+        return [line for line in self.err.splitlines() if line.startswith("rpcurl: ")]
+
+    @property
+    def faulted(self) -> bool:
+        return any(connection.faulted for connection in self.connections)
+
+
+def answers(case: Case, outcome: Outcome) -> list[wire.Answer]:
+    """The responses that were forwarded, connection by connection."""
+    route, result = case.route, []
+    for connection in outcome.connections:
+        data = bytes(connection.forwarded[RESPONSE])
+        # After a failure without a response, rpcurl asks the server which version of HTTP it has.
+        has_http1 = data.startswith(b"HTTP/")
+        if route.http == "2" and not has_http1:
+            responses = [response for _, response in sorted(wire.read_http2(data).items())]
+        elif route.http == "1.1" and has_http1 and connection.forwarded[REQUEST].startswith(b"POST "):
+            responses = wire.read_http1(data)
+        else:
+            responses = []
+        result += [wire.read(route.protocol, route.method.is_unary, response) for response in responses]
+    return result
+
+
+def requests(case: Case, outcome: Outcome) -> int:
+    """The number of requests that were sent."""
+    count = 0
+    for connection in outcome.connections:
+        data = bytes(connection.forwarded[REQUEST])
+        if data.startswith(b"PRI "):
+            count += sum(kind == wire.HEADERS for _, kind, *_ in wire.frames(data, PREFACE_BYTES))
+        else:
+            count += data.count(b"POST /")
+    return count
+
+
+def decoded(method: Method, message: bytes) -> dict | None:
+    try:
+        return MessageToDict(getattr(demo, method.output).FromString(message))
+    except (DecodeError, UnicodeDecodeError):
+        return None
+
+
+def printed(outcome: Outcome) -> list[dict] | None:
+    """The messages of the output; None if a line is not a message."""
+    if outcome.out and not outcome.out.endswith("\n"):
+        return None
+    try:
+        return [json.loads(line) for line in outcome.out.splitlines()]
+    except json.JSONDecodeError:
+        return None
+
+
+def is_subsequence(part: list, whole: list) -> bool:
+    rest = iter(whole)
+    return all(any(item == other for other in rest) for item in part)
+
+
+def findings(case: Case, outcome: Outcome) -> list[str]:
+    found = general(case, outcome)
+    if outcome.code is not None:
+        found += {
+            "single": single, "batch": batch, "load": load, "test": suite, "session": session,
+        }[case.route.mode](case, outcome)  # fmt: skip
+    return found
+
+
+# The last line of a batch with failed calls.
+SUMMARY = re.compile(r"rpcurl: \d+ of \d+ calls failed, the first is call \d+")
+
+
+def general(case: Case, outcome: Outcome) -> list[str]:
+    if outcome.code is None:
+        return [f"did not end within {outcome.seconds:.1f} s"]
+    found = []
+    if outcome.code not in (0, CONNECTION, FAILED_TESTS, *STATUSES):
+        found.append(f"exit code {outcome.code}")
+    # The calls of a session do not decide its exit code.
+    if outcome.code == 0 and outcome.errors and case.route.mode != "session":
+        found.append("an error, but exit code 0")
+    for line in outcome.errors:
+        if not re.match(r"rpcurl: \S.*: \S", line) and not SUMMARY.fullmatch(line):
+            found.append(f"an error without WHAT: WHY: {line}")
+    if "Fatal error" in outcome.err or "Sanitizer" in outcome.err:
+        found.append("a crash")
+    return found
+
+
+# One call
+
+
+def single(case: Case, outcome: Outcome) -> list[str]:
+    found = []
+    fault, method = case.fault, case.route.method
+    replies = answers(case, outcome)
+    messages = printed(outcome)
+    if messages is None:
+        return ["the output is not whole messages"]
+    changed = fault.kind in CHANGES
+    # libcurl does not repeat a request that the server may have received.
+    if case.route.chain != "retry" and not changed and requests(case, outcome) > 1:
+        found.append(f"{requests(case, outcome)} requests")
+    # An attempt that was made again has no messages in the output: those of the last response count. What follows a
+    # response is not read, if bytes were added.
+    counting = replies if changed else replies[-1:]
+    texts = [[decoded(method, message) for message in reply.messages] for reply in counting]
+    is_complete = any(reply.is_complete for reply in counting)
+    if outcome.code == 0:
+        if not any(reply.is_complete or reply.lacks_only_end for reply in counting):
+            found.append("exit code 0, but the response is incomplete")
+        if messages not in texts:
+            found.append(f"exit code 0, but {shown(texts)} was forwarded")
+        if not method.streams_response and len(messages) != 1:
+            found.append(f"exit code 0, but {len(messages)} messages")
+        return found
+    if len(outcome.errors) != 1:
+        found.append(f"{len(outcome.errors)} errors")
+    if not any(messages == text[: len(messages)] for text in [*texts, []]):
+        found.append(f"messages that were not forwarded: {shown(messages)}")
+    if method.streams_response and not changed and messages not in (texts or [[]]):
+        found.append(f"messages are lost: {shown(texts)} was forwarded")
+    if not changed:
+        found += ending(case, outcome, is_complete)
+    return found
+
+
+def ending(case: Case, outcome: Outcome, is_complete: bool) -> list[str]:
+    """The code of a failed call whose bytes arrived unchanged, as far as they arrived."""
+    fault = case.fault
+    if is_complete and not (fault.direction == REQUEST and fault.kind in ENDINGS):
+        return ["a complete response is a failure"]
+    if fault.kind not in ENDINGS:
+        return ["a failure, but nothing is lost"]
+    if fault.kind == "stall":
+        return [] if outcome.code == DEADLINE else [f"a stall is not exit code {DEADLINE}"]
+    # A server that gets half of a request may respond with a status, or wait for the rest.
+    if fault.direction == REQUEST and fault.kind == "half":
+        return []
+    return [] if outcome.code == CONNECTION else [f"a lost connection is not exit code {CONNECTION}"]
+
+
+def shown(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) < 300 else f"{text[:300]}…"
+
+
+# Many calls
+
+
+def batch(case: Case, outcome: Outcome) -> list[str]:
+    messages = printed(outcome)
+    if messages is None:
+        return ["the output is not whole messages"]
+    method, found = case.route.method, []
+    replies = answers(case, outcome)
+    forwarded = [decoded(method, message) for reply in replies for message in reply.messages]
+    changed = case.fault.kind in CHANGES
+    for message in messages:
+        if message not in forwarded:
+            found.append(f"a message that was not forwarded: {shown(message)}")
+    if not changed:
+        order = [CALLS_OF_BATCH.index(message["name"]) for message in messages]
+        if order != sorted(set(order)):
+            found.append(f"order {order}")
+        complete = [decoded(method, message) for reply in replies if reply.is_complete for message in reply.messages]
+        lost = [message for message in complete if message not in messages]
+        if lost and not (case.fault.direction == REQUEST and case.fault.kind in ENDINGS):
+            found.append(f"complete responses are lost: {shown(lost)}")
+    failed = {int(number) for number in re.findall(r"^rpcurl: call (\d+): ", outcome.err, re.M)}
+    if len(messages) + len(failed) < len(CALLS_OF_BATCH):
+        found.append(f"{len(messages)} messages and {len(failed)} errors for {len(CALLS_OF_BATCH)} calls")
+    if (outcome.code == 0) != (not failed):
+        found.append(f"exit code {outcome.code} with {len(failed)} failed calls")
+    return found
+
+
+def load(case: Case, outcome: Outcome) -> list[str]:
+    try:
+        report = json.loads(outcome.out)
+    except json.JSONDecodeError:
+        return ["no report"]
+    found = []
+    statuses = {status["status"]: status["calls"] for status in report["statuses"]}
+    complete = sum(reply.is_complete or reply.lacks_only_end for reply in answers(case, outcome))
+    total = sum(statuses.values())
+    if total != LOAD_CALLS or report["calls"] != LOAD_CALLS:
+        found.append(f"{total} calls of {LOAD_CALLS}")
+    if report["errors"] != total - statuses.get("ok", 0):
+        found.append("the number of errors is not that of the statuses")
+    if case.fault.kind not in CHANGES and statuses.get("ok", 0) > complete:
+        found.append(f"{statuses.get('ok', 0)} calls are ok, but {complete} responses are complete")
+    return found
+
+
+def suite(case: Case, outcome: Outcome) -> list[str]:
+    events = printed(outcome)
+    if events is None:
+        return ["the report is not whole events"]
+    found = []
+    tests = [event["outcome"] for event in events if event["event"] == "test"]
+    passed = tests.count("passed")
+    complete = sum(reply.is_complete or reply.lacks_only_end for reply in answers(case, outcome))
+    if len(tests) != len(CALLS_OF_BATCH):
+        found.append(f"{len(tests)} tests")
+    if passed > complete and case.fault.kind not in CHANGES:
+        found.append(f"{passed} tests passed, but {complete} responses are complete")
+    if (outcome.code == 0) != (passed == len(CALLS_OF_BATCH)):
+        found.append(f"exit code {outcome.code} with {passed} passed tests")
+    return found
+
+
+def session(case: Case, outcome: Outcome) -> list[str]:
+    """Of three calls, a fault that ends the connection of the first or the second does not concern the third."""
+    messages = printed(outcome)
+    if messages is None:
+        return ["the output is not whole messages"]
+    method, found, kind = case.route.method, [], case.fault.kind
+    replies = answers(case, outcome)
+    forwarded = [decoded(method, message) for reply in replies for message in reply.messages]
+    # A changed end of a header over HTTP/1.1 hides where the body begins.
+    is_readable = kind not in CHANGES or case.route.http == "2"
+    if is_readable and not is_subsequence(messages, forwarded):
+        found.append(f"messages that were not forwarded: {shown(messages)}")
+    first = answers(case, replace(outcome, connections=outcome.connections[:1]))
+    is_before_last = sum(reply.is_complete for reply in first) < CALLS_OF_SESSION - 1
+    if kind in ("none", "delay", "trickle") or (kind in ("close", "reset") and is_before_last):
+        clean = list(method.responses)
+        if messages[-len(clean) :] != clean:
+            found.append("the call after the fault fails")
+    return found

@@ -1,0 +1,277 @@
+"""A TCP proxy on 127.0.0.1 that makes one fault at a chosen byte of one direction of a connection."""
+
+import asyncio
+import socket
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# The pause of a delay and of a duplicate: long enough that the receiver reads what came before.
+DELAY_SECONDS = 0.02
+
+# How long a reset waits for the client to read what was forwarded before.
+READ_SECONDS = 2.0
+
+REQUEST, RESPONSE = "request", "response"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens after `offset` bytes of one direction were forwarded.
+
+    kind:
+        none       nothing
+        delay      a pause, then the rest
+        trickle    a pause, then each byte in a segment of its own, for `length` bytes
+        close      both directions end, with FIN
+        half       this direction ends with FIN; the other continues
+        reset      both sides receive RST, after they have read what was forwarded
+        stall      nothing more is forwarded in this direction, and nothing ends
+        drop       the next `length` bytes are missing
+        flip       the next byte is changed by an exclusive or with `mask`
+        twice      the next `length` bytes come twice
+    """
+
+    kind: str
+    direction: str = RESPONSE
+    offset: int = 0
+    length: int = 1
+    mask: int = 0xFF
+
+    def __str__(self) -> str:
+        extra = {"drop": f"+{self.length}", "twice": f"+{self.length}", "flip": f"^{self.mask:#04x}"}.get(self.kind, "")
+        return f"{self.kind}@{self.direction}:{self.offset}{extra}"
+
+
+NO_FAULT = Fault("none")
+# The faults that end the forwarding of a direction.
+ENDINGS = ("close", "half", "reset", "stall")
+# Those that change bytes.
+CHANGES = ("drop", "flip", "twice")
+
+
+class Ended(Exception):
+    """Nothing more is forwarded in a direction."""
+
+
+@dataclass
+class Connection:
+    """What passed through one connection."""
+
+    forwarded: dict[str, bytearray] = field(default_factory=lambda: {REQUEST: bytearray(), RESPONSE: bytearray()})
+    # Whether the fault was made.
+    faulted: bool = False
+
+
+class Proxy:
+    """Forwards connections to a port. The first `connections` of them have the fault."""
+
+    def __init__(self, port: int, fault: Fault, connections: int = 1) -> None:
+        self.upstream_port, self.fault, self.limit = port, fault, connections
+        self.connections: list[Connection] = []
+        self.tasks: set[asyncio.Task] = set()
+
+    async def __aenter__(self) -> "Proxy":
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.listener.setblocking(False)
+        self.port: int = self.listener.getsockname()[1]
+        self.accepting = self.start(self.accept())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in list(self.tasks):
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        self.listener.close()
+
+    def end_all(self) -> None:
+        """End all connections, but accept others."""
+        for task in list(self.tasks):
+            if task is not self.accepting:
+                task.cancel()
+
+    def start(self, work) -> asyncio.Task:
+        task = asyncio.get_running_loop().create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
+
+    @property
+    def faulted(self) -> bool:
+        return any(connection.faulted for connection in self.connections)
+
+    async def accept(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            client, _ = await loop.sock_accept(self.listener)
+            fault = self.fault if len(self.connections) < self.limit else NO_FAULT
+            self.connections.append(Connection())
+            self.start(self.handle(client, self.connections[-1], fault))
+
+    async def handle(self, client: socket.socket, connection: Connection, fault: Fault) -> None:
+        loop = asyncio.get_running_loop()
+        with client, socket.socket() as server:
+            for end in (client, server):
+                end.setblocking(False)
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            await loop.sock_connect(server, ("127.0.0.1", self.upstream_port))
+            pipes = [
+                Pipe(client, server, REQUEST, connection, fault),
+                Pipe(server, client, RESPONSE, connection, fault),
+            ]
+            tasks = [self.start(pipe.run()) for pipe in pipes]
+            results = await asyncio.gather(*(self.until_reset(task, tasks) for task in tasks))
+            if any(results):
+                for end in (client, server):
+                    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+    async def until_reset(self, task: asyncio.Task, all_tasks: list[asyncio.Task]) -> bool:
+        """Wait for a direction; a reset ends both. Returns whether it was reset."""
+        try:
+            await task
+        except Ended:
+            return False
+        except Reset:
+            for other in all_tasks:
+                other.cancel()
+            return True
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                raise
+        return False
+
+
+class Reset(Exception):
+    """The fault, or a peer, resets the connection."""
+
+
+@dataclass
+class Pipe:
+    """One direction of a connection."""
+
+    source: socket.socket
+    sink: socket.socket
+    direction: str
+    connection: Connection
+    fault: Fault
+    # Bytes received so far.
+    received: int = 0
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        applies = self.fault.kind != "none" and self.fault.direction == self.direction
+        if applies and self.fault.offset == 0:
+            await self.end()
+        while True:
+            try:
+                data = await loop.sock_recv(self.source, 1 << 16)
+            except OSError:
+                # The peer reset its side: so is the other.
+                raise Reset from None
+            if not data:
+                end_output(self.sink)
+                return
+            start = self.received
+            self.received += len(data)
+            if not applies or self.received < self.fault.offset:
+                await self.forward(data)
+                continue
+            cut = max(self.fault.offset - start, 0)
+            if not self.connection.faulted:
+                await self.forward(data[:cut])
+                await self.end()
+                data = data[cut:]
+            await self.forward(await self.changed(data, max(start - self.fault.offset, 0)))
+
+    async def end(self) -> None:
+        """Make a fault that ends something, or pause."""
+        kind = self.fault.kind
+        if kind in CHANGES:
+            return
+        self.connection.faulted = True
+        if kind == "reset":
+            for end in (self.sink, self.source):
+                await read_by_peer(end)
+            raise Reset
+        if kind in ("close", "half"):
+            end_output(self.sink)
+        if kind == "close":
+            end_output(self.source)
+        if kind != "delay" and kind != "trickle":
+            await self.discard()
+        await asyncio.sleep(DELAY_SECONDS)
+
+    async def discard(self) -> None:
+        """Receive without forwarding, so that the source is not blocked and its end is no reset."""
+        loop = asyncio.get_running_loop()
+        try:
+            while await loop.sock_recv(self.source, 1 << 16):
+                pass
+        except OSError:
+            raise Reset from None
+        # A stall is kept until the other side ends.
+        raise Ended
+
+    async def changed(self, data: bytes, position: int) -> bytes:
+        """The bytes that are forwarded for `data`, which begins `position` bytes after the fault's offset."""
+        fault = self.fault
+        if not data:
+            return data
+        if fault.kind == "trickle" and position < fault.length:
+            single = data[: fault.length - position]
+            for byte in single:
+                await self.forward(bytes([byte]))
+                await asyncio.sleep(0)
+            return data[len(single) :]
+        if fault.kind == "flip" and position == 0 and not self.connection.faulted:
+            self.connection.faulted = True
+            return bytes([data[0] ^ fault.mask]) + data[1:]
+        if fault.kind == "drop" and position < fault.length:
+            self.connection.faulted = True
+            return data[fault.length - position :]
+        if fault.kind == "twice" and not self.connection.faulted and position == 0:
+            self.connection.faulted = True
+            return data[: fault.length] + data
+        return data
+
+    async def forward(self, data: bytes) -> None:
+        if not data:
+            return
+        # Recorded first: all that arrives is recorded.
+        forwarded = self.connection.forwarded[self.direction]
+        forwarded += data
+        try:
+            await asyncio.get_running_loop().sock_sendall(self.sink, data)
+        except OSError:
+            del forwarded[-len(data) :]
+            # A close has ended this direction too.
+            raise Ended if self.connection.faulted and self.fault.kind == "close" else Reset from None
+
+
+def end_output(end: socket.socket) -> None:
+    """Send FIN, unless the peer has ended the connection."""
+    try:
+        end.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+async def read_by_peer(sink: socket.socket) -> bool:
+    """Wait until the peer of a socket on this machine has read all that was sent to it."""
+    try:
+        peer, own = sink.getpeername()[1], sink.getsockname()[1]
+    except OSError:
+        return False
+    line = f" 0100007F:{peer:04X} 0100007F:{own:04X} "
+    deadline = asyncio.get_running_loop().time() + READ_SECONDS
+    while asyncio.get_running_loop().time() < deadline:
+        entries = [entry for entry in Path("/proc/net/tcp").read_text().splitlines() if line in entry]
+        if not entries:
+            return False
+        if int(entries[0].split()[4].split(":")[1], 16) == 0:
+            # The process has read the bytes; a moment later it has handled them.
+            await asyncio.sleep(DELAY_SECONDS)
+            return True
+        await asyncio.sleep(0.002)
+    return False

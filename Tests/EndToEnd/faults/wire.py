@@ -1,0 +1,179 @@
+"""What a client can have received: the messages in the bytes that were forwarded, and whether the calls are complete."""
+
+import re
+from dataclasses import dataclass, field
+
+DATA, HEADERS, RST_STREAM, CONTINUATION = 0, 1, 3, 9
+END_STREAM, END_HEADERS, PADDED = 1, 4, 8
+
+# Lines of HTTP/1.1.
+HEAD_END, LINE_END = re.compile(rb"\r?\n\r?\n"), re.compile(rb"\r?\n")
+CHUNK_LENGTH = re.compile(rb"[0-9a-fA-F]+")
+
+# Flags of an envelope: compressed, and the last one of Connect and of gRPC-Web.
+COMPRESSED, END_OF_CONNECT, TRAILERS_OF_WEB = 0x01, 0x02, 0x80
+ENVELOPE_HEAD = 5
+
+
+@dataclass
+class Response:
+    """One response on the wire."""
+
+    # Whether the head is whole, and its status, if HTTP/1.1 shows it without HPACK.
+    has_head: bool = False
+    status: int | None = None
+    body: bytes = b""
+    # Whether the body, and for gRPC the trailers, have ended.
+    has_ended: bool = False
+    # Whether its framing is invalid, or what follows cannot be divided into frames.
+    is_broken: bool = False
+
+
+@dataclass
+class Answer:
+    """One response, read by a protocol."""
+
+    messages: list[bytes] = field(default_factory=list)
+    # Whether all that the protocol requires of a response has arrived.
+    is_complete: bool = False
+    # The same, but the end of the HTTP response, which has no content, is missing.
+    lacks_only_end: bool = False
+    # Whether anything of it arrived.
+    has_begun: bool = False
+    is_broken: bool = False
+
+
+def frames(data: bytes, start: int = 0):
+    """The whole frames of HTTP/2 and the last part of one: (offset, type, flags, stream, payload, is whole)."""
+    while start + 9 <= len(data):
+        length = int.from_bytes(data[start : start + 3], "big")
+        stream = int.from_bytes(data[start + 5 : start + 9], "big") & 0x7FFFFFFF
+        payload = data[start + 9 : start + 9 + length]
+        yield start, data[start + 3], data[start + 4], stream, payload, len(payload) == length
+        start += 9 + length
+
+
+def read_http2(data: bytes) -> dict[int, Response]:
+    """The responses by stream."""
+    responses: dict[int, Response] = {}
+    open_block: int | None = None
+    ends = False
+    for _, kind, flags, stream, payload, is_whole in frames(data):
+        if stream == 0 or kind not in (DATA, HEADERS, CONTINUATION, RST_STREAM):
+            continue
+        response = responses.setdefault(stream, Response())
+        if kind == DATA:
+            if flags & PADDED:
+                padding = payload[0] if payload else 0
+                payload = payload[1 : len(payload) - padding] if is_whole else payload[1:]
+            if not response.has_ended:
+                response.body += payload
+            response.has_ended |= bool(is_whole and flags & END_STREAM)
+        elif kind == HEADERS and is_whole:
+            ends = bool(flags & END_STREAM)
+            open_block = stream
+        if kind in (HEADERS, CONTINUATION) and is_whole and flags & END_HEADERS and open_block == stream:
+            response.has_head = True
+            response.has_ended |= ends
+        if kind == RST_STREAM and is_whole and not response.has_ended:
+            response.is_broken = True
+    return responses
+
+
+def read_http1(data: bytes) -> list[Response]:
+    """The responses of a connection, in order."""
+    responses: list[Response] = []
+    while data:
+        response = Response()
+        responses.append(response)
+        # A line may end with LF alone (RFC 9112, section 2.2).
+        end = HEAD_END.search(data)
+        if not end:
+            break
+        head, rest = data[: end.start()], data[end.end() :]
+        response.has_head = True
+        lines = head.split(b"\n")
+        try:
+            response.status = int(lines[0].split()[1])
+        except (IndexError, ValueError):
+            response.is_broken = True
+            break
+        fields = {}
+        for line in lines[1:]:
+            name, _, value = line.partition(b":")
+            fields[name.strip().lower()] = value.strip()
+        if b"chunked" in fields.get(b"transfer-encoding", b""):
+            data = read_chunks(response, rest)
+        elif b"content-length" in fields:
+            try:
+                length = int(fields[b"content-length"])
+            except ValueError:
+                response.is_broken = True
+                break
+            response.body = rest[:length]
+            response.has_ended = len(rest) >= length
+            data = rest[length:]
+        else:
+            # Until the connection is closed, which the caller knows of.
+            response.body = rest
+            break
+        if not response.has_ended:
+            break
+    return responses
+
+
+def read_chunks(response: Response, data: bytes) -> bytes:
+    """Read a chunked body; returns what follows it."""
+    while True:
+        line, separator, rest = data.partition(b"\n")
+        if not separator:
+            return b""
+        try:
+            length = int(CHUNK_LENGTH.match(line)[0], 16)
+        except (TypeError, ValueError):
+            response.is_broken = True
+            return b""
+        # Without trailers, an empty line ends the body.
+        part = rest[:length]
+        end = LINE_END.match(rest, length)
+        response.body += part
+        if not end:
+            response.is_broken = len(rest) >= length + 2
+            return b""
+        if length == 0:
+            response.has_ended = True
+            return rest[end.end() :]
+        data = rest[end.end() :]
+
+
+def read(protocol: str, is_unary: bool, response: Response) -> Answer:
+    """Read the response of a protocol. `is_unary` matters for Connect, whose unary message is the body."""
+    answer = Answer(has_begun=response.has_head, is_broken=response.is_broken)
+    if protocol == "connect" and is_unary:
+        if response.has_ended:
+            answer.messages = [response.body]
+            answer.is_complete = True
+        return answer
+    body, position, ended = response.body, 0, False
+    while position + ENVELOPE_HEAD <= len(body):
+        flags = body[position]
+        length = int.from_bytes(body[position + 1 : position + ENVELOPE_HEAD], "big")
+        end = position + ENVELOPE_HEAD + length
+        if ended or flags not in (0, END_OF_CONNECT if protocol == "connect" else TRAILERS_OF_WEB):
+            answer.is_broken = True
+            break
+        if end > len(body):
+            break
+        content = body[position + ENVELOPE_HEAD : end]
+        position = end
+        if flags:
+            ended = True
+        else:
+            answer.messages.append(content)
+    is_divided = position == len(body)
+    if protocol == "grpc":
+        answer.is_complete = response.has_ended and is_divided
+    else:
+        answer.is_complete = ended and response.has_ended and is_divided
+        answer.lacks_only_end = ended and is_divided and not response.has_ended
+    return answer

@@ -1,0 +1,303 @@
+"""gRPC's interoperability tests, as far as a command line can express them, against servers of two implementations, and
+through Envoy with each protocol.
+
+The cases and their numbers are those of https://github.com/grpc/grpc/blob/master/doc/interop-test-descriptions.md. Those of
+credentials need Google's cloud, and those of load balancing, soaks and reconnection are about a library's channel.
+"""
+
+import base64
+import json
+import os
+import re
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from conftest import GENERATED, ROOT, Rpcurl, Server
+
+GRPC_GO = Path(os.environ.get("GRPC_GO_SERVER") or ROOT / ".build" / "debian-go" / "interop-server")
+SERVICE = "grpc.testing.TestService"
+UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, UNIMPLEMENTED = 64 + 2, 64 + 3, 64 + 4, 64 + 12
+INTERRUPTED = 130
+LARGE_REQUEST, LARGE_RESPONSE = 271828, 314159
+REQUEST_SIZES = [27182, 8, 1828, 45904]
+RESPONSE_SIZES = [31415, 9, 2653, 58979]
+
+
+@dataclass
+class Peer:
+    """A way to a server: `peer(method, *requests)` calls a method of it."""
+
+    rpcurl: Rpcurl
+    server: Server
+    # The server behind the one that is called, which has the log.
+    backend: Server
+    options: list[object]
+
+    def arguments(self, method: str, *options: object) -> list[object]:
+        name = method if "/" in method else f"{SERVICE}/{method}"
+        schema = ["--descriptor-set", GENERATED / "interop.binpb"]
+        return [*schema, *self.options, *options, f"{self.server.url}/{name}"]
+
+    def __call__(self, method: str, *requests: object, options: tuple[object, ...] = ()):
+        lines = "\n".join(json.dumps(request) for request in requests)
+        return self.rpcurl(*self.arguments(method, "-d", "@-", *options), input=lines)
+
+    def start(self, method: str, *options: object):
+        return self.rpcurl.start(*self.arguments(method, *options))
+
+
+@pytest.fixture(scope="session")
+def start_interop_server(start_server):
+    """`start_interop_server(name)`: one server of each implementation in a test run."""
+    running: dict[str, Server] = {}
+
+    def start(name: str) -> Server:
+        if name == "grpc-go" and not GRPC_GO.exists():
+            pytest.skip(f"{GRPC_GO} is missing: make debian-go")
+        if name not in running:
+            running[name] = start_server("interop_server.py", *(["--grpc-go", GRPC_GO] if name == "grpc-go" else []))
+        return running[name]
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def envoy(start_foreign_server, start_interop_server):
+    return start_foreign_server("envoy_server.py", "--backend", start_interop_server("grpcio").address)
+
+
+@pytest.fixture(params=["grpcio", "grpc-go", "envoy-grpc", "envoy-grpc-web", "envoy-connect"])
+def peer(request, rpcurl, start_interop_server):
+    if request.param.startswith("envoy-"):
+        options = ["--protocol", request.param.removeprefix("envoy-")]
+        return Peer(rpcurl, request.getfixturevalue("envoy"), start_interop_server("grpcio"), options)
+    server = start_interop_server(request.param)
+    return Peer(rpcurl, server, server, [])
+
+
+@pytest.fixture
+def grpcio(rpcurl, start_interop_server):
+    server = start_interop_server("grpcio")
+    return Peer(rpcurl, server, server, [])
+
+
+@pytest.fixture
+def grpc_go(rpcurl, start_interop_server):
+    server = start_interop_server("grpc-go")
+    return Peer(rpcurl, server, server, [])
+
+
+def zeros(count: int) -> dict[str, object]:
+    """A message Payload."""
+    return {"body": base64.b64encode(bytes(count)).decode()}
+
+
+def payloads(result) -> list[bytes]:
+    """The payloads of the responses of a call that succeeded."""
+    assert (result.code, result.err) == (0, "")
+    return [base64.b64decode(json.loads(line)["payload"].get("body", "")) for line in result.out.splitlines()]
+
+
+def events(result) -> dict[str, dict]:
+    return {line["event"]: line for line in map(json.loads, result.out.splitlines())}
+
+
+# Calls of each kind
+
+
+def test_empty_unary(peer):
+    result = peer("EmptyCall", {}, options=("-vv",))
+    assert (result.code, json.loads(result.out)) == (0, {})
+    assert "received message 0: 0 bytes" in result.err
+
+
+def test_large_unary(peer):
+    request = {"responseSize": LARGE_RESPONSE, "payload": zeros(LARGE_REQUEST)}
+    assert payloads(peer("UnaryCall", request)) == [bytes(LARGE_RESPONSE)]
+
+
+def test_client_streaming(peer):
+    result = peer("StreamingInputCall", *({"payload": zeros(size)} for size in REQUEST_SIZES))
+    assert (result.code, json.loads(result.out)) == (0, {"aggregatedPayloadSize": sum(REQUEST_SIZES)}), result.err
+
+
+def test_server_streaming(peer):
+    result = peer("StreamingOutputCall", {"responseParameters": [{"size": size} for size in RESPONSE_SIZES]})
+    assert payloads(result) == [bytes(size) for size in RESPONSE_SIZES]
+
+
+def test_half_duplex(peer):
+    requests = [{"responseParameters": [{"size": size}]} for size in RESPONSE_SIZES]
+    assert payloads(peer("HalfDuplexCall", *requests)) == [bytes(size) for size in RESPONSE_SIZES]
+
+
+def test_ping_pong(peer):
+    """Each response comes before the next request is sent."""
+    with peer.start("FullDuplexCall") as process:
+        for request_size, response_size in zip(REQUEST_SIZES, RESPONSE_SIZES, strict=True):
+            request = {"responseParameters": [{"size": response_size}], "payload": zeros(request_size)}
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            response = json.loads(process.stdout.readline())
+            assert base64.b64decode(response["payload"]["body"]) == bytes(response_size)
+        process.stdin.close()
+        assert (process.wait(), process.stdout.read(), process.stderr.read()) == (0, b"", b"")
+
+
+def test_empty_stream(peer):
+    result = peer("FullDuplexCall")
+    assert (result.code, result.out, result.err) == (0, "", "")
+
+
+# Metadata and status
+
+
+@pytest.mark.parametrize(
+    ("method", "request_message"),
+    [("UnaryCall", {"responseSize": 9}), ("FullDuplexCall", {"responseParameters": [{"size": 9}]})],
+)
+def test_custom_metadata(peer, method, request_message):
+    sent = ["-H", "x-grpc-test-echo-initial: test_initial_metadata_value", "-H", "x-grpc-test-echo-trailing-bin: q6ur"]
+    result = peer(method, request_message, options=(*sent, "--format", "events"))
+    assert result.code == 0, result.err
+    seen = events(result)
+    assert ["x-grpc-test-echo-initial", "test_initial_metadata_value"] in seen["headers"]["headers"]
+    [trailing] = [value for name, value in seen["end"]["trailers"] if name == "x-grpc-test-echo-trailing-bin"]
+    assert base64.b64decode(trailing + "==") == b"\xab\xab\xab"
+
+
+@pytest.mark.parametrize("method", ["UnaryCall", "FullDuplexCall"])
+@pytest.mark.parametrize(
+    "message", ["test status message", "\t\ntest with whitespace\r\nand Unicode BMP ☺ and non-BMP 😈\t\n"], ids=["plain", "special"]
+)
+def test_status_code_and_message(peer, method, message):
+    """status_code_and_message, and special_status_message."""
+    result = peer(method, {"responseStatus": {"code": 2, "message": message}}, options=("--format", "events"))
+    assert result.code == UNKNOWN, result.err
+    end = events(result)["end"]
+    # Envoy leaves the message as gRPC encodes it, when it translates to Connect.
+    expected = quote(message, safe=" ") if "connect" in peer.options else message
+    assert (end["code"], end["message"]) == ("unknown", expected)
+
+
+@pytest.mark.parametrize("service", [SERVICE, "grpc.testing.UnimplementedService"])
+def test_unimplemented(peer, service):
+    """unimplemented_method, and unimplemented_service."""
+    result = peer(f"{service}/UnimplementedCall", {})
+    assert (result.code, result.out) == (UNIMPLEMENTED, ""), result.err
+    assert "unimplemented (12)" in result.err
+
+
+# Cancellation and deadline
+
+
+def test_cancel_after_begin(peer):
+    """The server has the headers of the request; no message is sent."""
+    method = f"{SERVICE}/StreamingInputCall"
+    before, received = peer.backend.canceled_calls(method), peer.backend.log().splitlines().count(f"received {method}")
+    with peer.start("StreamingInputCall") as process:
+        peer.backend.wait_for_calls(method, received + 1)
+        process.send_signal(signal.SIGINT)
+        assert (process.wait(), process.stdout.read()) == (INTERRUPTED, b"")
+    peer.backend.wait_for_canceled_calls(method, before + 1)
+
+
+def test_cancel_after_first_response(peer):
+    before = peer.backend.canceled_calls(f"{SERVICE}/FullDuplexCall")
+    with peer.start("FullDuplexCall") as process:
+        request = {"responseParameters": [{"size": RESPONSE_SIZES[0]}], "payload": zeros(REQUEST_SIZES[0])}
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == INTERRUPTED
+    peer.backend.wait_for_canceled_calls(f"{SERVICE}/FullDuplexCall", before + 1)
+
+
+def test_timeout_on_sleeping_server(peer):
+    request = {"payload": zeros(REQUEST_SIZES[0])}
+    with peer.start("FullDuplexCall", "--max-time", "1ms") as process:
+        # Standard input stays open: only the deadline ends the call.
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+        except BrokenPipeError:
+            pass
+        assert process.wait() == DEADLINE_EXCEEDED
+        assert b"deadline_exceeded (4)" in process.stderr.read()
+
+
+# Compression
+
+
+def sizes(result) -> list[bool]:
+    """Whether each message that was received was compressed; zeros are much smaller then."""
+    received = re.findall(r"^\* received message \d+: (\d+) bytes \((\d+) on the wire", result.err, re.MULTILINE)
+    return [int(on_the_wire) < int(count) for count, on_the_wire in received]
+
+
+def test_client_compressed_unary(grpc_go):
+    """The server sees that a message is compressed. The first call is the probe, which states what is not so."""
+    request = {"responseSize": LARGE_RESPONSE, "payload": zeros(LARGE_REQUEST)}
+    expecting, not_expecting = ({**request, "expectCompressed": {"value": value}} for value in (True, False))
+    assert grpc_go("UnaryCall", expecting).code == INVALID_ARGUMENT
+    compressed = grpc_go("UnaryCall", expecting, options=("--compression", "gzip"))
+    assert payloads(compressed) == [bytes(LARGE_RESPONSE)]
+    assert payloads(grpc_go("UnaryCall", not_expecting)) == [bytes(LARGE_RESPONSE)]
+
+
+def test_client_compressed_streaming(grpc_go):
+    """Without the last step of the case: rpcurl compresses all messages of a call, or no message."""
+    compressed, plain = ({"payload": zeros(size), "expectCompressed": {"value": value}} for size, value in ((27182, True), (45904, False)))
+    assert grpc_go("StreamingInputCall", compressed).code == INVALID_ARGUMENT
+    result = grpc_go("StreamingInputCall", compressed, compressed, options=("--compression", "gzip"))
+    assert (result.code, json.loads(result.out)) == (0, {"aggregatedPayloadSize": 2 * 27182}), result.err
+    result = grpc_go("StreamingInputCall", plain)
+    assert (result.code, json.loads(result.out)) == (0, {"aggregatedPayloadSize": 45904}), result.err
+
+
+def test_server_compressed_unary(grpcio):
+    for is_compressed in (True, False):
+        request = {
+            "responseCompressed": {"value": is_compressed}, "responseSize": LARGE_RESPONSE, "payload": zeros(LARGE_REQUEST),
+        }  # fmt: skip
+        result = grpcio("UnaryCall", request, options=("-vv",))
+        assert sizes(result) == [is_compressed], result.err
+        assert base64.b64decode(json.loads(result.out)["payload"]["body"]) == bytes(LARGE_RESPONSE)
+
+
+def test_server_compressed_streaming(grpcio):
+    """Messages of one stream are compressed, and others are not."""
+    parameters = [{"compressed": {"value": True}, "size": 31415}, {"compressed": {"value": False}, "size": 92653}]
+    result = grpcio("StreamingOutputCall", {"responseParameters": parameters}, options=("-vv",))
+    assert sizes(result) == [True, False], result.err
+    assert [len(json.loads(line)["payload"]["body"]) * 3 // 4 for line in result.out.splitlines()] == pytest.approx([31415, 92653], abs=2)
+
+
+# Caching, and what servers state of themselves
+
+
+def test_cacheable_unary(peer):
+    """The response may be cached: Connect calls it with GET, and the interceptor `cache` calls it once."""
+    calls = ["--use", "cache", "--each"]
+    request = {"payload": {"body": base64.b64encode(str(time.time_ns()).encode()).decode()}}
+    first, second = payloads(peer("CacheableUnaryCall", request, request, options=("-H", "x-user-ip: 1.2.3.4", *calls)))
+    assert first == second != b""
+
+
+def test_connect_get(rpcurl, envoy, start_interop_server):
+    """Envoy translates a GET of Connect to gRPC."""
+    peer = Peer(rpcurl, envoy, start_interop_server("grpcio"), ["--protocol", "connect", "--connect-get"])
+    [payload] = payloads(peer("CacheableUnaryCall", {}))
+    assert payload.isdigit()
+
+
+@pytest.mark.parametrize("name", ["grpcio", "grpc-go"])
+def test_reflection(rpcurl, start_interop_server, name):
+    server = start_interop_server(name)
+    result = rpcurl("list", "--no-cache", server.url)
+    assert (result.code, result.err) == (0, "")
+    assert SERVICE in result.out.split()
+    result = rpcurl("--no-cache", "-d", '{"responseSize":3}', f"{server.url}/{SERVICE}/UnaryCall")
+    assert payloads(result) == [bytes(3)]

@@ -1,0 +1,187 @@
+"""The main paths of the release program under valgrind: no error, and no memory that nothing points to at exit.
+
+`make valgrind` runs them. They are no part of the other end-to-end tests, since each call takes some seconds. valgrind reads
+a copy of the stripped program, without the debug information beside it, which version 3.19 cannot read. Memory that is still reachable at exit is not reported: the system releases it.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import RPCURL, ROOT, Result, Rpcurl
+
+STRIPPED = Path(f"{RPCURL}.stripped")
+PLUGIN = ROOT / ".build" / "plugins" / "stamp.so"
+UNINITIALIZED = "uninitialised value"
+FRAME = re.compile(r" (?:at|by) (0x[0-9A-F]+): \?\?\? \(in (\S+)\)")
+
+
+@dataclass(frozen=True)
+class Checked(Rpcurl):
+    """Runs the program under valgrind."""
+
+    program: Path
+
+    def __call__(self, *arguments: object, **more: Any) -> Result:
+        # A call takes seconds, and more on a busy machine.
+        return super().__call__(*arguments, timeout=600, **more)
+
+    def command(self, arguments: tuple[object, ...]) -> list[str]:
+        valgrind = [
+            "valgrind", "--leak-check=full", "--show-leak-kinds=definite", "--num-callers=30", "--quiet",
+            f"--log-file={self.home}/valgrind-%p.log",
+        ]  # fmt: skip
+        return [*valgrind, str(self.program), *(str(argument) for argument in arguments)]
+
+    def reports(self) -> list[str]:
+        """What valgrind reported, also of processes that another process started, with the names of functions."""
+        texts = [re.sub(r"^==\d+== ?", "", file.read_text(), flags=re.M) for file in self.home.glob("valgrind-*.log")]
+        found = [self.symbolized(report) for text in texts for report in text.split("\n\n") if report.strip()]
+        return [report for report in found if not is_about_an_enum(report) and not is_alive_at_exit(report)]
+
+    def symbolized(self, report: str) -> str:
+        addresses = [address for address, file in FRAME.findall(report) if file == str(self.program)]
+        command = ["addr2line", "-f", "-s", "-e", str(RPCURL), *addresses]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines() if addresses else []
+        names = dict(zip(addresses, zip(lines[::2], lines[1::2], strict=True), strict=False))
+        return FRAME.sub(lambda frame: f" {' '.join(names.get(frame[1], (frame[0], '')))}", report)
+
+
+def is_about_an_enum(report: str) -> bool:
+    """Whether optimized code of Swift has read an uninitialized value.
+
+    The compiler tests the payload of an enum together with its case, also where the case has no payload, and the result does
+    not depend on it. Safe code of Swift cannot read a variable before it is initialized, so only reports in C are errors.
+    """
+    first, _, rest = report.partition("\n")
+    return UNINITIALIZED in first and rest.lstrip().startswith("$s")
+
+
+def is_alive_at_exit(report: str) -> bool:
+    """Whether a lost block is an object that the start of the program made, before the command runs.
+
+    The program exits within the command, and the compiler drops a reference that is not used after it.
+    """
+    return "are definitely lost" in report and " swift_allocObject " in report and "RPCURLO3run" not in report
+
+
+@pytest.fixture(scope="session")
+def copy(tmp_path_factory):
+    return shutil.copy(STRIPPED, tmp_path_factory.mktemp("program") / "rpcurl")
+
+
+@pytest.fixture
+def checked(tmp_path_factory, copy):
+    """rpcurl under valgrind. At the end of the test there must be no report."""
+    program = Checked(tmp_path_factory.mktemp("home"), copy)
+    yield program
+    assert list(program.home.glob("valgrind-*.log")), "nothing was run"
+    assert program.reports() == []
+
+
+@pytest.fixture(params=["grpc", "grpc-web", "connect"])
+def call(request, checked, descriptor_set):
+    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
+
+    def run(method, *options, **more):
+        schema = ["--descriptor-set", descriptor_set, "--protocol", request.param]
+        return checked(*schema, *options, f"{server.url}/demo.v1.Demo/{method}", **more)
+
+    return run
+
+
+def succeeds(result):
+    assert result.code == 0, result.err
+    return result.out
+
+
+def test_unary(call):
+    assert json.loads(succeeds(call("Hello", "-d", '{"name":"Ada"}')))["name"] == "Ada"
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd", "br", "snappy", "deflate"])
+def test_compression(checked, connect_server, descriptor_set, compression):
+    options = ["--protocol", "connect", "--accept-compression", compression, "--descriptor-set", descriptor_set]
+    if compression != "deflate":
+        options += ["--compression", compression]
+    request = json.dumps({"name": "x" * 2000})
+    succeeds(checked(*options, "-d", request, f"{connect_server.url}/demo.v1.Demo/Hello"))
+
+
+def test_streams(call):
+    assert len(succeeds(call("Count", "-d", '{"from":1,"to":200}')).splitlines()) == 200
+    assert json.loads(succeeds(call("Sum", "-d", "@-", input='{"value":2}' * 100)))["total"] == "200"
+
+
+def test_bidirectional_stream(checked, grpc_server, descriptor_set):
+    out = succeeds(checked("--descriptor-set", descriptor_set, f"{grpc_server.url}/demo.v1.Demo/Chat", input='{"text":"a"}' * 20))
+    assert len(out.splitlines()) == 20
+
+
+def test_error_with_details(call):
+    result = call("Find", "-d", '{"id":"9"}')
+    assert result.code == 64 + 5, result.err
+
+
+def test_deadline(checked, grpc_server, descriptor_set):
+    result = checked("--descriptor-set", descriptor_set, "--max-time", "1ms", f"{grpc_server.url}/demo.v1.Demo/Chat")
+    assert result.code == 64 + 4, result.err
+
+
+def test_refused_connection(checked, descriptor_set):
+    result = checked("--descriptor-set", descriptor_set, "-d", "{}", "http://127.0.0.1:1/demo.v1.Demo/Hello")
+    assert result.code == 5, result.err
+
+
+def test_tls(checked, grpc_tls_server, descriptor_set):
+    options = ["--descriptor-set", descriptor_set, "--cacert", grpc_tls_server.ca, "-d", '{"name":"Ada"}']
+    succeeds(checked(*options, f"{grpc_tls_server.url}/demo.v1.Demo/Hello"))
+
+
+def test_batch(call):
+    out = succeeds(call("Hello", "--each", "--jobs", "8", input='{"name":"Ada"}' * 50))
+    assert len(out.splitlines()) == 50
+
+
+def test_reflection(checked, grpc_server):
+    assert "demo.v1.Demo" in succeeds(checked("list", "--no-cache", grpc_server.url)).split()
+    assert "rpc Hello" in succeeds(checked("describe", "--no-cache", grpc_server.url, "demo.v1.Demo"))
+    # Once to write the cache, and once to read it.
+    for _ in range(2):
+        succeeds(checked("-d", '{"name":"Ada"}', f"{grpc_server.url}/demo.v1.Demo/Hello"))
+
+
+def test_session(checked, grpc_server, descriptor_set):
+    lines = 'call Hello {"name":"Ada"}\nopen Chat\n{"text":"a"}\nclose\nwait\nexpect code ok\nchain use retry\ncall Count {"from":1,"to":3}\n'
+    succeeds(checked("session", "--descriptor-set", descriptor_set, grpc_server.url, input=lines))
+
+
+def test_convert(checked, descriptor_set):
+    convert = ["convert", "--descriptor-set", descriptor_set, "--type", "demo.v1.HelloRequest"]
+    binary = checked(*convert, "--from", "json", "--to", "binary", input='{"name":"Ada"}')
+    assert (binary.code, binary.out_bytes) == (0, b"\n\x03Ada"), binary.err
+    text = checked(*convert, "--from", "binary", "--to", "text", input=binary.out_bytes)
+    assert 'name: "Ada"' in succeeds(text)
+
+
+def test_plugin_in_c(call):
+    succeeds(call("Hello", "--plugin", PLUGIN, "-d", '{"name":"Ada"}'))
+
+
+def test_interceptors(checked, grpc_server, descriptor_set, tmp_path):
+    cassette, url = tmp_path / "calls.rec", f"{grpc_server.url}/demo.v1.Demo/Find"
+    schema = ["--descriptor-set", descriptor_set, "-d", '{"id":"2"}']
+    first = succeeds(checked(*schema, "--use", "log", "--use", "metrics", "--use", f"record,file={cassette}", url))
+    assert succeeds(checked(*schema, "--use", "assert,code=ok", "--use", f"replay,file={cassette}", url)) == first
+    retried = ["--use", "retry,attempts=4,seed=3", "--use", "fault,abort=unavailable,abort-percent=50,seed=10"]
+    succeeds(checked(*schema, *retried, "--use", "cache", "--use", "hedge", url))
+
+
+def test_help_and_errors(checked):
+    succeeds(checked("--help"))
+    assert checked("--no-such-option").code == 2
