@@ -1,0 +1,139 @@
+"""Fixtures of the tests of packages: what `make packages` wrote, small systems to run it in, and the servers of the
+end-to-end tests.
+
+The systems are directories for chroot, which needs root. Without it, and where chroot is not permitted, these tests are skipped.
+"""
+
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ROOT / ".build" / "packages"
+VERSION = re.search(r'current = "(.*)"', (ROOT / "Sources/Calls/Version.swift").read_text())[1]
+MACHINE = platform.machine()
+ALL_TESTS = os.environ.get("RPCURL_TESTS") == "all"
+
+# The servers, and the hooks that report them.
+specification = importlib.util.spec_from_file_location("end_to_end", ROOT / "Tests/EndToEnd/conftest.py")
+end_to_end = importlib.util.module_from_spec(specification)
+sys.modules["end_to_end"] = end_to_end
+specification.loader.exec_module(end_to_end)
+for name, value in vars(end_to_end).items():
+    if name.startswith("pytest_") or name in ("start_server", "certificates", "grpc_server", "grpc_tls_server"):
+        globals()[name] = value
+
+
+def run(*command, check=True, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    assert not check or done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def package(pattern):
+    """The file of the packages whose name matches."""
+    [found] = PACKAGES.glob(pattern)
+    return found
+
+
+@pytest.fixture(scope="session")
+def tarball():
+    return package(f"rpcurl-{VERSION}-linux-{MACHINE}.tar.gz")
+
+
+@pytest.fixture(scope="session")
+def unpacked(tarball, tmp_path_factory):
+    """The directory in the tarball."""
+    folder = tmp_path_factory.mktemp("tarball")
+    run("tar", "-xzf", tarball, "-C", folder)
+    [top] = folder.iterdir()
+    return top
+
+
+@dataclass(frozen=True)
+class System:
+    """A directory with a system."""
+
+    root: Path
+
+    def __call__(self, *command, check=True, env=None, read_only=False, proc=False, descriptors=None, **options):
+        """Runs a command in the system, with nothing in its environment but `env`."""
+        words = ["chroot", self.root, *command]
+        if descriptors:
+            words = ["prlimit", f"--nofile={descriptors}", *words]
+        if read_only or proc:
+            mounts = 'mount -t proc proc "$0/proc"' if proc else 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
+            script = f'{mounts} && exec "$@"'
+            words = ["unshare", "--mount", "sh", "-c", script, self.root, *words]
+        return run(*words, check=check, env={"PATH": "/usr/bin:/bin:/usr/sbin:/sbin"} | (env or {}), **options)
+
+    def files(self):
+        return {str(path.relative_to(self.root)) for path in self.root.rglob("*")}
+
+
+@pytest.fixture(scope="session")
+def may_chroot(tmp_path_factory):
+    if os.geteuid() != 0:
+        pytest.skip("chroot needs root")
+    done = run("unshare", "--mount", "chroot", "/", "true", check=False)
+    if done.returncode != 0:
+        pytest.skip(f"namespaces are not permitted here: {done.stderr.strip()}")
+
+
+@pytest.fixture(scope="session")
+def bare_system(may_chroot, tmp_path_factory):
+    """Nothing but the program and the C library of this machine: no shell, no /etc, /proc, /dev and /tmp."""
+    root = tmp_path_factory.mktemp("bare")
+    run("tar", "-xzf", package(f"rpcurl-{VERSION}-linux-{MACHINE}-libc.tar.gz"), "-C", root)
+    return System(root)
+
+
+@pytest.fixture(scope="session")
+def old_system(may_chroot, unpacked, tmp_path_factory):
+    """The program and the oldest C library that it is for."""
+    root = tmp_path_factory.mktemp("old")
+    libraries = root / "lib" / f"{MACHINE}-linux-gnu"
+    libraries.mkdir(parents=True)
+    for file in (ROOT / ".build/glibc/lib").glob("*.so*"):
+        shutil.copy(file, libraries, follow_symlinks=False)
+    (root / "lib64").symlink_to(f"lib/{MACHINE}-linux-gnu")
+    (root / "usr").mkdir()
+    shutil.copytree(unpacked / "bin", root / "usr" / "bin")
+    return System(root)
+
+
+@pytest.fixture(scope="session")
+def debian_root(may_chroot):
+    """`debian_root(suite)`: the directory of a minimal Debian, which tests copy."""
+
+    def root(suite):
+        place = ROOT / ".build" / "package-roots" / suite
+        done = run(ROOT / "scripts/packages/debian-root", suite, place, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"Debian {suite} cannot be fetched: {done.stderr.strip()[-200:]}")
+        return place
+
+    return root
+
+
+@pytest.fixture
+def debian(debian_root, tmp_path):
+    """`debian(suite)`: a minimal Debian for one test."""
+    made = []
+
+    def system(suite):
+        made.append(tmp_path / suite)
+        run("cp", "-a", "--reflink=auto", debian_root(suite), made[-1])
+        return System(made[-1])
+
+    yield system
+    for folder in made:
+        shutil.rmtree(folder)

@@ -1,0 +1,190 @@
+"""What is in the packages: files, checksums, licences, the bill of materials, and what the packages require."""
+
+import json
+import re
+import subprocess
+import tarfile
+
+import pytest
+from conftest import ALL_TESTS, MACHINE, PACKAGES, ROOT, VERSION, package, run
+
+DOCUMENTS = "share/doc/rpcurl"
+NEWEST_GLIBC = (2, 31)
+# What the program may require of the system.
+LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"}
+PROJECTS = {
+    "curl", "openssl", "nghttp2", "zlib", "snappy", "protobuf-c", "gcc", "glibc", "swift", "swift-collections", "HdrHistogram_c",
+}  # fmt: skip
+
+
+def members(file):
+    with tarfile.open(file) as archive:
+        return archive.getmembers()
+
+
+def test_checksums_of_packages():
+    listed = run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=PACKAGES).stdout
+    assert len(listed.splitlines()) == len(list(PACKAGES.iterdir())) - 1
+
+
+def test_the_tarball_has_the_files_of_an_installation(unpacked):
+    assert unpacked.name == f"rpcurl-{VERSION}-linux-{MACHINE}"
+    places = [
+        "bin/rpcurl", "include/rpcurl/plugin.h", "lib/pkgconfig/rpcurl.pc", "share/bash-completion/completions/rpcurl",
+        "share/zsh/site-functions/_rpcurl", "share/fish/vendor_completions.d/rpcurl.fish", "share/man/man1/rpcurl.1",
+        "share/man/man7/rpcurl-retry.7", "share/rpcurl/SwiftKit/Package.swift", f"{DOCUMENTS}/examples/stamp/stamp.c",
+        *(f"{DOCUMENTS}/{name}" for name in ("LICENSE", "README.md", "THIRD-PARTY-NOTICES", "rpcurl.spdx.json", "SHA256SUMS")),
+    ]  # fmt: skip
+    assert [place for place in places if not (unpacked / place).is_file()] == []
+    pages = {page.name for page in (ROOT / "man").iterdir()}
+    assert {page.name for page in (unpacked / "share/man").rglob("*.?")} == pages
+    assert not (unpacked / "share/rpcurl/directories").exists()
+
+
+def test_checksums_in_the_tarball(unpacked):
+    sums = unpacked / DOCUMENTS / "SHA256SUMS"
+    run("sha256sum", "--check", "--strict", "--quiet", sums, cwd=unpacked)
+    files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
+    listed = {line.split("  ")[1] for line in sums.read_text().splitlines()}
+    assert listed == files - {f"{DOCUMENTS}/SHA256SUMS"}
+
+
+@pytest.mark.parametrize("kind", ["", "-libc"])
+def test_tarballs_contain_one_time_and_no_users(kind):
+    found = members(package(f"rpcurl-{VERSION}-linux-{MACHINE}{kind}.tar.gz"))
+    assert {(member.uname, member.gname, member.uid, member.gid) for member in found} == {("root", "root", 0, 0)}
+    assert len({member.mtime for member in found}) == 1
+    assert {member.mode for member in found} == {0o755, 0o644}
+    assert [member.name for member in found] == sorted(member.name for member in found) or not kind
+
+
+def test_the_tarball_with_the_c_library_has_no_directories():
+    """tar replaces a link /lib by a directory, if the archive has an entry for the directory."""
+    assert not [member for member in members(package("*-libc.tar.gz")) if not member.isfile()]
+
+
+def test_the_pkg_config_file_of_the_tarball_finds_its_directory(unpacked):
+    environment = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": str(unpacked / "lib/pkgconfig")}
+    flags = run("pkg-config", "--cflags", "rpcurl", env=environment).stdout.strip()
+    assert run("realpath", flags.removeprefix("-I")).stdout.strip() == str(unpacked / "include")
+    assert run("pkg-config", "--modversion", "rpcurl", env=environment).stdout.strip() == VERSION
+
+
+# The program
+
+
+def test_no_package_contains_paths_of_the_build(unpacked):
+    files = [path for path in unpacked.rglob("*") if path.is_file()]
+    assert [str(file) for file in files if str(ROOT).encode() in file.read_bytes()] == []
+
+
+def test_the_program_requires_an_old_c_library_only(unpacked):
+    program = unpacked / "bin/rpcurl"
+    needed = set(re.findall(r"NEEDED +(\S+)", run("objdump", "-p", program).stdout))
+    assert needed <= LIBRARIES
+    versions = re.findall(r"GLIBC_(\d+)\.(\d+)", run("objdump", "-p", program).stdout)
+    assert max((int(major), int(minor)) for major, minor in versions) <= NEWEST_GLIBC
+    assert "GLIBC_ABI_DT_RELR" not in run("objdump", "-p", program).stdout
+
+
+def test_packages_have_the_same_program(unpacked, tmp_path):
+    for name, command in {
+        "deb": ["dpkg-deb", "-x", package(f"rpcurl_{VERSION}-0rpcurl1_*.deb"), "."],
+        "rpm": ["sh", "-c", f"rpm2cpio {package(f'rpcurl-{VERSION}-1.*.rpm')} | cpio -idm --quiet"],
+        "libc": ["tar", "-xzf", package("*-libc.tar.gz")],
+    }.items():
+        (tmp_path / name).mkdir()
+        run(*command, cwd=tmp_path / name)
+        assert (tmp_path / name / "usr/bin/rpcurl").read_bytes() == (unpacked / "bin/rpcurl").read_bytes()
+
+
+# Licences
+
+
+def test_the_notice_names_each_project_with_its_licence(unpacked):
+    notice = (unpacked / DOCUMENTS / "THIRD-PARTY-NOTICES").read_text()
+    head = notice.split("====")[0]
+    listed = {line.split()[0]: line.split()[-1] for line in head.splitlines() if line.startswith("  ")}
+    assert PROJECTS | {"protobuf", "googleapis", "grpc-proto", "protovalidate"} == set(listed)
+    for words in ["Daniel Stenberg", "Tatsuhiro Tsujikawa", "Mark Adler", "Runtime Library Exception", "Dave Benson"]:
+        assert words in notice
+
+
+def test_the_bill_of_materials_is_valid(unpacked):
+    from spdx_tools.spdx.parser.parse_anything import parse_file
+    from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
+
+    document = parse_file(str(unpacked / DOCUMENTS / "rpcurl.spdx.json"))
+    assert [message.validation_message for message in validate_full_spdx_document(document, "SPDX-2.3")] == []
+
+
+def test_the_bill_of_materials_names_the_program_and_its_parts(unpacked):
+    bill = json.loads((unpacked / DOCUMENTS / "rpcurl.spdx.json").read_text())
+    [program] = bill["files"]
+    digest = run("sha256sum", unpacked / "bin/rpcurl").stdout.split()[0]
+    assert {"algorithm": "SHA256", "checksumValue": digest} in program["checksums"]
+    names = {entry["SPDXID"]: entry["name"] for entry in bill["packages"]}
+    parts = {names[r["relatedSpdxElement"]] for r in bill["relationships"] if r["relationshipType"] == "STATIC_LINK"}
+    assert PROJECTS <= parts
+    versions = {entry["name"]: entry.get("versionInfo") for entry in bill["packages"]}
+    assert versions["rpcurl"] == VERSION and all(versions[name] for name in PROJECTS)
+    # The program itself names the versions of these.
+    output = run(unpacked / "bin/rpcurl", "version", env={}).stdout
+    assert f"libcurl/{versions['curl']} " in output and f"OpenSSL/{versions['openssl']} " in output
+    assert f"nghttp2/{versions['nghttp2']}" in output
+
+
+# Debian and RPM
+
+
+def fields(deb):
+    text = run("dpkg-deb", "--field", deb).stdout
+    return dict(line.split(": ", 1) for line in text.splitlines() if not line.startswith(" "))
+
+
+def test_fields_of_the_debian_packages():
+    program, development = fields(package("rpcurl_*.deb")), fields(package("rpcurl-dev_*.deb"))
+    assert program["Version"] == development["Version"] == f"{VERSION}-0rpcurl1"
+    [dependency] = program["Depends"].split(", ")
+    least = re.fullmatch(r"libc6 \(>= (\d+)\.(\d+)\)", dependency)
+    assert (int(least[1]), int(least[2])) <= NEWEST_GLIBC
+    assert development["Architecture"] == "all" and development["Depends"] == f"rpcurl (>= {VERSION}-0rpcurl1)"
+
+
+@pytest.mark.skipif(not ALL_TESTS, reason="lintian checks the packages with RPCURL_TESTS=all")
+def test_lintian_reports_no_problems():
+    files = [package("rpcurl_*.deb"), package("rpcurl-dev_*.deb")]
+    done = subprocess.run(
+        ["lintian", "--allow-root", "--fail-on", "error,warning", "--display-info", *files], capture_output=True, text=True
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not [line for line in done.stdout.splitlines() if line.startswith(("E:", "W:"))]
+
+
+def test_development_files_are_in_the_package_for_them():
+    names = {
+        kind: {line.split()[-1] for line in run("dpkg-deb", "-c", package(pattern)).stdout.splitlines()}
+        for kind, pattern in {"rpcurl": "rpcurl_*.deb", "dev": "rpcurl-dev_*.deb"}.items()
+    }
+    files = {kind: {name for name in found if not name.endswith("/")} for kind, found in names.items()}
+    assert not files["rpcurl"] & files["dev"]
+    for name in ["include/rpcurl/plugin.h", "share/pkgconfig/rpcurl.pc", "share/rpcurl/SwiftKit/plugin.mk"]:
+        assert f"./usr/{name}" in files["dev"]
+    assert {f"./usr/{name}" for name in ["bin/rpcurl", "share/zsh/vendor-completions/_rpcurl"]} <= files["rpcurl"]
+
+
+def query(file, *options):
+    return run("rpm", "--query", "--package", *options, file).stdout
+
+
+def test_the_rpm_packages():
+    program, development = package("rpcurl-[0-9]*.rpm"), package("rpcurl-devel-*.rpm")
+    assert query(program, "--queryformat", "%{NAME} %{VERSION}-%{RELEASE} %{LICENSE}") == f"rpcurl {VERSION}-1 Apache-2.0"
+    requires = query(program, "--requires")
+    versions = [tuple(map(int, found)) for found in re.findall(r"GLIBC_(\d+)\.(\d+)", requires)]
+    assert versions and max(versions) <= NEWEST_GLIBC and "libcurl" not in requires
+    assert "/usr/include/rpcurl/plugin.h" in query(development, "--list") and f"rpcurl >= {VERSION}" in query(development, "--requires")
+    listed = query(program, "--list").splitlines()
+    assert "/usr/bin/rpcurl" in listed and not [name for name in listed if "/include/" in name]
+    assert query(program, "--scripts") == ""
+    run("rpm", "--checksig", "--nosignature", program)

@@ -1,0 +1,83 @@
+"""The packages on minimal systems: installed, used and removed."""
+
+import json
+import re
+
+import pytest
+from conftest import ALL_TESTS, VERSION, package, run
+
+pytestmark = pytest.mark.skipif(not ALL_TESTS, reason="packages are installed in minimal systems with RPCURL_TESTS=all")
+
+HELLO = "demo.v1.Demo/Hello"
+# What package managers write for themselves.
+OWN_RECORDS = re.compile(r"var/(log|cache|lib/(dpkg|apt|rpm))(/|$)")
+# Those of the distributions' package `filesystem`.
+DIRECTORIES_OF_RPM_SYSTEMS = {"usr/share/man/man3", "usr/share/pkgconfig"}
+
+
+def copy_packages(system, *files):
+    """Copies packages into a system; returns their names there."""
+    for file in files:
+        (system.root / "tmp" / file.name).write_bytes(file.read_bytes())
+    return [f"/tmp/{file.name}" for file in files]
+
+
+def remove_copies(system):
+    for file in (system.root / "tmp").iterdir():
+        file.unlink()
+
+
+def use(system, server):
+    """The program, its manual and the completions, in a system."""
+    done = system("rpcurl", "-d", '{"name":"Ada"}', f"{server.url}/{HELLO}")
+    assert (json.loads(done.stdout)["message"], done.stderr) == ("Hello, Ada!", "")
+    assert system("rpcurl", "version").stdout.startswith(f"rpcurl {VERSION}\n")
+    suite = '\n'.join([f"target {server.url}", "test greets", 'call Hello {"name":"Ada"}', 'expect .message == "Hello, Ada!"'])
+    (system.root / "tmp/greet.rpcurl").write_text(suite + "\n")
+    assert system("rpcurl", "test", "--report", "tap", "/tmp/greet.rpcurl").stdout.count("\nok ") == 1
+
+
+# Debian 12 is as a rule what the packages are built on, and Debian 11 has the oldest C library.
+@pytest.mark.parametrize("suite", ["bookworm", "bullseye"])
+def test_the_debian_packages(debian, suite, grpc_server):
+    system = debian(suite)
+    before = system.files()
+    names = copy_packages(system, package("rpcurl_*.deb"), package("rpcurl-dev_*.deb"))
+    system("dpkg", "--install", *names)
+    assert (system.root / "usr/bin/rpcurl").exists() and (system.root / "usr/include/rpcurl/plugin.h").exists()
+    assert system("dpkg", "--verify", "rpcurl", "rpcurl-dev").stdout == ""
+    use(system, grpc_server)
+    system("dpkg", "--purge", "rpcurl-dev", "rpcurl")
+    remove_copies(system)
+    assert {name for name in system.files() ^ before if not OWN_RECORDS.match(name)} == set()
+
+
+def test_the_rpm_packages(debian, grpc_server):
+    """In a system without a database of packages, whose libraries rpm cannot find."""
+    system = debian("bookworm")
+    before = system.files()
+    rpm = ["rpm", "--root", system.root]
+    run(*rpm, "--install", "--nodeps", "--nosignature", package("rpcurl-[0-9]*.rpm"), package("rpcurl-devel-*.rpm"))
+    assert run(*rpm, "--verify", "--nodeps", "rpcurl", "rpcurl-devel").stdout == ""
+    use(system, grpc_server)
+    run(*rpm, "--erase", "--nodeps", "rpcurl", "rpcurl-devel")
+    remove_copies(system)
+    left = {name for name in system.files() ^ before if not OWN_RECORDS.match(name)}
+    assert {name for name in left if not name.startswith(("root/.rpmdb", "usr/lib/sysimage/rpm"))} <= DIRECTORIES_OF_RPM_SYSTEMS
+
+
+def test_a_first_plugin(debian, grpc_server):
+    """As a new user writes it: a compiler from the distribution, and the development package."""
+    system = debian("bookworm")
+    system("apt-get", "update")
+    names = copy_packages(system, package("rpcurl_*.deb"), package("rpcurl-dev_*.deb"))
+    environment = {"DEBIAN_FRONTEND": "noninteractive", "HOME": "/root"}
+    system("apt-get", "install", "--yes", "--no-install-recommends", *names, "gcc", "libc6-dev", "make", "pkg-config", env=environment)
+    system("rpcurl", "plugins", "new", "first", "--dir", "/root/first", env=environment)
+    done = system("make", "-C", "/root/first", "test", env=environment, proc=True)
+    assert "no problems found" in done.stdout
+    done = system(
+        "rpcurl", "--plugin", "/root/first/first.so,name=x-hello", "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}", env=environment,
+        proc=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["message"] == "Hello, Ada!"

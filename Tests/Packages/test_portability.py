@@ -1,0 +1,86 @@
+"""The program on systems that lack something, against a real server."""
+
+import json
+import shutil
+
+import pytest
+from conftest import System, package
+
+HELLO = "demo.v1.Demo/Hello"
+RPCURL = "/usr/bin/rpcurl"
+
+
+def greeting(done):
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return json.loads(done.stdout)["message"]
+
+
+def test_without_anything_but_the_c_library(bare_system, grpc_server):
+    """No HOME, /etc, /proc, /dev and /tmp, as in an image FROM scratch."""
+    assert greeting(bare_system(RPCURL, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}")) == "Hello, Ada!"
+
+
+def test_health_of_a_service_in_a_container(bare_system, grpc_server):
+    done = bare_system(RPCURL, "health", "--plaintext", grpc_server.address)
+    assert done.returncode == 0 and "SERVING" in done.stdout
+
+
+def test_without_certificate_authorities(bare_system, grpc_tls_server):
+    done = bare_system(RPCURL, "-d", "{}", f"{grpc_tls_server.url}/{HELLO}", check=False)
+    assert done.returncode == 6 and "no certificate authorities" in done.stderr, done
+    (bare_system.root / "ca.pem").write_bytes(grpc_tls_server.ca.read_bytes())
+    for options, env in ((["--cacert", "/ca.pem"], {}), ([], {"SSL_CERT_FILE": "/ca.pem"})):
+        done = bare_system(
+            RPCURL, *options, "-d", '{"name":"Ada"}', "--resolve", f"localhost:{grpc_tls_server.port}:127.0.0.1",
+            f"{grpc_tls_server.url}/{HELLO}", env=env,
+        )  # fmt: skip
+        assert greeting(done) == "Hello, Ada!"
+
+
+def test_on_a_file_system_that_is_read_only(bare_system, grpc_server):
+    (bare_system.root / "home").mkdir(exist_ok=True)
+    done = bare_system(
+        RPCURL, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}", read_only=True, env={"HOME": "/home"}
+    )  # fmt: skip
+    assert greeting(done) == "Hello, Ada!"
+    assert list((bare_system.root / "home").iterdir()) == []
+
+
+@pytest.mark.parametrize("locale", ["C", "POSIX", "xx_YY.none"])
+def test_in_the_locale_c(bare_system, grpc_server, locale):
+    done = bare_system(RPCURL, "-d", '{"name":"Zoë"}', f"{grpc_server.url}/{HELLO}", env={"LC_ALL": locale})
+    assert greeting(done) == "Hello, Zoë!"
+
+
+def test_with_64_file_descriptors(bare_system, grpc_server):
+    names = [f"name {number}" for number in range(200)]
+    done = bare_system(
+        RPCURL, "--each", "--jobs", 100, "-d", "@-", f"{grpc_server.url}/{HELLO}", descriptors=64,
+        input="\n".join(json.dumps({"name": name}) for name in names),
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert [json.loads(line)["name"] for line in done.stdout.splitlines()] == names
+
+
+def test_with_the_oldest_c_library(old_system, grpc_server):
+    done = old_system("/lib64/ld-linux-x86-64.so.2", "--version", check=False)
+    assert "2.31" in done.stdout + old_system("/lib64/libc.so.6").stdout
+    assert greeting(old_system(RPCURL, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}")) == "Hello, Ada!"
+
+
+def test_names_are_resolved_with_the_oldest_c_library(old_system, grpc_server):
+    (old_system.root / "etc").mkdir(exist_ok=True)
+    (old_system.root / "etc/hosts").write_text("127.0.0.1 server.example\n")
+    url = f"http://server.example:{grpc_server.port}/{HELLO}"
+    assert greeting(old_system(RPCURL, "-d", '{"name":"Ada"}', url)) == "Hello, Ada!"
+
+
+def test_unpacked_with_busybox_where_there_is_no_glibc(may_chroot, grpc_server, tmp_path):
+    """As on Alpine, whose own C library is at another place."""
+    (tmp_path / "bin").mkdir()
+    shutil.copy("/bin/busybox", tmp_path / "bin/busybox")
+    shutil.copy(package("*-libc.tar.gz"), tmp_path / "rpcurl.tar.gz")
+    system = System(tmp_path)
+    system("/bin/busybox", "tar", "-xzf", "/rpcurl.tar.gz", "-C", "/")
+    call = f"""{RPCURL} -d '{{"name":"Ada"}}' {grpc_server.url}/{HELLO}"""
+    assert greeting(system("/bin/busybox", "sh", "-c", call)) == "Hello, Ada!"

@@ -1,0 +1,146 @@
+"""The other projects whose code is in the program: what the linker took from archives, and sources in this repository."""
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from packages.clock import ROOT
+
+BUILD = ROOT / ".build"
+LIBCURL = BUILD / "libcurl" / "current"
+GCC_LICENCE = "GPL-3.0-or-later WITH GCC-exception-3.1"
+SWIFT_LICENCE = "Apache-2.0 WITH Swift-exception"
+
+
+@dataclass(frozen=True)
+class Component:
+    """A project, and the text of its licence."""
+
+    name: str
+    version: str
+    # An expression of SPDX.
+    licence: str
+    home: str
+    text: str
+    # The package URL of the sources that were built.
+    purl: str = ""
+
+
+class Unknown(Exception):
+    """Something was linked that this file does not describe."""
+
+
+# Archives of Debian packages: name and licence of the project, and its home.
+DEBIAN = {
+    "libnghttp2.a": ("nghttp2", "MIT", "https://nghttp2.org"),
+    "libz.a": ("zlib", "Zlib", "https://zlib.net"),
+    "libsnappy.a": ("snappy", "BSD-3-Clause", "https://github.com/google/snappy"),
+    "libprotobuf-c.a": ("protobuf-c", "BSD-2-Clause", "https://github.com/protobuf-c/protobuf-c"),
+    "libstdc++.a": ("gcc", GCC_LICENCE, "https://gcc.gnu.org"),
+    "libgcc.a": ("gcc", GCC_LICENCE, "https://gcc.gnu.org"),
+    "libgcc_eh.a": ("gcc", GCC_LICENCE, "https://gcc.gnu.org"),
+    "libc_nonshared.a": ("glibc", "LGPL-2.1-or-later", "https://www.gnu.org/software/libc/"),
+    "libssl.a": ("openssl", "Apache-2.0", "https://openssl-library.org"),
+    "libcrypto.a": ("openssl", "Apache-2.0", "https://openssl-library.org"),
+}
+# Schemas that are sources of this repository: README.md names their folders.
+SCHEMAS = [
+    ("protobuf", "BSD-3-Clause", "https://github.com/protocolbuffers/protobuf"),
+    ("googleapis", "Apache-2.0", "https://github.com/googleapis/googleapis"),
+    ("grpc-proto", "Apache-2.0", "https://github.com/grpc/grpc-proto"),
+    ("protovalidate", "Apache-2.0", "https://github.com/bufbuild/protovalidate"),
+]
+
+
+def output(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def archives(statistics: Path) -> list[Path]:
+    """The archives of which the linker took members, from its statistics (--print-archive-stats)."""
+    # For an archive of which it took none, lld may write freed memory in place of the path.
+    lines = statistics.read_bytes().decode(errors="replace").split("\n")[1:]
+    rows = [row for row in (line.split("\t") for line in lines) if len(row) == 3 and row[1].isdigit()]
+    return [Path(path) for _, extracted, path in rows if int(extracted)]
+
+
+def of_debian(archive: Path, copyright: Path | None = None) -> Component:
+    """The Debian package that an archive is from."""
+    name, licence, home = DEBIAN[archive.name]
+    package = output("dpkg-query", "-S", str(archive.resolve())).split(":")[0]
+    form = "${source:Package} ${source:Version} ${source:Upstream-Version}"
+    source, version, upstream = output("dpkg-query", "-W", "-f", form, package).split(" ")
+    text = Path(f"/usr/share/doc/{package}/copyright").read_text()
+    return Component(name, upstream, licence, home, text, f"pkg:deb/debian/{source}@{version}?arch=source")
+
+
+def of_glibc(folder: Path) -> Component:
+    """The start files of the C library, of an older Debian (scripts/glibc)."""
+    _, licence, home = DEBIAN["libc_nonshared.a"]
+    version = (folder / "version").read_text().strip()
+    text = (folder / "copyright").read_text()
+    return Component("glibc", version.split("-")[0], licence, home, text, f"pkg:deb/debian/glibc@{version}?arch=source")
+
+
+def of_libcurl(archive: Path) -> Component:
+    """What scripts/libcurl and scripts/openssl built."""
+    place = archive.resolve().parent.parent
+    text = (place / "LICENSE").read_text()
+    if archive.name == "libcurl.a":
+        header = (place / "include" / "curl" / "curlver.h").read_text()
+        version = re.search(r'define LIBCURL_VERSION "([^"]*)"', header)[1]
+        return Component("curl", version, "curl", "https://curl.se", text, f"pkg:github/curl/curl@curl-{version.replace('.', '_')}")
+    version = re.search(r"^Version: (.*)$", (place / "lib/pkgconfig/openssl.pc").read_text(), re.M)[1]
+    _, licence, home = DEBIAN[archive.name]
+    return Component("openssl", version, licence, home, text, f"pkg:github/openssl/openssl@openssl-{version}")
+
+
+def of_swift() -> Component:
+    """The runtime and the standard library of the toolchain."""
+    target = json.loads(output("swiftc", "-print-target-info"))
+    version = re.search(r"\(swift-(.*)-RELEASE\)", target["compilerVersion"])
+    toolchain = Path(target["paths"]["runtimeResourcePath"]).parents[1]
+    text = (toolchain / "share" / "swift" / "LICENSE.txt").read_text()
+    number = version[1] if version else target["compilerVersion"]
+    return Component("swift", number, SWIFT_LICENCE, "https://swift.org", text, f"pkg:github/swiftlang/swift@swift-{number}-RELEASE")
+
+
+def of_sources() -> list[Component]:
+    """Sources of other projects that are compiled with those of rpcurl."""
+    pins = json.loads((ROOT / "Package.resolved").read_text())["pins"]
+    [collections] = [pin["state"]["version"] for pin in pins if pin["identity"] == "swift-collections"]
+    found = [
+        Component(
+            "swift-collections", collections, SWIFT_LICENCE, "https://github.com/apple/swift-collections",
+            (BUILD / "checkouts/swift-collections/LICENSE.txt").read_text(),
+            f"pkg:github/apple/swift-collections@{collections}",
+        ),
+        Component(
+            "HdrHistogram_c", re.search(r"HdrHistogram_c ([\d.]+)", (ROOT / "Sources/CHistogram/README.md").read_text())[1],
+            "BSD-2-Clause OR CC0-1.0", "https://github.com/HdrHistogram/HdrHistogram_c",
+            (ROOT / "Sources/CHistogram/LICENSE").read_text(),
+        ),
+    ]  # fmt: skip
+    texts = {"Apache-2.0": (ROOT / "LICENSE").read_text(), "BSD-3-Clause": (Path(__file__).parent / "protobuf-license.txt").read_text()}
+    return found + [Component(f"{name} schemas", "", licence, home, texts[licence]) for name, licence, home in SCHEMAS]
+
+
+def of_archive(archive: Path) -> Component:
+    if archive.name.startswith(("libswift", "libdispatch", "libBlocksRuntime")):
+        return of_swift()
+    if LIBCURL.resolve() in archive.parents or (BUILD / "libcurl").resolve() in archive.resolve().parents:
+        return of_libcurl(archive)
+    if (BUILD / "glibc" / "lib").resolve() == archive.resolve().parent:
+        return of_glibc(BUILD / "glibc")
+    if archive.name not in DEBIAN:
+        raise Unknown(f"{archive} is linked in: describe it in scripts/packages/components.py")
+    return of_debian(archive)
+
+
+def linked(statistics: Path) -> list[Component]:
+    """Each project once, by name."""
+    found = {component.name: component for component in map(of_archive, archives(statistics))}
+    found |= {component.name: component for component in [of_glibc(BUILD / "glibc"), *of_sources()]}
+    return [found[name] for name in sorted(found, key=str.lower)]

@@ -1,0 +1,43 @@
+# Packages, and what must hold before a release. Included by the Makefile.
+
+PACKAGES := $(BUILD)/packages
+PACKAGE_TOOLS := dpkg xz-utils rpm binutils
+PACKAGE_TEST_TOOLS := lintian debootstrap busybox-static util-linux cpio pkg-config
+# The program that packages contain starts with this C library and newer ones.
+PACKAGED_GLIBC := 2.31
+PACKAGE = scripts/package --version $(VERSION) --archives $(BUILD)/rpcurl.archives --work $(BUILD)/package-work \
+  $(BUILD)/package-tree $(PACKAGES)
+
+.PHONY: packages dist deb rpm package-tree package-test release-check
+
+packages: package-tree ## Make all packages, below .build/packages
+	@$(PACKAGE) tar libc deb rpm
+
+dist: package-tree ## Make the tarballs: of the program, and of the program with the C library
+	@$(PACKAGE) tar libc
+
+deb: package-tree ## Make the Debian packages rpcurl and rpcurl-dev
+	@$(PACKAGE) deb
+
+rpm: package-tree ## Make the RPM packages rpcurl and rpcurl-devel
+	@$(PACKAGE) rpm
+
+package-tree:
+	@scripts/need $(PACKAGE_TOOLS)
+	@$(MAKE) --no-print-directory release GLIBC=$(PACKAGED_GLIBC)
+	@rm -rf $(BUILD)/package-tree
+	@umask 022; $(MAKE) --no-print-directory install-built DESTDIR=$(CURDIR)/$(BUILD)/package-tree PREFIX=/usr
+
+# With RPCURL_TESTS=all they are also installed in minimal systems, which are fetched from Debian's archive.
+package-test: packages servers ## Test the packages: contents, and the program on other systems
+	@scripts/need $(PACKAGE_TEST_TOOLS)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check spdx-tools==0.8.5
+	$(PYTEST) Tests/Packages
+
+# Everything that must hold before a release. The tests run the program that the packages contain.
+release-check: export GLIBC := $(PACKAGED_GLIBC)
+release-check: ## Check what must hold before a release: all tests, packages, and the same bytes from another directory
+	scripts/packages/check-version $(VERSION)
+	$(MAKE) test-all
+	RPCURL_TESTS=all $(MAKE) package-test
+	scripts/packages/check-reproducible $(PACKAGES)
