@@ -24,6 +24,10 @@ HTTP3    ?=
 # docs/PERFORMANCE.md, SECURITY.md.
 PIE      ?=
 
+# 2.31: the program runs with this C library and newer ones (scripts/glibc), and not only with those from that of the build
+# machine on. Two more libraries are loaded at each start, which costs 0.05 M instructions.
+GLIBC    ?=
+
 # Single source of truth for the version and the ABI version.
 VERSION := $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/Calls/Version.swift)
 ABI     := $(shell awk '/define RPCURL_ABI_M(AJ|IN)OR/ { printf "%s%s", dot, $$3; dot = "." }' Sources/CPluginABI/include/rpcurl/plugin.h)
@@ -52,8 +56,9 @@ LIBCURL_PACKAGES := libnghttp2-dev libssl-dev debian-archive-keyring patch xz-ut
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
 TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion \
-  etcd-server nginx tinyproxy-bin microsocks libidn2-0 libxml2-utils perl
-BENCH_PACKAGES  := valgrind binutils
+  etcd-server libfaketime nginx tinyproxy-bin microsocks libidn2-0 libxml2-utils perl
+BENCH_PACKAGES  := valgrind binutils curl nginx protobuf-compiler time
+PLOT_PACKAGES   := etcd-server nghttp2-client
 
 # Where libcurl's headers are, if not where every compiler looks.
 SWIFT_FLAGS := $(patsubst %,-Xcc %,$(filter-out -I/usr/include%,$(shell pkg-config --cflags-only-I libcurl 2>/dev/null)))
@@ -73,23 +78,30 @@ LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/inc
 # of a message.
 # No symbol is exported: plugins bring libraries of their own, which must not find those of the program instead.
 # Relative relocations are packed where the C library of the build can read them (glibc 2.36).
-POSITION = $(if $(PIE),$(PACK_RELOCATIONS),-Xswiftc -Xclang-linker -Xswiftc -no-pie)
+POSITION = $(if $(PIE),$(if $(GLIBC),,$(PACK_RELOCATIONS)),-Xswiftc -Xclang-linker -Xswiftc -no-pie)
 PACK_RELOCATIONS = $(if $(shell grep -la GLIBC_ABI_DT_RELR "$$(gcc -print-file-name=libc.so.6)"),\
   -Xlinker -z -Xlinker pack-relative-relocs)
+# With GLIBC, $(BUILD)/static has the start files and the libraries of the older C library too.
+LINK_GLIBC = -Xswiftc -Xclang-linker -Xswiftc -B$(CURDIR)/$(BUILD)/static $(if $(GLIBC),-Xlinker $(CURDIR)/$(BUILD)/glibc/shim.o)
 SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   -Xswiftc -enforce-exclusivity=unchecked -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now \
-  $(POSITION) -Xcc -ffunction-sections -Xcc -fdata-sections \
+  $(POSITION) $(LINK_GLIBC) -Xcc -ffunction-sections -Xcc -fdata-sections \
   -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -L$(CURDIR)/$(BUILD)/static $(LINK_ARCHIVES) \
   $(if $(BUILT_IN),$(LINK_BUILT_IN)) $(SWIFT_FLAGS) --product
 # Of the program only: archives of the toolchain without what is not called, identical functions once, not the table of the
-# names of all characters (Sources/rpcurl/CharacterNames.swift), and arguments as `main` has them (Sources/CArguments).
+# names of all characters (Sources/rpcurl/CharacterNames.swift), arguments as `main` has them (Sources/CArguments), and the
+# functions of frequent commands next to each other (scripts/symbol-order).
 SWIFT_ARCHIVES := swiftCore swiftSynchronization swiftGlibc
 SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/swift/lib%.a)" $(SWIFT_RELEASE_OF) rpcurl \
-  -Xlinker --icf=all -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --wrap=_swift_stdlib_getUnsafeArgvArgc
+  -Xlinker --icf=all -Xlinker --symbol-ordering-file=$(CURDIR)/scripts/symbol-order.txt -Xlinker --no-warn-symbol-ordering \
+  -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --wrap=_swift_stdlib_getUnsafeArgvArgc \
+  -Xlinker --print-archive-stats=$(CURDIR)/$(BUILD)/rpcurl.archives
 PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
 
-.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust libcurl static-libraries release plugins servers bench bench-async sanitize sanitize-threads fuzz lint docs check-docs api docs-api schemas check-schemas \
-  install install-built uninstall clean build-packages plugin-packages server-packages test-packages bench-packages
+.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust libcurl \
+  static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads fuzz lint docs \
+  check-docs api docs-api schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix soak install install-built \
+  uninstall clean build-packages plugin-packages server-packages test-packages bench-packages glibc
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,14 +112,22 @@ demo: release plugins servers ## Build, start a real server, and make three real
 test: lint check-schemas unit-test end-to-end-test system-libcurl-test check-docs ## Install what the tests need, and run all of them
 
 test-all: export RPCURL_TESTS := all
-test-all: test ## The same, with each combination where `make test` runs a selection
+test-all: test soak ## The same, with each combination where `make test` runs a selection, and the soak
 
 unit-test: build-packages test-packages
 	swift build --build-tests $(SWIFT_FLAGS)
 	swift test --skip-build $(SWIFT_FLAGS)
 
-end-to-end-test: release plugins servers test-packages http3-libcurl debian-rust
+end-to-end-test: release plugins servers test-packages http3-libcurl debian-rust debian-go
 	$(PYTEST) Tests/EndToEnd Tests/Project
+
+fault-matrix: release servers ## Make faults of the network at every interesting byte of calls: thousands of cases, minutes
+	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -m faults.matrix --seed $(or $(FAULT_SEED),1)
+
+soak: release servers ## One session of calls, streams, cancels, faults and reloads, SOAK_SECONDS (600)
+	@$(MAKE) --no-print-directory -C Plugins stamp OUT=$(CURDIR)/$(PLUGINS)
+	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -m faults.soak --seconds $(or $(SOAK_SECONDS),600) \
+	  --plugin $(CURDIR)/$(PLUGINS)/stamp.so
 
 # Of the tests of the transport; the program is the same with any libcurl otherwise.
 system-libcurl-test: release plugins servers test-packages ## Run the tests of the transport with the system's libcurl
@@ -129,13 +149,21 @@ $(BUILD)/debian-rust/usr/bin/cargo: scripts/debian-rust
 	scripts/debian-rust $(BUILD)/debian-rust
 	touch $@
 
+# Without it the interoperability tests with grpc-go are skipped, which is reported.
+debian-go: ## Build a server of grpc-go with the Go of Debian, for the interoperability tests
+	@$(MAKE) --no-print-directory $(BUILD)/debian-go/interop-server || echo "no server of grpc-go can be built here"
+
+$(BUILD)/debian-go/interop-server: scripts/debian-go Tests/Servers/interop_server.go Tests/Servers/interop.proto
+	scripts/debian-go $@
+
 release: build-packages libcurl static-libraries ## Build .build/release/rpcurl, one file (LIBCURL=system: without libcurl)
 	$(SWIFT_RELEASE)
 	@$(MAKE) --no-print-directory $(STRIPPED)
 
+# A program for other systems does not name the file of its debug information, whose checksum depends on the directory.
 $(STRIPPED): $(RELEASE)
 	objcopy --only-keep-debug $< $<.debug
-	objcopy --strip-all --add-gnu-debuglink=$<.debug $< $@.part
+	objcopy --strip-all $(if $(GLIBC),,--add-gnu-debuglink=$<.debug) $< $@.part
 	scripts/strip-program $@.part
 	mv $@.part $@
 
@@ -145,8 +173,17 @@ ifeq ($(LIBCURL),built-in)
 	@scripts/libcurl $(BUILD)/libcurl $(if $(HTTP3),http3)
 endif
 
-static-libraries: build-packages libcurl
+glibc:
+ifeq ($(GLIBC),2.31)
+	@scripts/need $(LIBCURL_PACKAGES)
+	@scripts/glibc $(BUILD)/glibc
+else ifneq ($(GLIBC),)
+	$(error GLIBC=$(GLIBC): only 2.31 is supported)
+endif
+
+static-libraries: build-packages libcurl glibc
 	@scripts/static-libraries $(BUILD)/static $(ARCHIVES) $(if $(BUILT_IN),$(LIBCURL_ARCHIVES))
+	$(if $(GLIBC),@ln -s $(CURDIR)/$(BUILD)/glibc/lib/* $(BUILD)/static)
 	@scripts/swift-archives $(BUILD)/static/swift $(SWIFT_ARCHIVES)
 
 plugins: build-packages plugin-packages ## Build the sample plugins into .build/plugins
@@ -176,18 +213,31 @@ bench: release plugins servers bench-packages ## Measure: ratios in one run, and
 sanitize: build-packages ## Run the unit tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path $(BUILD)/address $(SWIFT_FLAGS)
 
-# The chain, which other threads reach, and the transport and calls below it. The sanitizer does not see the lock of
-# Synchronization.Mutex, a futex in a library that it does not instrument, and may report what is done within withLock.
-sanitize-threads: build-packages ## Run the unit tests of the chain, the transport and calls under ThreadSanitizer
-	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize=thread --scratch-path $(BUILD)/thread $(SWIFT_FLAGS) \
-	  --filter 'InterceptionTests|TransportTests|CallEngineTests'
+# The lock of the tests and of the program is one that the sanitizer sees (Sources/Protobuf/Locked.swift).
+sanitize-threads: build-packages ## Run the unit tests under ThreadSanitizer
+	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize=thread --scratch-path $(BUILD)/thread $(SWIFT_FLAGS)
 
 bench-async: build-packages ## Measure what asynchronous calls cost more than those of the loop
 	swift build -c release --scratch-path $(BUILD)/bench $(SWIFT_FLAGS) --product AsyncBenchmark
 	$(BUILD)/bench/release/AsyncBenchmark
 
+symbol-order: release servers bench-packages # Write the order in which the linker places functions
+	scripts/symbol-order
+
+bench-plots: release plugins servers bench-packages ## Measure how costs grow, and draw the plots of docs/PERFORMANCE.md
+	@scripts/need $(PLOT_PACKAGES)
+	python3 -m venv $(BUILD)/plots
+	$(BUILD)/plots/bin/pip install --quiet --disable-pip-version-check --only-binary :all: matplotlib==3.11.2
+	$(BUILD)/plots/bin/python scripts/bench-plots
+
 fuzz: build-packages ## Fuzz what reads input from outside, FUZZ_SECONDS (600) for each target
 	scripts/fuzz $(or $(FUZZ_SECONDS),600)
+
+fuzz-smoke: build-packages ## Run each fuzz target with its corpus, and a few mutations
+	scripts/fuzz --smoke
+
+valgrind: release plugins servers bench-packages ## Run the main paths of the release program under valgrind
+	$(PYTEST) Tests/EndToEnd/valgrind_paths.py
 
 lint: ## Check the format of the Swift sources
 	swift format lint --strict --recursive Package.swift Sources Tests Plugins
@@ -241,3 +291,5 @@ test-packages:
 	@scripts/need $(TEST_PACKAGES)
 bench-packages:
 	@scripts/need $(BENCH_PACKAGES)
+
+include scripts/packages/packages.mk

@@ -24,6 +24,11 @@ def headings(document):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
+def test_documents_begin_with_their_title(document):
+    assert text(document).startswith("# ")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_targets_of_links_exist(document):
     for target in re.findall(r"\]\(([^)]+)\)", prose(document)):
         if target.startswith(("http:", "https:")):
