@@ -202,8 +202,8 @@ package final class Call {
 
   private func keep(deadline: MonotonicClock.Instant?, _ limit: Duration) {
     self.deadline = deadline
-    keepTime(until: deadline) { [weak self] in
-      self?.exchange?.connectError(after: limit)
+    keepTime(until: deadline) { [self] in
+      exchange?.connectError(after: limit)
         ?? RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)
     }
   }

@@ -25,8 +25,9 @@ final class Exchange: ChainTransport, TransferDelegate {
   private let prepared: PreparedRequest
   private let loop: EventLoop
   private let wire: any WireProtocol
-  private weak var chain: Chain?
-  private weak var call: Call?
+  // Strong: the chain releases the exchange when it has finished. Objects with weak references are retained slowly.
+  private let chain: Chain
+  private let call: Call
   private var state = State.idle
   private var body: [UInt8] = []
   private var measured = CallMetrics()
@@ -52,7 +53,7 @@ final class Exchange: ChainTransport, TransferDelegate {
     self.call = call
     wire = prepared.makeWire()
     guard request.reportsSizes else { return }
-    wire.onMessageSize = { [weak call] size in call?.receive(wire: .responseMessage(size)) }
+    wire.onMessageSize = { size in call.receive(wire: .responseMessage(size)) }
   }
 
   private var request: CallRequest { _read { yield prepared.request } }
@@ -138,12 +139,12 @@ final class Exchange: ChainTransport, TransferDelegate {
     if case .open(let transfer) = state { transfer.measure(into: &metrics) }
     metrics.receivedMessages = wire.receivedMessages
     metrics.receivedMessageBytes = wire.receivedMessageBytes
-    chain?.receive(.metrics(metrics))
+    chain.receive(.metrics(metrics))
   }
 
   /// Schedules the timeout of the attempt, which fails alone if the call has more time.
   private func keepTime() {
-    guard let deadline, call?.deadline.map({ deadline < $0 }) ?? true else { return }
+    guard let deadline, call.deadline.map({ deadline < $0 }) ?? true else { return }
     let limit = (deadline - begin).roundedToMilliseconds
     timer = loop.schedule(at: deadline) { [weak self] in
       self?.fail(RPCError(.deadlineExceeded, "the attempt took longer than \(limit)", origin: .client))
@@ -171,7 +172,7 @@ final class Exchange: ChainTransport, TransferDelegate {
       state = .open(transfer)
       url = httpRequest.url
       if !wantsResponse { transfer.pauseReceiving() }
-      call?.isSent(start, httpRequest)
+      call.isSent(start, httpRequest)
     } catch let error as RPCError {
       fail(error)
     } catch let error as TransportError {
@@ -190,7 +191,7 @@ final class Exchange: ChainTransport, TransferDelegate {
     guard let end else { return }
     if case .ended = state { return }
     self.end(isComplete: end.error == nil || end.error?.origin == .server)
-    chain?.receive(.responseEnd(end))
+    chain.receive(.responseEnd(end))
   }
 
   /// - Parameter isComplete: Whether the response is complete; false cancels it.
@@ -212,18 +213,16 @@ final class Exchange: ChainTransport, TransferDelegate {
 
   func receive(head: ResponseStart) {
     hasResponse = true
-    call?.responds(self)
+    call.responds(self)
     // A message without bytes in the body was sent before the response.
     transfer(sentBytes: 0)
     measured.firstByte = .now - begin
     if !head.peer.isEmpty { measuredPeer = head.peer }
-    guard let chain else { return }
     receive(end: wire.receive(head: head, chain))
     awaitEnd()
   }
 
   func receive(body: RawSpan) {
-    guard let chain else { return }
     receive(end: wire.receive(body: body, chain))
     awaitEnd()
   }
@@ -237,26 +236,24 @@ final class Exchange: ChainTransport, TransferDelegate {
   }
 
   func receive(trailers: Headers) {
-    guard let chain else { return }
     receive(end: wire.receive(trailers: trailers, chain))
   }
 
   private func receiveEnd(failure: RPCError?) {
-    guard let chain else { return }
     receive(end: wire.receiveEnd(failure: failure, chain))
   }
 
   func transfer(sentBytes: Int) {
     while let next = untaken.first, next.end <= sentBytes {
       untaken.removeFirst()
-      call?.isSent(message: measured.sentMessages, next.size)
+      call.isSent(message: measured.sentMessages, next.size)
       measured.sentMessages += 1
       measured.sentMessageBytes += next.size.bytes
     }
   }
 
   func transferWantsMore(_ isWanted: Bool) {
-    chain?.transportWants(input: isWanted)
+    chain.transportWants(input: isWanted)
   }
 
   func receiveEnd(error: TransportError?) {

@@ -1,3 +1,5 @@
+import Protobuf
+
 /// The output of one call of a batch: written to the standard streams directly, or buffered until it is the call's
 /// turn.
 package final class CallOutput {
@@ -10,7 +12,7 @@ package final class CallOutput {
   private var isDirect: Bool
   private var pieces: [Piece] = []
   /// The prefix of each line of output; distinguishes calls whose output is interleaved.
-  package var mark: () -> String = { "" }
+  package var mark: (() -> String)?
   /// The number of buffered bytes.
   package private(set) var waitingBytes = 0
 
@@ -21,40 +23,40 @@ package final class CallOutput {
   }
 
   /// Writes what `body` appends to standard output; nothing if it throws.
-  package func write<E: Error>(_ body: (inout [UInt8]) throws(E) -> Void) throws(E) {
+  package func write<E: Error>(_ body: (inout OutputBuffer) throws(E) -> Void) throws(E) {
     guard !isDirect else {
-      let mark = mark()
-      guard !mark.isEmpty else { return try destination.write(body) }
+      guard let mark = mark?(), !mark.isEmpty else { return try destination.write(body) }
       return try destination.write { (out) throws(E) in
-        out.append(contentsOf: mark.utf8)
+        out.append(mark)
         let count = out.count
         try body(&out)
-        if out.count == count { return out.removeLast(mark.utf8.count) }
+        if out.count == count { return out.truncate(to: count - mark.utf8.count) }
         Self.mark(linesAfter: count, of: &out, with: mark)
       }
     }
-    var bytes: [UInt8] = []
+    var bytes = OutputBuffer()
     try body(&bytes)
     waitingBytes += bytes.count
-    pieces.append(.output(bytes))
+    pieces.append(.output(bytes.copyBytes()))
   }
 
   /// Inserts the mark after each line feed from `start` on, except the last byte.
-  private static func mark(linesAfter start: Int, of out: inout [UInt8], with mark: String) {
-    let lines = out[start...].dropLast().split(
+  private static func mark(linesAfter start: Int, of out: inout OutputBuffer, with mark: String) {
+    let text = out.copyBytes(from: start)
+    let lines = text.dropLast().split(
       separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    guard lines.count > 1, let last = out.last else { return }
-    var marked: [UInt8] = []
+    guard lines.count > 1, let last = text.last else { return }
+    out.truncate(to: start)
     for (index, line) in lines.enumerated() {
-      if index > 0 { marked += "\n\(mark)".utf8 }
-      marked += line
+      if index > 0 { out.append("\n\(mark)") }
+      out.append(Array(line))
     }
-    out.replaceSubrange(start..., with: marked + [last])
+    out.append(last)
   }
 
   /// Writes a line about the call to standard error, after the output so far; distinguished as output is.
   package func trace(_ line: String) {
-    remark(isDirect ? mark() + line : line)
+    remark(isDirect ? (mark?() ?? "") + line : line)
   }
 
   /// Writes `text` to standard error, after the output so far.

@@ -1,5 +1,6 @@
 import Glibc
 import Interceptors
+import Protobuf
 import System
 
 /// Buffered standard output, and text for standard error in the order of the output.
@@ -19,7 +20,7 @@ package final class StandardOutput {
   private var name = "standard output"
   /// Called before a write error ends the process.
   private var whenFailed: (() -> Void)?
-  private var buffer: [UInt8] = []
+  private var buffer = OutputBuffer()
   /// The number of bytes of the buffer that have been written.
   private var written = 0
   private var remarks: [Remark] = []
@@ -68,16 +69,16 @@ package final class StandardOutput {
 
   /// Appends `bytes` to the buffer.
   package func write(_ bytes: [UInt8]) {
-    write { $0.append(contentsOf: bytes) }
+    write { $0.append(bytes) }
   }
 
   /// Appends what `body` appends; nothing if it throws.
-  package func write<E: Error>(_ body: (inout [UInt8]) throws(E) -> Void) throws(E) {
+  package func write<E: Error>(_ body: (inout OutputBuffer) throws(E) -> Void) throws(E) {
     let count = buffer.count
     do throws(E) {
       try body(&buffer)
     } catch {
-      buffer.removeLast(buffer.count - count)
+      buffer.truncate(to: count)
       throw error
     }
     makeSafe(from: count)
@@ -88,15 +89,17 @@ package final class StandardOutput {
   /// Appends `bytes` to the buffer, without a flush.
   package func write(_ bytes: UnsafeRawBufferPointer) {
     let count = buffer.count
-    buffer.append(contentsOf: bytes)
+    buffer.append(bytes)
     makeSafe(from: count)
   }
 
   /// Escapes control characters in the new text for a terminal. Output to a pipe or a file is data, and is not
   /// changed.
   private func makeSafe(from start: Int) {
-    guard isTerminal, holdsText, let safe = TerminalText.escaped(printed: buffer[start...]) else { return }
-    buffer.replaceSubrange(start..., with: safe)
+    guard isTerminal, holdsText, let safe = TerminalText.escaped(printed: buffer.copyBytes(from: start)[...])
+    else { return }
+    buffer.truncate(to: start)
+    buffer.append(safe)
   }
 
   /// Writes `text` to standard error, after the output so far.
@@ -147,13 +150,13 @@ package final class StandardOutput {
       }
       let end = remarks.first?.offset ?? buffer.count
       guard end > written else { break }
-      let outcome = buffer.withUnsafeBytes {
+      let outcome = buffer.withBytes {
         stream.write(UnsafeRawBufferPointer(rebasing: $0[written..<end]))
       }
       switch outcome {
       case .wrote(let count):
         if error.terminal.transcript != nil {
-          error.terminal.record(buffer[written..<(written + count)])
+          error.terminal.record(buffer.copyBytes(from: written).prefix(count))
         }
         written += count
       case .full:
@@ -162,7 +165,7 @@ package final class StandardOutput {
       case .failed(let code): fail(code)
       }
     }
-    buffer.removeAll(keepingCapacity: true)
+    buffer.removeAll()
     written = 0
     return true
   }
@@ -179,7 +182,7 @@ package final class StandardOutput {
     let lost = waitingBytes
     for remark in remarks { error.write(remark.text) }
     remarks = []
-    buffer = []
+    buffer.removeAll()
     written = 0
     let message = Failure.Message(what: name, why: "\(lost) bytes were discarded: the reader stopped reading")
     error.report(ErrorReport(message, nil))

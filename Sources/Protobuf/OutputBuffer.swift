@@ -77,7 +77,8 @@ package struct OutputBuffer: ~Copyable {
     count &+= bytes.count
   }
 
-  mutating func append(_ bytes: [UInt8]) {
+  /// Appends bytes.
+  package mutating func append(_ bytes: [UInt8]) {
     bytes.withUnsafeBytes { append($0) }
   }
 
@@ -86,7 +87,8 @@ package struct OutputBuffer: ~Copyable {
     append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  mutating func append(_ text: String) {
+  /// Appends a text as UTF-8.
+  package mutating func append(_ text: String) {
     var text = text
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
@@ -99,8 +101,14 @@ package struct OutputBuffer: ~Copyable {
 
   /// Removes the bytes after the first `length`.
   @inline(__always)
-  mutating func truncate(to length: Int) {
+  package mutating func truncate(to length: Int) {
     if length < count { count = length }
+  }
+
+  /// Removes the first bytes.
+  package mutating func removeFirst(_ length: Int) {
+    UnsafeMutableRawPointer(base).copyMemory(from: base + length, byteCount: count - length)
+    count -= length
   }
 
   /// Moves the bytes after `position` by `distance`, which leaves a gap.
@@ -111,6 +119,7 @@ package struct OutputBuffer: ~Copyable {
     count += distance
   }
 
+  /// The bytes from `start` on.
   package borrowing func copyBytes(from start: Int = 0) -> [UInt8] {
     [UInt8](UnsafeRawBufferPointer(start: base + start, count: count - start))
   }

@@ -58,4 +58,18 @@ package protocol ResponseReceiver: AnyObject {
   /// This is `receive(.responseMessage)` for bytes in the buffer of the transport, which an event cannot contain: a
   /// message that no interceptor wants passes from libcurl's buffer to the output without a copy.
   func receive(message: RawSpan)
+  /// Receives serialized messages that lie one after the other in a piece of the response, as `receive(message:)` for
+  /// each. By default it is called for each.
+  ///
+  /// - Parameters:
+  ///   - ranges: The places of the messages in the piece, in bytes.
+  ///   - piece: A piece of the response's body, which is valid during this call only.
+  func receive(messages ranges: [Range<Int>], of piece: RawSpan)
+}
+
+extension ResponseReceiver {
+  /// Receives each message.
+  package func receive(messages ranges: [Range<Int>], of piece: RawSpan) {
+    for range in ranges { receive(message: piece.extracting(range)) }
+  }
 }

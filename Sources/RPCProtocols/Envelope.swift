@@ -49,6 +49,9 @@ struct EnvelopeLimits {
 ///
 /// An envelope that lies within one piece is not copied.
 struct EnvelopeReader {
+  /// The maximum memory that is reserved for a length that a server announces, and kept for the next envelope, in bytes.
+  private static let keptBytes = 4 << 20
+
   private let limits: EnvelopeLimits
   /// The beginning of an incomplete envelope: prefix and message.
   private var partial: [UInt8] = []
@@ -60,43 +63,62 @@ struct EnvelopeReader {
   /// The number of bytes held of an incomplete envelope.
   var pendingBytes: Int { partial.count }
 
-  /// Reads the next piece and calls `body` with the flags and the message of each complete envelope, until it
-  /// returns `false`.
+  /// Finds the complete envelopes without flags that follow one another in a piece.
   ///
-  /// - Returns: The number of bytes of the piece that were not read.
+  /// - Parameters:
+  ///   - piece: The next piece of the stream.
+  ///   - offset: Where the next envelope starts, in bytes; moved behind those that were found.
+  ///   - ranges: Receives the places of their messages. Any other envelope, and one over the limit, is left to `read`.
+  func plainMessages(in piece: RawSpan, from offset: inout Int, _ ranges: inout [Range<Int>]) {
+    guard partial.isEmpty else { return }
+    var next = offset
+    while piece.byteCount - next >= Envelope.prefixBytes {
+      let start = next + Envelope.prefixBytes
+      guard piece.unsafeLoad(fromByteOffset: next, as: UInt8.self) == 0,
+        let length = try? messageLength(piece, at: next), piece.byteCount - start >= length
+      else { break }
+      next = start + length
+      ranges.append(start..<next)
+    }
+    offset = next
+  }
+
+  /// Reads the next envelope of a piece, or as much of it as the piece has.
+  ///
+  /// - Parameters:
+  ///   - piece: The next piece of the stream.
+  ///   - offset: Where to read, in bytes; moved behind what was read.
+  ///   - body: Receives the flags and the message of an envelope that is complete now.
   mutating func read(
-    _ piece: RawSpan, _ body: (UInt8, RawSpan) throws(RPCError) -> Bool
-  ) throws(RPCError) -> Int {
-    var offset = 0
-    while offset < piece.byteCount {
-      if partial.isEmpty, piece.byteCount - offset >= Envelope.prefixBytes {
-        let length = try messageLength(piece, at: offset)
-        let start = offset + Envelope.prefixBytes
-        if piece.byteCount - start >= length {
-          let flags = piece.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-          offset = start + length
-          guard try body(flags, piece.extracting(start..<offset)) else { return piece.byteCount - offset }
-          continue
-        }
-      }
-      offset += try complete(piece, from: offset)
-      if try isComplete {
-        let whole = partial
-        partial = []
-        let flags = whole[0]
-        guard try body(flags, whole.span.bytes.extracting(Envelope.prefixBytes..<whole.count)) else {
-          return piece.byteCount - offset
-        }
+    _ piece: RawSpan, from offset: inout Int, _ body: (UInt8, RawSpan) throws(RPCError) -> Void
+  ) throws(RPCError) {
+    if partial.isEmpty, piece.byteCount - offset >= Envelope.prefixBytes {
+      let length = try messageLength(piece, at: offset)
+      let start = offset + Envelope.prefixBytes
+      if piece.byteCount - start >= length {
+        let flags = piece.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+        offset = start + length
+        return try body(flags, piece.extracting(start..<offset))
       }
     }
-    return 0
+    offset += try complete(piece, from: offset)
+    guard try isComplete else { return }
+    var whole = partial
+    partial = []
+    try body(whole[0], whole.span.bytes.extracting(Envelope.prefixBytes..<whole.count))
+    if whole.capacity <= Self.keptBytes {
+      whole.removeAll(keepingCapacity: true)
+      partial = whole
+    }
   }
 
   /// Appends bytes of the piece to the partial envelope: first up to its prefix, then up to its end.
   private mutating func complete(_ piece: RawSpan, from offset: Int) throws(RPCError) -> Int {
     var wanted = Envelope.prefixBytes - partial.count
     if wanted <= 0 {
-      wanted = Envelope.prefixBytes + (try messageLength(partial.span.bytes, at: 0)) - partial.count
+      let length = try messageLength(partial.span.bytes, at: 0)
+      partial.reserveCapacity(min(Envelope.prefixBytes + length, Self.keptBytes))
+      wanted = Envelope.prefixBytes + length - partial.count
     }
     let taken = min(wanted, piece.byteCount - offset)
     piece.extracting(offset..<(offset + taken)).withUnsafeBytes { partial.append(contentsOf: $0) }

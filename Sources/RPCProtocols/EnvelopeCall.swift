@@ -23,6 +23,8 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   private var reader: EnvelopeReader
   /// The message of a response that is not a stream.
   private var single = SingleResponse()
+  /// The places of messages that are delivered together; its memory serves the next piece.
+  private var plain: [Range<Int>] = []
   private(set) var receivedMessages = 0
   private(set) var receivedMessageBytes = 0
   private var compressor: MessageCompressor
@@ -87,21 +89,35 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       // "Responses").
       if case .status(_, let head) = state { try expectEnvelopes(head, hasStatus: true) }
       if case .last = state { throw .dataAfterEnd }
-      guard isReading else { return nil }
-      let unreadBytes = try reader.read(body) { (flags, message) throws(RPCError) in
-        if flags == 0 {
+      var offset = 0
+      while isReading, offset < body.byteCount {
+        deliverPlainMessages(of: body, from: &offset, receiver)
+        guard offset < body.byteCount else { break }
+        try reader.read(body, from: &offset) { (flags, message) throws(RPCError) in
+          guard flags == 0 else { return try receive(message, flags: flags, receiver) }
           reportSize(message.byteCount, message.byteCount, nil)
           try deliver(message, receiver)
-        } else {
-          try receive(message, flags: flags, receiver)
         }
-        return isReading
       }
-      if unreadBytes > 0, case .last = state { throw .dataAfterEnd }
+      if offset < body.byteCount, case .last = state { throw .dataAfterEnd }
       return nil
     } catch {
       return fail(error)
     }
+  }
+
+  /// Delivers the next messages of a piece that are complete and not compressed, all at once.
+  private func deliverPlainMessages(
+    of piece: RawSpan, from offset: inout Int, _ receiver: any ResponseReceiver
+  ) {
+    guard parameters.kind.serverStreams, onMessageSize == nil else { return }
+    let start = offset
+    reader.plainMessages(in: piece, from: &offset, &plain)
+    guard !plain.isEmpty else { return }
+    receivedMessages += plain.count
+    receivedMessageBytes += offset - start - plain.count * Envelope.prefixBytes
+    receiver.receive(messages: plain, of: piece)
+    plain.removeAll(keepingCapacity: true)
   }
 
   func receive(trailers: Headers, _ receiver: any ResponseReceiver) -> ResponseEnd? {

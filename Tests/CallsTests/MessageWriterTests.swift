@@ -20,16 +20,17 @@ struct MessageWriterTests {
     let found = try #require(try pool.service(named: "shop.Orders")?.method(named: method))
     let plan = try CallPlan(arguments, settings, (pool, found), reflection: nil, sharesConnection: false)
     let writer = MessageWriter(plan, isTerminal: false)
-    var wire: [UInt8] = []
-    var typed: [UInt8] = []
+    var wire = OutputBuffer()
+    var typed = OutputBuffer()
     for text in messages {
       let message = try Message(found.output, json: Array(text.utf8))
       let bytes = settings.codec == .json ? Array(text.utf8) : message.serialized()
       try writer.append(bytes.span.bytes, to: &wire)
       try writer.append(message, to: &typed)
     }
-    #expect(wire == typed)
-    return String(decoding: wire, as: UTF8.self)
+    let text = wire.copyBytes()
+    #expect(text == typed.copyBytes())
+    return String(decoding: text, as: UTF8.self)
   }
 
   @Test(arguments: [

@@ -18,7 +18,7 @@ struct CallOutputTests {
     return String(decoding: written, as: UTF8.self)
   }
 
-  private func write(_ text: String, to output: CallOutput) { output.write { $0 += Array(text.utf8) } }
+  private func write(_ text: String, to output: CallOutput) { output.write { $0.append(text) } }
 
   @Test func keepsOrderOfOutputAndNotices() throws {
     let text = try transcript { standard in
@@ -53,7 +53,7 @@ struct CallOutputTests {
       let output = CallOutput(standard, isDirect: isDirect)
       #expect(throws: Unwritable.self) {
         try output.write { (bytes) throws(Unwritable) in
-          bytes += [0x78]
+          bytes.append(0x78)
           throw Unwritable()
         }
       }

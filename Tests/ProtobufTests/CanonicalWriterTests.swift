@@ -14,10 +14,12 @@ import Testing
   }
 
   private func checkText(_ type: MessageType, _ bytes: [UInt8], _ options: TextEncodingOptions) {
-    var out: [UInt8] = [0]
+    var text = OutputBuffer()
+    text.append(0)
     let result = Result { () throws(DecodeError) in
-      try type.appendText(of: bytes.span.bytes, options: options, to: &out)
+      try type.appendText(of: bytes.span.bytes, options: options, to: &text)
     }
+    let out = text.copyBytes()
     let message = Result { () throws(DecodeError) in try Message(type, serialized: bytes) }
     switch (result, message) {
     case (.success, .success(let message)):

@@ -37,8 +37,9 @@ package final class CallPrinter: CallObserver {
   package weak var feeder: RequestFeeder?
   /// Whether flow control allows more request messages now.
   package private(set) var wantsInput = true
-  /// The call; its flow control follows the output.
-  package weak var call: Call?
+  /// The call until its end; its flow control follows the output. Not weak: an object that has weak references is retained
+  /// slowly, and a call is retained for each message.
+  package var call: Call?
   /// Called with each response message when it is received.
   package var onResponse: ((Payload) -> Void)?
   /// Reports the types of a message that can be looked up; such a message is not printed yet.
@@ -113,7 +114,8 @@ package final class CallPrinter: CallObserver {
       if held == nil, let missing = lookup?.missing(among: end.error?.details.map(\.typeName) ?? []) {
         return hold(event, for: missing)
       }
-    case .requestMessage, .requestEnd, .metrics: break
+    case .metrics: call = nil
+    case .requestMessage, .requestEnd: break
     }
     guard held == nil else { return add(.event(event)) }
     let missing = try print(event)
@@ -313,14 +315,15 @@ package final class CallPrinter: CallObserver {
   /// Prints a message, which `append` writes.
   ///
   /// - Returns: The types that must be looked up first; then it is not printed.
-  private func print(bytes: Int, _ append: (inout [UInt8]) throws -> Void) throws(RPCError) -> [String] {
+  private func print(bytes: Int, _ append: (inout OutputBuffer) throws -> Void) throws(RPCError) -> [String] {
     if isLimitReached { return [] }
     do {
       switch plan.format {
       case .none: break
       case .events:
-        var json: [UInt8] = []
-        try append(&json)
+        var out = OutputBuffer()
+        try append(&out)
+        let json = out.copyBytes()
         try lookup?.check(json[...])
         var event = event("message")
         event.add("index", received)
@@ -333,8 +336,12 @@ package final class CallPrinter: CallObserver {
         try output.write { out in
           let start = out.count
           try append(&out)
-          try lookup?.check(out[start...])
-          if plan.usesColor { out.replaceSubrange(start..., with: JSONColor.colored(out[start...])) }
+          if let lookup { try lookup.check(out.copyBytes(from: start)[...]) }
+          if plan.usesColor {
+            let colored = JSONColor.colored(out.copyBytes(from: start))
+            out.truncate(to: start)
+            out.append(colored)
+          }
           out.append(UInt8(ascii: "\n"))
         }
       }
@@ -357,7 +364,7 @@ package final class CallPrinter: CallObserver {
 
   func write(_ event: JSONObject) {
     let line = event.line
-    output.write { $0 += line }
+    output.write { $0.append(line) }
   }
 
   func event(_ name: String) -> JSONObject {

@@ -25,10 +25,6 @@ package final class MessageWriter {
   private let isTerminal: Bool
   /// Whether unknown fields are part of text and binary output.
   private let unknownFields: UnknownFields
-  /// The length of JSON above which its memory is not kept for the next message.
-  private static let keptBytes = 1 << 20
-  /// The JSON of one message, whose memory serves the next.
-  private var json = OutputBuffer()
 
   /// Creates a writer.
   ///
@@ -49,7 +45,7 @@ package final class MessageWriter {
   }
 
   /// Appends a message encoded with the call's codec.
-  package func append(_ message: RawSpan, to out: inout [UInt8]) throws {
+  package func append(_ message: RawSpan, to out: inout OutputBuffer) throws {
     if filter != nil, codec == .proto { return try append(Message(type, serialized: message), to: &out) }
     switch (codec, format) {
     case (.proto, .binary): append(binary: try output(message), to: &out)
@@ -57,10 +53,7 @@ package final class MessageWriter {
       try type.appendText(of: message, options: textEncoding, to: &out)
       endText(&out)
     case (.proto, _):
-      json.removeAll()
-      try transcoder.transcode(serialized: message, into: &json)
-      json.withBytes { out.append(contentsOf: $0) }
-      if json.count > Self.keptBytes { json = OutputBuffer() }
+      try transcoder.transcode(serialized: message, into: &out)
     case (.json, _):
       // Decode and encode it, to check it and apply the options. A server may know more fields.
       let lenient = JSONDecodingOptions(allowUnknownFields: true)
@@ -69,17 +62,19 @@ package final class MessageWriter {
   }
 
   /// Appends a message.
-  package func append(_ message: Message, to out: inout [UInt8]) throws {
+  package func append(_ message: Message, to out: inout OutputBuffer) throws {
     if let filter {
+      var text: [UInt8] = []
+      defer { out.append(text) }
       return try filter.append(
-        message, options: transcoder.encoding, escapesControls: isTerminal, to: &out)
+        message, options: transcoder.encoding, escapesControls: isTerminal, to: &text)
     }
     switch format {
     case .binary: append(binary: try output(message.serialized().span.bytes), to: &out)
     case .text:
-      out += message.text(options: textEncoding)
+      out.append(message.text(options: textEncoding))
       endText(&out)
-    default: out += try message.json(options: transcoder.encoding)
+    default: out.append(try message.json(options: transcoder.encoding))
     }
   }
 
@@ -91,15 +86,16 @@ package final class MessageWriter {
     }
   }
 
-  private func append(binary bytes: [UInt8], to out: inout [UInt8]) {
-    if isSequence { out.append(delimited: bytes) } else { out += bytes }
+  private func append(binary bytes: [UInt8], to out: inout OutputBuffer) {
+    if isSequence { out.appendVarint(UInt64(bytes.count)) }
+    out.append(bytes)
   }
 
   private var textEncoding: TextEncodingOptions {
     TextEncodingOptions(singleLine: isSequence, unknownFields: unknownFields == .show)
   }
 
-  private func endText(_ out: inout [UInt8]) {
+  private func endText(_ out: inout OutputBuffer) {
     if isSequence { out.append(UInt8(ascii: "\n")) }
   }
 }

@@ -78,6 +78,7 @@ package final class Chain: ResponseReceiver {
   }
 
   deinit {
+    sink.chain = nil
     sink.close()
   }
 
@@ -181,6 +182,15 @@ package final class Chain: ResponseReceiver {
       caller?.receive(message: message)
     } else {
       enter(.responseMessage(MessageForms(bytes: message.copyBytes())))
+    }
+  }
+
+  /// Receives messages as `receive(message:)` does. The caller is retained once for all of them.
+  package func receive(messages ranges: [Range<Int>], of piece: RawSpan) {
+    guard let caller else { return }
+    for range in ranges {
+      let message = piece.extracting(range)
+      if letsResponsesThrough { caller.receive(message: message) } else { receive(message: message) }
     }
   }
 

@@ -5,7 +5,8 @@ import Synchronization
 /// The part of a chain that tokens and contexts refer to: it takes their verdicts and commands. Other threads use
 /// nothing else of the chain.
 ///
-/// Tokens refer to it strongly: a weak reference to the chain would cost a side-table access for each token.
+/// Tokens refer to it strongly, and the chain takes its own reference from it in the end: an object that has weak
+/// references is retained slowly, and a chain is retained for each message.
 final class TokenSink: @unchecked Sendable {
   enum Command: Sendable {
     case verdict(TokenID, Verdict)
@@ -26,7 +27,7 @@ final class TokenSink: @unchecked Sendable {
   }
 
   // Used on the loop's thread only.
-  weak var chain: Chain?
+  unowned var chain: Chain?
   /// Retains the nodes that tokens refer to: a token may outlive the chain.
   var nodes: [PipelineNode] = []
   /// The number of the last value that was delivered, at any node.

@@ -25,13 +25,11 @@ extension MessageType {
   /// Appends the text format of a serialized message, as ``Message/text(options:)`` writes it, without building the
   /// message. On an error nothing is appended.
   package func appendText(
-    of serialized: RawSpan, options: TextEncodingOptions, to out: inout [UInt8]
+    of serialized: RawSpan, options: TextEncodingOptions, to out: inout OutputBuffer
   ) throws(DecodeError) {
-    var text = OutputBuffer()
     try serialized.withUnsafeBytes { (bytes) throws(DecodeError) in
-      _ = try TextPrinter.print(bytes, type: node, options: options, into: &text)
+      _ = try TextPrinter.print(bytes, type: node, options: options, into: &out)
     }
-    text.withBytes { out.append(contentsOf: $0) }
   }
 }
 
