@@ -200,9 +200,10 @@ $(GENERATED)/.done: $(VENV)/.done $(wildcard Tests/Servers/*.proto) Tests/Server
 	$(VENV)/bin/python Tests/Servers/generate.py $(GENERATED)
 	touch $@
 
-bench: release plugins servers bench-packages ## Measure: ratios in one run, and instructions counted
+bench: release plugins servers bench-packages debian-go ## Measure: ratios in one run, and instructions counted
 	$(SWIFT_RELEASE_OF) ProtobufBenchmark
 	$(SWIFT_RELEASE_OF) ChainBenchmark
+	@scripts/need $(PLOT_PACKAGES)
 	scripts/bench
 	scripts/bench-chain
 	PYTHON=$(VENV)/bin/python scripts/bench-protobuf

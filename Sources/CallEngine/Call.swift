@@ -10,6 +10,8 @@ import Transport
 package final class Call {
   /// The maximum time that interceptors may hold the metrics after the end.
   private static let reportTime = Duration.seconds(5)
+  /// The length of an encoded message above which its memory is not kept for the next, in bytes.
+  private static let keptBytes = 1 << 16
 
   private let prepared: PreparedRequest
   private let chain: Chain
@@ -28,8 +30,10 @@ package final class Call {
   /// The number of sent messages that were reported; later attempts send them again.
   private var sent = 0
   private var received = 0
-  /// The attempt that responded last, or the latest.
-  private weak var exchange: Exchange?
+  /// The attempt that responded last, or the latest; nil at the end.
+  private var exchange: Exchange?
+  /// The last request message that was encoded; its memory serves the next.
+  private var encoded = OutputBuffer()
 
   init(
     _ prepared: PreparedRequest, environment: ChainEnvironment, subrequests: ClientSubrequestTransport?,
@@ -66,9 +70,9 @@ package final class Call {
     guard !chain.wantsRequestMessages, request.codec == .proto else {
       return .typed(try Message(type, json: json, options: options))
     }
-    var bytes: [UInt8] = []
-    try JSONTranscoder(type, decoding: options).transcode(json: json, into: &bytes)
-    return .bytes(bytes)
+    defer { if encoded.count > Self.keptBytes { encoded = OutputBuffer() } else { encoded.removeAll() } }
+    try JSONTranscoder(type, decoding: options).transcode(json: json.span.bytes, into: &encoded)
+    return .bytes(encoded.copyBytes())
   }
 
   /// Encodes a request message from text format.
@@ -261,6 +265,7 @@ extension Call: ChainCaller {
 
   package func finished(_ outcome: Outcome) {
     liveCalls.remove(self)
+    exchange = nil
     if let timer { loop.cancel(timer) }
     subrequests?.end()
   }

@@ -32,8 +32,7 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var body: [UInt8] = []
   private var measured = CallMetrics()
   private var measuredPeer: String?
-  /// Messages that the transfer has and libcurl has not read: the end of each in the body, and its size.
-  private var untaken: [(end: Int, size: MessageSize)] = []
+  private var unsent = UnsentMessages()
   private var bodyBytes = 0
   private var hasResponse = false
   private var begin = MonotonicClock.now
@@ -74,13 +73,13 @@ final class Exchange: ChainTransport, TransferDelegate {
       switch state {
       case .collecting:
         try wire.encode(bytes, into: &body)
-        untaken.append((body.count, size(bytes.count, on: body.count - bodyBytes)))
+        unsent.append(end: body.count, size(bytes.count, on: body.count - bodyBytes))
         bodyBytes = body.count
       case .open(let transfer):
         var piece: [UInt8] = []
         try wire.encode(bytes, into: &piece)
         bodyBytes += piece.count
-        untaken.append((bodyBytes, size(bytes.count, on: piece.count)))
+        unsent.append(end: bodyBytes, size(bytes.count, on: piece.count))
         transfer.send(piece)
       case .idle, .ended: break
       }
@@ -160,10 +159,7 @@ final class Exchange: ChainTransport, TransferDelegate {
       if httpRequest.method == "GET" {
         // The message is in the URL, and the body is empty.
         body = []
-        for index in untaken.indices {
-          untaken[index].end = 0
-          untaken[index].size.wireBytes = nil
-        }
+        unsent.moveIntoURL()
       }
       let transfer = try Transfer(
         httpRequest, body: isSentAsItComes ? .stream : .whole(body),
@@ -244,11 +240,10 @@ final class Exchange: ChainTransport, TransferDelegate {
   }
 
   func transfer(sentBytes: Int) {
-    while let next = untaken.first, next.end <= sentBytes {
-      untaken.removeFirst()
-      call.isSent(message: measured.sentMessages, next.size)
+    while let size = unsent.popFirst(before: sentBytes) {
+      call.isSent(message: measured.sentMessages, size)
       measured.sentMessages += 1
-      measured.sentMessageBytes += next.size.bytes
+      measured.sentMessageBytes += size.bytes
     }
   }
 

@@ -19,7 +19,8 @@ package final class Transfer {
   private static let drainTime = Duration.seconds(1)
 
   unowned let loop: EventLoop
-  private weak var delegate: (any TransferDelegate)?
+  /// Until the end of the exchange.
+  private var delegate: (any TransferDelegate)?
   private let easy: EasyHandle
   /// Keeps the handle after the end, if another transfer can use it; nil if it has none that can.
   private var pool: EasyHandlePool?

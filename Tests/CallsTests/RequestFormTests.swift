@@ -11,7 +11,9 @@ struct RequestFormTests {
     var splitter = MessageSplitter(form.framing)
     splitter.append(data)
     splitter.finish()
-    return #expect(throws: Failure.self) { while try splitter.next(of: "file", form) != nil {} }
+    return #expect(throws: Failure.self) {
+      while try splitter.next(of: RequestOrigin("file", form)) != nil {}
+    }
   }
 
   @Test func namesSourceInFailure() throws {

@@ -133,7 +133,7 @@ package struct CallSettings {
   ///
   /// - Parameter console: Where they are printed.
   mutating func noteData(_ console: Console) {
-    let typed: Set<String> = isatty(0) == 1 ? ["-d", "standard input"] : ["-d"]
+    let typed = isatty(0) == 1 ? ["-d", "standard input"] : ["-d"]
     requestForm.notes = DataNotes(typed: typed) { console.error.remark($0) }
   }
 

@@ -5,7 +5,7 @@ import Protobuf
 package final class DataNotes: Equatable {
   private let print: (String) -> Void
   /// The names of the typed sources; nil if all are.
-  private let typed: Set<String>?
+  private let typed: [String]?
   /// Whether text in bytes fields is still to be noted.
   private(set) var refusesText = true
   private var isReferenceNoted = false
@@ -15,7 +15,7 @@ package final class DataNotes: Equatable {
   /// - Parameters:
   ///   - typed: The names of the sources that are typed; nil if all are. Data of files and pipes is not noted.
   ///   - print: Prints a note.
-  package init(typed: Set<String>? = nil, print: @escaping (String) -> Void) {
+  package init(typed: [String]? = nil, print: @escaping (String) -> Void) {
     self.typed = typed
     self.print = print
   }

@@ -5,23 +5,40 @@ import CallEngine
 import RPCProtocols
 import System
 
+/// What the messages of one source have in common. An object, so that each message refers to it at little cost.
+package final class RequestOrigin {
+  /// The name of the source, for errors.
+  let source: String
+  let form: RequestForm
+
+  init(_ source: String, _ form: RequestForm) {
+    self.source = source
+    self.form = form
+  }
+}
+
 /// An undecoded request message.
 package struct RequestMessage {
-  /// The name of its source, for errors.
-  package let source: String
+  private let origin: RequestOrigin
   /// Its position in the source.
   package let start: TextPosition
   package let bytes: [UInt8]
-  package let form: RequestForm
   /// The whole argument of `-d` that it is part of; nil for other sources.
   var argument: String?
 
   package init(source: String, start: TextPosition, bytes: [UInt8], form: RequestForm) {
-    self.source = source
+    self.init(RequestOrigin(source, form), start: start, bytes: bytes)
+  }
+
+  init(_ origin: RequestOrigin, start: TextPosition, bytes: [UInt8]) {
+    self.origin = origin
     self.start = start
     self.bytes = bytes
-    self.form = form
   }
+
+  /// The name of its source, for errors.
+  package var source: String { origin.source }
+  package var form: RequestForm { origin.form }
 
   /// Encodes the message in the form that the call's chain and codec need.
   ///
@@ -360,8 +377,9 @@ package enum RequestData {
     from splitter: inout MessageSplitter, _ source: String, _ form: RequestForm, of argument: String? = nil
   ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
+    let origin = RequestOrigin(source, form)
     do {
-      while var message = try splitter.next(of: source, form) {
+      while var message = try splitter.next(of: origin) {
         message.argument = argument
         messages.append(message)
       }

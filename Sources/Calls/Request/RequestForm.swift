@@ -35,13 +35,13 @@ package struct RequestForm: Equatable {
 extension MessageSplitter {
   /// The next complete message; nil if more data is needed or, at the end, if there are no more.
   ///
-  /// - Parameter source: The name of the data.
+  /// - Parameter origin: The name of the data, and its form.
   /// - Throws: `Failure` if the data cannot be split.
-  mutating func next(of source: String, _ form: RequestForm) throws(Failure) -> RequestMessage? {
+  mutating func next(of origin: RequestOrigin) throws(Failure) -> RequestMessage? {
     do {
-      return try next().map { RequestMessage(source: source, start: $0.start, bytes: $0.bytes, form: form) }
+      return try next().map { RequestMessage(origin, start: $0.start, bytes: $0.bytes) }
     } catch {
-      throw Failure(.input, source, error.description, hint: error.hint, place: place(of: error))
+      throw Failure(.input, origin.source, error.description, hint: error.hint, place: place(of: error))
     }
   }
 

@@ -29,9 +29,7 @@ package final class RequestReader<Ready> {
   /// A file or standard input that is being read.
   private struct Stream {
     let descriptor: Int32
-    /// Its name in errors.
-    let name: String
-    let form: RequestForm
+    let origin: RequestOrigin
     /// Whether it is typed on a terminal.
     let isTyped: Bool
     var splitter: MessageSplitter
@@ -101,11 +99,11 @@ package final class RequestReader<Ready> {
 
   /// The next message of the stream; nil if there is none yet, or if the stream has ended and was closed.
   private func nextOfStream() throws(Failure) -> RequestMessage? {
-    guard let name = stream?.name, let form = stream?.form else { return nil }
-    if let message = try stream?.splitter.next(of: name, form) { return message }
+    guard let origin = stream?.origin else { return nil }
+    if let message = try stream?.splitter.next(of: origin) { return message }
     if let stream, stream.isTyped, stream.endsLine, stream.splitter.isInsideString {
       throw Failure(
-        .input, name, "missing closing quote \"", hint: "write \\n for a line feed within a string")
+        .input, origin.source, "missing closing quote \"", hint: "write \\n for a line feed within a string")
     }
     if stream?.isAtEnd == true { closeStream() }
     return nil
@@ -114,8 +112,9 @@ package final class RequestReader<Ready> {
   private func open(_ path: String, _ form: RequestForm) throws(Failure) {
     do {
       stream = Stream(
-        descriptor: try FileContents.open(path), name: path == "-" ? "standard input" : path,
-        form: form, isTyped: path == "-" && isatty(0) == 1, splitter: MessageSplitter(form.framing))
+        descriptor: try FileContents.open(path),
+        origin: RequestOrigin(path == "-" ? "standard input" : path, form),
+        isTyped: path == "-" && isatty(0) == 1, splitter: MessageSplitter(form.framing))
     } catch {
       throw Failure(.input, path, error.why)
     }
@@ -135,7 +134,7 @@ package final class RequestReader<Ready> {
 
   private func readPiece() {
     // Do not copy the stream: with a second reference to its data, each piece would copy all of it.
-    guard let descriptor = stream?.descriptor, let name = stream?.name else { return }
+    guard let descriptor = stream?.descriptor, let name = stream?.origin.source else { return }
     pause()
     do {
       let piece = try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
