@@ -208,11 +208,9 @@ bench: release plugins servers bench-packages debian-go ## Measure: ratios in on
 	scripts/bench-chain
 	PYTHON=$(VENV)/bin/python scripts/bench-protobuf
 
-# Without leak detection: LeakSanitizer does not see a pointer that the Swift runtime shifts or tags, such as that of the
-# side table of weak references and those in cases of enums, and reports objects that are alive. A list of suppressions would
-# have to name the allocation of arrays. The fuzz targets (scripts/fuzz) do run with leak detection.
-sanitize: build-packages ## Run the unit tests under AddressSanitizer
-	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path $(BUILD)/address $(SWIFT_FLAGS)
+sanitize: build-packages ## Run the unit tests under AddressSanitizer, with detection of leaks in C code
+	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt:print_suppressions=0 \
+	  swift test --sanitize=address --scratch-path $(BUILD)/address $(SWIFT_FLAGS)
 
 # The lock of the tests and of the program is one that the sanitizer sees (Sources/Protobuf/Locked.swift).
 sanitize-threads: build-packages ## Run the unit tests under ThreadSanitizer

@@ -10,7 +10,7 @@ import Transport
 package final class Call {
   /// The maximum time that interceptors may hold the metrics after the end.
   private static let reportTime = Duration.seconds(5)
-  /// The length of an encoded message above which its memory is not kept for the next, in bytes.
+  /// The memory of an encoded message that is kept for the next, at most, in bytes.
   private static let keptBytes = 1 << 16
 
   private let prepared: PreparedRequest
@@ -70,7 +70,7 @@ package final class Call {
     guard !chain.wantsRequestMessages, request.codec == .proto else {
       return .typed(try Message(type, json: json, options: options))
     }
-    defer { if encoded.count > Self.keptBytes { encoded = OutputBuffer() } else { encoded.removeAll() } }
+    defer { encoded.removeAll(keepingBytes: Self.keptBytes) }
     try JSONTranscoder(type, decoding: options).transcode(json: json.span.bytes, into: &encoded)
     return .bytes(encoded.copyBytes())
   }

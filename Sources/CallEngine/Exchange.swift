@@ -25,9 +25,11 @@ final class Exchange: ChainTransport, TransferDelegate {
   private let prepared: PreparedRequest
   private let loop: EventLoop
   private let wire: any WireProtocol
-  // Strong: the chain releases the exchange when it has finished. Objects with weak references are retained slowly.
+  // Objects that have weak references are retained slowly, and these two are for each message. The chain releases the
+  // exchange when it has finished.
   private let chain: Chain
-  private let call: Call
+  /// Nil after the end of the attempt.
+  private var call: Call?
   private var state = State.idle
   private var body: [UInt8] = []
   private var measured = CallMetrics()
@@ -52,7 +54,7 @@ final class Exchange: ChainTransport, TransferDelegate {
     self.call = call
     wire = prepared.makeWire()
     guard request.reportsSizes else { return }
-    wire.onMessageSize = { size in call.receive(wire: .responseMessage(size)) }
+    wire.onMessageSize = { [unowned self] size in self.call?.receive(wire: .responseMessage(size)) }
   }
 
   private var request: CallRequest { _read { yield prepared.request } }
@@ -143,7 +145,7 @@ final class Exchange: ChainTransport, TransferDelegate {
 
   /// Schedules the timeout of the attempt, which fails alone if the call has more time.
   private func keepTime() {
-    guard let deadline, call.deadline.map({ deadline < $0 }) ?? true else { return }
+    guard let deadline, call?.deadline.map({ deadline < $0 }) ?? true else { return }
     let limit = (deadline - begin).roundedToMilliseconds
     timer = loop.schedule(at: deadline) { [weak self] in
       self?.fail(RPCError(.deadlineExceeded, "the attempt took longer than \(limit)", origin: .client))
@@ -168,7 +170,7 @@ final class Exchange: ChainTransport, TransferDelegate {
       state = .open(transfer)
       url = httpRequest.url
       if !wantsResponse { transfer.pauseReceiving() }
-      call.isSent(start, httpRequest)
+      call?.isSent(start, httpRequest)
     } catch let error as RPCError {
       fail(error)
     } catch let error as TransportError {
@@ -198,6 +200,7 @@ final class Exchange: ChainTransport, TransferDelegate {
       if isComplete { transfer.finish() } else { transfer.close() }
     }
     state = .ended
+    call = nil
     diagnosis?.cancel()
     if let timer { loop.cancel(timer) }
     if let endTimer { loop.cancel(endTimer) }
@@ -209,7 +212,7 @@ final class Exchange: ChainTransport, TransferDelegate {
 
   func receive(head: ResponseStart) {
     hasResponse = true
-    call.responds(self)
+    call?.responds(self)
     // A message without bytes in the body was sent before the response.
     transfer(sentBytes: 0)
     measured.firstByte = .now - begin
@@ -240,8 +243,8 @@ final class Exchange: ChainTransport, TransferDelegate {
   }
 
   func transfer(sentBytes: Int) {
-    while let size = unsent.popFirst(before: sentBytes) {
-      call.isSent(message: measured.sentMessages, size)
+    while let size = unsent.popFirst(sentBytes: sentBytes) {
+      call?.isSent(message: measured.sentMessages, size)
       measured.sentMessages += 1
       measured.sentMessageBytes += size.bytes
     }

@@ -22,7 +22,7 @@ struct UnsentMessages {
   /// Removes the first message if libcurl has read it; nil if it has not.
   ///
   /// - Parameter sentBytes: The bytes of the body that libcurl has read.
-  mutating func popFirst(before sentBytes: Int) -> MessageSize? {
+  mutating func popFirst(sentBytes: Int) -> MessageSize? {
     guard head < entries.count, entries[head].end <= sentBytes else { return nil }
     defer {
       head += 1

@@ -156,7 +156,7 @@ package final class StandardOutput {
       switch outcome {
       case .wrote(let count):
         if error.terminal.transcript != nil {
-          error.terminal.record(buffer.copyBytes(from: written).prefix(count))
+          buffer.withBytes { error.terminal.record($0[written..<(written + count)]) }
         }
         written += count
       case .full:
@@ -165,7 +165,7 @@ package final class StandardOutput {
       case .failed(let code): fail(code)
       }
     }
-    buffer.removeAll()
+    buffer.removeAll(keepingBytes: Self.mostBytes)
     written = 0
     return true
   }
@@ -182,7 +182,7 @@ package final class StandardOutput {
     let lost = waitingBytes
     for remark in remarks { error.write(remark.text) }
     remarks = []
-    buffer.removeAll()
+    buffer.removeAll(keepingBytes: 0)
     written = 0
     let message = Failure.Message(what: name, why: "\(lost) bytes were discarded: the reader stopped reading")
     error.report(ErrorReport(message, nil))

@@ -29,6 +29,11 @@ package struct OutputBuffer: ~Copyable {
   /// Removes the bytes and keeps the capacity.
   package mutating func removeAll() { count = 0 }
 
+  /// Removes the bytes, and frees the memory if there is more than `limit` bytes of it.
+  package mutating func removeAll(keepingBytes limit: Int) {
+    if capacity > limit { self = OutputBuffer() } else { count = 0 }
+  }
+
   /// Calls `body` with the bytes, which are valid during the call only.
   package borrowing func withBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
@@ -107,6 +112,7 @@ package struct OutputBuffer: ~Copyable {
 
   /// Removes the first bytes.
   package mutating func removeFirst(_ length: Int) {
+    precondition(length <= count)
     UnsafeMutableRawPointer(base).copyMemory(from: base + length, byteCount: count - length)
     count -= length
   }

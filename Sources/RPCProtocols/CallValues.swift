@@ -113,7 +113,7 @@ public struct CallMetrics: Sendable, Equatable {
   public var receivedBytes = 0
   /// Messages sent.
   public var sentMessages = 0
-  /// Messages that have arrived. Some of them may not have been delivered yet.
+  /// Messages that have arrived, of which some may not have been delivered yet, and their bytes.
   public var receivedMessages = 0
   /// Bytes of the messages sent, serialized and uncompressed.
   public var sentMessageBytes = 0

@@ -112,12 +112,17 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   ) {
     guard parameters.kind.serverStreams, onMessageSize == nil else { return }
     let start = offset
+    var plain: [Range<Int>] = []
+    swap(&plain, &self.plain)
+    defer {
+      plain.removeAll(keepingCapacity: true)
+      self.plain = plain
+    }
     reader.plainMessages(in: piece, from: &offset, &plain)
     guard !plain.isEmpty else { return }
     receivedMessages += plain.count
     receivedMessageBytes += offset - start - plain.count * Envelope.prefixBytes
     receiver.receive(messages: plain, of: piece)
-    plain.removeAll(keepingCapacity: true)
   }
 
   func receive(trailers: Headers, _ receiver: any ResponseReceiver) -> ResponseEnd? {

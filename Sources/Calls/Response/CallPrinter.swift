@@ -37,7 +37,7 @@ package final class CallPrinter: CallObserver {
   package weak var feeder: RequestFeeder?
   /// Whether flow control allows more request messages now.
   package private(set) var wantsInput = true
-  /// The call until its end; its flow control follows the output. Not weak: an object that has weak references is retained
+  /// The call until its metrics; its flow control follows the output. Not weak: an object that has weak references is retained
   /// slowly, and a call is retained for each message.
   package var call: Call?
   /// Called with each response message when it is received.
@@ -336,7 +336,7 @@ package final class CallPrinter: CallObserver {
         try output.write { out in
           let start = out.count
           try append(&out)
-          if let lookup { try lookup.check(out.copyBytes(from: start)[...]) }
+          try lookup?.check(out.copyBytes(from: start)[...])
           if plan.usesColor {
             let colored = JSONColor.colored(out.copyBytes(from: start))
             out.truncate(to: start)

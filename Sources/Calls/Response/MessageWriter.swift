@@ -65,9 +65,8 @@ package final class MessageWriter {
   package func append(_ message: Message, to out: inout OutputBuffer) throws {
     if let filter {
       var text: [UInt8] = []
-      defer { out.append(text) }
-      return try filter.append(
-        message, options: transcoder.encoding, escapesControls: isTerminal, to: &text)
+      try filter.append(message, options: transcoder.encoding, escapesControls: isTerminal, to: &text)
+      return out.append(text)
     }
     switch format {
     case .binary: append(binary: try output(message.serialized().span.bytes), to: &out)

@@ -40,8 +40,8 @@ package final class TypeLookup {
   }
 
   /// Throws if `json`, as the codec prints it, contains types that can be looked up.
-  package func check(_ json: ArraySlice<UInt8>) throws(Missing) {
-    guard canHoldAny, let names = missing(among: Self.unknownTypes(in: json)) else { return }
+  package func check(_ json: @autoclosure () -> ArraySlice<UInt8>) throws(Missing) {
+    guard canHoldAny, let names = missing(among: Self.unknownTypes(in: json())) else { return }
     throw Missing(names: names)
   }
 

@@ -5,8 +5,8 @@ import Synchronization
 /// The part of a chain that tokens and contexts refer to: it takes their verdicts and commands. Other threads use
 /// nothing else of the chain.
 ///
-/// Tokens refer to it strongly, and the chain takes its own reference from it in the end: an object that has weak
-/// references is retained slowly, and a chain is retained for each message.
+/// Tokens refer to it strongly, and the chain clears `chain` when it is released: an object that has weak references is
+/// retained slowly, and a chain is retained for each message.
 final class TokenSink: @unchecked Sendable {
   enum Command: Sendable {
     case verdict(TokenID, Verdict)
