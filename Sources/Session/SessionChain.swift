@@ -9,7 +9,7 @@ import CallEngine
 package struct SessionChain {
   package private(set) var source = ChainSource()
   private var retired: [ChainSource.Member] = []
-  /// The interceptors that were removed, which may have collected something.
+  /// The interceptors that were removed and may have collected something.
   private var removed: [InterceptorRegistration] = []
   /// The interceptors that command lines of calls do not have.
   private var unsaved: Set<RegistrationID> = []
@@ -90,9 +90,13 @@ package struct SessionChain {
     let index = try find(text)
     let member = members[index]
     try change { $0.remove(at: index) }
-    retired.append(member)
-    if member.plugin == nil { removed.append(member.registration) }
+    retire(member)
     return member.registration.name
+  }
+
+  private mutating func retire(_ member: ChainSource.Member) {
+    retired.append(member)
+    if member.registration.factory is any CollectingFactory { removed.append(member.registration) }
   }
 
   /// Moves an interceptor.
@@ -139,8 +143,7 @@ package struct SessionChain {
     guard let earlier = kept.popLast() else { return }
     let stays = Set(earlier.members.map(\.registration.id))
     for member in source.members where !stays.contains(member.registration.id) {
-      retired.append(member)
-      if member.plugin == nil { removed.append(member.registration) }
+      retire(member)
     }
     retired.removeAll { stays.contains($0.registration.id) }
     removed.removeAll { stays.contains($0.id) }

@@ -40,6 +40,10 @@ extension InterceptorFactory {
   }
 }
 
+/// A factory that collects something of all calls, for `conclude`. A session keeps it until its end, also if its interceptor
+/// is removed.
+package protocol CollectingFactory: InterceptorFactory {}
+
 /// A factory that calls a function.
 public struct ClosureFactory: InterceptorFactory {
   private let body: @Sendable (CallFacts, CallContext) throws -> (any StagedInterceptor)?

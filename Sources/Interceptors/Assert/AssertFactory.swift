@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 
 /// Makes interceptors that check calls against conditions, and report those that fail.
-struct AssertFactory: InterceptorFactory {
+struct AssertFactory: CollectingFactory {
   static let description = BuiltIns.Description(
     name: "assert", summary: "check status, metadata, messages and latency against conditions",
     keys: [

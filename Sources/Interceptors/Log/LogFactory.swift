@@ -2,7 +2,7 @@ import Interception
 import RPCProtocols
 
 /// Makes interceptors that log calls.
-struct LogFactory: InterceptorFactory {
+struct LogFactory: CollectingFactory {
   static let description = BuiltIns.Description(
     name: "log", summary: "log calls as text, NDJSON or a HAR file",
     keys: [

@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 
 /// Makes interceptors that count calls, and reports the counts after the last call.
-struct MetricsFactory: InterceptorFactory {
+struct MetricsFactory: CollectingFactory {
   static let description = BuiltIns.Description(
     name: "metrics", summary: "count calls, sizes and latencies, and report them after the last call",
     keys: [

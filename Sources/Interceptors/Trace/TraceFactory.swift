@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 
 /// Makes interceptors that continue a trace, or begin one, and export spans.
-struct TraceFactory: InterceptorFactory {
+struct TraceFactory: CollectingFactory {
   static let description = BuiltIns.Description(
     name: "trace", summary: "send trace context (W3C), and export spans with OTLP",
     keys: [
