@@ -209,7 +209,7 @@ bench: release plugins servers bench-packages debian-go ## Measure: ratios in on
 	PYTHON=$(VENV)/bin/python scripts/bench-protobuf
 
 sanitize: build-packages ## Run the unit tests under AddressSanitizer, with detection of leaks in C code
-	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt:print_suppressions=0 \
+	ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt:print_suppressions=0 \
 	  swift test --sanitize=address --scratch-path $(BUILD)/address $(SWIFT_FLAGS)
 
 # The lock of the tests and of the program is one that the sanitizer sees (Sources/Protobuf/Locked.swift).
