@@ -73,7 +73,9 @@ final class CallChannel: Sendable {
       if let start = given.start { state.start = start }
       state.inbox.append(given.messages, bytes: given.bytes)
       if let end = given.end, state.end == nil { state.end = end }
-      state.isPaused = state.inbox.count >= Self.limit.count || state.inbox.bytes >= Self.limit.bytes
+      // A response that is paused still delivers what it has received; only the consumer resumes it.
+      state.isPaused =
+        state.isPaused || state.inbox.count >= Self.limit.count || state.inbox.bytes >= Self.limit.bytes
       defer { state.readers = [] }
       guard state.end != nil else { return (!state.isPaused, state.readers, []) }
       defer { state.writers = [] }

@@ -1,0 +1,45 @@
+import RPCProtocols
+import Testing
+
+@testable import RPCClient
+
+/// The flow of messages between the loop and the tasks of a call.
+struct ChannelTests {
+  private let channel = CallChannel()
+
+  /// Delivers messages of one byte, as the loop does. Returns whether the response continues.
+  private func deliver(_ count: Int) -> Bool {
+    var batch = ResponseBatch(messages: Array(repeating: .bytes([0]), count: count), bytes: count)
+    return channel.deliver(&batch)
+  }
+
+  /// Receives messages. Returns how often the response is to be resumed.
+  private func receive(_ count: Int) -> Int {
+    var resumptions = 0
+    for _ in 0..<count {
+      guard case .message(_, let resumes) = channel.receive() else {
+        Issue.record("no message")
+        break
+      }
+      if resumes { resumptions += 1 }
+    }
+    return resumptions
+  }
+
+  @Test func fullChannelPausesTheResponseUntilItIsHalfEmpty() {
+    #expect(deliver(511))
+    #expect(!deliver(1))
+    #expect(receive(255) == 0)
+    #expect(receive(1) == 1)
+    #expect(receive(256) == 0)
+    #expect(deliver(1))
+  }
+
+  @Test func messagesThatArriveInAPauseDoNotEndIt() {
+    #expect(!deliver(600))
+    // Fewer than the limit are left, but more than its half.
+    #expect(receive(200) == 0)
+    #expect(!deliver(10))
+    #expect(receive(154) == 1)
+  }
+}
