@@ -1,6 +1,7 @@
 // What a call costs more through the asynchronous client than through the loop, without a network.
-import RPCClient
 import CallEngine
+import Glibc
+import RPCClient
 
 /// Makes the file of the benchmark: `b.S` with the unary `U` and the server-streaming `T`, of one message.
 func benchmarkSchema() throws -> DescriptorPool {
@@ -122,6 +123,27 @@ func streamedMessages(_ messages: Int) async throws -> Duration {
   }
 }
 
+/// The time in which two threads wake each other once, and nothing else: a unary call of a task wakes the loop's thread,
+/// which wakes the task's. Most of the call's time on processors that are idle, above all virtual ones.
+func wakeUps(_ rounds: Int) -> Duration {
+  let semaphores = UnsafeMutablePointer<sem_t>.allocate(capacity: 2)
+  for index in 0..<2 { sem_init(semaphores + index, 0, 0) }
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    { semaphores in
+      guard let semaphores = semaphores?.assumingMemoryBound(to: sem_t.self) else { return nil }
+      while sem_wait(semaphores) == 0 { sem_post(semaphores + 1) }
+      return nil
+    }, semaphores)
+  return clock.measure {
+    for _ in 0..<rounds {
+      sem_post(semaphores)
+      sem_wait(semaphores + 1)
+    }
+  } / rounds
+}
+
 func median(_ values: [Duration]) -> Duration { values.sorted()[values.count / 2] }
 func microseconds(_ duration: Duration) -> Double { duration / .microseconds(1) }
 
@@ -129,14 +151,17 @@ func microseconds(_ duration: Duration) -> Double { duration / .microseconds(1) 
 let numbers = CommandLine.arguments.dropFirst().compactMap { Int($0) }
 let (calls, messages, rounds) =
   numbers.count == 3 ? (numbers[0], numbers[1], numbers[2]) : (2_000, 1_000_000, 5)
-var (loopUnary, asyncUnary, loopStream, asyncStream): ([Duration], [Duration], [Duration], [Duration]) =
-  ([], [], [], [])
+var (wakes, loopUnary, asyncUnary): ([Duration], [Duration], [Duration]) = ([], [], [])
+var (loopStream, asyncStream): ([Duration], [Duration]) = ([], [])
 for _ in 0..<rounds {
+  wakes.append(wakeUps(calls))
   loopUnary.append(try loopCalls(unary, calls, messages: 1))
   asyncUnary.append(try await unaryCalls(calls))
   loopStream.append(try loopCalls(stream, 1, messages: messages) / messages)
   asyncStream.append(try await streamedMessages(messages) / messages)
 }
-print("unary call: loop \(microseconds(median(loopUnary))) µs, async \(microseconds(median(asyncUnary))) µs")
+print(
+  "unary call: loop \(microseconds(median(loopUnary))) µs, async \(microseconds(median(asyncUnary))) µs, "
+    + "of which two threads need \(microseconds(median(wakes))) µs to wake each other")
 print(
   "message:    loop \(microseconds(median(loopStream))) µs, async \(microseconds(median(asyncStream))) µs")
