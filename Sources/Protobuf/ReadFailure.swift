@@ -30,11 +30,58 @@ struct ReadFailure: Error {
 
 /// A position in a text from which tokens are read.
 protocol TokenScanner {
-  var bytes: UnsafeRawBufferPointer { get }
-  var position: Int { get }
+  var start: UnsafePointer<UInt8> { get }
+  var cursor: UnsafePointer<UInt8> { get set }
+  var end: UnsafePointer<UInt8> { get }
+
+  /// Skips white space, and comments of a format that has them.
+  mutating func skipSpace()
 }
 
 extension TokenScanner {
+  @inline(__always)
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: end - start) }
+
+  @inline(__always)
+  var position: Int {
+    get { cursor - start }
+    set { cursor = start + newValue }
+  }
+
+  /// The first byte of the next token; 0 at the end.
+  @inline(__always)
+  mutating func peek() -> UInt8 {
+    skipSpace()
+    return cursor < end ? cursor.pointee : 0
+  }
+
+  @inline(__always)
+  mutating func accept(_ byte: UInt8) -> Bool {
+    guard peek() == byte, cursor < end else { return false }
+    cursor += 1
+    return true
+  }
+
+  /// Reads a word, if present.
+  @inline(__always)
+  mutating func acceptWord(_ word: StaticString) -> Bool {
+    skipSpace()
+    let count = word.utf8CodeUnitCount
+    guard end - cursor >= count, Words.areEqual(cursor, word.utf8Start, count: count) else { return false }
+    // `nullable` is not null.
+    if end - cursor > count, isWordByte(cursor[count]) { return false }
+    cursor += count
+    return true
+  }
+
+  @inline(__always)
+  func isWordByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 48...57, 65...90, 97...122, UInt8(ascii: "_"): true
+    default: false
+    }
+  }
+
   func failure(_ reason: MessageParseError.Reason) -> ReadFailure { failure(reason, at: position) }
 
   func failure(_ reason: MessageParseError.Reason, at offset: Int) -> ReadFailure {

@@ -22,8 +22,7 @@ public struct TextPosition: Equatable, Sendable {
   /// Moves the position to the end of the text that follows it.
   package mutating func advance(over bytes: UnsafeRawBufferPointer) {
     byteOffset += bytes.count
-    var lines = 0
-    for byte in bytes where byte == 10 { lines += 1 }
+    let lines = Words.count(of: 10, in: bytes)
     var rest = bytes[...]
     if lines > 0, let last = bytes.lastIndex(of: 10) {
       line += lines

@@ -39,6 +39,26 @@ enum Words {
     return load(a + index, count: count &- index) == load(b + index, count: count &- index)
   }
 
+  /// Compares bytes behind each of which seven more can be read.
+  @inline(__always)
+  static func areEqualPadded(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, count: Int) -> Bool {
+    var index = 0
+    while index &+ 8 <= count {
+      if a.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        != b.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      {
+        return false
+      }
+      index &+= 8
+    }
+    let rest = UInt64(truncatingIfNeeded: count &- index)
+    if rest == 0 { return true }
+    let difference =
+      a.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      ^ b.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+    return difference.littleEndian &<< (64 &- 8 &* rest) == 0
+  }
+
   /// Marks the bytes that end a run of plain characters in a JSON text: controls, quotes, backslashes and
   /// non-ASCII. Only the lowest mark is reliable; higher ones may be false.
   @inline(__always)
@@ -80,12 +100,40 @@ enum Words {
     return count
   }
 
-  /// Whether all bytes are digits.
+  /// How often a byte occurs.
+  static func count(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int {
+    var count = 0
+    var index = 0
+    let wanted = SIMD16<UInt8>(repeating: byte)
+    while bytes.count - index >= 16 {
+      // A lane holds up to 255.
+      let end = min(bytes.count & ~15, index + 255 * 16)
+      var lanes = SIMD16<UInt8>()
+      while index < end {
+        let block = bytes.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
+        lanes &-= unsafeBitCast(block .== wanted, to: SIMD16<UInt8>.self)
+        index &+= 16
+      }
+      count += Int(SIMD16<UInt16>(truncatingIfNeeded: lanes).wrappedSum())
+    }
+    for other in bytes[index...] where other == byte { count += 1 }
+    return count
+  }
+
+  /// The number of digits before the first other byte.
   @inline(__always)
-  static func areDigits(_ word: UInt64) -> Bool {
-    let sixes: UInt64 = 0x0606_0606_0606_0606
-    let highs: UInt64 = 0xf0f0_f0f0_f0f0_f0f0
-    return word & highs | ((word &+ sixes) & highs) &>> 4 == 0x3333_3333_3333_3333
+  static func leadingDigits(_ word: UInt64) -> Int {
+    let values = word ^ 0x3030_3030_3030_3030
+    // The lowest mark is reliable: no carry comes from the bytes before it.
+    let others = (values &+ 0x7676_7676_7676_7676 | values) & 0x8080_8080_8080_8080
+    return others.trailingZeroBitCount &>> 3
+  }
+
+  /// The number of the first digits, of which there is at least one.
+  @inline(__always)
+  static func number(_ word: UInt64, digits count: Int) -> UInt64 {
+    let shift = UInt64(truncatingIfNeeded: 8 &* count)
+    return number(word &<< (64 &- shift) | (0x3030_3030_3030_3030 as UInt64) &>> shift)
   }
 
   /// The number of eight digits.

@@ -3,8 +3,11 @@ import Testing
 @testable import Protobuf
 
 @Suite struct TextTests {
+  /// Reads a message; checks that the direct conversion agrees.
   private func read(_ typeName: String, _ text: String) throws -> Message {
-    try Message(type(typeName), text: text)
+    let type = try type(typeName)
+    TextToWireTests.check(type, text)
+    return try Message(type, text: text)
   }
 
   private func print(

@@ -42,6 +42,11 @@ enum BinaryEncoder {
   /// Appends a tag and a value.
   static func append(_ value: Value, of field: FieldNode, into out: inout OutputBuffer) {
     out.appendTag(Tag(field.number, field.kind.wireType))
+    appendContent(value, of: field, into: &out)
+  }
+
+  /// Appends a value without its tag.
+  static func appendContent(_ value: Value, of field: FieldNode, into out: inout OutputBuffer) {
     switch value {
     case .message(let message):
       if field.kind == .group {

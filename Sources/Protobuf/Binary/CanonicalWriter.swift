@@ -149,19 +149,8 @@ struct CanonicalWriter: ~Copyable {
     default:
       let bits = try WireToJSON.read(field, &reader)
       if field.pointee.flags.contains(.hasClosedEnum), field.isUnknownEnum(bits) { return nil }
-      number(field, bits)
+      out.append(bits: bits, field.pointee.kind)
       return bits == 0
-    }
-  }
-
-  /// Writes a number from its bits, as returned by `WireToJSON.read`.
-  @inline(__always)
-  private mutating func number(_ field: FieldPointer, _ bits: UInt64) {
-    switch field.pointee.kind {
-    case .double, .fixed64, .sfixed64: out.appendFixed64(bits)
-    case .float, .fixed32, .sfixed32: out.appendFixed32(UInt32(truncatingIfNeeded: bits))
-    case .sint32, .sint64: out.appendVarint(ZigZag.encode(Int64(bitPattern: bits)))
-    default: out.appendVarint(bits)
     }
   }
 
@@ -198,7 +187,7 @@ struct CanonicalWriter: ~Copyable {
     let bits = try WireToJSON.read(field, &reader)
     if field.pointee.flags.contains(.hasClosedEnum), field.isUnknownEnum(bits) { return false }
     if !field.pointee.isPacked { out.appendTag(field.pointee.elementTag) }
-    number(field, bits)
+    out.append(bits: bits, field.pointee.kind)
     return true
   }
 

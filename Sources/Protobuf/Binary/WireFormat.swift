@@ -98,6 +98,34 @@ extension OutputBuffer {
     advance(by: 8)
   }
 
+  /// Appends a number of a kind from its bits: those of a floating-point number, or an integer in two's complement.
+  @inline(__always)
+  mutating func append(bits: UInt64, _ kind: FieldKind) {
+    switch kind {
+    case .double, .fixed64, .sfixed64: appendFixed64(bits)
+    case .float, .fixed32, .sfixed32: appendFixed32(UInt32(truncatingIfNeeded: bits))
+    case .sint32, .sint64: appendVarint(ZigZag.encode(Int64(bitPattern: bits)))
+    default: appendVarint(bits)
+    }
+  }
+
+  /// Appends the length of a text, and the text. It is copied in blocks if it is short, and enough of `whole` is behind it.
+  @inline(__always)
+  mutating func append(delimited text: UnsafeRawBufferPointer, within whole: UnsafeRawBufferPointer) {
+    let count = text.count
+    guard count <= 32, let source = text.baseAddress, let start = whole.baseAddress, source >= start,
+      start + whole.count - source >= 32
+    else {
+      appendVarint(UInt64(truncatingIfNeeded: count))
+      return append(text)
+    }
+    // Reserved to copy in blocks, which write beyond the end of the text.
+    reserve(48)
+    appendReserved(UInt8(truncatingIfNeeded: count))
+    copyBlocks(from: source.assumingMemoryBound(to: UInt8.self), to: end, count: count)
+    advance(by: count)
+  }
+
   /// Starts a length-delimited value: leaves a byte for its length.
   @inline(__always)
   mutating func openLengthDelimited() -> Int {

@@ -19,7 +19,6 @@ struct MessageConverter: Sendable {
   private let type: MessageType
   private let options: ConversionOptions
   private let transcoder: JSONTranscoder
-  private let textDecoding: TextDecodingOptions
   private let textEncoding: TextEncodingOptions
 
   init(_ type: MessageType, _ options: ConversionOptions) {
@@ -28,10 +27,6 @@ struct MessageConverter: Sendable {
     var jsonDecoding = options.jsonDecoding
     jsonDecoding.allowPartial = options.allowPartial
     transcoder = JSONTranscoder(type, decoding: jsonDecoding)
-    var textDecoding = options.textDecoding
-    // Checked here, so that the error is the same for all formats of the input.
-    textDecoding.allowPartial = true
-    self.textDecoding = textDecoding
     var textEncoding = options.textEncoding
     if options.isDelimited { textEncoding.singleLine = true }
     if options.unknownFields == .drop { textEncoding.unknownFields = false }
@@ -45,37 +40,48 @@ struct MessageConverter: Sendable {
     case (.binary, .json): return try json(of: input, into: &out)
     case (.json, .binary):
       try delimited(into: &out) { (out) throws(Failure) in try binary(ofJSON: input, into: &out) }
-    case (.json, .json):
-      var bytes = OutputBuffer()
-      try binary(ofJSON: input, into: &bytes)
-      return try bytes.withBytes { (bytes) throws(Failure) in try json(of: bytes, into: &out) }
-    case (.text, .json):
-      let bytes = try message(ofText: input).serialized()
-      return try bytes.withRawBytes { (bytes) throws(Failure) in try json(of: bytes, into: &out) }
-    case (.text, .binary): try append(message(ofText: input).serialized(), to: &out)
-    case (.text, .text): out.append(text(of: try message(ofText: input)))
+    case (.text, .binary):
+      try delimited(into: &out) { (out) throws(Failure) in try binary(ofText: input, into: &out) }
     case (.binary, .binary):
       try delimited(into: &out) { (out) throws(Failure) in try canonical(input, into: &out) }
     case (.binary, .text): try appendText(of: input, to: &out)
-    case (.json, .text):
-      var bytes = OutputBuffer()
-      try binary(ofJSON: input, into: &bytes)
-      try bytes.withBytes { (bytes) throws(Failure) in try appendText(of: bytes, to: &out) }
+    case (.json, .json), (.text, .json):
+      return try withBinary(of: input) { (bytes) throws(Failure) in try json(of: bytes, into: &out) }
+    case (.json, .text), (.text, .text):
+      try withBinary(of: input) { (bytes) throws(Failure) in try appendText(of: bytes, to: &out) }
     }
     return false
   }
 
+  /// Calls `body` with the serialized message of JSON or text format.
+  private func withBinary<Result>(
+    of input: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var bytes = OutputBuffer()
+    if options.from == .json {
+      try binary(ofJSON: input, into: &bytes)
+    } else {
+      try binary(ofText: input, into: &bytes)
+    }
+    return try bytes.withBytes(body)
+  }
+
   // MARK: Reading
 
-  private func message(ofText input: UnsafeRawBufferPointer) throws(Failure) -> Message {
-    let message: Message
+  private func binary(
+    ofText input: UnsafeRawBufferPointer, into out: inout OutputBuffer
+  ) throws(Failure) {
+    let start = out.count
+    let mayLackRequired: Bool
     do throws(MessageParseError) {
-      message = try TextParser.parse(input, type: type.node, options: textDecoding)
+      mayLackRequired = try TextToWire.transcode(
+        input, type: type.node, options: options.textDecoding, into: &out)
     } catch {
       throw .text(error)
     }
-    try check(message)
-    return message
+    guard mayLackRequired, !options.allowPartial else { return }
+    let bytes = out.copyBytes(from: start)
+    try bytes.withRawBytes { (bytes) throws(Failure) in try checkRequired(bytes, &out, from: start) }
   }
 
   private func binary(
@@ -91,15 +97,14 @@ struct MessageConverter: Sendable {
 
   // MARK: Required fields
 
-  private func check(_ message: Message) throws(Failure) {
-    if options.allowPartial { return }
-    let missing = message.missingRequiredFields()
-    if !missing.isEmpty { throw .missingRequired(missing) }
-  }
-
-  private func checkBytes(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-    guard let message = try? Message(type.node, bytes: bytes) else { return }
-    try check(message)
+  /// Removes the output from `start` on, and throws, if a serialized message lacks required fields.
+  private func checkRequired(
+    _ bytes: UnsafeRawBufferPointer, _ out: inout OutputBuffer, from start: Int
+  ) throws(Failure) {
+    let missing = (try? Message(type.node, bytes: bytes))?.missingRequiredFields() ?? []
+    if missing.isEmpty { return }
+    out.truncate(to: start)
+    throw .missingRequired(missing)
   }
 
   // MARK: Writing
@@ -116,12 +121,7 @@ struct MessageConverter: Sendable {
     } catch {
       throw .binary(error)
     }
-    if mayLackRequired, !options.allowPartial {
-      do throws(Failure) { try checkBytes(bytes) } catch {
-        out.truncate(to: start)
-        throw error
-      }
-    }
+    if mayLackRequired, !options.allowPartial { try checkRequired(bytes, &out, from: start) }
     out.append(10)
     return repairsText
   }
@@ -137,15 +137,6 @@ struct MessageConverter: Sendable {
       throw error
     }
     out.closeLengthDelimited(start)
-  }
-
-  private func append(_ bytes: [UInt8], to out: inout OutputBuffer) {
-    if options.isDelimited { out.appendVarint(UInt64(bytes.count)) }
-    out.append(bytes)
-  }
-
-  private func text(of message: Message) -> [UInt8] {
-    message.text(options: textEncoding) + (textEncoding.singleLine ? [10] : [])
   }
 
   private func appendText(of bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) throws(Failure) {
@@ -172,10 +163,6 @@ struct MessageConverter: Sendable {
     let start = out.count
     let lacksRequired: Bool
     do throws(DecodeError) { lacksRequired = try write(&out) } catch { throw .binary(error) }
-    guard lacksRequired, !options.allowPartial else { return }
-    do throws(Failure) { try checkBytes(bytes) } catch {
-      out.truncate(to: start)
-      throw error
-    }
+    if lacksRequired, !options.allowPartial { try checkRequired(bytes, &out, from: start) }
   }
 }

@@ -11,15 +11,6 @@ struct JSONScanner: TokenScanner {
     end = reader.end
   }
 
-  @inline(__always)
-  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: end - start) }
-
-  @inline(__always)
-  var position: Int {
-    get { cursor - start }
-    set { cursor = start + newValue }
-  }
-
   // MARK: Structure
 
   @inline(__always)
@@ -38,42 +29,12 @@ struct JSONScanner: TokenScanner {
     }
   }
 
-  /// The first byte of the next token; 0 at the end.
-  @inline(__always)
-  mutating func peek() -> UInt8 {
-    skipSpace()
-    return cursor < end ? cursor.pointee : 0
-  }
-
-  @inline(__always)
-  mutating func accept(_ byte: UInt8) -> Bool {
-    guard peek() == byte, cursor < end else { return false }
-    cursor += 1
-    return true
-  }
-
   /// Reads a key and its colon if they are exactly as given.
   @inline(__always)
   mutating func accept(_ key: KeyBytes) -> Bool {
     let count = key.count &- 1
-    let expected = UnsafeRawPointer(key.withColon)
-    let found = UnsafeRawPointer(cursor)
-    guard end - cursor >= count &+ 8 else { return false }
-    var index = 0
-    while index &+ 8 <= count {
-      if found.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        != expected.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      {
-        return false
-      }
-      index &+= 8
-    }
-    let rest = UInt64(truncatingIfNeeded: count &- index)
-    if rest > 0 {
-      let difference =
-        found.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        ^ expected.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      if difference.littleEndian &<< (64 &- 8 &* rest) != 0 { return false }
+    guard end - cursor >= count &+ 8, Words.areEqualPadded(cursor, key.withColon, count: count) else {
+      return false
     }
     cursor += count
     return true
@@ -127,26 +88,6 @@ struct JSONScanner: TokenScanner {
       guard peek() != UInt8(ascii: "]") else { throw expected("a value") }
     }
     return true
-  }
-
-  /// Reads `null`, `true` or `false`, if present.
-  @inline(__always)
-  mutating func acceptWord(_ word: StaticString) -> Bool {
-    skipSpace()
-    let count = word.utf8CodeUnitCount
-    guard end - cursor >= count, Words.areEqual(cursor, word.utf8Start, count: count) else { return false }
-    // `nullable` is not null.
-    if end - cursor > count, isWordByte(cursor[count]) { return false }
-    cursor += count
-    return true
-  }
-
-  @inline(__always)
-  private func isWordByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 48...57, 65...90, 97...122, UInt8(ascii: "_"): true
-    default: false
-    }
   }
 
   // MARK: Strings

@@ -105,7 +105,7 @@ extension JSONToWire {
       return (isTrue ? 1 : 0, -1)
     default:
       let bits = try integer(text, field, at: offset)
-      write(bits, field)
+      out.append(bits: bits, field.pointee.kind)
       switch field.pointee.kind {
       case .uint32, .uint64, .fixed32, .fixed64: return (bits, -1)
       default: return (bits ^ 1 << 63, -1)

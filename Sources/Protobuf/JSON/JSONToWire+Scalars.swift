@@ -26,7 +26,7 @@ extension JSONToWire {
     case .string:
       guard scanner.peek() == UInt8(ascii: "\"") else { throw wrongType(field, at: offset) }
       let text = try scanner.string(scratch: &scratch)
-      append(text)
+      out.append(delimited: text, within: scanner.bytes)
       return text.isEmpty ? .zero : .value
     case .bytes:
       guard scanner.peek() == UInt8(ascii: "\"") else { throw wrongType(field, at: offset) }
@@ -47,32 +47,14 @@ extension JSONToWire {
     case .message, .group: return .nothing
     default:
       if let bits = plainInteger(field) {
-        write(bits, field)
+        out.append(bits: bits, field.pointee.kind)
         return bits == 0 ? .zero : .value
       }
       let token = try numberText(field, at: offset)
       let bits = try integer(token, field, at: offset)
-      write(bits, field)
+      out.append(bits: bits, field.pointee.kind)
       return bits == 0 ? .zero : .value
     }
-  }
-
-  /// Writes a length and bytes.
-  @inline(__always)
-  private mutating func append(_ text: UnsafeRawBufferPointer) {
-    let count = text.count
-    guard count <= 32, let source = text.baseAddress, UnsafeRawPointer(scanner.end) - source >= 32,
-      source >= UnsafeRawPointer(scanner.start)
-    else {
-      out.appendVarint(UInt64(truncatingIfNeeded: count))
-      out.append(text)
-      return
-    }
-    // Reserved to copy in blocks, which write beyond the end of the text.
-    out.reserve(48)
-    out.appendReserved(UInt8(truncatingIfNeeded: count))
-    copyBlocks(from: source.assumingMemoryBound(to: UInt8.self), to: out.end, count: count)
-    out.advance(by: count)
   }
 
   mutating func skipToValue() -> Int {
@@ -128,18 +110,10 @@ extension JSONToWire {
   ) throws(ReadFailure) -> UInt64 {
     guard !text.isEmpty, JSONNumber.length(text) == text.count else { throw wrongType(field, at: offset) }
     guard let (negative, magnitude) = JSONNumber.integer(text) else { throw outOfRange(field, at: offset) }
-    guard magnitude <= limit(field, isNegative: negative) else { throw outOfRange(field, at: offset) }
-    return negative ? 0 &- magnitude : magnitude
-  }
-
-  @inline(__always)
-  private func limit(_ field: FieldPointer, isNegative: Bool) -> UInt64 {
-    switch field.pointee.kind {
-    case .uint32, .fixed32: isNegative ? 0 : UInt64(UInt32.max)
-    case .uint64, .fixed64: isNegative ? 0 : UInt64.max
-    case .int32, .sint32, .sfixed32: UInt64(Int32.max) + (isNegative ? 1 : 0)
-    default: UInt64(Int64.max) + (isNegative ? 1 : 0)
+    guard magnitude <= field.pointee.kind.limit(isNegative: negative) else {
+      throw outOfRange(field, at: offset)
     }
+    return negative ? 0 &- magnitude : magnitude
   }
 
   private func outOfRange(_ field: FieldPointer, at offset: Int) -> ReadFailure {
@@ -157,20 +131,18 @@ extension JSONToWire {
       place += 1
       guard place < end else { return nil }
     }
-    let isNegative = place.pointee == UInt8(ascii: "-")
-    if isNegative { place += 1 }
-    let (magnitude, found) = DecimalReader.digits(place, end)
-    guard var place = found, place < end, magnitude <= limit(field, isNegative: isNegative) else {
+    guard let (bits, after) = DecimalReader.integer(place, end, field.pointee.kind), after < end else {
       return nil
     }
+    place = after
     if isQuoted {
       guard place.pointee == UInt8(ascii: "\"") else { return nil }
       place += 1
-    } else if !JSONToWire.endsNumber(place.pointee) {
+    } else if !DecimalReader.isEnd(place.pointee) {
       return nil
     }
     scanner.cursor = place
-    return isNegative ? 0 &- magnitude : magnitude
+    return bits
   }
 
   /// Reads a number in plain notation without quotes; nil, with nothing read, for others.
@@ -181,26 +153,10 @@ extension JSONToWire {
     let isNegative = place.pointee == UInt8(ascii: "-")
     if isNegative { place += 1 }
     guard let (value, end) = DecimalReader.double(place, scanner.end), end < scanner.end,
-      JSONToWire.endsNumber(end.pointee)
+      DecimalReader.isEnd(end.pointee)
     else { return nil }
     scanner.cursor = end
     return isNegative ? -value : value
-  }
-
-  /// Whether a byte certainly ends a number.
-  @inline(__always)
-  private static func endsNumber(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") || byte <= 0x20
-  }
-
-  @inline(__always)
-  mutating func write(_ bits: UInt64, _ field: FieldPointer) {
-    switch field.pointee.kind {
-    case .sint32, .sint64: out.appendVarint(ZigZag.encode(Int64(bitPattern: bits)))
-    case .fixed32, .sfixed32: out.appendFixed32(UInt32(truncatingIfNeeded: bits))
-    case .fixed64, .sfixed64: out.appendFixed64(bits)
-    default: out.appendVarint(bits)
-    }
   }
 
   private mutating func floatingPoint(_ field: FieldPointer, at offset: Int) throws(ReadFailure) -> Written {

@@ -57,7 +57,7 @@ enum TimeText {
     let mask = ((separators &+ 0x7f7f_7f7f_7f7f_7f7f) & 0x8080_8080_8080_8080) &>> 7 &* 0xff
     guard text & mask == separators else { return nil }
     let digits = text & ~mask | mask & 0x3030_3030_3030_3030
-    guard Words.areDigits(digits) else { return nil }
+    guard Words.leadingDigits(digits) == 8 else { return nil }
     let values = digits &- 0x3030_3030_3030_3030
     return values &* 10 &+ values &>> 8
   }

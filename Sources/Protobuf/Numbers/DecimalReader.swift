@@ -1,6 +1,6 @@
-/// Reads JSON numbers in common notation, with a single scan of the text.
+/// Reads numbers of JSON and text format in common notation, with a single scan of the text.
 ///
-/// `JSONNumber` handles other notations.
+/// `JSONNumber` and `TextScanner` handle other notations.
 enum DecimalReader {
   /// Reads `0` or up to 19 digits without a leading zero; the position after them is nil if there are none or
   /// more.
@@ -15,6 +15,24 @@ enum DecimalReader {
     return (value, place)
   }
 
+  /// Reads a whole number that `kind` can represent, as 64 bits in two's complement, and returns the position after it.
+  @inline(__always)
+  static func integer(
+    _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ kind: FieldKind
+  ) -> (bits: UInt64, end: UnsafePointer<UInt8>)? {
+    guard start < end else { return nil }
+    let isNegative = start.pointee == UInt8(ascii: "-")
+    let (magnitude, found) = digits(isNegative ? start + 1 : start, end)
+    guard let place = found, magnitude <= kind.limit(isNegative: isNegative) else { return nil }
+    return (isNegative ? 0 &- magnitude : magnitude, place)
+  }
+
+  /// Whether a byte after a number certainly ends it.
+  @inline(__always)
+  static func isEnd(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") || byte <= 0x20
+  }
+
   /// Reads further digits after those with the value `value`; nil if there are too many.
   @inline(__always)
   private static func digits(
@@ -23,8 +41,15 @@ enum DecimalReader {
     var value = value
     let limit = place + 24
     while end - place >= 8 {
-      let word = UnsafeRawPointer(place).loadUnaligned(as: UInt64.self)
-      guard Words.areDigits(word) else { break }
+      let word = UnsafeRawPointer(place).loadUnaligned(as: UInt64.self).littleEndian
+      let count = Words.leadingDigits(word)
+      guard count == 8 else {
+        if count == 0 { return value }
+        if place >= limit { return nil }
+        place += count
+        return value &* (smallPowers.withUnsafeBufferPointer { $0[count] })
+          &+ Words.number(word, digits: count)
+      }
       if place >= limit { return nil }
       value = value &* 100_000_000 &+ Words.number(word)
       place += 8
@@ -38,6 +63,8 @@ enum DecimalReader {
     }
     return value
   }
+
+  private static let smallPowers: [UInt64] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000]
 
   /// The value of a whole token; nil for others than numbers with up to 19 digits, and where rounding is uncertain.
   static func double(_ token: UnsafeRawBufferPointer) -> Double? {
@@ -147,4 +174,17 @@ enum DecimalReader {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22,
   ]
+}
+
+extension FieldKind {
+  /// The greatest magnitude of a whole number of this kind.
+  @inline(__always)
+  func limit(isNegative: Bool) -> UInt64 {
+    switch self {
+    case .uint32, .fixed32: isNegative ? 0 : UInt64(UInt32.max)
+    case .uint64, .fixed64: isNegative ? 0 : UInt64.max
+    case .int32, .sint32, .sfixed32: UInt64(Int32.max) + (isNegative ? 1 : 0)
+    default: UInt64(Int64.max) + (isNegative ? 1 : 0)
+    }
+  }
 }

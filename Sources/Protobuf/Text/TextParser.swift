@@ -58,7 +58,7 @@ struct TextParser: ~Copyable {
       if name.utf8.contains(UInt8(ascii: "/")) {
         return try any(name, in: message, &seen, at: start, depth: depth)
       }
-      guard let field = try extensionField(name, of: message, at: start) else {
+      guard let field = try extensionField(name, of: message.type, at: start) else {
         return try skipField(depth: depth)
       }
       return try self.field(field, of: message, &seen, at: start, name: "[\(name)]", depth: depth)
@@ -68,17 +68,16 @@ struct TextParser: ~Copyable {
       return try skipField(depth: depth)
     }
     let name = try scanner.identifier()
-    guard let field = try field(named: name, of: message, at: start) else {
+    guard let field = try field(named: name, of: message.table, at: start) else {
       return try skipField(depth: depth)
     }
     try self.field(field, of: message, &seen, at: start, name: field.name, depth: depth)
   }
 
   /// The field with a name; nil if it is to be skipped, such as a reserved name.
-  private func field(
-    named name: UnsafeRawBufferPointer, of message: MessageStorage, at offset: Int
+  func field(
+    named name: UnsafeRawBufferPointer, of table: MessageTable, at offset: Int
   ) throws(ReadFailure) -> FieldNode? {
-    let table = message.table
     if let field = table.field(named: name), sameBytes(field.plan.pointee.protoKey.name, name) {
       return field
     }
@@ -92,31 +91,31 @@ struct TextParser: ~Copyable {
     throw scanner.failure(.unknownField(name: text, type: table.name, nearest: nearest), at: offset)
   }
 
-  private func extensionField(
-    _ name: String, of message: MessageStorage, at offset: Int
+  /// The extension with a name; nil if it is to be skipped.
+  func extensionField(
+    _ name: String, of type: MessageNode, at offset: Int
   ) throws(ReadFailure) -> FieldNode? {
-    let pool = message.type.pool
+    let pool = type.pool
     do throws(SchemaError) {
       if let field = try pool.extensionField(named: name),
-        try pool.extensionField(of: message.type.name, number: field.number) === field
+        try pool.extensionField(of: type.name, number: field.number) === field
       {
         return field
       }
-      if message.table.isMessageSet, let item = try item(name, of: message) { return item }
+      if try type.table().isMessageSet, let item = try item(name, of: type) { return item }
     } catch {
       throw scanner.failure(.schema(error), at: offset)
     }
     if options.allowUnknownFields { return nil }
-    throw scanner.failure(.unknownExtension(name: name, type: message.type.name), at: offset)
+    throw scanner.failure(.unknownExtension(name: name, type: type.name), at: offset)
   }
 
   /// The item of a message set that has the name of its message.
-  private func item(_ name: String, of message: MessageStorage) throws(SchemaError) -> FieldNode? {
-    let pool = message.type.pool
-    for candidate in try pool.extensionNames(of: message.type.name).sorted()
-    where candidate.hasPrefix(name + ".") {
+  private func item(_ name: String, of type: MessageNode) throws(SchemaError) -> FieldNode? {
+    let pool = type.pool
+    for candidate in try pool.extensionNames(of: type.name).sorted() where candidate.hasPrefix(name + ".") {
       if let field = try pool.extensionField(named: candidate), field.messageType?.name == name,
-        field.textExtensionName(of: message.table) == "[\(name)]"
+        field.textExtensionName(of: try type.table()) == "[\(name)]"
       {
         return field
       }

@@ -74,16 +74,22 @@ struct TextPrinter: ~Copyable {
       if !isFirst { out.append(UInt8(ascii: " ")) }
       isFirst = false
     } else {
-      out.reserve(2 * indentation)
+      out.reserve(2 * indentation + KeyBytes.block)
       indent()
     }
   }
 
-  /// Indents the line, in reserved room.
+  /// Indents the line, in reserved room with a block more.
   @inline(__always)
   private mutating func indent() {
-    out.end.initialize(repeating: 0x20, count: 2 &* indentation)
-    out.advance(by: 2 &* indentation)
+    let count = 2 &* indentation
+    var index = 0
+    while index < count {
+      UnsafeMutableRawPointer(out.end + index).storeBytes(
+        of: SIMD2(repeating: 0x2020_2020_2020_2020), as: SIMD2<UInt64>.self)
+      index &+= KeyBytes.block
+    }
+    out.advance(by: count)
   }
 
   /// Starts the line of a field that is not a message.
@@ -116,7 +122,7 @@ struct TextPrinter: ~Copyable {
   }
 
   private mutating func open() {
-    out.append(" {")
+    out.append(" {" as StaticString)
     endLine()
     indentation += 1
   }

@@ -1,41 +1,53 @@
 /// A position in a text with readers of tokens (text format specification).
 struct TextScanner: TokenScanner {
-  let bytes: UnsafeRawBufferPointer
-  var position = 0
+  let start: UnsafePointer<UInt8>
+  var cursor: UnsafePointer<UInt8>
+  let end: UnsafePointer<UInt8>
 
-  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  init(_ bytes: UnsafeRawBufferPointer) {
+    let reader = WireReader(bytes)
+    start = reader.cursor
+    cursor = start
+    end = reader.end
+  }
 
   // MARK: Structure
 
   /// Skips white space and comments.
+  @inline(__always)
   mutating func skipSpace() {
-    while position < bytes.count {
-      switch bytes[position] {
-      case 0x20, 9...13: position += 1
+    if seesToken { return }
+    if end - cursor < 9 { return skipMoreSpace() }
+    // Most texts have a space between tokens, or a line's end and an indentation.
+    let spaces =
+      UnsafeRawPointer(cursor + 1).loadUnaligned(as: UInt64.self).littleEndian ^ 0x2020_2020_2020_2020
+    if cursor.pointee == 0x20 || cursor.pointee == 10 { cursor += 1 &+ spaces.trailingZeroBitCount &>> 3 }
+    if !seesToken { skipMoreSpace() }
+  }
+
+  /// Whether a byte here is certainly part of a token.
+  @inline(__always)
+  private var seesToken: Bool {
+    cursor < end && (cursor.pointee > UInt8(ascii: "#") || cursor.pointee == UInt8(ascii: "\""))
+  }
+
+  @inline(never)
+  private mutating func skipMoreSpace() {
+    while cursor < end {
+      switch cursor.pointee {
+      case 0x20, 9...13: cursor += 1
       case UInt8(ascii: "#"):
-        while position < bytes.count, bytes[position] != 10 { position += 1 }
+        while cursor < end, cursor.pointee != 10 { cursor += 1 }
       default: return
       }
     }
   }
 
-  /// The first byte of the next token; 0 at the end.
-  mutating func peek() -> UInt8 {
-    skipSpace()
-    return position < bytes.count ? bytes[position] : 0
-  }
-
   var isAtEnd: Bool {
     mutating get {
       skipSpace()
-      return position >= bytes.count
+      return cursor >= end
     }
-  }
-
-  mutating func accept(_ byte: UInt8) -> Bool {
-    guard peek() == byte, position < bytes.count else { return false }
-    position += 1
-    return true
   }
 
   // MARK: Names
@@ -48,7 +60,7 @@ struct TextScanner: TokenScanner {
 
   /// The byte `distance` after the position; 0 beyond the end.
   private func byte(_ distance: Int = 0) -> UInt8 {
-    position + distance < bytes.count ? bytes[position + distance] : 0
+    distance < end - cursor ? cursor[distance] : 0
   }
 
   /// Whether an identifier starts here.
@@ -57,10 +69,22 @@ struct TextScanner: TokenScanner {
   /// Whether a string starts here.
   mutating func seesString() -> Bool { peek() == UInt8(ascii: "\"") || peek() == UInt8(ascii: "'") }
 
+  /// Reads an identifier if it is exactly `name`, which has padding behind it.
+  @inline(__always)
+  mutating func accept(name: UnsafeRawBufferPointer) -> Bool {
+    let count = name.count
+    guard end - cursor >= count &+ 8, let expected = name.baseAddress,
+      Words.areEqualPadded(cursor, expected, count: count)
+    else { return false }
+    if cursor[count] != UInt8(ascii: ":"), isWordByte(cursor[count]) { return false }
+    cursor += count
+    return true
+  }
+
   mutating func identifier() throws(ReadFailure) -> UnsafeRawBufferPointer {
     guard seesIdentifier() else { throw expected("a name") }
     let start = position
-    while TextScanner.isLetter(byte()) || TextScanner.isDigit(byte()) { position += 1 }
+    while isWordByte(byte()) { cursor += 1 }
     return UnsafeRawBufferPointer(rebasing: bytes[start..<position])
   }
 

@@ -1,0 +1,124 @@
+import Testing
+
+@testable import Protobuf
+
+/// Text format is converted to the same bytes with and without a message. ``TextTests`` compare all of their texts, too.
+@Suite struct TextToWireTests {
+  /// Compares the direct conversion with that by a message, including errors.
+  static func check(
+    _ type: MessageType, _ text: String, _ options: TextDecodingOptions = TextDecodingOptions(),
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    var out = OutputBuffer()
+    out.append(0)
+    let direct = Result { () throws(MessageParseError) in
+      try Array(text.utf8).withRawBytes { (bytes) throws(MessageParseError) in
+        try TextToWire.transcode(bytes, type: type.node, options: options, into: &out)
+      }
+    }
+    var partial = options
+    partial.allowPartial = true
+    let message = Result { () throws(MessageParseError) in
+      try Message(type, text: text, options: partial)
+    }
+    switch (direct, message) {
+    case (.success(let lacksRequired), .success(let message)):
+      #expect(
+        hexText(out.copyBytes(from: 1)) == hexText(message.serialized()), "\(text)",
+        sourceLocation: sourceLocation)
+      #expect(lacksRequired == !message.missingRequiredFields().isEmpty, sourceLocation: sourceLocation)
+    case (.failure(let one), .failure(let other)):
+      #expect(one == other, sourceLocation: sourceLocation)
+      #expect(out.count == 1, sourceLocation: sourceLocation)
+    default: Issue.record("\(text): \(direct), \(message)", sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test(arguments: [
+    ("in order", "test3.Scalars", "a_double: 1.5 an_int64: -7 a_bool: true a_string: \"abc\" a_color: RED"),
+    ("in no order", "test3.Scalars", "a_string: \"abc\" a_double: 1.5 maybe_text: \"x\" maybe: 0"),
+    ("zeros", "test3.Scalars", "a_double: 0 a_float: 0 an_int32: 0 a_bool: false a_string: \"\" maybe: 0"),
+    ("negative zeros", "test3.Scalars", "a_double: -0 a_float: -0.0 an_int32: -0"),
+    ("kinds of numbers", "test3.Scalars", "a_float: 1.25 a_uint64: 18446744073709551615 a_fixed64: 1"),
+    ("signed numbers", "test3.Scalars", "a_sfixed32: -1 a_sfixed64: -2 a_sint32: -3 a_sint64: -4"),
+    ("other notations", "test3.Scalars", "an_int32: 0x1F a_uint32: 017 a_double: 1.f a_float: inf"),
+    ("strings in parts", "test3.Scalars", "a_string: \"a\" 'b' some_bytes: \"\\xff\" \"c\""),
+    ("a packed list in brackets", "test3.Lists", "int32s: [1, 2, 3] doubles: [1.5, 2]"),
+    ("a packed list, element by element", "test3.Lists", "int32s: 1 int32s: 2 int32s: 3 strings: \"a\""),
+    ("a packed list in pieces", "test3.Lists", "int32s: [1] strings: \"a\" int32s: [2, 3] int32s: []"),
+    ("lists that are not packed", "test3.Lists", "unpacked: 1 unpacked: [2, 3] nodes { weight: 1 } nodes {}"),
+    (
+      "a list that is longer than its space", "test3.Lists",
+      "int32s: [\(Self.many)] nodes { name: \"\(Self.many)\" }"
+    ),
+    (
+      "maps", "test3.Maps",
+      "texts { key: \"b\" value: \"1\" } texts { key: \"a\" } numbers { value: 0 } flags {}"
+    ),
+    (
+      "a map with a key twice", "test3.Maps",
+      "texts { key: \"a\" value: \"1\" } texts { key: \"a\" value: \"2\" }"
+    ),
+    ("a map in brackets", "test3.Maps", "nodes: [{ key: 2 value { weight: 1 } }, { value {} key: 1 }]"),
+    ("messages", "test3.Node", "child { name: \"a\" child < weight: 5 > } children { } weight: 1"),
+    ("oneofs", "test3.Choice", "before: \"a\" node { weight: 1 }"),
+    ("groups", "test2.Old", "Inner { label: \"a\" } Items { id: 1 } Items { id: 2 } number: 1"),
+    (
+      "extensions", "test2.Old",
+      "[test2.ext_texts]: \"a\" [test2.ext_number]: 5 [test2.ext_texts]: \"b\" text: \"c\""
+    ),
+    ("reserved names", "test2.Old", "gone: [1, { x: 2 }] number: 1 lost { y: 3 }"),
+    ("closed enums", "test2.Old", "level: HIGH packed_levels: [LOW, NEGATIVE] levels: -3"),
+    ("required fields", "test2.Strict", "id: 1 name: \"a\""),
+    ("required fields that are missing", "test2.Outer", "strict { id: 1 } next { strict { name: \"a\" } }"),
+    ("an Any as it is", "google.protobuf.Any", "type_url: \"a/test3.Node\" value: \" \\001\""),
+  ])
+  func takesOnePass(what: String, typeName: String, text: String) throws {
+    let type = try type(typeName)
+    var out = OutputBuffer()
+    let isPlain = Array(text.utf8).withRawBytes { bytes in
+      TextToWire.transcodePlain(bytes, type.node, TextDecodingOptions(), into: &out) != nil
+    }
+    #expect(isPlain, "\(what)")
+    Self.check(type, text)
+  }
+
+  @Test(arguments: [
+    ("a field twice", "test3.Scalars", "an_int32: 1 a_bool: true an_int32: 1"),
+    ("two fields of a oneof", "test3.Choice", "number: 1 text: \"a\""),
+    ("an unknown name", "test3.Node", "weight: 1 weigth: 2"),
+    ("an unknown value", "test2.Old", "level: 5"),
+    ("a number out of range", "test3.Scalars", "an_int32: 2147483648"),
+    ("a number that goes on", "test3.Scalars", "an_int32: 12x"),
+    ("a name that goes on", "test3.Scalars", "a_bool: truest"),
+    ("no colon", "test3.Scalars", "an_int32 1"),
+    ("no end", "test3.Node", "child { weight: 1"),
+    ("an end too many", "test3.Node", "weight: 1 }"),
+    ("the wrong end", "test3.Node", "child { weight: 1 >"),
+    ("a byte that is no text", "test3.Node", "weight: 1 \0 weight: 2"),
+    ("a string without an end", "test3.Node", "name: \"abcdefghijklmnop"),
+    ("a line's end in a string", "test3.Node", "name: \"abcdefgh\nijklmnop\""),
+    ("no UTF-8", "test3.Node", "name: \"abc\\xffdefghi\""),
+    ("an expanded Any", "google.protobuf.Any", "[a/test3.Node] { weight: 1 }"),
+    ("a message set", "test2.Set", "[test2.item] { }"),
+  ])
+  func leavesOthersToTheParser(what: String, typeName: String, text: String) throws {
+    Self.check(try type(typeName), text)
+  }
+
+  @Test func skipsUnknownFields() throws {
+    let text = "what: [1, 'a' 'b', {}] [no.ext]: <x: 1> weight: 1 12: 5 that { [a/b] {} y: -inf }"
+    Self.check(try type("test3.Node"), text, TextDecodingOptions(allowUnknownFields: true))
+  }
+
+  /// A text that is read in words must not be read beyond its end.
+  @Test func endsAnywhere() throws {
+    let text = "a_double: 1.5 an_int64: -12345678 a_bool: true a_string: \"abcdefghij\" a_color: RED # c\n"
+    let type = try type("test3.Scalars")
+    for count in 0...text.utf8.count {
+      Self.check(type, String(decoding: text.utf8.prefix(count), as: UTF8.self))
+    }
+  }
+
+  private static let many = (1000..<1200).map(String.init).joined(separator: ", ")
+}
