@@ -1,0 +1,69 @@
+// Makes allocations of libcurl, nghttp2 and OpenSSL fail. To be preloaded.
+//
+//   FAIL_ALLOCATIONS=FIRST-LAST   the allocations that fail, counted from 1
+//   ALLOCATIONS_FILE=FILE         gets the number of allocations, at the end of the process
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+
+static atomic_long count;
+static long first, last;
+
+__attribute__((constructor)) static void begin(void) {
+  const char *range = getenv("FAIL_ALLOCATIONS");
+  if (range && sscanf(range, "%ld-%ld", &first, &last) != 2) abort();
+}
+
+__attribute__((destructor)) static void end(void) {
+  const char *path = getenv("ALLOCATIONS_FILE");
+  FILE *file = path ? fopen(path, "w") : NULL;
+  if (!file) return;
+  fprintf(file, "%ld\n", atomic_load(&count));
+  fclose(file);
+}
+
+static int is_chosen(const char *path) {
+  static const char *const names[] = {"libcurl.", "libnghttp2.", "libssl.", "libcrypto."};
+  const char *slash = strrchr(path, '/');
+  const char *name = slash ? slash + 1 : path;
+  for (size_t index = 0; index < sizeof names / sizeof *names; index++)
+    if (!strncmp(name, names[index], strlen(names[index]))) return 1;
+  return 0;
+}
+
+// Whether the code at an address is of a chosen library. Pages are kept, since a search takes long.
+static int is_of_library(void *code) {
+  static _Atomic uintptr_t pages[4096];
+  uintptr_t page = (uintptr_t)code >> 12;
+  _Atomic uintptr_t *known = &pages[page % 4096];
+  uintptr_t entry = atomic_load_explicit(known, memory_order_relaxed);
+  if (entry >> 1 == page) return entry & 1;
+  Dl_info info;
+  int is_found = dladdr(code, &info) && info.dli_fname && is_chosen(info.dli_fname);
+  atomic_store_explicit(known, page << 1 | is_found, memory_order_relaxed);
+  return is_found;
+}
+
+static int fails(void *caller) {
+  if (!is_of_library(caller)) return 0;
+  long number = atomic_fetch_add(&count, 1) + 1;
+  return number >= first && number <= last;
+}
+
+void *malloc(size_t size) { return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size); }
+
+void *calloc(size_t number, size_t size) {
+  return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(number, size);
+}
+
+void *realloc(void *memory, size_t size) {
+  return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
+}
