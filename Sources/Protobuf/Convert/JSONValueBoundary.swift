@@ -22,29 +22,48 @@ struct JSONValueBoundary: Sendable {
         guard let next = endOfString(bytes, from: index) else { return nil }
         index = next
         if depth == 0 { return finish(index) }
-        continue
-      }
-      let byte = bytes[index]
-      if isInWord {
-        guard JSONValueBoundary.isWordByte(byte) else { return finish(index) }
+      } else if depth > 0 {
+        index = nextString(bytes, from: index)
+        if depth == 0 { return finish(index) }
+      } else {
+        let byte = bytes[index]
+        if isInWord, !JSONValueBoundary.isWordByte(byte) { return finish(index) }
         index += 1
-        continue
-      }
-      index += 1
-      switch byte {
-      case UInt8(ascii: "\""): isInString = true
-      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        depth -= 1
-        if depth <= 0 { return finish(index) }
-      default:
-        guard depth == 0 else { continue }
-        // A byte that starts no value is returned alone, and the parser rejects it.
-        guard JSONValueBoundary.isWordByte(byte) else { return finish(index) }
-        isInWord = true
+        if isInWord { continue }
+        switch byte {
+        case UInt8(ascii: "\""): isInString = true
+        case UInt8(ascii: "{"), UInt8(ascii: "["): depth = 1
+        default:
+          // A byte that starts no value is returned alone, and the parser rejects it.
+          guard JSONValueBoundary.isWordByte(byte) else { return finish(index) }
+          isInWord = true
+        }
       }
     }
     return nil
+  }
+
+  /// Reads up to the start of a string, or up to the end of the value; its depth is then 0.
+  private mutating func nextString(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+    var index = start
+    var depth = depth
+    defer { self.depth = depth }
+    while index < bytes.count {
+      let byte = bytes[index]
+      index &+= 1
+      if byte == UInt8(ascii: "\"") {
+        isInString = true
+        return index
+      }
+      // The brackets differ from the braces in this bit.
+      if byte | 0x20 == UInt8(ascii: "{") {
+        depth &+= 1
+      } else if byte | 0x20 == UInt8(ascii: "}") {
+        depth &-= 1
+        if depth == 0 { return index }
+      }
+    }
+    return index
   }
 
   /// Whether the text may end here: a number or a word at the top level has no other end.
@@ -63,13 +82,15 @@ struct JSONValueBoundary: Sendable {
     }
     while index < bytes.count {
       if index + 8 <= bytes.count {
-        let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        if !JSONValueBoundary.holds(UInt8(ascii: "\""), word),
-          !JSONValueBoundary.holds(UInt8(ascii: "\\"), word)
-        {
+        let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
+        let marks =
+          JSONValueBoundary.marks(of: UInt8(ascii: "\""), word)
+          | JSONValueBoundary.marks(of: UInt8(ascii: "\\"), word)
+        guard marks != 0 else {
           index += 8
           continue
         }
+        index += marks.trailingZeroBitCount &>> 3
       }
       let byte = bytes[index]
       index += 1
@@ -88,11 +109,11 @@ struct JSONValueBoundary: Sendable {
     return nil
   }
 
-  /// Whether a byte is among eight.
+  /// Marks a byte among eight. Only the lowest mark is reliable.
   @inline(__always)
-  private static func holds(_ byte: UInt8, _ word: UInt64) -> Bool {
+  private static func marks(of byte: UInt8, _ word: UInt64) -> UInt64 {
     let difference = word ^ (0x0101_0101_0101_0101 &* UInt64(byte))
-    return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080 != 0
+    return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
   }
 
   private static func isWordByte(_ byte: UInt8) -> Bool {
