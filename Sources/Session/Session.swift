@@ -63,6 +63,8 @@ package final class Session {
   var failures: [(stream: SessionStream, status: ExitStatus, text: String?)] = []
   /// The exit status, once the session is to end.
   package private(set) var end: ExitStatus?
+  /// The error of the signal that has ended the session.
+  package private(set) var interruption: Failure?
 
   private(set) var input: (any LineInput)?
   private var reader: SessionStatementReader
@@ -368,9 +370,18 @@ package final class Session {
   /// Handles a pending signal and waits for the next one. SIGTERM ends the session; any signal ends a script.
   package func handleSignal() {
     guard Interrupt.isPending else { return }
-    if input == nil || Interrupt.status != .interrupted { leave(Interrupt.status) }
+    if input == nil || Interrupt.status != .interrupted {
+      interruption = interruption ?? Failure(Interrupt.status, "", Interrupt.reason)
+      leave(Interrupt.status)
+    }
     Interrupt.rearm()
     console.deadline.lift()
+  }
+
+  /// Lets commands run after the end, such as those of a teardown. The next signal counts as the first.
+  package func resume() {
+    (end, interruption) = (nil, nil)
+    Interrupt.rearm()
   }
 
   /// Whether output waits for its reader.

@@ -115,6 +115,7 @@ package struct Suite {
     let verb = head.prefixOfScalars { !$0.properties.isWhitespace }
     let rest = String(head[verb.endIndex...].withoutOuterSpace)
     switch (String(verb), section) {
+    case ("exit", _), ("quit", _): throw Self.exitFailure(String(verb))
     case ("test", .setup), ("test", .test):
       guard !rest.isEmpty else { throw Self.usage("test NAME") }
       section = .test
@@ -153,6 +154,11 @@ package struct Suite {
   private static func checked(_ command: Command, _ verb: Substring) throws(Failure) -> Command {
     guard ["step", "rows", "retry", "skip"].contains(String(verb)) else { return command }
     throw Failure(.input, String(verb), "only possible in a test", hint: "test NAME begins one")
+  }
+
+  /// The error for a command that ends a session.
+  static func exitFailure(_ verb: String) -> Failure {
+    Failure(.input, verb, "not possible in a suite", hint: "a test ends with its last command")
   }
 
   private static func usage(_ form: String) -> Failure { Failure(.input, "", "wrong usage", hint: form) }

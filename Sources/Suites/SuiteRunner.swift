@@ -69,9 +69,7 @@ final class SuiteRunner {
     defer { session.observer = nil }
     var problem = plans.isEmpty ? nil : runSetup()
     for (test, rows) in plans {
-      if let reason = problem != nil
-        ? "the setup failed" : Interrupt.isPending ? Interrupt.reason : test.skipReason
-      {
+      if let reason = interruption?.message?.why ?? (problem != nil ? "the setup failed" : test.skipReason) {
         var event = result(of: test, .skipped)
         event.reason = reason
         emit(.test(event))
@@ -82,7 +80,7 @@ final class SuiteRunner {
     if isCompared { reportChanges() }
     if !plans.isEmpty {
       // What the setup made is removed also after Ctrl-C; a second one ends the process.
-      Interrupt.rearm()
+      session.resume()
       let failure = runOutside(file.teardown)
       problem = problem ?? failure
     }
@@ -177,7 +175,7 @@ final class SuiteRunner {
         emit(.test(event))
         havePassed = false
       }
-      if !havePassed && options.failsEarly || Interrupt.isPending { break }
+      if !havePassed && options.failsEarly || interruption != nil { break }
     }
     return havePassed
   }
@@ -268,6 +266,11 @@ final class SuiteRunner {
     return self.step ?? StepRun(name: step.name, line: step.line)
   }
 
+  /// The error of a signal, also of one that the session has handled.
+  private var interruption: Failure? {
+    session.interruption ?? (Interrupt.isPending ? Failure(Interrupt.status, "", Interrupt.reason) : nil)
+  }
+
   /// The command of the suite that runs.
   var here: SessionPlace { SessionPlace(file.path, line: line) }
 
@@ -278,7 +281,13 @@ final class SuiteRunner {
     do {
       try session.execute(command.statement)
       // Let open streams progress.
-      if !(try session.wait { true }) { throw Failure(Interrupt.status, "", Interrupt.reason) }
+      _ = try session.wait { true }
+      if let interruption { throw interruption }
+      if session.end != nil {
+        // A sourced file has ended the session.
+        session.resume()
+        throw Suite.exitFailure("exit")
+      }
     } catch let error where !(error is StepEnded) {
       try checkTime()
       throw compared(error)

@@ -253,15 +253,17 @@ def test_run_that_is_interrupted_runs_its_teardown(rpcurl, grpc_server, tmp_path
             f"test never\ncall Hello\n\nteardown\ncall Hello {{\"name\":\"down\"}}\nexport {tmp_path}/{number}.binpb\n"
         )
         names.append(path)
+    received = grpc_server.log().splitlines().count("received demo.v1.Demo/Count")
     with rpcurl.start("test", "--report", "ndjson", "--jobs", "2", *names) as process:
-        files = 0
-        while files < 2:
-            files += json.loads(process.stdout.readline())["event"] == "file"
+        # A signal before the first test skips all of them.
+        grpc_server.wait_for_calls("demo.v1.Demo/Count", received + 2)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     rest = [json.loads(line) for line in out.splitlines()]
     assert process.returncode == 130, err
     outcomes = {(event["file"], event["name"]): event["outcome"] for event in rest if event["event"] == "test"}
+    # One that the signal ends has not passed.
+    assert all(outcomes[str(path), "waits"] == "error" for path in names), outcomes
     assert all(outcomes[str(path), "never"] == "skipped" for path in names), outcomes
     assert all((tmp_path / f"{number}.binpb").exists() for number in range(2))
 
@@ -275,6 +277,7 @@ def test_run_that_is_interrupted_runs_its_teardown(rpcurl, grpc_server, tmp_path
         ("test a\nteardown\ntest b\n", ["line 3", "setup, tests, teardown"]),
         ("test a\nrows\n", ["rows FILE"]),
         ("test a\ntimeout soon\n", ["timeout DURATION"]),
+        ("test a\nexit\n", ["line 2", "exit: not possible in a suite"]),
         ('test a\ncall Hello {"name":\n', ["line 2", "not complete"]),
     ],
 )
@@ -284,6 +287,17 @@ def test_mistakes_in_the_structure(rpcurl, tmp_path, text, words):
     result = rpcurl("test", path)
     assert result.code == 4
     assert all(word in result.out for word in words), result.out
+
+
+def test_exit_in_a_sourced_file_is_an_error(rpcurl, grpc_server, tmp_path):
+    """Calls after the end of a session would do nothing, and so pass."""
+    (tmp_path / "leave").write_text("exit\n")
+    path = tmp_path / "a.rpcurl"
+    path.write_text(f"target {grpc_server.url}\n\ntest a\nsource {tmp_path}/leave\n\ntest b\ncall Fail {{\"code\":5}}\n")
+    result = rpcurl("test", "--report", "ndjson", path)
+    events = [json.loads(line) for line in result.out.splitlines()]
+    outcomes = {event["name"]: event["outcome"] for event in events if event["event"] == "test"}
+    assert (result.code, outcomes) == (8, {"a": "error", "b": "failed"}), result.out
 
 
 def test_arguments_that_are_wrong(rpcurl, tmp_path):
