@@ -74,6 +74,20 @@ extension TokenScanner {
     return true
   }
 
+  /// Reads a number in plain notation; nil, with nothing read, for others.
+  @inline(__always)
+  mutating func plainDouble() -> Double? {
+    var place = cursor
+    guard place < end else { return nil }
+    let isNegative = place.pointee == UInt8(ascii: "-")
+    if isNegative { place += 1 }
+    guard let (value, after) = DecimalReader.double(place, end), after < end,
+      DecimalReader.isEnd(after.pointee)
+    else { return nil }
+    cursor = after
+    return isNegative ? -value : value
+  }
+
   @inline(__always)
   func isWordByte(_ byte: UInt8) -> Bool {
     switch byte {

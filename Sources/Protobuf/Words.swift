@@ -120,7 +120,7 @@ enum Words {
     return count
   }
 
-  /// The number of digits before the first other byte.
+  /// The number of digits before the first other byte; the lowest byte is the first.
   @inline(__always)
   static func leadingDigits(_ word: UInt64) -> Int {
     let values = word ^ 0x3030_3030_3030_3030
@@ -136,11 +136,11 @@ enum Words {
     return number(word &<< (64 &- shift) | (0x3030_3030_3030_3030 as UInt64) &>> shift)
   }
 
-  /// The number of eight digits.
+  /// The number of eight digits, of which the lowest byte is the first.
   @inline(__always)
   static func number(_ digits: UInt64) -> UInt64 {
     let mask: UInt64 = 0x0000_00ff_0000_00ff
-    var value = UInt64(littleEndian: digits) &- 0x3030_3030_3030_3030
+    var value = digits &- 0x3030_3030_3030_3030
     value = value &* 10 &+ value &>> 8
     return
       ((value & mask) &* 0x000f_4240_0000_0064 &+ (value &>> 16 & mask) &* 0x0000_2710_0000_0001) &>> 32

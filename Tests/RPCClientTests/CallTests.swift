@@ -6,6 +6,16 @@ import Testing
 struct CallTests {
   private let server = testServer()
 
+  /// A message above the limit of a channel pauses the response until it is received.
+  @Test func largeResponse() async throws {
+    let text = String(repeating: "x", count: 1 << 20)
+    server.respond(to: "test.v1.Echo/Unary", ["text": text])
+    try await withRPCClient(server) { client in
+      let reply = try await client.unary("test.v1.Echo/Unary", [:])
+      #expect(try reply.message["text"] as String == text)
+    }
+  }
+
   @Test func unaryCallReturnsMessageAndMetadata() async throws {
     server.respond(
       to: "test.v1.Echo/Unary", ["text": "pong", "number": 7], headers: ["h": "1"], trailers: ["t": "2"])

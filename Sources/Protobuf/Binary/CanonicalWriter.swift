@@ -17,8 +17,8 @@ struct CanonicalWriter: ~Copyable {
     self.dropsUnknown = dropsUnknown
   }
 
-  /// Appends the canonical form of a message; nothing on an error. Returns whether required fields are
-  /// missing.
+  /// Appends the canonical form of a message; nothing on an error. Returns whether required fields may
+  /// be missing.
   static func rewrite(
     _ bytes: UnsafeRawBufferPointer, type: MessageNode, unknownFields: UnknownFields = .show,
     into buffer: inout OutputBuffer

@@ -72,14 +72,17 @@ struct MessageConverter: Sendable {
     ofText input: UnsafeRawBufferPointer, into out: inout OutputBuffer
   ) throws(Failure) {
     let start = out.count
-    let mayLackRequired: Bool
+    let missing: [String]?
     do throws(MessageParseError) {
-      mayLackRequired = try TextToWire.transcode(
-        input, type: type.node, options: options.textDecoding, into: &out)
+      missing = try TextToWire.transcode(input, type: type.node, options: options.textDecoding, into: &out)
     } catch {
       throw .text(error)
     }
-    guard mayLackRequired, !options.allowPartial else { return }
+    if options.allowPartial || missing == [] { return }
+    if let missing {
+      out.truncate(to: start)
+      throw .missingRequired(missing)
+    }
     let bytes = out.copyBytes(from: start)
     try bytes.withRawBytes { (bytes) throws(Failure) in try checkRequired(bytes, &out, from: start) }
   }

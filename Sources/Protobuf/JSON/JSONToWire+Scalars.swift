@@ -38,7 +38,7 @@ extension JSONToWire {
       return isEmpty ? .zero : .value
     case .enumeration: return try enumeration(field, at: offset)
     case .double:
-      if let value = plainDouble() {
+      if let value = scanner.plainDouble() {
         out.appendFixed64(value.bitPattern)
         return value.bitPattern == 0 ? .zero : .value
       }
@@ -143,20 +143,6 @@ extension JSONToWire {
     }
     scanner.cursor = place
     return bits
-  }
-
-  /// Reads a number in plain notation without quotes; nil, with nothing read, for others.
-  @inline(__always)
-  private mutating func plainDouble() -> Double? {
-    var place = scanner.cursor
-    guard place < scanner.end else { return nil }
-    let isNegative = place.pointee == UInt8(ascii: "-")
-    if isNegative { place += 1 }
-    guard let (value, end) = DecimalReader.double(place, scanner.end), end < scanner.end,
-      DecimalReader.isEnd(end.pointee)
-    else { return nil }
-    scanner.cursor = end
-    return isNegative ? -value : value
   }
 
   private mutating func floatingPoint(_ field: FieldPointer, at offset: Int) throws(ReadFailure) -> Written {

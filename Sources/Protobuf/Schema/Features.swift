@@ -34,6 +34,14 @@ struct Features: Equatable {
     result.messageEncoding.override(set.has_message_encoding, set.message_encoding.rawValue)
     return result
   }
+
+  /// The features that the fields of a message inherit. Delimited encoding does not apply to the entries of maps.
+  func inherited(by message: UnsafeMutablePointer<Rpcurl__Schemas__DescriptorProto>) -> Features {
+    guard let options = message.pointee.options else { return self }
+    var result = overridden(by: options.pointee.features)
+    if options.pointee.map_entry != 0 { result.messageEncoding = .lengthPrefixed }
+    return result
+  }
 }
 
 extension RawRepresentable<UInt32> {

@@ -82,12 +82,10 @@ struct FieldCompiler<Resolver: TypeResolver> {
       else {
         throw file.failure(.invalid("\(user) has an invalid map entry"))
       }
-      // Delimited encoding does not apply to map entries.
-      var features = entry.features
-      features.messageEncoding = .lengthPrefixed
       found[field.number] = try FieldCompiler(resolver: resolver, file: file, scope: entry.fullName)
         .compile(
-          field, number: UInt32(field.number), slot: Int(field.number) - 1, features: features, oneof: nil,
+          field, number: UInt32(field.number), slot: Int(field.number) - 1, features: entry.features,
+          oneof: nil,
           isOneofMember: false, mapEntry: nil)
     }
     guard let key = found[1], let value = found[2] else {

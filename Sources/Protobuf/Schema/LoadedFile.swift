@@ -86,12 +86,12 @@ final class LoadedFile {
     guard let first = path.first else { return nil }
     let top = each(proto.pointee.message_type, proto.pointee.n_message_type)
     guard var found = top.first(where: { text($0.pointee.name) == first }) else { return nil }
-    var scope = features.overridden(by: found.pointee.options?.pointee.features)
+    var scope = features.inherited(by: found)
     for name in path.dropFirst() {
       let nested = each(found.pointee.nested_type, found.pointee.n_nested_type)
       guard let next = nested.first(where: { text($0.pointee.name) == name }) else { return nil }
       found = next
-      scope = scope.overridden(by: found.pointee.options?.pointee.features)
+      scope = scope.inherited(by: found)
     }
     return Scoped(file: self, declaration: found, fullName: qualified(path), features: scope)
   }

@@ -122,7 +122,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
       if reference == "." + fullName || reference == name {
         return LoadedFile.Scoped(
           file: message.file, declaration: nested, fullName: fullName,
-          features: message.features.overridden(by: options.pointee.features))
+          features: message.features.inherited(by: nested))
       }
     }
     return nil

@@ -76,6 +76,7 @@ struct TextScanner: TokenScanner {
     guard end - cursor >= count &+ 8, let expected = name.baseAddress,
       Words.areEqualPadded(cursor, expected, count: count)
     else { return false }
+    // A colon follows most names.
     if cursor[count] != UInt8(ascii: ":"), isWordByte(cursor[count]) { return false }
     cursor += count
     return true

@@ -7,7 +7,7 @@ struct TextToWire: ~Copyable {
   private var out = OutputBuffer()
   private var scratch: [UInt8] = []
   private var isCanonical = true
-  private var lacksRequired = false
+  private var mayLackRequired = false
 
   private init(_ text: UnsafeRawBufferPointer, _ options: TextDecodingOptions) {
     parser = TextParser(scanner: TextScanner(text), options: options)
@@ -15,19 +15,22 @@ struct TextToWire: ~Copyable {
 
   /// Reads a text and appends the serialized message; nothing on an error. Required fields may be missing.
   ///
-  /// - Returns: Whether they may be missing; the caller then decodes the message to name them.
+  /// - Returns: The paths of those that are missing; nil if some may be: the caller then decodes the message to find
+  ///   them.
   static func transcode(
     _ text: UnsafeRawBufferPointer, type: MessageNode, options: TextDecodingOptions,
     into buffer: inout OutputBuffer
-  ) throws(MessageParseError) -> Bool {
+  ) throws(MessageParseError) -> [String]? {
     let start = buffer.count
-    if let lacksRequired = transcodePlain(text, type, options, into: &buffer) { return lacksRequired }
+    if let mayLackRequired = transcodePlain(text, type, options, into: &buffer) {
+      return mayLackRequired ? nil : []
+    }
     buffer.truncate(to: start)
     var options = options
     options.allowPartial = true
     let message = try TextParser.parse(text, type: type, options: options)
     BinaryEncoder.encode(message.storage, into: &buffer)
-    return !message.missingRequiredFields().isEmpty
+    return message.missingRequiredFields()
   }
 
   /// Reads a text that needs no message; nil, with an undefined number of bytes appended, for others and for errors.
@@ -43,7 +46,7 @@ struct TextToWire: ~Copyable {
     let isRead = (try? writer.fields(plan, until: 0, depth: 0)) != nil
     swap(&writer.out, &buffer)
     guard isRead else { return nil }
-    if writer.isCanonical { return writer.lacksRequired }
+    if writer.isCanonical { return writer.mayLackRequired }
     let bytes = buffer.copyBytes(from: start)
     buffer.truncate(to: start)
     return bytes.withUnsafeBytes { try? CanonicalWriter.rewrite($0, type: type, into: &buffer) }
@@ -93,7 +96,7 @@ struct TextToWire: ~Copyable {
       parser.scanner.cursor += 1
     }
     closePacked(&progress)
-    if progress.required < plan.pointee.requiredCount { lacksRequired = true }
+    if progress.required < plan.pointee.requiredCount { mayLackRequired = true }
   }
 
   // MARK: Names
@@ -125,7 +128,14 @@ struct TextToWire: ~Copyable {
     if parser.scanner.accept(UInt8(ascii: "[")) {
       let name = try parser.scanner.bracketedName()
       guard !name.utf8.contains(UInt8(ascii: "/")) else { throw unsuitable }
-      return try parser.extensionField(name, of: plan.pointee.type.takeUnretainedValue(), at: start)?.plan
+      guard
+        let field = try parser.extensionField(name, of: plan.pointee.type.takeUnretainedValue(), at: start)
+      else { return nil }
+      // A schema may define an extension with the number of a field, or out of the ranges of its message.
+      guard plan.pointee.field(field.number) == nil,
+        (try? plan.pointee.extensionPlan(field.number)) == field.plan
+      else { throw unsuitable }
+      return field.plan
     }
     if parser.scanner.seesNumber() {
       try parser.fieldNumber()
@@ -230,7 +240,7 @@ struct TextToWire: ~Copyable {
     switch field.pointee.kind {
     case .string, .bytes: return try string(field)
     case .double:
-      if let value = plainDouble() {
+      if let value = parser.scanner.plainDouble() {
         out.appendFixed64(value.bitPattern)
         return value.bitPattern == 0
       }
@@ -267,20 +277,6 @@ struct TextToWire: ~Copyable {
     else { return nil }
     parser.scanner.cursor = end
     return bits
-  }
-
-  /// Reads a number in plain notation; nil, with nothing read, for others.
-  @inline(__always)
-  private mutating func plainDouble() -> Double? {
-    var place = parser.scanner.cursor
-    guard place < parser.scanner.end else { return nil }
-    let isNegative = place.pointee == UInt8(ascii: "-")
-    if isNegative { place += 1 }
-    guard let (value, end) = DecimalReader.double(place, parser.scanner.end), end < parser.scanner.end,
-      DecimalReader.isEnd(end.pointee)
-    else { return nil }
-    parser.scanner.cursor = end
-    return isNegative ? -value : value
   }
 
   @inline(__always)

@@ -214,11 +214,6 @@ final class CallChannel: Sendable {
     let hasMessage: Bool
     let hasEnded: Bool
   }
-
-  /// Discards received messages.
-  func discard() {
-    state.withLock { $0.inbox = Inbox() }
-  }
 }
 
 /// Received messages, in order.

@@ -4,6 +4,7 @@
 //   ALLOCATIONS_FILE=FILE         gets the number of allocations, at the end of the process
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,7 +56,9 @@ static int is_of_library(void *code) {
 static int fails(void *caller) {
   if (!is_of_library(caller)) return 0;
   long number = atomic_fetch_add(&count, 1) + 1;
-  return number >= first && number <= last;
+  if (number < first || number > last) return 0;
+  errno = ENOMEM;
+  return 1;
 }
 
 void *malloc(size_t size) { return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size); }
@@ -66,4 +69,22 @@ void *calloc(size_t number, size_t size) {
 
 void *realloc(void *memory, size_t size) {
   return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
+}
+
+// The library of C would allocate them itself.
+
+char *strdup(const char *text) {
+  if (fails(__builtin_return_address(0))) return NULL;
+  size_t size = strlen(text) + 1;
+  char *copy = __libc_malloc(size);
+  return copy ? memcpy(copy, text, size) : NULL;
+}
+
+char *strndup(const char *text, size_t limit) {
+  if (fails(__builtin_return_address(0))) return NULL;
+  size_t length = strnlen(text, limit);
+  char *copy = __libc_malloc(length + 1);
+  if (!copy) return NULL;
+  copy[length] = 0;
+  return memcpy(copy, text, length);
 }
