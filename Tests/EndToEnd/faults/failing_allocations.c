@@ -1,6 +1,7 @@
 // Makes allocations of libcurl, nghttp2 and OpenSSL fail. To be preloaded.
 //
 //   FAIL_ALLOCATIONS=FIRST-LAST   the allocations that fail, counted from 1
+//   KEEP_STRINGS=1                copies of strings do not fail, and are not counted
 //   ALLOCATIONS_FILE=FILE         gets the number of allocations, at the end of the process
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,10 +18,12 @@ extern void *__libc_realloc(void *, size_t);
 
 static atomic_long count;
 static long first, last;
+static int keeps_strings;
 
 __attribute__((constructor)) static void begin(void) {
   const char *range = getenv("FAIL_ALLOCATIONS");
   if (range && sscanf(range, "%ld-%ld", &first, &last) != 2) abort();
+  keeps_strings = getenv("KEEP_STRINGS") != NULL;
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -74,14 +77,14 @@ void *realloc(void *memory, size_t size) {
 // The library of C would allocate them itself.
 
 char *strdup(const char *text) {
-  if (fails(__builtin_return_address(0))) return NULL;
+  if (!keeps_strings && fails(__builtin_return_address(0))) return NULL;
   size_t size = strlen(text) + 1;
   char *copy = __libc_malloc(size);
   return copy ? memcpy(copy, text, size) : NULL;
 }
 
 char *strndup(const char *text, size_t limit) {
-  if (fails(__builtin_return_address(0))) return NULL;
+  if (!keeps_strings && fails(__builtin_return_address(0))) return NULL;
   size_t length = strnlen(text, limit);
   char *copy = __libc_malloc(length + 1);
   if (!copy) return NULL;
