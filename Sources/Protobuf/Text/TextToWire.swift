@@ -67,8 +67,8 @@ struct TextToWire: ~Copyable {
     /// The single fields so far, by slot, and their oneofs.
     var fields = SmallSet()
     var oneofs = SmallSet()
-    /// The packed field whose elements are being written, and where they start.
-    var packed: (field: FieldPointer, start: Int)?
+    /// Where the elements start that are being written, of a packed field.
+    var packedStart: Int?
   }
 
   /// Reads fields up to and including `end`; 0 is the end of the text.
@@ -192,18 +192,18 @@ struct TextToWire: ~Copyable {
     if field.pointee.kind.isMessage { return try message(field, depth: depth) }
     if !field.pointee.isPacked {
       out.appendTag(field.pointee.elementTag)
-    } else if progress.packed == nil {
+    } else if progress.packedStart == nil {
       out.appendTag(Tag(field.pointee.number, .lengthDelimited))
-      progress.packed = (field, out.openLengthDelimited())
+      progress.packedStart = out.openLengthDelimited()
     }
     _ = try scalar(field)
   }
 
   @inline(__always)
   private mutating func closePacked(_ progress: inout Progress) {
-    guard let packed = progress.packed else { return }
-    out.closeLengthDelimited(packed.start)
-    progress.packed = nil
+    guard let start = progress.packedStart else { return }
+    out.closeLengthDelimited(start)
+    progress.packedStart = nil
   }
 
   /// Reads `{ … }` or `< … >`, and writes tag and message.
