@@ -62,6 +62,8 @@ PATIENCE_SECONDS = 60
 
 # Characters of each server's log that the report of a failed test has.
 MAX_REPORTED_LOG = 10_000
+# The documented exit codes of a failure; a signal that ends the process is not one.
+FAILURES = {*range(1, 9), *range(65, 81)}
 
 
 def pkg_config_of_sources() -> dict[str, str]:

@@ -9,12 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import ALL_TESTS, PATIENCE_SECONDS
+from conftest import ALL_TESTS, FAILURES, PATIENCE_SECONDS
 
 SOURCE = Path(__file__).parent / "faults" / "failing_allocations.c"
 SERVICE = "demo.v1.Demo"
-# The documented exit codes of a failure; a signal that ends the process is not one.
-FAILURES = {*range(1, 9), *range(65, 81)}
 # The failures that represent all of them: some of the whole run, and each of the last ones. OpenSSL makes most of the first
 # ones when it starts.
 SELECTED, LAST = 40, 120

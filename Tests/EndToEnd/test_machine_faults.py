@@ -12,13 +12,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import PATIENCE_SECONDS, RPCURL, Process, relay
+from conftest import FAILURES, PATIENCE_SECONDS, RPCURL, Process, relay
 
 SERVICE = "demo.v1.Demo"
 HELLO = f"{SERVICE}/Hello"
 RESPONSE = b'{"message":"Hello, Ada!","name":"Ada"}\n'
-# The documented exit codes of a failure; a signal that ends the process is not one.
-FAILURES = {*range(1, 9), *range(65, 81)}
 
 
 @pytest.fixture
