@@ -155,7 +155,8 @@ extension ConnectionCause: CustomStringConvertible {
       } ?? "gRPC requires HTTP/2, and the server responded with HTTP/1.1"
     case .onlyHTTP2: "the request used HTTP/1.1, and the server supports only HTTP/2"
     case .notHTTP(let start): "the server does not use HTTP on this port: it sent \"\(start)\""
-    case .closed(let reason): "the server closed the connection without a response (\(reason))"
+    case .closed(let reason):
+      "the server closed the connection without a response\(reason.isEmpty ? "" : " (\(reason))")"
     case .lost(let reason, let library):
       "no response was received (\(reason)); \(library) may have lost it"
     }

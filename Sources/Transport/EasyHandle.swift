@@ -73,6 +73,14 @@ final class EasyHandle {
     if trace == nil { pool?.add(self) }
   }
 
+  /// Whether libcurl has reported an error since `forgetError`.
+  ///
+  /// For a new connection, libcurl clears the message by its first byte, so the second one counts too.
+  var hasReportedError: Bool { errorBuffer[0] != 0 || errorBuffer[1] != 0 }
+
+  /// Clears libcurl's message.
+  func forgetError() { (errorBuffer[0], errorBuffer[1]) = (0, 0) }
+
   /// Records that an option was changed for one transfer, so that no other one uses the handle.
   func isForThisTransferOnly() { configuration = nil }
 
@@ -89,7 +97,7 @@ final class EasyHandle {
     if self.configuration == nil {
       try options.set(configuration, extraFields: &extraFields, keeping: &lists)
     } else {
-      errorBuffer.pointee = 0
+      forgetError()
     }
     if let bodyBytes, bodyBytes != self.bodyBytes, request.method != "GET" {
       try options.set(CURLOPT_POSTFIELDSIZE, bodyBytes)

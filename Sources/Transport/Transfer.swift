@@ -27,6 +27,8 @@ package final class Transfer {
   private var machine: TransferStateMachine
   private var drainTimer: EventLoop.TimerID?
   private var keepAlive: KeepAlive?
+  /// The round of the loop in which libcurl was about to send the request.
+  private var roundOfRequest: UInt = 0
   /// The sockets that libcurl opened for this transfer.
   private var sockets: [Int32] = []
   private var old: OldLibcurlExchange?
@@ -39,6 +41,8 @@ package final class Transfer {
   private let checksNegotiation: Bool
   /// Whether the request's body is a stream.
   let isStream: Bool
+  /// Whether the request has no side effects, so that it may be sent again after the server may have processed it.
+  private let isSafe: Bool
 
   /// Bytes of the response's body that were received.
   package private(set) var receivedBytes = 0
@@ -66,6 +70,7 @@ package final class Transfer {
       isStream: isStream, isLarge: (bodyBytes ?? 0) >= TransferHandle.leastUploadBytes)
     easy = try loop.handles.take(configuration, loop.trace)
     self.loop = loop
+    isSafe = request.method == "GET"
     sharedOptions = shared
     url = request.url
     isTLS = request.url.utf8.dropFirst(4).first == UInt8(ascii: "s")
@@ -275,7 +280,8 @@ package final class Transfer {
       error = TransportError(code, detail: failure.detail)
       error.message += "; \(OldLibcurl.lossNote)"
     }
-    perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR))
+    // In a later round, something else may have been sent, after the request.
+    perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR && loop.round == roundOfRequest))
   }
 
   // MARK: libcurl's callbacks
@@ -283,7 +289,7 @@ package final class Transfer {
   /// Whether the request may use the connection that libcurl chose. Nothing of it was sent yet.
   ///
   /// - Parameter localPort: The connection's local port; 0 if it has none.
-  private func mayRequest(localPort: Int32) -> Bool {
+  func mayRequest(localPort: Int32) -> Bool {
     var made = 0
     let isReused = ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &made) == CURLE_OK && made == 0
     var connection = TransferStateMachine.Connection()
@@ -291,6 +297,10 @@ package final class Transfer {
     let isUsable =
       old?.accepts(isReused: isReused) ?? !(isReused && loop.sockets.isClosedByServer(localPort: localPort))
     (connection.isReused, connection.isUsable) = (isReused, isUsable)
+    connection.usesHTTP1 = isReused && usesHTTP1
+    connection.repeatsLostRequest = repeatsLostRequest
+    roundOfRequest = loop.round
+    easy.forgetError()
     if checksNegotiation { connection.negotiated = negotiated }
     guard case .proceed = perform(.connected(connection)) else {
       // libcurl would not notice the closed connection either when this transfer returns it to the pool.
@@ -304,8 +314,26 @@ package final class Transfer {
     return true
   }
 
+  /// Whether libcurl is about to send a request again that the server may have processed.
+  ///
+  /// libcurl sends any request again if a reused connection fails before the response.
+  private var repeatsLostRequest: Bool {
+    let former = machine.connection
+    guard machine.isConnected, former.isReused, !isSafe, loop.round != roundOfRequest else { return false }
+    // It also does so if the server has refused the request unprocessed, by HTTP/2, and then reports no error.
+    return former.usesHTTP1 || easy.hasReportedError
+  }
+
+  /// Whether the connection that libcurl chose uses HTTP/1.1.
+  private var usesHTTP1: Bool {
+    guard isTLS else { return !options.isHTTP2WithoutTLS(url) }
+    guard options.httpVersion != .http1 else { return true }
+    return options.httpVersion != .http2PriorKnowledge
+      && negotiated.map { !["h2", "h3"].contains($0) } == true
+  }
+
   /// Called when a socket is opened for this transfer's connection.
-  private func opened(_ socket: Int32) {
+  func opened(_ socket: Int32) {
     loop.sockets.opened(socket)
     sockets.append(socket)
     guard let time = options.keepaliveTime else { return }
@@ -328,7 +356,7 @@ package final class Transfer {
     return result
   }
 
-  private func fill(_ data: UnsafeMutablePointer<CChar>?, _ capacity: Int) -> Int {
+  func fill(_ data: UnsafeMutablePointer<CChar>?, _ capacity: Int) -> Int {
     switch perform(.bodyWanted) {
     case .sendBody: break
     case .endBody: return 0
@@ -340,7 +368,9 @@ package final class Transfer {
     return count
   }
 
-  private func receive(body: UnsafeRawBufferPointer) -> Int {
+  func rewind(to offset: Int) -> Bool { machine.requestBody.rewind(to: offset) }
+
+  func receive(body: UnsafeRawBufferPointer) -> Int {
     switch perform(.body(isLate: loop.isLate)) {
     case .receiveBody:
       receivedBytes += body.count
@@ -352,48 +382,8 @@ package final class Transfer {
     }
   }
 
-  private func receive(line: UnsafeRawBufferPointer) -> Int {
+  func receive(line: UnsafeRawBufferPointer) -> Int {
     perform(.line(HeaderLine(line), size: line.count))
     return machine.isClosed ? 0 : line.count
-  }
-
-  /// Sets the callbacks of libcurl, which call the transfer that uses the handle.
-  ///
-  /// - Parameters:
-  ///   - handle: The handle.
-  ///   - context: Refers to its `EasyHandle`.
-  static func setCallbacks(
-    of handle: TransferHandle, context: UnsafeMutableRawPointer
-  ) throws(TransportError) {
-    try handle.set(CURLOPT_READDATA, pointer: context)
-    try handle.set(CURLOPT_SEEKDATA, pointer: context)
-    try handle.set(CURLOPT_WRITEDATA, pointer: context)
-    try handle.set(CURLOPT_HEADERDATA, pointer: context)
-    try handle.set(CURLOPT_PREREQDATA, pointer: context)
-    try handle.set(beforeRequest: { context, _, _, _, localPort in
-      EasyHandle.transfer(context)?.mayRequest(localPort: localPort) == true
-        ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
-    })
-    try handle.set(CURLOPT_SOCKOPTDATA, pointer: context)
-    try handle.set(opened: { context, socket, _ in
-      EasyHandle.transfer(context)?.opened(socket)
-      return CURL_SOCKOPT_OK
-    })
-    try handle.set(CURLOPT_READFUNCTION) { data, size, count, context in
-      EasyHandle.transfer(context)?.fill(data, size * count) ?? Int(CURL_READFUNC_ABORT)
-    }
-    try handle.set(seeking: { context, offset, origin in
-      guard origin == SEEK_SET else { return CURL_SEEKFUNC_CANTSEEK }
-      return EasyHandle.transfer(context)?.machine.requestBody.rewind(to: Int(offset)) == true
-        ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_CANTSEEK
-    })
-    try handle.set(CURLOPT_WRITEFUNCTION) { data, size, count, context in
-      EasyHandle.transfer(context)?.receive(body: UnsafeRawBufferPointer(start: data, count: size * count))
-        ?? 0
-    }
-    try handle.set(CURLOPT_HEADERFUNCTION) { data, size, count, context in
-      EasyHandle.transfer(context)?.receive(line: UnsafeRawBufferPointer(start: data, count: size * count))
-        ?? 0
-    }
   }
 }

@@ -33,7 +33,7 @@ extension TransferStateMachine {
     case body(isLate: Bool)
     /// libcurl has completed the exchange.
     ///
-    /// - `isUnsent`: Whether it failed while the request was sent, so that the server has not processed it.
+    /// - `isUnsent`: Whether it failed before any of the request was sent, so that the server has not processed it.
     case completed(TransportError?, isUnsent: Bool = false)
 
     // The loop
@@ -104,5 +104,9 @@ extension TransferStateMachine {
     var isUsable = true
     /// The protocol that TLS negotiated, such as `h2`; empty for none; nil if it is unknown or irrelevant.
     var negotiated: String?
+    /// Whether it is known to use HTTP/1.1; only determined for a reused one.
+    var usesHTTP1 = false
+    /// Whether an earlier connection failed after the request was sent over it, so that the server may have processed it.
+    var repeatsLostRequest = false
   }
 }

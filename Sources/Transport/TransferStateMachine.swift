@@ -62,7 +62,7 @@ struct TransferStateMachine {
   private let requiresHTTP2: Bool
   private var state = State.created
   /// The connection of the request.
-  private var connection = Connection()
+  private(set) var connection = Connection()
   private var sending = Sending.flowing
   private var receiving = Receiving.flowing
 
@@ -175,6 +175,10 @@ struct TransferStateMachine {
     guard case .performing = state else { return .abort }
     guard !response.hasBegun else {
       return fail(.broken, "the server asked for the request again after it had begun its response")
+    }
+    // No call is made twice (RFC 9110, section 9.2.2).
+    guard !connection.repeatsLostRequest else {
+      return end(TransportError(.broken, "").with(.closed("")))
     }
     guard connection.isUsable else {
       state = .restarting

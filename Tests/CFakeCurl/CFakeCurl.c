@@ -426,10 +426,19 @@ size_t fake_body(CURL *handle, const char *bytes, size_t size) {
   return result;
 }
 
-void fake_complete(CURL *handle, CURLcode code, const char *words) {
-  struct easy *easy = handle;
+void fake_report(CURL *handle, const char *words) {
   char *buffer = pointer(handle, CURLOPT_ERRORBUFFER);
   if (buffer && words) strncpy(buffer, words, CURL_ERROR_SIZE - 1);
+}
+
+void fake_reset_report(CURL *handle) {
+  char *buffer = pointer(handle, CURLOPT_ERRORBUFFER);
+  if (buffer) buffer[0] = 0;
+}
+
+void fake_complete(CURL *handle, CURLcode code, const char *words) {
+  struct easy *easy = handle;
+  fake_report(handle, words);
   easy->is_done = true;
   easy->code = code;
 }

@@ -103,8 +103,11 @@ def test_the_call_reconnects_if_the_connection_of_reflection_is_closed(rpcurl, g
             def respond():
                 try:
                     while data := upstream.recv(1 << 16):
+                        is_last = client is connections[0] and b"grpc-status" in data
+                        # The end arrives with the response, and so before the call.
+                        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, is_last)
                         client.sendall(data)
-                        if client is connections[0] and b"grpc-status" in data:
+                        if is_last:
                             return client.shutdown(socket.SHUT_RDWR)
                 except OSError:
                     pass

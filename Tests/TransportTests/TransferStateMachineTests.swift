@@ -173,6 +173,13 @@ struct TransferStateMachineTests {
     #expect(name(machine.handle(.connected(.init()))) == "end")
   }
 
+  @Test func doesNotRepeatRequestThatServerMayHaveProcessed() {
+    var machine = performing(RequestBody(whole: []))
+    #expect(name(machine.handle(.connected(.init(isReused: true)))) == "proceed")
+    #expect(name(machine.handle(.connected(.init(repeatsLostRequest: true)))) == "end")
+    #expect(name(machine.handle(.bodyWanted)) == "abort")
+  }
+
   @Test func repeatsRequestBeforeStartOfResponse() {
     var machine = performing(RequestBody(whole: []))
     #expect(name(machine.handle(.connected(.init()))) == "proceed")

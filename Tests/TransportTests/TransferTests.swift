@@ -221,6 +221,68 @@ struct TransferTests {
     transfer.close()
   }
 
+  /// A way in which libcurl comes to send a request again.
+  enum Repeat: CaseIterable {
+    case afterReset, afterHTTP1, afterRefusal, ofGet, overFirstConnection, inSameRound
+  }
+
+  @Test(arguments: Repeat.allCases) func sendsRequestAgainOnlyIfServerHasNotProcessedIt(_ cause: Repeat)
+    throws
+  {
+    var options = ConnectionOptions()
+    options.httpVersion = cause == .afterHTTP1 ? .http1 : .http2
+    var request = HTTPRequest(url: "http://h/pkg.S/M", headers: Headers())
+    if cause == .ofGet { request.method = "GET" }
+    let transfer = try Transfer(
+      request, body: .whole([1]), options: options, loop: loop, delegate: recorder)
+    let first = {
+      fake_set_reused(fake.handle(), cause != .overFirstConnection)
+      #expect(fake_connect(fake.handle()) == CURL_PREREQFUNC_OK)
+      _ = fake.read(fake.handle())
+    }
+    let isSentAgain = ![.afterReset, .afterHTTP1].contains(cause)
+    let again = {
+      if ![.afterHTTP1, .afterRefusal].contains(cause) { fake_report(fake.handle(), "Recv failure") }
+      fake_reset_report(fake.handle())
+      fake_set_reused(fake.handle(), false)
+      #expect(fake_connect(fake.handle()) == (isSentAgain ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT))
+    }
+    if cause == .inSameRound {
+      try fake.run(
+        loop,
+        {
+          first(); again()
+        })
+    } else {
+      try fake.run(loop, first, again)
+    }
+    #expect(recorder.error?.cause == (isSentAgain ? nil : .closed("")))
+    #expect(
+      recorder.error?.message == (isSentAgain ? nil : "the server closed the connection without a response"))
+    transfer.close()
+  }
+
+  @Test(arguments: [true, false]) func restartsRequestThatCouldNotBeSent(isInRoundOfRequest: Bool) throws {
+    let transfer = try transfer(.whole([1]))
+    let connect = {
+      fake_set_reused(fake.handle(), true)
+      #expect(fake_connect(fake.handle()) == CURL_PREREQFUNC_OK)
+      _ = fake.read(fake.handle())
+    }
+    let fail = { fake_complete(fake.handle(), CURLE_SEND_ERROR, "Send failure") }
+    if isInRoundOfRequest {
+      try fake.run(
+        loop,
+        {
+          connect(); fail()
+        })
+    } else {
+      try fake.run(loop, connect, fail)
+    }
+    #expect((recorder.error == nil) == isInRoundOfRequest)
+    transfer.close()
+  }
+
   @Test func reusesOpenConnection() throws {
     let transfer = try transfer(.whole([1]))
     let connection = try LoopbackConnection()

@@ -51,6 +51,10 @@ size_t fake_read(CURL *handle, char *buffer, size_t capacity);
 int fake_seek(CURL *handle, long offset);
 size_t fake_line(CURL *handle, const char *line);
 size_t fake_body(CURL *handle, const char *bytes, size_t size);
+/* Sets the message of an error. */
+void fake_report(CURL *handle, const char *words);
+/* Clears the message, as libcurl does when it connects. */
+void fake_reset_report(CURL *handle);
 /* Ends the transfer; curl_multi_info_read reports it. */
 void fake_complete(CURL *handle, CURLcode code, const char *words);
 /* The mask of the last curl_easy_pause, or -1 if there was none. */
