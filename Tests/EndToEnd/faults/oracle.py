@@ -5,7 +5,7 @@ Of every case:
 - the exit code is 0 only if a complete response was forwarded, and a failure has one error, with text that states it;
 - each message of the output was forwarded, in this order, and as the bytes are;
 - of a stream, each message that was forwarded whole is in the output;
-- without `retry`, a request is sent once.
+- without `retry`, each call is sent at most once, also over a connection that others have used.
 """
 
 import json
@@ -27,6 +27,9 @@ STATUSES = range(65, 81)
 # Calls that the load and the session make.
 LOAD_CALLS = 12
 CALLS_OF_SESSION = 3
+CALLS = {
+    "single": 1, "batch": len(CALLS_OF_BATCH), "load": LOAD_CALLS, "test": len(CALLS_OF_BATCH), "session": CALLS_OF_SESSION,
+}  # fmt: skip
 
 
 @dataclass
@@ -125,6 +128,10 @@ def general(case: Case, outcome: Outcome) -> list[str]:
     for line in outcome.errors:
         if not re.match(r"rpcurl: \S.*: \S", line) and not SUMMARY.fullmatch(line):
             found.append(f"an error without WHAT: WHY: {line}")
+    if case.route.chain != "retry" and case.fault.kind not in CHANGES:
+        sent, calls = requests(case, outcome), CALLS[case.route.mode]
+        if sent > calls:
+            found.append(f"{sent} requests for {calls} calls")
     if "Fatal error" in outcome.err or "Sanitizer" in outcome.err:
         found.append("a crash")
     return found
@@ -141,9 +148,6 @@ def single(case: Case, outcome: Outcome) -> list[str]:
     if messages is None:
         return ["the output is not whole messages"]
     changed = fault.kind in CHANGES
-    # libcurl does not repeat a request that the server may have received.
-    if case.route.chain != "retry" and not changed and requests(case, outcome) > 1:
-        found.append(f"{requests(case, outcome)} requests")
     # An attempt that was made again has no messages in the output: those of the last response count. What follows a
     # response is not read, if bytes were added.
     counting = replies if changed else replies[-1:]
