@@ -53,10 +53,6 @@ extension TransferHandle {
   ) throws(TransportError) {
     // Removes libcurl's default headers, which no RPC protocol uses.
     var fields = ["Expect:", "Accept:"]
-    // HTTP/1.1 sends a body of unknown length in chunks; HTTP/2 has no such header.
-    if configuration.isStream, configuration.options.value.httpVersion != .http1 {
-      fields.append("Transfer-Encoding:")
-    }
     for field in headers.fields {
       // libcurl needs a semicolon for a field with an empty value: "Name:" would remove it.
       fields.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")

@@ -87,3 +87,16 @@ def test_other_protocols_accept_http1(rpcurl, tls_server, descriptor_set, certif
     )  # fmt: skip
     assert result.code == 64 + 4, result.err
     assert b"".join(server.received[1:]).startswith(b"POST /demo.v1.Demo/Hello HTTP/1.1\r\n")
+
+
+@pytest.mark.parametrize("protocol", ["connect", "grpc-web"])
+def test_stream_is_sent_in_chunks_over_http1(rpcurl, tls_server, descriptor_set, certificates, protocol):
+    server = tls_server(["http/1.1"])
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--protocol", protocol,
+        "--max-time", "300ms", "-d", '{"value":1}{"value":2}', f"https://localhost:{server.port}/demo.v1.Demo/Sum",
+    )  # fmt: skip
+    assert result.code == 64 + 4, result.err
+    request = b"".join(server.received[1:]).lower()
+    assert b"\r\ntransfer-encoding: chunked\r\n" in request
+    assert request.endswith(b"0\r\n\r\n")
