@@ -73,10 +73,9 @@ final class EasyHandle {
     if trace == nil { pool?.add(self) }
   }
 
-  /// Whether libcurl has reported an error since `forgetError`.
-  ///
-  /// For a new connection, libcurl clears the message by its first byte, so the second one counts too.
-  var hasReportedError: Bool { errorBuffer[0] != 0 || errorBuffer[1] != 0 }
+  /// The message of libcurl's last error since `forgetError`, without its first character: libcurl clears that to clear the
+  /// message, as it does for each new connection.
+  var restOfError: String { String(cString: errorBuffer + 1) }
 
   /// Clears libcurl's message.
   func forgetError() { (errorBuffer[0], errorBuffer[1]) = (0, 0) }

@@ -297,11 +297,10 @@ package final class Transfer {
     let isUsable =
       old?.accepts(isReused: isReused) ?? !(isReused && loop.sockets.isClosedByServer(localPort: localPort))
     (connection.isReused, connection.isUsable) = (isReused, isUsable)
-    connection.usesHTTP1 = isReused && usesHTTP1
     connection.repeatsLostRequest = repeatsLostRequest
-    roundOfRequest = loop.round
     easy.forgetError()
-    if checksNegotiation { connection.negotiated = negotiated }
+    roundOfRequest = loop.round
+    if checksNegotiation { connection.negotiated = negotiated } else { connection.usesHTTP1 = usesHTTP1 }
     guard case .proceed = perform(.connected(connection)) else {
       // libcurl would not notice the closed connection either when this transfer returns it to the pool.
       if !isUsable, isReused { try? TransferHandle(handle).set(CURLOPT_FORBID_REUSE, 1) }
@@ -316,12 +315,14 @@ package final class Transfer {
 
   /// Whether libcurl is about to send a request again that the server may have processed.
   ///
-  /// libcurl sends any request again if a reused connection fails before the response.
+  /// libcurl sends any request again if its connection, which others have used too, fails before the response.
   private var repeatsLostRequest: Bool {
-    let former = machine.connection
-    guard machine.isConnected, former.isReused, !isSafe, loop.round != roundOfRequest else { return false }
-    // It also does so if the server has refused the request unprocessed, by HTTP/2, and then reports no error.
-    return former.usesHTTP1 || easy.hasReportedError
+    guard machine.isConnected, !isSafe else { return false }
+    guard !machine.connection.usesHTTP1 else { return true }
+    // It also does so for a stream of HTTP/2 that the server has refused unprocessed, and then reports no error, or that
+    // the server requires over HTTP/1.1, and then reports that or an "Empty reply".
+    let error = easy.restOfError
+    return !error.isEmpty && !["HTTP_1_1_REQUIRED", "mpty reply"].contains(where: error.contains)
   }
 
   /// Whether the connection that libcurl chose uses HTTP/1.1.

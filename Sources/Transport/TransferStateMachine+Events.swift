@@ -104,7 +104,7 @@ extension TransferStateMachine {
     var isUsable = true
     /// The protocol that TLS negotiated, such as `h2`; empty for none; nil if it is unknown or irrelevant.
     var negotiated: String?
-    /// Whether it is known to use HTTP/1.1; only determined for a reused one.
+    /// Whether it is known to use HTTP/1.1.
     var usesHTTP1 = false
     /// Whether an earlier connection failed after the request was sent over it, so that the server may have processed it.
     var repeatsLostRequest = false

@@ -79,6 +79,15 @@ def test_reset_before_the_headers(rpcurl, resetting_server, descriptor_set):
     assert "HTTP/1.1" not in server.requests
 
 
+def test_connect_continues_over_http1(rpcurl, resetting_server, descriptor_set):
+    server = resetting_server(lambda stream: stream.reset(HTTP_1_1_REQUIRED))
+    options = ["--descriptor-set", descriptor_set, "--max-time", "5", "--protocol", "connect", "--http2", "-d", "{}"]
+    result = rpcurl(*options, f"http://{server.address}/demo.v1.Demo/Hello")
+    # The server responds as for gRPC.
+    assert 'content-type "application/grpc"' in result.err
+    assert server.requests == ["HTTP/2", "HTTP/1.1"]
+
+
 def test_without_a_reset_the_call_succeeds(rpcurl, resetting_server, descriptor_set):
     def answer(stream):
         stream.headers(OK)
