@@ -19,10 +19,11 @@ JOBS = 8
 
 
 @pytest.fixture
-def world(rpcurl, grpc_server, connect_server, descriptor_set):
+def world(rpcurl, grpc_server, connect_server, descriptor_set, certificates):
     return matrix.World(
-        RPCURL, descriptor_set, rpcurl.home, grpc_server.port, connect_server.port, rpcurl.environment(None)
-    )
+        RPCURL, descriptor_set, rpcurl.home, grpc_server.port, connect_server.port, rpcurl.environment(None),
+        certificates,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("mode", ["single-grpc-http2", "single-grpc-web", "single-connect", "batch", "load", "test", "session"])

@@ -68,13 +68,14 @@ class Route:
     http: str
     kind: str
     chain: str = "plain"
+    tls: bool = False
 
     @property
     def method(self) -> Method:
         return METHODS[self.kind]
 
     def __str__(self) -> str:
-        return f"{self.mode}-{self.protocol}-http{self.http}-{self.kind}-{self.chain}"
+        return f"{self.mode}-{self.protocol}-http{self.http}-{self.kind}-{self.chain}{'-tls' * self.tls}"
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,12 @@ def routes() -> Iterator[Route]:
         if can_call(http, kind):
             for chain in CHAINS:
                 yield Route("single", protocol, http, kind, chain)
-    for protocol, http in ROUTES:
+            yield Route("single", protocol, http, kind, tls=True)
+    for (protocol, http), tls in itertools.product(ROUTES, (False, True)):
         for mode in ("batch", "load", "test"):
-            yield Route(mode, protocol, http, "unary")
+            yield Route(mode, protocol, http, "unary", tls=tls)
         for kind in ("unary", "server"):
-            yield Route("session", protocol, http, kind)
+            yield Route("session", protocol, http, kind, tls=tls)
 
 
 # Which bytes are interesting
@@ -159,10 +161,12 @@ def faults(recording: Recording, http: str, chance: random.Random) -> Iterator[F
 
 
 # How many cases a route has at most in the whole matrix: calls, of which most routes are, and modes.
-SHARES = {"single": {"plain": 110, "header": 25, "retry": 45}, "other": 70}
+SHARES = {"single": {"plain": 110, "header": 25, "retry": 45}, "other": 70, "tls": 25}
 
 
 def share(route: Route) -> int:
+    if route.tls:
+        return SHARES["tls"]
     return SHARES["single"][route.chain] if route.mode == "single" else SHARES["other"]
 
 

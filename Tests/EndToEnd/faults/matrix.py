@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import signal
+import ssl
 import sys
 import tempfile
 import time
@@ -38,9 +39,20 @@ class World:
     grpc_port: int
     connect_port: int
     environment: dict[str, str]
+    # Where certificates.py has written.
+    certificates: Path
 
     def port(self, route: Route) -> int:
         return self.grpc_port if route.protocol == "grpc" else self.connect_port
+
+    def tls(self, route: Route) -> ssl.SSLContext | None:
+        """What the proxy uses for TLS; None without."""
+        if not route.tls:
+            return None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificates / "server.pem", self.certificates / "server-key.pem")
+        context.set_alpn_protocols(["h2" if route.http == "2" else "http/1.1"])
+        return context
 
 
 def may_block(case: Case) -> bool:
@@ -52,11 +64,13 @@ def may_block(case: Case) -> bool:
 def command(world: World, case: Case, port: int) -> tuple[list[str], str]:
     """The arguments of a case, and its standard input."""
     route, seconds = case.route, SHORT if may_block(case) else LONG
-    url, method = f"http://127.0.0.1:{port}", f"{SERVICE}/{route.method.name}"
+    url, method = f"{'https' if route.tls else 'http'}://127.0.0.1:{port}", f"{SERVICE}/{route.method.name}"
     options = ["--descriptor-set", str(world.descriptor_set), "--protocol", route.protocol, "--max-time", f"{seconds}"]
     # The oracle reads messages as they are sent.
     options += ["--accept-compression", "identity"]
-    if route.protocol != "grpc":
+    if route.tls:
+        options += ["--cacert", str(world.certificates / "ca.pem")]
+    elif route.protocol != "grpc":
         options.append("--http1.1" if route.http == "1.1" else "--http2-prior-knowledge")
     options += cases.CHAINS[route.chain]
     names = [json.dumps({"name": name}) for name in cases.CALLS_OF_BATCH]
@@ -78,7 +92,7 @@ def command(world: World, case: Case, port: int) -> tuple[list[str], str]:
 async def run(world: World, case: Case) -> oracle.Outcome:
     """Run a case."""
     connections = 1 if case.route.chain == "retry" or case.route.mode == "session" else 1 << 30
-    async with Proxy(world.port(case.route), case.fault, connections) as proxy:
+    async with Proxy(world.port(case.route), case.fault, connections, world.tls(case.route)) as proxy:
         arguments, text = command(world, case, proxy.port)
         limit = (SHORT if may_block(case) else LONG) * len(cases.CALLS_OF_BATCH) + GRACE
         start = time.monotonic()
@@ -169,9 +183,12 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=8)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as home, servers(conftest) as (grpc_port, connect_port):
+        certificates = Path(home) / "certificates"
+        certificates.mkdir()
+        conftest.server_module("certificates").write_certificates(certificates)
         world = World(
             conftest.RPCURL, conftest.GENERATED / "demo.binpb", Path(home), grpc_port, connect_port,
-            conftest.Rpcurl(Path(home)).environment(None),
+            conftest.Rpcurl(Path(home)).environment(None), certificates,
         )  # fmt: skip
         start = time.monotonic()
         failures, counts = asyncio.run(check(world, chosen.seed, chosen.part, chosen.only, chosen.jobs))

@@ -1,10 +1,16 @@
-"""A TCP proxy on 127.0.0.1 that makes one fault at a chosen byte of one direction of a connection."""
+"""A TCP proxy on 127.0.0.1 that makes one fault at a chosen byte of one direction of a connection.
+
+With a context of TLS, clients use TLS and the server does not: the byte is one of the contents, and an end has no alert.
+"""
 
 import asyncio
 import socket
+import ssl
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from .stream import SecureStream, Stream
 
 # The pause of a delay and of a duplicate: long enough that the receiver reads what came before.
 DELAY_SECONDS = 0.02
@@ -66,8 +72,10 @@ class Connection:
 class Proxy:
     """Forwards connections to a port. The first `connections` of them have the fault."""
 
-    def __init__(self, port: int, fault: Fault, connections: int = 1) -> None:
-        self.upstream_port, self.fault, self.limit = port, fault, connections
+    def __init__(
+        self, port: int, fault: Fault, connections: int = 1, context: ssl.SSLContext | None = None
+    ) -> None:
+        self.upstream_port, self.fault, self.limit, self.context = port, fault, connections, context
         self.connections: list[Connection] = []
         self.tasks: set[asyncio.Task] = set()
 
@@ -111,14 +119,14 @@ class Proxy:
     async def handle(self, client: socket.socket, connection: Connection, fault: Fault) -> None:
         loop = asyncio.get_running_loop()
         with client, socket.socket() as server:
-            for end in (client, server):
-                end.setblocking(False)
-                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            near, far = SecureStream(client, self.context) if self.context else Stream(client), Stream(server)
+            if isinstance(near, SecureStream):
+                try:
+                    await near.accept()
+                except OSError:
+                    return
             await loop.sock_connect(server, ("127.0.0.1", self.upstream_port))
-            pipes = [
-                Pipe(client, server, REQUEST, connection, fault),
-                Pipe(server, client, RESPONSE, connection, fault),
-            ]
+            pipes = [Pipe(near, far, REQUEST, connection, fault), Pipe(far, near, RESPONSE, connection, fault)]
             tasks = [self.start(pipe.run()) for pipe in pipes]
             results = await asyncio.gather(*(self.until_reset(task, tasks) for task in tasks))
             if any(results):
@@ -150,8 +158,8 @@ class Reset(Exception):
 class Pipe:
     """One direction of a connection."""
 
-    source: socket.socket
-    sink: socket.socket
+    source: Stream
+    sink: Stream
     direction: str
     connection: Connection
     fault: Fault
@@ -159,18 +167,17 @@ class Pipe:
     received: int = 0
 
     async def run(self) -> None:
-        loop = asyncio.get_running_loop()
         applies = self.fault.kind != "none" and self.fault.direction == self.direction
         if applies and self.fault.offset == 0:
             await self.end()
         while True:
             try:
-                data = await loop.sock_recv(self.source, 1 << 16)
+                data = await self.source.receive()
             except OSError:
                 # The peer reset its side: so is the other.
                 raise Reset from None
             if not data:
-                end_output(self.sink)
+                self.sink.end_output()
                 return
             start = self.received
             self.received += len(data)
@@ -192,21 +199,20 @@ class Pipe:
         self.connection.faulted = True
         if kind == "reset":
             for end in (self.sink, self.source):
-                await read_by_peer(end)
+                await read_by_peer(end.socket)
             raise Reset
         if kind in ("close", "half"):
-            end_output(self.sink)
+            self.sink.end_output()
         if kind == "close":
-            end_output(self.source)
+            self.source.end_output()
         if kind != "delay" and kind != "trickle":
             await self.discard()
         await asyncio.sleep(DELAY_SECONDS)
 
     async def discard(self) -> None:
         """Receive without forwarding, so that the source is not blocked and its end is no reset."""
-        loop = asyncio.get_running_loop()
         try:
-            while await loop.sock_recv(self.source, 1 << 16):
+            while await self.source.receive():
                 pass
         except OSError:
             raise Reset from None
@@ -242,19 +248,11 @@ class Pipe:
         forwarded = self.connection.forwarded[self.direction]
         forwarded += data
         try:
-            await asyncio.get_running_loop().sock_sendall(self.sink, data)
+            await self.sink.send(data)
         except OSError:
             del forwarded[-len(data) :]
             # A close has ended this direction too.
             raise Ended if self.connection.faulted and self.fault.kind == "close" else Reset from None
-
-
-def end_output(end: socket.socket) -> None:
-    """Send FIN, unless the peer has ended the connection."""
-    try:
-        end.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
 
 
 async def read_by_peer(sink: socket.socket) -> bool:
