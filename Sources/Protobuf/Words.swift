@@ -70,6 +70,16 @@ enum Words {
     return (word | isControl | isQuote | isBackslash) & (ones &* 0x80)
   }
 
+  /// All ones in the first `count` bytes, at most 16.
+  @inline(__always)
+  static func firstBytes(_ count: Int) -> SIMD2<UInt64> {
+    onesAndZeros.withUnsafeBytes {
+      $0.loadUnaligned(fromByteOffset: 16 &- min(count, 16), as: SIMD2<UInt64>.self)
+    }
+  }
+
+  private static let onesAndZeros: [UInt64] = [.max, .max, 0, 0]
+
   /// Copies bytes up to the first word in which `special` marks a byte, and returns their number.
   ///
   /// The target needs room for seven bytes more.

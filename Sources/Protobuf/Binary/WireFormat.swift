@@ -23,6 +23,9 @@ package struct Tag: Equatable {
 
   @inlinable @inline(__always)
   package var wireType: WireType { WireType(rawValue: UInt8(truncatingIfNeeded: raw & 7)) ?? .endGroup }
+
+  @inline(__always)
+  func has(_ type: WireType) -> Bool { raw & 7 == UInt32(type.rawValue) }
 }
 
 /// ZigZag maps signed integers to unsigned ones so that small absolute values stay short.

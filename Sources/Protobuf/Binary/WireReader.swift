@@ -25,7 +25,7 @@ package struct WireReader {
     UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 
   @inline(__always)
-  package var isAtEnd: Bool { cursor == end }
+  package var isAtEnd: Bool { cursor >= end }
 
   @inline(__always)
   var remaining: Int { end - cursor }
@@ -147,7 +147,7 @@ package struct WireReader {
   package mutating func lengthDelimited() throws(DecodeError) -> UnsafeRawBufferPointer {
     let start = cursor
     let length = try varint()
-    guard length <= UInt64(remaining) else {
+    guard length <= UInt(bitPattern: remaining) else {
       cursor = start
       throw failure(.truncated)
     }

@@ -1,16 +1,20 @@
 /// Writes the tokens of JSON.
 package enum JSONText {
-  /// The maximum length of a number with quotes.
-  static let numberRoom = 32
+  /// The room for writing a number with quotes, which is longer than any number: digits are stored in blocks.
+  static let numberRoom = 48
 
   // MARK: Strings
 
   /// Writes a string with its quotes. Control characters of all kinds are escaped, so that output is safe on
   /// a terminal; everything else stays readable. Returns false, with nothing written, if it is not UTF-8.
+  ///
+  /// - Parameter readable: The number of bytes that may be read from the start of the string.
   @inline(__always)
-  static func appendIfValid(_ bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) -> Bool {
+  static func appendIfValid(
+    _ bytes: UnsafeRawBufferPointer, readable: Int, to out: inout OutputBuffer
+  ) -> Bool {
     let count = bytes.count
-    out.reserve(count &+ 24)
+    out.reserve(count &+ 40)
     let place = UnsafeMutableRawPointer(out.end)
     place.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
     guard let source = bytes.baseAddress, count > 0 else {
@@ -19,8 +23,23 @@ package enum JSONText {
       return true
     }
     let target = place + 1
-    let index = Words.copyPlain(from: source, to: target, count: count, special: special)
-    if index < count { return appendSlowly(source, from: index, count, to: &out) }
+    let inBlocks = (count &+ 15) & ~15
+    if inBlocks <= 32, inBlocks <= readable {
+      // Most strings are one or two blocks, which are copied with bytes that follow the string.
+      let block = source.loadUnaligned(as: SIMD2<UInt64>.self)
+      target.storeBytes(of: block, as: SIMD2<UInt64>.self)
+      var marks = special(block) & Words.firstBytes(count)
+      if count > 16 {
+        let second = source.loadUnaligned(fromByteOffset: 16, as: SIMD2<UInt64>.self)
+        target.storeBytes(of: second, toByteOffset: 16, as: SIMD2<UInt64>.self)
+        marks |= special(second) & Words.firstBytes(count &- 16)
+      }
+      // The sum of the halves is zero only if both are.
+      if (marks &>> 1).wrappedSum() != 0 { return appendSlowly(source, from: 0, count, to: &out) }
+    } else {
+      let index = Words.copyPlain(from: source, to: target, count: count, special: special)
+      if index < count { return appendSlowly(source, from: index, count, to: &out) }
+    }
     target.storeBytes(of: UInt8(ascii: "\""), toByteOffset: count, as: UInt8.self)
     out.advance(by: count &+ 2)
     return true
@@ -31,6 +50,18 @@ package enum JSONText {
   private static func special(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     return Words.endsOfPlainText(word) | (word &+ ones) & (ones &* 0x80)
+  }
+
+  /// The same for two words.
+  @inline(__always)
+  private static func special(_ words: SIMD2<UInt64>) -> SIMD2<UInt64> {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    @inline(__always)
+    func each(_ byte: UInt64) -> SIMD2<UInt64> { SIMD2(repeating: ones &* byte) }
+    let isControl = words &- each(0x20)
+    let isQuote = (words ^ each(0x22)) &- each(1)
+    let isBackslash = (words ^ each(0x5c)) &- each(1)
+    return (words | isControl | isQuote | isBackslash | (words &+ each(1))) & each(0x80)
   }
 
   /// Continues after `index` bytes, which are already copied after the quote.
@@ -86,12 +117,14 @@ package enum JSONText {
 
   /// Writes a valid UTF-8 string.
   static func appendString(_ bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) {
-    if !appendIfValid(bytes, to: &out) { appendString(String(decoding: bytes, as: UTF8.self), to: &out) }
+    if !appendIfValid(bytes, readable: bytes.count, to: &out) {
+      appendString(String(decoding: bytes, as: UTF8.self), to: &out)
+    }
   }
 
   static func appendString(_ text: String, to out: inout OutputBuffer) {
     var text = text
-    text.withUTF8 { _ = appendIfValid(UnsafeRawBufferPointer($0), to: &out) }
+    text.withUTF8 { _ = appendIfValid(UnsafeRawBufferPointer($0), readable: $0.count, to: &out) }
   }
 
   private static func appendEscape(_ code: UInt32, to out: inout OutputBuffer) {
@@ -152,75 +185,116 @@ package enum JSONText {
     guard value.isFinite else { return appendSpecial(value, to: &out) }
     out.reserve(numberRoom)
     let magnitude = value.magnitude
-    if magnitude < 9_007_199_254_740_992, magnitude == Double(UInt64(magnitude)) {
-      return appendWhole(UInt64(magnitude), isNegative: value.sign == .minus, to: &out)
+    let start = out.end
+    var place = start
+    if value.sign == .minus {
+      place.pointee = UInt8(ascii: "-")
+      place += 1
     }
-    if value.sign == .minus { out.appendReserved(UInt8(ascii: "-")) }
-    append(ShortestDecimal(magnitude), isPlain: magnitude <= 0x1p53, to: &out)
+    if magnitude >= 0.001, magnitude < 1e9 {
+      // Most numbers have few decimals. With up to 15 digits there is only one decimal that reads back as the number.
+      let millionths = Int64(magnitude * 1e6 + 0.5)
+      if Double(millionths) / 1e6 == magnitude {
+        place += write(millionths: UInt64(bitPattern: millionths), at: place)
+        return out.advance(by: place - start)
+      }
+    } else if magnitude < 9_007_199_254_740_992, magnitude == Double(UInt64(magnitude)) {
+      place += write(whole: UInt64(magnitude), isNegative: value.sign == .minus, at: place)
+      return out.advance(by: place - start)
+    }
+    place += write(ShortestDecimal(magnitude), isPlain: magnitude <= 0x1p53, at: place)
+    out.advance(by: place - start)
   }
 
   package static func append(_ value: Float, to out: inout OutputBuffer) {
     guard value.isFinite else { return appendSpecial(Double(value), to: &out) }
     out.reserve(numberRoom)
     let magnitude = value.magnitude
-    if magnitude < 16_777_216, magnitude == Float(UInt32(magnitude)) {
-      return appendWhole(UInt64(magnitude), isNegative: value.sign == .minus, to: &out)
-    }
     if value.sign == .minus { out.appendReserved(UInt8(ascii: "-")) }
-    append(ShortestDecimal(magnitude), isPlain: magnitude <= 0x1p24, to: &out)
+    if magnitude < 16_777_216, magnitude == Float(UInt32(magnitude)) {
+      out.advance(by: write(whole: UInt64(magnitude), isNegative: value.sign == .minus, at: out.end))
+    } else {
+      out.advance(by: write(ShortestDecimal(magnitude), isPlain: magnitude <= 0x1p24, at: out.end))
+    }
   }
 
+  /// Writes the magnitude of a whole number.
   @inline(__always)
-  private static func appendWhole(_ magnitude: UInt64, isNegative: Bool, to out: inout OutputBuffer) {
-    if isNegative {
-      // Many readers parse `-0` as an integer and lose the sign.
-      if magnitude == 0 { return out.append("-0.0") }
-      out.appendReserved(UInt8(ascii: "-"))
-    }
-    out.advance(by: DecimalDigits.write(magnitude, at: out.end))
+  private static func write(whole: UInt64, isNegative: Bool, at place: UnsafeMutablePointer<UInt8>) -> Int {
+    let count = DecimalDigits.write(whole, at: place)
+    // Many readers parse `-0` as an integer and lose the sign.
+    guard whole == 0, isNegative else { return count }
+    place[1] = UInt8(ascii: ".")
+    place[2] = UInt8(ascii: "0")
+    return 3
+  }
+
+  /// Writes a number with up to six decimals.
+  @inline(__always)
+  private static func write(millionths: UInt64, at place: UnsafeMutablePointer<UInt8>) -> Int {
+    let whole = millionths / 1_000_000
+    let fraction = UInt32(truncatingIfNeeded: millionths &- whole &* 1_000_000)
+    let count = DecimalDigits.write(whole, at: place)
+    if fraction == 0 { return count }
+    place[count] = UInt8(ascii: ".")
+    let digits = DecimalDigits.eight(fraction &* 100)
+    DecimalDigits.store(digits, at: place + count + 1)
+    return count &+ 9 &- digits.leadingZeroBitCount &>> 3
   }
 
   /// Writes `0.00015`, `12.5`, `1200` or, for very large and very small numbers, `1.5e-07`.
-  @inline(__always)
-  private static func append(_ value: ShortestDecimal, isPlain: Bool, to out: inout OutputBuffer) {
-    let start = out.end
-    let count = DecimalDigits.count(value.digits)
+  @inline(never)
+  private static func write(
+    _ value: ShortestDecimal, isPlain: Bool, at start: UnsafeMutablePointer<UInt8>
+  ) -> Int {
+    let count = DecimalDigits.write(value.digits, at: start)
     // The position of the decimal point, from the first digit.
     let point = count &+ value.exponent
-    if point < -3 || !isPlain { return appendScientific(value, count, point &- 1, to: &out) }
+    if point < -3 || !isPlain { return writeScientific(count, point &- 1, at: start) }
     if value.exponent >= 0 {
-      DecimalDigits.write(value.digits, count, at: start)
       (start + count).update(repeating: 48, count: value.exponent)
-      out.advance(by: point)
-    } else if point > 0 {
-      DecimalDigits.write(value.digits, count, at: start + 1)
-      for index in 0..<point { start[index] = start[index + 1] }
-      start[point] = UInt8(ascii: ".")
-      out.advance(by: count + 1)
-    } else {
-      start.update(repeating: 48, count: 2 - point)
-      start[1] = UInt8(ascii: ".")
-      DecimalDigits.write(value.digits, count, at: start + 2 - point)
-      out.advance(by: count + 2 - point)
+      return point
     }
+    if point > 0 {
+      moveDigits(from: start + point, to: start + point + 1)
+      start[point] = UInt8(ascii: ".")
+      return count &+ 1
+    }
+    moveDigits(from: start, to: start + 2 - point)
+    start.update(repeating: 48, count: 2 - point)
+    start[1] = UInt8(ascii: ".")
+    return count &+ 2 &- point
   }
 
-  @inline(never)
-  private static func appendScientific(
-    _ value: ShortestDecimal, _ count: Int, _ exponent: Int, to out: inout OutputBuffer
+  /// Moves up to 24 digits.
+  @inline(__always)
+  private static func moveDigits(
+    from source: UnsafeMutablePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>
   ) {
-    let start = out.end
-    DecimalDigits.write(value.digits, count, at: start + 1)
-    start[0] = start[1]
+    let first = UnsafeRawPointer(source).loadUnaligned(as: SIMD2<UInt64>.self)
+    let last = UnsafeRawPointer(source + 16).loadUnaligned(as: UInt64.self)
+    UnsafeMutableRawPointer(target).storeBytes(of: first, as: SIMD2<UInt64>.self)
+    UnsafeMutableRawPointer(target + 16).storeBytes(of: last, as: UInt64.self)
+  }
+
+  /// Makes scientific notation of the digits at `start`.
+  @inline(never)
+  private static func writeScientific(_ count: Int, _ exponent: Int, at start: UnsafeMutablePointer<UInt8>)
+    -> Int
+  {
+    moveDigits(from: start + 1, to: start + 2)
     start[1] = UInt8(ascii: ".")
-    var end = start + (count > 1 ? count + 1 : 1)
+    let end = start + (count > 1 ? count + 1 : 1)
     end[0] = UInt8(ascii: "e")
     end[1] = UInt8(ascii: exponent < 0 ? "-" : "+")
-    end += 2
-    let magnitude = exponent.magnitude
-    let digits = magnitude < 100 ? 2 : 3
-    DecimalDigits.write(UInt64(magnitude), digits, at: end)
-    out.advance(by: end + digits - start)
+    let magnitude = UInt32(truncatingIfNeeded: exponent.magnitude)
+    var place = end + 2
+    if magnitude >= 100 {
+      place.pointee = 48 | UInt8(truncatingIfNeeded: magnitude / 100)
+      place += 1
+    }
+    DecimalDigits.writePair(magnitude % 100, at: place)
+    return place + 2 - start
   }
 
   private static func appendSpecial(_ value: Double, to out: inout OutputBuffer) {

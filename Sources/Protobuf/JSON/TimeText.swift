@@ -103,16 +103,19 @@ enum TimeText {
 
   // MARK: Writing
 
-  /// Returns false if the time is out of range.
-  static func appendTimestamp(seconds: Int64, nanos: Int32, to out: inout OutputBuffer) -> Bool {
-    guard timestampSeconds.contains(seconds), (0...999_999_999).contains(nanos) else { return false }
+  /// The room for writing a time, which is longer than any time.
+  static let room = 64
+
+  /// Writes a timestamp without quotes and returns its length; nil if it is out of range.
+  static func writeTimestamp(seconds: Int64, nanos: Int32, at place: UnsafeMutablePointer<UInt8>) -> Int? {
+    guard timestampSeconds.contains(seconds), (0...999_999_999).contains(nanos) else { return nil }
     // Days since 0000-03-01, so that nothing is negative.
     let sinceStart = UInt64(bitPattern: seconds &+ daysToEpoch &* 86400)
     let days = sinceStart / 86400
     let time = UInt32(truncatingIfNeeded: sinceStart &- days &* 86400)
     let (year, month, day) = date(days: UInt32(truncatingIfNeeded: days))
-    out.reserve(40)
-    let place = out.end
+    let minutes = time / 60
+    let hours = minutes / 60
     DecimalDigits.writePair(year / 100, at: place)
     DecimalDigits.writePair(year % 100, at: place + 2)
     place[4] = UInt8(ascii: "-")
@@ -120,48 +123,44 @@ enum TimeText {
     place[7] = UInt8(ascii: "-")
     DecimalDigits.writePair(day, at: place + 8)
     place[10] = UInt8(ascii: "T")
-    DecimalDigits.writePair(time / 3600, at: place + 11)
+    DecimalDigits.writePair(hours, at: place + 11)
     place[13] = UInt8(ascii: ":")
-    DecimalDigits.writePair(time / 60 % 60, at: place + 14)
+    DecimalDigits.writePair(minutes &- hours &* 60, at: place + 14)
     place[16] = UInt8(ascii: ":")
-    DecimalDigits.writePair(time % 60, at: place + 17)
-    out.advance(by: 19)
-    appendFraction(UInt32(bitPattern: nanos), to: &out)
-    out.append(UInt8(ascii: "Z"))
-    return true
+    DecimalDigits.writePair(time &- minutes &* 60, at: place + 17)
+    let end = 19 &+ writeFraction(UInt32(bitPattern: nanos), at: place + 19)
+    place[end] = UInt8(ascii: "Z")
+    return end &+ 1
   }
 
-  /// Returns false if the duration is out of range or its parts have different signs.
-  static func appendDuration(seconds: Int64, nanos: Int32, to out: inout OutputBuffer) -> Bool {
+  /// Writes a duration without quotes and returns its length; nil if it is out of range or its parts have
+  /// different signs.
+  static func writeDuration(seconds: Int64, nanos: Int32, at place: UnsafeMutablePointer<UInt8>) -> Int? {
     guard durationSeconds.contains(seconds), (-999_999_999...999_999_999).contains(nanos),
       seconds == 0 || nanos == 0 || (seconds < 0) == (nanos < 0)
-    else { return false }
-    if seconds < 0 || nanos < 0 { out.append(UInt8(ascii: "-")) }
-    JSONText.appendInteger(seconds.magnitude, to: &out)
-    appendFraction(nanos.magnitude, to: &out)
-    out.append(UInt8(ascii: "s"))
-    return true
+    else { return nil }
+    var end = 0
+    if seconds < 0 || nanos < 0 {
+      place[0] = UInt8(ascii: "-")
+      end = 1
+    }
+    end &+= DecimalDigits.write(seconds.magnitude, at: place + end)
+    end &+= writeFraction(nanos.magnitude, at: place + end)
+    place[end] = UInt8(ascii: "s")
+    return end &+ 1
   }
 
-  /// Writes no, three, six or nine digits.
-  @inline(__always)
-  private static func appendFraction(_ nanos: UInt32, to out: inout OutputBuffer) {
-    guard nanos != 0 else { return }
-    out.reserve(10)
-    let place = out.end
+  /// Writes a decimal point and three, six or nine digits, or nothing, and returns the length.
+  private static func writeFraction(_ nanos: UInt32, at place: UnsafeMutablePointer<UInt8>) -> Int {
+    if nanos == 0 { return 0 }
+    let tens = nanos / 10
+    let last = nanos &- tens &* 10
+    let digits = DecimalDigits.eight(tens)
     place[0] = UInt8(ascii: ".")
-    let micros = nanos / 1000
-    let millis = nanos / 1_000_000
-    if millis &* 1_000_000 == nanos {
-      DecimalDigits.write(UInt64(millis), 3, at: place + 1)
-      out.advance(by: 4)
-    } else if micros &* 1000 == nanos {
-      DecimalDigits.write(UInt64(micros), 6, at: place + 1)
-      out.advance(by: 7)
-    } else {
-      DecimalDigits.write(UInt64(nanos), 9, at: place + 1)
-      out.advance(by: 10)
-    }
+    DecimalDigits.store(digits, at: place + 1)
+    place[9] = 48 | UInt8(truncatingIfNeeded: last)
+    if last != 0 || digits >= 1 &<< 48 { return 10 }
+    return digits >= 1 &<< 24 ? 7 : 4
   }
 
   // MARK: The calendar (proleptic Gregorian, years 1 to 9999)
@@ -187,15 +186,20 @@ enum TimeText {
   /// The days from 0000-03-01 to 1970-01-01.
   private static let daysToEpoch: Int64 = 719_468
 
+  /// The date of a day after 0000-03-01.
+  ///
+  /// Cassio Neri and Lorenz Schneider, “Euclidean affine functions and their application to calendar algorithms”, 2022.
   @inline(__always)
   private static func date(days: UInt32) -> (year: UInt32, month: UInt32, day: UInt32) {
-    let era = days / 146_097
-    let dayOfEra = days &- era &* 146_097
-    let yearOfEra = (dayOfEra &- dayOfEra / 1460 &+ dayOfEra / 36524 &- dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra &- (365 &* yearOfEra &+ yearOfEra / 4 &- yearOfEra / 100)
-    let monthFromMarch = (5 &* dayOfYear &+ 2) / 153
-    let day = dayOfYear &- (153 &* monthFromMarch &+ 2) / 5 &+ 1
-    let month = monthFromMarch < 10 ? monthFromMarch &+ 3 : monthFromMarch &- 9
-    return (yearOfEra &+ era &* 400 &+ (month <= 2 ? 1 : 0), month, day)
+    let centuryQuarters = 4 &* days &+ 3
+    let century = centuryQuarters / 146_097
+    let quarters = (centuryQuarters &- century &* 146_097) | 3
+    let years = UInt64(quarters) &* 2_939_745
+    let dayOfYear = UInt32(truncatingIfNeeded: years) / 2_939_745 / 4
+    let months = dayOfYear &* 2141 &+ 197_913
+    let isNextYear = dayOfYear >= 306
+    let year = century &* 100 &+ UInt32(truncatingIfNeeded: years &>> 32) &+ (isNextYear ? 1 : 0)
+    let month = months &>> 16 &- (isNextYear ? 12 : 0)
+    return (year, month, (months & 0xffff) / 2141 &+ 1)
   }
 }

@@ -5,10 +5,11 @@ extension WireToJSON {
     /// The number of the last written field.
     var lastNumber: UInt32 = 0
     var isEmpty: Bool
-    var oneofs: UInt64 = 0
-    var nextSlot = 0
     /// Whether the bytes are known to be canonical, so that oneofs need no check.
     let isCanonical: Bool
+    var oneofs: UInt64 = 0
+    /// The slot after that of the last written field.
+    var nextSlot = 0
 
     /// Returns false if the oneof already has a value, or its index is too large to track.
     @inline(__always)
@@ -28,13 +29,18 @@ extension WireToJSON {
     var reader = reader
     var progress = Progress(isEmpty: isEmpty, isCanonical: isCanonical)
     while !reader.isAtEnd {
-      let tag = try reader.tag()
-      guard let field = plan.pointee.field(tag.number) else {
-        guard try other(plan, tag, &reader, depth: depth, &progress) else { return false }
-        continue
+      let field: FieldPointer
+      if let expected = expectedField(plan, &reader, progress) {
+        field = expected
+      } else {
+        switch try nextField(plan, &reader, depth: depth, &progress) {
+        case .single(let found): field = found
+        case .done: continue
+        case .notCanonical: return false
+        }
       }
       do throws(DecodeError) {
-        guard try self.field(field, tag, plan, &reader, depth: depth, &progress) else { return false }
+        guard try self.field(field, plan, &reader, depth: depth, &progress) else { return false }
       } catch {
         throw error.inside(field.pointee.field)
       }
@@ -42,6 +48,49 @@ extension WireToJSON {
     if options.emitDefaults { emitDefaults(plan, upTo: UInt32.max, &progress) }
     isEmpty = progress.isEmpty
     return true
+  }
+
+  /// Reads the tag of the field after the last one, if it is the next. Most messages have most of their fields.
+  @inline(__always)
+  private func expectedField(
+    _ plan: PlanPointer, _ reader: inout WireReader, _ progress: Progress
+  ) -> FieldPointer? {
+    guard progress.nextSlot < plan.pointee.count else { return nil }
+    let field = plan.pointee.fields + progress.nextSlot
+    guard field.pointee.elementTag.raw < 0x80, reader.accept(field.pointee.elementTag) else { return nil }
+    return field
+  }
+
+  /// What follows in a message.
+  private enum Next {
+    /// The value of a field, or the first element of a list.
+    case single(FieldPointer)
+    /// Something that has been read, and written if it belongs to the message.
+    case done
+    case notCanonical
+  }
+
+  /// Reads a tag, and what follows it unless that is the value of a field.
+  @inline(never)
+  private mutating func nextField(
+    _ plan: PlanPointer, _ reader: inout WireReader, depth: Int, _ progress: inout Progress
+  ) throws(DecodeError) -> Next {
+    let tag = try reader.tag()
+    var found = plan.pointee.field(tag.number)
+    if found == nil { found = try plan.pointee.extensionPlan(tag.number) }
+    guard let field = found else {
+      return try other(plan, tag, &reader, depth: depth, &progress)
+    }
+    if tag == field.pointee.elementTag { return .single(field) }
+    do throws(DecodeError) {
+      if field.pointee.isRepeated, field.pointee.kind.isPackable, tag.wireType == .lengthDelimited {
+        return try packed(field, plan, &reader, &progress) ? .done : .notCanonical
+      }
+      try reader.skip(tag, depth: depth)
+      return .done
+    } catch {
+      throw error.inside(field.pointee.field)
+    }
   }
 
   /// Whether required fields are missing from a canonical message. A separate pass: few types have required
@@ -70,85 +119,78 @@ extension WireToJSON {
     return count < plan.pointee.requiredCount
   }
 
-  /// Handles a number that is not a field of the type: an extension, a message set item, an unknown field.
+  /// Handles a number that is not a field of the type: a message set item, or an unknown field.
   @inline(never)
   private mutating func other(
     _ plan: PlanPointer, _ tag: Tag, _ reader: inout WireReader, depth: Int, _ progress: inout Progress
-  ) throws(DecodeError) -> Bool {
-    guard plan.pointee.isExtensible else {
+  ) throws(DecodeError) -> Next {
+    guard plan.pointee.isMessageSet, tag == MessageSet.itemStart else {
       try reader.skip(tag, depth: depth)
-      return true
+      return .done
     }
-    if plan.pointee.isMessageSet, tag == MessageSet.itemStart {
-      let group = try reader.group(tag.number, depth: depth + 1)
-      guard let (number, content) = try MessageSet.item(group, depth: depth + 1),
-        let field = try plan.pointee.extensionPlan(number), field.pointee.kind == .message,
-        !field.pointee.isRepeated
-      else { return true }
-      guard number > progress.lastNumber else { return false }
-      begin(field, plan, &progress)
-      do throws(DecodeError) {
-        guard depth + 1 < nestingLimit else { throw content.failure(.tooDeep) }
-        try message(field.planOfMessage(), content, depth: depth + 2)
-      } catch {
-        throw error.inside(field.pointee.field)
-      }
-      return true
-    }
-    guard let field = try plan.pointee.extensionPlan(tag.number) else {
-      try reader.skip(tag, depth: depth)
-      return true
-    }
+    let group = try reader.group(tag.number, depth: depth + 1)
+    guard let (number, content) = try MessageSet.item(group, depth: depth + 1),
+      let field = try plan.pointee.extensionPlan(number), field.pointee.kind == .message,
+      !field.pointee.isRepeated
+    else { return .done }
+    guard number > progress.lastNumber else { return .notCanonical }
+    begin(field, plan, &progress)
     do throws(DecodeError) {
-      return try self.field(field, tag, plan, &reader, depth: depth, &progress)
+      guard depth + 1 < nestingLimit else { throw content.failure(.tooDeep) }
+      try message(field.planOfMessage(), content, depth: depth + 2)
     } catch {
       throw error.inside(field.pointee.field)
     }
+    return .done
   }
 
   /// Reads and writes a field and, for a list, the elements that follow; false if the canonical form has it
   /// elsewhere.
   @inline(__always)
   private mutating func field(
-    _ field: FieldPointer, _ tag: Tag, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int,
+    _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int,
     _ progress: inout Progress
   ) throws(DecodeError) -> Bool {
-    guard tag == field.pointee.elementTag else {
-      guard field.pointee.isRepeated, field.pointee.kind.isPackable, tag.wireType == .lengthDelimited else {
-        try reader.skip(tag, depth: depth)
-        return true
-      }
-      return try packed(field, plan, &reader, &progress)
-    }
     guard field.pointee.number > progress.lastNumber else { return try drop(field, &reader) }
-    if field.pointee.isRepeated {
+    if !field.pointee.flags.isDisjoint(with: [.isRepeated, .hasClosedEnum]) {
       if field.pointee.isMap { return try map(field, plan, &reader, depth: depth, &progress) }
-      return try list(field, plan, &reader, depth: depth, &progress)
+      if field.pointee.flags.contains(.hasClosedEnum) {
+        return try closedEnum(field, plan, &reader, &progress)
+      }
+      try list(field, plan, &reader, depth: depth, &progress)
+      return true
     }
+    guard progress.enter(oneof: field.pointee.oneof) else { return false }
+    let start = out.count
+    let wasEmpty = progress.isEmpty
+    begin(field, plan, &progress)
+    let isZero: Bool
     switch field.pointee.kind {
     case .message, .group:
-      guard progress.enter(oneof: field.pointee.oneof) else { return false }
-      begin(field, plan, &progress)
       try nested(field, &reader, depth: depth)
-    case .string, .bytes:
-      let start = reader
-      let bytes = try reader.lengthDelimited()
-      if !field.pointee.hasPresence, bytes.isEmpty { return true }
-      guard progress.enter(oneof: field.pointee.oneof) else { return false }
-      begin(field, plan, &progress)
-      if field.pointee.kind == .string {
-        if !JSONText.appendIfValid(bytes, to: &out) { try repaired(field, bytes, start) }
-      } else {
-        base64(bytes)
-      }
-    default:
-      let bits = try WireToJSON.read(field, &reader)
-      if !field.pointee.hasPresence, bits == 0 { return true }
-      if field.pointee.flags.contains(.hasClosedEnum), field.isUnknownEnum(bits) { return true }
-      guard progress.enter(oneof: field.pointee.oneof) else { return false }
-      begin(field, plan, &progress)
-      number(field, bits)
+      return true
+    case .string: isZero = try string(field, &reader)
+    default: isZero = try scalar(field, &reader)
     }
+    // With default values, the zero is the one that is written for an unset field.
+    if isZero, !field.pointee.hasPresence, !options.emitDefaults {
+      out.truncate(to: start)
+      progress.isEmpty = wasEmpty
+    }
+    return true
+  }
+
+  /// Reads and writes a value, or the elements of a list, of an enum whose unknown numbers are dropped.
+  @inline(never)
+  private mutating func closedEnum(
+    _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, _ progress: inout Progress
+  ) throws(DecodeError) -> Bool {
+    if field.pointee.isRepeated { return try closedEnumList(field, plan, &reader, &progress) }
+    let bits = try WireToJSON.read(field, &reader)
+    if !field.pointee.hasPresence && bits == 0 || field.isUnknownEnum(bits) { return true }
+    guard progress.enter(oneof: field.pointee.oneof) else { return false }
+    begin(field, plan, &progress)
+    enumeration(field, Int32(truncatingIfNeeded: bits))
     return true
   }
 
@@ -178,7 +220,8 @@ extension WireToJSON {
     key(field, isFirst: progress.isEmpty)
     progress.isEmpty = false
     progress.lastNumber = field.pointee.number
-    if options.emitDefaults { progress.nextSlot = max(progress.nextSlot, Int(field.pointee.slot) + 1) }
+    // An extension has no slot.
+    progress.nextSlot = max(progress.nextSlot, Int(field.pointee.slot) &+ 1)
   }
 
   // MARK: Defaults

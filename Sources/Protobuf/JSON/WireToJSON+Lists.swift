@@ -5,35 +5,32 @@ extension WireToJSON {
   mutating func list(
     _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int,
     _ progress: inout Progress
-  ) throws(DecodeError) -> Bool {
-    if field.pointee.flags.contains(.hasClosedEnum) {
-      return try closedEnumList(field, plan, &reader, &progress)
-    }
+  ) throws(DecodeError) {
     begin(field, plan, &progress)
     open(UInt8(ascii: "["))
     var isFirst = true
     repeat {
       separate(isFirst: isFirst)
       isFirst = false
-      if field.pointee.kind.isMessage {
-        try nested(field, &reader, depth: depth)
-      } else {
-        try scalar(field, &reader)
+      switch field.pointee.kind {
+      case .message, .group: try nested(field, &reader, depth: depth)
+      case .string: _ = try string(field, &reader)
+      default: _ = try scalar(field, &reader)
       }
     } while reader.accept(field.pointee.elementTag)
     close(UInt8(ascii: "]"), isEmpty: false)
-    return true
   }
 
   @inline(never)
-  private mutating func closedEnumList(
+  mutating func closedEnumList(
     _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, _ progress: inout Progress
   ) throws(DecodeError) -> Bool {
     var isOpen = false
     repeat {
       let bits = try reader.varint()
       if field.isUnknownEnum(bits) { continue }
-      element(field, plan, bits, isOpen: &isOpen, &progress)
+      separateElement(field, plan, isOpen: &isOpen, &progress)
+      enumeration(field, Int32(truncatingIfNeeded: bits))
     } while reader.accept(field.pointee.elementTag)
     if isOpen { close(UInt8(ascii: "]"), isEmpty: false) }
     return true
@@ -49,18 +46,25 @@ extension WireToJSON {
     let isClosedEnum = field.pointee.flags.contains(.hasClosedEnum)
     var isOpen = false
     while !content.isAtEnd {
-      let bits = try WireToJSON.read(field, &content)
-      if isClosedEnum, field.isUnknownEnum(bits) { continue }
+      if isClosedEnum {
+        var ahead = content
+        if field.isUnknownEnum(try ahead.varint()) {
+          content = ahead
+          continue
+        }
+      }
       if !isOpen, field.pointee.number <= progress.lastNumber { return false }
-      element(field, plan, bits, isOpen: &isOpen, &progress)
+      separateElement(field, plan, isOpen: &isOpen, &progress)
+      _ = try scalar(field, &content)
     }
     if isOpen { close(UInt8(ascii: "]"), isEmpty: false) }
     return true
   }
 
+  /// Writes what is before an element of a list whose first element may be dropped.
   @inline(__always)
-  private mutating func element(
-    _ field: FieldPointer, _ plan: PlanPointer, _ bits: UInt64, isOpen: inout Bool, _ progress: inout Progress
+  private mutating func separateElement(
+    _ field: FieldPointer, _ plan: PlanPointer, isOpen: inout Bool, _ progress: inout Progress
   ) {
     if !isOpen {
       begin(field, plan, &progress)
@@ -68,6 +72,5 @@ extension WireToJSON {
     }
     separate(isFirst: !isOpen)
     isOpen = true
-    number(field, bits)
   }
 }

@@ -144,7 +144,7 @@ extension WireToJSON {
       guard let valuePlan else {
         if let start = entry.value {
           var value = WireReader(origin: origin, from: start, to: entry.end)
-          try scalar(valueField, &value)
+          _ = try scalar(valueField, &value)
         } else {
           emitMissing(valueField)
         }
@@ -167,7 +167,7 @@ extension WireToJSON {
     guard let start = entry.key else { return emitZero(field) }
     if field.pointee.kind == .string { return JSONText.appendString(entry.text, to: &out) }
     var key = WireReader(origin: origin, from: start, to: entry.end)
-    try scalar(field, &key)
+    _ = try scalar(field, &key)
   }
 
   /// Writes the value of an entry that has none.

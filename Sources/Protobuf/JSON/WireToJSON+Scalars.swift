@@ -4,30 +4,46 @@ extension WireToJSON {
   /// floating-point numbers the bit pattern. They are zero exactly if the number is.
   @inline(__always)
   static func read(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) -> UInt64 {
+    // One copy of the code for each wire type is shorter than one for each kind.
+    let bits: UInt64
+    if field.pointee.elementTag.has(.varint) {
+      bits = try reader.varint()
+    } else if field.pointee.elementTag.has(.fixed64) {
+      bits = try reader.fixed64()
+    } else {
+      bits = UInt64(try reader.fixed32())
+    }
     switch field.pointee.kind {
-    case .double, .fixed64: return try reader.fixed64()
-    case .float, .fixed32: return UInt64(try reader.fixed32())
-    case .sfixed64: return try reader.fixed64()
-    case .sfixed32: return WireToJSON.extended(try reader.fixed32())
-    case .int64, .uint64: return try reader.varint()
-    case .uint32: return UInt64(UInt32(truncatingIfNeeded: try reader.varint()))
-    case .bool: return try reader.varint() == 0 ? 0 : 1
-    case .sint32:
-      return UInt64(
-        bitPattern: ZigZag.decode(UInt64(UInt32(truncatingIfNeeded: try reader.varint()))))
-    case .sint64: return UInt64(bitPattern: ZigZag.decode(try reader.varint()))
-    default: return WireToJSON.extended(UInt32(truncatingIfNeeded: try reader.varint()))
+    case .uint32: return bits & 0xffff_ffff
+    case .bool: return bits == 0 ? 0 : 1
+    case .sint32: return UInt64(bitPattern: ZigZag.decode(bits & 0xffff_ffff))
+    case .sint64: return UInt64(bitPattern: ZigZag.decode(bits))
+    case .int32, .enumeration, .sfixed32: return UInt64(bitPattern: Int64(Int32(truncatingIfNeeded: bits)))
+    default: return bits
     }
   }
 
-  @inline(__always)
-  private static func extended(_ bits: UInt32) -> UInt64 {
-    UInt64(bitPattern: Int64(Int32(bitPattern: bits)))
+  /// Reads and writes a value of a kind other than message and group; true if it is zero or empty.
+  @inline(never)
+  mutating func scalar(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) -> Bool {
+    let kind = field.pointee.kind
+    switch kind {
+    case .string: return try string(field, &reader)
+    case .bytes:
+      let bytes = try reader.lengthDelimited()
+      base64(bytes)
+      return bytes.isEmpty
+    case .message, .group: return false
+    default: break
+    }
+    let bits = try WireToJSON.read(field, &reader)
+    number(field, bits)
+    return bits == 0
   }
 
   /// Writes a number from its bits.
   @inline(__always)
-  mutating func number(_ field: FieldPointer, _ bits: UInt64) {
+  private mutating func number(_ field: FieldPointer, _ bits: UInt64) {
     switch field.pointee.kind {
     case .double: JSONText.append(Double(bitPattern: bits), to: &out)
     case .float: JSONText.append(Float(bitPattern: UInt32(truncatingIfNeeded: bits)), to: &out)
@@ -39,6 +55,17 @@ extension WireToJSON {
     case .enumeration: enumeration(field, Int32(truncatingIfNeeded: bits))
     default: JSONText.appendInteger(Int64(bitPattern: bits), to: &out)
     }
+  }
+
+  /// Reads and writes a string; true if it is empty.
+  @inline(never)
+  mutating func string(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) -> Bool {
+    let start = reader
+    let bytes = try reader.lengthDelimited()
+    if !JSONText.appendIfValid(bytes, readable: reader.remaining &+ bytes.count, to: &out) {
+      try repaired(field, bytes, start)
+    }
+    return bytes.isEmpty
   }
 
   /// Writes a 64-bit integer in quotes, unless numbers are asked for.
@@ -62,20 +89,6 @@ extension WireToJSON {
     place.storeBytes(of: (value ? 0x6575_7274 : 0x736c_6166) as UInt32, as: UInt32.self)
     place.storeBytes(of: UInt8(ascii: "e"), toByteOffset: 4, as: UInt8.self)
     out.advance(by: value ? 4 : 5)
-  }
-
-  /// Reads and writes a value of a kind other than message and group.
-  @inline(__always)
-  mutating func scalar(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) {
-    switch field.pointee.kind {
-    case .string:
-      let start = reader
-      let bytes = try reader.lengthDelimited()
-      if !JSONText.appendIfValid(bytes, to: &out) { try repaired(field, bytes, start) }
-    case .bytes: base64(try reader.lengthDelimited())
-    case .message, .group: break
-    default: number(field, try WireToJSON.read(field, &reader))
-    }
   }
 
   /// Writes a string that is not UTF-8, which proto2 allows, with replacement characters.

@@ -2,7 +2,7 @@
 extension WireToJSON {
   /// Writes a well-known type other than a time in its special form; false if it is not canonical.
   @inline(never)
-  mutating func special(
+  mutating func writeSpecial(
     _ kind: WellKnownKind, _ plan: PlanPointer, _ reader: WireReader, depth: Int
   ) throws(DecodeError) -> Bool {
     switch kind {
@@ -18,30 +18,48 @@ extension WireToJSON {
   }
 
   /// Writes a timestamp or a duration.
+  @inline(never)
   mutating func time(isTimestamp: Bool, _ reader: WireReader, depth: Int) throws(DecodeError) {
     var reader = reader
     let start = reader
     var seconds: Int64 = 0
     var nanos: Int32 = 0
     while !reader.isAtEnd {
-      let tag = try reader.tag()
-      switch tag {
-      case Tag(1, .varint): seconds = Int64(bitPattern: try reader.varint())
-      case Tag(2, .varint): nanos = Int32(truncatingIfNeeded: try reader.varint())
-      default: try reader.skip(tag, depth: depth)
+      if reader.accept(Tag(1, .varint)) {
+        seconds = Int64(bitPattern: try reader.varint())
+      } else if reader.accept(Tag(2, .varint)) {
+        nanos = Int32(truncatingIfNeeded: try reader.varint())
+      } else {
+        try otherPart(&seconds, &nanos, &reader, depth: depth)
       }
     }
-    out.append(UInt8(ascii: "\""))
-    let fits =
+    out.reserve(TimeText.room)
+    let place = out.end
+    let length =
       isTimestamp
-      ? TimeText.appendTimestamp(seconds: seconds, nanos: nanos, to: &out)
-      : TimeText.appendDuration(seconds: seconds, nanos: nanos, to: &out)
-    guard fits else {
+      ? TimeText.writeTimestamp(seconds: seconds, nanos: nanos, at: place + 1)
+      : TimeText.writeDuration(seconds: seconds, nanos: nanos, at: place + 1)
+    guard let length else {
       throw start.failure(
         .notRepresentable(
           "a \(isTimestamp ? "timestamp" : "duration") of \(seconds) s and \(nanos) ns is out of range"))
     }
-    out.append(UInt8(ascii: "\""))
+    place[0] = UInt8(ascii: "\"")
+    place[length + 1] = UInt8(ascii: "\"")
+    out.advance(by: length + 2)
+  }
+
+  /// Reads a part of a time with a tag that is not in its shortest form, or skips another field.
+  @inline(never)
+  private func otherPart(
+    _ seconds: inout Int64, _ nanos: inout Int32, _ reader: inout WireReader, depth: Int
+  ) throws(DecodeError) {
+    let tag = try reader.tag()
+    switch tag {
+    case Tag(1, .varint): seconds = Int64(bitPattern: try reader.varint())
+    case Tag(2, .varint): nanos = Int32(truncatingIfNeeded: try reader.varint())
+    default: try reader.skip(tag, depth: depth)
+    }
   }
 
   private mutating func wrapper(_ field: FieldPointer, _ reader: WireReader, depth: Int) throws(DecodeError) {
@@ -59,7 +77,7 @@ extension WireToJSON {
       }
       try reader.skip(tag, depth: depth)
     }
-    if var last { try scalar(field, &last) } else { emitZero(field) }
+    if var last { _ = try scalar(field, &last) } else { emitZero(field) }
   }
 
   private mutating func fieldMask(_ reader: WireReader, depth: Int) throws(DecodeError) {
@@ -148,7 +166,7 @@ extension WireToJSON {
           throw start.failure(.notRepresentable("a google.protobuf.Value that is infinite or not a number"))
         }
         reader = start
-        try scalar(field, &reader)
+        _ = try scalar(field, &reader)
       }
     }
     if !isFound { out.append("null") }

@@ -111,7 +111,7 @@ struct WireToJSON: ~Copyable {
     BinaryEncoder.append(value, of: field, into: &bytes)
     var reader = WireReader(UnsafeRawBufferPointer(start: bytes.base, count: bytes.count))
     _ = try reader.tag()
-    try scalar(field.plan, &reader)
+    _ = try scalar(field.plan, &reader)
   }
 
   // MARK: Layout
@@ -169,25 +169,33 @@ struct WireToJSON: ~Copyable {
 
   // MARK: Messages
 
+  @inline(__always)
   mutating func message(_ plan: PlanPointer, _ reader: WireReader, depth: Int) throws(DecodeError) {
     guard depth <= nestingLimit else { throw reader.failure(.tooDeep) }
     guard let wellKnown = plan.pointee.wellKnown else { return try object(plan, reader, depth: depth) }
-    if wellKnown == .timestamp || wellKnown == .duration {
-      if plan.pointee.requiredCount > 0 { mayLackRequired = true }
-      return try time(isTimestamp: wellKnown == .timestamp, reader, depth: depth)
-    }
     // A custom schema may define such a type with required fields.
     if plan.pointee.requiredCount > 0 { mayLackRequired = true }
+    if wellKnown == .timestamp || wellKnown == .duration {
+      return try time(isTimestamp: wellKnown == .timestamp, reader, depth: depth)
+    }
+    try special(wellKnown, plan, reader, depth: depth)
+  }
+
+  /// Writes a well-known type other than a time.
+  @inline(never)
+  private mutating func special(
+    _ wellKnown: WellKnownKind, _ plan: PlanPointer, _ reader: WireReader, depth: Int
+  ) throws(DecodeError) {
     let start = out.count
     let startLevel = level
-    if try special(wellKnown, plan, reader, depth: depth) { return }
+    if try writeSpecial(wellKnown, plan, reader, depth: depth) { return }
     rewind(to: start, level: startLevel)
     try canonically(plan, reader, depth: depth) { (writer, reader) throws(DecodeError) in
-      try writer.special(wellKnown, plan, reader, depth: depth)
+      try writer.writeSpecial(wellKnown, plan, reader, depth: depth)
     }
   }
 
-  @inline(__always)
+  @inline(never)
   private mutating func object(_ plan: PlanPointer, _ reader: WireReader, depth: Int) throws(DecodeError) {
     open(UInt8(ascii: "{"))
     try content(plan, reader, depth: depth, isEmpty: true)

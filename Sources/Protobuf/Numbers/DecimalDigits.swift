@@ -1,4 +1,4 @@
-/// Decimal digits of integers, written two at a time.
+/// Decimal digits of integers, written two or eight at a time.
 enum DecimalDigits {
   @inline(__always)
   private static var pairs: UnsafePointer<UInt8> {
@@ -18,55 +18,59 @@ enum DecimalDigits {
       of: UnsafeRawPointer(pairs + 2 &* Int(value)).loadUnaligned(as: UInt16.self), as: UInt16.self)
   }
 
+  /// The values of the eight digits of a number below 100,000,000: the lowest byte is the first digit.
   @inline(__always)
-  static func count(_ value: UInt64) -> Int {
-    let bits = 64 &- (value | 1).leadingZeroBitCount
-    let guess = (bits &* 1233) >> 12
-    return guess &+ (value >= power(guess) ? 1 : 0)
+  static func eight(_ value: UInt32) -> UInt64 {
+    let high = value / 10_000
+    // Two numbers of four digits become four of two digits, and these become eight digits.
+    let fours = UInt64(high) | UInt64(value &- high &* 10_000) &<< 32
+    let hundreds = (fours &* 10_486) &>> 20 & 0x0000_007f_0000_007f
+    let twos = hundreds | (fours &- hundreds &* 100) &<< 16
+    let tens = (twos &* 103) &>> 10 & 0x000f_000f_000f_000f
+    return tens | (twos &- tens &* 10) &<< 8
   }
 
+  /// Writes the values of eight digits.
   @inline(__always)
-  private static func power(_ exponent: Int) -> UInt64 {
-    powers.withUnsafeBufferPointer { $0[exponent] }
+  static func store(_ digits: UInt64, at place: UnsafeMutablePointer<UInt8>) {
+    UnsafeMutableRawPointer(place).storeBytes(
+      of: (digits | 0x3030_3030_3030_3030).littleEndian, as: UInt64.self)
   }
 
-  private static let powers: [UInt64] = [
-    0, 10, 100, 1000, 10000, 100000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000,
-    100_000_000_000, 1_000_000_000_000, 10_000_000_000_000, 100_000_000_000_000, 1_000_000_000_000_000,
-    10_000_000_000_000_000, 100_000_000_000_000_000, 1_000_000_000_000_000_000, 10_000_000_000_000_000_000,
-  ]
-
-  /// Writes a number at `place`, which has room for 20 digits, and returns the number of digits.
+  /// Writes a number below 100,000,000 and returns the number of digits.
   @inline(__always)
+  private static func writeShort(_ value: UInt32, at place: UnsafeMutablePointer<UInt8>) -> Int {
+    let digits = eight(value)
+    // The last digit counts also if it is zero.
+    let zeros = (digits | 1 &<< 56).trailingZeroBitCount &>> 3
+    store(digits &>> UInt64(truncatingIfNeeded: 8 &* zeros), at: place)
+    return 8 &- zeros
+  }
+
+  /// Writes a number at `place`, which has room for 24 bytes, and returns the number of digits.
+  @inline(never)
   static func write(_ value: UInt64, at place: UnsafeMutablePointer<UInt8>) -> Int {
     if value < 10 {
       place.pointee = 48 | UInt8(truncatingIfNeeded: value)
       return 1
     }
-    let count = count(value)
-    write(value, count, at: place)
-    return count
-  }
-
-  /// Writes the last `count` digits, with leading zeros.
-  @inline(__always)
-  static func write(_ value: UInt64, _ count: Int, at place: UnsafeMutablePointer<UInt8>) {
-    var rest = value
-    var position = count
-    while position >= 4 {
-      let quotient = rest / 10_000
-      let four = UInt32(truncatingIfNeeded: rest &- quotient &* 10_000)
-      rest = quotient
-      let high = four / 100
-      writePair(four &- high &* 100, at: place + position - 2)
-      writePair(high, at: place + position - 4)
-      position &-= 4
+    if value < 100 {
+      writePair(UInt32(truncatingIfNeeded: value), at: place)
+      return 2
     }
-    if position >= 2 {
-      writePair(UInt32(truncatingIfNeeded: rest % 100), at: place + position - 2)
-      rest /= 100
-      position &-= 2
+    if value < 100_000_000 { return writeShort(UInt32(truncatingIfNeeded: value), at: place) }
+    let high = value / 100_000_000
+    let low = UInt32(truncatingIfNeeded: value &- high &* 100_000_000)
+    var count = 0
+    if high < 100_000_000 {
+      count = writeShort(UInt32(truncatingIfNeeded: high), at: place)
+    } else {
+      let top = high / 100_000_000
+      count = writeShort(UInt32(truncatingIfNeeded: top), at: place)
+      store(eight(UInt32(truncatingIfNeeded: high &- top &* 100_000_000)), at: place + count)
+      count &+= 8
     }
-    if position > 0 { place.pointee = 48 | UInt8(truncatingIfNeeded: rest % 10) }
+    store(eight(low), at: place + count)
+    return count &+ 8
   }
 }
