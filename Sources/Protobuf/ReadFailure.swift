@@ -36,6 +36,9 @@ protocol TokenScanner {
 
   /// Skips white space, and comments of a format that has them.
   mutating func skipSpace()
+
+  /// The first byte of the next token; 0 at the end.
+  mutating func peek() -> UInt8
 }
 
 extension TokenScanner {
@@ -48,7 +51,6 @@ extension TokenScanner {
     set { cursor = start + newValue }
   }
 
-  /// The first byte of the next token; 0 at the end.
   @inline(__always)
   mutating func peek() -> UInt8 {
     skipSpace()

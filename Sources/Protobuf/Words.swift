@@ -42,21 +42,23 @@ enum Words {
   /// Compares bytes behind each of which seven more can be read.
   @inline(__always)
   static func areEqualPadded(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, count: Int) -> Bool {
-    var index = 0
-    while index &+ 8 <= count {
-      if a.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        != b.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      {
-        return false
-      }
+    @inline(__always)
+    func difference(_ offset: Int) -> UInt64 {
+      a.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        ^ b.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    }
+    if count < 8 {
+      return count == 0
+        || difference(0).littleEndian &<< UInt64(truncatingIfNeeded: 64 &- 8 &* count) == 0
+    }
+    // The last word overlaps the one before.
+    if (difference(0) | difference(count &- 8)) != 0 { return false }
+    var index = 8
+    while index < count &- 8 {
+      if difference(index) != 0 { return false }
       index &+= 8
     }
-    let rest = UInt64(truncatingIfNeeded: count &- index)
-    if rest == 0 { return true }
-    let difference =
-      a.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      ^ b.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-    return difference.littleEndian &<< (64 &- 8 &* rest) == 0
+    return true
   }
 
   /// Marks the bytes that end a run of plain characters in a JSON text: controls, quotes, backslashes and

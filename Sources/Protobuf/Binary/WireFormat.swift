@@ -77,9 +77,29 @@ extension OutputBuffer {
   package mutating func appendVarint(_ value: UInt64) {
     reserve(Varint.limitBytes)
     if value < 0x80 { return appendReserved(UInt8(truncatingIfNeeded: value)) }
+    appendLongVarint(value)
+  }
+
+  /// Appends a varint of more than one byte, for which there is room.
+  @inline(never)
+  private mutating func appendLongVarint(_ value: UInt64) {
+    let place = UnsafeMutableRawPointer(end)
+    if value < 1 << 14 {
+      let bytes = UInt16(truncatingIfNeeded: value & 0x7f | value &<< 1 & 0x7f00 | 0x80)
+      place.storeBytes(of: bytes.littleEndian, as: UInt16.self)
+      return advance(by: 2)
+    }
     // A pointer of its own: otherwise the compiler assumes that a stored byte may change the count, and reloads it
     // each time.
-    advance(by: Varint.write(value, to: end))
+    guard value < 1 << 56 else { return advance(by: Varint.write(value, to: end)) }
+    // Groups of 28, 14 and 7 bits move apart.
+    var bits = value & 0x0fff_ffff | (value & 0x00ff_ffff_f000_0000) &<< 4
+    bits = bits & 0x0000_3fff_0000_3fff | (bits & 0x0fff_c000_0fff_c000) &<< 2
+    bits = bits & 0x007f_007f_007f_007f | (bits & 0x3f80_3f80_3f80_3f80) &<< 1
+    let last = UInt64(truncatingIfNeeded: 63 &- bits.leadingZeroBitCount) & 56
+    let continued = 0x0080_8080_8080_8080 & ((1 as UInt64) &<< last &- 1)
+    place.storeBytes(of: (bits | continued).littleEndian, as: UInt64.self)
+    advance(by: Int(truncatingIfNeeded: last &>> 3) &+ 1)
   }
 
   @inline(__always)

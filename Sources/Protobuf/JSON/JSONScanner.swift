@@ -16,24 +16,39 @@ struct JSONScanner: TokenScanner {
   @inline(__always)
   mutating func skipSpace() {
     if cursor < end, cursor.pointee > 0x20 { return }
-    skipMoreSpace()
+    _ = peekAfterSpace()
+  }
+
+  @inline(__always)
+  mutating func peek() -> UInt8 {
+    if cursor < end, cursor.pointee > 0x20 { return cursor.pointee }
+    return peekAfterSpace()
   }
 
   @inline(never)
-  private mutating func skipMoreSpace() {
+  private mutating func peekAfterSpace() -> UInt8 {
     while cursor < end {
       switch cursor.pointee {
       case 0x20, 0x0a, 0x0d, 0x09: cursor += 1
-      default: return
+      case let byte: return byte
       }
     }
+    return 0
   }
 
-  /// Reads a key and its colon if they are exactly as given.
+  /// Whether a key or a comma and a key follow, without white space.
   @inline(__always)
-  mutating func accept(_ key: KeyBytes) -> Bool {
-    let count = key.count &- 1
-    guard end - cursor >= count &+ 8, Words.areEqualPadded(cursor, key.withColon, count: count) else {
+  func startsKey(isFirst: Bool) -> Bool {
+    let quote = isFirst ? 0 : 1
+    return end - cursor > quote && cursor[quote] == UInt8(ascii: "\"")
+  }
+
+  /// Reads a key and its colon, and a comma before them, if they are exactly as given.
+  @inline(__always)
+  mutating func accept(_ key: KeyBytes, withComma: Bool) -> Bool {
+    let skipped = withComma ? 0 : 1
+    let count = key.count &- skipped
+    guard end - cursor >= count &+ 8, Words.areEqualPadded(cursor, key.start + skipped, count: count) else {
       return false
     }
     cursor += count
@@ -54,12 +69,12 @@ struct JSONScanner: TokenScanner {
   mutating func nextKey(after count: Int) throws(ReadFailure) -> Bool {
     let next = peek()
     if next == UInt8(ascii: "}") {
-      position += 1
+      cursor += 1
       return false
     }
     if count > 0 {
       guard next == UInt8(ascii: ",") else { throw expected("\",\" or \"}\"") }
-      position += 1
+      cursor += 1
     }
     guard peek() == UInt8(ascii: "\"") else { throw expected(count > 0 ? "a key" : "a key or \"}\"") }
     return true
@@ -70,6 +85,7 @@ struct JSONScanner: TokenScanner {
     guard accept(UInt8(ascii: ":")) else { throw expected("\":\"") }
   }
 
+  @inline(__always)
   mutating func openArray() throws(ReadFailure) {
     guard accept(UInt8(ascii: "[")) else { throw failure(.wrongType(expected: "a list")) }
   }
@@ -79,12 +95,12 @@ struct JSONScanner: TokenScanner {
   mutating func nextElement(after count: Int) throws(ReadFailure) -> Bool {
     let next = peek()
     if next == UInt8(ascii: "]") {
-      position += 1
+      cursor += 1
       return false
     }
     if count > 0 {
       guard next == UInt8(ascii: ",") else { throw expected("\",\" or \"]\"") }
-      position += 1
+      cursor += 1
       guard peek() != UInt8(ascii: "]") else { throw expected("a value") }
     }
     return true

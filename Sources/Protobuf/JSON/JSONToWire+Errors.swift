@@ -1,5 +1,12 @@
 /// The errors for keys of an object. They read the text again, so that the way without errors stores no names.
 extension JSONToWire {
+  /// The key after a place where only white space and a comma may precede it.
+  func key(after place: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
+    var place = place
+    while place < scanner.end, place.pointee != UInt8(ascii: "\"") { place += 1 }
+    return place
+  }
+
   /// The name of a field as the text has it, without its quotation marks.
   @inline(never)
   func spelling(of field: FieldPointer, at key: UnsafePointer<UInt8>) -> String {

@@ -1,12 +1,57 @@
 /// Reading scalar values.
 extension JSONToWire {
   /// Writes tag and value, or nothing for a zero that is omitted.
-  @inline(__always)
+  @inline(never)
   mutating func scalarField(_ field: FieldPointer, omitZero: Bool) throws(ReadFailure) {
+    try inlinedScalarField(field, omitZero: omitZero)
+  }
+
+  /// The same, for the loop over fields and that over elements.
+  @inline(__always)
+  mutating func inlinedScalarField(_ field: FieldPointer, omitZero: Bool) throws(ReadFailure) {
     let start = out.count
     out.appendTag(field.pointee.elementTag)
-    let written = try scalar(field)
+    let written = field.pointee.kind == .string ? try string(field) : try scalar(field)
     if written == .nothing || written == .zero && omitZero { out.truncate(to: start) }
+  }
+
+  /// Reads a string and writes its length and its bytes.
+  @inline(__always)
+  private mutating func string(_ field: FieldPointer) throws(ReadFailure) -> Written {
+    let first = scanner.cursor
+    if scanner.end - first > 40, first.pointee == UInt8(ascii: "\"") {
+      // Most strings are short: they are copied while their end is searched.
+      out.reserve(48)
+      let source = UnsafeRawPointer(first + 1)
+      let target = UnsafeMutableRawPointer(out.end + 1)
+      var count = 0
+      while count < 32 {
+        let word = UInt64(littleEndian: source.loadUnaligned(fromByteOffset: count, as: UInt64.self))
+        target.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
+        let marks = Words.endsOfPlainText(word)
+        if marks == 0 {
+          count &+= 8
+          continue
+        }
+        count &+= marks.trailingZeroBitCount &>> 3
+        guard source.load(fromByteOffset: count, as: UInt8.self) == UInt8(ascii: "\"") else { break }
+        out.appendReserved(UInt8(truncatingIfNeeded: count))
+        out.advance(by: count)
+        scanner.cursor = first + count + 2
+        return count == 0 ? .zero : .value
+      }
+    }
+    return try otherString(field)
+  }
+
+  /// Reads a string that is long, has escapes or other than ASCII characters, or is near the end of the text.
+  @inline(never)
+  private mutating func otherString(_ field: FieldPointer) throws(ReadFailure) -> Written {
+    let offset = skipToValue()
+    guard scanner.peek() == UInt8(ascii: "\"") else { throw wrongType(field, at: offset) }
+    let text = try scanner.string(scratch: &scratch)
+    out.append(delimited: text, within: scanner.bytes)
+    return text.isEmpty ? .zero : .value
   }
 
   enum Written { case nothing, zero, value }
@@ -23,11 +68,7 @@ extension JSONToWire {
       guard scanner.acceptWord("false") else { throw wrongType(field, at: offset) }
       out.append(0)
       return .zero
-    case .string:
-      guard scanner.peek() == UInt8(ascii: "\"") else { throw wrongType(field, at: offset) }
-      let text = try scanner.string(scratch: &scratch)
-      out.append(delimited: text, within: scanner.bytes)
-      return text.isEmpty ? .zero : .value
+    case .string: return try string(field)
     case .bytes:
       guard scanner.peek() == UInt8(ascii: "\"") else { throw wrongType(field, at: offset) }
       let text = try scanner.string(scratch: &scratch)

@@ -3,9 +3,7 @@ extension JSONToWire {
   mutating func special(_ kind: WellKnownKind, _ plan: PlanPointer, depth: Int) throws(ReadFailure) {
     let fields = plan.pointee.fields
     switch kind {
-    case .timestamp:
-      try time(
-        .invalidTimestamp, expected: "a timestamp such as \"2024-05-01T12:00:00Z\"", TimeText.timestamp)
+    case .timestamp: try timestamp()
     case .duration: try time(.invalidDuration, expected: "a duration such as \"1.5s\"", TimeText.duration)
     case .wrapper: try scalarField(fields, omitZero: true)
     case .fieldMask: try fieldMask(fields)
@@ -16,6 +14,21 @@ extension JSONToWire {
     }
   }
 
+  @inline(never)
+  mutating func timestamp() throws(ReadFailure) {
+    // Usually the string is the timestamp as it is, and its end need not be searched first.
+    if scanner.cursor < scanner.end, scanner.cursor.pointee == UInt8(ascii: "\"") {
+      let first = scanner.cursor + 1
+      let rest = UnsafeRawBufferPointer(start: first, count: scanner.end - first)
+      if let time = TimeText.prefix(rest), time.length < rest.count, rest[time.length] == UInt8(ascii: "\"") {
+        scanner.cursor = first + time.length + 1
+        return write(seconds: time.seconds, nanos: time.nanos)
+      }
+    }
+    try time(.invalidTimestamp, expected: "a timestamp such as \"2024-05-01T12:00:00Z\"", TimeText.timestamp)
+  }
+
+  @inline(never)
   private mutating func time(
     _ reason: MessageParseError.Reason, expected: String,
     _ parse: (UnsafeRawBufferPointer) -> (seconds: Int64, nanos: Int32)?
@@ -27,6 +40,12 @@ extension JSONToWire {
     }
     let text = try scanner.string(scratch: &scratch)
     guard let (seconds, nanos) = parse(text) else { throw scanner.failure(reason, at: offset) }
+    write(seconds: seconds, nanos: nanos)
+  }
+
+  /// Writes the fields of a timestamp or a duration.
+  @inline(__always)
+  private mutating func write(seconds: Int64, nanos: Int32) {
     if seconds != 0 {
       out.appendTag(Tag(1, .varint))
       out.appendVarint(UInt64(bitPattern: seconds))

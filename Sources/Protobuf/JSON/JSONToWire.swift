@@ -79,11 +79,13 @@ struct JSONToWire: ~Copyable {
     return scanner.failure(.schema(schemaError))
   }
 
+  @inline(__always)
   mutating func message(_ plan: PlanPointer, depth: Int) throws(ReadFailure) {
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
     guard let wellKnown = plan.pointee.wellKnown else { return try object(plan, depth: depth, inAny: false) }
     // A custom schema may define such a type with required fields.
     if plan.pointee.requiredCount > 0 { mayLackRequired = true }
+    if wellKnown == .timestamp { return try timestamp() }
     try special(wellKnown, plan, depth: depth)
   }
 
@@ -96,20 +98,23 @@ struct JSONToWire: ~Copyable {
 
   /// The progress within a message.
   private struct Progress {
-    /// The index of the field expected next.
+    /// The slot of the field expected next.
     var next = 0
-    /// The highest field number so far.
-    var highest: UInt32 = 0
+    /// Whether no key was read yet.
+    var isFirst = true
+    var isSorted = true
     /// The number of the last written field.
     var written: UInt32 = 0
     /// The number of required fields written.
     var required = 0
-    var isSorted = true
     var slots: UInt64 = 0
     var oneofs: UInt64 = 0
+    /// The highest number of the fields that do not fit in `slots`.
+    var highest: UInt32 = 0
   }
 
   /// Reads an object whose keys are the fields of a message.
+  @inline(never)
   mutating func object(_ plan: PlanPointer, depth: Int, inAny: Bool) throws(ReadFailure) {
     guard scanner.accept(UInt8(ascii: "{")) else {
       throw scanner.peek() == 0
@@ -120,56 +125,88 @@ struct JSONToWire: ~Copyable {
     let firstMet = met.count
     let content = scanner.cursor
     var progress = Progress()
-    var count = 0
-    while try scanner.nextKey(after: count) {
-      count &+= 1
-      let keyOffset = scanner.cursor
-      guard let field = try key(plan, &progress, inAny: inAny) else {
-        try scanner.skipValue(depth: depth + 1, scratch: &scratch)
-        continue
+    while true {
+      let before = scanner.cursor
+      let field: FieldPointer
+      if let expected = expectedField(plan, &progress) {
+        field = expected
+      } else {
+        switch try nextField(plan, &progress, depth: depth, inAny: inAny) {
+        case .field(let found): field = found
+        case .skipped: continue
+        case .end:
+          if progress.required < plan.pointee.requiredCount { mayLackRequired = true }
+          if met.count > firstMet { met.removeSubrange(firstMet...) }
+          if !progress.isSorted { sortFields(from: base, inMessageSet: plan.pointee.isMessageSet) }
+          return
+        }
       }
-      guard isNew(field, &progress, since: firstMet) else {
-        throw failure(duplicate: keyOffset)
-      }
+      guard isNew(field, &progress, since: firstMet) else { throw failure(duplicate: key(after: before)) }
       let start = out.count
-      let isSet: Bool
+      var isSet = true
       do throws(ReadFailure) {
-        isSet = try self.field(field, depth: depth, inMessageSet: plan.pointee.isMessageSet)
+        if field.pointee.isScalar, scanner.peek() != UInt8(ascii: "n") {
+          try inlinedScalarField(field, omitZero: !field.pointee.hasPresence)
+        } else {
+          isSet = try self.field(field, depth: depth, inMessageSet: plan.pointee.isMessageSet)
+        }
       } catch {
-        throw error.inside(spelling(of: field, at: keyOffset))
+        throw error.inside(spelling(of: field, at: key(after: before)))
       }
-      if isSet, field.pointee.oneof >= 0, !enter(oneof: field.pointee.oneof, &progress, since: firstMet) {
-        throw conflict(plan, field, from: content, at: keyOffset)
+      if field.pointee.oneof >= 0, isSet, !enter(oneof: field.pointee.oneof, &progress, since: firstMet) {
+        throw conflict(plan, field, from: content, at: key(after: before))
       }
       if out.count == start { continue }
       if field.pointee.number < progress.written { progress.isSorted = false }
       progress.written = field.pointee.number
       progress.required &+= field.pointee.requiredCount
     }
-    if progress.required < plan.pointee.requiredCount { mayLackRequired = true }
-    if met.count > firstMet { met.removeSubrange(firstMet...) }
-    if !progress.isSorted { sortFields(from: base, inMessageSet: plan.pointee.isMessageSet) }
   }
 
   // MARK: Keys
 
-  /// Reads a key and its colon; nil if the value is to be skipped.
+  /// Reads the comma, the key and the colon of one of the next fields, if there is no white space; nil, with
+  /// nothing read, for others.
   @inline(__always)
-  private mutating func key(
-    _ plan: PlanPointer, _ progress: inout Progress, inAny: Bool
-  ) throws(ReadFailure) -> FieldPointer? {
+  private mutating func expectedField(_ plan: PlanPointer, _ progress: inout Progress) -> FieldPointer? {
     // Most writers keep the order of the schema and omit unset fields.
-    var expected = progress.next
-    let limit = min(expected &+ 3, plan.pointee.count)
-    while expected < limit {
-      let field = plan.pointee.fields + expected
-      expected &+= 1
-      if scanner.accept(field.pointee.jsonKey) {
-        progress.next = expected
+    guard scanner.startsKey(isFirst: progress.isFirst) else { return nil }
+    var slot = progress.next
+    let limit = min(slot &+ 3, plan.pointee.count)
+    while slot < limit {
+      let field = plan.pointee.fields + slot
+      slot &+= 1
+      if scanner.accept(field.pointee.jsonKey, withComma: !progress.isFirst) {
+        progress.isFirst = false
+        progress.next = slot
         return field
       }
     }
-    return try otherKey(plan, &progress, inAny: inAny)
+    return nil
+  }
+
+  /// What follows in an object.
+  private enum Next {
+    /// The value of a field.
+    case field(FieldPointer)
+    /// A member that was skipped.
+    case skipped
+    case end
+  }
+
+  /// Reads a comma, a key and its colon, or the end.
+  @inline(never)
+  private mutating func nextField(
+    _ plan: PlanPointer, _ progress: inout Progress, depth: Int, inAny: Bool
+  ) throws(ReadFailure) -> Next {
+    guard try scanner.nextKey(after: progress.isFirst ? 0 : 1) else { return .end }
+    // The rest of a text with white space is as above.
+    progress.isFirst = true
+    defer { progress.isFirst = false }
+    if let field = expectedField(plan, &progress) { return .field(field) }
+    if let field = try otherKey(plan, &progress, inAny: inAny) { return .field(field) }
+    try scanner.skipValue(depth: depth + 1, scratch: &scratch)
+    return .skipped
   }
 
   @inline(never)
@@ -216,12 +253,9 @@ struct JSONToWire: ~Copyable {
   @inline(__always)
   private mutating func isNew(_ field: FieldPointer, _ progress: inout Progress, since first: Int) -> Bool {
     let slot = field.pointee.slot
-    if slot >= 0, slot < 64 {
+    if UInt32(bitPattern: slot) < 64 {
       let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: slot)
-      defer {
-        progress.slots |= bit
-        progress.highest = max(progress.highest, field.pointee.number)
-      }
+      defer { progress.slots |= bit }
       return progress.slots & bit == 0
     }
     defer { progress.highest = max(progress.highest, field.pointee.number) }
@@ -288,7 +322,7 @@ struct JSONToWire: ~Copyable {
   // MARK: Fields
 
   /// Reads the value of a field and writes tag and value; false for a null that means unset.
-  @inline(__always)
+  @inline(never)
   private mutating func field(
     _ field: FieldPointer, depth: Int, inMessageSet: Bool = false
   ) throws(ReadFailure) -> Bool {
@@ -349,7 +383,7 @@ struct JSONToWire: ~Copyable {
     if field.pointee.kind.isMessage {
       try messageField(field, depth: depth)
     } else {
-      try scalarField(field, omitZero: false)
+      try inlinedScalarField(field, omitZero: false)
     }
   }
 

@@ -8,45 +8,52 @@ enum TimeText {
 
   /// Reads `2024-05-01T12:00:00.123Z` or one with an offset such as `+02:00`.
   static func timestamp(_ text: UnsafeRawBufferPointer) -> (seconds: Int64, nanos: Int32)? {
+    guard let time = prefix(text), time.length == text.count else { return nil }
+    return (time.seconds, time.nanos)
+  }
+
+  /// Reads a timestamp at the start of a text.
+  static func prefix(_ text: UnsafeRawBufferPointer) -> (seconds: Int64, nanos: Int32, length: Int)? {
     guard text.count >= 20, let start = text.baseAddress,
       // `2024-05-` and `01T12:00`, eight bytes at a time.
       let date = pairs(start.loadUnaligned(as: UInt64.self), between: 0x2d00_002d_0000_0000),
       let dayAndTime = pairs(
-        start.loadUnaligned(fromByteOffset: 8, as: UInt64.self), between: 0x0000_3a00_0054_0000)
+        start.loadUnaligned(fromByteOffset: 8, as: UInt64.self), between: 0x0000_3a00_0054_0000),
+      let second = pair(text, 17)
     else { return nil }
-    var isValid = true
-    func pair(_ start: Int) -> Int64 {
-      let high = text[start] &- 48
-      let low = text[start &+ 1] &- 48
-      if high > 9 || low > 9 { isValid = false }
-      return Int64(high &* 10 &+ low)
-    }
     let year = (date & 0xff) &* 100 &+ date &>> 16 & 0xff
     let month = date &>> 40 & 0xff
     let day = dayAndTime & 0xff
     let hour = dayAndTime &>> 24 & 0xff
     let minute = dayAndTime &>> 48 & 0xff
-    let second = pair(17)
-    guard isValid, text[16] == UInt8(ascii: ":"), year >= 1, month >= 1, month <= 12, day >= 1,
+    guard text[16] == UInt8(ascii: ":"), year >= 1, month >= 1, month <= 12, day >= 1,
       day <= 28 || day <= daysInMonth(year, month), hour < 24, minute < 60, second < 60
     else { return nil }
     var index = 19
     guard let nanos = fraction(text, &index), index < text.count else { return nil }
     var offset: Int64 = 0
     switch text[index] {
-    case UInt8(ascii: "Z"): guard text.count == index + 1 else { return nil }
+    case UInt8(ascii: "Z"): index += 1
     case UInt8(ascii: "+"), UInt8(ascii: "-"):
-      guard text.count == index + 6, text[index + 3] == UInt8(ascii: ":") else { return nil }
-      let hours = pair(index + 1)
-      let minutes = pair(index + 4)
-      guard isValid, hours < 24, minutes < 60 else { return nil }
+      guard text.count - index >= 6, text[index + 3] == UInt8(ascii: ":"), let hours = pair(text, index + 1),
+        let minutes = pair(text, index + 4), hours < 24, minutes < 60
+      else { return nil }
       offset = (hours * 60 + minutes) * (text[index] == UInt8(ascii: "-") ? -60 : 60)
+      index += 6
     default: return nil
     }
     let seconds =
       daysSinceEpoch(year, month, day) &* 86400
       &+ Int64(truncatingIfNeeded: hour &* 3600 &+ minute &* 60) &+ second &- offset
-    return timestampSeconds.contains(seconds) ? (seconds, nanos) : nil
+    return timestampSeconds.contains(seconds) ? (seconds, nanos, index) : nil
+  }
+
+  /// The value of two digits; nil for other bytes.
+  @inline(__always)
+  private static func pair(_ text: UnsafeRawBufferPointer, _ start: Int) -> Int64? {
+    let high = text[start] &- 48
+    let low = text[start &+ 1] &- 48
+    return high > 9 || low > 9 ? nil : Int64(high &* 10 &+ low)
   }
 
   /// The values of consecutive pairs of digits, each at the byte of its first digit; nil unless all bytes
@@ -80,25 +87,34 @@ enum TimeText {
   }
 
   /// Reads a decimal point with one to nine digits, if present.
+  @inline(__always)
   private static func fraction(_ text: UnsafeRawBufferPointer, _ index: inout Int) -> Int32? {
     guard index < text.count, text[index] == UInt8(ascii: ".") else { return 0 }
-    index += 1
-    var nanos: Int32 = 0
-    let start = index
-    while index < text.count, text[index] &- 48 <= 9 {
-      guard index &- start < 9 else { return nil }
-      nanos = nanos &* 10 &+ Int32(text[index] &- 48)
-      index &+= 1
+    return digitsOfFraction(text, &index)
+  }
+
+  /// Reads a decimal point and one to nine digits as nanoseconds.
+  @inline(never)
+  private static func digitsOfFraction(_ text: UnsafeRawBufferPointer, _ index: inout Int) -> Int32? {
+    let first = index &+ 1
+    var count = 0
+    var value: UInt64 = 0
+    if text.count &- first >= 8 {
+      let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: first, as: UInt64.self))
+      count = Words.leadingDigits(word)
+      if count > 0 { value = Words.number(word, digits: count) }
     }
-    switch index &- start {
-    case 0: return nil
-    case 3: return nanos &* 1_000_000
-    case 6: return nanos &* 1000
-    case 9: return nanos
-    case let digits:
-      for _ in digits..<9 { nanos = nanos &* 10 }
-      return nanos
+    if count == 0 || count == 8 {
+      while first &+ count < text.count, text[first &+ count] &- 48 <= 9 {
+        guard count < 9 else { return nil }
+        value = value &* 10 &+ UInt64(text[first &+ count] &- 48)
+        count &+= 1
+      }
     }
+    guard count > 0 else { return nil }
+    index = first &+ count
+    for _ in count..<9 { value = value &* 10 }
+    return Int32(truncatingIfNeeded: value)
   }
 
   // MARK: Writing

@@ -61,6 +61,9 @@ struct FieldPlan {
 
   @inline(__always)
   var isRepeated: Bool { flags.contains(.isRepeated) }
+  /// Whether it has one value, which is not a message.
+  @inline(__always)
+  var isScalar: Bool { !isRepeated && !kind.isMessage }
   @inline(__always)
   var isMap: Bool { flags.contains(.isMap) }
   @inline(__always)
