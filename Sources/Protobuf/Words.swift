@@ -89,26 +89,29 @@ enum Words {
   static func copyPlain(
     from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, special: (UInt64) -> UInt64
   ) -> Int {
-    var index = 0
-    while index &+ 16 <= count {
-      let first = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      let second = source.loadUnaligned(fromByteOffset: index &+ 8, as: UInt64.self)
-      if (special(first) | special(second)) != 0 { return index }
-      target.storeBytes(of: first, toByteOffset: index, as: UInt64.self)
-      target.storeBytes(of: second, toByteOffset: index &+ 8, as: UInt64.self)
-      index &+= 16
+    @inline(__always)
+    func word(_ offset: Int) -> UInt64 { source.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+    @inline(__always)
+    func copyTwo(_ first: Int, _ second: Int) -> Bool {
+      let words = (word(first), word(second))
+      if (special(words.0) | special(words.1)) != 0 { return false }
+      target.storeBytes(of: words.0, toByteOffset: first, as: UInt64.self)
+      target.storeBytes(of: words.1, toByteOffset: second, as: UInt64.self)
+      return true
     }
-    if index &+ 8 <= count {
-      let word = source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      if special(word) != 0 { return index }
-      target.storeBytes(of: word, toByteOffset: index, as: UInt64.self)
-      index &+= 8
+    // The last words overlap those before.
+    if count >= 16 {
+      var index = 0
+      while index &+ 16 <= count {
+        guard copyTwo(index, index &+ 8) else { return index }
+        index &+= 16
+      }
+      return index == count || copyTwo(count &- 16, count &- 8) ? count : index
     }
-    if index < count {
-      let word = load(source + index, count: count &- index, fill: 0x2020_2020_2020_2020)
-      if special(word) != 0 { return index }
-      target.storeBytes(of: word, toByteOffset: index, as: UInt64.self)
-    }
+    if count >= 8 { return copyTwo(0, count &- 8) ? count : 0 }
+    let rest = load(source, count: count, fill: 0x2020_2020_2020_2020)
+    if special(rest) != 0 { return 0 }
+    target.storeBytes(of: rest, as: UInt64.self)
     return count
   }
 

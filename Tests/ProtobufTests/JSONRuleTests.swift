@@ -128,4 +128,76 @@ import Testing
       }
     }
   }
+
+  /// Short strings are copied in blocks, with what follows them; every byte must be checked.
+  @Test func escapesAndReadsEachByteOfStrings() throws {
+    let specials: [(character: String, escaped: String)] = [
+      ("\"", "\\\""), ("\\", "\\\\"), ("\u{1f}", "\\u001f"), ("\u{7f}", "\\u007f"), ("\u{0}", "\\u0000"),
+      ("é", "é"), ("\u{80}", "\\u0080"), (" ", " "), ("~", "~"), ("!", "!"), ("[", "["), ("]", "]"),
+    ]
+    // Followed by enough bytes to copy blocks, by few, and by none.
+    let ends = [#","maybe":1,"maybeText":"0123456789012345678901234567890123456789""#, #","maybe":1"#, ""]
+    let transcoder = JSONTranscoder(try type("test3.Scalars"))
+    for length in 0...40 {
+      for position in 0...length {
+        for special in specials where position < length || special.character == " " {
+          let before = String(repeating: "a", count: position)
+          let after = String(repeating: "z", count: max(length - position - 1, 0))
+          for end in ends {
+            let text = #"{"aString":""# + before + special.escaped + after + "\"" + end + "}"
+            var bytes: [UInt8] = []
+            try transcoder.transcode(json: Array(text.utf8), into: &bytes)
+            var back: [UInt8] = []
+            try transcoder.transcode(serialized: bytes, into: &back)
+            let content = Array((before + special.character + after).utf8)
+            #expect(bytes.starts(with: [0x4a, UInt8(content.count)] + content))
+            #expect(String(decoding: back, as: UTF8.self) == text)
+          }
+        }
+      }
+    }
+  }
+
+  /// A byte that is not UTF-8 is found at each place of a short string.
+  @Test func rejectsInvalidByteOfStrings() throws {
+    let transcoder = JSONTranscoder(try type("test3.Scalars"))
+    var out: [UInt8] = []
+    for length in 1...40 {
+      for position in 0..<length {
+        var text = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+        text[position] = 0xff
+        let rest: [UInt8] =
+          [0x88, 0x01, 1] + [0x92, 0x13, 40] + [UInt8](repeating: UInt8(ascii: "b"), count: 40)
+        for end in [[], rest] {
+          let bytes = [0x4a, UInt8(length)] + text + end
+          #expect(throws: DecodeError.self) { try transcoder.transcode(serialized: bytes, into: &out) }
+        }
+        let quoted = Array(#"{"aString":""#.utf8) + text + Array(#"","maybe":1}"#.utf8)
+        #expect(throws: MessageParseError.self) { try transcoder.transcode(json: quoted, into: &out) }
+      }
+    }
+  }
+
+  /// The calendar is computed in different ways for reading and writing.
+  @Test func writesDatesThatReadBack() {
+    func check(_ seconds: Int64) {
+      let text = [UInt8](unsafeUninitializedCapacity: TimeText.room) { buffer, count in
+        count =
+          buffer.baseAddress.flatMap { TimeText.writeTimestamp(seconds: seconds, nanos: 0, at: $0) } ?? 0
+      }
+      let read = text.withUnsafeBytes { TimeText.timestamp($0)?.seconds }
+      if read != seconds { Issue.record("\(seconds) is written as \(String(decoding: text, as: UTF8.self))") }
+    }
+    let range = TimeText.timestampSeconds
+    for seconds in stride(from: range.lowerBound, through: range.upperBound, by: 86400 * 13 + 4567) {
+      check(seconds)
+    }
+    // Each day around the ends of centuries.
+    for century in stride(from: range.lowerBound, through: range.upperBound, by: 36524 * 86400) {
+      for day in -500...500 where range.contains(century + Int64(day) * 86400) {
+        check(century + Int64(day) * 86400)
+      }
+    }
+    check(range.upperBound)
+  }
 }

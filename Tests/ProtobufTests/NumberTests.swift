@@ -18,6 +18,10 @@ struct NumberTests {
     for _ in 0..<count / 4 {
       patterns.append(Double(Int.random(in: 0..<10_000_000)).bitPattern)
       patterns.append((Double(Int.random(in: 0..<10_000_000)) / 1000).bitPattern)
+      // Few decimals, and neighbours: numbers below 10^9 with up to six decimals are printed in another way.
+      let digits = Double(Int.random(in: 0..<2_000_000_000_000_000) >> Int.random(in: 0..<50))
+      let decimal = (digits / [1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7][Int.random(in: 0..<7)]).bitPattern
+      patterns += [decimal, decimal &+ 1, decimal &- 1]
     }
     return patterns
   }

@@ -7,14 +7,9 @@ package enum JSONText {
 
   /// Writes a string with its quotes. Control characters of all kinds are escaped, so that output is safe on
   /// a terminal; everything else stays readable. Returns false, with nothing written, if it is not UTF-8.
-  ///
-  /// - Parameter readable: The number of bytes that may be read from the start of the string.
-  @inline(__always)
-  static func appendIfValid(
-    _ bytes: UnsafeRawBufferPointer, readable: Int, to out: inout OutputBuffer
-  ) -> Bool {
+  static func appendIfValid(_ bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) -> Bool {
     let count = bytes.count
-    out.reserve(count &+ 40)
+    out.reserve(count &+ 24)
     let place = UnsafeMutableRawPointer(out.end)
     place.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
     guard let source = bytes.baseAddress, count > 0 else {
@@ -23,26 +18,44 @@ package enum JSONText {
       return true
     }
     let target = place + 1
-    let inBlocks = (count &+ 15) & ~15
-    if inBlocks <= 32, inBlocks <= readable {
-      // Most strings are one or two blocks, which are copied with bytes that follow the string.
-      let block = source.loadUnaligned(as: SIMD2<UInt64>.self)
-      target.storeBytes(of: block, as: SIMD2<UInt64>.self)
-      var marks = special(block) & Words.firstBytes(count)
-      if count > 16 {
-        let second = source.loadUnaligned(fromByteOffset: 16, as: SIMD2<UInt64>.self)
-        target.storeBytes(of: second, toByteOffset: 16, as: SIMD2<UInt64>.self)
-        marks |= special(second) & Words.firstBytes(count &- 16)
-      }
-      // The sum of the halves is zero only if both are.
-      if (marks &>> 1).wrappedSum() != 0 { return appendSlowly(source, from: 0, count, to: &out) }
-    } else {
-      let index = Words.copyPlain(from: source, to: target, count: count, special: special)
-      if index < count { return appendSlowly(source, from: index, count, to: &out) }
-    }
+    let index = Words.copyPlain(from: source, to: target, count: count, special: special)
+    if index < count { return appendSlowly(source, from: index, count, to: &out) }
     target.storeBytes(of: UInt8(ascii: "\""), toByteOffset: count, as: UInt8.self)
     out.advance(by: count &+ 2)
     return true
+  }
+
+  /// Writes the string of the first `count` bytes, with its quotes. Returns false, with nothing written, unless it
+  /// has up to 32 bytes, none of which is escaped, and the text has as many bytes as are copied.
+  @inline(__always)
+  static func appendShort(_ count: Int, of text: UnsafeRawBufferPointer, to out: inout OutputBuffer) -> Bool {
+    let inBlocks = (count &+ 15) & ~15
+    guard inBlocks <= 32, inBlocks <= text.count, let source = text.baseAddress else { return false }
+    out.reserve(40)
+    let place = UnsafeMutableRawPointer(out.end)
+    let target = place + 1
+    if inBlocks > 0 {
+      var marks = copyBlock(from: source, to: target) & Words.firstBytes(count)
+      if inBlocks > 16 {
+        marks |= copyBlock(from: source + 16, to: target + 16) & Words.firstBytes(count &- 16)
+      }
+      // The sum of the halves is zero only if both are.
+      if (marks &>> 1).wrappedSum() != 0 { return false }
+    }
+    place.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
+    target.storeBytes(of: UInt8(ascii: "\""), toByteOffset: count, as: UInt8.self)
+    out.advance(by: count &+ 2)
+    return true
+  }
+
+  /// Copies a block and marks its bytes that cannot be copied directly.
+  @inline(__always)
+  private static func copyBlock(
+    from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer
+  ) -> SIMD2<UInt64> {
+    let block = source.loadUnaligned(as: SIMD2<UInt64>.self)
+    target.storeBytes(of: block, as: SIMD2<UInt64>.self)
+    return special(block)
   }
 
   /// Marks bytes that cannot be copied directly: controls, quotes, backslashes, DEL and non-ASCII.
@@ -117,14 +130,14 @@ package enum JSONText {
 
   /// Writes a valid UTF-8 string.
   static func appendString(_ bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) {
-    if !appendIfValid(bytes, readable: bytes.count, to: &out) {
+    if !appendIfValid(bytes, to: &out) {
       appendString(String(decoding: bytes, as: UTF8.self), to: &out)
     }
   }
 
   static func appendString(_ text: String, to out: inout OutputBuffer) {
     var text = text
-    text.withUTF8 { _ = appendIfValid(UnsafeRawBufferPointer($0), readable: $0.count, to: &out) }
+    text.withUTF8 { _ = appendIfValid(UnsafeRawBufferPointer($0), to: &out) }
   }
 
   private static func appendEscape(_ code: UInt32, to out: inout OutputBuffer) {

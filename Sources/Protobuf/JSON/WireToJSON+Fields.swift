@@ -8,7 +8,6 @@ extension WireToJSON {
     /// Whether the bytes are known to be canonical, so that oneofs need no check.
     let isCanonical: Bool
     var oneofs: UInt64 = 0
-    /// The slot after that of the last written field.
     var nextSlot = 0
 
     /// Returns false if the oneof already has a value, or its index is too large to track.
@@ -30,8 +29,8 @@ extension WireToJSON {
     var progress = Progress(isEmpty: isEmpty, isCanonical: isCanonical)
     while !reader.isAtEnd {
       let field: FieldPointer
-      if let expected = expectedField(plan, &reader, progress) {
-        field = expected
+      if let found = shortTag(plan, &reader) {
+        field = found
       } else {
         switch try nextField(plan, &reader, depth: depth, &progress) {
         case .single(let found): field = found
@@ -50,14 +49,14 @@ extension WireToJSON {
     return true
   }
 
-  /// Reads the tag of the field after the last one, if it is the next. Most messages have most of their fields.
+  /// Reads a tag of one byte that is the one before the values of a field; nil, with nothing read, for others.
   @inline(__always)
-  private func expectedField(
-    _ plan: PlanPointer, _ reader: inout WireReader, _ progress: Progress
-  ) -> FieldPointer? {
-    guard progress.nextSlot < plan.pointee.count else { return nil }
-    let field = plan.pointee.fields + progress.nextSlot
-    guard field.pointee.elementTag.raw < 0x80, reader.accept(field.pointee.elementTag) else { return nil }
+  private func shortTag(_ plan: PlanPointer, _ reader: inout WireReader) -> FieldPointer? {
+    let byte = UInt32(reader.cursor.pointee)
+    guard byte < 0x80, byte &>> 3 < plan.pointee.denseCount, let field = plan.pointee.field(byte &>> 3),
+      field.pointee.elementTag.raw == byte
+    else { return nil }
+    reader.cursor += 1
     return field
   }
 
@@ -216,12 +215,23 @@ extension WireToJSON {
   /// Writes the key of the next field.
   @inline(__always)
   mutating func begin(_ field: FieldPointer, _ plan: PlanPointer, _ progress: inout Progress) {
-    if options.emitDefaults { emitDefaults(plan, upTo: field.pointee.number, &progress) }
-    key(field, isFirst: progress.isEmpty)
+    if isPlain {
+      compactKey(field.pointee.jsonKey, isFirst: progress.isEmpty)
+    } else {
+      beginOther(field, plan, &progress)
+    }
     progress.isEmpty = false
     progress.lastNumber = field.pointee.number
-    // An extension has no slot.
-    progress.nextSlot = max(progress.nextSlot, Int(field.pointee.slot) &+ 1)
+  }
+
+  @inline(never)
+  private mutating func beginOther(_ field: FieldPointer, _ plan: PlanPointer, _ progress: inout Progress) {
+    if options.emitDefaults {
+      emitDefaults(plan, upTo: field.pointee.number, &progress)
+      // An extension has no slot.
+      progress.nextSlot = max(progress.nextSlot, Int(field.pointee.slot) + 1)
+    }
+    key(field, isFirst: progress.isEmpty)
   }
 
   // MARK: Defaults

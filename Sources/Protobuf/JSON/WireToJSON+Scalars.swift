@@ -58,13 +58,28 @@ extension WireToJSON {
   }
 
   /// Reads and writes a string; true if it is empty.
-  @inline(never)
+  @inline(__always)
   mutating func string(_ field: FieldPointer, _ reader: inout WireReader) throws(DecodeError) -> Bool {
+    if reader.remaining > 0 {
+      // Most lengths are one byte.
+      let count = Int(reader.cursor.pointee)
+      let text = UnsafeRawBufferPointer(start: reader.cursor + 1, count: reader.remaining &- 1)
+      if JSONText.appendShort(count, of: text, to: &out) {
+        reader.cursor += count &+ 1
+        return count == 0
+      }
+    }
+    return try otherString(field, &reader)
+  }
+
+  /// Reads and writes a string that is long, has characters to be escaped, or is near the end of the message.
+  @inline(never)
+  private mutating func otherString(
+    _ field: FieldPointer, _ reader: inout WireReader
+  ) throws(DecodeError) -> Bool {
     let start = reader
     let bytes = try reader.lengthDelimited()
-    if !JSONText.appendIfValid(bytes, readable: reader.remaining &+ bytes.count, to: &out) {
-      try repaired(field, bytes, start)
-    }
+    if !JSONText.appendIfValid(bytes, to: &out) { try repaired(field, bytes, start) }
     return bytes.isEmpty
   }
 

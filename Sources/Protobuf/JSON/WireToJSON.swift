@@ -7,6 +7,8 @@
 struct WireToJSON: ~Copyable {
   var out: OutputBuffer
   let options: JSONEncodingOptions
+  /// Whether keys are JSON names without white space, and unset fields are omitted.
+  let isPlain: Bool
   /// The level of indentation.
   private(set) var level = 0
   /// The entries of the maps being written, innermost last.
@@ -18,6 +20,7 @@ struct WireToJSON: ~Copyable {
 
   init(options: JSONEncodingOptions, capacity: Int) {
     self.options = options
+    isPlain = !options.pretty && !options.emitDefaults && !options.protoNames
     out = OutputBuffer(capacity: capacity)
   }
 
@@ -143,11 +146,15 @@ struct WireToJSON: ~Copyable {
     for _ in 0..<level * 2 { out.appendReserved(0x20) }
   }
 
+  /// Writes the separator, the key and the colon of a field. There is room for a number after them.
   @inline(__always)
   mutating func key(_ field: FieldPointer, isFirst: Bool) {
-    let key = options.protoNames ? field.pointee.protoKey : field.pointee.jsonKey
-    if options.pretty { return prettyKey(key, isFirst: isFirst) }
-    // With room for the number that may follow.
+    if options.pretty { return prettyKey(field, isFirst: isFirst) }
+    compactKey(options.protoNames ? field.pointee.protoKey : field.pointee.jsonKey, isFirst: isFirst)
+  }
+
+  @inline(__always)
+  mutating func compactKey(_ key: KeyBytes, isFirst: Bool) {
     out.reserve(key.count &+ KeyBytes.block &+ JSONText.numberRoom)
     let skipped = isFirst ? 1 : 0
     copyBlocks(from: key.start + skipped, to: out.end, count: key.count &- skipped)
@@ -155,10 +162,12 @@ struct WireToJSON: ~Copyable {
   }
 
   @inline(never)
-  private mutating func prettyKey(_ key: KeyBytes, isFirst: Bool) {
+  private mutating func prettyKey(_ field: FieldPointer, isFirst: Bool) {
+    let key = options.protoNames ? field.pointee.protoKey : field.pointee.jsonKey
     separate(isFirst: isFirst)
     out.append(UnsafeRawBufferPointer(start: key.start + 1, count: key.count - 1))
     out.append(0x20)
+    out.reserve(JSONText.numberRoom)
   }
 
   /// Removes what was written since.
