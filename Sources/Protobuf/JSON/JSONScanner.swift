@@ -36,22 +36,20 @@ struct JSONScanner: TokenScanner {
     return 0
   }
 
-  /// Whether a key or a comma and a key follow, without white space.
+  /// Whether a byte and a key follow, without white space.
   @inline(__always)
-  func startsKey(isFirst: Bool) -> Bool {
-    let quote = isFirst ? 0 : 1
-    return end - cursor > quote && cursor[quote] == UInt8(ascii: "\"")
+  func startsKey(after separator: UInt8) -> Bool {
+    end - cursor >= 2 && cursor[0] == separator && cursor[1] == UInt8(ascii: "\"")
   }
 
-  /// Reads a key and its colon, and a comma before them, if they are exactly as given.
+  /// Reads a key and its colon if they are at `place` exactly as given.
   @inline(__always)
-  mutating func accept(_ key: KeyBytes, withComma: Bool) -> Bool {
-    let skipped = withComma ? 0 : 1
-    let count = key.count &- skipped
-    guard end - cursor >= count &+ 8, Words.areEqualPadded(cursor, key.start + skipped, count: count) else {
+  mutating func accept(_ key: KeyBytes, at place: UnsafePointer<UInt8>) -> Bool {
+    let count = key.count &- 1
+    guard end - place >= count &+ 8, Words.areEqualPadded(place, key.withColon, count: count) else {
       return false
     }
-    cursor += count
+    cursor = place + count
     return true
   }
 

@@ -11,7 +11,12 @@ extension JSONToWire {
   mutating func inlinedScalarField(_ field: FieldPointer, omitZero: Bool) throws(ReadFailure) {
     let start = out.count
     out.appendTag(field.pointee.elementTag)
-    let written = field.pointee.kind == .string ? try string(field) : try scalar(field)
+    let written: Written
+    switch field.pointee.kind {
+    case .string: written = try string(field)
+    case .double: written = try double(field)
+    default: written = try scalar(field)
+    }
     if written == .nothing || written == .zero && omitZero { out.truncate(to: start) }
   }
 
@@ -78,12 +83,7 @@ extension JSONToWire {
       out.closeLengthDelimited(start)
       return isEmpty ? .zero : .value
     case .enumeration: return try enumeration(field, at: offset)
-    case .double:
-      if let value = scanner.plainDouble() {
-        out.appendFixed64(value.bitPattern)
-        return value.bitPattern == 0 ? .zero : .value
-      }
-      return try floatingPoint(field, at: offset)
+    case .double: return try double(field)
     case .float: return try floatingPoint(field, at: offset)
     case .message, .group: return .nothing
     default:
@@ -186,6 +186,14 @@ extension JSONToWire {
     return bits
   }
 
+  @inline(never)
+  private mutating func double(_ field: FieldPointer) throws(ReadFailure) -> Written {
+    guard let value = scanner.plainDouble() else { return try floatingPoint(field, at: skipToValue()) }
+    out.appendFixed64(value.bitPattern)
+    return value.bitPattern == 0 ? .zero : .value
+  }
+
+  @inline(never)
   private mutating func floatingPoint(_ field: FieldPointer, at offset: Int) throws(ReadFailure) -> Written {
     let isString = scanner.peek() == UInt8(ascii: "\"")
     let text = try numberText(field, at: offset)

@@ -100,8 +100,8 @@ struct JSONToWire: ~Copyable {
   private struct Progress {
     /// The slot of the field expected next.
     var next = 0
-    /// Whether no key was read yet.
-    var isFirst = true
+    /// What precedes the next key: the bracket, then commas.
+    var separator = UInt8(ascii: "{")
     var isSorted = true
     /// The number of the last written field.
     var written: UInt32 = 0
@@ -124,11 +124,15 @@ struct JSONToWire: ~Copyable {
     let base = out.count
     let firstMet = met.count
     let content = scanner.cursor
+    // The bracket precedes the first key as a comma does the others.
+    scanner.cursor -= 1
     var progress = Progress()
     while true {
       let before = scanner.cursor
       let field: FieldPointer
-      if let expected = expectedField(plan, &progress) {
+      if scanner.startsKey(after: progress.separator),
+        let expected = expectedField(plan, &progress, at: before + 1)
+      {
         field = expected
       } else {
         switch try nextField(plan, &progress, depth: depth, inAny: inAny) {
@@ -165,19 +169,20 @@ struct JSONToWire: ~Copyable {
 
   // MARK: Keys
 
-  /// Reads the comma, the key and the colon of one of the next fields, if there is no white space; nil, with
-  /// nothing read, for others.
+  /// Reads the key at `place` and its colon, if it is that of one of the next fields and there is no white space; nil,
+  /// with nothing read, for others.
   @inline(__always)
-  private mutating func expectedField(_ plan: PlanPointer, _ progress: inout Progress) -> FieldPointer? {
+  private mutating func expectedField(
+    _ plan: PlanPointer, _ progress: inout Progress, at place: UnsafePointer<UInt8>
+  ) -> FieldPointer? {
     // Most writers keep the order of the schema and omit unset fields.
-    guard scanner.startsKey(isFirst: progress.isFirst) else { return nil }
     var slot = progress.next
     let limit = min(slot &+ 3, plan.pointee.count)
     while slot < limit {
       let field = plan.pointee.fields + slot
       slot &+= 1
-      if scanner.accept(field.pointee.jsonKey, withComma: !progress.isFirst) {
-        progress.isFirst = false
+      if scanner.accept(field.pointee.jsonKey, at: place) {
+        progress.separator = UInt8(ascii: ",")
         progress.next = slot
         return field
       }
@@ -199,11 +204,11 @@ struct JSONToWire: ~Copyable {
   private mutating func nextField(
     _ plan: PlanPointer, _ progress: inout Progress, depth: Int, inAny: Bool
   ) throws(ReadFailure) -> Next {
-    guard try scanner.nextKey(after: progress.isFirst ? 0 : 1) else { return .end }
-    // The rest of a text with white space is as above.
-    progress.isFirst = true
-    defer { progress.isFirst = false }
-    if let field = expectedField(plan, &progress) { return .field(field) }
+    let isFirst = progress.separator == UInt8(ascii: "{")
+    if isFirst { scanner.cursor += 1 }
+    guard try scanner.nextKey(after: isFirst ? 0 : 1) else { return .end }
+    progress.separator = UInt8(ascii: ",")
+    if let field = expectedField(plan, &progress, at: scanner.cursor) { return .field(field) }
     if let field = try otherKey(plan, &progress, inAny: inAny) { return .field(field) }
     try scanner.skipValue(depth: depth + 1, scratch: &scratch)
     return .skipped

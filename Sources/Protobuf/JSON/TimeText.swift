@@ -113,9 +113,12 @@ enum TimeText {
     }
     guard count > 0 else { return nil }
     index = first &+ count
-    for _ in count..<9 { value = value &* 10 }
-    return Int32(truncatingIfNeeded: value)
+    return Int32(truncatingIfNeeded: value &* powers.withUnsafeBufferPointer { $0[9 &- count] })
   }
+
+  private static let powers: [UInt64] = [
+    1, 10, 100, 1000, 10000, 100_000, 1_000_000, 10_000_000, 100_000_000,
+  ]
 
   // MARK: Writing
 
