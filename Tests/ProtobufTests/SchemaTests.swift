@@ -266,4 +266,20 @@ import Testing
     }
     #expect(error?.description.contains("invalid number") == true)
   }
+
+  /// The number of an item's group is 1 as well.
+  @Test func messageSetMayHaveExtensionOfNumberOne() throws {
+    let label = field(4, field(1, "I") + field(2, field(1, "label") + hex("1801 2001 2809")))
+    let set = field(4, field(1, "M") + field(5, hex("0801 10ffffffff07")) + field(7, hex("0801")))
+    let item = field(7, field(1, "x") + field(2, ".p.M") + hex("1801 2001 280b") + field(6, ".p.I"))
+    let type = try #require(try pool(file("f.proto", label + set + item)).messageType(named: "p.M"))
+    let bytes = hex("0b 1001 1a030a0161 0c")
+    var text: [UInt8] = []
+    try JSONTranscoder(type).transcode(serialized: bytes, into: &text)
+    #expect(String(decoding: text, as: UTF8.self) == #"{"[p.x]":{"label":"a"}}"#)
+    #expect(try Message(type, serialized: bytes).json() == text)
+    var back: [UInt8] = []
+    try JSONTranscoder(type).transcode(json: text, into: &back)
+    #expect(back == bytes)
+  }
 }

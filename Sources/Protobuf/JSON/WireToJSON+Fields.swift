@@ -75,10 +75,14 @@ extension WireToJSON {
     _ plan: PlanPointer, _ reader: inout WireReader, depth: Int, _ progress: inout Progress
   ) throws(DecodeError) -> Next {
     let tag = try reader.tag()
+    if plan.pointee.isMessageSet, tag == MessageSet.itemStart {
+      return try messageSetItem(plan, &reader, depth: depth, &progress)
+    }
     var found = plan.pointee.field(tag.number)
     if found == nil { found = try plan.pointee.extensionPlan(tag.number) }
     guard let field = found else {
-      return try other(plan, tag, &reader, depth: depth, &progress)
+      try reader.skip(tag, depth: depth)
+      return .done
     }
     if tag == field.pointee.elementTag { return .single(field) }
     do throws(DecodeError) {
@@ -118,16 +122,11 @@ extension WireToJSON {
     return count < plan.pointee.requiredCount
   }
 
-  /// Handles a number that is not a field of the type: a message set item, or an unknown field.
-  @inline(never)
-  private mutating func other(
-    _ plan: PlanPointer, _ tag: Tag, _ reader: inout WireReader, depth: Int, _ progress: inout Progress
+  /// Reads an item of a message set, whose start has been read.
+  private mutating func messageSetItem(
+    _ plan: PlanPointer, _ reader: inout WireReader, depth: Int, _ progress: inout Progress
   ) throws(DecodeError) -> Next {
-    guard plan.pointee.isMessageSet, tag == MessageSet.itemStart else {
-      try reader.skip(tag, depth: depth)
-      return .done
-    }
-    let group = try reader.group(tag.number, depth: depth + 1)
+    let group = try reader.group(MessageSet.itemStart.number, depth: depth + 1)
     guard let (number, content) = try MessageSet.item(group, depth: depth + 1),
       let field = try plan.pointee.extensionPlan(number), field.pointee.kind == .message,
       !field.pointee.isRepeated
