@@ -99,6 +99,8 @@ package struct Converter: Sendable {
       try message(
         UnsafeRawBufferPointer(rebasing: bytes[range]), at: range.lowerBound, of: bytes, into: &out)
     }
+    // Nothing follows the last piece, whose lines need no count.
+    if isLast { return used }
     // A binary input has no lines.
     if options.from == .binary {
       position.byteOffset += used
