@@ -174,14 +174,15 @@ extension TextParser {
       hasColon || next == UInt8(ascii: "{") || next == UInt8(ascii: "<") || next == UInt8(ascii: "[")
     else { throw scanner.expected("\":\" or \"{\"") }
     guard scanner.accept(UInt8(ascii: "[")) else { return try skipValue(depth: depth) }
-    if scanner.accept(UInt8(ascii: "]")) { return }
-    repeat { try skipValue(depth: depth) } while scanner.accept(UInt8(ascii: ","))
-    guard scanner.accept(UInt8(ascii: "]")) else { throw scanner.expected("\",\" or \"]\"") }
+    var count = 0
+    while try scanner.nextElement(after: count) {
+      try skipValue(depth: depth)
+      count += 1
+    }
   }
 
   private mutating func skipValue(depth: Int) throws(ReadFailure) {
-    if scanner.accept(UInt8(ascii: "{")) { return try skipFields(until: UInt8(ascii: "}"), depth: depth + 1) }
-    if scanner.accept(UInt8(ascii: "<")) { return try skipFields(until: UInt8(ascii: ">"), depth: depth + 1) }
+    if let end = scanner.openMessage() { return try skipFields(until: end, depth: depth + 1) }
     if scanner.seesString() {
       var content: [UInt8] = []
       return try scanner.strings(into: &content)
@@ -206,7 +207,7 @@ extension TextParser {
         _ = try scanner.identifier()
       }
       try skipField(depth: depth)
-      if !scanner.accept(UInt8(ascii: ",")) { _ = scanner.accept(UInt8(ascii: ";")) }
+      scanner.skipSeparator()
     }
   }
 }

@@ -44,7 +44,7 @@ struct TextParser: ~Copyable {
       }
       if let end, scanner.accept(end) { return }
       try fieldOrAny(of: message, &seen, depth: depth)
-      if !scanner.accept(UInt8(ascii: ",")) { _ = scanner.accept(UInt8(ascii: ";")) }
+      scanner.skipSeparator()
     }
   }
 
@@ -128,12 +128,7 @@ struct TextParser: ~Copyable {
     _ = scanner.peek()
     let start = scanner.position
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
-    let end: UInt8
-    if scanner.accept(UInt8(ascii: "{")) {
-      end = UInt8(ascii: "}")
-    } else if scanner.accept(UInt8(ascii: "<")) {
-      end = UInt8(ascii: ">")
-    } else {
+    guard let end = scanner.openMessage() else {
       throw scanner.isAtEnd
         ? scanner.failure(.unexpectedEnd) : scanner.failure(.wrongType(expected: "a message (\(type.name))"))
     }
@@ -210,11 +205,11 @@ struct TextParser: ~Copyable {
     guard scanner.accept(UInt8(ascii: "[")) else {
       return try element(of: field, in: message, depth: depth)
     }
-    if scanner.accept(UInt8(ascii: "]")) { return }
-    repeat {
+    var count = 0
+    while try scanner.nextElement(after: count) {
       try element(of: field, in: message, depth: depth)
-    } while scanner.accept(UInt8(ascii: ","))
-    guard scanner.accept(UInt8(ascii: "]")) else { throw scanner.expected("\",\" or \"]\"") }
+      count += 1
+    }
   }
 
   private mutating func element(

@@ -50,6 +50,27 @@ struct TextScanner: TokenScanner {
     }
   }
 
+  /// Reads the bracket that opens a message, and returns the one that closes it; nil, with nothing read, for others.
+  @inline(__always)
+  mutating func openMessage() -> UInt8? {
+    if accept(UInt8(ascii: "{")) { return UInt8(ascii: "}") }
+    return accept(UInt8(ascii: "<")) ? UInt8(ascii: ">") : nil
+  }
+
+  /// Reads the separator that may follow a field.
+  mutating func skipSeparator() {
+    if !accept(UInt8(ascii: ",")) { _ = accept(UInt8(ascii: ";")) }
+  }
+
+  /// Whether another element of a list follows after `count` elements; reads the comma or the end. The opening
+  /// bracket has been read.
+  mutating func nextElement(after count: Int) throws(ReadFailure) -> Bool {
+    if count > 0, accept(UInt8(ascii: ",")) { return true }
+    if accept(UInt8(ascii: "]")) { return false }
+    guard count == 0 else { throw expected("\",\" or \"]\"") }
+    return true
+  }
+
   // MARK: Names
 
   private static func isLetter(_ byte: UInt8) -> Bool {

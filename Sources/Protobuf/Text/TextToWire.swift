@@ -178,11 +178,11 @@ struct TextToWire: ~Copyable {
     guard parser.scanner.accept(UInt8(ascii: "[")) else {
       return try element(of: field, &progress, depth: depth)
     }
-    if parser.scanner.accept(UInt8(ascii: "]")) { return }
-    repeat {
+    var count = 0
+    while try parser.scanner.nextElement(after: count) {
       try element(of: field, &progress, depth: depth)
-    } while parser.scanner.accept(UInt8(ascii: ","))
-    guard parser.scanner.accept(UInt8(ascii: "]")) else { throw unsuitable }
+      count &+= 1
+    }
   }
 
   @inline(__always)
@@ -208,16 +208,8 @@ struct TextToWire: ~Copyable {
 
   /// Reads `{ … }` or `< … >`, and writes tag and message.
   private mutating func message(_ field: FieldPointer, depth: Int) throws(ReadFailure) {
-    guard depth < nestingLimit else { throw unsuitable }
-    let end: UInt8
-    if parser.scanner.accept(UInt8(ascii: "{")) {
-      end = UInt8(ascii: "}")
-    } else if parser.scanner.accept(UInt8(ascii: "<")) {
-      end = UInt8(ascii: ">")
-    } else {
-      throw unsuitable
-    }
-    guard let plan = try? field.planOfMessage() else { throw unsuitable }
+    guard depth < nestingLimit, let end = parser.scanner.openMessage(), let plan = try? field.planOfMessage()
+    else { throw unsuitable }
     // The entries of a map may be in any order, and lack a key or a value.
     if field.pointee.isMap { isCanonical = false }
     out.appendTag(field.pointee.elementTag)
