@@ -59,7 +59,7 @@ extension TokenScanner {
 
   @inline(__always)
   mutating func accept(_ byte: UInt8) -> Bool {
-    guard peek() == byte, cursor < end else { return false }
+    guard peek() == byte, byte != 0 || cursor < end else { return false }
     cursor += 1
     return true
   }

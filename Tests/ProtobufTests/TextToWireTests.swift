@@ -49,6 +49,12 @@ import Testing
     ("a packed list in brackets", "test3.Lists", "int32s: [1, 2, 3] doubles: [1.5, 2]"),
     ("a packed list, element by element", "test3.Lists", "int32s: 1 int32s: 2 int32s: 3 strings: \"a\""),
     ("a packed list in pieces", "test3.Lists", "int32s: [1] strings: \"a\" int32s: [2, 3] int32s: []"),
+    (
+      "separators", "test3.Scalars",
+      "a_double: 1.5, an_int64: -7; a_bool:true,a_string:\"abc\" ,"
+    ),
+    ("spaces", "test3.Scalars", "a_double :\n1.5 an_int64:  -7 a_bool:\ttrue # c\na_string: # c\n \"abc\" "),
+    ("empty lists in brackets", "test3.Lists", "int32s: [] strings: [ ], nodes: []; doubles: [ 1 , 2 ]"),
     ("lists that are not packed", "test3.Lists", "unpacked: 1 unpacked: [2, 3] nodes { weight: 1 } nodes {}"),
     (
       "a list that is longer than its space", "test3.Lists",
@@ -97,6 +103,10 @@ import Testing
     ("no colon", "test3.Scalars", "an_int32 1"),
     ("no end", "test3.Node", "child { weight: 1"),
     ("an end too many", "test3.Node", "weight: 1 }"),
+    ("two separators", "test3.Node", "weight: 1,, name: \"a\""),
+    ("a separator first", "test3.Node", "child { , weight: 1 }"),
+    ("a comma too many", "test3.Lists", "int32s: [1, 2,]"), ("only a comma", "test3.Lists", "int32s: [,]"),
+    ("no comma", "test3.Lists", "int32s: [1 2]"), ("a list without an end", "test3.Lists", "int32s: [1, 2"),
     ("the wrong end", "test3.Node", "child { weight: 1 >"),
     ("a byte that is no text", "test3.Node", "weight: 1 \0 weight: 2"),
     ("a string without an end", "test3.Node", "name: \"abcdefghijklmnop"),
@@ -135,6 +145,34 @@ import Testing
     #expect(hexText(message.serialized()) == "0a070a016112020801130802" + "14")
     #expect(
       String(decoding: message.text(options: TextEncodingOptions(singleLine: true)), as: UTF8.self) == text)
+  }
+
+  /// Field 1 and 71, 2 and 72 and so on are of one oneof; `m` is another message of this type.
+  @Test(arguments: [
+    "f1: 1 f2: 2 f69: 3 f70: 4 f141: 5 f150: 6", "f150: 1 f149: 2 f148: 3 f140: 4 f3: 5",
+    "f1: 1 f71: 2", "f71: 1 f1: 2", "f70: 1 f140: 2", "f140: 1 f70: 2", "f65: 1 f140: 2 f70: 3",
+    "f150: 1 f150: 2", "f150: 1 f149: 2 f150: 3", "f149: 1 f150: 2 f149: 3",
+    "f149: 1 f150: 2 f148: 3 f149: 4",
+    "f145: 1 m { f145: 2 m { f146: 3 f145: 4 } f146: 5 } f146: 6", "f145: 1 m { f145: 2 } f145: 3",
+    "f145: 1 m { f146: 2 f145: 3 } m { f146: 4 f146: 5 }",
+  ])
+  func readsMessagesOfManyFields(text: String) throws {
+    let label = "label: LABEL_OPTIONAL"
+    let fields = (1...150).map { number in
+      let oneof = number <= 140 ? "oneof_index: \((number - 1) % 70)" : ""
+      return "field { name: \"f\(number)\" number: \(number) type: TYPE_INT32 \(label) \(oneof) }"
+    }
+    let oneofs = (0..<70).map { "oneof_decl { name: \"o\($0)\" }" }
+    let file = """
+      file { name: "l.proto" package: "l" syntax: "proto2"
+        message_type { name: "M"
+          \(fields.joined()) \(oneofs.joined())
+          field { name: "m" number: 200 type: TYPE_MESSAGE type_name: ".l.M" label: LABEL_REPEATED } } }
+      """
+    let pool = DescriptorPool()
+    let set = try Message(type("google.protobuf.FileDescriptorSet"), text: file)
+    try pool.add(SchemaBytes(set.serialized()), source: "test")
+    Self.check(try #require(try pool.messageType(named: "l.M")), text)
   }
 
   @Test func skipsUnknownFields() throws {

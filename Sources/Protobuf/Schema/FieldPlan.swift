@@ -113,7 +113,8 @@ struct KeyBytes {
   let start: UnsafePointer<UInt8>
   let count: Int
   /// The unescaped name, also with padding behind it; it may be escaped in the key.
-  let name: UnsafeRawBufferPointer
+  let nameStart: UnsafePointer<UInt8>
+  let nameCount: Int
 
   init(_ text: String) {
     var buffer = OutputBuffer(capacity: text.utf8.count + 4 + KeyBytes.block)
@@ -121,17 +122,20 @@ struct KeyBytes {
     JSONText.appendString(text, to: &buffer)
     buffer.append(UInt8(ascii: ":"))
     count = buffer.count
-    let nameCount = text.utf8.count
+    nameCount = text.utf8.count
     let isEscaped = nameCount != count - 4
-    let nameStart = isEscaped ? count + KeyBytes.block : 2
+    let nameOffset = isEscaped ? count + KeyBytes.block : 2
     let size = count + KeyBytes.block + (isEscaped ? nameCount + KeyBytes.block : 0)
     let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
     copy.initialize(repeating: 0, count: size)
     copy.update(from: buffer.base, count: count)
-    if isEscaped { for (index, byte) in text.utf8.enumerated() { copy[nameStart + index] = byte } }
+    if isEscaped { for (index, byte) in text.utf8.enumerated() { copy[nameOffset + index] = byte } }
     start = UnsafePointer(copy)
-    name = UnsafeRawBufferPointer(start: copy + nameStart, count: nameCount)
+    nameStart = start + nameOffset
   }
+
+  @inline(__always)
+  var name: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nameStart, count: nameCount) }
 
   func deallocate() { start.deallocate() }
 

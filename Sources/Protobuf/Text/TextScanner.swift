@@ -15,32 +15,33 @@ struct TextScanner: TokenScanner {
 
   /// Skips white space and comments.
   @inline(__always)
-  mutating func skipSpace() {
-    if seesToken { return }
-    if end - cursor < 9 { return skipMoreSpace() }
-    // Most texts have a space between tokens, or a line's end and an indentation.
-    let spaces =
-      UnsafeRawPointer(cursor + 1).loadUnaligned(as: UInt64.self).littleEndian ^ 0x2020_2020_2020_2020
-    if cursor.pointee == 0x20 || cursor.pointee == 10 { cursor += 1 &+ spaces.trailingZeroBitCount &>> 3 }
-    if !seesToken { skipMoreSpace() }
-  }
+  mutating func skipSpace() { _ = peek() }
 
-  /// Whether a byte here is certainly part of a token.
   @inline(__always)
-  private var seesToken: Bool {
-    cursor < end && (cursor.pointee > UInt8(ascii: "#") || cursor.pointee == UInt8(ascii: "\""))
+  mutating func peek() -> UInt8 {
+    guard end - cursor > 9 else { return peekAfterSpace() }
+    // Most texts have a space between tokens, or a line's end and an indentation.
+    if cursor.pointee == 10 || cursor.pointee == 0x20 {
+      let spaces =
+        UnsafeRawPointer(cursor + 1).loadUnaligned(as: UInt64.self).littleEndian ^ 0x2020_2020_2020_2020
+      cursor += 1 &+ spaces.trailingZeroBitCount &>> 3
+    }
+    let next = cursor.pointee
+    if _fastPath(next > UInt8(ascii: "#")) || next == UInt8(ascii: "\"") { return next }
+    return peekAfterSpace()
   }
 
   @inline(never)
-  private mutating func skipMoreSpace() {
+  private mutating func peekAfterSpace() -> UInt8 {
     while cursor < end {
       switch cursor.pointee {
       case 0x20, 9...13: cursor += 1
       case UInt8(ascii: "#"):
         while cursor < end, cursor.pointee != 10 { cursor += 1 }
-      default: return
+      default: return cursor.pointee
       }
     }
+    return 0
   }
 
   var isAtEnd: Bool {
@@ -48,6 +49,16 @@ struct TextScanner: TokenScanner {
       skipSpace()
       return cursor >= end
     }
+  }
+
+  /// Reads a colon, and the space after it that most texts have.
+  @inline(__always)
+  mutating func acceptColon() -> Bool {
+    if end - cursor >= 2, UnsafeRawPointer(cursor).loadUnaligned(as: UInt16.self).littleEndian == 0x203a {
+      cursor += 2
+      return true
+    }
+    return accept(UInt8(ascii: ":"))
   }
 
   /// Reads the bracket that opens a message, and returns the one that closes it; nil, with nothing read, for others.
@@ -90,15 +101,16 @@ struct TextScanner: TokenScanner {
   /// Whether a string starts here.
   mutating func seesString() -> Bool { peek() == UInt8(ascii: "\"") || peek() == UInt8(ascii: "'") }
 
-  /// Reads an identifier if it is exactly `name`, which has padding behind it.
+  /// Reads an identifier if it is exactly the name of `key`.
   @inline(__always)
-  mutating func accept(name: UnsafeRawBufferPointer) -> Bool {
-    let count = name.count
-    guard end - cursor >= count &+ 8, let expected = name.baseAddress,
-      Words.areEqualPadded(cursor, expected, count: count)
-    else { return false }
-    // A colon follows most names.
-    if cursor[count] != UInt8(ascii: ":"), isWordByte(cursor[count]) { return false }
+  mutating func accept(nameOf key: KeyBytes) -> Bool {
+    let count = key.nameCount
+    guard end - cursor >= count &+ 8, Words.areEqualPadded(cursor, key.nameStart, count: count) else {
+      return false
+    }
+    // A colon or a space follows most names.
+    let next = cursor[count]
+    if next != UInt8(ascii: ":"), next != 0x20, isWordByte(next) { return false }
     cursor += count
     return true
   }

@@ -8,6 +8,9 @@ struct TextToWire: ~Copyable {
   private var scratch: [UInt8] = []
   private var isCanonical = true
   private var mayLackRequired = false
+  /// The single fields so far of the messages being read, innermost last, that have no bit in `Progress`: by number,
+  /// and their oneofs by −1 − index. The last one of each message is the highest.
+  private var others: [Int] = []
 
   private init(_ text: UnsafeRawBufferPointer, _ options: TextDecodingOptions) {
     parser = TextParser(scanner: TextScanner(text), options: options)
@@ -43,7 +46,7 @@ struct TextToWire: ~Copyable {
     swap(&writer.out, &buffer)
     let start = writer.out.count
     writer.out.reserve(text.count / 2 + 64)
-    let isRead = (try? writer.fields(plan, until: 0, depth: 0)) != nil
+    let isRead = (try? writer.fields(plan, until: 0, depth: 0, keepsZero: false)) != nil
     swap(&writer.out, &buffer)
     guard isRead else { return nil }
     if writer.isCanonical { return writer.mayLackRequired }
@@ -53,88 +56,170 @@ struct TextToWire: ~Copyable {
   }
 
   /// What needs a message, or is an error: it ends the one pass.
-  private var unsuitable: ReadFailure { parser.scanner.failure(.unexpectedEnd) }
+  private struct Unsuitable: Error {}
 
   // MARK: Messages
 
   /// The progress within a message.
   private struct Progress {
-    /// The slot of the field expected next.
-    var next = 0
+    /// The field expected next, and the end of the fields.
+    var next: FieldPointer
+    let end: FieldPointer
     /// The number of the last field.
     var last: UInt32 = 0
     var required = 0
-    /// The single fields so far, by slot, and their oneofs.
-    var fields = SmallSet()
-    var oneofs = SmallSet()
+    /// The single fields so far, by slot, and their oneofs, below 64; those that follow are in `others`.
+    var fields: UInt64 = 0
+    var oneofs: UInt64 = 0
+    let firstOther: Int
     /// Where the elements start that are being written, of a packed field.
     var packedStart: Int?
+    /// The field whose elements in brackets are being read, and their number so far.
+    var list: FieldPointer?
+    var elementCount = 0
+
+    init(_ plan: PlanPointer, firstOther: Int) {
+      next = plan.pointee.fields
+      end = next + plan.pointee.count
+      self.firstOther = firstOther
+    }
   }
 
   /// Reads fields up to and including `end`; 0 is the end of the text.
   private mutating func fields(
-    _ plan: PlanPointer, until end: UInt8, depth: Int, keepsZero: Bool = false
-  ) throws(ReadFailure) {
-    guard !plan.pointee.isMessageSet else { throw unsuitable }
-    var progress = Progress()
-    var next = parser.scanner.peek()
-    while next != end {
-      if let field = try name(plan, &progress) {
-        try self.field(field, &progress, depth: depth, keepsZero: keepsZero)
+    _ plan: PlanPointer, until end: UInt8, depth: Int, keepsZero: Bool
+  ) throws(Unsuitable) {
+    guard !plan.pointee.isMessageSet else { throw Unsuitable() }
+    var progress = Progress(plan, firstOther: others.count)
+    while let field = try nextField(plan, &progress, until: end, depth: depth) {
+      if field.pointee.kind.isMessage {
+        try message(field, depth: depth)
       } else {
-        try parser.skipField(depth: depth)
+        try value(of: field, &progress, keepsZero: keepsZero)
       }
-      next = parser.scanner.peek()
-      if next == UInt8(ascii: ",") || next == UInt8(ascii: ";") {
-        parser.scanner.cursor += 1
-        next = parser.scanner.peek()
-      }
-    }
-    if end == 0 {
-      guard parser.scanner.isAtEnd else { throw unsuitable }
-    } else {
-      parser.scanner.cursor += 1
     }
     closePacked(&progress)
     if progress.required < plan.pointee.requiredCount { mayLackRequired = true }
+    if others.count > progress.firstOther { others.removeSubrange(progress.firstOther...) }
+  }
+
+  /// Reads `{ … }` or `< … >`, and writes tag and message.
+  @inline(always)
+  private mutating func message(_ field: FieldPointer, depth: Int) throws(Unsuitable) {
+    guard depth < nestingLimit, let end = parser.scanner.openMessage(), let plan = try? field.planOfMessage()
+    else { throw Unsuitable() }
+    // The entries of a map may be in any order, and lack a key or a value.
+    if field.pointee.isMap { isCanonical = false }
+    out.appendTag(field.pointee.elementTag)
+    let isGroup = field.pointee.kind == .group
+    let start = isGroup ? out.count : out.openLengthDelimited()
+    try fields(plan, until: end, depth: depth &+ 1, keepsZero: field.pointee.isMap)
+    if isGroup {
+      out.appendTag(Tag(field.pointee.number, .endGroup))
+    } else {
+      out.closeLengthDelimited(start)
+    }
   }
 
   // MARK: Names
 
-  /// Reads the name of a field; nil if the field is to be skipped.
-  @inline(__always)
-  private mutating func name(
-    _ plan: PlanPointer, _ progress: inout Progress
-  ) throws(ReadFailure) -> FieldPointer? {
-    // Most texts have the order of the schema, without unset fields.
-    var expected = progress.next
-    let limit = min(expected &+ 4, plan.pointee.count)
-    while expected < limit {
-      let field = plan.pointee.fields + expected
-      if parser.scanner.accept(name: field.pointee.protoKey.name) {
-        progress.next = field.pointee.isRepeated ? expected : expected &+ 1
-        return field
-      }
-      expected &+= 1
+  /// Reads up to the value of the next field that is not to be skipped, or to the next element; nil after the end of
+  /// the message.
+  @inline(always)
+  private mutating func nextField(
+    _ plan: PlanPointer, _ progress: inout Progress, until end: UInt8, depth: Int
+  ) throws(Unsuitable) -> FieldPointer? {
+    while true {
+      if let list = progress.list, try hasElement(&progress) { return list }
+      guard let field = try name(plan, &progress, until: end, depth: depth) else { return nil }
+      try enter(field, &progress)
+      guard field.pointee.isRepeated, parser.scanner.accept(UInt8(ascii: "[")) else { return field }
+      progress.list = field
+      progress.elementCount = 0
     }
-    return try otherName(plan, &progress)
   }
 
+  /// Whether another element of a list in brackets follows.
+  @inline(never)
+  private mutating func hasElement(_ progress: inout Progress) throws(Unsuitable) -> Bool {
+    guard let hasElement = try? parser.scanner.nextElement(after: progress.elementCount) else {
+      throw Unsuitable()
+    }
+    if !hasElement { progress.list = nil }
+    progress.elementCount &+= 1
+    parser.scanner.skipSpace()
+    return hasElement
+  }
+
+  /// Reads the name of the next field that is not to be skipped; nil after `end`.
+  @inline(always)
+  private mutating func name(
+    _ plan: PlanPointer, _ progress: inout Progress, until end: UInt8, depth: Int
+  ) throws(Unsuitable) -> FieldPointer? {
+    if _slowPath(parser.scanner.peek() == end), end != 0 {
+      parser.scanner.cursor += 1
+      return nil
+    }
+    if let field = expectedName(&progress) { return field }
+    return try otherName(plan, &progress, until: end, depth: depth)
+  }
+
+  /// Reads a name that probably follows: most texts have the order of the schema, without unset fields.
+  @inline(always)
+  private mutating func expectedName(_ progress: inout Progress) -> FieldPointer? {
+    var field = progress.next
+    let limit = min(field + 4, progress.end)
+    while field < limit {
+      if parser.scanner.accept(nameOf: field.pointee.protoKey) {
+        progress.next = field.pointee.isRepeated ? field : field + 1
+        return field
+      }
+      field += 1
+    }
+    return nil
+  }
+
+  /// Reads the separator after a field, if there is one, and a name that is not expected.
   @inline(never)
   private mutating func otherName(
-    _ plan: PlanPointer, _ progress: inout Progress
-  ) throws(ReadFailure) -> FieldPointer? {
+    _ plan: PlanPointer, _ progress: inout Progress, until end: UInt8, depth: Int
+  ) throws(Unsuitable) -> FieldPointer? {
+    if progress.last > 0 { parser.scanner.skipSeparator() }
+    while parser.scanner.peek() != end {
+      if let field = expectedName(&progress) { return field }
+      do throws(ReadFailure) {
+        if let field = try declaredName(plan) {
+          if field.pointee.slot >= 0 { progress.next = field }
+          return field
+        }
+        try parser.skipField(depth: depth)
+      } catch {
+        throw Unsuitable()
+      }
+      parser.scanner.skipSeparator()
+    }
+    if end != 0 {
+      parser.scanner.cursor += 1
+    } else if !parser.scanner.isAtEnd {
+      throw Unsuitable()
+    }
+    return nil
+  }
+
+  /// Reads a name, also of an extension; nil if the field is to be skipped. Which failure ends the one pass does not
+  /// matter.
+  private mutating func declaredName(_ plan: PlanPointer) throws(ReadFailure) -> FieldPointer? {
     let start = parser.scanner.position
     if parser.scanner.accept(UInt8(ascii: "[")) {
       let name = try parser.scanner.bracketedName()
-      guard !name.utf8.contains(UInt8(ascii: "/")) else { throw unsuitable }
+      guard !name.utf8.contains(UInt8(ascii: "/")) else { throw parser.scanner.failure(.unexpectedEnd) }
       guard
         let field = try parser.extensionField(name, of: plan.pointee.type.takeUnretainedValue(), at: start)
       else { return nil }
       // A schema may define an extension with the number of a field, or out of the ranges of its message.
       guard plan.pointee.field(field.number) == nil,
         (try? plan.pointee.extensionPlan(field.number)) == field.plan
-      else { throw unsuitable }
+      else { throw parser.scanner.failure(.unexpectedEnd) }
       return field.plan
     }
     if parser.scanner.seesNumber() {
@@ -143,94 +228,92 @@ struct TextToWire: ~Copyable {
     }
     let name = try parser.scanner.identifier()
     guard let field = try parser.field(named: name, of: plan.pointee.table, at: start) else { return nil }
-    progress.next = field.slot
     return plan.pointee.fields + field.slot
   }
 
   // MARK: Fields
 
-  @inline(__always)
-  private mutating func field(
-    _ field: FieldPointer, _ progress: inout Progress, depth: Int, keepsZero: Bool
-  ) throws(ReadFailure) {
+  /// Reads the colon after a name, and checks that the field may follow.
+  @inline(always)
+  private mutating func enter(_ field: FieldPointer, _ progress: inout Progress) throws(Unsuitable) {
     let number = field.pointee.number
-    if number < progress.last { isCanonical = false }
-    if number != progress.last { closePacked(&progress) }
-    progress.last = number
+    if number != progress.last {
+      if number < progress.last { isCanonical = false }
+      closePacked(&progress)
+      progress.last = number
+    }
     progress.required &+= field.pointee.requiredCount
-    let hasColon = parser.scanner.accept(UInt8(ascii: ":"))
-    guard hasColon || field.pointee.kind.isMessage else { throw unsuitable }
-    if field.pointee.isRepeated { return try elements(of: field, &progress, depth: depth) }
-    let slot = Int(field.pointee.slot)
-    guard progress.fields.insert(slot >= 0 ? slot : Int(number) << 16) else { throw unsuitable }
-    if field.pointee.oneof >= 0, !progress.oneofs.insert(Int(field.pointee.oneof)) { throw unsuitable }
-    if field.pointee.kind.isMessage { return try message(field, depth: depth) }
+    guard parser.scanner.acceptColon() || field.pointee.kind.isMessage,
+      field.pointee.isRepeated || isNew(field, &progress)
+    else { throw Unsuitable() }
+  }
+
+  /// Whether a single field occurs for the first time, as the first one of its oneof.
+  @inline(always)
+  private mutating func isNew(_ field: FieldPointer, _ progress: inout Progress) -> Bool {
+    let (slot, oneof) = (Int(field.pointee.slot), Int(field.pointee.oneof))
+    let first = progress.firstOther
+    return isNew(slot, in: &progress.fields, otherwise: Int(field.pointee.number), since: first)
+      && (oneof < 0 || isNew(oneof, in: &progress.oneofs, otherwise: -1 &- oneof, since: first))
+  }
+
+  /// The same for what has `index` in `bits`, or `key` in `others`.
+  @inline(always)
+  private mutating func isNew(
+    _ index: Int, in bits: inout UInt64, otherwise key: Int, since first: Int
+  ) -> Bool {
+    guard index >= 0, index < 64 else { return isNewOther(key, since: first) }
+    let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: index)
+    defer { bits |= bit }
+    return bits & bit == 0
+  }
+
+  /// Whether a field or a oneof that has no bit in `Progress` occurs for the first time.
+  @inline(never)
+  private mutating func isNewOther(_ key: Int, since first: Int) -> Bool {
+    // Most fields have a higher number than those before them.
+    guard let highest = others[first...].last, key <= highest else {
+      others.append(key)
+      return true
+    }
+    if others[first...].contains(key) { return false }
+    others.insert(key, at: others.count - 1)
+    return true
+  }
+
+  /// Reads a value or an element, and writes it with its tag, unless it is a zero that is omitted.
+  @inline(always)
+  private mutating func value(
+    of field: FieldPointer, _ progress: inout Progress, keepsZero: Bool
+  ) throws(Unsuitable) {
     let start = out.count
-    out.appendTag(field.pointee.elementTag)
-    let isZero = try scalar(field)
-    if isZero, !field.pointee.hasPresence, !keepsZero { out.truncate(to: start) }
-  }
-
-  /// Reads one element of a list or a map, or several in brackets.
-  private mutating func elements(
-    of field: FieldPointer, _ progress: inout Progress, depth: Int
-  ) throws(ReadFailure) {
-    guard parser.scanner.accept(UInt8(ascii: "[")) else {
-      return try element(of: field, &progress, depth: depth)
-    }
-    var count = 0
-    while try parser.scanner.nextElement(after: count) {
-      try element(of: field, &progress, depth: depth)
-      count &+= 1
-    }
-  }
-
-  @inline(__always)
-  private mutating func element(
-    of field: FieldPointer, _ progress: inout Progress, depth: Int
-  ) throws(ReadFailure) {
-    if field.pointee.kind.isMessage { return try message(field, depth: depth) }
     if !field.pointee.isPacked {
       out.appendTag(field.pointee.elementTag)
     } else if progress.packedStart == nil {
       out.appendTag(Tag(field.pointee.number, .lengthDelimited))
       progress.packedStart = out.openLengthDelimited()
     }
-    _ = try scalar(field)
+    if try scalar(field), !keepsZero, !field.pointee.hasPresence, !field.pointee.isRepeated {
+      out.truncate(to: start)
+    }
   }
 
-  @inline(__always)
+  @inline(always)
   private mutating func closePacked(_ progress: inout Progress) {
     guard let start = progress.packedStart else { return }
     out.closeLengthDelimited(start)
     progress.packedStart = nil
   }
 
-  /// Reads `{ … }` or `< … >`, and writes tag and message.
-  private mutating func message(_ field: FieldPointer, depth: Int) throws(ReadFailure) {
-    guard depth < nestingLimit, let end = parser.scanner.openMessage(), let plan = try? field.planOfMessage()
-    else { throw unsuitable }
-    // The entries of a map may be in any order, and lack a key or a value.
-    if field.pointee.isMap { isCanonical = false }
-    out.appendTag(field.pointee.elementTag)
-    if field.pointee.kind == .group {
-      try fields(plan, until: end, depth: depth &+ 1)
-      out.appendTag(Tag(field.pointee.number, .endGroup))
-    } else {
-      let start = out.openLengthDelimited()
-      try fields(plan, until: end, depth: depth &+ 1, keepsZero: field.pointee.isMap)
-      out.closeLengthDelimited(start)
-    }
-  }
-
   // MARK: Values
 
-  /// Reads a value and writes it without a tag. Returns whether it is zero.
-  @inline(__always)
-  private mutating func scalar(_ field: FieldPointer) throws(ReadFailure) -> Bool {
-    parser.scanner.skipSpace()
+  /// Reads a value, in most texts without space before it, and writes it without a tag. Returns whether it is zero.
+  @inline(always)
+  private mutating func scalar(_ field: FieldPointer) throws(Unsuitable) -> Bool {
     switch field.pointee.kind {
-    case .string, .bytes: return try string(field)
+    case .string, .bytes:
+      if let count = plainString() { return count == 0 }
+      return try otherString(field)
     case .double:
       if let value = parser.scanner.plainDouble() {
         out.appendFixed64(value.bitPattern)
@@ -252,16 +335,16 @@ struct TextToWire: ~Copyable {
   }
 
   @inline(never)
-  private mutating func otherScalar(_ field: FieldPointer) throws(ReadFailure) -> Bool {
+  private mutating func otherScalar(_ field: FieldPointer) throws(Unsuitable) -> Bool {
     let node = field.pointee.field
-    let value = try parser.value(of: node, depth: 0)
+    guard let value = try? parser.value(of: node, depth: 0) else { throw Unsuitable() }
     let start = out.count
     BinaryEncoder.appendContent(value, of: node, into: &out)
     return UnsafeBufferPointer(start: out.base + start, count: out.count - start).allSatisfy { $0 == 0 }
   }
 
   /// Reads a whole number in plain notation; nil, with nothing read, for others.
-  @inline(__always)
+  @inline(always)
   private mutating func plainInteger(_ field: FieldPointer) -> UInt64? {
     guard
       let (bits, end) = DecimalReader.integer(parser.scanner.cursor, parser.scanner.end, field.pointee.kind),
@@ -271,20 +354,15 @@ struct TextToWire: ~Copyable {
     return bits
   }
 
-  @inline(__always)
-  private mutating func string(_ field: FieldPointer) throws(ReadFailure) -> Bool {
-    if let count = plainString() { return count == 0 }
-    return try otherString(field)
-  }
-
   /// Reads a string of ASCII without escapes, which no other one follows, and returns its length; nil, with nothing
   /// read, for others.
-  @inline(__always)
+  @inline(always)
   private mutating func plainString() -> Int? {
     let (cursor, end) = (parser.scanner.cursor, parser.scanner.end)
-    guard cursor < end, cursor.pointee == UInt8(ascii: "\"") else { return nil }
+    guard end - cursor > 8, cursor.pointee == UInt8(ascii: "\"") else { return nil }
     var place = cursor + 1
-    while end - place >= 8 {
+    let last = end - 8
+    while place <= last {
       let marks = Words.endsOfPlainText(UnsafeRawPointer(place).loadUnaligned(as: UInt64.self).littleEndian)
       guard marks != 0 else {
         place += 8
@@ -306,14 +384,12 @@ struct TextToWire: ~Copyable {
   }
 
   @inline(never)
-  private mutating func otherString(_ field: FieldPointer) throws(ReadFailure) -> Bool {
+  private mutating func otherString(_ field: FieldPointer) throws(Unsuitable) -> Bool {
     scratch.removeAll(keepingCapacity: true)
-    try parser.scanner.strings(into: &scratch)
-    if field.pointee.kind == .string, field.pointee.validatesUTF8,
-      !scratch.withUnsafeBytes({ UTF8Validation.isValid($0) })
-    {
-      throw unsuitable
-    }
+    guard (try? parser.scanner.strings(into: &scratch)) != nil,
+      field.pointee.kind == .bytes || !field.pointee.validatesUTF8
+        || scratch.withUnsafeBytes({ UTF8Validation.isValid($0) })
+    else { throw Unsuitable() }
     out.appendVarint(UInt64(scratch.count))
     out.append(scratch)
     return scratch.isEmpty
