@@ -14,4 +14,10 @@ struct FieldOrder {
     defer { oneofs |= bit }
     return oneofs & bit == 0
   }
+
+  /// Whether a field is a list that was entered last: another element may follow.
+  @inline(__always)
+  func continues(_ field: FieldPointer) -> Bool {
+    field.pointee.number == lastNumber && field.pointee.isRepeated
+  }
 }

@@ -126,6 +126,16 @@ package struct WireReader {
     return true
   }
 
+  /// Reads the tag before a single value of a field of `plan`, if it has one byte; nil, with nothing read, for others.
+  @inline(__always)
+  mutating func shortTag(of plan: PlanPointer) -> FieldPointer? {
+    guard cursor < end, cursor.pointee < 0x80, let field = plan.pointee.field(UInt32(cursor.pointee &>> 3)),
+      field.pointee.elementTag.raw == UInt32(cursor.pointee)
+    else { return nil }
+    cursor += 1
+    return field
+  }
+
   @inline(__always)
   package mutating func fixed32() throws(DecodeError) -> UInt32 {
     guard remaining >= 4 else { throw failure(.truncated) }

@@ -68,15 +68,16 @@ struct TextPrinter: ~Copyable {
 
   // MARK: Layout
 
-  /// Starts a field: a new line, or a space.
-  mutating func startField() {
-    if options.singleLine {
-      if !isFirst { out.append(UInt8(ascii: " ")) }
-      isFirst = false
-    } else {
-      out.reserve(2 * indentation + KeyBytes.block)
-      indent()
-    }
+  /// Starts a field, in a new line or after a space.
+  mutating func startField() { startField(room: 0) }
+
+  /// Starts a field, and makes room for `room` more bytes.
+  @inline(always)
+  private mutating func startField(room: Int) {
+    out.reserve(2 &* indentation &+ KeyBytes.block &+ room)
+    guard options.singleLine else { return indent() }
+    if !isFirst { out.appendReserved(UInt8(ascii: " ")) }
+    isFirst = false
   }
 
   /// Indents the line, in reserved room with a block more.
@@ -92,46 +93,46 @@ struct TextPrinter: ~Copyable {
     out.advance(by: count)
   }
 
-  /// Starts the line of a field that is not a message.
-  @inline(__always)
-  private mutating func startValue(_ field: FieldPointer, in plan: PlanPointer) {
-    start(field, in: plan)
-    // With room for the number that may follow.
-    out.reserve(2 &+ JSONText.numberRoom)
-    out.appendReserved(UInt8(ascii: ":"))
-    out.appendReserved(UInt8(ascii: " "))
-  }
-
-  /// Starts the line of a field with its name.
-  @inline(__always)
-  private mutating func start(_ field: FieldPointer, in plan: PlanPointer) {
-    guard field.pointee.kind != .group, field.pointee.slot >= 0, !options.singleLine else {
-      startField()
-      return name(field, in: plan)
+  /// Starts a field with its name, and makes room for `room` more bytes.
+  @inline(always)
+  private mutating func start(_ field: FieldPointer, in plan: PlanPointer, room: Int) {
+    let key = field.pointee.protoKey
+    startField(room: key.nameCount &+ KeyBytes.block &+ room)
+    guard field.pointee.kind != .group, field.pointee.slot >= 0 else {
+      return otherName(field, in: plan, room: room)
     }
-    let name = field.pointee.protoKey.name
-    guard let source = name.baseAddress else { return }
-    out.reserve(2 &* indentation &+ name.count &+ KeyBytes.block)
-    indent()
-    copyBlocks(from: source.assumingMemoryBound(to: UInt8.self), to: out.end, count: name.count)
-    out.advance(by: name.count)
+    copyBlocks(from: key.nameStart, to: out.end, count: key.nameCount)
+    out.advance(by: key.nameCount)
   }
 
+  @inline(never)
+  private mutating func otherName(_ field: FieldPointer, in plan: PlanPointer, room: Int) {
+    let node = field.pointee.field
+    out.append(
+      node.isExtension
+        ? node.textExtensionName(of: plan.pointee.table) : node.textName(in: plan.pointee.table.name))
+    out.reserve(room)
+  }
+
+  @inline(__always)
   mutating func endLine() {
     if !options.singleLine { out.append(UInt8(ascii: "\n")) }
   }
 
+  @inline(always)
   private mutating func open() {
-    out.append(" {" as StaticString)
-    endLine()
+    out.reserve(3)
+    out.appendReserved(UInt8(ascii: " "))
+    out.appendReserved(UInt8(ascii: "{"))
+    if !options.singleLine { out.appendReserved(UInt8(ascii: "\n")) }
     indentation += 1
   }
 
   mutating func close() {
     indentation -= 1
-    startField()
-    out.append(UInt8(ascii: "}"))
-    endLine()
+    startField(room: 2)
+    out.appendReserved(UInt8(ascii: "}"))
+    if !options.singleLine { out.appendReserved(UInt8(ascii: "\n")) }
   }
 
   // MARK: Messages
@@ -168,37 +169,42 @@ struct TextPrinter: ~Copyable {
     }
   }
 
-  /// Prints the next field, of a list without packing the next element; false, with nothing printed, if it is
-  /// unknown.
-  @inline(__always)
+  /// Prints the next field, of a list one element; false, with nothing printed, if it is unknown.
+  @inline(always)
   private mutating func field(
     _ plan: PlanPointer, _ reader: inout WireReader, _ order: inout FieldOrder, depth: Int
   ) throws(DecodeError) -> Bool {
-    let tag = try reader.tag()
-    if plan.pointee.isMessageSet, tag == MessageSet.itemStart {
-      return try setItem(plan, &reader, depth: depth)
+    let field: FieldPointer
+    if let known = reader.shortTag(of: plan) {
+      field = known
+    } else {
+      let tag = try reader.tag()
+      if plan.pointee.isMessageSet, tag == MessageSet.itemStart {
+        return try setItem(plan, &reader, depth: depth)
+      }
+      guard let known = try CanonicalWriter.field(tag, of: plan) else { return false }
+      guard tag == known.pointee.elementTag else {
+        guard isCanonical || order.enter(known) else { throw Self.notCanonical }
+        return try packed(known, plan, &reader)
+      }
+      field = known
     }
-    guard let field = try CanonicalWriter.field(tag, of: plan) else { return false }
-    guard isCanonical else {
-      guard !field.pointee.isMap, order.enter(field) else { throw Self.notCanonical }
-      guard field.pointee.isRepeated else { return try value(field, plan, &reader, depth: depth) }
-      guard tag == field.pointee.elementTag else { return try packed(field, plan, &reader, depth: depth) }
-      repeat {
-        guard try value(field, plan, &reader, depth: depth) else { throw Self.notCanonical }
-      } while reader.accept(tag)
-      return true
+    if !isCanonical {
+      guard !field.pointee.isMap, order.continues(field) || order.enter(field) else {
+        throw Self.notCanonical
+      }
+    } else if field.pointee.isMap {
+      return try entry(field, plan, reader.nested(), depth: depth)
     }
-    if field.pointee.isMap { return try entry(field, plan, reader.nested(), depth: depth) }
-    if tag == field.pointee.elementTag { return try value(field, plan, &reader, depth: depth) }
-    return try packed(field, plan, &reader, depth: depth)
+    return try value(field, plan, &reader, depth: depth)
   }
 
   private mutating func packed(
-    _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int
+    _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader
   ) throws(DecodeError) -> Bool {
     var content = try reader.nested()
     while !content.isAtEnd {
-      guard try value(field, plan, &content, depth: depth) else { throw Self.notCanonical }
+      guard try number(field, plan, &content) else { throw Self.notCanonical }
     }
     return true
   }
@@ -211,40 +217,57 @@ struct TextPrinter: ~Copyable {
       let field = try plan.pointee.extensionPlan(number), field.pointee.kind == .message,
       !field.pointee.isRepeated
     else { return false }
-    startField()
-    name(field, in: plan)
+    start(field, in: plan, room: 0)
     try nested(field, content, depth: depth)
     return true
   }
 
   /// Prints a value with the name of its field; false, with nothing printed, for an unknown number of a closed enum.
-  @inline(__always)
+  @inline(always)
   private mutating func value(
     _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int
   ) throws(DecodeError) -> Bool {
     switch field.pointee.kind {
     case .message, .group:
       guard isCanonical || depth < nestingLimit else { throw reader.failure(.tooDeep) }
-      start(field, in: plan)
       let content =
         field.pointee.kind == .message
         ? try reader.nested() : try reader.group(field.pointee.number, depth: isCanonical ? 0 : depth + 1)
+      start(field, in: plan, room: 0)
       try nested(field, content, depth: depth)
+      return true
     case .string, .bytes:
       let bytes = try reader.lengthDelimited()
       if bytes.isEmpty, isAbsentIfZero(field) { return true }
-      startValue(field, in: plan)
+      start(field, in: plan, room: 2)
+      appendColon()
       if !TextEscapes.appendPlain(bytes, to: &out) { try text(bytes, of: field) }
       endLine()
-    default:
-      let bits = try WireToJSON.read(field, &reader)
-      if field.pointee.flags.contains(.hasClosedEnum), field.isUnknownEnum(bits) { return false }
-      if bits == 0, isAbsentIfZero(field) { return true }
-      startValue(field, in: plan)
-      number(field, bits)
-      endLine()
+      return true
+    default: return try number(field, plan, &reader)
     }
+  }
+
+  /// Prints a number with the name of its field; false, with nothing printed, for an unknown one of a closed enum.
+  @inline(never)
+  private mutating func number(
+    _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader
+  ) throws(DecodeError) -> Bool {
+    let bits = try WireToJSON.read(field, &reader)
+    if field.pointee.flags.contains(.hasClosedEnum), field.isUnknownEnum(bits) { return false }
+    if bits == 0, isAbsentIfZero(field) { return true }
+    start(field, in: plan, room: 2)
+    appendColon()
+    number(field, bits)
+    endLine()
     return true
+  }
+
+  /// Writes what separates a name and a value, in reserved room.
+  @inline(__always)
+  private mutating func appendColon() {
+    out.appendReserved(UInt8(ascii: ":"))
+    out.appendReserved(UInt8(ascii: " "))
   }
 
   /// Whether the canonical form does not have the field if its value is zero.
@@ -262,15 +285,7 @@ struct TextPrinter: ~Copyable {
     TextEscapes.append(bytes, isText: isText, to: &out)
   }
 
-  private mutating func name(_ field: FieldPointer, in plan: PlanPointer) {
-    let isPlain = field.pointee.kind != .group && field.pointee.slot >= 0
-    if isPlain { return out.append(field.pointee.protoKey.name) }
-    let node = field.pointee.field
-    out.append(
-      node.isExtension
-        ? node.textExtensionName(of: plan.pointee.table) : node.textName(in: plan.pointee.table.name))
-  }
-
+  @inline(always)
   private mutating func nested(_ field: FieldPointer, _ content: WireReader, depth: Int) throws(DecodeError) {
     open()
     try message(field.planOfMessage(), content, depth: depth + 1)
@@ -295,17 +310,15 @@ struct TextPrinter: ~Copyable {
       }
       if valueField.isUnknownEnum(number) { return false }
     }
-    startField()
-    name(field, in: plan)
-    open()
-    try message(field.planOfMessage(), fields, depth: depth + 1)
-    close()
+    start(field, in: plan, room: 0)
+    try nested(field, fields, depth: depth)
     return true
   }
 
+  @inline(always)
   private mutating func number(_ field: FieldPointer, _ bits: UInt64) {
     switch field.pointee.kind {
-    case .bool: out.append(bits != 0 ? "true" : "false" as StaticString)
+    case .bool: if bits != 0 { out.append("true") } else { out.append("false") }
     case .uint64, .fixed64: JSONText.appendInteger(bits, to: &out)
     case .float:
       let value = Float(bitPattern: UInt32(truncatingIfNeeded: bits))
