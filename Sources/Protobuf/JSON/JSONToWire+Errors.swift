@@ -1,5 +1,13 @@
-/// The errors for keys of an object. They read the text again, so that the way without errors stores no names.
+/// The errors for an object and its keys. These read the text again, so that the way without errors stores no names.
 extension JSONToWire {
+  /// The error for a value that is no object.
+  @inline(never)
+  mutating func failure(notAnObject plan: PlanPointer) -> ReadFailure {
+    guard scanner.peek() != 0 else { return scanner.failure(.unexpectedEnd) }
+    return scanner.failure(
+      .wrongType(expected: "an object (\(plan.pointee.type.takeUnretainedValue().name))"))
+  }
+
   /// The key after a place where only white space and a comma may precede it.
   func key(after place: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
     var place = place
