@@ -40,9 +40,6 @@ package final class EventLoop {
   /// Handles of completed transfers.
   let handles: EasyHandlePool
 
-  /// The number of this round.
-  private(set) var round: UInt = 0
-
   let multi: UnsafeMutableRawPointer
   /// By the addresses of their handles. All dictionaries of a loop have integers as keys: at the start of the program, each
   /// type of keys costs a search among all conformances.
@@ -267,7 +264,6 @@ package final class EventLoop {
 
   private func perform() throws(TransportError) {
     hasReceived = false
-    round &+= 1
     sockets.beginRound()
     roundEnd = .now + roundTime
     let resumed = yielding

@@ -27,8 +27,8 @@ package final class Transfer {
   private var machine: TransferStateMachine
   private var drainTimer: EventLoop.TimerID?
   private var keepAlive: KeepAlive?
-  /// The round of the loop in which libcurl was about to send the request.
-  private var roundOfRequest: UInt = 0
+  /// The bytes that libcurl had sent for this transfer when it was about to send the request.
+  private var requestSize = 0
   /// The sockets that libcurl opened for this transfer.
   private var sockets: [Int32] = []
   private var old: OldLibcurlExchange?
@@ -280,8 +280,7 @@ package final class Transfer {
       error = TransportError(code, detail: failure.detail)
       error.message += "; \(OldLibcurl.lossNote)"
     }
-    // In a later round, something else may have been sent, after the request.
-    perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR && loop.round == roundOfRequest))
+    perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR && sentSize == requestSize))
   }
 
   // MARK: libcurl's callbacks
@@ -297,10 +296,11 @@ package final class Transfer {
     let isUsable =
       old?.accepts(isReused: isReused) ?? !(isReused && loop.sockets.isClosedByServer(localPort: localPort))
     (connection.isReused, connection.isUsable) = (isReused, isUsable)
-    connection.repeatsLostRequest = repeatsLostRequest
+    connection.reasonToRepeat = reasonToRepeat
+    connection.usesHTTP2 = connection.reasonToRepeat != .requiredHTTP1 && usesHTTP2
     easy.forgetError()
-    roundOfRequest = loop.round
-    if checksNegotiation { connection.negotiated = negotiated } else { connection.usesHTTP1 = usesHTTP1 }
+    requestSize = sentSize
+    if checksNegotiation { connection.negotiated = negotiated }
     guard case .proceed = perform(.connected(connection)) else {
       // libcurl would not notice the closed connection either when this transfer returns it to the pool.
       if !isUsable, isReused { try? TransferHandle(handle).set(CURLOPT_FORBID_REUSE, 1) }
@@ -313,25 +313,22 @@ package final class Transfer {
     return true
   }
 
-  /// Whether libcurl is about to send a request again that the server may have processed.
-  ///
-  /// libcurl sends any request again if its connection, which others have used too, fails before the response.
-  private var repeatsLostRequest: Bool {
-    guard machine.isConnected, !isSafe else { return false }
-    guard !machine.connection.usesHTTP1 else { return true }
-    // It also does so for a stream of HTTP/2 that the server has refused unprocessed, and then reports no error, or that
-    // the server requires over HTTP/1.1, and then reports that or an "Empty reply".
-    let error = easy.restOfError
-    return !error.isEmpty && !["HTTP_1_1_REQUIRED", "mpty reply"].contains(where: error.contains)
+  /// Why libcurl is about to send the request again; nil if it was not sent yet.
+  private var reasonToRepeat: ReasonToRepeat? {
+    guard machine.isConnected else { return nil }
+    guard !isSafe, sentSize != requestSize else { return .isSafe }
+    return ReasonToRepeat(
+      overHTTP2: machine.connection.usesHTTP2, restOfError: easy.restOfError, byOldLibcurl: old != nil)
   }
 
-  /// Whether the connection that libcurl chose uses HTTP/1.1.
-  private var usesHTTP1: Bool {
-    guard isTLS else { return !options.isHTTP2WithoutTLS(url) }
-    guard options.httpVersion != .http1 else { return true }
-    return options.httpVersion != .http2PriorKnowledge
-      && negotiated.map { !["h2", "h3"].contains($0) } == true
+  /// The bytes that libcurl has sent for this transfer.
+  private var sentSize: Int {
+    var size = 0
+    return ccurl_get_long(handle, CURLINFO_REQUEST_SIZE, &size) == CURLE_OK ? size : 0
   }
+
+  /// Whether the connection that libcurl chose is known to use HTTP/2.
+  private var usesHTTP2: Bool { isTLS ? negotiated == "h2" : options.isHTTP2WithoutTLS(url) }
 
   /// Called when a socket is opened for this transfer's connection.
   func opened(_ socket: Int32) {

@@ -104,9 +104,9 @@ extension TransferStateMachine {
     var isUsable = true
     /// The protocol that TLS negotiated, such as `h2`; empty for none; nil if it is unknown or irrelevant.
     var negotiated: String?
-    /// Whether it is known to use HTTP/1.1.
-    var usesHTTP1 = false
-    /// Whether an earlier connection failed after the request was sent over it, so that the server may have processed it.
-    var repeatsLostRequest = false
+    /// Whether it is known to use HTTP/2.
+    var usesHTTP2 = false
+    /// Why the request is sent again; nil over the first connection.
+    var reasonToRepeat: ReasonToRepeat?
   }
 }

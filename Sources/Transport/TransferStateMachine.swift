@@ -176,9 +176,12 @@ struct TransferStateMachine {
     guard !response.hasBegun else {
       return fail(.broken, "the server asked for the request again after it had begun its response")
     }
-    // No call is made twice (RFC 9110, section 9.2.2).
-    guard !connection.repeatsLostRequest else {
+    // No call is made twice (RFC 9110, section 9.2.2). The body starts again, also where libcurl does not ask for that.
+    guard connection.reasonToRepeat != .loss, !isConnected || requestBody.rewind() else {
       return end(TransportError(.broken, "").with(.closed("")))
+    }
+    if requiresHTTP2, connection.reasonToRepeat == .requiredHTTP1 {
+      return end(TransportError(.onlyHTTP1(negotiated: nil)))
     }
     guard connection.isUsable else {
       state = .restarting

@@ -30,6 +30,7 @@ struct easy {
   int pause_mask;
   int port;
   const char *negotiated;
+  long request_size;
   struct curl_tlssessioninfo session;
   CURLMsg message;
 };
@@ -150,6 +151,7 @@ static CURLcode easy_getinfo(CURL *handle, CURLINFO info, ...) {
   switch (info) {
   case CURLINFO_NUM_CONNECTS: *(long *)value = easy->is_reused ? 0 : 1; break;
   case CURLINFO_OS_ERRNO: *(long *)value = 0; break;
+  case CURLINFO_REQUEST_SIZE: *(long *)value = easy->request_size; break;
   case CURLINFO_TLS_SSL_PTR:
     easy->session.backend = CURLSSLBACKEND_OPENSSL;
     easy->session.internals = easy->negotiated ? (void *)easy->negotiated : NULL;
@@ -367,6 +369,7 @@ bool fake_list_contains(CURL *handle, CURLoption option, const char *text) {
 }
 
 void fake_set_reused(CURL *handle, bool is_reused) { ((struct easy *)handle)->is_reused = is_reused; }
+void fake_set_request_size(CURL *handle, long size) { ((struct easy *)handle)->request_size = size; }
 void fake_set_negotiated(CURL *handle, const char *name) { ((struct easy *)handle)->negotiated = name; }
 
 static void *pointer(CURL *handle, CURLoption option) {

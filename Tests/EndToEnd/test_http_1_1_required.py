@@ -81,7 +81,7 @@ def test_reset_before_the_headers(rpcurl, resetting_server, descriptor_set):
 
 def test_connect_continues_over_http1(rpcurl, resetting_server, descriptor_set):
     server = resetting_server(lambda stream: stream.reset(HTTP_1_1_REQUIRED))
-    options = ["--descriptor-set", descriptor_set, "--max-time", "5", "--protocol", "connect", "--http2", "-d", "{}"]
+    options = ["--descriptor-set", descriptor_set, "--max-time", "5", "--protocol", "connect", "--http2", "-d", '{"name":"Ada"}']
     result = rpcurl(*options, f"http://{server.address}/demo.v1.Demo/Hello")
     # The server responds as for gRPC.
     assert 'content-type "application/grpc"' in result.err

@@ -109,6 +109,7 @@ def test_reset_with_each_code(call, reset, code, when):
     assert result.out == ""
 
 
+@pytest.mark.usefixtures("keeps_early_responses")
 def test_refused_stream_is_retried(call):
     refusals = [True]
 

@@ -128,6 +128,13 @@ struct TransferStateMachineTests {
     #expect(name(machine.handle(.bodyWanted)) == "abort")
   }
 
+  @Test(arguments: [true, false]) func repeatsRequestOverHTTP1UnlessItRequiresHTTP2(requiresHTTP2: Bool) {
+    var machine = performing(RequestBody(whole: []), requiresHTTP2: requiresHTTP2)
+    #expect(name(machine.handle(.connected(.init()))) == "proceed")
+    let action = machine.handle(.connected(.init(reasonToRepeat: .requiredHTTP1)))
+    #expect(name(action) == (requiresHTTP2 ? "end" : "proceed"))
+  }
+
   @Test func requestForAnyVersionIsSentOverHTTP1() {
     var machine = performing()
     #expect(name(machine.handle(.connected(.init(negotiated: "http/1.1")))) == "proceed")
@@ -176,7 +183,7 @@ struct TransferStateMachineTests {
   @Test func doesNotRepeatRequestThatServerMayHaveProcessed() {
     var machine = performing(RequestBody(whole: []))
     #expect(name(machine.handle(.connected(.init(isReused: true)))) == "proceed")
-    #expect(name(machine.handle(.connected(.init(repeatsLostRequest: true)))) == "end")
+    #expect(name(machine.handle(.connected(.init(reasonToRepeat: .loss)))) == "end")
     #expect(name(machine.handle(.bodyWanted)) == "abort")
   }
 

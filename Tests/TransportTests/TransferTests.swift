@@ -225,7 +225,8 @@ struct TransferTests {
 
   /// A way in which libcurl comes to send a request again.
   enum Repeat: CaseIterable {
-    case afterReset, afterResetOfFirstConnection, afterHTTP1, afterRefusal, overHTTP1, firstOverHTTP1, ofGet
+    case afterReset, afterResetOfFirstConnection, afterHTTP1, afterRefusal, overHTTP1, firstOverHTTP1, ofGet,
+      ofUnsent
   }
 
   @Test(arguments: Repeat.allCases) func sendsRequestAgainOnlyIfServerHasNotProcessedIt(_ cause: Repeat)
@@ -237,13 +238,14 @@ struct TransferTests {
     if cause == .ofGet { request.method = "GET" }
     let transfer = try Transfer(
       request, body: .whole([1]), options: options, loop: loop, delegate: recorder)
-    let isSentAgain = [.afterRefusal, .overHTTP1, .firstOverHTTP1, .ofGet].contains(cause)
+    let isSentAgain = [.afterRefusal, .overHTTP1, .firstOverHTTP1, .ofGet, .ofUnsent].contains(cause)
     try fake.run(
       loop,
       {
         fake_set_reused(fake.handle(), cause != .afterResetOfFirstConnection)
         #expect(fake_connect(fake.handle()) == CURL_PREREQFUNC_OK)
         _ = fake.read(fake.handle())
+        if cause != .ofUnsent { fake_set_request_size(fake.handle(), 100) }
       },
       {
         switch cause {
@@ -251,11 +253,14 @@ struct TransferTests {
         case .overHTTP1:
           fake_report(fake.handle(), "HTTP/2 stream 1 reset by server (error 0xd HTTP_1_1_REQUIRED)")
         case .firstOverHTTP1: fake_report(fake.handle(), "Empty reply from server")
-        case .afterReset, .afterResetOfFirstConnection, .ofGet: fake_report(fake.handle(), "Recv failure")
+        case .afterReset, .afterResetOfFirstConnection, .ofGet, .ofUnsent:
+          fake_report(fake.handle(), "Recv failure")
         }
         fake_reset_report(fake.handle())
         fake_set_reused(fake.handle(), false)
         #expect(fake_connect(fake.handle()) == (isSentAgain ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT))
+        // GET has no body.
+        if isSentAgain, cause != .ofGet { #expect(fake.read(fake.handle()) == [1]) }
       })
     #expect(recorder.error?.cause == (isSentAgain ? nil : .closed("")))
     #expect(
@@ -263,24 +268,18 @@ struct TransferTests {
     transfer.close()
   }
 
-  @Test(arguments: [true, false]) func restartsRequestThatCouldNotBeSent(isInRoundOfRequest: Bool) throws {
+  @Test(arguments: [true, false]) func restartsRequestThatCouldNotBeSent(isPartlySent: Bool) throws {
     let transfer = try transfer(.whole([1]))
-    let connect = {
-      fake_set_reused(fake.handle(), true)
-      #expect(fake_connect(fake.handle()) == CURL_PREREQFUNC_OK)
-      _ = fake.read(fake.handle())
-    }
-    let fail = { fake_complete(fake.handle(), CURLE_SEND_ERROR, "Send failure") }
-    if isInRoundOfRequest {
-      try fake.run(
-        loop,
-        {
-          connect(); fail()
-        })
-    } else {
-      try fake.run(loop, connect, fail)
-    }
-    #expect((recorder.error == nil) == isInRoundOfRequest)
+    try fake.run(
+      loop,
+      {
+        fake_set_reused(fake.handle(), true)
+        #expect(fake_connect(fake.handle()) == CURL_PREREQFUNC_OK)
+        _ = fake.read(fake.handle())
+        if isPartlySent { fake_set_request_size(fake.handle(), 100) }
+        fake_complete(fake.handle(), CURLE_SEND_ERROR, "Send failure")
+      })
+    #expect((recorder.error != nil) == isPartlySent)
     transfer.close()
   }
 

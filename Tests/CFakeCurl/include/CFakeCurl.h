@@ -40,6 +40,7 @@ bool fake_list_contains(CURL *handle, CURLoption option, const char *text);
 
 /* Sets the next result of curl_easy_getinfo. */
 void fake_set_reused(CURL *handle, bool is_reused);
+void fake_set_request_size(CURL *handle, long size);
 void fake_set_negotiated(CURL *handle, const char *name);
 
 /* Each function calls the handle's callback, and returns its result. */
