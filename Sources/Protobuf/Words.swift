@@ -84,7 +84,7 @@ enum Words {
 
   /// Copies bytes up to the first word in which `special` marks a byte, and returns their number.
   ///
-  /// The target needs room for seven bytes more.
+  /// The target needs room for `count` bytes and seven more, and for eight if there are none.
   @inline(__always)
   static func copyPlain(
     from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, special: (UInt64) -> UInt64
