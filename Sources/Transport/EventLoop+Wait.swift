@@ -8,34 +8,30 @@ extension EventLoop {
   private static let longestMilliseconds: Int32 = 60_000
 
   func wait() throws(TransportError) {
-    var polls = watchedDescriptors
+    // Taken, since an action may run the loop.
+    var waits = self.waits
+    self.waits = []
+    waits.removeAll(keepingCapacity: true)
+    waits += watchers.waits
     var milliseconds = millisecondsToWait
-    var sockets: [curl_waitfd] = []
     for companion in companions {
       guard let loop = companion.loop else { continue }
-      polls += loop.watchedDescriptors
+      waits += loop.watchers.waits
       milliseconds = min(milliseconds, loop.millisecondsToWait)
-      let timeout = try loop.addSockets(to: &sockets)
+    }
+    let watchedCount = waits.count
+    for companion in companions {
+      guard let timeout = try companion.loop?.addSockets(to: &waits) else { continue }
       if timeout >= 0 { milliseconds = min(milliseconds, Int32(clamping: timeout)) }
     }
-    var waits = polls.map { poll in
-      let isWriting = poll.events == Int16(POLLOUT)
-      return curl_waitfd(
-        fd: poll.fd, events: Int16(isWriting ? CURL_WAIT_POLLOUT : CURL_WAIT_POLLIN), revents: 0)
-    }
-    waits += sockets
     var ready: Int32 = 0
-    let count = UInt32(waits.count)
     let code = waits.withUnsafeMutableBufferPointer {
-      ccurl_multi_poll(multi, $0.baseAddress, count, milliseconds, &ready)
+      ccurl_multi_poll(multi, $0.baseAddress, UInt32($0.count), milliseconds, &ready)
     }
     try check(code)
-    if ready > 0, !polls.isEmpty { serve(&polls) }
-  }
-
-  private var watchedDescriptors: [pollfd] {
-    readable.descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-      + writable.descriptors.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
+    waits.removeLast(waits.count - watchedCount)
+    if ready > 0 { serve(&waits, ready: Int(ready)) }
+    self.waits = waits
   }
 
   /// Adds the sockets that libcurl waits for. Returns the milliseconds until its next timer; -1 if there is no timer.
@@ -56,19 +52,27 @@ extension EventLoop {
     }
   }
 
-  /// Checks the watched descriptors again: libcurl does not report a closed peer, which also counts as ready.
-  private func serve(_ polls: inout [pollfd]) {
-    guard poll(&polls, nfds_t(polls.count), 0) > 0 else { return }
-    for poll in polls where poll.revents != 0 {
-      serve(poll)
-      for companion in companions { companion.loop?.serve(poll) }
+  /// Calls the actions of watched descriptors.
+  ///
+  /// - Parameter ready: How many descriptors and sockets are ready.
+  private func serve(_ waits: inout [curl_waitfd], ready: Int) {
+    let reported = waits.reduce(0) { $0 + ($1.revents == 0 ? 0 : 1) }
+    otherWakeUps = ready > reported ? otherWakeUps + 1 : 0
+    // Most of them are due to the sockets of transfers.
+    if otherWakeUps > 1 { findClosedPeers(&waits) }
+    for wait in waits where wait.revents != 0 {
+      // An action may unwatch later descriptors.
+      watchers[wait.fd, Watchers.Events(wait)]?()
+      for companion in companions { companion.loop?.watchers[wait.fd, Watchers.Events(wait)]?() }
     }
   }
 
-  private func serve(_ poll: pollfd) {
-    // An action may have unwatched later descriptors.
-    let actions = poll.events == Int16(POLLOUT) ? writable : readable
-    actions[poll.fd]?()
+  /// Marks descriptors whose peer is closed as ready: libcurl counts them, but does not report them.
+  private func findClosedPeers(_ waits: inout [curl_waitfd]) {
+    otherWakeUps = 0
+    var polls = waits.map { pollfd(fd: $0.fd, events: 0, revents: 0) }
+    guard poll(&polls, nfds_t(polls.count), 0) > 0 else { return }
+    for index in waits.indices where polls[index].revents != 0 { waits[index].revents = waits[index].events }
   }
 
   /// The timeout of the wait. libcurl shortens it if its own timers are due sooner.
@@ -85,17 +89,36 @@ extension EventLoop {
 
 /// What to do when descriptors are ready.
 struct Watchers {
-  private var all: [(descriptor: Int32, action: () -> Void)] = []
+  /// What a descriptor is watched for.
+  enum Events {
+    case reading
+    case writing
 
-  /// The watched descriptors.
-  var descriptors: [Int32] { all.map(\.descriptor) }
+    init(_ wait: curl_waitfd) {
+      self = wait.events == Int16(CURL_WAIT_POLLOUT) ? .writing : .reading
+    }
+  }
+
+  /// The watched descriptors, as libcurl takes them.
+  private(set) var waits: [curl_waitfd] = []
+  private var actions: [() -> Void] = []
 
   /// The action for a descriptor; nil if it is not watched.
-  subscript(descriptor: Int32) -> (() -> Void)? {
-    get { all.first { $0.descriptor == descriptor }?.action }
+  subscript(descriptor: Int32, events: Events) -> (() -> Void)? {
+    get { index(descriptor, events).map { actions[$0] } }
     set {
-      all.removeAll { $0.descriptor == descriptor }
-      if let newValue { all.append((descriptor, newValue)) }
+      if let index = index(descriptor, events) {
+        waits.remove(at: index)
+        actions.remove(at: index)
+      }
+      guard let newValue else { return }
+      let mask = events == .writing ? CURL_WAIT_POLLOUT : CURL_WAIT_POLLIN
+      waits.append(curl_waitfd(fd: descriptor, events: Int16(mask), revents: 0))
+      actions.append(newValue)
     }
+  }
+
+  private func index(_ descriptor: Int32, _ events: Events) -> Int? {
+    waits.firstIndex { $0.fd == descriptor && Events($0) == events }
   }
 }

@@ -60,9 +60,12 @@ package final class EventLoop {
   private var hasWaited = true
   /// Whether the last round received bytes.
   private var hasReceived = false
-  /// What to do when a descriptor is readable or writable.
-  private(set) var readable = Watchers()
-  private(set) var writable = Watchers()
+  /// What to do when descriptors are ready.
+  private(set) var watchers = Watchers()
+  /// What the last wait was for. Its memory is used again.
+  var waits: [curl_waitfd] = []
+  /// How many waits in a row ended for another reason than a watched descriptor.
+  var otherWakeUps = 0
   /// A handle in the multi without a connection, as `curl_easy_upkeep` needs it.
   private var keeper: UnsafeMutableRawPointer?
   /// The loops that run within this one.
@@ -151,22 +154,22 @@ package final class EventLoop {
 
   /// Calls `action` whenever `descriptor` is readable, until `unwatch`.
   package func watch(_ descriptor: Int32, _ action: @escaping () -> Void) {
-    readable[descriptor] = action
+    watchers[descriptor, .reading] = action
   }
 
   /// Stops watching `descriptor`.
   package func unwatch(_ descriptor: Int32) {
-    readable[descriptor] = nil
+    watchers[descriptor, .reading] = nil
   }
 
   /// Calls `action` whenever `descriptor` is writable, until `unwatchWriting`.
   package func watchWriting(_ descriptor: Int32, _ action: @escaping () -> Void) {
-    writable[descriptor] = action
+    watchers[descriptor, .writing] = action
   }
 
   /// Stops watching `descriptor` for writing.
   package func unwatchWriting(_ descriptor: Int32) {
-    writable[descriptor] = nil
+    watchers[descriptor, .writing] = nil
   }
 
   // MARK: For Transfer

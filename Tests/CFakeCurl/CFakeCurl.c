@@ -1,5 +1,6 @@
 #include "CFakeCurl.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,6 +46,7 @@ static _Thread_local struct {
   int in_callback;
   int longest_waits;
   int polls;
+  int ready_sockets;
   fake_hook hook;
   void *context;
   /* For a wait that another thread ends. */
@@ -232,13 +234,24 @@ static void wait_for_wakeup(int milliseconds) {
   pthread_mutex_unlock(&this.lock);
 }
 
+/* Which descriptors are ready. As in libcurl, one whose peer is closed is counted, but not reported. */
+static int ready_descriptors(struct curl_waitfd *extra, unsigned int count) {
+  int ready = 0;
+  for (unsigned int i = 0; i < count; i++) {
+    struct pollfd one = {.fd = extra[i].fd, .events = extra[i].events == CURL_WAIT_POLLOUT ? POLLOUT : POLLIN};
+    if (poll(&one, 1, 0) > 0) ready++;
+    extra[i].revents = one.revents & POLLIN ? CURL_WAIT_POLLIN : one.revents & POLLOUT ? CURL_WAIT_POLLOUT : 0;
+  }
+  return ready;
+}
+
 static CURLMcode multi_poll(CURLM *multi, struct curl_waitfd *extra, unsigned int count, int timeout, int *ready) {
-  (void)multi, (void)extra, (void)count;
+  (void)multi;
   if (timeout >= 60000) this.longest_waits++;
   this.polls++;
+  *ready = ready_descriptors(extra, count) + this.ready_sockets;
   /* The rounds of a test with a hook follow one another. */
-  if (!this.hook) wait_for_wakeup(timeout);
-  *ready = 0;
+  if (!this.hook && *ready == 0) wait_for_wakeup(timeout);
   return CURLM_OK;
 }
 
@@ -344,6 +357,7 @@ int fake_violations(void) { return this.violations; }
 int fake_upkeeps(void) { return this.upkeeps; }
 int fake_longest_waits(void) { return this.longest_waits; }
 int fake_polls(void) { return this.polls; }
+void fake_set_ready_sockets(int count) { this.ready_sockets = count; }
 
 void fake_reset(void) {
   memset(&this, 0, sizeof this);

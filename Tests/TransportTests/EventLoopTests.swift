@@ -1,4 +1,5 @@
 import CFakeCurl
+import Glibc
 import RPCProtocols
 import Testing
 import TransportSupport
@@ -107,6 +108,28 @@ struct EventLoopTests {
     for transfer in transfers { transfer.close() }
     try loop.run { fake.handle() == nil }
     #expect(fake_violations() == 0)
+  }
+
+  /// libcurl reports a descriptor with data. One whose peer is closed it only counts, together with the sockets of transfers.
+  @Test(arguments: [0, 1]) func noticesDataAtOnceAndClosedPeerInSecondWaitAtLatest(readySockets: Int32) throws
+  {
+    fake_set_ready_sockets(readySockets)
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    let input = ends[0]
+    defer { close(input) }
+    var sizes: [Int] = []
+    loop.watch(input) {
+      var byte: UInt8 = 0
+      sizes.append(read(input, &byte, 1))
+    }
+    try #require(write(ends[1], [7], 1) == 1)
+    try loop.run { !sizes.isEmpty }
+    #expect(fake_polls() == 1)
+    close(ends[1])
+    try loop.run { sizes.count == 2 }
+    #expect(sizes == [1, 0])
+    #expect(fake_polls() <= 3)
   }
 
   @Test func loopsWithinAnotherRunWithIt() throws {

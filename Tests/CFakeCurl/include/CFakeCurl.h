@@ -29,6 +29,8 @@ int fake_violations(void);
 int fake_longest_waits(void);
 /* The number of waits of this thread's multi. */
 int fake_polls(void);
+/* How many sockets of transfers each wait finds ready. */
+void fake_set_ready_sockets(int count);
 /* Resets the state of this thread. */
 void fake_reset(void);
 
