@@ -1,6 +1,7 @@
 """The program file as it is built for release: one file, hardened, without symbols that plugins could meet."""
 
 import json
+import os
 import re
 import subprocess
 
@@ -91,7 +92,11 @@ def test_size():
 
 def test_debug_information_is_separate():
     sections = readelf("--sections")
-    assert ".gnu_debuglink" in sections and ".debug_info" not in sections and ".symtab" not in sections
+    assert ".debug_info" not in sections and ".symtab" not in sections
+    if os.environ.get("GLIBC"):
+        # A program for other systems.
+        assert ".gnu_debuglink" not in sections
+        return
     assert "rpcurl.debug" in readelf("--string-dump=.gnu_debuglink")
     debug = RPCURL.with_name("rpcurl.debug")
     assert ".debug_info" in readelf("--sections", file=debug)

@@ -2,10 +2,12 @@
 //
 //   FAIL_ALLOCATIONS=FIRST-LAST   the allocations that fail, counted from 1
 //   KEEP_STRINGS=1                copies of strings do not fail, and are not counted
+//   STARTED_LIBRARY=FILE          a libcrypto, which is started before allocations fail and are counted
 //   ALLOCATIONS_FILE=FILE         gets the number of allocations, at the end of the process
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,10 +22,22 @@ static atomic_long count;
 static long first, last;
 static int keeps_strings;
 
+static void start(const char *path) {
+  long first_failure = first;
+  first = LONG_MAX;
+  void *library = dlopen(path, RTLD_NOW);
+  int (*random_status)(void) = library ? (int (*)(void))dlsym(library, "RAND_status") : NULL;
+  if (!random_status || random_status() != 1) abort();
+  first = first_failure;
+  atomic_store(&count, 0);
+}
+
 __attribute__((constructor)) static void begin(void) {
   const char *range = getenv("FAIL_ALLOCATIONS");
   if (range && sscanf(range, "%ld-%ld", &first, &last) != 2) abort();
   keeps_strings = getenv("KEEP_STRINGS") != NULL;
+  const char *started = getenv("STARTED_LIBRARY");
+  if (started) start(started);
 }
 
 __attribute__((destructor)) static void end(void) {
