@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 DATA, HEADERS, RST_STREAM, CONTINUATION = 0, 1, 3, 9
 END_STREAM, END_HEADERS, PADDED = 1, 4, 8
 
-# Lines of HTTP/1.1.
-HEAD_END, LINE_END = re.compile(rb"\r?\n\r?\n"), re.compile(rb"\r?\n")
+# Lines of HTTP/1.1. libcurl accepts several CR at the end of a line.
+HEAD_END, LINE_END = re.compile(rb"\r*\n\r*\n"), re.compile(rb"\r*\n")
 CHUNK_LENGTH = re.compile(rb"[0-9a-fA-F]+")
 
 # Flags of an envelope: compressed, and the last one of Connect and of gRPC-Web.
@@ -83,7 +83,8 @@ def read_http2(data: bytes) -> dict[int, Response]:
 def read_http1(data: bytes) -> list[Response]:
     """The responses of a connection, in order."""
     responses: list[Response] = []
-    while data:
+    # libcurl accepts empty lines before a response.
+    while data := data.lstrip(b"\r\n"):
         response = Response()
         responses.append(response)
         # A line may end with LF alone (RFC 9112, section 2.2).
