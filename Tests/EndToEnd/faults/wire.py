@@ -83,8 +83,10 @@ def read_http2(data: bytes) -> dict[int, Response]:
 def read_http1(data: bytes) -> list[Response]:
     """The responses of a connection, in order."""
     responses: list[Response] = []
-    # libcurl accepts empty lines before a response.
-    while data := data.lstrip(b"\r\n"):
+    while data:
+        if responses:
+            # libcurl drops what arrives together with the end of a chunked body.
+            data = data[max(data.find(b"HTTP/"), 0) :]
         response = Response()
         responses.append(response)
         # A line may end with LF alone (RFC 9112, section 2.2).
