@@ -51,6 +51,13 @@ struct EventReader {
     return number
   }
 
+  /// The member `attempts`; 1 if it is absent.
+  func attempts() throws(SuiteEventError) -> Int {
+    let number = try countIfPresent("attempts") ?? 1
+    guard number > 0 else { throw error("attempts", "must be at least 1") }
+    return number
+  }
+
   /// The member `seconds`, rounded to microseconds; zero if it is absent.
   func seconds() throws(SuiteEventError) -> Duration {
     guard let value = object["seconds"] else { return .zero }

@@ -59,7 +59,7 @@ extension TestResult {
     tags = try object.texts("tags")
     reason = try object.textIfPresent("reason")
     duration = try object.seconds()
-    attempts = try object.countIfPresent("attempts") ?? 1
+    attempts = try object.attempts()
     for step in try object.objects("steps") { steps.append(try StepResult(step)) }
     error = try SuiteError(object.objectIfPresent("error"))
     output = try object.textIfPresent("output")
@@ -76,7 +76,7 @@ extension StepResult {
           method: try call.text("method"), line: try call.count("line"), status: try call.text("status"),
           duration: try call.seconds(), command: try call.textIfPresent("command")))
     }
-    attempts = try object.countIfPresent("attempts") ?? 1
+    attempts = try object.attempts()
     for reader in try object.objects("failures") {
       var failure = CheckFailure(
         line: try reader.count("line"), check: try reader.text("check"),

@@ -103,6 +103,10 @@ struct SuiteEventTests {
       #"{"event":"test","file":"a","line":1,"name":"b","outcome":"passed","steps":[{"line":1,"calls":[{"method":1}]}]}"#,
       "steps[0].calls[0].method: must be a string"
     ),
+    (
+      #"{"event":"test","file":"a","line":1,"name":"b","outcome":"passed","steps":[{"line":1,"attempts":0}]}"#,
+      "steps[0].attempts: must be at least 1"
+    ),
     ("", "unexpected end of the JSON (line 1, column 1)"),
     (#"{"event":"end"} x"#, "unexpected text after the value (line 1, column 17)"),
   ])
