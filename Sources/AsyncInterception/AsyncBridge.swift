@@ -33,7 +33,8 @@ final class AsyncBridge: Sendable {
   ) async throws -> Value {
     let waiter = AsyncWaiter<Value>()
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
+      defer { waiter.noteResumption() }
+      return try await withCheckedThrowingContinuation { continuation in
         guard waiter.wait(continuation) else { return }
         let number: Int? = state.withLock { state in
           guard state.outcome == nil else { return nil }

@@ -57,4 +57,8 @@ final class AsyncWaiter<Value: Sendable>: Sendable {
     continuation?.resume(with: result)
     return isFirst
   }
+
+  /// Marks for ThreadSanitizer that what follows comes after the resumption: it does not see how the runtime resumes a
+  /// task that does not wait yet.
+  func noteResumption() { _ = isWaiting }
 }
