@@ -3,7 +3,8 @@ import Protobuf
 /// Why libcurl sends a request again over another connection.
 enum ReasonToRepeat: Equatable {
   /// The connection failed before the response. libcurl repeats any request then, if others have used the connection.
-  case loss
+  /// The detail is what the system reported, such as "Connection reset by peer"; "" if it reported nothing.
+  case loss(detail: String)
   /// The server has refused the request unprocessed (RFC 9113, section 8.7).
   case refusal
   /// The server requires HTTP/1.1.
@@ -18,16 +19,17 @@ enum ReasonToRepeat: Equatable {
   ///   - restOfError: libcurl's message since the request was sent, without its first character.
   ///   - byOldLibcurl: Whether libcurl is older than 8.14, which reports nothing of some lost connections.
   init(overHTTP2: Bool, restOfError: String, byOldLibcurl: Bool) {
+    let loss = Self.loss(detail: restOfError.firstRange(of: ": ").map { String(restOfError[$0.upperBound...]) } ?? "")
     guard overHTTP2 else {
-      self = .loss
+      self = loss
       return
     }
     // Of a refused request, libcurl reports nothing; of one that the server requires over HTTP/1.1, that or an "Empty reply".
     if restOfError.isEmpty {
-      self = byOldLibcurl ? .loss : .refusal
+      self = byOldLibcurl ? loss : .refusal
     } else {
       self =
-        ["HTTP_1_1_REQUIRED", "mpty reply"].contains(where: restOfError.contains) ? .requiredHTTP1 : .loss
+        ["HTTP_1_1_REQUIRED", "mpty reply"].contains(where: restOfError.contains) ? .requiredHTTP1 : loss
     }
   }
 }

@@ -297,10 +297,13 @@ package final class Transfer {
       old?.accepts(isReused: isReused) ?? !(isReused && loop.sockets.isClosedByServer(localPort: localPort))
     (connection.isReused, connection.isUsable) = (isReused, isUsable)
     connection.reasonToRepeat = reasonToRepeat
-    connection.usesHTTP2 = connection.reasonToRepeat != .requiredHTTP1 && usesHTTP2
+    let negotiated = isTLS ? self.negotiated : nil
+    if checksNegotiation { connection.negotiated = negotiated }
+    connection.usesHTTP2 =
+      connection.reasonToRepeat != .requiredHTTP1
+      && (isTLS ? negotiated == "h2" : options.isHTTP2WithoutTLS(url))
     easy.forgetError()
     requestSize = sentSize
-    if checksNegotiation { connection.negotiated = negotiated }
     guard case .proceed = perform(.connected(connection)) else {
       // libcurl would not notice the closed connection either when this transfer returns it to the pool.
       if !isUsable, isReused { try? TransferHandle(handle).set(CURLOPT_FORBID_REUSE, 1) }
@@ -326,9 +329,6 @@ package final class Transfer {
     var size = 0
     return ccurl_get_long(handle, CURLINFO_REQUEST_SIZE, &size) == CURLE_OK ? size : 0
   }
-
-  /// Whether the connection that libcurl chose is known to use HTTP/2.
-  private var usesHTTP2: Bool { isTLS ? negotiated == "h2" : options.isHTTP2WithoutTLS(url) }
 
   /// Called when a socket is opened for this transfer's connection.
   func opened(_ socket: Int32) {

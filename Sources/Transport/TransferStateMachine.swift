@@ -177,7 +177,10 @@ struct TransferStateMachine {
       return fail(.broken, "the server asked for the request again after it had begun its response")
     }
     // No call is made twice (RFC 9110, section 9.2.2). The body starts again, also where libcurl does not ask for that.
-    guard connection.reasonToRepeat != .loss, !isConnected || requestBody.rewind() else {
+    if case .loss(let detail)? = connection.reasonToRepeat {
+      return end(TransportError(.broken, "").with(.closed(detail)))
+    }
+    guard !isConnected || requestBody.rewind() else {
       return end(TransportError(.broken, "").with(.closed("")))
     }
     if requiresHTTP2, connection.reasonToRepeat == .requiredHTTP1 {

@@ -183,7 +183,7 @@ struct TransferStateMachineTests {
   @Test func doesNotRepeatRequestThatServerMayHaveProcessed() {
     var machine = performing(RequestBody(whole: []))
     #expect(name(machine.handle(.connected(.init(isReused: true)))) == "proceed")
-    #expect(name(machine.handle(.connected(.init(reasonToRepeat: .loss)))) == "end")
+    #expect(name(machine.handle(.connected(.init(reasonToRepeat: .loss(detail: ""))))) == "end")
     #expect(name(machine.handle(.bodyWanted)) == "abort")
   }
 
