@@ -108,4 +108,11 @@ extension TokenScanner {
   func expected(_ what: String) -> ReadFailure {
     failure(position >= bytes.count ? .unexpectedEnd : .syntax(expected: what))
   }
+
+  /// The error for a value other than `expected` at the next token, or for the end of the text.
+  func wrongType(_ expected: String) -> ReadFailure { wrongType(expected, at: position) }
+
+  func wrongType(_ expected: String, at offset: Int) -> ReadFailure {
+    failure(offset >= bytes.count ? .unexpectedEnd : .wrongType(expected: expected), at: offset)
+  }
 }

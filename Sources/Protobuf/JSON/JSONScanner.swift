@@ -85,7 +85,7 @@ struct JSONScanner: TokenScanner {
 
   @inline(__always)
   mutating func openArray() throws(ReadFailure) {
-    guard accept(UInt8(ascii: "[")) else { throw failure(.wrongType(expected: "a list")) }
+    guard accept(UInt8(ascii: "[")) else { throw wrongType("a list") }
   }
 
   /// Whether another element follows in an array after `count` elements; reads the comma or the end.
@@ -110,7 +110,7 @@ struct JSONScanner: TokenScanner {
   /// valid until `scratch` is used again.
   @inline(__always)
   mutating func string(scratch: inout OutputBuffer) throws(ReadFailure) -> UnsafeRawBufferPointer {
-    guard accept(UInt8(ascii: "\"")) else { throw failure(.wrongType(expected: "a string")) }
+    guard accept(UInt8(ascii: "\"")) else { throw wrongType("a string") }
     let first = cursor
     var place = first
     while end - place >= 8 {

@@ -2,10 +2,8 @@
 extension JSONToWire {
   /// The error for a value that is no object.
   @inline(never)
-  mutating func failure(notAnObject plan: PlanPointer) -> ReadFailure {
-    guard scanner.peek() != 0 else { return scanner.failure(.unexpectedEnd) }
-    return scanner.failure(
-      .wrongType(expected: "an object (\(plan.pointee.type.takeUnretainedValue().name))"))
+  func failure(notAnObject plan: PlanPointer) -> ReadFailure {
+    scanner.wrongType("an object (\(plan.pointee.type.takeUnretainedValue().name))")
   }
 
   /// The key after a place where only white space and a comma may precede it.

@@ -14,10 +14,7 @@ extension JSONToWire {
   mutating func map(_ field: FieldPointer, depth: Int) throws(ReadFailure) {
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
     let (keyField, valueField) = field.partsOfMap()
-    guard scanner.accept(UInt8(ascii: "{")) else {
-      throw scanner.peek() == 0
-        ? scanner.failure(.unexpectedEnd) : scanner.failure(.wrongType(expected: "an object"))
-    }
+    guard scanner.accept(UInt8(ascii: "{")) else { throw scanner.wrongType("an object") }
     let base = out.count
     let first = entries.count
     defer { entries.removeSubrange(first...) }

@@ -104,7 +104,6 @@ extension JSONToWire {
   }
 
   private func wrongType(_ field: FieldPointer, at offset: Int) -> ReadFailure {
-    if offset >= scanner.bytes.count { return scanner.failure(.unexpectedEnd, at: offset) }
     let expected =
       switch field.pointee.kind {
       case .bool: "true or false"
@@ -113,7 +112,7 @@ extension JSONToWire {
       case .enumeration: "a name or number of \(field.pointee.field.enumType?.name ?? "an enum")"
       default: "a number (\(field.pointee.kind.protoName))"
       }
-    return scanner.failure(.wrongType(expected: expected), at: offset)
+    return scanner.wrongType(expected, at: offset)
   }
 
   /// Decodes a string of base64.

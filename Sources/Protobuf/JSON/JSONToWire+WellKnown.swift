@@ -34,10 +34,7 @@ extension JSONToWire {
     _ parse: (UnsafeRawBufferPointer) -> (seconds: Int64, nanos: Int32)?
   ) throws(ReadFailure) {
     let offset = skipToValue()
-    guard scanner.peek() == UInt8(ascii: "\"") else {
-      throw scanner.peek() == 0
-        ? scanner.failure(.unexpectedEnd) : scanner.failure(.wrongType(expected: expected), at: offset)
-    }
+    guard scanner.peek() == UInt8(ascii: "\"") else { throw scanner.wrongType(expected, at: offset) }
     let text = try scanner.string(scratch: &scratch)
     guard let (seconds, nanos) = parse(text) else { throw scanner.failure(reason, at: offset) }
     write(seconds: seconds, nanos: nanos)
@@ -59,11 +56,8 @@ extension JSONToWire {
   private mutating func fieldMask(_ field: FieldPointer) throws(ReadFailure) {
     let offset = skipToValue()
     guard scanner.peek() == UInt8(ascii: "\"") else {
-      throw scanner.peek() == 0
-        ? scanner.failure(.unexpectedEnd)
-        : scanner.failure(
-          .wrongType(expected: "a field mask such as \"user.displayName,photo\", a string with commas"),
-          at: offset)
+      throw scanner.wrongType(
+        "a field mask such as \"user.displayName,photo\", a string with commas", at: offset)
     }
     let text = try scanner.string(scratch: &scratch)
     if text.isEmpty { return }
@@ -111,10 +105,7 @@ extension JSONToWire {
   /// JSON form, or `@value` with the serialized message in base64 for unknown types.
   private mutating func any(_ plan: PlanPointer, depth: Int) throws(ReadFailure) {
     let offset = skipToValue()
-    guard scanner.peek() == UInt8(ascii: "{") else {
-      throw scanner.peek() == 0
-        ? scanner.failure(.unexpectedEnd) : scanner.failure(.wrongType(expected: "an object"))
-    }
+    guard scanner.peek() == UInt8(ascii: "{") else { throw scanner.wrongType("an object") }
     var outline = AnyOutline()
     try outline.read(scanner, depth: depth, scratch: &scratch)
     if outline.isEmpty {
@@ -133,9 +124,7 @@ extension JSONToWire {
     if let position = outline.encodedPosition {
       var inner = scanner
       inner.position = position
-      guard inner.peek() == UInt8(ascii: "\"") else {
-        throw inner.failure(.wrongType(expected: "a string (base64)"))
-      }
+      guard inner.peek() == UInt8(ascii: "\"") else { throw inner.wrongType("a string (base64)") }
       let text = try inner.string(scratch: &scratch)
       try base64(text, at: position)
       guard outline.count == 2 else {

@@ -13,15 +13,10 @@ extension TextParser {
     }
   }
 
-  private func wrongType(_ expected: String, at start: Int) -> ReadFailure {
-    scanner.failure(
-      start >= scanner.bytes.count ? .unexpectedEnd : .wrongType(expected: expected), at: start)
-  }
-
   // MARK: Strings
 
   private mutating func string(_ field: FieldNode, at start: Int) throws(ReadFailure) -> Value {
-    guard scanner.seesString() else { throw wrongType("a string", at: start) }
+    guard scanner.seesString() else { throw scanner.wrongType("a string", at: start) }
     var content: [UInt8] = []
     try scanner.strings(into: &content)
     if field.kind == .bytes { return .bytes(content) }
@@ -58,13 +53,13 @@ extension TextParser {
     _ expected: @autoclosure () -> String, _ field: FieldNode, at start: Int
   ) throws(ReadFailure) -> (negative: Bool, magnitude: UInt64) {
     let negative = scanner.accept(UInt8(ascii: "-"))
-    guard scanner.seesNumber() else { throw wrongType(expected(), at: start) }
+    guard scanner.seesNumber() else { throw scanner.wrongType(expected(), at: start) }
     let magnitude: UInt64?
     switch try scanner.number() {
     case .decimal(let digits): magnitude = number(digits, base: 10)
     case .octal(let digits): magnitude = number(digits, base: 8)
     case .hexadecimal(let digits): magnitude = number(digits, base: 16)
-    case .float: throw wrongType(expected(), at: start)
+    case .float: throw scanner.wrongType(expected(), at: start)
     }
     guard let magnitude else { throw scanner.failure(.outOfRange(type: field.kind.protoName), at: start) }
     return (negative, magnitude)
@@ -91,17 +86,17 @@ extension TextParser {
       switch word {
       case "inf", "infinity": text = "inf"
       case "nan": text = "nan"
-      default: throw wrongType(expected, at: start)
+      default: throw scanner.wrongType(expected, at: start)
       }
     } else {
-      guard scanner.seesNumber() else { throw wrongType(expected, at: start) }
+      guard scanner.seesNumber() else { throw scanner.wrongType(expected, at: start) }
       switch try scanner.number() {
       case .decimal(let token), .float(let token):
         if field.kind == .double, let value = DecimalReader.double(token) {
           return .double(negative ? -value : value)
         }
         text = TextParser.completed(token)
-      case .octal, .hexadecimal: throw wrongType(expected + " in decimal", at: start)
+      case .octal, .hexadecimal: throw scanner.wrongType(expected + " in decimal", at: start)
       }
     }
     let signed = negative ? "-" + text : text
@@ -126,14 +121,14 @@ extension TextParser {
     let expected = "true or false"
     if scanner.seesNumber() {
       let (_, magnitude) = try wholeNumber(expected, field, at: start)
-      guard magnitude <= 1 else { throw wrongType(expected, at: start) }
+      guard magnitude <= 1 else { throw scanner.wrongType(expected, at: start) }
       return magnitude == 1
     }
-    guard scanner.seesIdentifier() else { throw wrongType(expected, at: start) }
+    guard scanner.seesIdentifier() else { throw scanner.wrongType(expected, at: start) }
     switch String(decoding: try scanner.identifier(), as: UTF8.self) {
     case "true", "True", "t": return true
     case "false", "False", "f": return false
-    default: throw wrongType(expected, at: start)
+    default: throw scanner.wrongType(expected, at: start)
     }
   }
 

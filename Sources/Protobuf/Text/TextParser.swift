@@ -129,8 +129,7 @@ struct TextParser: ~Copyable {
     let start = scanner.position
     guard depth <= nestingLimit else { throw scanner.failure(.tooDeep) }
     guard let end = scanner.openMessage() else {
-      throw scanner.isAtEnd
-        ? scanner.failure(.unexpectedEnd) : scanner.failure(.wrongType(expected: "a message (\(type.name))"))
+      throw scanner.wrongType("a message (\(type.name))")
     }
     let message = try empty(type, at: start)
     try fields(of: message, until: end, depth: depth)
