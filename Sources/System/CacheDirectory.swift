@@ -104,7 +104,7 @@ package final class CacheDirectory: Sendable {
     defer { flock(lock, LOCK_UN) }
     var files: [(name: String, used: Int, size: Int)] = []
     var total = 0
-    for name in Directory.names(in: path) where name != "lock" {
+    for name in Directory.entries(in: path).map(\.name) where name != "lock" {
       var status = stat()
       guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
       let size = Self.size(onDisk: Int(status.st_size))

@@ -25,7 +25,8 @@ package enum Directory {
     below directory: String, suffix: String, limit: Int, depth: Int = 0
   ) -> [String] {
     var found: [String] = []
-    for name in names(in: directory).sorted() where !name.hasPrefix(".") && found.count <= limit {
+    for name in entries(in: directory).map(\.name).sorted() where !name.hasPrefix(".") && found.count <= limit
+    {
       let path = directory.hasSuffix("/") ? "\(directory)\(name)" : "\(directory)/\(name)"
       var status = stat()
       guard lstat(path, &status) == 0 else { continue }
@@ -45,15 +46,30 @@ package enum Directory {
     return "\(file[...slash])\(name)"
   }
 
-  /// The names of the entries; empty if the directory cannot be read.
-  package static func names(in path: String) -> [String] {
-    guard let entries = opendir(path) else { return [] }
-    defer { closedir(entries) }
-    var names: [String] = []
-    while let entry = readdir(entries) {
-      names.append(
-        withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+  /// An entry of a directory.
+  package struct Entry {
+    package let name: String
+    /// Whether it is a directory, or of a type that only lstat(2) knows.
+    package let mayBeDirectory: Bool
+  }
+
+  /// The entries of a directory besides `.` and `..`; none if it cannot be read.
+  ///
+  /// - Parameters:
+  ///   - path: The directory.
+  ///   - limit: The number of entries after which no more are read.
+  package static func entries(in path: String, limit: Int = .max) -> [Entry] {
+    guard let stream = opendir(path) else { return [] }
+    defer { closedir(stream) }
+    var entries: [Entry] = []
+    while entries.count < limit, let entry = readdir(stream) {
+      // The name where it is: an entry ends with its name, before the end of the type's array.
+      guard let place = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
+      let name = String(cString: (UnsafeRawPointer(entry) + place).assumingMemoryBound(to: CChar.self))
+      guard name != ".", name != ".." else { continue }
+      let mayBeDirectory = [DT_DIR, DT_UNKNOWN].contains(Int(entry.pointee.d_type))
+      entries.append(Entry(name: name, mayBeDirectory: mayBeDirectory))
     }
-    return names
+    return entries
   }
 }

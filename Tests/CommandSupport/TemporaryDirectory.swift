@@ -53,9 +53,9 @@ public final class TemporaryDirectory: Sendable {
     defer { closedir(directory) }
     var names: [String] = []
     while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
+      // The name where it is: an entry ends with its name, before the end of the type's array.
+      guard let place = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
+      let name = String(cString: (UnsafeRawPointer(entry) + place).assumingMemoryBound(to: CChar.self))
       if name != ".", name != ".." { names.append(name) }
     }
     return names

@@ -17,7 +17,7 @@ struct CacheDirectoryTests {
   private func file(_ key: [UInt8]) throws -> String { "\(try path())/\(SHA256.digest(of: key))" }
 
   private func files() throws -> [String] {
-    Directory.names(in: try path()).filter { ![".", "..", "lock"].contains($0) }
+    Directory.entries(in: try path()).map(\.name).filter { $0 != "lock" }
   }
 
   @Test func keepsLastContent() throws {

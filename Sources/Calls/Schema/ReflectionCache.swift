@@ -84,7 +84,7 @@ package struct ReflectionCache {
 
   private static let endings = [".binpb", ".services", ".tmp"]
 
-  private var fileNames: [String] { Directory.names(in: directory) }
+  private var fileNames: [String] { Directory.entries(in: directory).map(\.name) }
 
   private func path(_ key: Key, _ ending: String = ".binpb") -> String {
     "\(directory)/\(key.fileName)\(ending)"

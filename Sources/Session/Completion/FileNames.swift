@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// Lists directories for completion.
 package enum FileNames {
@@ -7,18 +8,10 @@ package enum FileNames {
 
   /// The entries of a directory; empty if it cannot be read.
   package static func entries(_ directory: String) -> [Completer.FileEntry] {
-    guard let stream = opendir(directory.isEmpty ? "." : directory) else { return [] }
-    defer { closedir(stream) }
-    var entries: [Completer.FileEntry] = []
-    while entries.count < most, let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      guard name != ".", name != ".." else { continue }
+    Directory.entries(in: directory.isEmpty ? "." : directory, limit: most).map { entry in
       var status = stat()
-      let isDirectory = stat(directory + name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-      entries.append(Completer.FileEntry(name: name, isDirectory: isDirectory))
+      let isDirectory = stat(directory + entry.name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      return Completer.FileEntry(name: entry.name, isDirectory: isDirectory)
     }
-    return entries
   }
 }

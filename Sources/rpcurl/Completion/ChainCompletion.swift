@@ -4,6 +4,7 @@ import Interception
 import Interceptors
 import PluginHost
 import RPCProtocols
+import System
 
 /// Completes values of `--use` and `--plugin`: a name, then keys and values. Loads no plugin.
 enum ChainCompletion {
@@ -113,15 +114,6 @@ enum ChainCompletion {
 
   /// The names in a directory; empty if it cannot be read.
   static func entries(_ directory: String) -> [String] {
-    guard let stream = opendir(directory) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while names.count < Candidate.limit, let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
+    Directory.entries(in: directory, limit: Candidate.limit).map(\.name)
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// Searches for the directory that `-I` needs, near the files and the working directory.
 struct ImportSearch {
@@ -67,19 +68,9 @@ struct ImportSearch {
 
   /// The directories in a directory, sorted, except hidden ones and those of packages.
   private mutating func directories(in directory: String) -> [String] {
-    guard entriesLeft > 0, let entries = opendir(directory) else { return [] }
-    defer { closedir(entries) }
-    var names: [String] = []
-    while entriesLeft > 0, let entry = readdir(entries) {
-      entriesLeft -= 1
-      guard entry.pointee.d_type == UInt8(DT_DIR) || entry.pointee.d_type == UInt8(DT_UNKNOWN) else {
-        continue
-      }
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if !name.hasPrefix("."), name != "node_modules" { names.append(DirectoryPath.join(directory, name)) }
-    }
-    return names.sorted()
+    let entries = Directory.entries(in: directory, limit: entriesLeft)
+    entriesLeft -= entries.count
+    return entries.filter { $0.mayBeDirectory && !$0.name.hasPrefix(".") && $0.name != "node_modules" }
+      .map { DirectoryPath.join(directory, $0.name) }.sorted()
   }
 }
