@@ -104,6 +104,17 @@ import Testing
     }
   }
 
+  /// No compiler makes one, and upb refuses it too: its values would be read in another form than they are written.
+  @Test func rejectsMapOfGroups() throws {
+    let key = field(1, "key") + [0x18, 1, 0x20, 1, 0x28, 9]
+    let value = field(1, "value") + [0x18, 2, 0x20, 1, 0x28, 10] + field(6, ".p.M")
+    let entry = field(1, "E") + field(2, key) + field(2, value) + field(7, [0x38, 1])
+    let map = field(1, "map") + [0x18, 1, 0x20, 3, 0x28, 11] + field(6, ".p.M.E")
+    let pool = try pool(file("a.proto", field(4, field(1, "M") + field(2, map) + field(3, entry))))
+    let error = #expect(throws: SchemaError.self) { try pool.messageType(named: "p.M")?.fields() }
+    #expect(error?.reason == .invalid("p.M.map has map values of type group"))
+  }
+
   /// Many packages, whose files are not adjacent.
   private func manyFiles() -> [UInt8] {
     (0..<3000).flatMap { file("f\($0).proto", package: "p\($0 % 1000)", message("M\($0)")) }

@@ -94,8 +94,10 @@ struct FieldCompiler<Resolver: TypeResolver> {
     switch key.kind {
     case .double, .float, .bytes, .enumeration, .message, .group:
       throw file.failure(.invalid("\(user) has a map key of type \(key.kind.protoName)"))
-    default: return (key, value)
+    default: break
     }
+    guard value.kind != .group else { throw file.failure(.invalid("\(user) has map values of type group")) }
+    return (key, value)
   }
 }
 
