@@ -19,7 +19,8 @@ enum ReasonToRepeat: Equatable {
   ///   - restOfError: libcurl's message since the request was sent, without its first character.
   ///   - byOldLibcurl: Whether libcurl is older than 8.14, which reports nothing of some lost connections.
   init(overHTTP2: Bool, restOfError: String, byOldLibcurl: Bool) {
-    let loss = Self.loss(detail: restOfError.firstRange(of: ": ").map { String(restOfError[$0.upperBound...]) } ?? "")
+    let cause = restOfError.firstRange(of: ": ").map { restOfError[$0.upperBound...] } ?? ""
+    let loss = Self.loss(detail: String(cause))
     guard overHTTP2 else {
       self = loss
       return
