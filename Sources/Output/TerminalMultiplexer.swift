@@ -1,7 +1,14 @@
+import Synchronization
+
 /// Moves the line being edited aside while output is written, and copies output to the transcript.
 package final class TerminalMultiplexer {
   /// Runs a closure that writes, with the line being edited removed from the screen; nil if no line is being edited.
-  package var aside: ((() -> Void) -> Void)?
+  package var aside: ((() -> Void) -> Void)? {
+    didSet { isEditing.store(aside != nil, ordering: .relaxed) }
+  }
+  private let isEditing = Atomic(false)
+  /// Whether another thread has written below the line being edited since it was drawn.
+  private let isDisplaced = Atomic(false)
   /// Receives a copy of the output; nil if there is no transcript.
   package var transcript: (([UInt8]) -> Void)?
   private var isAside = false
@@ -31,6 +38,16 @@ package final class TerminalMultiplexer {
     defer { isAside = false }
     aside(body)
   }
+
+  /// Notes that another thread is about to write below the line being edited; false if none is. Called on any thread.
+  func displaceLine() -> Bool {
+    guard isEditing.load(ordering: .relaxed) else { return false }
+    isDisplaced.store(true, ordering: .relaxed)
+    return true
+  }
+
+  /// Whether another thread has written below the line being edited since the last call.
+  package func takeDisplacement() -> Bool { isDisplaced.exchange(false, ordering: .relaxed) }
 
   /// Copies `bytes` to the transcript.
   package func record(_ bytes: some Sequence<UInt8>) {

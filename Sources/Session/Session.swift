@@ -103,6 +103,10 @@ package final class Session {
     functions = ValueFunctions(
       SystemValues(waitLimit: options.request.maxTime), seed: options.request.seed)
     bindings = SessionVariables(environment: environment)
+    // Interceptors log from any thread.
+    console.error.reserve { [mailbox = client.loop.mailbox, error = console.error] in
+      mailbox.post { error.writeRest() }
+    }
     chain = try SessionChain(state.chain, ChainSetup(console, options))
     record = SessionRecord(state)
     _ = try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
@@ -113,12 +117,8 @@ package final class Session {
     }
   }
 
-  /// Prints log records of interceptors. They log from any thread; the terminal belongs to this one.
-  package var log: LogSink {
-    let mailbox = client.loop.mailbox
-    let log = console.log(showingDebug: options.output.verbose > 1)
-    return { record in mailbox.post { log(record) } }
-  }
+  /// Prints log records of interceptors.
+  package var log: LogSink { console.log(showingDebug: options.output.verbose > 1) }
 
   // MARK: Running
 
@@ -178,8 +178,9 @@ package final class Session {
     }
     console.terminal.aside = nil
     input?.close()
-    chain.conclude(client, log: console.log(showingDebug: options.output.verbose > 1))
+    chain.conclude(client, log: log)
     chain.unload()
+    console.error.release()
     pump?.finish()
     transcript = nil
   }

@@ -358,7 +358,8 @@ package final class LineEditor: LineInput {
 
   /// The control sequence that moves to the start of the line and clears to the end of the screen.
   private var clearing: String {
-    guard let drawnRow else { return "\r\u{1B}[J" }
+    let isDisplaced = console.terminal.takeDisplacement()
+    guard let drawnRow, !isDisplaced else { return "\r\u{1B}[J" }
     return (drawnRow > 0 ? "\u{1B}[\(drawnRow)A" : "") + "\r\u{1B}[J"
   }
 

@@ -1,5 +1,7 @@
 import CommandLine
+import CommandSupport
 import Glibc
+import Protobuf
 import System
 import Testing
 
@@ -109,6 +111,47 @@ struct ConsoleTests {
     piped.console.error.write("error\n")
     #expect(count == 2)
     #expect(piped.output.text() == "output" && piped.error.text() == "remark\nerror\n")
+  }
+
+  @Test func leavesToThreadOfTerminalWhatOthersWrite() throws {
+    let piped = try Piped()
+    let error = piped.console.error
+    var transcript: [UInt8] = []
+    piped.console.terminal.transcript = { transcript += $0 }
+    let wakes = Locked(0)
+    error.reserve { wakes.withLock { $0 += 1 } }
+    onOtherThread { error.write("1\n") }
+    #expect(piped.error.text() == "" && wakes.withLock { $0 } == 1)
+    error.writeRest()
+    #expect(piped.error.text() == "1\n")
+    onOtherThread { error.remark("2\n") }
+    error.write("3\n")
+    #expect(piped.error.text() == "2\n3\n")
+    onOtherThread { error.write("4\n") }
+    error.release()
+    #expect(piped.error.text() == "4\n" && wakes.withLock { $0 } == 3)
+    onOtherThread { error.write("5\n") }
+    #expect(piped.error.text() == "5\n" && wakes.withLock { $0 } == 3)
+    #expect(String(decoding: transcript, as: UTF8.self) == "1\n2\n3\n4\n5\n")
+  }
+
+  @Test func writesAlarmWhileThreadOfTerminalIsBlocked() throws {
+    let piped = try Piped()
+    let error = piped.console.error
+    var transcript: [UInt8] = []
+    var drawings = 0
+    piped.console.terminal.transcript = { transcript += $0 }
+    piped.console.terminal.aside = { body in
+      #expect(piped.console.terminal.takeDisplacement())
+      body()
+      drawings += 1
+    }
+    error.reserve {}
+    onOtherThread { error.alarm("alarm\n") }
+    #expect(piped.error.text() == "alarm\n" && drawings == 0 && transcript.isEmpty)
+    error.writeRest()
+    #expect(piped.error.text() == "" && drawings == 1)
+    #expect(String(decoding: transcript, as: UTF8.self) == "alarm\n")
   }
 
   @Test func keepsOutputForSlowReader() throws {

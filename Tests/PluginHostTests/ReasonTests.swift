@@ -1,3 +1,4 @@
+import CommandSupport
 import Glibc
 import Interception
 import RPCProtocols
@@ -96,26 +97,10 @@ import Testing
 
   /// A new thread may have the identifier of one that has ended.
   @Test func errorsOfThreadEndWithIt() {
-    final class Run: Sendable {
-      let body: @Sendable () -> Void
-      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    func onThread(_ body: @escaping @Sendable () -> Void) {
-      var thread = pthread_t()
-      let run = Unmanaged.passRetained(Run(body))
-      let result = pthread_create(
-        &thread, nil,
-        { argument in
-          if let argument { Unmanaged<Run>.fromOpaque(argument).takeRetainedValue().body() }
-          return nil
-        }, run.toOpaque())
-      #expect(result == 0)
-      pthread_join(thread, nil)
-    }
     let errors = ThreadErrors()
     for _ in 0..<10 {
-      onThread { #expect(errors.last.size == 0) }
-      onThread {
+      onOtherThread { #expect(errors.last.size == 0) }
+      onOtherThread {
         errors.note(ABIFailure(-1, "failed"))
         errors.setReason("because")
         #expect(errors.last.lossyString == "failed")

@@ -151,7 +151,8 @@ package struct ChainSource {
     let isJSON = diagnostics.format == .json
     (!diagnostics.showsErrors ? CrashReports.silent : isJSON ? .json : .text).use()
     return PluginLoader(
-      searchPath: searchPath, hostVersion: Version.current, log: log ?? console.log(showingDebug: false))
+      searchPath: searchPath, hostVersion: Version.current, log: log ?? console.log(showingDebug: false),
+      alarm: { [error = console.error] in error.alarm($0.line) })
   }
 
   /// Where plugins are found.
@@ -164,12 +165,16 @@ extension Console {
   /// Prints log records of interceptors. With `--silent`, only debug records are printed, if enabled.
   package func log(showingDebug showsDebug: Bool) -> LogSink {
     { [error] record in
-      let line = "\(TerminalText.escape("\(record.source): \(record.text)"))\n"
       if record.level > .debug {
-        error.remark(line)
+        error.remark(record.line)
       } else if showsDebug {
-        error.write(line)
+        error.write(record.line)
       }
     }
   }
+}
+
+extension LogRecord {
+  /// The record as a line for a terminal.
+  fileprivate var line: String { "\(TerminalText.escape("\(source): \(text)"))\n" }
 }

@@ -8,6 +8,7 @@ package struct PluginLoader: Sendable {
   package let searchPath: PluginSearchPath
   private let hostVersion: String
   let log: LogSink
+  private let alarm: LogSink
 
   /// The version of this host's plugin ABI, such as `1.0`.
   package static let abiVersion = "\(RPCURL_ABI_MAJOR).\(RPCURL_ABI_MINOR)"
@@ -18,10 +19,14 @@ package struct PluginLoader: Sendable {
   ///   - searchPath: The search path for plugins given by name.
   ///   - hostVersion: rpcurl's version, for plugins.
   ///   - log: Receives the logs of plugins, and warnings about them. Called on any thread.
-  package init(searchPath: PluginSearchPath, hostVersion: String, log: @escaping LogSink) {
+  ///   - alarm: Receives the warning that a callback blocks all calls, while it does. Called on the watchdog's thread.
+  package init(
+    searchPath: PluginSearchPath, hostVersion: String, log: @escaping LogSink, alarm: @escaping LogSink
+  ) {
     self.searchPath = searchPath
     self.hostVersion = hostVersion
     self.log = log
+    self.alarm = alarm
   }
 
   /// Loads and configures a plugin. `[main thread]`
@@ -40,7 +45,7 @@ package struct PluginLoader: Sendable {
       throw .commonSetting(plugin: plugin.name, error)
     }
     let instance = PluginInstance(
-      plugin, guarding, isStrict: spec.common.isStrict, hostVersion: hostVersion, log: log)
+      plugin, guarding, isStrict: spec.common.isStrict, hostVersion: hostVersion, log: log, alarm: alarm)
     try instance.start(spec.settings)
     return LoadedPlugin(instance, path: path, spec.common)
   }

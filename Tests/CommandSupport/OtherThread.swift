@@ -1,0 +1,19 @@
+import Glibc
+
+/// Runs `body` on a new thread, and waits for its end.
+package func onOtherThread(_ body: @escaping @Sendable () -> Void) {
+  final class Run: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+  var thread = pthread_t()
+  let run = Unmanaged.passRetained(Run(body))
+  let result = pthread_create(
+    &thread, nil,
+    { argument in
+      if let argument { Unmanaged<Run>.fromOpaque(argument).takeRetainedValue().body() }
+      return nil
+    }, run.toOpaque())
+  precondition(result == 0, "a thread can be made")
+  pthread_join(thread, nil)
+}
