@@ -49,7 +49,7 @@ package enum Directory {
   /// An entry of a directory.
   package struct Entry {
     package let name: String
-    /// Whether it is a directory, or of a type that only lstat(2) knows.
+    /// Whether it is a directory. True also where only lstat(2) shows the type.
     package let mayBeDirectory: Bool
   }
 

@@ -7,8 +7,13 @@ import System
 ///
 /// Global, because a process has one controlling terminal, whose modes its signal handlers restore.
 package enum TerminalModes {
-  // Set before the signal handlers that read it are installed.
-  nonisolated(unsafe) private static var found = termios()
+  // Set before the signal handlers that read it are installed. Not a global structure of C: those that have padding within
+  // get less room from this compiler than C writes.
+  nonisolated(unsafe) private static let found: UnsafeMutablePointer<termios> = {
+    let modes = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+    modes.initialize(to: termios())
+    return modes
+  }()
   nonisolated(unsafe) package private(set) static var isKeyByKey = false
   nonisolated(unsafe) private static var isPrepared = false
 
@@ -30,9 +35,9 @@ package enum TerminalModes {
   package static func enter() -> Bool {
     guard !isKeyByKey else { return true }
     // Keep the first modes: later ones may be ours, or those of a shell that stopped this process.
-    guard isPrepared || tcgetattr(0, &found) == 0 else { return false }
+    guard isPrepared || tcgetattr(0, found) == 0 else { return false }
     prepare()
-    var modes = found
+    var modes = found.pointee
     modes.c_iflag &= ~tcflag_t(ICRNL | INLCR | IGNCR | ISTRIP)
     modes.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN | ISIG)
     withUnsafeMutableBytes(of: &modes.c_cc) {
@@ -53,7 +58,7 @@ package enum TerminalModes {
     guard isKeyByKey else { return }
     isKeyByKey = false
     write(marksNoPastes)
-    tcsetattr(0, TCSANOW, &found)
+    tcsetattr(0, TCSANOW, found)
   }
 
   /// Marks the terminal as not switched, because another process has changed its modes.
