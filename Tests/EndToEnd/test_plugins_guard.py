@@ -176,13 +176,17 @@ def test_callback_that_never_returns_does_not_outlive_a_signal(rpcurl, grpc_serv
 
 
 @pytest.mark.parametrize("place", ["open", "request_start", "response_bytes", "close"])
-def test_blocking_stage_is_reported_and_awaited(call, crash, place):
-    result = call(crash, BLOCK_AT=place)
-    assert result.code == 0
-    assert json.loads(result.out)["message"] == "Hello, Ada!"
-    words = f"crash: {place} has been running for 100 ms, in the call {HELLO}, which blocks all calls\n"
-    # The chain reports afterwards how long it took.
-    assert result.err.startswith(words)
+def test_blocking_stage_is_reported_and_awaited(rpcurl, grpc_server, descriptor_set, crash, place, tmp_path):
+    data = ["-d", '{"name":"Ada"}']
+    arguments = ["--descriptor-set", descriptor_set, *data, "--plugin", crash, f"{grpc_server.url}/{HELLO}"]
+    go_on = tmp_path / "go-on"
+    with rpcurl.start(*arguments, env={"BLOCK_AT": place, "BLOCK_UNTIL": str(go_on)}) as process:
+        line = process.stderr.readline().decode()
+        assert line == f"crash: {place} has been running for 100 ms, in the call {HELLO}, which blocks all calls\n"
+        go_on.touch()
+        out, _ = process.communicate()
+    assert process.returncode == 0
+    assert json.loads(out)["message"] == "Hello, Ada!"
 
 
 def test_slow_load_is_accepted(call, crash):

@@ -1,4 +1,5 @@
-/* Crashes at the place in the variable CRASH_AT, in the way in CRASH_HOW. */
+/* Crashes at the place in the variable CRASH_AT, in the way in CRASH_HOW. Blocks at that in BLOCK_AT, until the file in
+ * BLOCK_UNTIL exists, or for 250 ms. */
 #include "minimal.h"
 #include <pthread.h>
 #include <signal.h>
@@ -47,7 +48,11 @@ static void reach(const char *place) {
     pthread_create(&thread, NULL, run, NULL);
     pthread_join(thread, NULL);
   }
-  if (is("BLOCK_AT", place)) usleep(250 * 1000);
+  if (is("BLOCK_AT", place)) {
+    const char *file = getenv("BLOCK_UNTIL");
+    if (file == NULL) usleep(250 * 1000);
+    while (file != NULL && access(file, F_OK) != 0) usleep(1000);
+  }
 }
 
 __attribute__((constructor)) static void constructor(void) { reach("constructor"); }
