@@ -69,78 +69,77 @@ package final class StandardError: Sendable {
 
   /// Writes `text`, also with `--silent`.
   package func write(_ text: String) {
-    guard !text.isEmpty, !leave(Rest(text: text, isWritten: false)) else { return }
-    writeRest()
-    write(Rest(text: text, isWritten: false))
-  }
-
-  private func write(_ rest: Rest) {
-    var text = rest.text
-    if !rest.isWritten, let output = terminal.waitingOutput { return output.remark(text) }
+    var text = text
+    guard !text.isEmpty, !writeBesides(text) else { return }
+    if let output = terminal.waitingOutput { return output.remark(text) }
     show(progress: nil)
     terminal.record(text.utf8)
-    // The line being edited is shown again also if another thread has written.
-    terminal.write { if !rest.isWritten { text.withUTF8 { deadline.write($0, to: stream) } } }
+    terminal.write { text.withUTF8 { deadline.write($0, to: stream) } }
   }
 }
 
-/// The thread of a session, which edits lines while others write.
+/// A session edits lines on one thread, while others write.
 extension StandardError {
-  /// The thread that has reserved the terminal, with what other threads leave to it.
+  /// The thread that has reserved the terminal.
   private struct Owner {
     let thread: pthread_t
     let wake: @Sendable () -> Void
-    var rest: [Rest] = []
+    /// What other threads have written since the thread looked after it, in their order.
+    var others: [Other] = []
   }
 
-  /// What another thread has left: to be written, or to be recorded only.
-  private struct Rest {
+  /// What another thread has written; or left to be written, because another program uses the terminal.
+  private struct Other {
     let text: String
     let isWritten: Bool
   }
 
-  /// Reserves the terminal for this thread: what other threads write waits until this one writes, or calls `writeRest`.
+  /// Reserves the terminal for this thread. What other threads write is written at once, also while this one is blocked: below the
+  /// line that it edits, which is shown again when it calls `lookAfterOthers`.
   ///
-  /// - Parameter wake: Lets this thread call `writeRest` soon. Called on any thread.
+  /// - Parameter wake: Lets this thread call `lookAfterOthers` soon. Called on any thread.
   package func reserve(wake: @escaping @Sendable () -> Void) {
     owner.withLock { $0 = Owner(thread: pthread_self(), wake: wake) }
   }
 
-  /// Writes what other threads have left, and lets all threads write again.
+  /// Lets all threads use the terminal.
   package func release() {
-    let rest = owner.withLock { owner in
-      defer { owner = nil }
-      return owner?.rest ?? []
+    lookAfterOthers()
+    owner.withLock { $0 = nil }
+  }
+
+  /// Records what other threads have written, writes what they have left, and shows the line again that is being edited. Called on
+  /// the thread that has reserved the terminal, or on any if none has.
+  package func lookAfterOthers() {
+    let others = owner.withLock { owner in
+      defer { owner?.others = [] }
+      return owner?.others ?? []
     }
-    rest.forEach(write)
-  }
-
-  /// Writes what other threads have left. Called on the thread that has reserved the terminal, or on any if none has.
-  package func writeRest() {
-    let rest = owner.withLock { owner in
-      defer { owner?.rest = [] }
-      return owner?.rest ?? []
+    for other in others {
+      if !other.isWritten {
+        write(other.text)
+      } else {
+        terminal.record(other.text.utf8)
+        terminal.write {}
+      }
     }
-    rest.forEach(write)
   }
 
-  /// Prints a remark at once, also while the thread that has reserved the terminal is blocked: below the line that it edits.
-  package func alarm(_ text: String) {
-    guard diagnostics.showsRemarks else { return }
-    guard owner.withLock({ $0.map { $0.thread != pthread_self() } ?? false }) else { return write(text) }
-    var line = (terminal.displaceLine() && isTerminal ? "\n" : "") + text
-    line.withUTF8 { deadline.write($0, to: stream) }
-    _ = leave(Rest(text: text, isWritten: true))
-  }
-
-  /// Leaves something to the thread that has reserved the terminal; false if that is this one, or none.
-  private func leave(_ rest: Rest) -> Bool {
+  /// Writes for a thread other than the one that has reserved the terminal; false, with nothing done, for that, or if none has.
+  private func writeBesides(_ text: String) -> Bool {
+    guard owner.withLock({ $0.map { $0.thread != pthread_self() } ?? false }) else { return false }
+    let isLent = terminal.isLent
+    if !isLent {
+      show(progress: nil)
+      var line = (isTerminal ? terminal.startOfLineBesides() : "") + text
+      line.withUTF8 { deadline.write($0, to: stream) }
+    }
     let wake = owner.withLock { owner -> (@Sendable () -> Void)? in
-      guard let thread = owner?.thread, thread != pthread_self() else { return nil }
-      owner?.rest.append(rest)
-      return owner?.wake
+      let isFirst = owner?.others.isEmpty == true
+      owner?.others.append(Other(text: text, isWritten: !isLent))
+      return isFirst ? owner?.wake : nil
     }
     wake?()
-    return wake != nil
+    return true
   }
 }

@@ -103,9 +103,8 @@ package final class Session {
     functions = ValueFunctions(
       SystemValues(waitLimit: options.request.maxTime), seed: options.request.seed)
     bindings = SessionVariables(environment: environment)
-    // Interceptors log from any thread.
     console.error.reserve { [mailbox = client.loop.mailbox, error = console.error] in
-      mailbox.post { error.writeRest() }
+      mailbox.post { error.lookAfterOthers() }
     }
     chain = try SessionChain(state.chain, ChainSetup(console, options))
     record = SessionRecord(state)
@@ -117,8 +116,12 @@ package final class Session {
     }
   }
 
-  /// Prints log records of interceptors.
-  package var log: LogSink { console.log(showingDebug: options.output.verbose > 1) }
+  /// Prints log records of interceptors. They log from any thread; the terminal belongs to this one.
+  package var log: LogSink {
+    let mailbox = client.loop.mailbox
+    let log = console.log(showingDebug: options.output.verbose > 1)
+    return { record in mailbox.post { log(record) } }
+  }
 
   // MARK: Running
 
@@ -178,11 +181,12 @@ package final class Session {
     }
     console.terminal.aside = nil
     input?.close()
-    chain.conclude(client, log: log)
+    chain.conclude(client, log: console.log(showingDebug: options.output.verbose > 1))
     chain.unload()
-    console.error.release()
     pump?.finish()
+    console.error.lookAfterOthers()
     transcript = nil
+    console.error.release()
   }
 
   /// Handles a line; nil is the end of input.

@@ -59,12 +59,13 @@ package enum Directory {
   ///   - path: The directory.
   ///   - limit: The number of entries after which no more are read.
   package static func entries(in path: String, limit: Int = .max) -> [Entry] {
-    guard let stream = opendir(path) else { return [] }
+    guard limit > 0, let place = MemoryLayout<dirent>.offset(of: \.d_name), let stream = opendir(path) else {
+      return []
+    }
     defer { closedir(stream) }
     var entries: [Entry] = []
     while entries.count < limit, let entry = readdir(stream) {
       // The name where it is: an entry ends with its name, before the end of the type's array.
-      guard let place = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
       let name = String(cString: (UnsafeRawPointer(entry) + place).assumingMemoryBound(to: CChar.self))
       guard name != ".", name != ".." else { continue }
       let mayBeDirectory = [DT_DIR, DT_UNKNOWN].contains(Int(entry.pointee.d_type))

@@ -50,15 +50,11 @@ package struct TrustStore {
       guard errno != ENOENT else { return [] }
       throw Problem(path: directory, why: FileContents.lastError(), hint: nil)
     }
-    defer { closedir(stream) }
+    closedir(stream)
     var entries: [Entry] = []
-    while let next = readdir(stream) {
-      let name = withUnsafeBytes(of: next.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      // Others are incomplete files of another process.
-      guard name.utf8.count == 64, let entry = try entry(in: "\(directory)/\(name)") else { continue }
-      entries.append(entry)
+    // Others are incomplete files of another process.
+    for name in Directory.entries(in: directory).map(\.name) where name.utf8.count == 64 {
+      if let entry = try entry(in: "\(directory)/\(name)") { entries.append(entry) }
     }
     return entries.sorted { $0.path < $1.path }
   }

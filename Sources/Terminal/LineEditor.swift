@@ -57,7 +57,9 @@ package final class LineEditor: LineInput {
   /// The next check whether this process is in the foreground of its shell; nil unless it is in the background.
   private var foregroundCheck: EventLoop.TimerID?
   /// The row of the cursor within the drawn line; nil if nothing is drawn.
-  private var drawnRow: Int?
+  private var drawnRow: Int? {
+    didSet { console.terminal.note(showsLine: drawnRow != nil) }
+  }
 
   /// Prepares to read from standard input and draw on standard output.
   ///

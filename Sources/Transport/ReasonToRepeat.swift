@@ -3,7 +3,7 @@ import Protobuf
 /// Why libcurl sends a request again over another connection.
 enum ReasonToRepeat: Equatable {
   /// The connection failed before the response. libcurl repeats any request then, if others have used the connection.
-  /// The detail is what the system reported, such as "Connection reset by peer"; "" if it reported nothing.
+  /// The detail is what the system or the TLS library reported, such as "Connection reset by peer"; "" if it reported nothing.
   case loss(detail: String)
   /// The server has refused the request unprocessed (RFC 9113, section 8.7).
   case refusal

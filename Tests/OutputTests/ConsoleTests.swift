@@ -113,45 +113,53 @@ struct ConsoleTests {
     #expect(piped.output.text() == "output" && piped.error.text() == "remark\nerror\n")
   }
 
-  @Test func leavesToThreadOfTerminalWhatOthersWrite() throws {
+  @Test func writesForOtherThreadsAtOnceAndRecordsOnItsOwn() throws {
     let piped = try Piped()
-    let error = piped.console.error
-    var transcript: [UInt8] = []
-    piped.console.terminal.transcript = { transcript += $0 }
-    let wakes = Locked(0)
-    error.reserve { wakes.withLock { $0 += 1 } }
-    onOtherThread { error.write("1\n") }
-    #expect(piped.error.text() == "" && wakes.withLock { $0 } == 1)
-    error.writeRest()
-    #expect(piped.error.text() == "1\n")
-    onOtherThread { error.remark("2\n") }
-    error.write("3\n")
-    #expect(piped.error.text() == "2\n3\n")
-    onOtherThread { error.write("4\n") }
-    error.release()
-    #expect(piped.error.text() == "4\n" && wakes.withLock { $0 } == 3)
-    onOtherThread { error.write("5\n") }
-    #expect(piped.error.text() == "5\n" && wakes.withLock { $0 } == 3)
-    #expect(String(decoding: transcript, as: UTF8.self) == "1\n2\n3\n4\n5\n")
-  }
-
-  @Test func writesAlarmWhileThreadOfTerminalIsBlocked() throws {
-    let piped = try Piped()
-    let error = piped.console.error
+    let (error, terminal) = (piped.console.error, piped.console.terminal)
     var transcript: [UInt8] = []
     var drawings = 0
-    piped.console.terminal.transcript = { transcript += $0 }
-    piped.console.terminal.aside = { body in
-      #expect(piped.console.terminal.takeDisplacement())
+    terminal.transcript = { transcript += $0 }
+    terminal.aside = { body in
       body()
       drawings += 1
     }
+    terminal.note(showsLine: true)
+    let wakes = Locked(0)
+    error.reserve { wakes.withLock { $0 += 1 } }
+    onOtherThread {
+      error.write("1\n")
+      error.remark("2\n")
+    }
+    #expect(piped.error.text() == "1\n2\n" && wakes.withLock { $0 } == 1)
+    #expect(transcript.isEmpty && drawings == 0)
+    error.lookAfterOthers()
+    #expect(String(decoding: transcript, as: UTF8.self) == "1\n2\n" && drawings == 2)
+    error.write("3\n")
+    onOtherThread { error.write("4\n") }
+    error.release()
+    #expect(String(decoding: transcript, as: UTF8.self) == "1\n2\n3\n4\n" && wakes.withLock { $0 } == 2)
+    #expect(piped.error.text() == "3\n4\n")
+  }
+
+  @Test func holdsWhatOtherThreadsWriteWhileTerminalIsLent() throws {
+    let piped = try Piped()
+    let (error, terminal) = (piped.console.error, piped.console.terminal)
     error.reserve {}
-    onOtherThread { error.alarm("alarm\n") }
-    #expect(piped.error.text() == "alarm\n" && drawings == 0 && transcript.isEmpty)
-    error.writeRest()
-    #expect(piped.error.text() == "" && drawings == 1)
-    #expect(String(decoding: transcript, as: UTF8.self) == "alarm\n")
+    terminal.lend(holding: piped.console.output) {
+      onOtherThread { error.write("1\n") }
+      #expect(piped.error.text() == "")
+    }
+    error.lookAfterOthers()
+    #expect(piped.error.text() == "1\n")
+    error.release()
+  }
+
+  @Test func startsNewLineBelowLineOfTerminal() {
+    let terminal = TerminalMultiplexer()
+    #expect(terminal.startOfLineBesides() == "" && !terminal.takeDisplacement())
+    terminal.note(showsLine: true)
+    #expect(terminal.startOfLineBesides() == "\n")
+    #expect(terminal.takeDisplacement() && !terminal.takeDisplacement())
   }
 
   @Test func keepsOutputForSlowReader() throws {

@@ -120,7 +120,7 @@ import Testing
   @Test func reportsBlockingCallback() throws {
     let log = LogCollector()
     let seen = try Fixtures.temporaryDirectory() + "/seen"
-    let loader = PluginLoader(searchPath: PluginSearchPath([]), hostVersion: "9.9", log: log.sink) { record in
+    let loader = PluginLoader(searchPath: PluginSearchPath([]), hostVersion: "9.9") { record in
       log.sink(record)
       if record.text.hasPrefix("request_message has been") { try? Fixtures.write([], to: seen) }
     }

@@ -151,8 +151,7 @@ package struct ChainSource {
     let isJSON = diagnostics.format == .json
     (!diagnostics.showsErrors ? CrashReports.silent : isJSON ? .json : .text).use()
     return PluginLoader(
-      searchPath: searchPath, hostVersion: Version.current, log: log ?? console.log(showingDebug: false),
-      alarm: { [error = console.error] in error.alarm($0.line) })
+      searchPath: searchPath, hostVersion: Version.current, log: log ?? console.log(showingDebug: false))
   }
 
   /// Where plugins are found.
@@ -165,16 +164,12 @@ extension Console {
   /// Prints log records of interceptors. With `--silent`, only debug records are printed, if enabled.
   package func log(showingDebug showsDebug: Bool) -> LogSink {
     { [error] record in
+      let line = "\(TerminalText.escape("\(record.source): \(record.text)"))\n"
       if record.level > .debug {
-        error.remark(record.line)
+        error.remark(line)
       } else if showsDebug {
-        error.write(record.line)
+        error.write(line)
       }
     }
   }
-}
-
-extension LogRecord {
-  /// The record as a line for a terminal.
-  fileprivate var line: String { "\(TerminalText.escape("\(source): \(text)"))\n" }
 }

@@ -116,7 +116,8 @@ struct MethodText: @unchecked Sendable {
 private let warnOfBlocking: plugin_guard_warn = { plugin, stage, method in
   guard let owner = plugin?.pointee.owner, let stage else { return }
   let call = method.map { ", in the call \(String(cString: $0))" } ?? ""
-  Unmanaged<PluginInstance>.fromOpaque(owner).takeUnretainedValue().warnOfBlocking(
+  Unmanaged<PluginInstance>.fromOpaque(owner).takeUnretainedValue().write(
+    .warning,
     "\(String(cString: stage)) has been running for \(PLUGIN_GUARD_PATIENCE_MS) ms\(call), which blocks all calls"
   )
 }

@@ -14,7 +14,6 @@ final class PluginInstance: @unchecked Sendable {
   /// The state that the plugin stored at load; written once, before any call.
   private(set) var state: UnsafeMutableRawPointer?
   private let log: LogSink
-  private let alarm: LogSink
   /// The host's functions, as the plugin receives them.
   let host: UnsafeMutablePointer<rpcurl_host>
   private let shared: PluginFile
@@ -28,11 +27,10 @@ final class PluginInstance: @unchecked Sendable {
 
   init(
     _ description: PluginDescription, _ guarding: PluginGuard, isStrict: Bool, hostVersion: String,
-    log: @escaping LogSink, alarm: @escaping LogSink
+    log: @escaping LogSink
   ) {
     self.description = description
     self.log = log
-    self.alarm = alarm
     self.guarding = guarding
     misusePolicy = isStrict ? MisusePolicy() : nil
     shared = PluginFile.of(description.address)
@@ -127,11 +125,6 @@ final class PluginInstance: @unchecked Sendable {
 
   func write(_ level: LogLevel, _ text: String) {
     log(LogRecord(level: level, source: description.name, text: text))
-  }
-
-  /// Warns that a callback blocks all calls. Called on the watchdog's thread.
-  func warnOfBlocking(_ text: String) {
-    alarm(LogRecord(level: .warning, source: description.name, text: text))
   }
 
   /// Warns that the plugin violates the rules of the ABI; with strict=true its calls fail.

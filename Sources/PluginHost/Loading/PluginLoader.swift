@@ -8,7 +8,6 @@ package struct PluginLoader: Sendable {
   package let searchPath: PluginSearchPath
   private let hostVersion: String
   let log: LogSink
-  private let alarm: LogSink
 
   /// The version of this host's plugin ABI, such as `1.0`.
   package static let abiVersion = "\(RPCURL_ABI_MAJOR).\(RPCURL_ABI_MINOR)"
@@ -19,14 +18,10 @@ package struct PluginLoader: Sendable {
   ///   - searchPath: The search path for plugins given by name.
   ///   - hostVersion: rpcurl's version, for plugins.
   ///   - log: Receives the logs of plugins, and warnings about them. Called on any thread.
-  ///   - alarm: Receives the warning that a callback blocks all calls, while it does. Called on the watchdog's thread.
-  package init(
-    searchPath: PluginSearchPath, hostVersion: String, log: @escaping LogSink, alarm: @escaping LogSink
-  ) {
+  package init(searchPath: PluginSearchPath, hostVersion: String, log: @escaping LogSink) {
     self.searchPath = searchPath
     self.hostVersion = hostVersion
     self.log = log
-    self.alarm = alarm
   }
 
   /// Loads and configures a plugin. `[main thread]`
@@ -45,7 +40,7 @@ package struct PluginLoader: Sendable {
       throw .commonSetting(plugin: plugin.name, error)
     }
     let instance = PluginInstance(
-      plugin, guarding, isStrict: spec.common.isStrict, hostVersion: hostVersion, log: log, alarm: alarm)
+      plugin, guarding, isStrict: spec.common.isStrict, hostVersion: hostVersion, log: log)
     try instance.start(spec.settings)
     return LoadedPlugin(instance, path: path, spec.common)
   }

@@ -102,8 +102,7 @@ func swift(_ count: Int, _ stages: Stages) -> [InterceptorRegistration] {
 }
 
 func plugins(_ count: Int, _ stages: String) throws -> [InterceptorRegistration] {
-  let loader = PluginLoader(
-    searchPath: PluginSearchPath([]), hostVersion: "0", log: { _ in }, alarm: { _ in })
+  let loader = PluginLoader(searchPath: PluginSearchPath([]), hostVersion: "0", log: { _ in })
   return try (0..<count).map { _ in
     try loader.load(
       InterceptorSpec(

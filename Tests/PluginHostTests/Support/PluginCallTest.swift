@@ -20,7 +20,7 @@ final class LogCollector: Sendable {
   private func isOfSlowCallback(_ text: String) -> Bool { text.contains("which blocks all calls") }
 
   func loader(_ directories: [String] = []) -> PluginLoader {
-    PluginLoader(searchPath: PluginSearchPath(directories), hostVersion: "9.9", log: sink, alarm: sink)
+    PluginLoader(searchPath: PluginSearchPath(directories), hostVersion: "9.9", log: sink)
   }
 }
 
