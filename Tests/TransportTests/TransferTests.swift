@@ -263,7 +263,9 @@ struct TransferTests {
         if isSentAgain, cause != .ofGet { #expect(fake.read(fake.handle()) == [1]) }
       })
     let detail = cause == .afterHTTP1 ? "" : "Connection reset by peer"
+    let words = "the server closed the connection without a response" + (detail.isEmpty ? "" : " (\(detail))")
     #expect(recorder.error?.cause == (isSentAgain ? nil : .closed(detail)))
+    #expect(recorder.error?.message == (isSentAgain ? nil : words))
     transfer.close()
   }
 
