@@ -311,7 +311,12 @@ let package = Package(
     .testTarget(
       name: "LoadModelTests", dependencies: ["LoadModel", "Interceptors", "RPCProtocols", "Protobuf"],
       swiftSettings: strict),
-    .testTarget(name: "SuitesTests", dependencies: ["Suites", "Output", "System"], swiftSettings: strict),
+    .testTarget(
+      name: "SuitesTests",
+      dependencies: [
+        "Suites", "SuiteReports", "Output", "System", "CommandLine", "CommandSupport", "CFakeCurl",
+      ],
+      swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),
     .testTarget(
       name: "PluginHostTests",

@@ -110,7 +110,7 @@ extension Session {
     var isOver = false
     let timer = client.loop.schedule(at: .now + duration) { isOver = true }
     defer { client.loop.cancel(timer) }
-    guard try wait(until: { isOver }) else {
+    guard try wait(until: { isOver || observer?.isTimeOver == true }) else {
       console.error.endEchoedLine()
       handleSignal()
       throw Failure(.input, "sleep", "interrupted")

@@ -29,7 +29,7 @@ extension Session {
       saving: .always
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { throw arguments.wrongUsage }
-      let text = try session.bindings.expand(word: arguments.rest)
+      let text = try session.bindings.expand(specification: arguments.rest)
       try session.chain.add(.builtIn(text), session.chainSetup)
     },
     SessionCommandEntry(
@@ -43,7 +43,8 @@ extension Session {
       guard !rest.isEmpty else { throw arguments.wrongUsage }
       switch verb {
       case "load":
-        try session.chain.add(.plugin(session.bindings.expand(word: String(rest))), session.chainSetup)
+        let text = try session.bindings.expand(specification: String(rest))
+        try session.chain.add(.plugin(text), session.chainSetup)
       case "reload": try session.chain.reload(String(rest), session.chainSetup)
       default: throw arguments.wrongUsage
       }

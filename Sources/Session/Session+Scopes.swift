@@ -3,15 +3,16 @@ extension Session {
   /// What a scope returns to.
   package struct Scope {
     fileprivate let state: SessionState
-    fileprivate let bindings: SessionVariables?
+    /// The variables, and what is recorded; nil if they stay.
+    fileprivate let kept: (bindings: SessionVariables, record: SessionRecord)?
   }
 
   /// Begins a scope.
   ///
-  /// - Parameter keepsVariables: Whether variables that are set within the scope stay.
+  /// - Parameter keepsVariables: Whether variables that are set within the scope stay, and the record of its commands.
   package func beginScope(keepsVariables: Bool) -> Scope {
     chain.keep()
-    return Scope(state: state, bindings: keepsVariables ? nil : bindings)
+    return Scope(state: state, kept: keepsVariables ? nil : (bindings, record))
   }
 
   /// Ends a scope: settings and interceptors, and maybe variables, become those of its beginning.
@@ -19,7 +20,7 @@ extension Session {
   /// - Throws: `Failure` if a setting cannot be restored, such as one whose file is gone.
   package func end(_ scope: Scope) throws {
     chain.restore()
-    if let bindings = scope.bindings { self.bindings = bindings }
+    if let kept = scope.kept { (bindings, record) = kept }
     // Options may name other schemas.
     if state.fixedArguments != scope.state.fixedArguments { schema.forget() }
     try setState { $0 = scope.state }

@@ -30,12 +30,11 @@ extension Session {
     options.request.common.headerArguments(environment, waitLimit: options.request.maxTime)
   }
 
-  /// Replaces the variables in a word.
+  /// Replaces the variables in an argument.
   ///
-  /// Values may come from a server, so they are not expanded again: a header must not contain what `--expand-headers`
-  /// would replace.
+  /// Values are not expanded again: a header must not contain what `--expand-headers` would replace.
   fileprivate func expand(_ word: String, mayBeHeader: Bool) throws(Failure) -> String {
-    let text = try bindings.expand(word: word)
+    let text = try bindings.expand(argument: word)
     guard mayBeHeader, text.contains("${") else { return text }
     throw Failure(
       .usage, "", "the value contains ${ after variables are replaced",

@@ -376,7 +376,7 @@ package final class Session {
   package func handleSignal() {
     guard Interrupt.isPending else { return }
     if input == nil || Interrupt.status != .interrupted {
-      interruption = interruption ?? Failure(Interrupt.status, "", Interrupt.reason)
+      interruption = interruption ?? Interrupt.failure
       leave(Interrupt.status)
     }
     Interrupt.rearm()

@@ -3,6 +3,8 @@ import Output
 
 /// Follows the commands and calls of a session, and decides about what would end a script.
 package protocol SessionObserver: AnyObject {
+  /// Whether the time of the commands is over, which ends a sleep.
+  var isTimeOver: Bool { get }
   /// A command is about to be run.
   ///
   /// - Parameters:

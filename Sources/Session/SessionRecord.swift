@@ -11,6 +11,8 @@ package final class SavedCall {
   package let isClientStreaming: Bool
   /// The messages that were sent, as JSON.
   package fileprivate(set) var messages: [String] = []
+  /// Whether a message is missing, since the record has reached a limit.
+  package fileprivate(set) var isCut = false
   /// Whether the call failed; a script would stop at it.
   package var hasFailed = false
   /// The number of responses after which a script ends the call; nil for a call that its server ended.
@@ -57,7 +59,8 @@ package struct SessionRecord {
 
   /// Records a message of a call.
   package mutating func sends(_ json: String, _ call: SavedCall?) {
-    if let call, makeRoom(for: json, call.messages.count) { call.messages.append(json) }
+    guard let call else { return }
+    if makeRoom(for: json, call.messages.count) { call.messages.append(json) } else { call.isCut = true }
   }
 
   private mutating func makeRoom(for text: String, _ count: Int) -> Bool {

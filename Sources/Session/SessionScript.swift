@@ -85,7 +85,9 @@ extension Session {
   private func contents(of path: String) throws(Failure) -> [UInt8] {
     do {
       return try FileContents.read(
-        path, limitBytes: FileContents.dataLimitBytes, waitLimit: options.request.maxTime)
+        path, limitBytes: FileContents.dataLimitBytes, waitLimit: options.request.maxTime
+      )
+      .withoutByteOrderMark
     } catch {
       throw Failure(.usage, path, error.why)
     }

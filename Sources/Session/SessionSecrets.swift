@@ -107,9 +107,35 @@ package struct SessionSecrets {
       }
       let variable = placeholder(String(name), "the value of the variable \(name)", for: String(value))
       return "set \(name) = \"${\(variable.name)}\""
+    case "expect": return check(line, trimmed[verb.endIndex...])
     case let verb where verb != "header" && Session.entries.contains { $0.verb.name == verb }: return line
     default: return mistyped(line)
     }
+  }
+
+  /// Replaces the value in a check `header NAME == VALUE` or `trailer NAME == VALUE`, the part `rest` of a line.
+  private mutating func check(_ line: String, _ rest: Substring) -> String {
+    let (kind, condition) = Self.firstWord(rest)
+    guard kind == "header" || kind == "trailer" else { return line }
+    let trimmed = condition.droppingScalars(while: \.properties.isWhitespace)
+    let name = trimmed.prefixOfScalars { !$0.properties.isWhitespace && !"=!<>".unicodeScalars.contains($0) }
+    var value = trimmed[name.endIndex...].droppingScalars(while: \.properties.isWhitespace)
+    let (word, operand) = Self.firstWord(value)
+    guard Redaction.isSecret(name.lowercased()), !["exists", "absent", "is", "size"].contains(word) else {
+      return line
+    }
+    if word == "contains" { value = operand }
+    value = value.droppingScalars { $0.properties.isWhitespace || "=!<>~".unicodeScalars.contains($0) }
+    guard !value.isEmpty, !value.begins(with: "$"), !value.contains("${") else { return line }
+    let variable = placeholder(
+      "expected_\(name)", "the expected value of the \(kind) \(name)", for: String(value))
+    return "\(line[..<value.startIndex])${\(variable.name)}"
+  }
+
+  private static func firstWord(_ text: Substring) -> (word: Substring, rest: Substring) {
+    let text = text.droppingScalars(while: \.properties.isWhitespace)
+    let word = text.prefixOfScalars { !$0.properties.isWhitespace }
+    return (word, text[word.endIndex...])
   }
 
   /// Replaces secrets in a line that is not a valid command. Its meaning is a guess, so this replaces too much rather

@@ -267,7 +267,10 @@ private struct OpenBrackets {
   /// The brackets that the first line of a check leaves open; nil if it leaves none, or is not a check.
   init?(ofCheck line: Substring) {
     let line = line.droppingScalars { $0 == ":" }
-    guard line.prefixOfScalars(while: { !$0.properties.isWhitespace }) == "expect" else { return nil }
+    let words = line.unicodeScalars.split(maxSplits: 2, whereSeparator: \.properties.isWhitespace)
+    // The values of these checks are texts, which end with the line.
+    let isText = words.count > 1 && ["error", "header", "trailer"].contains(Substring(words[1]))
+    guard words.first.map({ Substring($0) }) == "expect", !isText else { return nil }
     let text = String(line)
     // A value with brackets follows one of these; brackets of a path and of an expression do not.
     let values = [" == ", " != ", " contains "].compactMap { word -> Substring? in

@@ -53,7 +53,8 @@ package final class SessionStream {
       let last: SessionVariables.LastMessage =
         switch message {
         case .bytes(let bytes): .bytes(bytes, plan.codec, plan.method.output)
-        case .typed(let message): .typed(message)
+        // Encoded, so that the limit of what is kept holds for it too.
+        case .typed(let message): .bytes(message.serialized(), .proto, message.type)
         }
       keep(last)
       onResponse(self, last)

@@ -82,9 +82,8 @@ package struct SessionVariables {
   }
 
   /// Throws if a line would become too long with a value.
-  private func checkLength(_ line: [UInt8], _ value: String, of reference: VariableReference) throws(Failure)
-  {
-    guard value.utf8.count > limitBytes - line.count else { return }
+  func checkLength(_ lineBytes: Int, _ value: String, of reference: VariableReference) throws(Failure) {
+    guard value.utf8.count > limitBytes - lineBytes else { return }
     throw tooLarge("$\(reference.name)\(reference.path)", "the line with its value")
   }
 
@@ -252,7 +251,7 @@ package struct SessionVariables {
         let reference = try Self.reference(bytes[index..<end])
         let value = try value(reference)
         let text = isString ? String(JSONValue.quoted(Self.text(value)).dropFirst().dropLast()) : value.text
-        try checkLength(out, text, of: reference)
+        try checkLength(out.count, text, of: reference)
         out += Array(text.utf8)
         index = end
         continue
@@ -274,35 +273,7 @@ package struct SessionVariables {
     }
   }
 
-  /// Replaces the references in a word of a command: the whole word may be `$name.path`, any part `${name.path}`.
-  package func expand(word: String) throws(Failure) -> String {
-    guard word.utf8.contains(UInt8(ascii: "$")) else { return word }
-    let bytes = Array(word.utf8)
-    if bytes.first == UInt8(ascii: "$"), VariableReference.end(in: bytes, from: 0) == bytes.count {
-      return Self.text(try value(Self.reference(bytes[...])))
-    }
-    var out: [UInt8] = []
-    var index = 0
-    while index < bytes.count {
-      if bytes[index...].starts(with: "$${".utf8) {
-        index += 1
-      } else if bytes[index...].starts(with: "${".utf8),
-        let end = VariableReference.end(in: bytes, from: index)
-      {
-        let reference = try Self.reference(bytes[index..<end])
-        let text = Self.text(try value(reference))
-        try checkLength(out, text, of: reference)
-        out += text.utf8
-        index = end
-        continue
-      }
-      out.append(bytes[index])
-      index += 1
-    }
-    return String(decoding: out, as: UTF8.self)
-  }
-
-  private static func reference(_ bytes: ArraySlice<UInt8>) throws(Failure) -> VariableReference {
+  static func reference(_ bytes: ArraySlice<UInt8>) throws(Failure) -> VariableReference {
     let inner = bytes.dropFirst()
     let isBraced = inner.first == UInt8(ascii: "{")
     let text = String(decoding: isBraced ? inner.dropFirst().dropLast() : inner, as: UTF8.self)
@@ -313,7 +284,7 @@ package struct SessionVariables {
   }
 
   /// A value as text: a string without its quotation marks, otherwise JSON.
-  private static func text(_ value: JSONValue) -> String {
+  static func text(_ value: JSONValue) -> String {
     if case .string(let content) = value { return content }
     return value.text
   }

@@ -1,7 +1,10 @@
 import Calls
 import CommandLine
+import Interceptors
 import Protobuf
 import RPCProtocols
+import Session
+import System
 
 /// The credentials of a run, which reports must not contain.
 enum RunSecrets {
@@ -16,6 +19,34 @@ enum RunSecrets {
       let count = secrets.secrets.count
       guard secrets.value(text, of: argument.id, argument.name) != nil else { continue }
       for secret in secrets.secrets[count...] { found += parts(of: secret) }
+    }
+    return found
+  }
+
+  /// The credentials that a call sends: those of its headers, also of files and of a prompt, and of its netrc file.
+  static func values(of plan: CallPlan) -> [String] {
+    let headers = plan.headers.fields.filter { Redaction.isSecret($0.name) }.map(\.value)
+    let logins = headers.compactMap { value -> String? in
+      guard value.begins(with: "Basic ") else { return nil }
+      return Base64.decode(Array(value.utf8.dropFirst(6))).map { String(decoding: $0, as: UTF8.self) }
+    }
+    return (headers + logins).flatMap(parts) + (plan.connection.netrcFile.map(netrc) ?? [])
+  }
+
+  /// The passwords of a netrc file, and the values of HTTP Basic that libcurl makes of them.
+  private static func netrc(_ file: String) -> [String] {
+    let path = file.isEmpty ? "\(EnvironmentVariables.value("HOME") ?? "")/.netrc" : file
+    let bytes = try? FileContents.read(path, limitBytes: FileContents.optionLimitBytes)
+    let words = String(decoding: bytes ?? [], as: UTF8.self).split(separator: "\n").flatMap { line in
+      line.contains("\"")
+        ? (try? SessionWords.split(line).map(\.text)) ?? []
+        : line.split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+    var login = ""
+    var found: [String] = []
+    for (key, value) in zip(words, words.dropFirst()) {
+      if key == "login" { login = value }
+      if key == "password" { found += [value, Base64.encode(Array("\(login):\(value)".utf8))] }
     }
     return found
   }

@@ -5,16 +5,18 @@ final class SecretMask {
   /// Shorter values are part of many words.
   private static let leastBytes = 4
 
-  private var secrets: [String] = []
+  /// The secrets so far, the longest first.
+  var secrets: [String] = []
 
   init(_ secrets: [String] = []) { add(secrets) }
 
-  /// Adds secrets that become known during the run.
+  /// Adds secrets that become known during the run, also as JSON has them.
   func add(_ values: [String]) {
-    let new = values.filter { $0.utf8.count >= Self.leastBytes && !secrets.contains($0) }
+    let new = values.flatMap { [$0, String(JSONValue.quoted($0).dropFirst().dropLast())] }
+      .filter { $0.utf8.count >= Self.leastBytes && !secrets.contains($0) }
     guard !new.isEmpty else { return }
     // The longest first: one may be a part of another.
-    secrets = (secrets + new).sorted { $0.utf8.count > $1.utf8.count }
+    secrets = Set(secrets + new).sorted { $0.utf8.count > $1.utf8.count }
   }
 
   /// The text without secrets.

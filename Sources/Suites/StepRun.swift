@@ -70,9 +70,10 @@ struct StepRun {
     return result
   }
 
-  /// The command line that makes the call alone.
+  /// The command line that makes the call alone; nil if its messages were too large to keep.
   private static func command(_ stream: SessionStream) -> String? {
     var secrets = SessionSecrets(showsSecrets: false)
-    return stream.saved.map { SavedScript.command($0, &secrets) }
+    guard let saved = stream.saved, !saved.isCut else { return nil }
+    return SavedScript.command(saved, &secrets)
   }
 }

@@ -26,8 +26,8 @@ final class SuiteRunner {
   var contract: ContractCheck?
   /// The step that runs; nil between tests.
   var step: StepRun?
-  /// The call that failed, until a check of its status follows.
-  private var pending: SessionStream?
+  /// The calls that failed, until a check of their status follows.
+  private var pending: [SessionStream] = []
   /// The line of the command that runs.
   private(set) var line = 0
   /// The command that runs, maybe one of a file that is sourced.
@@ -58,8 +58,8 @@ final class SuiteRunner {
     self.emit = emit
   }
 
-  /// Runs the setup, the tests and the teardown.
-  func run() {
+  /// Runs the setup, the tests and the teardown. Returns the error of a signal that has arrived meanwhile.
+  func run() -> Failure? {
     let begin = MonotonicClock.now
     let plans = selected.map { test in (test: test, rows: rows(of: test)) }
     let isCompared = contract != nil && !plans.isEmpty
@@ -78,6 +78,7 @@ final class SuiteRunner {
       }
     }
     if isCompared { reportChanges() }
+    let first = interruption
     if !plans.isEmpty {
       // What the setup made is removed also after Ctrl-C; a second one ends the process.
       session.resume()
@@ -90,6 +91,7 @@ final class SuiteRunner {
       emit(.coverage(SuiteFileCoverage(file: file.path, coverage: coverage?.coverage ?? SuiteCoverage())))
     }
     emit(.fileEnd(SuiteFileEnd(file: file.path, error: problem, duration: MonotonicClock.now - begin)))
+    return first ?? interruption
   }
 
   private var selected: [Suite.Test] {
@@ -119,7 +121,7 @@ final class SuiteRunner {
     _ commands: [Suite.Command], afterEach: () throws -> Void = {}
   ) -> SuiteError? {
     step = StepRun(name: nil, line: commands.first?.line ?? 1)
-    pending = nil
+    pending = []
     defer { step = nil }
     _ = output()
     do {
@@ -190,11 +192,16 @@ final class SuiteRunner {
     var event = result(of: test, .passed)
     event.row = rowName.map(masks.apply)
     _ = output()
-    timeout = nil
+    let secrets = masks.secrets
     let limit = (test.limit ?? file.limit ?? options.testLimit).map {
       stop(after: $0, "the test took longer than \($0.brief)")
     }
-    defer { limit?() }
+    defer {
+      limit?()
+      timeout = nil
+      // Those of many rows would slow the run down.
+      masks.secrets = secrets
+    }
     let scope = session.beginScope(keepsVariables: false)
     do {
       if let row { try session.bindings.set("row", to: row) }
@@ -249,7 +256,7 @@ final class SuiteRunner {
 
   private func runOnce(_ step: Suite.Step) throws -> StepRun {
     self.step = StepRun(name: step.name, line: step.line)
-    pending = nil
+    pending = []
     let limit = options.stepLimit.map { stop(after: $0, "the step took longer than \($0.brief)") }
     defer { limit?() }
     // The first step, without a name, is the test itself.
@@ -267,9 +274,7 @@ final class SuiteRunner {
   }
 
   /// The error of a signal, also of one that the session has handled.
-  private var interruption: Failure? {
-    session.interruption ?? (Interrupt.isPending ? Failure(Interrupt.status, "", Interrupt.reason) : nil)
-  }
+  private var interruption: Failure? { session.interruption ?? Interrupt.failure }
 
   /// The command of the suite that runs.
   var here: SessionPlace { SessionPlace(file.path, line: line) }
@@ -297,20 +302,20 @@ final class SuiteRunner {
 
   /// Ends the step if a check failed, or if a call failed and no check expected it.
   private func settle() throws(StepEnded) {
-    if let stream = pending {
-      pending = nil
+    for stream in pending {
       let message = stream.printer.end?.error?.message ?? ""
       let place = step?.calls.last { $0.stream === stream }?.place ?? here
       step?.fail(
         at: place, check: "status ok", expected: "ok",
         got: stream.status + (message.isEmpty ? "" : ": \(message)"), of: stream)
     }
+    pending = []
     if step?.failures.isEmpty == false { throw StepEnded() }
   }
 
   // MARK: Time
 
-  /// Cancels the calls after a time. Returns a function that prevents it.
+  /// Cancels the calls and ends a sleep after a time. Returns a function that prevents it.
   private func stop(after limit: Duration, _ reason: String) -> () -> Void {
     let timer = session.client.loop.schedule(at: .now + limit) { [weak self] in
       guard let self else { return }
@@ -348,13 +353,17 @@ final class SuiteRunner {
 // MARK: What the session does
 
 extension SuiteRunner: SessionObserver {
+  var isTimeOver: Bool { timeout != nil }
+
   func willExecute(_ statement: SessionStatement, _ verb: String) throws {
     self.statement = statement
     masks.add(RunSecrets.named(in: statement.text))
+    try checkTime()
     if verb != "expect" { try settle() }
   }
 
   func began(_ stream: SessionStream) {
+    masks.add(RunSecrets.values(of: stream.plan))
     step?.calls.append(StepRun.Call(stream: stream, line: line, place: session.place ?? here))
   }
 
@@ -370,12 +379,12 @@ extension SuiteRunner: SessionObserver {
     // An interceptor that asserts has its say in any case; a stream that the suite cancels has not failed.
     if stream.isCanceled { return true }
     guard stream.printer.end?.error != nil, status != .assertion else { return false }
-    pending = stream
+    pending.append(stream)
     return true
   }
 
   func checked(_ check: Check, _ outcome: CheckOutcome) -> Bool {
-    if check.isAboutStatus { pending = nil }
+    if check.isAboutStatus { pending.removeAll { $0 === session.checkedStream } }
     switch outcome {
     case .holds: return true
     case .invalid: return false

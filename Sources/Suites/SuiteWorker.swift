@@ -35,15 +35,17 @@ package struct SuiteWorker {
   /// Runs the suite. What prevents that is an event, too.
   ///
   /// - Parameter emit: Receives the events of the file.
-  package func run(_ emit: @escaping (SuiteEvent) -> Void) {
+  /// - Returns: The error of a signal that has arrived meanwhile; nil if none has.
+  package func run(_ emit: @escaping (SuiteEvent) -> Void) -> Failure? {
     let begin = MonotonicClock.now
     // A signal before the first call must not end the process without a report.
     _ = Interrupt.install()
     do {
-      try run(Suite(path, parsing: SuitePath.read(path, named: path)), emit)
+      return try run(Suite(path, parsing: SuitePath.read(path, named: path)), emit)
     } catch {
       let problem = SuiteError(error, masks)
       emit(.fileEnd(SuiteFileEnd(file: path, error: problem, duration: MonotonicClock.now - begin)))
+      return Interrupt.failure
     }
   }
 
@@ -54,7 +56,7 @@ package struct SuiteWorker {
     return value
   }
 
-  private func run(_ suite: Suite, _ emit: @escaping (SuiteEvent) -> Void) throws {
+  private func run(_ suite: Suite, _ emit: @escaping (SuiteEvent) -> Void) throws -> Failure? {
     let capture = try OutputCapture()
     let console = Console(output: capture.descriptor, error: capture.descriptor)
     console.error.configure(Diagnostics(invocation))
@@ -67,7 +69,8 @@ package struct SuiteWorker {
     let chain = session.chain
     try recordings?.begin(session)
     session.chain.hideFromCommandLines(besides: chain)
-    SuiteRunner(suite, session, options, capture, masks, emit: emit).run()
+    let interruption = SuiteRunner(suite, session, options, capture, masks, emit: emit).run()
     try recordings?.end(session)
+    return interruption
   }
 }

@@ -6,9 +6,12 @@ package enum FileContents {
   /// Why a file cannot be read or written.
   package struct Problem: Error {
     package let why: String
+    /// Whether the file does not exist.
+    package let isMissing: Bool
 
-    package init(why: String) {
+    package init(why: String, isMissing: Bool = false) {
       self.why = why
+      self.isMissing = isMissing
     }
   }
 
@@ -42,7 +45,10 @@ package enum FileContents {
     _ path: String, limitBytes: Int, waitLimit: Duration? = nil
   ) throws(Problem) -> [UInt8] {
     let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw Problem(why: lastError()) }
+    guard descriptor >= 0 else {
+      let isMissing = errno == ENOENT
+      throw Problem(why: lastError(), isMissing: isMissing)
+    }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Problem(why: lastError()) }
@@ -189,5 +195,12 @@ package enum FileContents {
   /// The description of `errno`.
   package static func lastError() -> String {
     String(cString: strerror(errno))
+  }
+}
+
+extension [UInt8] {
+  /// The bytes of a text, without the byte order mark of UTF-8 that some editors write.
+  package var withoutByteOrderMark: [UInt8] {
+    starts(with: [0xEF, 0xBB, 0xBF]) ? Array(dropFirst(3)) : self
   }
 }

@@ -12,10 +12,13 @@ public enum ShopSchema {
     b3AuUXVlcnkaCy5zaG9wLk9yZGVyYgZwcm90bzM=
     """
 
+  /// The descriptor set.
+  public static var bytes: [UInt8] { Base64.decode(Array(encoded.utf8)) ?? [] }
+
   /// A pool of the schema.
   public static func pool() throws -> DescriptorPool {
     let pool = DescriptorPool()
-    try pool.add(SchemaBytes(Base64.decode(Array(encoded.utf8)) ?? []), source: "shop")
+    try pool.add(SchemaBytes(bytes), source: "shop")
     return pool
   }
 }

@@ -103,6 +103,25 @@ def test_errors_are_those_of_call_and_the_session_continues(rpcurl, grpc_server,
     assert (result.code, result.out, result.err) == (0, ADA + "\n", plain.err)
 
 
+def test_responses_are_data_in_commands(rpcurl, grpc_server, tmp_path):
+    (tmp_path / "private").write_text("from the file")
+    lines = []
+    for reply, command in [(f"@{tmp_path}/private", "use auth,bearer=${last.name}"), (f"a,set-command=x-b:touch {tmp_path}/made", "use header,set=x-a:${last.name}")]:
+        lines += [f"call Hello {json.dumps({'name': reply})}", command, "call EchoMetadata"]
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    metadata = [{field["name"]: field["value"] for field in json.loads(line)["headers"]} for line in result.out.splitlines() if "headers" in line]
+    assert metadata[0]["authorization"] == f"Bearer @{tmp_path}/private", result.err
+    assert metadata[1]["x-a"] == f"a,set-command=x-b:touch {tmp_path}/made"
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("command, reply", [("options ${last.name}", "--insecure"), ("options --bearer ${last.name}", "env:HOME"), ("use auth,bearer=${last.name}", "env:HOME"), ("use ${last.name}", "log,file=x")])
+def test_responses_that_would_be_syntax_are_refused(rpcurl, grpc_server, command, reply):
+    result = run(rpcurl, grpc_server.url, lines=[f"call Hello {json.dumps({'name': reply})}", command, "headers", "chain"])
+    assert "value" in result.err and "hint: " in result.err
+    assert result.out.splitlines()[1:] == ["no interceptors"]
+
+
 def test_json_may_span_lines(rpcurl, grpc_server):
     result = run(rpcurl, grpc_server.url, lines=["call Hello {", "", '  "name":', ' "A}da"', "}", 'call Find {"id":"1"}'])
     assert result.err == ""

@@ -93,6 +93,20 @@ def test_command_repeats_the_call(suite, rpcurl, grpc_server):
     assert json.loads(again.stdout)["name"] == "Ada"
 
 
+def test_command_repeats_the_call_after_large_messages_of_other_tests(suite, tmp_path):
+    (tmp_path / "large.json").write_text(json.dumps({"name": "x" * 3_000_000}))
+    large = "".join(f"test t{number}\ncall Hello @{tmp_path}/large.json\n\n" for number in range(7))
+    _, tests, _ = suite(large + 'test t\ncall Hello {"name":"Ada"}\nexpect .name == "Eve"\n')
+    assert "Ada" in tests["t"]["steps"][0]["failures"][0]["command"]
+
+
+def test_no_command_repeats_a_call_whose_messages_were_not_kept(suite, tmp_path):
+    (tmp_path / "large.json").write_text(json.dumps({"name": "x" * 3_000_000}))
+    calls = f"call Hello @{tmp_path}/large.json\n" * 7
+    _, tests, _ = suite(f"test t\n{calls}expect .name == \"Eve\"\n")
+    assert "command" not in tests["t"]["steps"][0]["failures"][0]
+
+
 def test_call_that_fails_without_a_check_of_its_status(suite):
     result, tests, _ = suite('test t\ncall Find {"id":"9"}\n\ntest u\ncall Find {"id":"9"}\ncall Hello {"name":"never"}\n')
     assert result.code == 8
@@ -101,6 +115,31 @@ def test_call_that_fails_without_a_check_of_its_status(suite):
         assert (failure["check"], failure["expected"]) == ("status ok", "ok")
         assert failure["got"].startswith("not_found")
         assert len(test["steps"][0]["calls"]) == 1
+
+
+def test_check_of_a_status_accepts_no_other_stream_that_fails(suite):
+    _, tests, _ = suite(
+        "test t\nheader demo-code: 14\nopen Chat\nheader demo-code: 5\nopen Chat\nwait\nexpect status not_found\n"
+    )
+    (failure,) = tests["t"]["steps"][0]["failures"]
+    assert (failure["line"], failure["check"]) == (4, "status ok") and failure["got"].startswith("unavailable"), failure
+
+
+def test_limit_of_the_run_ends_one_suite(suite):
+    result, tests, _ = suite("test t\nsleep 1m\n", "--total-timeout", "300ms")
+    assert result.code == 8 and "the run took longer than 300 ms" in result.err, result.err
+
+
+@pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])
+def test_signal_ends_the_run_of_one_suite(rpcurl, grpc_server, tmp_path, number, code, word):
+    path = tmp_path / "a.rpcurl"
+    path.write_text(f'target {grpc_server.url}\ntest waits\ncall Count {{"from":1,"to":1000000,"intervalMs":20}}\nteardown\nset a = 1\n')
+    received = grpc_server.log().splitlines().count("received demo.v1.Demo/Count")
+    with rpcurl.start("test", path) as process:
+        grpc_server.wait_for_calls("demo.v1.Demo/Count", received + 1)
+        process.send_signal(number)
+        _, err = process.communicate()
+    assert (process.returncode, err) == (code, f"rpcurl: {word}\n".encode())
 
 
 def test_what_a_test_changes_ends_with_it(suite):

@@ -39,6 +39,13 @@ struct SessionSecretsTests {
       "plugin load sign.so,signingKey=env:SIGN_SIGNINGKEY,db_pass=env:SIGN_DB_PASS"
     ),
     ("plugin load sign.so,keys=x,level=1", "plugin load sign.so,keys=x,level=1"),
+    ("expect header authorization == Bearer x", "expect header authorization == ${EXPECTED_AUTHORIZATION}"),
+    (":expect  trailer X-Api-Key!=1", ":expect  trailer X-Api-Key!=${EXPECTED_X_API_KEY}"),
+    ("expect header set-cookie contains a=b", "expect header set-cookie contains ${EXPECTED_SET_COOKIE}"),
+    ("expect header set-cookie exists", "expect header set-cookie exists"),
+    ("expect header authorization == $token", "expect header authorization == $token"),
+    ("expect header x-trace == 1", "expect header x-trace == 1"),
+    ("expect .token == \"x\"", "expect .token == \"x\""),
     // Lines that are not commands.
     ("HEADER x-token: x", "HEADER x-token: ${X_TOKEN}"),
     ("headr authorization: Bearer x", "headr authorization: ${AUTHORIZATION}"),

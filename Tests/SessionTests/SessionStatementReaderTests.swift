@@ -26,7 +26,9 @@ struct SessionStatementReaderTests {
   @Test(arguments: [
     // Commands.
     ("list", "list"), ("  describe  demo.v1.Demo ", "describe  demo.v1.Demo"), (":call Hello", ":call Hello"),
-    ("header x: {a}", "header x: {a}"), ("options -H 'x: $a'", "options -H 'x: $a'"),
+    ("header x: {a}", "header x: {a}"), ("expect error == [x", "expect error == [x"),
+    ("expect  header a != {", "expect  header a != {"),
+    (":expect trailer b == \"", ":expect trailer b == \""), ("options -H 'x: $a'", "options -H 'x: $a'"),
     // With messages.
     ("call Hello {}", "call Hello|{}"), ("call Hello{\"name\": \"}\"}", "call Hello|{\"name\": \"}\"}"),
     ("call Sum {\"value\":1}{\"value\":2} {}", "call Sum|{\"value\":1}|{\"value\":2}|{}"),

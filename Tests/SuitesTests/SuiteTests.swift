@@ -135,6 +135,7 @@ import Testing
   @Test func masksSecrets() {
     let mask = SecretMask(["hunter2", "abc", "hunter2-long"])
     #expect(mask.apply("abc hunter2 hunter2-long x") == "abc [redacted] [redacted] x")
+    #expect(SecretMask([#"se"cr\et"#]).apply(#"{"a":"se\"cr\\et"}"#) == #"{"a":"[redacted]"}"#)
   }
 
   @Test func resolvesPathsBesidesTheSuite() {

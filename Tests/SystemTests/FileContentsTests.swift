@@ -23,6 +23,9 @@ struct FileContentsTests {
     #expect(problem?.why == "No such file or directory")
     let limited = #expect(throws: FileContents.Problem.self) { try FileContents.read(file, limitBytes: 1) }
     #expect(limited?.why == "No such file or directory")
+    #expect(limited?.isMissing == true)
+    let unreadable = #expect(throws: FileContents.Problem.self) { try FileContents.read("/", limitBytes: 1) }
+    #expect(unreadable?.isMissing == false)
   }
 
   @Test func rejectsFileOverLimit() throws {

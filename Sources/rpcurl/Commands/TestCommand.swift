@@ -117,7 +117,9 @@ struct TestCommand {
     var missing: [String] = []
     var options = options
     options.contract = try contract(console)
-    let processes = files.count == 1 ? nil : SuiteProcesses(files, jobs: jobs) { arguments($0) }
+    let limit = invocation.duration(.totalTimeout)
+    let processes =
+      files.count == 1 && limit == nil ? nil : SuiteProcesses(files, jobs: jobs) { arguments($0) }
     output.add(.run(start))
     let named = Set(invocation.positionals.map(\.text))
     let receive = { (event: SuiteEvent) in
@@ -132,17 +134,21 @@ struct TestCommand {
       }
       if !counts.isSuccess, self.options.failsEarly { processes?.stop() }
     }
-    var reason: String?
+    var failure: Failure?
     if let processes {
-      reason = try processes.run(limit: invocation.duration(.totalTimeout), receive)
+      let reason = try processes.run(limit: limit, receive)
+      failure = reason.map { Interrupt.failure ?? Failure(.assertion, "", $0) }
     } else {
-      SuiteWorker(files[0], invocation, options, schemaCommand: SchemaCommands.run).run(receive)
-      if Interrupt.isPending { reason = Interrupt.reason }
+      failure = SuiteWorker(files[0], invocation, options, schemaCommand: SchemaCommands.run).run(receive)
+      // The process that receives the events of several suites reports the signal once.
+      if let status = failure?.status, case .run(.ndjson) = outputs.first(where: { $0.file == nil })?.format {
+        failure = Failure(reported: status)
+      }
     }
     counts.duration = MonotonicClock.now - begin
     output.add(.end(counts))
     try output.close()
-    if let reason { throw Failure(Interrupt.isPending ? Interrupt.status : .assertion, "", reason) }
+    if let failure { throw failure }
     if let file = missing.first {
       throw Failure(.input, file, "no tests", hint: "test NAME begins one; see rpcurl-test(5)")
     }

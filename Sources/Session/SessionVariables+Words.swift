@@ -1,0 +1,172 @@
+import CommandLine
+import Output
+
+/// The values of references in the words of commands.
+///
+/// Values may come from a server. They are data: what a command does is in the text that the user typed.
+extension SessionVariables {
+  /// Replaces the references in a word of a command: the whole word may be `$name.path`, any part `${name.path}`.
+  package func expand(word: String) throws(Failure) -> String {
+    var out = ""
+    for part in try parts(of: word) { out += part.text }
+    return out
+  }
+
+  /// Replaces the references in a word that is an argument of the command line.
+  ///
+  /// - Throws: `Failure` also if a value would be an option, or would name a file or a variable of the environment to
+  ///   read.
+  package func expand(argument word: String) throws(Failure) -> String {
+    let isOption = word.begins(with: "-")
+    var out: [Unicode.Scalar] = []
+    /// Where the argument of an option begins; nil within the option's name.
+    var start: Int? = isOption ? nil : 0
+    var beginsWithValue = false
+    for part in try parts(of: word) {
+      if case .value = part {
+        guard let start else {
+          throw Failure(
+            .usage, "", "a value cannot be part of an option's name", hint: "write --OPTION=${NAME}")
+        }
+        beginsWithValue = beginsWithValue || out.count == start
+      }
+      out += part.text.unicodeScalars
+      if start == nil { start = out.firstIndex(of: "=").map { $0 + 1 } }
+    }
+    if beginsWithValue, let start {
+      if !isOption, out.first == "-" {
+        throw Failure(.usage, "", "a value cannot be an option", hint: "write --OPTION=${NAME}")
+      }
+      try Self.refuse(out[start...], beginningWith: ["@", "env:"])
+    }
+    return String(String.UnicodeScalarView(out))
+  }
+
+  /// Replaces the references in what adds an interceptor: `NAME[,KEY=VALUE…]`.
+  ///
+  /// - Throws: `Failure` also if a value would add a setting, or would name a variable of the environment to read.
+  package func expand(specification text: String) throws(Failure) -> String {
+    var specification = ExpandedSpecification()
+    for part in try parts(of: text) {
+      switch part {
+      case .typed(let text): try specification.type(text)
+      case .value(let value): try specification.add(value)
+      }
+    }
+    return try specification.ended()
+  }
+
+  /// Refuses a value that would be read from elsewhere.
+  fileprivate static func refuse(
+    _ value: ArraySlice<Unicode.Scalar>, beginningWith sources: [String]
+  ) throws(Failure) {
+    guard let source = sources.first(where: { value.starts(with: $0.unicodeScalars) }) else { return }
+    throw Failure(
+      .usage, "", "the value of the reference begins with \(source), which would read something else",
+      hint: "type \(source) in front of the reference if that is intended")
+  }
+
+  // MARK: Parts
+
+  private enum WordPart {
+    case typed(String)
+    case value(String)
+
+    var text: String {
+      switch self {
+      case .typed(let text), .value(let text): text
+      }
+    }
+  }
+
+  private func parts(of word: String) throws(Failure) -> [WordPart] {
+    guard word.utf8.contains(UInt8(ascii: "$")) else { return [.typed(word)] }
+    let bytes = Array(word.utf8)
+    if bytes.first == UInt8(ascii: "$"), VariableReference.end(in: bytes, from: 0) == bytes.count {
+      return [.value(Self.text(try value(Self.reference(bytes[...]))))]
+    }
+    var parts: [WordPart] = []
+    var typed: [UInt8] = []
+    var size = 0
+    var index = 0
+    while index < bytes.count {
+      if bytes[index...].starts(with: "$${".utf8) {
+        index += 1
+      } else if bytes[index...].starts(with: "${".utf8),
+        let end = VariableReference.end(in: bytes, from: index)
+      {
+        let reference = try Self.reference(bytes[index..<end])
+        let text = Self.text(try value(reference))
+        try checkLength(size, text, of: reference)
+        size += text.utf8.count
+        if !typed.isEmpty { parts.append(.typed(String(decoding: typed, as: UTF8.self))) }
+        typed = []
+        parts.append(.value(text))
+        index = end
+        continue
+      }
+      typed.append(bytes[index])
+      size += 1
+      index += 1
+    }
+    return parts + [.typed(String(decoding: typed, as: UTF8.self))]
+  }
+}
+
+/// A specification of an interceptor whose references are replaced: the commas of values are doubled.
+private struct ExpandedSpecification {
+  private enum Place {
+    case name
+    case key
+    /// The value of a setting, which begins at `start`.
+    case value(start: Int, beginsWithReference: Bool)
+  }
+
+  private var scalars: [Unicode.Scalar] = []
+  private var place = Place.name
+
+  /// Adds what the user typed.
+  mutating func type(_ text: String) throws(Failure) {
+    var rest = text.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      scalars.append(scalar)
+      switch (scalar, place) {
+      case (",", _) where rest.first == ",": scalars.append(rest.removeFirst())
+      case (",", _):
+        scalars.removeLast()
+        try endSetting()
+        scalars.append(scalar)
+        place = .key
+      case ("=", .key): place = .value(start: scalars.count, beginsWithReference: false)
+      default: break
+      }
+    }
+  }
+
+  /// Adds the value of a reference.
+  mutating func add(_ value: String) throws(Failure) {
+    switch place {
+    case .name:
+      guard !value.unicodeScalars.contains(",") else {
+        throw Failure(.usage, "", "a value cannot contain settings", hint: "write NAME,KEY=${NAME}")
+      }
+    case .key: throw Failure(.usage, "", "a value cannot be the key of a setting", hint: "write KEY=${NAME}")
+    case .value(let start, let beginsWithReference):
+      place = .value(start: start, beginsWithReference: beginsWithReference || scalars.count == start)
+    }
+    for scalar in value.unicodeScalars { scalars += scalar == "," ? [scalar, scalar] : [scalar] }
+  }
+
+  /// Ends the specification, and returns its text.
+  mutating func ended() throws(Failure) -> String {
+    try endSetting()
+    return String(String.UnicodeScalarView(scalars))
+  }
+
+  private mutating func endSetting() throws(Failure) {
+    guard case .value(let start, true) = place else { return }
+    try SessionVariables.refuse(scalars[start...], beginningWith: ["env:"])
+    // `@@` is a value that begins with `@`.
+    if scalars.dropFirst(start).first == "@" { scalars.insert("@", at: start) }
+  }
+}

@@ -1,0 +1,65 @@
+import Output
+import Protobuf
+import Testing
+
+@testable import Session
+
+/// What a server sends is data in the words of commands.
+struct SessionVariablesWordsTests {
+  /// Expands with one value, `$v`.
+  private func expand(
+    _ value: String, _ expand: (SessionVariables) throws(Failure) -> String
+  ) throws -> String {
+    var variables = SessionVariables { _ in nil }
+    try variables.set("v", to: .string(value))
+    return try expand(variables)
+  }
+
+  @Test(arguments: [
+    ("auth,bearer=${v}", "a,set-command=x:echo", "auth,bearer=a,,set-command=x:echo"),
+    ("auth,bearer=${v},x=1", "a,", "auth,bearer=a,,,x=1"),
+    ("auth,bearer=${v}", "@/etc/passwd", "auth,bearer=@@/etc/passwd"),
+    ("auth,bearer=${v}${v}", "@", "auth,bearer=@@@"),
+    ("header,set=x-a:${v}", "@a", "header,set=x-a:@a"), ("auth,bearer=@${v}", "a,b", "auth,bearer=@a,,b"),
+    ("header,set=a:b,,${v}=c", ",", "header,set=a:b,,,,=c"), ("a,b=env:${v}", "HOME", "a,b=env:HOME"),
+    ("$v", "retry", "retry"), ("./${v}.so,a=b", "x=y", "./x=y.so,a=b"),
+  ])
+  func addsInterceptorsWithDataOnly(text: String, value: String, expected: String) throws {
+    #expect(
+      try expand(value) { variables throws(Failure) in try variables.expand(specification: text) } == expected
+    )
+  }
+
+  @Test(arguments: [
+    ("$v", "retry,attempts=3"), ("auth,${v}", "bearer=x"), ("auth,${v}=x", "bearer"),
+    ("auth,bearer=,${v}", "x=y"), ("auth,bearer=${v}", "env:HOME"), ("auth,bearer=${v}nv:HOME", "e"),
+    ("auth,bearer=${v},x=y", "env:HOME"),
+  ])
+  func refusesSettingsThatValuesAdd(text: String, value: String) {
+    #expect(throws: Failure.self) {
+      try expand(value) { variables throws(Failure) in try variables.expand(specification: text) }
+    }
+  }
+
+  @Test(arguments: [
+    ("$v", "token", "token"), ("--bearer=${v}", "-token", "--bearer=-token"),
+    ("x-a: ${v}", "@a", "x-a: @a"), ("--header=x: ${v}", "@a", "--header=x: @a"),
+    ("--bearer=@${v}", "file", "--bearer=@file"), ("${v}", "", ""),
+  ])
+  func expandsArguments(word: String, value: String, expected: String) throws {
+    #expect(
+      try expand(value) { variables throws(Failure) in try variables.expand(argument: word) } == expected)
+  }
+
+  @Test(arguments: [
+    ("$v", "--insecure"), ("$v", "@/etc/passwd"), ("$v", "env:HOME"), ("${v}v:HOME", "en"),
+    ("--bearer=${v}", "@/etc/passwd"), ("--bearer=${v}", "env:HOME"), ("--${v}", "insecure"),
+    ("-H${v}", "@a"),
+    ("$v", "@\u{301}a"), ("$v", "-\u{301}k"),
+  ])
+  func refusesOptionsAndFilesThatValuesName(word: String, value: String) {
+    #expect(throws: Failure.self) {
+      try expand(value) { variables throws(Failure) in try variables.expand(argument: word) }
+    }
+  }
+}

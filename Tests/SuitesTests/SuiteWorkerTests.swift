@@ -1,0 +1,61 @@
+import CFakeCurl
+import CommandLine
+import CommandSupport
+import Output
+import SuiteReports
+import Testing
+
+@testable import Suites
+
+/// Suites that run without a server.
+struct SuiteWorkerTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    // Other tests of this process need it.
+    fake_install()
+    directory = try #require(TemporaryDirectory())
+  }
+
+  private func events(_ suite: String, _ words: [String] = [], mock: String? = nil) -> [SuiteEvent] {
+    let path = directory.write("a.rpcurl", suite.utf8)
+    var options = SuiteOptions()
+    options.recordings = mock.map { .mock(file: directory.write("stubs", $0.utf8)) }
+    let invocation = Parser.parse(["test"] + words + [path])
+    var events: [SuiteEvent] = []
+    let failure = SuiteWorker(path, invocation, options) { _, _, _ in }.run { events.append($0) }
+    #expect(failure == nil)
+    return events
+  }
+
+  @Test func limitOfATestEndsASleepAndNotTheTeardown() throws {
+    let events = events("test a\ntimeout 1ms\nsleep 20s\nset a = 1\nteardown\nset b = 1\nset c = 2\n")
+    let results = events.compactMap { if case .test(let result) = $0 { result } else { nil } }
+    #expect(results.map(\.outcome) == [.failed])
+    #expect(results[0].error?.why.contains("the test took longer than") == true)
+    #expect(results[0].duration < .seconds(10))
+    let ends = events.compactMap { if case .fileEnd(let end) = $0 { end } else { nil } }
+    #expect(ends.map { $0.error?.why } == [nil])
+  }
+
+  @Test func reportsContainNoCredentialsOfACall() {
+    let words = [
+      "--descriptor-set", directory.write("set", ShopSchema.bytes), "-u", "ada:hunter2-a",
+      "-H", "@\(directory.write("headers", "x-api-key: hunter2-b".utf8))",
+      "--netrc-file", directory.write("netrc", "machine x login ada password hunter2-c".utf8),
+    ]
+    // The values of HTTP Basic are base64.
+    let secrets = ["YWRhOmh1bnRlcjItYQ==", "hunter2-b", "YWRhOmh1bnRlcjItYw=="]
+    let events = events(
+      "target http://x\ntest a\ncall Place\nexpect .id == \"\(secrets.joined(separator: " "))\"\n", words,
+      mock: #"{"method":"shop.Orders/Place","response":{"message":{"id":"b"}}}"#)
+    let results = events.compactMap { if case .test(let result) = $0 { result } else { nil } }
+    let checks = results.flatMap(\.steps).flatMap(\.failures).map(\.check)
+    #expect(checks == [#".id == "[redacted] [redacted] [redacted]""#])
+  }
+
+  @Test func byteOrderMarkIsNoPartOfAFile() throws {
+    let path = directory.write("marked", "\u{FEFF}test a\n".utf8)
+    #expect(try SuitePath.read(path, named: path) == Array("test a\n".utf8))
+  }
+}
