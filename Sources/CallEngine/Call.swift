@@ -22,8 +22,6 @@ package final class Call {
   private let liveCalls: LiveCalls
   private var begin = MonotonicClock.now
   private var timer: EventLoop.TimerID?
-  /// The deadline of the call.
-  private(set) var deadline: MonotonicClock.Instant?
   /// The start from the caller, before interceptors.
   private var given: RequestStart?
   private var hasReportedStart = false
@@ -205,7 +203,6 @@ package final class Call {
   }
 
   private func keep(deadline: MonotonicClock.Instant?, _ limit: Duration) {
-    self.deadline = deadline
     keepTime(until: deadline) { [self] in
       exchange?.connectError(after: limit)
         ?? RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)

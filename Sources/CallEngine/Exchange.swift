@@ -39,7 +39,6 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var hasResponse = false
   private var begin = MonotonicClock.now
   private var deadline: MonotonicClock.Instant?
-  private var timer: EventLoop.TimerID?
   private var endTimer: EventLoop.TimerID?
   private var hasWholeRequest = false
   private var wantsResponse = true
@@ -66,7 +65,6 @@ final class Exchange: ChainTransport, TransferDelegate {
     begin = .now
     deadline = start.deadline
     state = .collecting(start)
-    keepTime()
     if isSentAsItComes { open() }
   }
 
@@ -143,15 +141,6 @@ final class Exchange: ChainTransport, TransferDelegate {
     chain.receive(.metrics(metrics))
   }
 
-  /// Schedules the timeout of the attempt, which fails alone if the call has more time.
-  private func keepTime() {
-    guard let deadline, call?.deadline.map({ deadline < $0 }) ?? true else { return }
-    let limit = (deadline - begin).roundedToMilliseconds
-    timer = loop.schedule(at: deadline) { [weak self] in
-      self?.fail(RPCError(.deadlineExceeded, "the attempt took longer than \(limit)", origin: .client))
-    }
-  }
-
   private var isSentAsItComes: Bool { request.method.kind.clientStreams && !request.isHeldUntilWhole }
 
   private func open() {
@@ -202,9 +191,7 @@ final class Exchange: ChainTransport, TransferDelegate {
     state = .ended
     call = nil
     diagnosis?.cancel()
-    if let timer { loop.cancel(timer) }
     if let endTimer { loop.cancel(endTimer) }
-    timer = nil
     endTimer = nil
   }
 

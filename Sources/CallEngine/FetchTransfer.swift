@@ -23,7 +23,10 @@ final class FetchTransfer: TransferDelegate {
   func start(on loop: EventLoop, options: ConnectionOptions, formerAddresses: [String] = []) {
     self.loop = loop
     do {
-      guard fetch.url.hasPrefix("https://") || fetch.url.hasPrefix("http://") else {
+      // libcurl would end the URL at a null byte.
+      guard fetch.url.hasPrefix("https://") || fetch.url.hasPrefix("http://"),
+        fetch.url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f })
+      else {
         throw RPCError(.invalidArgument, "\(fetch.url) is not an http(s) URL", origin: .client)
       }
       for field in fetch.headers.fields

@@ -97,20 +97,8 @@ struct Route {
   private func isProxied(_ origin: Origin) -> Bool {
     let proxy = options.proxy ?? variable("http_proxy") ?? variable("all_proxy") ?? variable("ALL_PROXY")
     guard let proxy, !proxy.isEmpty else { return false }
-    return !isExempt(origin.host)
-  }
-
-  /// Whether `no_proxy` exempts the host: all hosts, a host, or a domain. Networks are ignored: a misjudged
-  /// one could send credentials to a proxy.
-  private func isExempt(_ host: String) -> Bool {
-    guard let list = variable("no_proxy") ?? variable("NO_PROXY") else { return false }
-    if list == "*" { return true }
-    return list.lowercased().split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }).contains {
-      entry in
-      let isAddress = host.contains(":") || host.allSatisfy { $0 == "." || $0.isNumber }
-      let name = entry.hasPrefix("[") ? entry.dropFirst().prefix { $0 != "]" } : entry.drop { $0 == "." }
-      return !name.isEmpty && (host == name || !isAddress && host.hasSuffix(".\(name)"))
-    }
+    // A misjudged network could send credentials to a proxy.
+    return !ProxyExemption.exempts(origin.host, includesNetworks: false, environment: environment)
   }
 
   /// The value of a variable; nil if it is unset or empty, as for libcurl.

@@ -106,7 +106,7 @@ package enum BuiltIns {
   ) throws(ConfigurationError) -> any InterceptorFactory {
     guard let found = all.first(where: { $0.name == name }) else {
       throw ConfigurationError(
-        interceptor: name, reason: "no built-in interceptor has this name",
+        interceptor: InterceptorSpec.word(of: name), reason: "no built-in interceptor has this name",
         hint: correction(of: name).map { "did you mean \($0)?" }
           ?? "built-in: \(all.map(\.name).joined(separator: ", ")); load plugins with --plugin"
       )
@@ -120,9 +120,9 @@ package enum BuiltIns {
   }
 
   /// What was probably meant by a name: `retry` by `retries`, `retry,attempts=…` by `retry:attempts=3`, and
-  /// `record,file=…` by `record=c.rec`. Values may be secret.
+  /// `record,file=…` by `record=c.rec`.
   private static func correction(of name: String) -> String? {
-    let word = name.prefix { $0 != "=" && $0 != ":" }
+    let word = InterceptorSpec.word(of: name)
     let known = all.first { $0.name == word }
     guard word.utf8.count < name.utf8.count else {
       return all.first { name.hasPrefix($0.name.utf8.count > 4 ? $0.name.dropLast() : $0.name[...]) }?.name

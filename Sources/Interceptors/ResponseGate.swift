@@ -109,7 +109,8 @@ final class ResponseGate {
     messages = []
   }
 
-  private func stopTimer() {
+  /// Holds the start until `open` or `reset`, while the interceptor decides about the end.
+  func stopTimer() {
     if let timer { context.cancel(timer) }
     timer = nil
   }

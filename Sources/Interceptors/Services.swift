@@ -57,9 +57,14 @@ extension ValueSourceServices {
 package struct ServiceFailure: Error, Equatable, Sendable {
   /// The reason, in a few words.
   package var reason: String
+  /// Whether a file to be read does not exist; false for every other reason.
+  package var isMissing: Bool
 
   /// Makes a failure.
-  package init(_ reason: String) { self.reason = reason }
+  package init(_ reason: String, isMissing: Bool = false) {
+    self.reason = reason
+    self.isMissing = isMissing
+  }
 }
 
 /// A file open for writing. It is complete when it is closed.

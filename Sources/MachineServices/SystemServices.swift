@@ -20,7 +20,7 @@ package struct SystemValues: ValueSourceServices {
         path, limitBytes: holdsMessages ? FileContents.dataLimitBytes : FileContents.optionLimitBytes,
         waitLimit: waitLimit)
     } catch {
-      throw ServiceFailure(error.why)
+      throw ServiceFailure(error.why, isMissing: error.isMissing)
     }
   }
 

@@ -19,6 +19,13 @@ def test_ends_slow_calls(call, limits):
     assert re.search(r"deadline_exceeded \(4\): the call took longer than 0\.3\d* seconds", result.err)
 
 
+@pytest.mark.parametrize("attempts", ["retry", "hedge,methods=*"])
+def test_ends_attempts_that_an_interceptor_holds(call, attempts):
+    result = call(DELAY, *SLOW, "--use", attempts, "--use", "deadline,max=300ms", "--use", "fault,delay=60s")
+    assert (result.code, result.out) == (64 + 4, "")
+    assert "the attempt took longer than 0.3 seconds (held by fault at request_start)" in result.err
+
+
 @pytest.mark.parametrize(
     ("setting", "option", "seconds"),
     [

@@ -43,8 +43,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "missing name"), (",a=1", "missing name"), ("x,", "setting 1"), ("x,a", "setting 1"),
-    ("x,=1", "setting 1"),
+    ("", "missing name"), (",auth,bearer=S3CRET", "'': missing name"), ("x,", "setting 1"),
+    ("x,a", "setting 1"), ("x,=1", "setting 1"),
     ("x,priority=high", "priority: not a whole number"), ("x,methods=?", "methods: ?: none of"),
     ("x,a=@none", "a: no such file"),
     ("x,a=env:NONE", "a: the environment variable NONE"),

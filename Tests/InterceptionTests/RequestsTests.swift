@@ -59,6 +59,32 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "posted", "finish canceled"])
   }
 
+  @Test(arguments: [false, true])
+  func functionThatQueuesItselfForEverLetsTheLoopContinue(_ waitsForRoom: Bool) {
+    let probe = Probe("A", [.requestStart], journal)
+    let call = TestCall(.bidiStreaming, journal, [probe])
+    call.start()
+    var count = 0
+    func repeatForEver() {
+      count += 1
+      // More than one round of the loop allows; without a limit the test would not end.
+      guard count < 100_000 else { return }
+      if waitsForRoom {
+        probe.context?.whenResponseWanted(repeatForEver)
+      } else {
+        probe.context?.post(repeatForEver)
+      }
+    }
+    repeatForEver()
+    call.work()
+    let first = count
+    #expect((2..<1000).contains(first))
+    call.work()
+    #expect((first + 1..<2000).contains(count))
+    call.chain.cancel(RPCError(.deadlineExceeded, "late", origin: .client))
+    #expect(call.end?.code == .deadlineExceeded)
+  }
+
   @Test func postedWorkMayPostAgain() {
     let probe = Probe("A", [.requestStart], journal)
     let call = TestCall(.unary, journal, [probe])

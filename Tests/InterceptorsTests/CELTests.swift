@@ -139,6 +139,16 @@ import Testing
       "the time zone \"Europe/Berlin\" is not supported: use an offset such as +02:00"
     ),
     ("[[1]].unique()", "unique applies to lists of scalars"),
+    ("timestamp('9999-12-31T23:59:59Z') + duration('1s')", "the timestamp is out of range"),
+    ("timestamp('0001-01-01T00:00:00Z') - duration('1ns')", "the timestamp is out of range"),
+    ("duration('87660000h') + duration('1ns')", "the duration is out of range"),
+    ("-duration('87660000h') - duration('1ns')", "the duration is out of range"),
+    ("duration('87660001h')", "\"87660001h\" is not a value of the type duration"),
+    ("timestamp(253402300800)", "timestamp does not convert the value of the type int"),
+    (
+      "[duration('87660000h')]" + String(repeating: ".map(x, x + x)", count: 45),
+      "the duration is out of range"
+    ),
   ])
   func reportsErrorsOfEvaluation(_ expression: String, _ reason: String) {
     let problem = #expect(throws: RuleProblem.self) { try result(expression) }
@@ -185,6 +195,10 @@ import Testing
   @Test(arguments: [
     "this.sizes.map(a, this.sizes.map(b, this.sizes.map(c, this.sizes.map(d, this.sizes.map(e, a + b + c + d + e)))))",
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'.matches('(a?){400}b')",
+    // Each list contains the one before twice: few steps make it, and visiting its elements takes 2^60.
+    "size([[this]]" + String(repeating: ".map(x, [x, x])", count: 60) + ") > 0",
+    "[[this]]" + String(repeating: ".map(x, [x, x])", count: 60) + ".all(x, {x: 1, x: 2}.size() == 1)",
+    "['', '', '', '', '', '', '', ''].join('\(String(repeating: " ", count: 4000))')",
   ])
   func stopsAtBudget(_ expression: String) {
     let problem = #expect(throws: RuleProblem.self) { try result(expression, budget: 1000) }

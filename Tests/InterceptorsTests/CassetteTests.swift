@@ -65,6 +65,24 @@ import Testing
     #expect(lines.count == 10)
   }
 
+  @Test(arguments: ["record,append=true", "replay,miss=record"])
+  func cassetteThatCannotBeContinuedIsKept(_ use: String) throws {
+    services.files["c.rec"] = cassette([("a", "1")])
+    services.unreadableFiles = ["c.rec"]
+    let unreadable = #expect(throws: ConfigurationError.self) {
+      try services.registration("\(use),file=c.rec")
+    }
+    #expect(unreadable?.reason == "c.rec: input/output error")
+    #expect(services.files["c.rec"] == cassette([("a", "1")]))
+    services.unreadableFiles = []
+    services.files["c.rec"]?.removeLast()
+    let incomplete = #expect(throws: ConfigurationError.self) {
+      try services.registration("\(use),file=c.rec")
+    }
+    #expect(incomplete?.reason == "c.rec: the last line is incomplete")
+    #expect("\(services.files["c.rec"] ?? "")\n" == cassette([("a", "1")]))
+  }
+
   @Test func readsInterruptedRecording() throws {
     let call = try call(.bidiStreaming, "record,file=c.rec")
     call.start()
@@ -224,6 +242,7 @@ import Testing
     ("FIRST\n\n[]", "3: must be an object"),
     ("FIRST\n{\"event\":\"sent\"}", "2: call: missing"),
     ("FIRST\n{\"call\":\"1\",\"event\":\"sent\"}", "2: call: must be a whole number, at least 0"),
+    ("FIRST\n{\"call\":9223372036854775807}", "2: call: must be at most 9007199254740992"),
     ("FIRST\n{\"call\":1}", "2: event: missing"),
     (
       "FIRST\n{\"call\":1,\"event\":\"sent\"}",

@@ -53,6 +53,35 @@ import Testing
     #expect(call.sentStart?.deadline == call.clock.now + .seconds(10))
   }
 
+  /// A deadline after `retry` also ends an attempt that has not reached the transport.
+  @Test func endsAttemptThatIsHeld() throws {
+    let call = try call("retry", "deadline,max=300ms", "fault,delay=2s")
+    call.send("ping")
+    call.close()
+    call.clock.advance(by: .milliseconds(299))
+    #expect(call.end == nil)
+    call.clock.advance(by: .milliseconds(1))
+    #expect(call.end?.code == .deadlineExceeded)
+    #expect(
+      call.end?.error?.message == "the attempt took longer than 0.3 seconds (held by fault at request_start)")
+    #expect(call.wireStarts == 0)
+  }
+
+  @Test func endsEachAttemptAfterRetry() throws {
+    let call = try call("retry,attempts=2,initial=1,jitter=0,codes=deadline_exceeded", "deadline,max=10")
+    call.send("ping")
+    call.close()
+    call.clock.advance(by: .seconds(10))
+    #expect(call.cancelledAttempts == [1])
+    call.clock.advance(by: .seconds(1))
+    #expect(call.wireStarts == 2 && call.end == nil)
+    call.receiveHeaders()
+    call.receive("pong")
+    call.receiveEnd()
+    #expect(call.end?.code == .ok)
+    #expect(call.clock.timerCount == 0)
+  }
+
   // MARK: Idle streams
 
   @Test(arguments: [CallKind.serverStreaming, .bidiStreaming])

@@ -171,6 +171,8 @@ import Testing
     ("header,response-set=a", "header: response-set: the value is not of the form NAME:VALUE"),
     ("header,trailer-remove=", "header: trailer-remove: the value is not a valid header name"),
     ("header,timeout=x", "header: timeout: must be a duration such as 1.5, 250ms, 2m"),
+    ("auth:bearer=S3CRET", "auth: no built-in interceptor has this name"),
+    ("auth:bearer=S3CRET,x", "auth: setting 1 is not of the form KEY=VALUE"),
     ("nonsense", "nonsense: no built-in interceptor has this name"),
   ])
   func invalidConfigurationNamesKey(_ text: String, _ message: String) {

@@ -88,6 +88,17 @@ import Testing
         """)
   }
 
+  @Test func countsOfInterceptorsAreLimited() {
+    var statistics = CallStatistics(expectedInterval: .zero)
+    var metrics = CallMetrics()
+    metrics.attempts = .max
+    metrics.sentBytes = .max
+    let method = MethodName(service: "test.Echo", method: "Say")
+    for _ in 1...2 { statistics.count(method, .grpc, .ok, .zero, metrics) }
+    #expect(statistics.series.map(\.attempts) == [.max])
+    #expect(MetricsTable.text(statistics).contains("9223372037 GB"))
+  }
+
   @Test func nothingIsReportedWithoutCalls() throws {
     #expect(try report("metrics", []) == "")
     #expect(try report("metrics,format=prometheus,file=f", [], file: "f") == "")

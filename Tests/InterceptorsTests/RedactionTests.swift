@@ -44,6 +44,18 @@ import Testing
     #expect(try String(decoding: message.json(), as: UTF8.self) == shown)
   }
 
+  @Test func hidesFieldsOfMapsWithoutJSONForm() throws {
+    // Of two values, the second has no JSON form.
+    let secret: [UInt8] = [0x0A, 8, 0x0A, 1, 0x61, 0x12, 3, 0x1A, 1, 0x78]
+    let infinity: [UInt8] = [0x0A, 14, 0x0A, 1, 0x62, 0x12, 9, 0x11, 0, 0, 0, 0, 0, 0, 0xF0, 0x7F]
+    let type = DescriptorMessages.type("google.protobuf.Struct")
+    let message = try Message(type, serialized: secret + infinity)
+    #expect(throws: (any Error).self) { try message.json() }
+    let redaction = Redaction(names: [], fields: [try RedactedField("fields.string_value")])
+    let path = try FieldPath("fields[\"a\"].string_value")
+    #expect(try redaction.redacted(message).value(at: path) == .string(Redaction.placeholder))
+  }
+
   @Test(arguments: [
     (0, "1970-01-01T00:00:00.000Z"), (1_709_164_800_123_456_789, "2024-02-29T00:00:00.123Z"),
     (-1, "1969-12-31T23:59:59.999Z"), (4_102_444_799_999_000_000, "2099-12-31T23:59:59.999Z"),

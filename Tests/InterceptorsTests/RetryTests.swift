@@ -172,6 +172,21 @@ import Testing
     #expect(attempts(call) == 4)
   }
 
+  @Test func pushbackAppliesToCallsThatDoNotMeetUntil() throws {
+    let text = "retry,until=code=ok,initial=1,jitter=0"
+    let later = try call(text)
+    fail(later, trailers: [("grpc-retry-pushback-ms", "7000")])
+    later.clock.advance(by: .seconds(6))
+    #expect(attempts(later) == 1)
+    later.clock.advance(by: .seconds(1))
+    #expect(attempts(later) == 2)
+    let refused = try call(text)
+    fail(refused, trailers: [("grpc-retry-pushback-ms", "-1")])
+    refused.clock.advance(by: .seconds(60))
+    #expect(attempts(refused) == 1)
+    #expect(refused.end?.error?.message.hasSuffix("; not repeated: the server refused retries") == true)
+  }
+
   @Test func pushbackDoesNotMakeStatusRetryable() throws {
     let call = try call("retry")
     fail(

@@ -7,6 +7,8 @@ import InterceptionSupport
 final class TestServices: InterceptorServices, @unchecked Sendable {
   var files: [String: String] = [:]
   var variables: [String: String] = [:]
+  /// The files that exist and cannot be read.
+  var unreadableFiles: Set<String> = []
   /// The output of commands, by command line.
   var commands: [String: Result<String, ServiceFailure>] = [:]
   private(set) var commandsRun: [String] = []
@@ -21,7 +23,10 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   let reports = ReportFiles()
 
   func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
-    guard let content = files[path] else { throw ServiceFailure("no such file or directory") }
+    if unreadableFiles.contains(path) { throw ServiceFailure("input/output error") }
+    guard let content = files[path] else {
+      throw ServiceFailure("no such file or directory", isMissing: true)
+    }
     return Array(content.utf8)
   }
 

@@ -64,6 +64,16 @@ import Testing
     #expect(error?.reason.contains(why) == true, "\(error?.reason ?? "")")
   }
 
+  /// The limit of steps does not stop repetitions of parts without steps.
+  @Test(arguments: [
+    "((((){20000}){20000}){20000})", "(((a{0}){20000}){20000}){20000}", "(?:((?:|){20000}()){0,20000}b){0}",
+    "(((?:()*()+){20000,}){0,20000}){20000}",
+  ])
+  func compilesRepetitionsOfEmptyParts(_ pattern: String) throws {
+    #expect(try TextPattern("^x\(pattern)y$").isFound(in: "xy"))
+    #expect(try !TextPattern("^x\(pattern)y$").isFound(in: "xay"))
+  }
+
   /// Backtracking engines need time that doubles with each character here.
   @Test(arguments: [#"^(\w+\s?)*$"#, "^(a|aa)+$", "^(a*)*$", "(a?){40}a{40}$"])
   func takesLinearTime(_ pattern: String) throws {

@@ -212,6 +212,7 @@ final class Attempts: AttemptsTransport {
     private(set) var wantsInput = true
     /// Whether an interceptor of the attempt may retry, so that its own attempts are reported.
     private var hasInnerAttempts = false
+    private var deadline = AttemptDeadline()
 
     init(_ chain: Chain, _ attempts: Attempts, offset: Duration) {
       self.chain = chain
@@ -224,8 +225,11 @@ final class Attempts: AttemptsTransport {
 
     func receive(_ event: CallEvent<Payload>) {
       guard case .metrics(let own) = event else {
-        if case .responseEnd(let end) = event, !hasInnerAttempts, let attempts, attempts.current === self {
-          attempts.report(end.error, peer: chain.peer)
+        if case .responseEnd(let end) = event {
+          deadline.set(nil, of: chain)
+          if !hasInnerAttempts, let attempts, attempts.current === self {
+            attempts.report(end.error, peer: chain.peer)
+          }
         }
         upper?.receive(event)
         return
@@ -235,6 +239,7 @@ final class Attempts: AttemptsTransport {
       if let attempts, attempts.current !== self { attempts.usage.add(metrics) }
     }
     func receive(message: RawSpan) { upper?.receive(message: message) }
+    func deadlineChanged(to instant: MonotonicClock.Instant?) { deadline.set(instant, of: chain) }
     func finished(_ outcome: Outcome) {
       isFinished = true
       guard let attempts, attempts.current === self, attempts.isMeasureRequested else { return }

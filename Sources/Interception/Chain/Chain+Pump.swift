@@ -3,6 +3,10 @@ import RPCProtocols
 // The pump: one loop that executes commands and moves values, one at a time and each as far as it goes. Commands that
 // callbacks give while it runs are queued, so no callback makes it recurse.
 extension Chain {
+  /// How many functions of interceptors run in one round of the loop: each may queue itself again, and the loop has
+  /// timers, signals and other calls to serve.
+  static let runsPerRound = 100
+
   /// Queues a value that enters the chain: a part of the request above, a part of the response below.
   func enter(_ item: Item) {
     inputs.append(item)
@@ -15,17 +19,28 @@ extension Chain {
     guard !isPumping else { return }
     isPumping = true
     sink.enter()
+    runsLeft = Self.runsPerRound
     while step() {}
     sink.leave()
     isPumping = false
+    guard runsLeft == 0, !isPumpPosted, !progress.isFinished else { return }
+    isPumpPosted = true
+    sink.postPump()
   }
 
-  /// Does one step; returns false if nothing is left to do. Commands come first, then the node marked first, then the
-  /// input that has waited longest.
+  /// Continues after the functions of the round before.
+  func continuePump() {
+    isPumpPosted = false
+    pump()
+  }
+
+  /// Does one step; returns false if nothing is left to do in this round of the loop. Commands come first, then the node
+  /// marked first, then the input that has waited longest.
   private func step() -> Bool {
     takeCommands()
     if let command = commandQueue.popFirst() {
       execute(command)
+      return runsLeft > 0
     } else if let (node, pipeline) = dirtyNodes.popFirst() {
       node.isDirty = false
       drain(node, of: pipeline)
@@ -72,7 +87,9 @@ extension Chain {
       isReadingVerdict = false
     case .injected(let tokenID, let message): putHere(message, before: tokenID)
     case .inject(let handle, let isRequest, let message): inject(message, by: handle, isRequest: isRequest)
-    case .run(let body): body(self)
+    case .run(let body):
+      runsLeft -= 1
+      body(self)
     case .cancel(let error): perform(.cancel(error))
     case .ending(let ending):
       pendingEndings -= 1

@@ -42,6 +42,10 @@ package final class Chain: ResponseReceiver {
 
   // Work for `pump`, which takes it from here so that nothing recurses.
   var isPumping = false
+  /// How many functions the pump may still run in this round of the loop.
+  var runsLeft = 0
+  /// Whether the pump is to continue in the next round of the loop.
+  var isPumpPosted = false
   var inputs = Queue<Item>()
   /// What interceptors run when a direction takes more.
   var roomWaiters: (request: [() -> Void], response: [() -> Void]) = ([], [])

@@ -300,6 +300,7 @@ final class HedgedAttempts: AttemptsTransport {
     private(set) var wantsInput = true
     /// Whether an interceptor of the attempt may retry, so that its own attempts are reported.
     private(set) var hasInnerAttempts = false
+    private var deadline = AttemptDeadline()
 
     init(_ chain: Chain, _ hedged: HedgedAttempts, number: Int, wait: Duration?, offset: Duration) {
       self.chain = chain
@@ -325,11 +326,14 @@ final class HedgedAttempts: AttemptsTransport {
     func receive(_ event: CallEvent<Payload>) {
       switch event {
       case .metrics(let own): metrics = own.counted(from: offset)
-      case .responseEnd(let end): hedged?.receive(end, by: self)
+      case .responseEnd(let end):
+        deadline.set(nil, of: chain)
+        hedged?.receive(end, by: self)
       default: hedged?.receive(event, by: self)
       }
     }
     func receive(message: RawSpan) { hedged?.receive(message: message, by: self) }
+    func deadlineChanged(to instant: MonotonicClock.Instant?) { deadline.set(instant, of: chain) }
     func finished(_ outcome: Outcome) {
       isFinished = true
       if let hedged, hedged.isMeasureRequested, hedged.chosen === self { hedged.reportMetrics() }

@@ -90,9 +90,13 @@ struct AttemptUsage {
     return metrics
   }
 
-  /// Interceptors may have set any number.
-  private static func sum(_ one: Int, _ other: Int) -> Int {
-    let (sum, overflow) = one.addingReportingOverflow(other)
+  private static func sum(_ one: Int, _ other: Int) -> Int { one.saturatingSum(other) }
+}
+
+extension Int {
+  /// The sum, at most the highest number: interceptors may set any number in metrics.
+  package func saturatingSum(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? .max : sum
   }
 }

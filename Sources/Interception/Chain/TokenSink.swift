@@ -181,6 +181,11 @@ final class TokenSink: @unchecked Sendable {
     if isFirst { postToLoop { self.chain?.processCommands() } }
   }
 
+  /// Lets the chain continue in the next round of the loop.
+  func postPump() {
+    postToLoop { self.chain?.continuePump() }
+  }
+
   /// Whether other threads have given commands.
   var hasCommands: Bool { hasCommandsHint.load(ordering: .relaxed) }
 

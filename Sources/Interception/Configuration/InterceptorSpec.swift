@@ -43,13 +43,20 @@ package struct InterceptorSpec: Sendable, Equatable {
   ) throws(ConfigurationError) {
     var parts = Self.split(text)
     self.init(name: parts.removeFirst())
-    guard !name.isEmpty else { throw ConfigurationError(interceptor: "'\(text)'", reason: "missing name") }
+    // The rest of the text may contain a secret.
+    guard !name.isEmpty else { throw ConfigurationError(interceptor: "''", reason: "missing name") }
+    let shown = Self.word(of: name)
     for (index, part) in parts.enumerated() {
       // A blank after the comma is not part of the key.
       let part = String(part.drop { $0 == " " })
-      settings.append(try Self.setting(part, number: index + 1, of: name, sources, example: example))
+      settings.append(try Self.setting(part, number: index + 1, of: shown, sources, example: example))
     }
-    try common.take(from: &settings, of: name, ownKeys: nil)
+    try common.take(from: &settings, of: shown, ownKeys: nil)
+  }
+
+  /// The part of a name that errors show. The rest of a mistyped one, such as `auth:bearer=…`, may be a secret.
+  package static func word(of name: String) -> String {
+    String(name.prefix { $0 != "=" && $0 != ":" && $0 != "," })
   }
 
   /// Takes the settings that the chain interprets out of `settings`, as soon as the interceptor's own keys are known.
@@ -57,7 +64,7 @@ package struct InterceptorSpec: Sendable, Equatable {
   /// - Parameter ownKeys: The keys of the interceptor, which are not the chain's, except with the prefix `chain-`.
   /// - Throws: An error that names the interceptor and the key, and never contains a value.
   package mutating func takeCommonSettings(ownKeys: Set<String>) throws(ConfigurationError) {
-    try common.take(from: &settings, of: name, ownKeys: ownKeys)
+    try common.take(from: &settings, of: Self.word(of: name), ownKeys: ownKeys)
   }
 
   private static func setting(

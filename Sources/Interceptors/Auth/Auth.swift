@@ -120,6 +120,8 @@ final class Auth: StagedInterceptor {
       return token.proceed(end)
     }
     hasRenewed = true
+    // Fetching the token may take longer than the gate waits.
+    gate.stopTimer()
     heldEnd = end
     endToken = consume token
     ticket = obtain(from: store, replacing: used) { $0.endResumed($1) }

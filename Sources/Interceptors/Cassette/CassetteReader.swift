@@ -1,3 +1,4 @@
+import Interception
 import Protobuf
 import RPCProtocols
 
@@ -9,6 +10,8 @@ struct CassetteReader {
   private var byNumber: [Int: Int] = [:]
   /// The highest number of a call.
   private var lastNumber = 0
+  /// The highest valid number of a call: that which every JSON parser reads exactly.
+  private static let highestNumber = 1 << 53
 
   /// Reads a file's calls, in the order of their starts, and their highest number.
   static func read(
@@ -17,6 +20,30 @@ struct CassetteReader {
     var reader = CassetteReader(file: file)
     try reader.read(content)
     return (reader.calls, reader.lastNumber)
+  }
+
+  /// Reads a file to which calls are to be added; nil if it is missing or empty.
+  static func readToContinue(
+    _ path: String, _ settings: SettingsReader, _ services: any InterceptorServices
+  ) throws(ConfigurationError) -> (calls: [RecordedCall], lastNumber: Int)? {
+    let content: [UInt8]
+    do throws(ServiceFailure) {
+      content = try services.contents(ofFile: path, holdsMessages: true)
+    } catch {
+      // A file that exists and cannot be read must not be replaced.
+      if error.isMissing { return nil }
+      throw settings.error("file", "\(path): \(error.reason)")
+    }
+    guard let last = content.last else { return nil }
+    do throws(DocumentError) {
+      let found = try read(content, file: path)
+      guard last == UInt8(ascii: "\n") else {
+        throw DocumentError(file: path, line: nil, reason: "the last line is incomplete")
+      }
+      return found
+    } catch {
+      throw settings.error("file", error.description)
+    }
   }
 
   private init(file: String) { self.file = file }
@@ -56,6 +83,10 @@ struct CassetteReader {
   private mutating func add(_ json: JSONValue, _ place: DocumentPlace) throws(FormatError) {
     let object = try ObjectReader(json, keys: nil)
     guard let number = try object.integer("call") else { throw object.error("call", "missing") }
+    // Further calls have higher numbers.
+    guard number <= Self.highestNumber else {
+      throw object.error("call", "must be at most \(Self.highestNumber)")
+    }
     guard let event = try object.string("event") else { throw object.error("event", "missing") }
     if event == "start" {
       guard let name = try object.string("method").flatMap({ MethodName($0) }) else {

@@ -21,21 +21,10 @@ struct RecordFactory: InterceptorFactory {
     }
     let redaction = try settings.redaction()
     let isAppending = try settings.flag("append") ?? false
-    // A missing file is created.
-    var existing: Int?
-    if isAppending, let content = try? services.contents(ofFile: path, holdsMessages: true), !content.isEmpty
-    {
-      do {
-        existing = try CassetteReader.read(content, file: path).lastNumber
-      } catch {
-        throw settings.error("file", error.description)
-      }
-      guard content.last == UInt8(ascii: "\n") else {
-        throw settings.error("file", "\(path): the last line is incomplete")
-      }
-    }
+    let existing = isAppending ? try CassetteReader.readToContinue(path, settings, services) : nil
     do {
-      writer = try CassetteWriter(path, goingOnAfter: existing, redaction: redaction, services: services)
+      writer = try CassetteWriter(
+        path, goingOnAfter: existing?.lastNumber, redaction: redaction, services: services)
     } catch {
       throw settings.error("file", "\(path): \(error.reason)")
     }

@@ -53,24 +53,17 @@ final class ReplayFactory: InterceptorFactory {
       throw settings.error("file", "missing value")
     }
     self.path = path
-    let content = try Self.content(of: path, settings, services, isOptional: miss == .record)
-    var read: (calls: [RecordedCall], lastNumber: Int)?
-    if !content.isEmpty || miss != .record {
-      do {
-        read = try CassetteReader.read(content, file: path)
-      } catch {
-        throw settings.error("file", error.description)
-      }
-    }
-    calls = read?.calls ?? []
     used = Locked([])
     guard miss == .record else {
+      calls = try Self.calls(of: path, settings, services)
       writer = nil
       return
     }
+    let existing = try CassetteReader.readToContinue(path, settings, services)
+    calls = existing?.calls ?? []
     do {
       writer = try CassetteWriter(
-        path, goingOnAfter: read?.lastNumber, redaction: redaction, services: services)
+        path, goingOnAfter: existing?.lastNumber, redaction: redaction, services: services)
     } catch {
       throw settings.error("file", "\(path): \(error.reason)")
     }
@@ -96,16 +89,20 @@ final class ReplayFactory: InterceptorFactory {
     return fields
   }
 
-  private static func content(
-    of path: String, _ settings: SettingsReader, _ services: any InterceptorServices, isOptional: Bool
-  ) throws(ConfigurationError) -> [UInt8] {
+  private static func calls(
+    of path: String, _ settings: SettingsReader, _ services: any InterceptorServices
+  ) throws(ConfigurationError) -> [RecordedCall] {
+    let content: [UInt8]
     do {
-      return try services.contents(ofFile: path, holdsMessages: true)
+      content = try services.contents(ofFile: path, holdsMessages: true)
     } catch {
-      // A cassette to be recorded may be missing.
-      if isOptional { return [] }
       throw settings.error(
         "file", "\(path): \(error.reason)", hint: "record a cassette with --use record,file=FILE")
+    }
+    do {
+      return try CassetteReader.read(content, file: path).calls
+    } catch {
+      throw settings.error("file", error.description)
     }
   }
 

@@ -6,6 +6,9 @@ indirect enum PatternNode {
   case either([PatternNode])
   /// A repetition with a minimum, and a maximum or none.
   case repeated(PatternNode, least: Int, most: Int?)
+
+  /// Whether it is compiled to no steps. It then matches the empty text.
+  fileprivate var isEmpty: Bool { if case .sequence(let parts) = self { parts.isEmpty } else { false } }
 }
 
 /// Parses a regular expression in RE2's syntax: Perl's without the parts that need more than linear time
@@ -96,9 +99,11 @@ struct PatternParser {
     var parts: [PatternNode] = []
     while let scalar = next, scalar != "|", scalar != ")" {
       guard let part = try part() else { continue }
-      parts.append(try repetition(of: part))
+      let repeated = try repetition(of: part)
+      // The compiler's limit counts steps, and so each part must have some.
+      if !repeated.isEmpty { parts.append(repeated) }
     }
-    return .sequence(parts)
+    return parts.count == 1 ? parts[0] : .sequence(parts)
   }
 
   /// Parses a part that a repetition may follow; nil for flags.
@@ -172,7 +177,7 @@ struct PatternParser {
     guard try bounds() == nil else {
       throw ConditionError("possessive and nested repetitions are not supported")
     }
-    return .repeated(part, least: least, most: most)
+    return part.isEmpty || most == 0 ? .sequence([]) : .repeated(part, least: least, most: most)
   }
 
   private mutating func bounds() throws(ConditionError) -> (least: Int, most: Int?)? {

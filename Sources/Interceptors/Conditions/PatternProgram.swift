@@ -134,7 +134,7 @@ struct PatternProgram {
           switch steps[index] {
           case .match: return true
           case .scalar(let set):
-            budget -= set.ranges.count
+            budget -= set.ranges.count + set.kinds.count
             current.append(index)
           case .jump(let target): pending.append(target)
           case .split(let one, let other):

@@ -131,7 +131,8 @@ struct FieldTargets: Sendable {
     return found
   }
 
-  private static func subscripts(
+  /// The subscripts of all elements of a list or map. The last element of a list comes first.
+  static func subscripts(
     of path: FieldPath, _ message: Message
   ) throws(FieldPathError) -> [FieldPath.Subscript] {
     guard try message.type.field(at: path).isMap else {

@@ -125,7 +125,7 @@ final class Log: StagedInterceptor {
     do {
       try writer.write(LogEvent(time: now, elapsed: .nanoseconds(lastTime), event: event))
     } catch {
-      if !hasFailed { context.log(.error, "cannot write the log: \(error.reason)") }
+      if !hasFailed { context.log(.error, "cannot write \(options.destination): \(error.reason)") }
       hasFailed = true
     }
   }

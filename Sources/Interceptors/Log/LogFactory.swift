@@ -34,11 +34,12 @@ struct LogFactory: CollectingFactory {
     self.services = services
     name = settings.interceptor
     let format = try settings.choice("format", Format.self) ?? .human
+    let path = settings.text("file") ?? "-"
     options = LogOptions(
+      destination: path == "-" ? "the log" : path,
       redaction: try settings.redaction(), bodies: try settings.flag("bodies") ?? false,
       maxBodyBytes: try settings.integer("max-body", in: 1...(64 << 20)) ?? 16_384)
     let isAppending = try settings.flag("append") ?? false
-    let path = settings.text("file") ?? "-"
     guard !path.isEmpty else { throw settings.error("file", "must be a file name") }
     do throws(ServiceFailure) {
       guard format == .har else {
@@ -79,6 +80,8 @@ struct LogFactory: CollectingFactory {
 
 /// What to log, and how much of it.
 struct LogOptions: Sendable {
+  /// The name of the file for errors.
+  let destination: String
   let redaction: Redaction
   let bodies: Bool
   let maxBodyBytes: Int

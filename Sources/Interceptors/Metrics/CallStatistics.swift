@@ -1,3 +1,4 @@
+import Interception
 import RPCProtocols
 
 /// What is counted of the calls of one method that ended with one status.
@@ -27,11 +28,11 @@ final class CallSeries {
   /// Counts a call.
   fileprivate func count(_ latency: Duration, _ metrics: CallMetrics, expectedInterval: Duration) {
     calls += 1
-    attempts += metrics.attempts
-    sentMessages += metrics.sentMessages
-    receivedMessages += metrics.receivedMessages
-    sentBytes += metrics.sentBytes
-    receivedBytes += metrics.receivedBytes
+    attempts = attempts.saturatingSum(metrics.attempts)
+    sentMessages = sentMessages.saturatingSum(metrics.sentMessages)
+    receivedMessages = receivedMessages.saturatingSum(metrics.receivedMessages)
+    sentBytes = sentBytes.saturatingSum(metrics.sentBytes)
+    receivedBytes = receivedBytes.saturatingSum(metrics.receivedBytes)
     totalLatency += latency
     latencies.count(latency)
     corrected?.count(latency, expectedInterval: expectedInterval)

@@ -53,7 +53,7 @@ enum MetricsTable {
       index += 1
     }
     let whole = number / size
-    guard size > 1, whole < 100 else { return "\((number + size / 2) / size) \(units[index])" }
+    guard size > 1, whole < 100 else { return "\(whole + (number % size + size / 2) / size) \(units[index])" }
     let factor = whole < 10 ? 100 : 10
     let rounded = whole * factor + (number % size * factor + size / 2) / size
     // The digits after the point, with their leading zeros.

@@ -67,11 +67,11 @@ final class Retry: StagedInterceptor {
     guard !token.isVoid else { return token.proceed(end) }
     let pushback = RetryPushback(of: end, heldHeaders: gate.heldHeaders)
     count(end, pushback)
-    if let polling, polling.applies(to: end) { return poll(end, polling, token) }
+    if let polling, polling.applies(to: end) { return poll(end, pushback, polling, token) }
     guard let error = end.error, error.isRepeatable, policy.codes.contains(error.code) else {
       return letGo(end, token)
     }
-    if let reason = reasonToGiveUp(error, pushback, canRetry: token.canRetry) {
+    if let reason = reasonToGiveUp(pushback, canRetry: token.canRetry) {
       context.log(.info, "\(described(error)); not retried: \(reason)")
       return letGo(end, token)
     }
@@ -120,7 +120,8 @@ final class Retry: StagedInterceptor {
   }
 
   private func poll(
-    _ end: ResponseEnd, _ polling: Polling, _ token: consuming ResponseToken<ResponseEnd>
+    _ end: ResponseEnd, _ pushback: RetryPushback?, _ polling: Polling,
+    _ token: consuming ResponseToken<ResponseEnd>
   ) {
     let failures = polling.progress.failures(end)
     guard !failures.isEmpty else {
@@ -136,7 +137,11 @@ final class Retry: StagedInterceptor {
     guard token.canRetry else {
       return token.fail(unmet("\(failure); not repeated: the request is larger than the buffer"))
     }
-    let delay = nextBackoff()
+    // A successful response has no directions for retries.
+    if end.error != nil, let reason = reasonToGiveUp(pushback, canRetry: true) {
+      return token.fail(unmet("\(failure); not repeated: \(reason)"))
+    }
+    let delay = end.error.map { self.delay(pushback, $0) } ?? nextBackoff()
     guard !isTooLate(delay) else { return token.fail(unmet("\(failure), \(limitText)")) }
     context.log(.info, "attempt \(attempt): \(failure); repeating in \(Self.text(delay))")
     prepareNextAttempt()
@@ -161,7 +166,7 @@ final class Retry: StagedInterceptor {
 
   // MARK: - Deciding
 
-  private func reasonToGiveUp(_ error: RPCError, _ pushback: RetryPushback?, canRetry: Bool) -> String? {
+  private func reasonToGiveUp(_ pushback: RetryPushback?, canRetry: Bool) -> String? {
     if let limit = policy.attempts, attempt >= limit { return "no attempts left" }
     if pushback == .refused { return "the server refused retries" }
     if !canRetry { return "the response has started, or the request is larger than the buffer" }

@@ -25,44 +25,36 @@ struct RedactedField: Sendable {
 
   /// Replaces strings by a placeholder, and clears other values. A message without the field is unchanged.
   func redact(_ message: inout Message) {
-    redact(&message, at: [], names[...])
-  }
-
-  private func redact(_ message: inout Message, at steps: [FieldPath.Step], _ names: ArraySlice<String>) {
-    guard let name = names.first, let path = try? FieldPath(steps: steps + [.field(name)]),
-      let field = Self.field(path, in: message)
-    else { return }
-    let rest = names.dropFirst()
-    guard !rest.isEmpty else { return Self.hide(path, field, in: &message) }
-    guard (try? message.has(path)) == true else { return }
-    guard field.isRepeated else { return redact(&message, at: path.steps, rest) }
-    for key in Self.keys(path, field, in: message) {
-      redact(&message, at: path.steps + [.subscripted(key)], rest)
-    }
-  }
-
-  private static func hide(_ path: FieldPath, _ field: Field, in message: inout Message) {
-    guard (try? message.has(path)) == true else { return }
-    let isText = field.kind == .string && !field.isRepeated
     do {
-      if isText {
-        try message.set(.string(Redaction.placeholder), at: path)
-      } else {
-        try message.clear(at: path)
-      }
+      try redact(&message, at: [], names[...])
     } catch {
       // An empty message is better than a leaked secret.
       message = Message(message.type)
     }
   }
 
-  private static func keys(
-    _ path: FieldPath, _ field: Field, in message: Message
-  ) -> [FieldPath.Subscript] {
-    guard field.isMap else { return (0..<((try? message.length(path)) ?? 0)).map { .integer(Int64($0)) } }
-    guard let json = try? message.json(at: path), case .object(let members)? = try? JSONValue(parsing: json)
-    else { return [] }
-    return members.map { FieldPath.Subscript($0.name, keyOf: field) }
+  private func redact(
+    _ message: inout Message, at steps: [FieldPath.Step], _ names: ArraySlice<String>
+  ) throws(FieldPathError) {
+    guard let name = names.first else { return }
+    let path = try FieldPath(steps: steps + [.field(name)])
+    guard let field = Self.field(path, in: message), try message.has(path) else { return }
+    let rest = names.dropFirst()
+    guard !rest.isEmpty else { return try Self.hide(path, field, in: &message) }
+    guard field.isRepeated else { return try redact(&message, at: path.steps, rest) }
+    for element in try FieldTargets.subscripts(of: path, message) {
+      try redact(&message, at: path.steps + [.subscripted(element)], rest)
+    }
+  }
+
+  private static func hide(
+    _ path: FieldPath, _ field: Field, in message: inout Message
+  ) throws(FieldPathError) {
+    if field.kind == .string, !field.isRepeated {
+      try message.set(.string(Redaction.placeholder), at: path)
+    } else {
+      try message.clear(at: path)
+    }
   }
 
   private static func field(_ path: FieldPath, in message: Message) -> Field? {

@@ -17,16 +17,33 @@ enum CELArithmetic {
     case (.bytes(let one), .bytes(let other)) where name == "+": return .bytes(one + other)
     case (.list(let one), .list(let other)) where name == "+": return .list(one + other)
     case (.timestamp(let time), .duration(let distance)):
-      if name == "+" { return .timestamp(time + distance) }
-      if name == "-" { return .timestamp(time - distance) }
-    case (.duration(let distance), .timestamp(let time)) where name == "+": return .timestamp(time + distance)
-    case (.timestamp(let one), .timestamp(let other)) where name == "-": return .duration(one - other)
+      if name == "+" { return try timestamp(time + distance) }
+      if name == "-" { return try timestamp(time - distance) }
+    case (.duration(let distance), .timestamp(let time)) where name == "+":
+      return try timestamp(time + distance)
+    case (.timestamp(let one), .timestamp(let other)) where name == "-": return try duration(one - other)
     case (.duration(let one), .duration(let other)):
-      if name == "+" { return .duration(one + other) }
-      if name == "-" { return .duration(one - other) }
+      if name == "+" { return try duration(one + other) }
+      if name == "-" { return try duration(one - other) }
     default: break
     }
     throw CELFunctions.mismatch(name, [one, other])
+  }
+
+  // Times of messages have 64 bits of seconds, and results are in range, so that sums of 128 bits cannot overflow.
+
+  private static func timestamp(_ time: Int128) throws(RuleProblem) -> CELValue {
+    guard let value = CELValue.timestamp(inRange: time) else {
+      throw RuleProblem("the timestamp is out of range")
+    }
+    return value
+  }
+
+  private static func duration(_ time: Int128) throws(RuleProblem) -> CELValue {
+    guard let value = CELValue.duration(inRange: time) else {
+      throw RuleProblem("the duration is out of range")
+    }
+    return value
   }
 
   private static func integer<Number: FixedWidthInteger>(

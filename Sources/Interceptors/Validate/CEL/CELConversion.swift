@@ -44,8 +44,8 @@ enum CELConversion {
     case ("string", .bool), ("string", .int), ("string", .uint), ("string", .double), ("string", .timestamp),
       ("string", .duration):
       return (try? CELFormat.text(value)).map { .string($0) }
-    case ("duration", .string(let text)): return duration(text).map { .duration($0) }
-    case ("timestamp", .int(let seconds)): return .timestamp(Int128(seconds) * 1_000_000_000)
+    case ("duration", .string(let text)): return duration(text).flatMap { .duration(inRange: $0) }
+    case ("timestamp", .int(let seconds)): return .timestamp(inRange: Int128(seconds) * 1_000_000_000)
     case ("timestamp", .string(let text)):
       guard let type = WellKnownMessages.type("google.protobuf.Timestamp"),
         let message = try? Message(type, json: Array(JSONValue.quoted(text).utf8)),

@@ -21,14 +21,8 @@ struct CELEvaluator {
     return try evaluator.value(node)
   }
 
-  /// Subtracts from the budget.
-  private mutating func spend(_ steps: Int) throws(RuleProblem) {
-    run.budget -= steps
-    guard run.budget > 0 else { throw RuleProblem("the expression takes too long") }
-  }
-
   private mutating func value(_ node: CELNode) throws(RuleProblem) -> CELValue {
-    try spend(1)
+    try run.spend(1)
     switch node {
     case .literal(let value): return value
     case .variable(let index): return variables[index]
@@ -42,8 +36,9 @@ struct CELEvaluator {
       var entries: [(key: CELValue, value: CELValue)] = []
       for (keyNode, valueNode) in nodes {
         let key = try value(keyNode)
-        try spend(entries.count)
-        guard CELValue.find(key, in: entries) == nil else { throw RuleProblem("a key of a map is repeated") }
+        guard try CELValue.find(key, in: entries, &run) == nil else {
+          throw RuleProblem("a key of a map is repeated")
+        }
         entries.append((key, try value(valueNode)))
       }
       return .map(entries)
@@ -54,7 +49,7 @@ struct CELEvaluator {
     case .call(let name, let nodes):
       var arguments: [CELValue] = []
       for node in nodes { arguments.append(try value(node)) }
-      for argument in arguments { try spend(argument.cost) }
+      for argument in arguments { try run.spend(reading: argument) }
       return try CELFunctions.call(name, arguments, &run)
     case .comprehension(let macro, let node, let condition, let result):
       return try comprehension(macro, try value(node), condition, result)
@@ -89,11 +84,10 @@ struct CELEvaluator {
     case .message(let message):
       let found = try Self.field(name, of: message)
       let value = CELValue(found.message.contents(of: found.field), found.field)
-      try spend(value.cost)
+      try run.spend(reading: value)
       return value
     case .map(let entries):
-      try spend(entries.count)
-      guard let value = CELValue.find(.string(name), in: entries) else {
+      guard let value = try CELValue.find(.string(name), in: entries, &run) else {
         throw RuleProblem("the map has no key \(name)")
       }
       return value
@@ -101,13 +95,13 @@ struct CELEvaluator {
     }
   }
 
-  private func has(_ name: String, in value: CELValue) throws(RuleProblem) -> Bool {
+  private mutating func has(_ name: String, in value: CELValue) throws(RuleProblem) -> Bool {
     switch value {
     case .message(let message):
       let found = try Self.field(name, of: message)
       if case .unset = found.message.contents(of: found.field) { return false }
       return true
-    case .map(let entries): return CELValue.find(.string(name), in: entries) != nil
+    case .map(let entries): return try CELValue.find(.string(name), in: entries, &run) != nil
     default: throw RuleProblem("\(value.typeName) has no field \(name)")
     }
   }
@@ -168,16 +162,26 @@ struct CELEvaluator {
   }
 }
 
-extension CELValue {
-  /// The steps that reading the value takes, roughly.
-  var cost: Int {
-    switch self {
-    case .string(let text): 1 + text.utf8.count >> 3
-    case .bytes(let bytes): 1 + bytes.count >> 3
-    case .list(let list): list.reduce(1) { $0 + $1.cost }
-    case .map(let entries): entries.reduce(1) { $0 + $1.key.cost + $1.value.cost }
-    case .message: 10
-    default: 1
+extension RuleRun {
+  /// Subtracts the steps that reading a value takes, roughly.
+  ///
+  /// A value may contain the same list many times, so that it has more elements than the steps that made it. Each
+  /// element is charged before the next is visited.
+  mutating func spend(reading value: CELValue) throws(RuleProblem) {
+    switch value {
+    case .string(let text): try spend(1 + text.utf8.count >> 3)
+    case .bytes(let bytes): try spend(1 + bytes.count >> 3)
+    case .list(let list):
+      try spend(1)
+      for element in list { try spend(reading: element) }
+    case .map(let entries):
+      try spend(1)
+      for (key, value) in entries {
+        try spend(reading: key)
+        try spend(reading: value)
+      }
+    case .message: try spend(10)
+    default: try spend(1)
     }
   }
 }

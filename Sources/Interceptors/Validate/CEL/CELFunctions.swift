@@ -29,17 +29,19 @@ enum CELFunctions {
     guard arguments.count > 1 else { return try unary(name, one) }
     let other = arguments[1]
     switch name {
-    case "==": return .bool(CELValue.areEqual(one, other))
-    case "!=": return .bool(!CELValue.areEqual(one, other))
+    case "==": return .bool(try CELValue.areEqual(one, other, &run))
+    case "!=": return .bool(try !CELValue.areEqual(one, other, &run))
     case "<", "<=", ">", ">=": return .bool(try compare(name, one, other))
     case "+", "-", "*", "/", "%": return try CELArithmetic.apply(name, one, other)
     case "in":
       switch other {
-      case .list(let list): return .bool(list.contains { CELValue.areEqual($0, one) })
-      case .map(let entries): return .bool(CELValue.find(one, in: entries) != nil)
+      case .list(let list):
+        for element in list { if try CELValue.areEqual(element, one, &run) { return .bool(true) } }
+        return .bool(false)
+      case .map(let entries): return .bool(try CELValue.find(one, in: entries, &run) != nil)
       default: throw mismatch(name, arguments)
       }
-    case "[]": return try element(one, other)
+    case "[]": return try element(one, other, &run)
     case "matches": return .bool(try matches(one, other, &run))
     case "getField":
       guard case .message(let message) = one, case .string(let field) = other else {
@@ -56,6 +58,7 @@ enum CELFunctions {
       guard case .list(let list) = one, case .string(let separator) = other else {
         throw mismatch(name, arguments)
       }
+      try run.spend(list.count * (separator.utf8.count >> 3))
       return .string(try joined(list, separator))
     case "isInf":
       guard case .double(let number) = one, case .int(let sign) = other else {
@@ -82,6 +85,8 @@ enum CELFunctions {
     do throws(ConditionError) {
       pattern = try TextPattern(source, hasASCIIClasses: true)
     } catch {
+      // It may have been found to be too large only at the limit.
+      run.budget -= PatternProgram.limit
       throw RuleProblem(error.reason)
     }
     return try pattern.matches(text, &run)
@@ -185,7 +190,9 @@ enum CELFunctions {
     }
   }
 
-  private static func element(_ value: CELValue, _ key: CELValue) throws(RuleProblem) -> CELValue {
+  private static func element(
+    _ value: CELValue, _ key: CELValue, _ run: inout RuleRun
+  ) throws(RuleProblem) -> CELValue {
     switch value {
     case .list(let list):
       let index: Int? =
@@ -199,7 +206,9 @@ enum CELFunctions {
       guard list.indices.contains(index) else { throw RuleProblem("the index \(index) is out of range") }
       return list[index]
     case .map(let entries):
-      guard let found = CELValue.find(key, in: entries) else { throw RuleProblem("the map has no such key") }
+      guard let found = try CELValue.find(key, in: entries, &run) else {
+        throw RuleProblem("the map has no such key")
+      }
       return found
     default: throw mismatch("[]", [value, key])
     }

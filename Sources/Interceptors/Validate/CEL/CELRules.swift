@@ -78,7 +78,7 @@ enum CELRules {
         case .map(let entries): .map(entries.map { (CELValue($0.key), CELValue($0.value)) })
         case .unset: .null
         }
-      run.budget -= this.cost
+      try run.spend(reading: this)
       switch try CELEvaluator.evaluate(node, [this, .timestamp(Int128(run.now))] + constants, &run) {
       case .bool(true): return nil
       case .bool(false): return source.message.isEmpty ? "\"\(source.text)\" returned false" : source.message

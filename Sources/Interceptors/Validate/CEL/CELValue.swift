@@ -39,28 +39,48 @@ enum CELValue: Sendable {
   }
 
   /// Whether both are equal. Numbers of different types are equal if they are the same number.
-  static func areEqual(_ one: CELValue, _ other: CELValue) -> Bool {
+  ///
+  /// - Throws: `RuleProblem` if the comparison takes too long.
+  static func areEqual(
+    _ one: CELValue, _ other: CELValue, _ run: inout RuleRun
+  ) throws(RuleProblem) -> Bool {
+    try run.spend(1)
     switch (one, other) {
-    case (.null, .null): true
-    case (.bool(let one), .bool(let other)): one == other
-    case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
-    case (.bytes(let one), .bytes(let other)): one == other
+    case (.null, .null): return true
+    case (.bool(let one), .bool(let other)): return one == other
+    case (.string(let one), .string(let other)): return one.utf8.elementsEqual(other.utf8)
+    case (.bytes(let one), .bytes(let other)): return one == other
     case (.timestamp(let one), .timestamp(let other)), (.duration(let one), .duration(let other)):
-      one == other
-    case (.type(let one), .type(let other)): one == other
-    case (.message(let one), .message(let other)): one == other
+      return one == other
+    case (.type(let one), .type(let other)): return one == other
+    case (.message(let one), .message(let other)):
+      let bytes = one.serialized()
+      try run.spend(bytes.count >> 3)
+      return one.type == other.type && bytes == other.serialized()
     case (.list(let one), .list(let other)):
-      one.count == other.count && zip(one, other).allSatisfy { areEqual($0, $1) }
+      guard one.count == other.count else { return false }
+      for (one, other) in zip(one, other) { guard try areEqual(one, other, &run) else { return false } }
+      return true
     case (.map(let one), .map(let other)):
-      one.count == other.count
-        && one.allSatisfy { key, value in CELValue.find(key, in: other).map { areEqual($0, value) } ?? false }
-    default: order(one, other) == .same
+      guard one.count == other.count else { return false }
+      for (key, value) in one {
+        guard let found = try find(key, in: other, &run), try areEqual(found, value, &run) else {
+          return false
+        }
+      }
+      return true
+    default: return order(one, other) == .same
     }
   }
 
   /// The value of a key of a map.
-  static func find(_ key: CELValue, in entries: [(key: CELValue, value: CELValue)]) -> CELValue? {
-    entries.first { areEqual($0.key, key) }?.value
+  ///
+  /// - Throws: `RuleProblem` if the search takes too long.
+  static func find(
+    _ key: CELValue, in entries: [(key: CELValue, value: CELValue)], _ run: inout RuleRun
+  ) throws(RuleProblem) -> CELValue? {
+    for entry in entries { if try areEqual(entry.key, key, &run) { return entry.value } }
+    return nil
   }
 
   /// The order of numbers, texts, bytes, booleans and times; `none` for other values.
@@ -97,6 +117,17 @@ enum CELValue: Sendable {
 }
 
 extension CELValue {
+  /// A timestamp in nanoseconds since 1970; nil if it is not in the years 1 to 9999.
+  static func timestamp(inRange time: Int128) -> CELValue? {
+    (-62_135_596_800_000_000_000..<253_402_300_800_000_000_000).contains(time) ? .timestamp(time) : nil
+  }
+
+  /// A duration in nanoseconds; nil if it is longer than about 10,000 years, the maximum of
+  /// `google.protobuf.Duration`.
+  static func duration(inRange time: Int128) -> CELValue? {
+    time.magnitude <= 315_576_000_000_000_000_000 ? .duration(time) : nil
+  }
+
   /// A value of a field or an element.
   init(_ value: Value) {
     switch value {

@@ -44,4 +44,12 @@ struct RuleRun {
   var budget = 20_000_000
   /// The time, in nanoseconds since 1970.
   let now: Int64
+
+  /// Subtracts steps from the budget.
+  ///
+  /// - Throws: `RuleProblem` if none are left.
+  mutating func spend(_ steps: Int) throws(RuleProblem) {
+    budget -= steps
+    guard budget > 0 else { throw RuleProblem("the expression takes too long") }
+  }
 }
