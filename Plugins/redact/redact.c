@@ -203,9 +203,20 @@ static char *with_element(const char *path, const char *star, const rpcurl_value
   return result;
 }
 
+/* The first [*] of a path; null if there is none. Keys in quotes may contain the same characters. */
+static const char *find_star(const char *path) {
+  int is_quoted = 0;
+  for (; path[0] != 0; path++) {
+    if (path[0] == '"') is_quoted = !is_quoted;
+    else if (is_quoted && path[0] == '\\' && path[1] != 0) path++;
+    else if (!is_quoted && strncmp(path, "[*]", 3) == 0) return path;
+  }
+  return NULL;
+}
+
 /* Hides the value of a path; [*] is every element. */
 static int32_t hide(const rpcurl_host *host, rpcurl_token token, const char *path, const char *replacement) {
-  const char *star = strstr(path, "[*]");
+  const char *star = find_star(path);
   if (star == NULL) return hide_value(host, token, path, replacement);
   rpcurl_text list = {path, (size_t)(star - path)};
   int64_t length = host->length(host, token, list);
@@ -230,16 +241,22 @@ static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call
   const struct redact *redact = plugin;
   struct state *state = calloc(1, sizeof(*state));
   char *has_fitted = calloc(redact->count, 1);
+  int32_t code = RPCURL_OK;
   if (state == NULL || has_fitted == NULL) {
+    code = rpcurl_fail(host, "out of memory");
+  } else {
+    state->redact = redact;
+    state->has_fitted = has_fitted;
+    state->facts.struct_size = sizeof(state->facts);
+    code = host->call_facts(host, call, &state->facts);
+  }
+  if (code == RPCURL_OK) {
+    *result = state;
+  } else {
     free(state);
     free(has_fitted);
-    return rpcurl_fail(host, "out of memory");
   }
-  state->redact = redact;
-  state->has_fitted = has_fitted;
-  state->facts.struct_size = sizeof(state->facts);
-  *result = state;
-  return host->call_facts(host, call, &state->facts);
+  return code;
 }
 
 static uint64_t stages(const rpcurl_host *host, void *plugin_state) {

@@ -126,6 +126,8 @@ extension RPCClient {
       group.addTask {
         do {
           try await send(writer)
+          // A half-close after a cancellation would make the server process a part of the request.
+          try call.checkCancellation()
           writer.finish()
         } catch {
           // The error of a call that has ended is that of its response.
@@ -148,7 +150,8 @@ extension RPCClient {
   // MARK: Bidirectional streaming
 
   /// Makes a bidirectional call with messages of any schema. When `body` returns, the request is half-closed; if the
-  /// response has not been read to its end, the call is canceled.
+  /// response has not been read to its end, the call is canceled. When `body` throws, or the task is canceled, the call
+  /// is canceled, and the request is not half-closed.
   ///
   /// - Parameters:
   ///   - method: The method: `pkg.Service/Method`.
@@ -166,7 +169,8 @@ extension RPCClient {
   }
 
   /// Makes a bidirectional call with generated types. When `body` returns, the request is half-closed; if the response
-  /// has not been read to its end, the call is canceled.
+  /// has not been read to its end, the call is canceled. When `body` throws, or the task is canceled, the call is
+  /// canceled, and the request is not half-closed.
   ///
   /// - Parameters:
   ///   - method: The method.
@@ -187,11 +191,11 @@ extension RPCClient {
     _ body: (RequestWriter<Input>, ResponseStream<Output>) async throws -> Result
   ) async throws -> Result {
     let call = start(method, headers, timeout)
-    defer {
-      call.finishSending()
-      if call.channel.end == nil { call.cancel("the caller has stopped reading") }
-    }
-    return try await body(
+    defer { if call.channel.end == nil { call.cancel("the caller has stopped reading") } }
+    let result = try await body(
       RequestWriter(call: call, encode: method.encode), ResponseStream(call: call, decode: method.decode))
+    // A half-close after an error or a cancellation would make the server process a part of the request.
+    if !Task.isCancelled { call.finishSending() }
+    return result
   }
 }

@@ -146,11 +146,19 @@ extension ClientLoop {
   fileprivate nonisolated func descriptorSet(
     _ request: ReflectionRequest, _ number: Int
   ) async throws(RPCError) -> [UInt8] {
+    // The handler may run before the request is posted.
+    let isCanceled = Locked(false)
     let result: Result<[UInt8], RPCError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        post { loop in loop.reflect(request, number) { continuation.resume(returning: $0) } }
+        post { loop in
+          guard !isCanceled.withLock({ $0 }) else {
+            return continuation.resume(returning: .failure(ActiveCall.taskCanceled))
+          }
+          loop.reflect(request, number) { continuation.resume(returning: $0) }
+        }
       }
     } onCancel: {
+      isCanceled.withLock { $0 = true }
       post { $0.cancelReflection(number) }
     }
     return try result.get()

@@ -190,6 +190,19 @@ def test_redact_hides_fields_of_every_shape(call):
     }  # fmt: skip
 
 
+def test_redact_hides_values_of_keys_with_brackets(call):
+    sent = {"stringToInt32": {"x[*]": 7, "y": 8}, "stringToNested": {'\\"[*]': {"label": "a"}, "b[*]": {"label": "c"}}}
+    fields = ["string_to_int32[*]", "string_to_nested[*].label"]
+    result = call("Echo", "-d", json.dumps(sent), "--plugin", redact(*fields))
+    assert (result.code, result.err) == (0, "")
+    hidden = {"label": "[redacted]"}
+    assert json.loads(result.out) == {"stringToNested": {'\\"[*]': hidden, "b[*]": hidden}}
+    result = call("Echo", "-d", json.dumps(sent), "--plugin", redact('string_to_nested["b[*]"].label'))
+    assert (result.code, result.err) == (0, "")
+    sent["stringToNested"]["b[*]"] = hidden
+    assert json.loads(result.out) == sent
+
+
 def test_redact_warns_of_a_path_that_never_matched(call):
     result = call("Hello", "-d", '{"name":"Ada"}', "--plugin", redact("nmae"))
     assert result.code == 0

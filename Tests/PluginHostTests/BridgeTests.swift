@@ -197,7 +197,8 @@ import Testing
     _ = try load(path)
     let expected = [
       "respond without a response: -1", "drop of a start: -5", "fail with ok: -1", "fail with 99: -1",
-      "message at a start: -5", "bad name: -1", "bad value: -1", "not UTF-8: -1", "null result: -1",
+      "message at a start: -5", "bad name: -1", "bad value: -1", "not UTF-8: -1", "too large: -1",
+      "respond with cut JSON: -10", "null result: -1",
       "invented: -3", "none: -3", "proceed: 0", "proceed again: -2", "fail again: -2", "read again: -2",
       "proceed in close: -4",
       // Also with the host of another load of the file, which shares its static variables.

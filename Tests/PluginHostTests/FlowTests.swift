@@ -1,4 +1,5 @@
 import Interception
+import InterceptionSupport
 import Protobuf
 import RPCProtocols
 import Testing
@@ -102,6 +103,28 @@ import Testing
     #expect(log.lines.contains("after on a thread: -13"))
     #expect(log.warnings == ["plugin misbehaving: after on a thread other than the loop's"])
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
+  @Test func watchdogUsesDeadlineThatInterceptorChanged() throws {
+    let journal = Journal()
+    let probe = Probe("changes", .requestStart, journal)
+    let later = MonotonicClock.now + .seconds(3600)
+    var made: PluginCall?
+    probe.onRequestStart = { start, token in
+      made = probe.context.map { PluginCall(TestCall.facts(.unary), $0) }
+      #expect(made?.deadlineNanoseconds == 0)
+      var start = start
+      start.deadline = later
+      token.proceed(start)
+    }
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    let pluginCall = try #require(made)
+    let deadline = pluginCall.deadlineNanoseconds
+    #expect(deadline > 0)
+    call.chain.cancel(RPCError(.canceled, "", origin: .client))
+    pluginCall.end()
+    #expect(pluginCall.deadlineNanoseconds == deadline)
   }
 
   @Test func serialPluginReceivesOneValueAtATime() throws {

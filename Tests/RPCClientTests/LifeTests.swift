@@ -57,6 +57,18 @@ import Testing
     }
   }
 
+  @Test func taskThatIsCanceledBeforeReflectionSendsNothing() async throws {
+    try await withRPCClient(testServer(.reflection), interceptors: [finishes]) { client in
+      let task = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await client.unary("test.v1.Echo/Unary", [:])
+      }
+      let error = await #expect(throws: RPCError.self) { try await task.value }
+      #expect(error?.message == "the task was canceled")
+    }
+    #expect(finishes.codes.value.isEmpty)
+  }
+
   @Test func breakOutOfStreamCancelsTheCall() async throws {
     server.handle("test.v1.Echo/Server") { _ in ServerResponse(messages: Endless(made: Signal(0))) }
     try await withRPCClient(server, interceptors: [finishes]) { client in

@@ -23,6 +23,7 @@ import Testing
     var onRequestBytes: (([UInt8], consuming RequestToken<[UInt8]>) -> Void)? {
       didSet { stages.insert(.requestBytes) }
     }
+    var onRequestEnd: (() -> Void)? { didSet { stages.insert(.requestEnd) } }
     var onResponseBytes: (([UInt8], consuming ResponseToken<[UInt8]>) -> Void)? {
       didSet { stages.insert(.responseBytes) }
     }
@@ -40,6 +41,10 @@ import Testing
     }
     func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
       if let onRequestBytes { onRequestBytes(bytes, token) } else { token.proceed(bytes) }
+    }
+    func requestEnd(_ token: consuming RequestToken<Void>) {
+      onRequestEnd?()
+      token.proceed()
     }
     func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
       if let onResponseBytes { onResponseBytes(bytes, token) } else { token.proceed(bytes) }
@@ -239,6 +244,38 @@ import Testing
     #expect(outcomes.value.map(\.end.code) == [.canceled])
     #expect(
       journal.value.filter { $0.contains("finish") }.sorted() == ["A finish canceled", "B finish canceled"])
+  }
+
+  @Test func requestOfFailedOrCanceledCallIsNotHalfClosed() async throws {
+    struct Broken: Error {}
+    for method in ["test.v1.Echo/Client", "test.v1.Echo/Bidi"] {
+      server.handle(method) { call in
+        try await call.readRequest()
+        return ServerResponse(messages: [[:]])
+      }
+    }
+    let ends = Signal(0)
+    let counting = staged("ends") { interceptor, _, _ in
+      interceptor.onRequestEnd = { ends.change { $0 += 1 } }
+    }
+    try await withRPCClient(server, interceptors: [counting]) { client in
+      // Like a stream of which the task is canceled: it ends early, without an error.
+      let messages = AsyncStream<MessageValue> {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return nil
+      }
+      let error = await #expect(throws: RPCError.self) {
+        try await client.clientStreaming("test.v1.Echo/Client", messages)
+      }
+      #expect(error?.code == .canceled)
+      await #expect(throws: Broken.self) {
+        try await client.bidirectional("test.v1.Echo/Bidi") { requests, _ in
+          try await requests.send([:])
+          throw Broken()
+        }
+      }
+    }
+    #expect(ends.value == 0)
   }
 
   /// Notes the outcome of each call.

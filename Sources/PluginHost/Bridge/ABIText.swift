@@ -14,10 +14,10 @@ struct ABIFailure: Error {
 extension rpcurl_text {
   /// The bytes; empty for null.
   func bytes() throws(ABIFailure) -> [UInt8] {
-    guard size > 0 else { return [] }
-    guard let data, size <= Int.max else {
-      throw ABIFailure(RPCURL_EINVAL, "a text with null data has a nonzero size")
-    }
+    guard size != 0 else { return [] }
+    // A size above INT64_MAX is imported as a negative number.
+    guard size > 0 else { throw ABIFailure(RPCURL_EINVAL, "a text is larger than memory") }
+    guard let data else { throw ABIFailure(RPCURL_EINVAL, "a text with null data has a nonzero size") }
     return [UInt8](UnsafeRawBufferPointer(start: data, count: Int(size)))
   }
 

@@ -16,7 +16,13 @@ final class PluginCall: @unchecked Sendable {
   /// The method's name, for reports of crashes.
   let method: MethodText
   /// The call's deadline by CLOCK_MONOTONIC, for the watchdog; 0 without one. `[loop's thread]`
-  private(set) var deadlineNanoseconds: Int64 = 0
+  var deadlineNanoseconds: Int64 {
+    // An interceptor may have changed it. A call that has ended retains the last one.
+    if !hasEnded, context.value.deadline != deadline { keep(context.value.deadline) }
+    return keptNanoseconds
+  }
+  private var deadline: MonotonicClock.Instant?
+  private var keptNanoseconds: Int64 = 0
   /// Held while a value of the call is read or changed.
   let lock = Lock()
   /// The types of the call's schema, for the plugin.
@@ -64,15 +70,16 @@ final class PluginCall: @unchecked Sendable {
     }
   }
 
-  /// Passes the deadline to the watchdog.
-  func keep(_ deadline: MonotonicClock.Instant?) {
-    guard let deadline else { return deadlineNanoseconds = 0 }
+  /// Converts the deadline for the watchdog.
+  private func keep(_ deadline: MonotonicClock.Instant?) {
+    self.deadline = deadline
+    guard let deadline else { return keptNanoseconds = 0 }
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     let (sum, isTooFar) = (Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
       .addingReportingOverflow((deadline - .now).nanoseconds)
     // A deadline out of range means none; a passed one still counts.
-    deadlineNanoseconds = isTooFar ? 0 : max(sum, 1)
+    keptNanoseconds = isTooFar ? 0 : max(sum, 1)
   }
 
   /// Counts an injected message. The chain accepts them all until the next run of the loop, so an excessive

@@ -17,7 +17,6 @@ struct PluginFactory: InterceptorFactory {
     guard let number = instance.calls.insert(call) else {
       throw RPCError(.resourceExhausted, "too many calls", origin: .interceptor(context.name))
     }
-    call.keep(context.deadline)
     var state: UnsafeMutableRawPointer?
     let result =
       instance.guarding.run("open", in: call) {
@@ -92,7 +91,6 @@ final class PluginInterceptor: StagedInterceptor {
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
-    pluginCall.keep(start.deadline)
     try deliver(HeldValue(.requestStart, call: call, lock, .requestStart(start), .requestStart(token)))
   }
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {

@@ -28,6 +28,13 @@ final class ActiveCall: Sendable {
     loop.post { $0.cancel(number, reason) }
   }
 
+  /// Cancels the call and throws if the task is canceled.
+  func checkCancellation() throws(RPCError) {
+    guard Task.isCancelled else { return }
+    cancel(Self.taskCanceled.message)
+    throw Self.taskCanceled
+  }
+
   /// Runs `body`, which waits for the call, and cancels the call if the task is canceled meanwhile.
   private func cancelingCall(_ body: () async -> Void) async {
     await withTaskCancellationHandler(operation: body) { cancel(Self.taskCanceled.message) }
@@ -40,10 +47,7 @@ final class ActiveCall: Sendable {
   /// - Returns: Whether the message is sent: false if the call has ended.
   func send(_ message: Payload) async throws(RPCError) -> Bool {
     while true {
-      if Task.isCancelled {
-        cancel(Self.taskCanceled.message)
-        throw Self.taskCanceled
-      }
+      try checkCancellation()
       switch channel.offer(message) {
       case .accepted(let wakes):
         if wakes { sendRequests() }
@@ -71,10 +75,7 @@ final class ActiveCall: Sendable {
   /// The next message; nil at the successful end.
   func next() async throws(RPCError) -> Payload? {
     while true {
-      if Task.isCancelled {
-        cancel(Self.taskCanceled.message)
-        throw Self.taskCanceled
-      }
+      try checkCancellation()
       switch channel.receive() {
       case .message(let message, let resumes):
         if resumes {

@@ -17,12 +17,15 @@ public struct RequestWriter<Input: Sendable>: Sendable {
 
   /// Sends messages as they arrive, until the sequence or the call ends.
   ///
-  /// - Throws: The errors of the sequence and of `send`.
+  /// - Throws: The errors of the sequence and of `send`. If the task is canceled, also after the last message, the call
+  ///   is canceled.
   public func send<Messages: AsyncSequence>(contentsOf messages: Messages) async throws
   where Messages.Element == Input {
     for try await message in messages {
       guard try await call.send(try encode(message)) else { return }
     }
+    // A sequence may end early when the task is canceled.
+    try call.checkCancellation()
   }
 
   /// Half-closes the request: no more messages follow. Further calls do nothing.

@@ -216,8 +216,9 @@ extension Duration {
   /// The duration in nanoseconds, clamped to the range of the type.
   var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? .max : whole + attoseconds / 1_000_000_000
+    let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, isBeyond) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+    return isTooLarge || isBeyond ? (seconds < 0 ? .min : .max) : sum
   }
 }
 

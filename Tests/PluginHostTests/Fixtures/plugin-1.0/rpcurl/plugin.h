@@ -681,7 +681,8 @@ struct rpcurl_host {
   int32_t (*fetch)(const rpcurl_host *host, rpcurl_call call, const rpcurl_fetch *fetch, rpcurl_fetched done,
                    void *argument);
 
-  /* -- Tokens: each of these uses the token, unless it returns RPCURL_ESTAGE or RPCURL_EINVAL -- */
+  /* -- Tokens: each of these uses the token, unless it returns RPCURL_ESTAGE, RPCURL_EINVAL, RPCURL_EPARSE or
+   * RPCURL_EUNSUPPORTED -- */
 
   /* [any] Forwards the value, with the plugin's changes. */
   int32_t (*proceed)(const rpcurl_host *host, rpcurl_token token);
