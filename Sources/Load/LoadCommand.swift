@@ -40,9 +40,10 @@ package final class LoadCommand {
       plan.chain.unload()
       throw error
     }
-    let (report, start) = try runner.run()
+    let (report, start, problem) = try runner.run()
     let results = report.results(of: options.thresholds)
     try LoadReports(report: report, results: results, start: start, console: console).write(options)
+    if let problem { throw problem }
     if report.isInterrupted { throw Failure(reported: Interrupt.status) }
     let failed = results.filter { !$0.holds }
     guard failed.isEmpty else {

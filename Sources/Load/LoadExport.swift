@@ -23,6 +23,11 @@ final class LoadExport {
     }
     guard plan.target.unixSocket == nil else { throw unavailable("k6 cannot connect to a Unix socket") }
     guard !arguments.data.isExpanded else { throw unavailable("cannot be combined with --expand-data") }
+    guard !K6Script.isTooShort(shape) else {
+      throw Failure(
+        .usage, "--export k6", "the load has a part of less than 1 s, which k6 refuses",
+        hint: "increase --duration, --requests or --warm-up")
+    }
     self.plan = plan
     self.arguments = arguments
     self.shape = shape
@@ -86,11 +91,13 @@ final class LoadExport {
 
   /// The value of a header as an expression of JavaScript.
   private static func expression(_ name: String, _ value: String, _ secrets: inout CommandSecrets) -> String {
-    if name.hasSuffix("-bin"), let bytes = Base64.decode(value) {
-      return "new Uint8Array([\(bytes.map { "\($0)" }.joined(separator: ", "))])"
+    let bytes = name.hasSuffix("-bin") ? Base64.decode(value) : nil
+    guard Redaction.isSecret(name), !secrets.showsSecrets else {
+      return bytes.map(K6Script.literal) ?? K6Script.literal(value)
     }
-    guard Redaction.isSecret(name), !secrets.showsSecrets else { return K6Script.literal(value) }
-    let placeholder = secrets.placeholder(name, "the value of the header \(name)", for: value)
-    return "__ENV.\(placeholder.name)"
+    let form = bytes == nil ? "" : " in base64"
+    let placeholder = secrets.placeholder(name, "the value of the header \(name)\(form)", for: value)
+    let variable = "__ENV.\(placeholder.name)"
+    return bytes == nil ? variable : K6Script.bytes(base64: variable)
   }
 }

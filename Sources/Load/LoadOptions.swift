@@ -15,6 +15,9 @@ package struct LoadOptions {
   /// The greatest number of connections, which share the limit of open files.
   private static let mostConnections = 500
 
+  /// The longest run, in hours: at the greatest rate, its calls and its end can be counted.
+  private static let mostHours = 100_000
+
   /// The load.
   package let shape: LoadShape
   /// The number of connections; nil if libcurl chooses it.
@@ -44,6 +47,11 @@ package struct LoadOptions {
     shape = LoadShape(
       loop, jobs: jobs, warmUp: invocation.duration(.warmUp) ?? .zero,
       duration: invocation.duration(.duration) ?? (requests == nil ? .seconds(10) : nil), requests: requests)
+    guard shape.leadTime + (shape.duration ?? .zero) <= .seconds(3600 * Self.mostHours) else {
+      throw Failure(
+        .usage, "--ramp, --warm-up and --duration", "more than \(Self.mostHours)h together",
+        hint: "reduce them; Ctrl-C ends a run at any time, with its report")
+    }
     var thresholds: [LoadThreshold] = []
     do throws(LoadThreshold.ParseError) {
       for text in invocation.texts(.threshold) { thresholds += try LoadThreshold.list(text) }

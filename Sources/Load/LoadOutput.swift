@@ -67,12 +67,10 @@ final class RawLatencies {
     if buffer.count >= Self.blockBytes { write() }
   }
 
-  /// Writes what is left.
-  ///
-  /// - Throws: `Failure` if the file could not be written.
-  func finish() throws(Failure) {
+  /// Writes what is left. Returns why the file could not be written; nil if it was.
+  func finish() -> Failure? {
     write()
-    if let problem { throw Failure(.internalError, "--raw \(path)", problem.why) }
+    return problem.map { Failure(.internalError, "--raw \(path)", $0.why) }
   }
 
   private func write() {

@@ -99,8 +99,9 @@ final class LoadRunner {
     return try LoadData(plan, for: call)
   }
 
-  /// Makes the calls. Returns the report, and the time of day at which the measured part began, in nanoseconds since 1970.
-  func run() throws -> (report: LoadReport, start: Int64) {
+  /// Makes the calls. Returns the report, the time of day at which the measured part began, in nanoseconds since 1970, and
+  /// why the file of `--raw` could not be written, nil if it was.
+  func run() throws -> (report: LoadReport, start: Int64, problem: Failure?) {
     defer {
       plan.chain.conclude(clients[0], log: log)
       plan.chain.unload()
@@ -116,7 +117,7 @@ final class LoadRunner {
       },
       until: { advance() })
     timer.stop()
-    try raw?.finish()
+    let problem = raw?.finish()
     if let failure { throw failure }
     var (end, isInterrupted) = (Duration.zero, false)
     switch phase {
@@ -128,7 +129,7 @@ final class LoadRunner {
       target: plan.target.name, method: "\(plan.name)", shape: options.shape,
       connections: options.connections,
       statistics: statistics, missed: pacer.missed(at: end), end: end, isInterrupted: isInterrupted)
-    return (report, time + options.shape.leadTime.nanoseconds)
+    return (report, time + options.shape.leadTime.nanoseconds, problem)
   }
 
   /// The time since the start of the run.

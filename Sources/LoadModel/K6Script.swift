@@ -48,6 +48,18 @@ package struct K6Script {
   /// A string literal. JSON is a part of JavaScript.
   package static func literal(_ text: String) -> String { script(JSONValue.quoted(text)) }
 
+  /// Bytes as an expression.
+  package static func literal(_ bytes: [UInt8]) -> String {
+    "new Uint8Array([\(bytes.map { "\($0)" }.joined(separator: ", "))])"
+  }
+
+  /// The bytes of text in base64, with or without padding, as an expression.
+  package static func bytes(base64 expression: String) -> String {
+    "\(decoding)\(expression).replace(/=+$/, ''), 'rawstd'))"
+  }
+
+  private static let decoding = "new Uint8Array(b64decode("
+
   /// JSON for every version of JavaScript: before 2019, a string could not contain two of the line ends of Unicode.
   private static func script(_ json: String) -> String {
     guard json.unicodeScalars.contains(where: { $0 == "\u{2028}" || $0 == "\u{2029}" }) else { return json }
@@ -71,6 +83,7 @@ package struct K6Script {
     \(notes.map { "// \($0)\n" }.joined())\
     import grpc from 'k6/net/grpc';
     import { check } from 'k6';
+    \(decodes ? "import { b64decode } from 'k6/encoding';\n" : "")\
     import exec from 'k6/execution';
     import { Counter } from 'k6/metrics';
 
@@ -104,6 +117,8 @@ package struct K6Script {
 
     """
   }
+
+  private var decodes: Bool { metadata.contains { $0.expression.hasPrefix(Self.decoding) } }
 
   private var load: String {
     switch schema {
@@ -158,8 +173,9 @@ package struct K6Script {
         ? ["    lead: { executor: 'constant-vus', \(users), duration: '\(Self.duration(lead))' },"] : []
       if let requests = shape.requests {
         let limit = shape.duration.map { Self.duration($0) } ?? "24h"
+        // k6 refuses more users than iterations.
         list.append(
-          "    load: { executor: 'shared-iterations', \(users), iterations: \(requests), maxDuration: '\(limit)'\(start) },"
+          "    load: { executor: 'shared-iterations', vus: \(min(shape.jobs, requests)), iterations: \(requests), maxDuration: '\(limit)'\(start) },"
         )
       } else {
         list.append(
@@ -180,14 +196,21 @@ package struct K6Script {
     }
   }
 
-  /// The length of the measured part. A number of calls of an open loop takes a known time.
-  private var measuredDuration: String {
-    var duration = shape.duration
-    if case .open(let rate, _) = shape.loop, let requests = shape.requests {
-      let needed = Duration.milliseconds(Int64(min(Double(requests) / rate * 1000, 1e15).rounded(.up)))
-      duration = min(duration ?? needed, needed)
-    }
-    return Self.duration(duration ?? .seconds(86_400))
+  private var measuredDuration: String { Self.duration(Self.measured(shape) ?? .seconds(86_400)) }
+
+  /// The length of the measured part; nil for no limit. A number of calls of an open loop takes a known time.
+  private static func measured(_ shape: LoadShape) -> Duration? {
+    guard case .open(let rate, _) = shape.loop, let requests = shape.requests else { return shape.duration }
+    // The limit is that of times in Go.
+    let needed = Duration.milliseconds(Int64(min(Double(requests) / rate * 1000, 9e12).rounded(.up)))
+    return min(shape.duration ?? needed, needed)
+  }
+
+  /// Whether a part of a load is shorter than k6 allows. The stages before an open loop have no least length.
+  package static func isTooShort(_ shape: LoadShape) -> Bool {
+    var parts = [measured(shape) ?? .seconds(1)]
+    if shape.loop == .closed, shape.warmUp > .zero { parts.append(shape.warmUp) }
+    return parts.contains { $0 < .seconds(1) }
   }
 
   /// A rate as the whole number of calls that k6 needs, and their time.

@@ -68,7 +68,7 @@ extension LoadReport {
     let seconds = Decimal.text(now / .seconds(1), 0)
     guard now > shape.leadTime else { return "\(seconds) s: warm-up, \(running) running" }
     let time = (now - shape.leadTime) / .seconds(1)
-    let rate = Decimal.text(Double(statistics.calls) / time, 1)
+    let rate = Decimal.text(Double(statistics.ended) / time, 1)
     let latencies = statistics.latencies
     return "\(seconds) s: \(statistics.calls) calls, \(rate)/s, \(running) running, "
       + "p50 \(Decimal.milliseconds(latencies.quantile(50))) ms, "

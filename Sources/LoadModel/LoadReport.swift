@@ -55,8 +55,8 @@ package struct LoadReport {
     return all == 0 ? 0 : Double(errors) / Double(all)
   }
 
-  /// The number of calls in a second.
-  package var rate: Double { perSecond(statistics.calls) }
+  /// The number of calls that ended in a second.
+  package var rate: Double { perSecond(statistics.ended) }
 
   /// A number in relation to the time of the measured part.
   func perSecond(_ count: Int) -> Double { elapsed > .zero ? Double(count) / (elapsed / .seconds(1)) : 0 }

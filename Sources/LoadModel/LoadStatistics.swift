@@ -77,6 +77,8 @@ package struct LoadStatistics {
   package private(set) var groups: [Group] = []
   /// The number of calls.
   package private(set) var calls = 0
+  /// The number of calls that ended: those of all results but `unfinished`.
+  package private(set) var ended = 0
   /// The number of calls that failed.
   package private(set) var errors = 0
   /// The messages and the bytes of their bodies.
@@ -84,7 +86,7 @@ package struct LoadStatistics {
   package private(set) var receivedMessages = 0
   package private(set) var sentBytes = 0
   package private(set) var receivedBytes = 0
-  /// The calls over time.
+  /// The calls that ended, over time.
   package private(set) var series: LoadSeries
   /// When the last call ended.
   package private(set) var lastEnd: Duration
@@ -106,9 +108,12 @@ package struct LoadStatistics {
     sentBytes += sample.sentBytes
     receivedBytes += sample.receivedBytes
     lastEnd = max(lastEnd, sample.end)
-    // A call that was canceled has no latency, only a lower bound of one.
-    if sample.outcome != .unfinished { latencies.count(sample.latency) }
-    series.add(sample)
+    // A call that was canceled did not end, and has no latency, only a lower bound of one.
+    if sample.outcome != .unfinished {
+      ended += 1
+      latencies.count(sample.latency)
+      series.add(sample)
+    }
     if let index = groups.firstIndex(where: { $0.outcome == sample.outcome }) {
       groups[index].calls += 1
     } else {

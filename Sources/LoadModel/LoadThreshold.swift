@@ -10,7 +10,7 @@ package struct LoadThreshold: Equatable, Sendable {
     case percentile(Double)
     /// The number of calls that failed, and its fraction of all calls.
     case errors, errorShare
-    /// The number of calls in a second.
+    /// The number of calls that ended in a second.
     case rate
   }
 

@@ -324,6 +324,12 @@ def test_page(load, address, tmp_path):
     assert page.startswith("<!DOCTYPE html>") and page.count("<svg") == 3 and HELLO in page
 
 
+def test_report_is_printed_if_latencies_cannot_be_written(load, address):
+    result = load(address, HELLO, "--requests", 5, "--raw", "/dev/full")
+    assert result.code == 1 and result.err.startswith("rpcurl: --raw /dev/full: ")
+    assert result.report["calls"] == 5
+
+
 def test_interrupted_run_is_reported(rpcurl, descriptor_set, grpc_server):
     words = ["load", "--plaintext", "--descriptor-set", descriptor_set, "--format", "json", "--jobs", 2,
              "-d", '{"milliseconds":20}', "--duration", "1h", f"localhost:{grpc_server.port}", DELAY]  # fmt: skip
@@ -395,9 +401,11 @@ def test_script_for_k6_is_javascript(rpcurl, descriptor_set, method, shape):
 
 
 def test_script_has_no_secrets(rpcurl, descriptor_set):
-    result = exported(rpcurl, descriptor_set, "--bearer", "s3cret", "-H", "x-api-key: other", "https://demo.example", HELLO)
+    result = exported(rpcurl, descriptor_set, "--bearer", "s3cret", "-H", "x-api-key: other", "-H", "x-token-bin: AQID",
+                      "https://demo.example", HELLO)  # fmt: skip
     assert result.code == 0
-    assert "s3cret" not in result.out and "other" not in result.out
+    assert all(text not in result.out for text in ("s3cret", "other", "AQID", "1, 2, 3"))
+    assert "b64decode(__ENV.X_TOKEN_BIN" in result.out
     assert "__ENV.AUTHORIZATION" in result.out and "// Set X_API_KEY in the environment" in result.out
     assert 'client.connect("demo.example:443", { plaintext: false' in result.out
 
@@ -408,6 +416,7 @@ def test_script_has_no_secrets(rpcurl, descriptor_set):
         (["--protocol", "connect", "http://localhost:8080"], "supports gRPC only, not connect"),
         (["unix:demo.sock"], "k6 cannot connect to a Unix socket"),
         (["--expand-data", "http://localhost:8080"], "cannot be combined with --expand-data"),
+        (["--rate", 100, "--requests", 50, "http://localhost:8080"], "a part of less than 1 s, which k6 refuses"),
     ],
 )
 def test_what_k6_cannot_do_is_refused(rpcurl, descriptor_set, words, why):

@@ -48,6 +48,46 @@ struct K6ScriptTests {
         "    load: { executor: 'shared-iterations', vus: 20, iterations: 1000, maxDuration: '24h' },\n"))
   }
 
+  /// k6 refuses a scenario with more users than iterations.
+  @Test func usersAreNotMoreThanIterations() throws {
+    #expect(
+      try script(LoadShape(.closed, jobs: 10, warmUp: .seconds(1), duration: nil, requests: 5))
+        .contains(
+          """
+              lead: { executor: 'constant-vus', vus: 10, duration: '1000ms' },
+              load: { executor: 'shared-iterations', vus: 5, iterations: 5, maxDuration: '24h', startTime: '1000ms' },
+          """))
+  }
+
+  /// k6 refuses scenarios of less than a second.
+  @Test(
+    arguments: [
+      (LoadShape(.closed, jobs: 1, duration: .milliseconds(999)), true),
+      (LoadShape(.closed, jobs: 1, warmUp: .milliseconds(999), duration: nil, requests: 5), true),
+      (LoadShape(.closed, jobs: 1, warmUp: .seconds(1), duration: .seconds(1)), false),
+      (LoadShape(.open(rate: 100, ramp: .zero), jobs: 1, duration: nil, requests: 50), true),
+      (
+        LoadShape(
+          .open(rate: 100, ramp: .milliseconds(1)), jobs: 1, warmUp: .milliseconds(1), duration: nil,
+          requests: 100), false
+      ),
+    ] as [(LoadShape, Bool)])
+  func partsHaveALeastLength(_ shape: LoadShape, isTooShort: Bool) {
+    #expect(K6Script.isTooShort(shape) == isTooShort)
+  }
+
+  @Test func secretBytesAreDecoded() throws {
+    var script = K6Script(
+      address: "h:1", isPlaintext: true, method: "a.B/C", kind: .unary, schema: .reflection, messages: ["{}"],
+      metadata: [("t-bin", K6Script.literal([0, 255]))], timeout: nil,
+      shape: LoadShape(.closed, jobs: 1, duration: .seconds(1)), thresholds: [])
+    #expect(script.text.contains("\"t-bin\": new Uint8Array([0, 255]) }"))
+    #expect(!script.text.contains("k6/encoding"))
+    script.metadata = [("t-bin", K6Script.bytes(base64: "__ENV.T_BIN"))]
+    #expect(script.text.contains("import { b64decode } from 'k6/encoding';\n"))
+    #expect(script.text.contains("new Uint8Array(b64decode(__ENV.T_BIN.replace(/=+$/, ''), 'rawstd')) }"))
+  }
+
   @Test func thresholdsAreThoseOfK6() throws {
     let text = try script(
       LoadShape(.closed, jobs: 1, duration: .seconds(1)),

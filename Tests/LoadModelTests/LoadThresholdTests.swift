@@ -71,6 +71,17 @@ struct LoadThresholdTests {
     #expect(results[0].measured == "no call ended")
   }
 
+  @Test func rateIsThatOfCallsThatEnded() throws {
+    var statistics = LoadStatistics(from: .zero)
+    for _ in 0..<4 { statistics.add(LoadSample(due: .zero, end: .seconds(5), .unfinished)) }
+    let report = LoadReport(
+      target: "h:1", method: "a.B/C", shape: LoadShape(.closed, jobs: 4, duration: nil, requests: 4),
+      connections: nil, statistics: statistics, missed: 0, end: .zero, isInterrupted: false)
+    #expect((report.rate, report.errors, statistics.calls) == (0, 4, 4))
+    #expect(statistics.series.intervals.isEmpty)
+    #expect(report.results(of: try LoadThreshold.list("rate>0.1")).map(\.holds) == [false])
+  }
+
   @Test func callsThatDidNotStartAreErrors() {
     let report = Self.report(errors: 0, missed: 250)
     #expect(report.errors == 250)

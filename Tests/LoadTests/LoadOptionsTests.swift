@@ -45,6 +45,11 @@ struct LoadOptionsTests {
     (["--jobs", "10001"], "--jobs 10001", "not a number from 1 to 10000"),
     (["--connections", "501"], "--connections 501", "not a number from 1 to 500"),
     (["--requests", "0"], "--requests 0", "not a number from 1 to 1000000000000"),
+    (["--warm-up", "2499999h"], "--ramp, --warm-up and --duration", "more than 100000h together"),
+    (
+      ["--rate", "1", "--ramp", "50000h", "--warm-up", "50000h"], "--ramp, --warm-up and --duration",
+      "more than 100000h together"
+    ),
     (["--threshold", "p99<1s,x"], "--threshold x", "missing comparison: <, <=, > or >="),
   ])
   func rejectsInvalidValues(words: [String], what: String, why: String) {
