@@ -302,7 +302,7 @@ _rpcurl_arguments() {
 --test-timeout|||none
 --step-timeout|||none
 --total-timeout|||none
---report|+||none
+--report|+||ask:report
 --coverage|+||none
 --coverage-of|+||none
 --coverage-min|||none

@@ -137,7 +137,7 @@ extension Invocation {
     } else {
       let isOff = line.name.begins(with: "--no-") && option.name != line.name
       guard line.value == nil || line.value == "true" || line.value == "false" else {
-        throw ParseError(.takesNoValue(line.name), origin)
+        throw ParseError(.invalidFlag(line.name), origin)
       }
       let isOn = line.value != "false"
       argument = Argument(

@@ -23,7 +23,10 @@ enum ForeignOptions {
   /// What to do instead of an option of another tool; nil if the name is not known.
   ///
   /// Options of grpcurl have one dash or two.
-  static func hint(_ name: String) -> String? {
+  static func hint(_ name: String, _ command: CommandID) -> String? {
+    if command == .load, let entry = load.first(where: { Option.has($0.names, name[...]) }) {
+      return entry.hint
+    }
     let grpcurl = name.begins(with: "--") ? name.dropFirst() : name[...]
     return all.first {
       Option.has($0.names, name[...]) || $0.tool == .grpcurl && Option.has($0.names, grpcurl)
@@ -35,7 +38,17 @@ enum ForeignOptions {
     all.first { $0.tool == .grpcurl && Option.has($0.names, name[...]) }?.hint
   }
 
-  /// All of them, in the order in which names are looked up.
+  /// Those of ghz, hey, h2load and other programs for loads. They hold for `rpcurl load`, before all others.
+  static let load: [Entry] = [
+    Entry(
+      .other, "-c -j -P -Z --concurrency --parallel --parallelism --workers --clients --vus",
+      "use --jobs NUMBER"),
+    Entry(.other, "--total --iterations", "use --requests NUMBER"),
+    Entry(.other, "-z -D", "use --duration DURATION"),
+    Entry(.other, "-q -r --rps --qps", "use --rate CALLS"),
+  ]
+
+  /// All others, in the order in which names are looked up.
   static let all: [Entry] = [
     Entry(.grpcurl, "-format-error", "use --error-format json"),
     Entry(.grpcurl, "-msg-template", "use \"rpcurl template TARGET METHOD|TYPE\""),

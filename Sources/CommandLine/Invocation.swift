@@ -115,6 +115,7 @@ package struct Invocation: Sendable {
   mutating func add(_ argument: Argument) { arguments.append(argument) }
   mutating func add(_ positional: Positional) { positionals.append(positional) }
   mutating func add(_ error: ParseError) { errors.append(error) }
+  mutating func add(first error: ParseError) { errors.insert(error, at: 0) }
 
   /// Makes it an invocation of another command, which the first positional argument names, or the second one as grpcurl
   /// has it.

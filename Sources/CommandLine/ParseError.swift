@@ -7,7 +7,8 @@ package struct ParseError: Error, Equatable, Sendable {
     /// The command does not have the option.
     case notOfCommand(option: String, command: String, others: String)
     case missingValue(String)
-    case takesNoValue(String)
+    /// A flag with a value other than `true` and `false`.
+    case invalidFlag(String)
     case invalidValue(option: String, value: String, why: String, hint: String?)
     case unexpectedArguments([String], hint: String?)
     case missingArgument(String)
@@ -15,6 +16,8 @@ package struct ParseError: Error, Equatable, Sendable {
     case unknownCommand(String, hint: String?)
     /// What the configuration file may not hold.
     case onlyTyped(String)
+    /// An argument of the program, counted from 1, with the first byte that is not UTF-8, counted from 1.
+    case notUTF8(argument: Int, byte: Int)
   }
 
   /// What is wrong.
@@ -36,13 +39,14 @@ package struct ParseError: Error, Equatable, Sendable {
   package var what: String {
     switch reason {
     case .unknownOption(let name, _), .notOfCommand(let name, _, _), .missingValue(let name),
-      .takesNoValue(let name), .unknownCommand(let name, _), .onlyTyped(let name):
+      .invalidFlag(let name), .unknownCommand(let name, _), .onlyTyped(let name):
       name
     case .invalidValue(let option, let value, _, _): "\(option) \(value)"
     case .unexpectedArguments(let texts, _):
       texts.map { $0.allSatisfy { $0 == " " } ? "'\($0)'" : $0 }.joined(separator: " ")
     case .missingArgument: "missing argument"
     case .missingOption: "missing option"
+    case .notUTF8(let argument, _): "argument \(argument)"
     }
   }
 
@@ -52,12 +56,13 @@ package struct ParseError: Error, Equatable, Sendable {
     case .unknownOption: "unknown option"
     case .notOfCommand(_, let command, let others): "\(command) has no such option, but \(others) has"
     case .missingValue: "missing value"
-    case .takesNoValue: "it takes no value"
+    case .invalidFlag: "expected true or false"
     case .invalidValue(_, _, let why, _): why
     case .unexpectedArguments(let texts, _): texts.count == 1 ? "unexpected argument" : "unexpected arguments"
     case .missingArgument(let name), .missingOption(let name): name
     case .unknownCommand: "no such command"
     case .onlyTyped: "only for the command line"
+    case .notUTF8(_, let byte): "not UTF-8 (byte \(byte))"
     }
   }
 
@@ -67,7 +72,8 @@ package struct ParseError: Error, Equatable, Sendable {
     case .unknownOption(_, let hint), .unknownCommand(_, let hint), .unexpectedArguments(_, let hint),
       .invalidValue(_, _, _, let hint):
       hint
-    case .notOfCommand(let option, _, _): ForeignOptions.hint(option)
+    case .notOfCommand(let option, _, _): ForeignOptions.hint(option, .call)
+    case .notUTF8: "convert data with \"iconv -f LATIN1 -t UTF-8\"; rename a file with such a name"
     default: nil
     }
   }

@@ -9,6 +9,21 @@ package struct Parser {
   private var index: Int
   private var invocation: Invocation
 
+  /// Reads the arguments of the program, without its name. One that is not UTF-8 is the first error.
+  package static func parse(cStrings arguments: [UnsafePointer<CChar>]) -> Invocation {
+    var error: ParseError?
+    let words = arguments.enumerated().map { index, argument in
+      if let word = String(validatingCString: argument) { return word }
+      let word = String(cString: argument)
+      let valid = zip(word.utf8, 0...).prefix { $0 == UInt8(bitPattern: argument[$1]) }.count
+      error = error ?? ParseError(.notUTF8(argument: index + 1, byte: valid + 1), .typed(index: index))
+      return word
+    }
+    var invocation = parse(words)
+    if let error { invocation.add(first: error) }
+    return invocation
+  }
+
   /// Reads the arguments of the program, without its name.
   package static func parse(_ words: [String]) -> Invocation {
     guard let first = words.first else {
@@ -183,7 +198,7 @@ package struct Parser {
     guard option.hasValue else {
       let isOff = name.begins(with: "--no-") && option.name != name
       guard attached == nil || attached == "true" || attached == "false" else {
-        return invocation.add(ParseError(.takesNoValue(name), origin))
+        return invocation.add(ParseError(.invalidFlag(name), origin))
       }
       let isOn = (attached ?? "true") == "true"
       return invocation.add(

@@ -5,7 +5,7 @@ package enum Suggestions {
   /// The error for an option with two dashes that a command does not have.
   static func unknown(_ name: String, _ command: CommandID, _ origin: Origin?) -> ParseError {
     if let error = ofOthers(name[...], name, command, origin) { return error }
-    let hint = ForeignOptions.hint(name) ?? nearest(to: name, command).map { "did you mean \($0)?" }
+    let hint = ForeignOptions.hint(name, command) ?? nearest(to: name, command).map { "did you mean \($0)?" }
     return ParseError(.unknownOption(name, hint: hint), origin)
   }
 
@@ -17,20 +17,21 @@ package enum Suggestions {
     let isFirst = word.unicodeScalars.dropFirst().first == letter
     guard name.utf8.count > 2 else {
       return ofOthers(name, String(name), command, origin)
-        ?? ParseError(.unknownOption(String(name), hint: ForeignOptions.hint(String(name))), origin)
+        ?? ParseError(.unknownOption(String(name), hint: ForeignOptions.hint(String(name), command)), origin)
     }
     // A long option with one dash too few, or a flag that does not exist.
     let long = "-\(name)"
     if OptionTable.find(long[...], command) != nil {
       return ParseError(.unknownOption(String(name), hint: "did you mean \(long)?"), origin)
     }
-    if let hint = ForeignOptions.hint(long) ?? nearest(to: long, command).map({ "did you mean \($0)?" }) {
+    let near = nearest(to: long, command).map { "did you mean \($0)?" }
+    if let hint = ForeignOptions.hint(long, command) ?? near {
       return ParseError(.unknownOption(String(name), hint: hint), origin)
     }
     // A word is not a letter with its value, as -XPOST is.
     let isWord =
       isFirst && name.unicodeScalars.dropFirst().allSatisfy { $0.properties.isLowercase || $0 == "-" }
-    let hint = isWord ? nil : ForeignOptions.hint("-\(letter)")
+    let hint = isWord ? nil : ForeignOptions.hint("-\(letter)", command)
     let what = isFirst ? String(name) : "-\(letter) in \(name)"
     return ParseError(.unknownOption(what, hint: hint), origin)
   }
@@ -103,6 +104,9 @@ package enum Suggestions {
     let extra = texts[index]
     if extra.allSatisfy({ $0 == " " || $0 == "\\" }) {
       return "to continue a line, let \\ be its last character"
+    }
+    if command == .load, texts.contains(where: { Int($0) != nil }) {
+      return "use --requests NUMBER: -n is --netrc, and has no value"
     }
     guard command == .call else { return nil }
     if programs.contains(texts[0]) {

@@ -14,13 +14,18 @@ package enum Value: Equatable, Sendable {
     }
     switch option.kind {
     case .flag, .count:
-      guard text == "true" || text == "false" else { throw ParseError(.takesNoValue(name), origin) }
+      guard text == "true" || text == "false" else { throw ParseError(.invalidFlag(name), origin) }
       self = .flag(text == "true")
     case .text: self = .text(text)
     case .data: self = .text(text == "@" ? "@-" : text)
     case .duration:
-      guard let duration = Self.duration(text) else {
+      guard let time = Self.nanoseconds(text) else {
         throw invalid("not a valid duration", hint: "write seconds, or a unit: 1.5, 500ms, 2m")
+      }
+      guard let duration = Self.duration(text) else {
+        throw invalid(
+          time > 0 ? "too long: a duration is below 2500000h" : "a duration is above 0",
+          hint: option.id == .maxTime ? "omit \(name) for no limit" : "omit \(name) for its default")
       }
       self = .duration(duration)
     case .bytes:
@@ -65,6 +70,12 @@ package enum Value: Equatable, Sendable {
 
   /// A duration: `1.5` or `1.5s`, `1500ms`, `2m`, `1h`; nil for any other text, zero and what is too long.
   package static func duration(_ text: String) -> Duration? {
+    guard let time = nanoseconds(text), time > 0, time < 9e18 else { return nil }
+    return .nanoseconds(Int64(time.rounded(.up)))
+  }
+
+  /// The number of nanoseconds that a text of the form of a duration is; nil for any other text.
+  private static func nanoseconds(_ text: String) -> Double? {
     let number = text.prefix { $0.isASCII && $0.isNumber || $0 == "." }
     let nanosecondsPerUnit: Double
     switch text[number.endIndex...] {
@@ -76,8 +87,7 @@ package enum Value: Equatable, Sendable {
     case "h": nanosecondsPerUnit = 3600e9
     default: return nil
     }
-    guard let value = Double(number), value > 0, value * nanosecondsPerUnit < 9e18 else { return nil }
-    return .nanoseconds(Int64((value * nanosecondsPerUnit).rounded(.up)))
+    return Double(number).map { $0 * nanosecondsPerUnit }
   }
 
   /// A number of bytes, with `k`, `m` or `g` for KiB, MiB and GiB; nil for any other text and zero.

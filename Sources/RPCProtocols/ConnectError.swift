@@ -5,25 +5,30 @@ enum ConnectError {
   /// Decodes the body of a failed unary call; `nil` if it is not an error. `fallback` replaces a missing or
   /// unknown code.
   static func decode(_ json: [UInt8], fallback: StatusCode) -> RPCError? {
-    guard let value = try? JSONValue(parsing: json) else { return nil }
+    guard let value = parse(json) else { return nil }
     return error(value, fallback: fallback)
   }
 
   /// Decodes the last envelope of a stream: the status and the trailing metadata (Connect protocol,
   /// "EndStreamResponse"); `nil` if it is invalid.
   static func decodeEnd(_ json: [UInt8]) -> ResponseEnd? {
-    guard let value = try? JSONValue(parsing: json), case .object = value else { return nil }
+    guard let value = parse(json), case .object = value else { return nil }
     var end = ResponseEnd()
     if let failed = value["error"], failed != .null {
       guard let error = error(failed, fallback: .unknown) else { return nil }
       end.error = error
     }
     guard case .object(let metadata)? = value["metadata"] else { return end }
-    for member in metadata {
+    for member in metadata where member.value != .null {
       guard case .array(let values) = member.value else { return nil }
       for case .string(let text) in values { end.trailers.add(member.name, text) }
     }
     return end
+  }
+
+  /// Parses a body, which some servers begin with a byte order mark.
+  private static func parse(_ json: [UInt8]) -> JSONValue? {
+    try? JSONValue(parsing: json.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(json.dropFirst(3)) : json)
   }
 
   private static func error(_ value: JSONValue, fallback: StatusCode) -> RPCError? {
@@ -50,7 +55,9 @@ enum ConnectError {
       guard case .string(let type)? = detail["type"], case .string(let text)? = detail["value"],
         let bytes = Base64.decode(text)
       else { return nil }
-      return StatusDetail(typeName: type, value: bytes, debug: detail["debug"]?.text)
+      // The type may be a URL, as in google.protobuf.Any.
+      let name = type.split(separator: Character("/")).last.map(String.init) ?? type
+      return StatusDetail(typeName: name, value: bytes, debug: detail["debug"]?.text)
     }
   }
 }

@@ -47,6 +47,8 @@ public enum ConnectionCause: Sendable, Equatable {
   case noAuthorities
   /// The file of authorities contains no certificate.
   case invalidAuthorities(file: String)
+  /// The file or the directory of authorities cannot be read.
+  case unreadableAuthorities(file: String, reason: String)
   /// The file has no client certificate in the expected format.
   case invalidClientCertificate(file: String)
   /// The passphrase does not decrypt the key, or none was given.
@@ -75,7 +77,7 @@ public enum ConnectionCause: Sendable, Equatable {
 
   // HTTP
 
-  /// The server supports only HTTP/1.1; the text is the protocol that TLS negotiated, if any.
+  /// The server supports only HTTP/1; the text is the protocol that TLS negotiated, if any.
   case onlyHTTP1(negotiated: String?)
   /// The server supports only HTTP/2, and the request used HTTP/1.1.
   case onlyHTTP2
@@ -104,8 +106,8 @@ public enum ConnectionCause: Sendable, Equatable {
       .connection
     case .unknownProxy, .proxyFailed, .proxyRefused, .proxyRequiresCredentials: .proxy
     case .expired, .notYetValid, .wrongName, .unknownAuthority, .selfSigned, .rejectedCertificate,
-      .noAuthorities, .invalidAuthorities, .invalidClientCertificate, .missingKey, .wrongKey,
-      .wrongPassphrase,
+      .noAuthorities, .invalidAuthorities, .unreadableAuthorities, .invalidClientCertificate, .missingKey,
+      .wrongKey, .wrongPassphrase,
       .clientCertificateRequired, .clientCertificateRefused, .serverWithoutTLS, .noCommonTLSVersion,
       .handshakeRefused, .handshakeCut:
       .tls
@@ -138,6 +140,7 @@ extension ConnectionCause: CustomStringConvertible {
     case .rejectedCertificate(let reason): "the server's certificate is not accepted: \(reason)"
     case .noAuthorities: "no certificate authorities found on this machine"
     case .invalidAuthorities(let file): "no certificate authority can be read from \(file)"
+    case .unreadableAuthorities(let file, let reason): "\(file): \(reason)"
     case .invalidClientCertificate(let file): "no client certificate can be read from \(file)"
     case .wrongPassphrase(let file): "the passphrase of \(file) is wrong or missing"
     case .missingKey(let file): "missing key of the client certificate \(file)"
@@ -152,7 +155,7 @@ extension ConnectionCause: CustomStringConvertible {
     case .onlyHTTP1(let negotiated):
       negotiated.map {
         "gRPC requires HTTP/2, which the server does not offer (TLS negotiated \($0.isEmpty ? "no protocol" : $0))"
-      } ?? "gRPC requires HTTP/2, and the server responded with HTTP/1.1"
+      } ?? "gRPC requires HTTP/2, and the server responded with HTTP/1"
     case .onlyHTTP2: "the request used HTTP/1.1, and the server supports only HTTP/2"
     case .notHTTP(let start): "the server does not use HTTP on this port: it sent \"\(start)\""
     case .closed(let reason):

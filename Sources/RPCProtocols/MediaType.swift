@@ -4,8 +4,9 @@ struct MediaType: Equatable {
   let name: String
 
   init(_ contentType: String) {
+    let isSpace = { (character: Character) in character == " " || character == "\t" }
     let bare = contentType.prefix { $0 != ";" }
-    name = String(bare.drop { $0 == " " }.prefix { $0 != " " }).lowercased()
+    name = String(bare.drop(while: isSpace).prefix { !isSpace($0) }).lowercased()
   }
 }
 

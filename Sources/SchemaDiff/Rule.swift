@@ -108,4 +108,27 @@ package struct SchemaFinding: Sendable, Equatable {
   package let symbol: String
   /// What differs, with the name of the declaration: `message demo.v1.Item was removed`.
   package let text: String
+  /// Other full names that it concerns: the old name of a renamed field, all names of an enum value, and the
+  /// declarations of a removed package or of a file whose package changed.
+  package var others: [String] = []
+
+  /// Whether it concerns a package or a declaration, or something in it.
+  ///
+  /// - Parameter name: The full name, with a dot before the method.
+  package func concerns(_ name: String) -> Bool {
+    let symbol = symbol.replacing("/", with: ".")
+    // What the new schema no longer has, with everything in it.
+    let removed: [String] =
+      switch rule {
+      case .packageNoDelete, .fileSamePackage: others
+      case .packageMessageNoDelete, .packageEnumNoDelete, .packageServiceNoDelete: [symbol]
+      default: []
+      }
+    return ([symbol] + others).contains { Self.contains(name, $0) }
+      || removed.contains { Self.contains($0, name) }
+  }
+
+  private static func contains(_ scope: String, _ name: String) -> Bool {
+    name.hasPrefix(scope) && [nil, "."].contains(name.dropFirst(scope.count).first)
+  }
 }

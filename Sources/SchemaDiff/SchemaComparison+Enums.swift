@@ -39,17 +39,19 @@ extension SchemaComparison {
       let (symbol, number) = ("\(before.fullName).\(value.name)", value.number)
       let old = (names[number] ?? []).map(\.name)
       let subject = "enum \(before.fullName): value \(number)"
+      let all = (old + (remaining[number] ?? []).map(\.name)).map { "\(before.fullName).\($0)" }
       guard let others = remaining[number] else {
         let removed = "\(subject) \(Self.quoted(old)) was removed"
-        report(.enumValueNoDelete, file, symbol, removed)
+        report(.enumValueNoDelete, file, symbol, removed, others: all)
         if !old.allSatisfy(reservedNames.contains) {
           report(
-            .enumValueNoDeleteUnlessNameReserved, file, symbol, "\(removed), and its name is not reserved")
+            .enumValueNoDeleteUnlessNameReserved, file, symbol, "\(removed), and its name is not reserved",
+            others: all)
         }
         if !reservedNumbers.contains(Int64(number)) {
           report(
-            .enumValueNoDeleteUnlessNumberReserved, file, symbol, "\(removed), and its number is not reserved"
-          )
+            .enumValueNoDeleteUnlessNumberReserved, file, symbol,
+            "\(removed), and its number is not reserved", others: all)
         }
         continue
       }
@@ -58,7 +60,7 @@ extension SchemaComparison {
       if !Set(new).isSuperset(of: old) {
         report(
           .enumValueSameName, file, symbol,
-          "\(subject) changed its name from \(Self.quoted(old)) to \(Self.quoted(new))")
+          "\(subject) changed its name from \(Self.quoted(old)) to \(Self.quoted(new))", others: all)
       }
     }
   }

@@ -35,7 +35,9 @@ extension SchemaComparison {
     let subject =
       message.isEmpty
       ? "extension \(before.name)" : "message \(message): field \(after.field.number) \"\(before.name)\""
-    for (rule, what) in changes { report(rule, file, symbol, "\(subject) changed \(what)") }
+    for (rule, what) in changes {
+      report(rule, file, symbol, "\(subject) changed \(what)", others: [before.field.fullName])
+    }
   }
 
   /// The rules about types that a change breaks.

@@ -41,7 +41,11 @@ extension SchemaComparison {
         changes.append((rule, Self.change("option \(Self.option(rule)) changed", first, second, names)))
       }
     }
-    for (rule, what) in changes { report(rule, after.name, before.package, what) }
+    for (rule, what) in changes {
+      report(
+        rule, after.name, before.package, what, others: rule == .fileSamePackage ? Self.names(of: before) : []
+      )
+    }
   }
 
   private static func option(_ rule: Rule) -> String {

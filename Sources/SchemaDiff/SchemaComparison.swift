@@ -72,10 +72,10 @@ package struct SchemaComparison {
 
   /// Records that the new schema breaks a rule, if the rule is applied.
   mutating func report(
-    _ rule: Rule, _ file: String, _ symbol: String, _ text: String
+    _ rule: Rule, _ file: String, _ symbol: String, _ text: String, others: [String] = []
   ) {
     guard rules.contains(rule) else { return }
-    found.append(SchemaFinding(rule: rule, file: file, symbol: symbol, text: text))
+    found.append(SchemaFinding(rule: rule, file: file, symbol: symbol, text: text, others: others))
   }
 
   /// Records a compatible addition.
@@ -87,6 +87,12 @@ package struct SchemaComparison {
   func oldFile(_ index: Int) -> String { old.files[index].name }
   func newFile(_ index: Int) -> String { new.files[index].name }
 
+  /// The full names of the declarations of a file.
+  static func names(of file: FileDeclaration) -> [String] {
+    file.messages.map(\.fullName) + file.enums.map(\.fullName) + file.services.map(\.fullName)
+      + file.extensions.map(\.fullName)
+  }
+
   // MARK: Declarations of the old schema
 
   private mutating func compareFiles() {
@@ -94,7 +100,9 @@ package struct SchemaComparison {
     for (index, file) in old.files.enumerated() {
       if let number = new.fileIndices[file.name] { compareFile(file, new.files[number]) }
       if !new.packages.contains(file.package), gone.insert(file.package).inserted {
-        report(.packageNoDelete, file.name, file.package, "package \(file.package) was removed")
+        report(
+          .packageNoDelete, file.name, file.package, "package \(file.package) was removed",
+          others: old.files.filter { $0.package == file.package }.flatMap(Self.names))
       }
       let isGone = gone.contains(file.package)
       for message in file.messages { compare(message, index, isGone: isGone) }

@@ -43,18 +43,41 @@ struct Authorities: Equatable {
     if let ownFile, isReadable(ownFile) { return Authorities(file: ownFile) }
     return Authorities(file: usualFiles.first(where: isReadable))
   }
+
+  /// The path of the file, or of the directory, as errors name it: with the variable of the environment that gives it.
+  func name(environment: (String) -> String? = EnvironmentVariables.value) -> String? {
+    guard let path = file ?? directory else { return nil }
+    let variable = file == nil ? "SSL_CERT_DIR" : "SSL_CERT_FILE"
+    return environment(variable) == path ? "\(variable)=\(path)" : path
+  }
+
+  /// The error of a directory without a file, of which OpenSSL reports none; nil if it can be read. It may be a list.
+  var directoryError: TransportError? {
+    guard file == nil, let directory, let name = name(),
+      !directory.split(separator: ":").contains(where: { access(String($0), R_OK) == 0 })
+    else { return nil }
+    return TransportError(.unreadableAuthorities(file: name, reason: String(cString: strerror(errno))))
+  }
+}
+
+extension Authorities {
+  /// The authorities of `options`, else the system's.
+  init(_ options: ConnectionOptions) {
+    self.init(file: options.authoritiesFile, directory: options.authoritiesDirectory)
+    if self == Authorities() { self = .system }
+  }
 }
 
 extension TransferHandle {
   /// Sets the authorities to trust: those of `options`, else the system's.
   ///
-  /// - Throws: An error of kind ``TransportError/Kind/tls`` if there are none and the server must be
-  ///   verified.
+  /// - Throws: An error of kind ``TransportError/Kind/tls`` if there are none, or the directory cannot be read, and the
+  ///   server must be verified.
   func setAuthorities(_ options: ConnectionOptions) throws(TransportError) {
-    var authorities = Authorities(file: options.authoritiesFile, directory: options.authoritiesDirectory)
-    if authorities == Authorities() { authorities = .system }
-    if authorities == Authorities(), !options.isInsecure {
-      throw TransportError(.noAuthorities)
+    let authorities = Authorities(options)
+    if !options.isInsecure {
+      if authorities == Authorities() { throw TransportError(.noAuthorities) }
+      if let error = authorities.directoryError { throw error }
     }
     if let file = authorities.file { try set(CURLOPT_CAINFO, file) }
     if let directory = authorities.directory { try set(CURLOPT_CAPATH, directory) }

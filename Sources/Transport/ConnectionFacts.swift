@@ -111,6 +111,14 @@ package struct ConnectionFacts: Sendable, Equatable {
   /// Whether what the server sent is the start of an HTTP/1 response.
   var startsHTTP1: Bool { firstBytes?.starts(with: "HTTP/1.".utf8) == true }
 
+  /// Whether what the server sent is a page without a header, as servers for HTTP/1 respond to a version that they do not
+  /// support.
+  var startsHTML: Bool {
+    let start = String(decoding: (firstBytes ?? []).prefix(40), as: UTF8.self).lowercased().drop(
+      while: \.isWhitespace)
+    return ["<!doctype html", "<html", "<head"].contains(where: start.hasPrefix)
+  }
+
   /// Whether what the server sent is a part of HTTP/2: a frame of type SETTINGS on stream 0.
   var startsHTTP2: Bool {
     guard let bytes = firstBytes, bytes.count >= 9 else { return false }
@@ -140,6 +148,7 @@ extension ConnectionCause {
       }
       if self == .handshakeCut, facts.startsHTTP1 || facts.startsHTTP2 { return .serverWithoutTLS }
       guard case .closed(let reason) = self, let bytes = facts.firstBytes else { return self }
+      if requiresHTTP2, facts.startsHTML { return .onlyHTTP1(negotiated: nil) }
       if facts.startsHTTP1 { return requiresHTTP2 ? .onlyHTTP1(negotiated: nil) : self }
       // An alert of TLS.
       if bytes.starts(with: [0x15, 3]) { return .serverWithTLS }

@@ -302,6 +302,7 @@ package final class Transfer {
     connection.usesHTTP2 =
       connection.reasonToRepeat != .requiredHTTP1
       && (isTLS ? negotiated == "h2" : options.isHTTP2WithoutTLS(url))
+    connection.isForwarded = isForwarded
     easy.forgetError()
     requestSize = sentSize
     guard case .proceed = perform(.connected(connection)) else {
@@ -322,6 +323,14 @@ package final class Transfer {
     guard !isSafe, sentSize != requestSize else { return .isSafe }
     return ReasonToRepeat(
       overHTTP2: machine.connection.usesHTTP2, restOfError: easy.restOfError, byOldLibcurl: old != nil)
+  }
+
+  /// Whether a proxy forwards the request. An old libcurl reports only the use of a tunnel.
+  private var isForwarded: Bool {
+    guard !isTLS, !options.isHTTP2WithoutTLS(url), old != nil || ccurl_uses_proxy(handle) else {
+      return false
+    }
+    return ProxyAddress.name(for: url, options)?.hasPrefix("http") == true
   }
 
   /// The bytes that libcurl has sent for this transfer.

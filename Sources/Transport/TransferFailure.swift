@@ -19,7 +19,7 @@ struct TransferFailure {
   var progress = Progress.nothing
   /// OpenSSL's result of verifying the certificate; 0 if it is valid or was not verified.
   var verifyResult = 0
-  /// `errno` of the failed connection attempt; 0 if unknown.
+  /// `errno` of the failed connection attempt, or of opening the file of authorities; 0 if unknown.
   var systemError: Int32 = 0
   /// The HTTP status of the proxy's response to CONNECT; 0 without a response.
   var proxyStatus = 0
@@ -31,6 +31,8 @@ struct TransferFailure {
   var options = ConnectionOptions()
   /// The URL of the proxy, without credentials, if one is set.
   var proxy: String?
+  /// The system's authorities by name, if the connection used them.
+  var systemAuthorities: String?
   /// Whether OpenSSL reports that the key could not be decrypted.
   var isPassphraseWrong = false
 
@@ -50,7 +52,10 @@ struct TransferFailure {
         : .connectTimeout(server: server, options.connectTimeout)
     case CURLE_PEER_FAILED_VERIFICATION: return certificateCause
     case CURLE_SSL_CACERT_BADFILE:
-      return (options.authoritiesFile ?? options.authoritiesDirectory).map { .invalidAuthorities(file: $0) }
+      return (systemAuthorities ?? options.authoritiesFile ?? options.authoritiesDirectory).map {
+        systemError == 0
+          ? .invalidAuthorities(file: $0) : .unreadableAuthorities(file: $0, reason: systemReason)
+      }
     case CURLE_SSL_CERTPROBLEM, CURLE_BAD_FUNCTION_ARGUMENT: return clientFileCause
     case CURLE_SSL_CONNECT_ERROR: return handshakeCause
     default: return closedCause
@@ -77,6 +82,7 @@ struct TransferFailure {
 
   private var proxyCause: ConnectionCause? {
     if code == CURLE_COULDNT_RESOLVE_PROXY { return .unknownProxy }
+    if detail.hasPrefix("Unsupported proxy scheme") { return .proxyFailed("unknown scheme of its URL") }
     guard code == CURLE_PROXY || usesProxy || isConnectionToProxy else { return nil }
     if proxyStatus == 407 { return .proxyRequiresCredentials }
     if proxyStatus >= 300 { return .proxyRefused(server: server, status: proxyStatus) }
@@ -142,7 +148,9 @@ struct TransferFailure {
     }
     if let cause = alertCause { return cause }
     if detail.contains(" alert ") { return .handshakeRefused(alert) }
-    let isCut = ["unexpected eof", "SSL_ERROR_SYSCALL", "Connection reset", "SSL_ERROR_ZERO_RETURN"]
+    let isCut = [
+      "unexpected eof", "SSL_ERROR_SYSCALL", "Connection reset", "SSL_ERROR_ZERO_RETURN", "Broken pipe",
+    ]
     return isCut.contains(where: detail.contains) ? .handshakeCut : nil
   }
 
@@ -198,6 +206,11 @@ extension TransferFailure {
     verifyResult = number(CURLINFO_SSL_VERIFYRESULT)
     systemError = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))
     if code == CURLE_COULDNT_CONNECT, systemError == 0 { systemError = Self.errorOfSocket() }
+    if code == CURLE_SSL_CACERT_BADFILE {
+      let authorities = Authorities(options)
+      if authorities == .system { systemAuthorities = authorities.name() }
+      systemError = (authorities.file ?? authorities.directory).map(Self.errorOfSocket) ?? 0
+    }
     proxyStatus = number(CURLINFO_HTTP_CONNECTCODE)
     usesProxy = ccurl_uses_proxy(handle)
     isTLS = url.hasPrefix("https:")
@@ -218,11 +231,14 @@ extension TransferFailure {
         ? .tlsEstablished : isConnected || hasTime(CURLINFO_CONNECT_TIME_T) ? .connected : .nothing
   }
 
-  /// Why no socket can be made, which libcurl does not report; 0 if one can.
-  private static func errorOfSocket() -> Int32 {
+  /// Why no socket can be made, or no file be opened besides it, which libcurl does not report; 0 if they can.
+  private static func errorOfSocket(andFile path: String = "/") -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return errno }
-    close(descriptor)
+    defer { close(descriptor) }
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { return errno }
+    close(file)
     return 0
   }
 

@@ -127,7 +127,7 @@ struct TransferHandle {
   }
 
   /// Sets the name for TLS. libcurl uses the URL's host for it, so the URL gets the name, and libcurl
-  /// connects to the URL's former host; the `host` header stays unchanged.
+  /// connects to the URL's former host, which also decides whether a proxy is used; the `host` header stays unchanged.
   private func set(
     serverName name: String, _ connectTo: [String], url: String, _ fields: inout [String],
     _ lists: inout [UnsafeMutablePointer<curl_slist>?]
@@ -138,8 +138,12 @@ struct TransferHandle {
     let host = port.map { authority.dropLast($0.count) } ?? authority
     try set(CURLOPT_URL, "https://\(name)\(port ?? "")\(rest.dropFirst(authority.count))")
     // libcurl uses the first entry that matches. Those for the URL's former host now apply to the name.
-    let entries = connectTo.map { $0.hasPrefix("\(host):") ? String($0.dropFirst(host.count)) : $0 }
+    let entries = connectTo.compactMap { entry -> String? in
+      if entry.hasPrefix(":") { return entry }
+      return entry.lowercased().hasPrefix("\(host.lowercased()):") ? String(entry.dropFirst(host.count)) : nil
+    }
     try set(CURLOPT_CONNECT_TO, entries + ["::\(host)\(port ?? ":443")"], keeping: &lists)
+    try set(CURLOPT_NOPROXY, ProxyExemption.exempts(host) ? "*" : "")
     if !fields.contains(where: { $0.hasPrefix("host:") }) { fields.append("host: \(authority)") }
   }
 

@@ -104,6 +104,8 @@ extension TransferStateMachine {
     var isUsable = true
     /// The protocol that TLS negotiated, such as `h2`; empty for none; nil if it is unknown or irrelevant.
     var negotiated: String?
+    /// Whether a proxy forwards the request, without a tunnel to the server.
+    var isForwarded = false
     /// Whether it is known to use HTTP/2.
     var usesHTTP2 = false
     /// Why the request is sent again; nil over the first connection.

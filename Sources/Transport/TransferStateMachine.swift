@@ -214,8 +214,7 @@ struct TransferStateMachine {
     }
     switch response.read(line, size: size) {
     case .none: return .proceed
-    // Only a forwarding proxy responds with 407.
-    case .head(let head) where head.httpStatus == 407:
+    case .head(let head) where head.httpStatus == 407 && connection.isForwarded:
       return end(TransportError(.proxyRequiresCredentials))
     case .head(let head): return .receive(head)
     case .trailersBegan: return .awaitRoundEnd

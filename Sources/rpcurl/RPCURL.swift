@@ -15,9 +15,9 @@ enum RPCURL {
     // Writing to a closed connection must be an error, not end the process.
     signal(SIGPIPE, SIG_IGN)
     let console = Console()
-    var invocation = Parser.parse(Array(Swift.CommandLine.arguments.dropFirst()))
+    var invocation = Parser.parse(cStrings: rawArguments())
     do {
-      if let request = invocation.request, invocation.errors.isEmpty || isHelp(request) {
+      if let request = invocation.request, invocation.errors.isEmpty || ignoresErrors(request) {
         return handle(request, on: console.output)
       }
       console.error.configure(Diagnostics(invocation))
@@ -34,9 +34,12 @@ enum RPCURL {
     }
   }
 
-  /// Whether the request is for help, which is shown even if other arguments are invalid.
-  private static func isHelp(_ request: Invocation.Request) -> Bool {
-    if case .help = request { true } else { false }
+  /// Whether the request is for help or completion, which are given even if other arguments are invalid.
+  private static func ignoresErrors(_ request: Invocation.Request) -> Bool {
+    switch request {
+    case .help, .complete: true
+    default: false
+    }
   }
 
   private static func handle(_ request: Invocation.Request, on output: StandardOutput) {
@@ -104,5 +107,15 @@ enum RPCURL {
     case .diff: try DiffCommand(invocation).run(on: console)
     case .load: try LoadCommand(invocation).run(on: console)
     }
+  }
+}
+
+/// The arguments as bytes: `CommandLine.arguments` would repair what is not UTF-8.
+///
+/// Not of the main actor: a closure there would link the runtime of concurrency.
+private func rawArguments() -> [UnsafePointer<CChar>] {
+  let count = Int(Swift.CommandLine.argc)
+  return UnsafeBufferPointer(start: Swift.CommandLine.unsafeArgv, count: count).dropFirst().compactMap {
+    $0.map { UnsafePointer($0) }
   }
 }

@@ -114,7 +114,7 @@ struct CallScriptTests {
     (["-H", "@/dev/null"], "--header @/dev/null"), (["-4"], "--ipv4"), (["--tlsv1.3"], "--tlsv1.3"),
     (["--limit", "3"], "--limit 3"),
     (["--protoset", "a", "--proto", "b"], "--proto b beside --descriptor-set"),
-    (["--resolve", "a:1:b"], "--resolve a:1:b"), (["--codec", "json"], "--codec json"),
+    (["--resolve", "a:1:127.0.0.1"], "--resolve a:1:127.0.0.1"), (["--codec", "json"], "--codec json"),
   ])
   func namesWhatGrpcurlLacks(options: [String], text: String) throws {
     var given = options

@@ -57,6 +57,13 @@ struct ConfigurationFileTests {
     #expect(message?.rendered.contains("secret") == false)
   }
 
+  @Test func rejectsTextThatIsNotUTF8() {
+    let failure = #expect(throws: Failure.self) {
+      try ConfigurationFile("f", contents: Array("--header x: J".utf8) + [0xFC])
+    }
+    #expect(failure?.message?.why == "not UTF-8")
+  }
+
   @Test func limitsSize() throws {
     #expect(try failure(String(repeating: "#", count: 1 << 20))?.why == "more than 1048576 bytes")
     #expect(
@@ -85,6 +92,16 @@ struct ConfigurationFileTests {
   ])
   func findsStandardPath(environment: [String: String], path: String?) {
     #expect(Configuration.userPath { environment[$0] } == path)
+  }
+
+  @Test func namesTheProfileWithoutAFile() throws {
+    let home = try #require(directory).path
+    var invocation = Parser.parse(["call", "--profile", "p", "M"])
+    let failure = #expect(throws: Failure.self) {
+      try Configuration.read(into: &invocation, environment: { $0 == "HOME" ? home : nil }, directory: nil)
+    }
+    #expect(failure?.message?.what == "--profile p")
+    #expect(failure?.message?.why == "\(home)/.config/rpcurl/config does not exist")
   }
 
   @Test func addsOptionsBeforeThoseOfCommandLine() throws {

@@ -27,6 +27,11 @@ import Testing
     (.rejectedCertificate("revoked"), 6, "revoked", "-k"),
     (.noAuthorities, 6, "no certificate authorities", "SSL_CERT_FILE"),
     (.invalidAuthorities(file: "f"), 6, "read from f", "PEM"),
+    (
+      .unreadableAuthorities(file: "SSL_CERT_FILE=f", reason: "gone"), 6, "SSL_CERT_FILE=f: gone",
+      "unset SSL_CERT_FILE"
+    ),
+    (.unreadableAuthorities(file: "f", reason: "Too many open files"), 6, "f: Too many", "ulimit"),
     (.invalidClientCertificate(file: "f.pem"), 6, "f.pem", "--cert-type"),
     (.invalidClientCertificate(file: "f.p12"), 6, "f.p12", "--cert-type P12"),
     (.wrongPassphrase(file: "k"), 6, "the passphrase of k", "--pass"),
@@ -39,7 +44,7 @@ import Testing
     (.noCommonTLSVersion, 6, "version of TLS", "--tlsv1.3"),
     (.handshakeRefused("alert"), 6, "alert", "--cert"),
     (.handshakeCut, 6, "closed the connection in the TLS handshake", "--plaintext"),
-    (.onlyHTTP1(negotiated: nil), 5, "HTTP/1.1", "grpc-web"),
+    (.onlyHTTP1(negotiated: nil), 5, "HTTP/1", "grpc-web"),
     (.onlyHTTP1(negotiated: ""), 5, "no protocol", "grpc-web"),
     (.onlyHTTP2, 5, "only HTTP/2", "--protocol grpc"),
     (.notHTTP("SSH-2.0"), 5, "SSH-2.0", "port"),

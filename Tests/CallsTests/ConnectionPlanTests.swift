@@ -87,6 +87,15 @@ struct ConnectionPlanTests {
     #expect(options.certificate == nil)
   }
 
+  @Test func limitsTheLengthOfSocketPaths() throws {
+    let path = String(repeating: "a", count: 107)
+    #expect(try plan(["--unix-socket", path]).unixSocket == path)
+    for option in ["--unix-socket", "--abstract-unix-socket"] {
+      let failure = #expect(throws: Failure.self) { try plan([option, path + "a"]) }
+      #expect(failure?.message?.why == "the path of a Unix socket has at most 107 bytes")
+    }
+  }
+
   @Test func prefersSocketOfOption() throws {
     let target = Target(baseURL: "http://localhost", unixSocket: "/target")
     #expect(try plan([], target).unixSocket == "/target")
@@ -98,6 +107,34 @@ struct ConnectionPlanTests {
     let failure = #expect(throws: Failure.self) { try plan(["--connect-to", text]) }
     #expect(failure?.message?.what == "--connect-to \(text)")
     #expect(failure?.message?.why == "not of the form HOST:PORT:HOST:PORT")
+  }
+
+  @Test(arguments: [
+    ("--resolve", "a.test:1", "not of the form HOST:PORT:ADDRESS"),
+    ("--resolve", "a:99999:::1", "not of the form HOST:PORT:ADDRESS"),
+    ("--resolve", "a:1:localhost", "localhost is not an IP address"),
+    ("--proxy", "foo://a:1", "unknown scheme of the URL"),
+    ("--proxy", "a:99999", "not of the form [SCHEME://]HOST[:PORT]"),
+  ])
+  func rejectsInvalidAddresses(option: String, value: String, why: String) {
+    let failure = #expect(throws: Failure.self) { try plan([option, value]) }
+    #expect(failure?.status == .usage)
+    #expect(failure?.message?.why == why)
+  }
+
+  @Test(arguments: [
+    ("--resolve", "*:443:192.0.2.1"), ("--resolve", "+a:1:[::1],192.0.2.1"), ("--resolve", "[::1]:1:::1"),
+    ("--resolve", "-a:1"), ("--proxy", "SOCKS5h://u:p@ss/w@[::1]:1"), ("--proxy", "a"),
+  ])
+  func acceptsAddressesOfLibcurl(option: String, value: String) throws {
+    let options = try plan([option + "=" + value])
+    #expect(options.proxy == value || options.resolve == [value])
+  }
+
+  @Test func rejectsNetrcWithAServerName() throws {
+    let options = ["--netrc", "--servername", "s"]
+    #expect(throws: Failure.self) { try plan(options, encrypted) }
+    #expect(try plan(options, plaintext).serverName == "s", "without TLS the name has no effect")
   }
 
   @Test(arguments: [

@@ -92,3 +92,19 @@ struct HeaderExpansionTests {
     }
   }
 }
+
+struct BearerTokenTests {
+  @Test(arguments: [
+    ("", "--bearer", "the token is empty"),
+    ("env:NONE", "--bearer env:NONE", "the environment variable is not set"),
+    ("env:EMPTY", "--bearer env:EMPTY", "the environment variable is empty"),
+    ("@/dev/null", "--bearer @/dev/null", "the token is empty"),
+  ])
+  func rejectsAnEmptyToken(text: String, what: String, why: String) throws {
+    let sources = ArgumentSources(environment: { $0 == "EMPTY" ? "" : nil }, secrets: SecretPrompt())
+    let argument = try Argument(.bearer, text)
+    let failure = #expect(throws: Failure.self) { try CredentialArguments.token(argument, sources) }
+    #expect(failure?.message?.what == what)
+    #expect(failure?.message?.why == why)
+  }
+}

@@ -44,6 +44,16 @@ struct ProtocReportTests {
     #expect(report.others == 2)
   }
 
+  @Test func omitsWarningsOfTheLibrary() {
+    let report = report(
+      """
+      [libprotobuf WARNING google/protobuf/compiler/parser.cc:646] No syntax specified for the proto file: a.proto.
+      a.proto:1:19: Missing field number.
+      """)
+    #expect(report.cause == .error("Missing field number", place: "a.proto:1:19"))
+    #expect(report.others == 0)
+  }
+
   @Test func namesMissingFile() {
     let missing = "Could not make proto path relative: x/y.proto: No such file or directory"
     #expect(report(missing).cause == .missingFile("x/y.proto"))

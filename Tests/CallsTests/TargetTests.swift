@@ -10,7 +10,9 @@ struct TargetTests {
     ("localhost:50051", true, "http://localhost:50051"),
     ("http://a", false, "http://a"), ("HTTPS://a:1/", false, "https://a:1"),
     ("https://a/b//c/", false, "https://a/b/c"), ("[::1]:80", true, "http://[::1]:80"),
-    ("http://[fe80::1%2]", false, "http://[fe80::1%2]"), ("a:65535", true, "http://a:65535"),
+    ("http://[fe80::1%2]", false, "http://[fe80::1%2]"),
+    ("[fe80::1%eth0.1]:80", true, "http://[fe80::1%eth0.1]:80"),
+    ("http://[fe80::1%25br-0]", false, "http://[fe80::1%25br-0]"), ("a:65535", true, "http://a:65535"),
   ])
   func parsesServer(text: String, isPlaintext: Bool, url: String) throws {
     let target = try Target.parse(server: text, isPlaintext ? .never : .byTarget)
@@ -40,8 +42,9 @@ struct TargetTests {
     ("a:0", "a:0", "the port is not a number from 1 to 65535"),
     ("a:65536", "a:65536", "the port is not a number from 1 to 65535"), ("a:b", "a:b", "not a target"),
     ("a b", "a b", "not a target"), ("a\u{7f}", "a\u{7f}", "not a target"), ("[::1", "[::1", "not a target"),
-    ("[zz]", "[zz]", "not a target"), ("http://a/b?key=secret", "http://a/b?…", "not a target"),
-    ("http://a/b#x", "http://a/b#…", "not a target"), (":80", ":80", "not a target"),
+    ("[zz]", "[zz]", "not a target"), ("http://a/b?key=secret", "http://a/b?…", "a query is not allowed"),
+    ("http://a/b#x", "http://a/b#…", "a fragment is not allowed"),
+    ("a:1?x", "a:1?…", "a query is not allowed"), (":80", ":80", "not a target"),
   ])
   func rejectsInvalidServer(text: String, what: String, why: String) {
     let failure = #expect(throws: Failure.self) { try Target.parse(server: text, .never) }

@@ -160,7 +160,7 @@ struct ConfigurationTests {
   @Test(arguments: [
     (["--no-such-option 1"], "--no-such-option", "unknown option"),
     (["--max-time soon"], "--max-time soon", "not a valid duration"),
-    (["--verbose yes"], "--verbose", "it takes no value"), (["--user"], "--user", "missing value"),
+    (["--verbose yes"], "--verbose", "expected true or false"), (["--user"], "--user", "missing value"),
     (["--config x"], "--config", "only for the command line"),
     (["--help"], "--help", "only for the command line"),
   ])

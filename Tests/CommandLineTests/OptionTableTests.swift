@@ -152,7 +152,7 @@ struct OptionTableTests {
       CommandID.allCases.map { Help.command($0, isWhole: true) } + [
         Help.program(isWhole: true), Help.plugins(isWhole: true),
       ]
-      + ForeignOptions.all.map(\.hint)
+      + (ForeignOptions.all + ForeignOptions.load).map(\.hint)
     for text in texts {
       for word in text.split(whereSeparator: { !$0.isLetter }) {
         #expect(!unwanted.contains(word.lowercased()), "\(word): \(text)")
@@ -224,12 +224,17 @@ struct OptionTableTests {
     ]
     let known = Set(OptionTable.all.flatMap(\.names))
     for name in names {
-      let hint = ForeignOptions.hint(name)
+      let hint = ForeignOptions.hint(name, .call)
       #expect(hint != nil, "\(name)")
       for word in (hint ?? "").split(whereSeparator: { " ;,\":".contains($0) })
       where word.hasPrefix("-") && word != "-vv" {
         #expect(known.contains(String(word)), "\(name): \(word)")
       }
+    }
+    let ofLoad = Set(OptionTable.options(of: .load).flatMap(\.names))
+    for entry in ForeignOptions.load {
+      #expect(
+        entry.hint.split(separator: " ").allSatisfy { !$0.hasPrefix("-") || ofLoad.contains(String($0)) })
     }
   }
 }

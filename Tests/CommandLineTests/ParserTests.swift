@@ -43,6 +43,24 @@ struct ParserTests {
     #expect(invocation.positionals.map(\.text) == ["h", "M"])
   }
 
+  @Test(arguments: [([0x4A, 0xFC], 2), ([0xC3], 1), ([0x61, 0x62, 0xE2, 0x82], 3)] as [([UInt8], Int)])
+  func rejectsArgumentsThatAreNotUTF8(bytes: [UInt8], byte: Int) {
+    let arguments = ["--nope".utf8.map { $0 }, bytes, Array("é".utf8)].map { bytes in
+      (bytes + [0]).map(CChar.init(bitPattern:))
+    }
+    let invocation = arguments[0].withUnsafeBufferPointer { first in
+      arguments[1].withUnsafeBufferPointer { second in
+        arguments[2].withUnsafeBufferPointer { third in
+          Parser.parse(cStrings: [first, second, third].compactMap(\.baseAddress))
+        }
+      }
+    }
+    #expect(invocation.errors.first?.what == "argument 2")
+    #expect(invocation.errors.first?.why == "not UTF-8 (byte \(byte))")
+    #expect(invocation.errors.dropFirst().first?.what == "--nope")
+    #expect(invocation.positionals.last?.text == "é")
+  }
+
   @Test func keepsPositions() {
     let invocation = parse("--use log --plugin a.so h --use=retry M")
     #expect(invocation.arguments.map(\.id) == [.use, .plugin, .use])
@@ -166,7 +184,12 @@ struct ParserTests {
         "--max-time soon h M", "--max-time soon", "not a valid duration",
         "write seconds, or a unit: 1.5, 500ms, 2m"
       ),
-      ("-m0 h M", "-m 0", "not a valid duration", "write seconds, or a unit: 1.5, 500ms, 2m"),
+      ("-m0 h M", "-m 0", "a duration is above 0", "omit -m for no limit"),
+      ("-m 2500000h h M", "-m 2500000h", "too long: a duration is below 2500000h", "omit -m for no limit"),
+      (
+        "--connect-timeout 0 h M", "--connect-timeout 0", "a duration is above 0",
+        "omit --connect-timeout for its default"
+      ),
       ("-m=5 h M", "-m =5", "not a valid duration", "write seconds, or a unit: 1.5, 500ms, 2m"),
       (
         "--max-message-size x h M", "--max-message-size x", "not a valid number of bytes",
@@ -207,7 +230,7 @@ struct ParserTests {
       ("$ rpcurl h M", "h M", "unexpected arguments", "omit $: the arguments begin after the program's name"),
       ("--each --jobs x h M", "--jobs x", "not a valid number", nil),
       ("--protocol soap h M", "--protocol soap", "not one of grpc, grpc-web, connect", nil),
-      ("--plaintext=yes h M", "--plaintext", "it takes no value", nil),
+      ("--plaintext=yes h M", "--plaintext", "expected true or false", nil),
       ("h M more", "more", "unexpected argument", nil), ("h M a b", "a b", "unexpected arguments", nil),
       ("", "missing argument", "TARGET", nil), ("--plaintext", "missing argument", "TARGET", nil),
       ("convert", "missing option", "--type", nil), ("convert --nope", "--nope", "unknown option", nil),
@@ -219,6 +242,15 @@ struct ParserTests {
       ("h --pretty M", "--pretty", "call has no such option, but convert has", "use --format pretty"),
       ("h --jq .a M", "--jq", "unknown option", "use --filter PATH"),
       ("--set-file a f h M", "--set-file a", "not of the form PATH=FILE", nil),
+      ("load --concurrency 2 h M", "--concurrency", "unknown option", "use --jobs NUMBER"),
+      ("load -c 2 h M", "-c", "unknown option", "use --jobs NUMBER"),
+      ("load -c2 h M", "-c2", "unknown option", "use --jobs NUMBER"),
+      ("load -z 5s h M", "-z", "unknown option", "use --duration DURATION"),
+      ("load --rps 5 h M", "--rps", "unknown option", "use --rate CALLS"),
+      (
+        "load h M -n 10", "10", "unexpected argument",
+        "use --requests NUMBER: -n is --netrc, and has no value"
+      ),
       ("list -d x h", "-d", "list has no such option, but call or load has", nil),
       ("list --jobs 2 h", "--jobs", "list has no such option, but call or load has", nil),
       ("plugins check", "missing argument", "NAME|PATH[,KEY=VALUE…]", nil),

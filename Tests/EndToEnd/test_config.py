@@ -160,7 +160,7 @@ def test_flags_for_json_in_the_file_do_not_prevent_text(rpcurl, config, grpc_ser
     [
         ("\n--no-such-option 1", 2, "--no-such-option: unknown option"),
         ("--max-time soon", 1, "--max-time soon: not a valid duration"),
-        ("--verbose yes", 1, "--verbose: it takes no value"),
+        ("--verbose yes", 1, "--verbose: expected true or false"),
         ("max-time 1", 1, "neither an option nor target"),
         ("[staging]", 1, "not a section"),
         ("[profile ]", 1, "missing profile name"),

@@ -66,7 +66,7 @@ def test_wrong_usage(call, arguments, words):
         (["--format=x'y", "http://a/b.C/D"], "--format x'y", "not one of pretty, json, text, binary, events, none, sh, curl, grpcurl, buf", None),
         (["http://a", "b.C/D", "more", "and more"], "more and more", "unexpected arguments", None),
         (["http://a", "b.C/D", "more"], "more", "unexpected argument", None),
-        (["--plaintext=yes", "http://a/b.C/D"], "--plaintext", "it takes no value", None),
+        (["--plaintext=yes", "http://a/b.C/D"], "--plaintext", "expected true or false", None),
         ([], "missing argument", "TARGET", 'see "rpcurl --help", which lists the commands'),
         (["convert"], "missing option", "--type", 'see "rpcurl convert --help"'),
         # The argument is missing because of the wrong one.

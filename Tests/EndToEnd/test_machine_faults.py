@@ -5,6 +5,7 @@ Of each: the program ends by itself with an exit code of the manual, and output 
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -85,6 +86,16 @@ def test_closed_standard_streams(rpcurl, words, run, raw_server, grpc_server, cl
 def test_limit_of_open_files(hello, run, files):
     done = run(hello, before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
     assert_complete_or_failed(done)
+    assert done.returncode == 0 or b"oo many open files" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("files", range(4, 16))
+def test_limit_of_open_files_with_tls(rpcurl, run, grpc_tls_server, certificates, descriptor_set, files):
+    words = ["--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "-d", '{"name":"Ada"}']
+    command = rpcurl.command((*words, f"https://localhost:{grpc_tls_server.port}/{HELLO}"))
+    done = run(command, before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
+    assert_complete_or_failed(done)
+    assert done.returncode in (0, 2, 3, 5, 6)
     assert done.returncode == 0 or b"oo many open files" in done.stderr, done.stderr
 
 
@@ -202,7 +213,7 @@ FULL = "No space left on device"
 # report is lost, which is an error on standard error.
 WRITTEN = {
     "output": (["-o", "old"], 1),
-    "log": (["--use", "log,file=log,bodies=true"], 0),
+    "log": (["--use", "log,file=calls,bodies=true"], 0),
     "har": (["--use", "log,format=har,file=log,bodies=true"], 7),
     "trace": (["--use", "trace,file=spans"], 0),
     "cassette": (["--use", "record,file=cassette"], 7),
@@ -216,7 +227,8 @@ def test_full_disk(small_disk, words, rpcurl, name):
     options, code = WRITTEN[name]
     done = small_disk(words("Large", '{"sizeBytes":20000}', *options), rpcurl.environment(None))
     assert done.stdout.endswith(b"\nbefore"), "the existing file has changed"
-    assert FULL in done.stderr.decode(), done.stderr
+    file = options[-1].split("file=")[-1].split(",")[0]
+    assert re.search(rf"\b{file}: .*{FULL}", done.stderr.decode()), done.stderr
     assert done.returncode == code, done.stderr
     response = done.stdout.splitlines()[0]
     assert response.startswith(b'{"payload":') == (code == 0)

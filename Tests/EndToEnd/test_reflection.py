@@ -402,6 +402,13 @@ def test_second_call_uses_the_cache(call, server, rpcurl):
     assert all(folder.stat().st_mode & 0o777 == 0o700 for folder in [*file.parents][:3])
 
 
+@pytest.mark.parametrize("method", [DELAY.split("/")[1], DELAY.removeprefix("demo.v1.")])
+def test_a_suffix_uses_the_cache(call, server, method):
+    note = f"note-{time.monotonic_ns()}"
+    assert not schema_line(call("-v", "-H", f"demo-note: {note}", server.url, method)).endswith("cached")
+    assert schema_line(call("-v", "-H", f"demo-note: {note}", server.url, method)).endswith(", cached")
+
+
 def test_cache_file_is_a_descriptor_set(call, server, rpcurl):
     assert call(f"{server.url}/{DELAY}").code == 0
     (file,) = cache_files(rpcurl)

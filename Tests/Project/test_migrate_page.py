@@ -100,9 +100,9 @@ def test_every_option_of_rpcurl_that_is_named_exists(own_options):
 
 # What means the same in both.
 SAME = set("""
-    -A --user-agent -H --header --cacert --capath --connect-timeout -h --help --http1.1 --http2 --http2-prior-knowledge
-    --http3 -k --insecure --key --max-time -n --netrc --netrc-file --proxy --resolve --tlsv1.2 --tlsv1.3 --unix-socket
-    -s --silent -S --show-error -v --verbose --version -V -m -x -4 --ipv4 -6 --ipv6 -u --user -U --proxy-user
+    -A --user-agent --cacert --capath --connect-timeout -h --help --http1.1 --http2 --http2-prior-knowledge
+    --http3 -k --insecure --key -n --netrc --netrc-file --proxy --resolve --tlsv1.2 --tlsv1.3 --unix-socket
+    -s --silent -S --show-error -v --verbose --version -V -x -4 --ipv4 -6 --ipv6 -u --user -U --proxy-user
     --connect-to --cert-type --oauth2-bearer --abstract-unix-socket
 """.split())
 

@@ -39,6 +39,23 @@ import Testing
     }
   }
 
+  @Test func skipsByteOrderMarkAtTheStartOnly() throws {
+    for size in Self.sizes {
+      #expect(try split(.values, Array("\u{FEFF} {}[1]".utf8), by: size) == ["4:{}", "6:[1]"])
+      #expect(try split(.values, Array("\u{FEFF}".utf8), by: size) == [])
+      for data: [UInt8] in [[0xFF, 0xFE, 0x7B, 0], [0xFE, 0xFF, 0, 0x7B]] {
+        #expect(throws: SplitError.utf16) { try split(.values, data, by: size) }
+      }
+      for data: [UInt8] in [Array("{}\u{FEFF}".utf8), [0xEF, 0xBB], [0xEF, 0x7B], [0xFF]] {
+        let error = #expect(throws: SplitError.self) { try split(.values, data, by: size) }
+        #expect(error?.description.hasPrefix("expected a JSON value (line 1, column ") == true)
+      }
+    }
+    var splitter = MessageSplitter(.values)
+    splitter.append(Array("\u{FEFF}{}".utf8))
+    #expect(try splitter.next()?.start.column == 1)
+  }
+
   @Test func returnsValueAsSoonAsComplete() throws {
     var splitter = MessageSplitter(.values)
     splitter.append("{\"a\":1".utf8)

@@ -47,6 +47,17 @@ import Testing
     #expect(try options.message() == nil)
   }
 
+  @Test func acceptsOptionsThatAreGroups() throws {
+    // A file with one message M, whose options are a group 50003 and deprecated.
+    let file = "0a18 0a0166 120170 2210 0a014d 3a0b 9bb518 0a017a 9cb518 1801"
+    let pool = DescriptorPool()
+    try pool.add(SchemaBytes(hex(file)), source: "s")
+    #expect(hexText(try #require(try pool.messageType(named: "p.M")?.options().serialized)) == "1801")
+    let malformed = DescriptorPool()
+    try malformed.add(SchemaBytes(hex(file.replacing("9cb518", with: "a4b518"))), source: "s")
+    #expect(throws: SchemaError.self) { try malformed.messageType(named: "p.M") }
+  }
+
   /// The options of a declaration in the list of those that Python reads.
   private func options(_ kind: String, _ name: String, _ pool: DescriptorPool) throws -> DescriptorOptions? {
     let parts = name.split(separator: " ")

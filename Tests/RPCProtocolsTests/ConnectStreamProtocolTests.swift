@@ -29,6 +29,11 @@ import Testing
     #expect(found == ResponseEnd(trailers: Headers([("x-a", "1"), ("x-a", "2"), ("x-b-bin", "AAEC")])))
   }
 
+  @Test func nullMetadataHasNoValues() {
+    let found = end("\u{FEFF}" + #"{"metadata":{"a":null,"b":["x"]}}"#)
+    #expect(found == ResponseEnd(trailers: Headers([("b", "x")])))
+  }
+
   @Test func readsStatusFromLastEnvelope() {
     let found = end(
       #"{"error":{"code":"not_found","message":"no","details":[{"type":"a.B","value":"AQI="},"#

@@ -69,6 +69,13 @@ import Testing
     #expect(found?.details == [StatusDetail(typeName: "a.B", value: [1, 2], debug: #"{"x":1}"#)])
   }
 
+  @Test func readsTypeURLsOfDetailsAfterByteOrderMark() {
+    let json = #"{"code":"not_found","details":[{"type":"type.googleapis.com/a.B","value":"AQI"}]}"#
+    let found = error("\u{FEFF}\(json)", headers: [("content-type", "application/json\t; charset=utf-8")])
+    #expect(found?.code == .notFound)
+    #expect(found?.details == [StatusDetail(typeName: "a.B", value: [1, 2])])
+  }
+
   @Test func mapsHTTPStatusIfCodeIsMissingOrUnknown() {
     #expect(error(#"{"message":"m"}"#, status: 401)?.code == .unauthenticated)
     #expect(error(#"{"message":"m"}"#, status: 401)?.message == "m")

@@ -28,6 +28,27 @@ struct SchemaComparisonTests {
     #expect(try D.findings(D.set(file), D.set(file)).isEmpty)
   }
 
+  @Test(
+    arguments: [
+      ("p.M", [.packageMessageNoDelete]), ("p.M.foo", [.packageMessageNoDelete]), ("p.MM", []),
+      ("p.S.A", [.packageServiceNoDelete]), ("p.N.old", [.fieldSameName, .fieldSameJSONName]),
+      ("p.N.new", [.fieldSameName, .fieldSameJSONName]), ("p.N.same", []), ("p.E.OLD", [.enumValueSameName]),
+      ("p.E.NEW", [.enumValueSameName]), ("q.K.foo", [.packageNoDelete, .fileSamePackage]), ("q.r.K", []),
+    ] as [(String, Set<Rule>)])
+  func namesAreConcernedByTheRemovalOfTheirScope(name: String, rules: Set<Rule>) throws {
+    func schema(_ field: String, _ value: String, _ content: [UInt8]..., package: String) -> [UInt8] {
+      let rest = D.message("N", D.field(field, 1, .string), D.field("same", 2, .string))
+      return D.set(
+        D.file(rest, D.message("MM"), D.enumeration("E", D.value(value, 0)), content.flatMap { $0 }),
+        D.file(D.message("K", D.field("foo", 1, .string)), name: "b.proto", package: package),
+        D.file(D.message("K"), name: "c.proto", package: "q.r"))
+    }
+    let removed = [D.message("M", D.field("foo", 1, .string)), D.service("S", D.method("A", "p.N", "p.N"))]
+    let old = schema("old", "OLD", removed[0], removed[1], package: "q")
+    let found = try D.findings(old, schema("new", "NEW", package: "z"), RuleCategory.package.rules)
+    #expect(Set(found.filter { $0.concerns(name) }.compactMap(\.rule)) == rules)
+  }
+
   // MARK: Fields
 
   @Test func describesAChangedType() throws {
@@ -37,7 +58,8 @@ struct SchemaComparisonTests {
     let text = "message p.M: field 1 \"a\" changed its type from string to int32"
     #expect(
       found == [
-        SchemaFinding(rule: .fieldWireJSONCompatibleType, file: "a.proto", symbol: "p.M.a", text: text)
+        SchemaFinding(
+          rule: .fieldWireJSONCompatibleType, file: "a.proto", symbol: "p.M.a", text: text, others: ["p.M.a"])
       ])
   }
 

@@ -70,6 +70,7 @@ import Testing
     #expect(refined([0x15, 3, 1, 0, 2, 2, 40]) == .serverWithTLS)
     #expect(refined(Array("HTTP/1.1 400 Bad Request\r\n".utf8)) == .onlyHTTP1(negotiated: nil))
     #expect(refined(Array("HTTP/1.1 400 Bad Request\r\n".utf8), http2: false) == .closed("reset"))
+    #expect(refined(Array("\n<!DOCTYPE HTML>\n<html".utf8)) == .onlyHTTP1(negotiated: nil))
     #expect(refined(Array("SSH-2.0-x\u{1b}\r\nmore".utf8)) == .notHTTP("SSH-2.0-x."))
     #expect(refined(settings) == .closed("reset"))
     let notHTTP1 = "Received HTTP/0.9 when not allowed"

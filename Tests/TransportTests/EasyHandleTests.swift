@@ -65,6 +65,22 @@ struct EasyHandleTests {
     #expect(fake_violations() == 0)
   }
 
+  @Test func nameForTLSChangesOnlyTLS() throws {
+    var options = ConnectionOptions()
+    (options.serverName, options.isInsecure) = ("demo.example", true)
+    options.connectTo = ["LOCALHOST:1:other:2", "demo.example:1:other:3"]
+    let transfer = try Transfer(
+      HTTPRequest(url: "https://localhost:1/pkg.S/M", headers: Headers()), body: .whole([1]),
+      options: options,
+      loop: loop, delegate: TransferRecorder())
+    let handle = transfer.handle
+    #expect(fake_list_contains(handle, CURLOPT_CONNECT_TO, ":1:other:2"))
+    #expect(!fake_list_contains(handle, CURLOPT_CONNECT_TO, "demo.example:1:other:3"))
+    #expect(fake_list_contains(handle, CURLOPT_HTTPHEADER, "host: localhost:1"))
+    #expect(fake_string(handle, CURLOPT_NOPROXY) != nil, "the former host decides")
+    transfer.close()
+  }
+
   @Test func transfersAtTheSameTimeHaveTheirOwn() throws {
     try exchange()
     var options = ConnectionOptions()

@@ -16,6 +16,14 @@ struct ProxyAddressTests {
     #expect(name("http://h", proxy) == expected)
   }
 
+  @Test(arguments: [
+    ("127.0.0.1", "127.0.0.1", true), ("10.1.2.3", "a, 10.1.0.0/16", true),
+    ("10.2.2.3", "10.1.0.0/16", false),
+    ("[::1]", "::/127", true), ("A.Demo.Example", "demo.example", true), ("a", "*", true), ("a", "", false),
+  ]) func exemptsHosts(host: String, list: String, isExempt: Bool) {
+    #expect(ProxyExemption.exempts(host) { $0 == "no_proxy" ? list : nil } == isExempt)
+  }
+
   @Test func readsVariablesOfScheme() {
     let environment = ["http_proxy": "a", "HTTP_PROXY": "b", "HTTPS_PROXY": "c", "ALL_PROXY": "d"]
     #expect(name("http://h", nil, environment) == "http://a")

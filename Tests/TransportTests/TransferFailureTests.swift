@@ -72,6 +72,14 @@ import Testing
       }.cause
     }
     #expect(cause(CURLE_SSL_CACERT_BADFILE, "") == .invalidAuthorities(file: "ca.pem"))
+    let unreadable = failure(CURLE_SSL_CACERT_BADFILE, "") {
+      $0.systemAuthorities = "SSL_CERT_FILE=a"
+      $0.systemError = ENOENT
+    }
+    #expect(
+      unreadable.cause == .unreadableAuthorities(file: "SSL_CERT_FILE=a", reason: "No such file or directory")
+    )
+    #expect(failure(CURLE_SSL_CONNECT_ERROR, "Send failure: Broken pipe").cause == .handshakeCut)
     let words = "unable to set private key file: 'x' type PEM"
     #expect(cause(CURLE_SSL_CERTPROBLEM, words) == .missingKey(certificate: "c.pem"))
     #expect(cause(CURLE_SSL_CERTPROBLEM, words, key: "k.pem") == .wrongKey(file: "k.pem"))

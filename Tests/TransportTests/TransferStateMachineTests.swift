@@ -33,6 +33,16 @@ struct TransferStateMachineTests {
     #expect(name(machine.handle(.settle)) == "none")
   }
 
+  @Test(arguments: [(true, "end"), (false, "receive")])
+  func onlyAForwardingProxyRequiresCredentials(isForwarded: Bool, action: String) {
+    var machine = performing()
+    var connection = Machine.Connection()
+    connection.isForwarded = isForwarded
+    _ = machine.handle(.connected(connection))
+    _ = machine.handle(line("HTTP/1.1 407 X"))
+    #expect(name(machine.handle(line(""))) == action)
+  }
+
   @Test func doesNotAddClosedExchange() {
     var machine = Machine(RequestBody(), requiresHTTP2: false)
     _ = machine.handle(.start(.any))

@@ -91,7 +91,11 @@ package enum Configuration {
       throw Failure(
         .usage, "--profile \(profile)", "no configuration file found", hint: "add --config FILE")
     }
-    return try ConfigurationFile(path, isDemanded: isDemanded)
+    if let file = try ConfigurationFile(path, isDemanded: invocation.last(.config) != nil) { return file }
+    guard isDemanded, let profile = invocation.text(.profile) else { return nil }
+    throw Failure(
+      .usage, "--profile \(profile)", "\(path) does not exist",
+      hint: "write [profile \(profile)] and its options into it, or add --config FILE")
   }
 
   /// Throws if no file has the profile.

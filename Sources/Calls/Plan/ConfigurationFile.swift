@@ -54,10 +54,10 @@ package struct ConfigurationFile {
     guard contents.count < Self.limitBytes else {
       throw Failure(.usage, path, "more than \(Self.limitBytes) bytes")
     }
-    // Some editors write a byte order mark.
-    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let text = contents.starts(with: mark) ? contents[mark.count...] : contents[...]
-    try parse(String(decoding: text, as: UTF8.self))
+    guard let text = String(validating: contents.withoutByteOrderMark, as: UTF8.self) else {
+      throw Failure(.usage, path, "not UTF-8")
+    }
+    try parse(text)
   }
 
   /// Reads the file up to the limit. Waits for a pipe such as `<(…)` that was named by an option.

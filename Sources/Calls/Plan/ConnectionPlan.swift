@@ -23,41 +23,34 @@ package enum ConnectionPlan {
     options.serverName = server.servername
     options.unixSocket = server.unixSocket ?? target.unixSocket
     options.abstractUnixSocket = server.abstractUnixSocket
+    try checkLength(options.unixSocket ?? options.abstractUnixSocket)
     options.ipVersion = server.ipVersion.map { $0 == .ipv4 ? .v4 : .v6 }
-    options.connectTo = try server.connectTo.map(checkedConnectTo)
-    options.proxy = server.proxy
+    options.connectTo = try server.connectTo.map(AddressArguments.connectTo)
+    options.proxy = try server.proxy.map(AddressArguments.proxy)
     options.proxyCredentials = try server.proxyUser.map { (user) throws(Failure) in
       try CredentialArguments.credentials(user, sources.secrets)
     }
     options.netrcFile = try readable(request.netrcFile, "--netrc-file", sources) ?? (request.netrc ? "" : nil)
-    options.resolve = server.resolve
+    if options.netrcFile != nil, options.serverName != nil, target.isTLS {
+      throw Failure(
+        .usage, "--servername", "libcurl would look up this name in the netrc file, not the host of the URL",
+        hint: "give the credentials with --user NAME:PASSWORD, without --netrc and --netrc-file")
+    }
+    options.resolve = try server.resolve.map(AddressArguments.resolve)
     if let timeout = server.connectTimeout { options.connectTimeout = timeout }
     options.keepaliveTime = server.keepaliveTime
     options.diagnosesFailures = true
     return options
   }
 
-  /// Checks `--connect-to`. libcurl ignores an incomplete one.
-  private static func checkedConnectTo(_ argument: Argument) throws(Failure) -> String {
-    let text = argument.text ?? ""
-    // Colons in the brackets of an IPv6 address do not count.
-    var depth = 0
-    var colons = 0
-    for character in text {
-      switch character {
-      case "[": depth += 1
-      case "]": depth -= 1
-      case ":" where depth == 0: colons += 1
-      default: break
-      }
-    }
-    guard colons == 3, depth == 0 else {
-      throw Failure(
-        .usage, "\(argument.name) \(text)", "not of the form HOST:PORT:HOST:PORT",
-        hint: "an IPv6 address is written in brackets"
-      ).at(argument.origin)
-    }
-    return text
+  /// Throws if the path of a Unix socket is longer than the system allows.
+  private static func checkLength(_ unixSocket: String?) throws(Failure) {
+    // One byte less than sockaddr_un.sun_path.
+    let limit = 107
+    guard let unixSocket, unixSocket.utf8.count > limit else { return }
+    throw Failure(
+      .usage, "unix:\(unixSocket)", "the path of a Unix socket has at most \(limit) bytes",
+      hint: "use a path relative to the working directory, or a symbolic link")
   }
 
   /// The HTTP version for a call of this kind.

@@ -71,20 +71,32 @@ package enum CredentialArguments {
     let text = argument.text ?? ""
     if text.hasPrefix("env:") {
       let name = String(text.dropFirst("env:".count))
-      guard let token = sources.environment(name), !token.isEmpty else {
-        throw Failure(.usage, "\(argument.name) env:\(name)", "the environment variable is not set")
-          .at(argument.origin)
+      let token = sources.environment(name)
+      guard let token, !token.isEmpty else {
+        throw Failure(
+          .usage, "\(argument.name) env:\(name)",
+          "the environment variable is \(token == nil ? "not set" : "empty")"
+        ).at(argument.origin)
       }
       return token
     }
-    guard text.hasPrefix("@") else { return text }
-    let path = String(text.dropFirst())
-    do {
-      let contents = String(
-        decoding: try sources.contents(ofFile: path), as: UTF8.self)
-      return String(contents.drop(while: \.isWhitespace).prefix { !$0.isWhitespace })
-    } catch {
-      throw Failure(.usage, "--bearer @\(path)", error.why).at(argument.origin)
+    var token = text
+    if text.hasPrefix("@") {
+      let path = String(text.dropFirst())
+      do {
+        let contents = String(
+          decoding: try sources.contents(ofFile: path), as: UTF8.self)
+        token = String(contents.drop(while: \.isWhitespace).prefix { !$0.isWhitespace })
+      } catch {
+        throw Failure(.usage, "--bearer @\(path)", error.why).at(argument.origin)
+      }
     }
+    guard !token.isEmpty else {
+      throw Failure(
+        .usage, text.isEmpty ? argument.name : "\(argument.name) \(text)", "the token is empty",
+        hint: "write \(argument.name) TOKEN, env:NAME for a variable or @FILE for a file"
+      ).at(argument.origin)
+    }
+    return token
   }
 }

@@ -58,8 +58,10 @@ package struct HeaderArguments {
     } catch {
       throw Failure(.usage, "\(option) @\(file)", error.why).at(argument.origin)
     }
-    let lines = String(decoding: contents, as: UTF8.self).split(
-      omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    guard let text = String(validating: contents, as: UTF8.self) else {
+      throw Failure(.usage, "\(option) @\(file)", "not UTF-8").at(argument.origin)
+    }
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     return lines.enumerated().compactMap { index, line in
       guard !line.allSatisfy(\.isWhitespace), !line.begins(with: "#") else { return nil }
       return Line(text: String(line), source: "\(file), line \(index + 1)")

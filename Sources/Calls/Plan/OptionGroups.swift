@@ -65,7 +65,7 @@ package struct ServerOptions {
   package let certType: String?
   package let proxy: String?
   package let proxyUser: Argument?
-  package let resolve: [String]
+  package let resolve: [Argument]
   package let connectTo: [Argument]
   package let connectTimeout: Duration?
   package let keepaliveTime: Duration?
@@ -97,7 +97,7 @@ package struct ServerOptions {
     certType = invocation.text(.certType)
     proxy = invocation.text(.proxy)
     proxyUser = invocation.last(.proxyUser)
-    resolve = invocation.texts(.resolve)
+    resolve = invocation.all(.resolve)
     connectTo = invocation.all(.connectTo)
     connectTimeout = invocation.duration(.connectTimeout)
     keepaliveTime = invocation.duration(.keepaliveTime)

@@ -109,9 +109,13 @@ package struct Target: Equatable {
     {
       throw Failure(.usage, shown(text), "the port is not a number from 1 to 65535")
     }
+    if let mark = rest.unicodeScalars.first(where: { $0 == "?" || $0 == "#" }) {
+      throw Failure(
+        .usage, shown(text), "a \(mark == "?" ? "query" : "fragment") is not allowed",
+        hint: "omit \"\(mark)\" and what follows it")
+    }
     guard !text.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }),
-      isAuthority(authority),
-      !path.contains("?"), !path.contains("#")
+      isAuthority(authority)
     else {
       throw Failure(.usage, shown(text), "not a target", hint: forms)
     }
@@ -125,7 +129,11 @@ package struct Target: Equatable {
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
       host = text[text.index(after: text.startIndex)..<end]
       rest = text[text.index(after: end)...]
-      guard host.allSatisfy({ $0.isHexDigit || ":.%".contains($0) }) else { return false }
+      // After a percent sign, the number or the name of an interface. libcurl also reads "%25" (RFC 6874).
+      let parts = host.split(separator: Character("%"), maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts[0].allSatisfy({ $0.isHexDigit || ":.".contains($0) }), parts.allSatisfy({ !$0.isEmpty }),
+        parts.dropFirst().allSatisfy({ $0.allSatisfy(isZoneCharacter) })
+      else { return false }
     } else {
       host = text.prefix { $0 != ":" }
       rest = text[host.endIndex...]
@@ -133,6 +141,10 @@ package struct Target: Equatable {
     }
     guard !host.isEmpty else { return false }
     return rest.isEmpty || rest.first == ":" && isPort(rest.dropFirst())
+  }
+
+  private static func isZoneCharacter(_ character: Character) -> Bool {
+    character.isASCII && (character.isLetter || character.isNumber || "._~-".contains(character))
   }
 
   private static func isPort(_ text: Substring) -> Bool { UInt16(text).map { $0 > 0 } == true }

@@ -44,7 +44,7 @@ package struct ConnectionAdvice {
       "use --cacert FILE to trust its authority, or -k to skip verification"
     case .rejectedCertificate: "-k skips verification"
     case .noAuthorities: "install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE"
-    case .invalidAuthorities: "--cacert FILE expects certificates in PEM"
+    case .invalidAuthorities(let file), .unreadableAuthorities(let file, _): Self.authorities(file, cause)
     case .invalidClientCertificate(let file): Self.formats(of: file)
     case .wrongPassphrase:
       "give the passphrase with --pass @FILE or --pass env:NAME, or omit --pass to be asked"
@@ -67,6 +67,15 @@ package struct ConnectionAdvice {
     case .lost: Self.newerLibcurl
     case .closed: "\"rpcurl check \(target.argument)\" shows what the server supports"
     }
+  }
+
+  /// What to do about a file of authorities; its name follows that of a variable and `=` if the environment gives it.
+  private static func authorities(_ file: String, _ cause: ConnectionCause) -> String {
+    if case .unreadableAuthorities(_, String(cString: strerror(EMFILE))) = cause {
+      return "use fewer --jobs, or raise ulimit -n"
+    }
+    let variable = ["SSL_CERT_FILE", "SSL_CERT_DIR"].first { file.hasPrefix("\($0)=") }
+    return variable.map { "correct or unset \($0)" } ?? "--cacert FILE expects certificates in PEM"
   }
 
   /// The formats of client certificates.

@@ -93,7 +93,13 @@ package struct ReflectionSource {
     where services.contains { $0.hasSuffix(".\(method.service)") }:
       let service = try SymbolLookup.only(
         method.service, among: services.filter { $0.hasSuffix(".\(method.service)") })
-      return try fetch(MethodName(service: service, method: method.method), known: known)
+      let schema = try schema(for: .symbols([service]))
+      // Also for the next call by the same suffix.
+      store(schema, .symbols([method.service]))
+      return (
+        SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName),
+        MethodName(service: service, method: method.method)
+      )
     case .failure(.unknownSymbol(_, let services))
     where SchemaSource.bareServices(method, among: services).count == 1:
       // The caller reports the missing method, with those of the service.

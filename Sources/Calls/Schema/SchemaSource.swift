@@ -49,7 +49,7 @@ package enum SchemaSource {
       return found
     }
     if let cached = reflection.cached(name.service), let pool = try? pool(sets + [cached.source]),
-      let method = try? method(name, in: pool)
+      let method = try? method(completed(name, in: pool), in: pool)
     {
       cached.report()
       return Found(pool: pool, method: method, origin: .cache)

@@ -37,7 +37,7 @@ extension OptionTable {
       "Write a report: terminal (the default), tap, junit, ndjson, html or github; may repeat.",
       "Without a file, the report is standard output. At most one report can be.",
       example: "rpcurl test --report terminal --report junit=report.xml tests", repeats: true,
-      isConfigurable: false, isCommon: true),
+      isConfigurable: false, isCommon: true, completion: "ask:report"),
     Option(
       .coverage, "--coverage", .text, "FORMAT[=FILE]", .own, .test,
       "Report what the tests exercise of the API: text, json, html or report; may repeat.",

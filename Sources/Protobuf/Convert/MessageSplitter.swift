@@ -2,6 +2,7 @@
 ///
 /// A message is returned as soon as its last byte is available; a number or a word of JSON, which has no end of its
 /// own, when something follows or the data ends. The parser of a JSON value checks what is inside its brackets.
+/// A byte order mark of UTF-8 before the first JSON value is skipped (RFC 8259, section 8.1).
 ///
 /// ```swift
 /// var splitter = MessageSplitter(.values)
@@ -96,8 +97,23 @@ package struct MessageSplitter: Sendable {
     case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "-"), 48...57, 65...90,
       97...122:
       return true
+    case 0xEF...0xFF where position.byteOffset == 0: return try skipMark()
     default: throw .json(jsonError(.syntax(expected: "a JSON value"), at: position))
     }
+  }
+
+  /// Skips a byte order mark at the start of the data, and finds the first value. The mark has no column.
+  private mutating func skipMark() throws(SplitError) -> Bool {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let bytes = buffer[start...].prefix(mark.count)
+    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { throw .utf16 }
+    if !isFinished, bytes.count == 1 || bytes.count < mark.count && mark.starts(with: bytes) { return false }
+    guard bytes.elementsEqual(mark) else {
+      throw .json(jsonError(.syntax(expected: "a JSON value"), at: position))
+    }
+    start += mark.count
+    position.byteOffset = mark.count
+    return try findValue()
   }
 
   private mutating func boundary(from index: inout Int, isLast: Bool) throws(SplitError) -> Range<Int>? {
@@ -151,6 +167,8 @@ package enum SplitError: Error, Equatable, Sendable {
   case invalidLength(byteOffset: Int)
   /// The data ends within a message or its length.
   case truncated(byteOffset: Int)
+  /// JSON that begins with a byte order mark of UTF-16.
+  case utf16
 }
 
 extension SplitError: CustomStringConvertible {
@@ -164,6 +182,7 @@ extension SplitError: CustomStringConvertible {
     case .tooLong(let limit, _, _): "the message is longer than \(limit) bytes"
     case .invalidLength(let offset): "invalid message length at byte \(offset)"
     case .truncated(let offset): "the data ends within the message (byte \(offset))"
+    case .utf16: "the data is UTF-16"
     }
   }
 
@@ -172,6 +191,7 @@ extension SplitError: CustomStringConvertible {
     switch self {
     case .json(let error): error.hint
     case .invalidLength: "in a stream of binary messages, a varint length precedes each message"
+    case .utf16: "convert it with \"iconv -f UTF-16 -t UTF-8\""
     default: nil
     }
   }

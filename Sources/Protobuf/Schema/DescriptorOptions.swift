@@ -3,7 +3,7 @@ import CSchemas
 /// The options of a declaration: built-in ones, and extensions of `google.protobuf.FieldOptions` and the
 /// like.
 public struct DescriptorOptions: Sendable {
-  /// The options as a serialized message; empty if there are none.
+  /// The options as a serialized message, without those that are groups; empty if there are none.
   public let serialized: [UInt8]
   private let typeName: String
   private let pool: PoolCore

@@ -157,7 +157,8 @@ package struct ProtoPrinter {
     if !file.options.serialized.isEmpty { separated { $0.statements($0.file.options) } }
   }
 
-  private static func editionName(_ number: Int32) -> String {
+  /// The name of an edition: its year.
+  static func editionName(_ number: Int32) -> String {
     // 1000 is 2023, and there is one per year so far.
     number >= 1000 && number < 1100 ? "\(2023 + number - 1000)" : "\(number)"
   }

@@ -15,7 +15,7 @@ package enum SchemaJSON {
       switch file.syntax {
       case .proto2: "proto2"
       case .proto3: "proto3"
-      case .edition(let number): "edition \(number)"
+      case .edition(let number): "edition \(ProtoPrinter.editionName(number))"
       }
     return .members([
       ("kind", .string("file")), ("name", .string(file.name)), ("syntax", .string(syntax)),
@@ -109,7 +109,7 @@ package enum SchemaJSON {
       ? "map" : field.label != .optional ? "\(field.label)" : field.isProto3Optional ? "optional" : nil
     return [
       ("name", .string(field.name)),
-      ("jsonName", .string(field.jsonName ?? field.name)), ("number", .number("\(field.number)")),
+      ("jsonName", .string(field.effectiveJSONName)), ("number", .number("\(field.number)")),
       ("label", label.map { .string($0) }), ("type", .string(type(field))),
       ("key", entry?.fields.first.map { .string(type($0)) }),
       ("value", entry?.fields.last.map { .string(type($0)) }),

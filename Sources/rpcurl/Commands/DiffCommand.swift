@@ -88,12 +88,7 @@ struct DiffCommand {
   }
 
   private func isWanted(_ finding: SchemaFinding) -> Bool {
-    guard !only.isEmpty else { return true }
-    let symbol = finding.symbol.replacing("/", with: ".")
-    return only.contains { argument in
-      let name = (argument.string ?? "").replacing("/", with: ".")
-      return symbol.hasPrefix(name) && [nil, "."].contains(symbol.dropFirst(name.count).first)
-    }
+    only.isEmpty || only.contains { finding.concerns(($0.string ?? "").replacing("/", with: ".")) }
   }
 
   // MARK: Output

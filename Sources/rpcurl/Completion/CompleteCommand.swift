@@ -2,6 +2,7 @@ import Output
 import Protobuf
 import SchemaDiff
 import SchemaTools
+import SuiteReports
 
 /// `rpcurl complete KIND TYPED FIRST SECOND ARGUMENT…`: prints completions for the shells' completion scripts, one
 /// per line, with a description after a tab. Not documented for users.
@@ -19,6 +20,8 @@ enum CompleteCommand {
       case "header": HeaderCompletion.names(line.typed)
       case "profile": line.profiles
       case "rule": Rule.allCases.map { Candidate($0.rawValue) }.filter { $0.text.hasPrefix(line.typed) }
+      case "report":
+        ReportFormat.allCases.map { Candidate($0.rawValue) }.filter { $0.text.hasPrefix(line.typed) }
       case "target": MethodCompletion(line).targets
       case "method": MethodCompletion(line).methods(line.typed)
       case "filter": FieldCompletion(line).paths

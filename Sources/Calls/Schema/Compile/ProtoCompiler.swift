@@ -42,6 +42,7 @@ package enum ProtoCompiler {
   /// Runs protoc. Returns its warnings.
   private static func runProtoc(_ sources: ProtoSources, _ output: TemporaryFile) throws(Failure) -> [String]
   {
+    try sources.checkImportPaths()
     // protoc may be installed without the well-known types. Its own, and those of -I, take precedence.
     let builtIn = try TemporaryFile.make()
     defer { builtIn.close() }

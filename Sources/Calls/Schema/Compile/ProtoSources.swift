@@ -51,6 +51,16 @@ struct ProtoSources {
 
   // MARK: Failures
 
+  /// Throws if protoc would read a directory that the files imply as a list (`:`) or as a mapping (`=`).
+  func checkImportPaths() throws(Failure) {
+    guard isDerived, let path = importPaths.first(where: { $0.contains(":") || $0.contains("=") }) else {
+      return
+    }
+    throw Failure(
+      .schema, path, "protoc does not accept a directory with \":\" or \"=\" in its path",
+      hint: "run rpcurl in this directory, or use a symbolic link with another name")
+  }
+
   /// The failure that protoc reported, with a hint that leads to the solution.
   func failure(_ report: ProtocReport) -> Failure {
     switch report.cause {

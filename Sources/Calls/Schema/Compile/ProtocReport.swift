@@ -17,6 +17,7 @@ struct ProtocReport: Equatable {
 
   /// Reads what protoc printed.
   init(_ lines: [String]) {
+    let lines = lines.filter { !$0.hasPrefix("[libprotobuf WARNING ") }
     var missing: [String] = []
     var file: String?
     var errors: [(place: String, message: String)] = []
