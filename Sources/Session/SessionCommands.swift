@@ -122,7 +122,7 @@ extension Session {
   private func words(_ text: some StringProtocol) throws(Failure) -> [String] {
     var words: [String] = []
     for word in try SessionWords.split(text) {
-      words.append(word.isLiteral ? word.text : try bindings.expand(word: word.text))
+      words.append(word.isLiteral ? word.text : try bindings.expand(argument: word.text))
     }
     return words
   }

@@ -147,7 +147,8 @@ private struct ExpandedSpecification {
   mutating func add(_ value: String) throws(Failure) {
     switch place {
     case .name:
-      guard !value.unicodeScalars.contains(",") else {
+      // `?` in front of a plugin makes it optional.
+      guard !value.contains(","), !scalars.isEmpty || !value.begins(with: "?") else {
         throw Failure(.usage, "", "a value cannot contain settings", hint: "write NAME,KEY=${NAME}")
       }
     case .key: throw Failure(.usage, "", "a value cannot be the key of a setting", hint: "write KEY=${NAME}")

@@ -82,8 +82,7 @@ final class SuiteRunner {
     if !plans.isEmpty {
       // What the setup made is removed also after Ctrl-C; a second one ends the process.
       session.resume()
-      let failure = runOutside(file.teardown)
-      problem = problem ?? failure
+      if let failure = runOutside(file.teardown), problem == nil { problem = failure }
     }
     if coverage != nil {
       // Streams that the setup has opened end here.
@@ -183,8 +182,7 @@ final class SuiteRunner {
   }
 
   private static func text(_ value: JSONValue) -> String {
-    if case .string(let text) = value { return text }
-    return value.text
+    if case .string(let text) = value { text } else { value.text }
   }
 
   private func run(_ test: Suite.Test, _ row: JSONValue?, named rowName: String?) -> Bool {
@@ -193,6 +191,8 @@ final class SuiteRunner {
     event.row = rowName.map(masks.apply)
     _ = output()
     let secrets = masks.secrets
+    pending = []
+    session.forgetFailuresOfStreams()
     let limit = (test.limit ?? file.limit ?? options.testLimit).map {
       stop(after: $0, "the test took longer than \($0.brief)")
     }
@@ -250,13 +250,13 @@ final class SuiteRunner {
         return (ended, attempts)
       }
       try session.sleep(for: retry.pause)
+      pending.removeAll { stream in ended.calls.contains { $0.stream === stream } }
       try checkTime()
     }
   }
 
   private func runOnce(_ step: Suite.Step) throws -> StepRun {
     self.step = StepRun(name: step.name, line: step.line)
-    pending = []
     let limit = options.stepLimit.map { stop(after: $0, "the step took longer than \($0.brief)") }
     defer { limit?() }
     // The first step, without a name, is the test itself.
@@ -285,9 +285,9 @@ final class SuiteRunner {
     defer { session.place = nil }
     do {
       try session.execute(command.statement)
-      // Let open streams progress.
-      _ = try session.wait { true }
+      _ = try session.wait { true }  // Open streams progress.
       if let interruption { throw interruption }
+      try session.throwFailureOfStream()
       if session.end != nil {
         // A sourced file has ended the session.
         session.resume()

@@ -25,8 +25,11 @@ struct Authorities: Equatable {
   /// libcurl must have been loaded.
   static let system = find(
     ownFile: ccurl_version_info()?.pointee.cainfo.map { String(cString: $0) },
-    environment: EnvironmentVariables.value,
+    environment: path,
     isReadable: { access($0, R_OK) == 0 })
+
+  /// A variable of the environment, repaired if it is not UTF-8: such a path is an error, and not one that is not set.
+  private static func path(_ variable: String) -> String? { getenv(variable).map { String(cString: $0) } }
 
   /// Finds the system's authorities.
   ///
@@ -45,7 +48,7 @@ struct Authorities: Equatable {
   }
 
   /// The path of the file, or of the directory, as errors name it: with the variable of the environment that gives it.
-  func name(environment: (String) -> String? = EnvironmentVariables.value) -> String? {
+  func name(environment: (String) -> String? = Authorities.path) -> String? {
     guard let path = file ?? directory else { return nil }
     let variable = file == nil ? "SSL_CERT_DIR" : "SSL_CERT_FILE"
     return environment(variable) == path ? "\(variable)=\(path)" : path

@@ -19,13 +19,25 @@ package enum ProxyExemption {
     if list == "*" { return true }
     let host = withoutBrackets(host.lowercased())
     let address = IPAddress.bytes(host)
-    return list.lowercased().split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }).contains {
-      entry in
+    return entries(of: list.lowercased()).contains { entry in
       let name = withoutBrackets(entry.drop { $0 == "." })
       if let address, includesNetworks, contains(name, address) { return true }
       return !name.isEmpty && (host == name || address == nil && host.hasSuffix(".\(name)"))
     }
   }
+
+  /// The entries, which commas separate. Like libcurl, the list ends at a blank that no comma follows.
+  private static func entries(of list: String) -> [Substring] {
+    var entries: [Substring] = []
+    for part in list.split(separator: ",") {
+      let text = part.drop(while: isBlank)
+      entries.append(text.prefix { !isBlank($0) })
+      if !text.drop(while: { !isBlank($0) }).allSatisfy(isBlank) { break }
+    }
+    return entries
+  }
+
+  private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
   private static func withoutBrackets(_ host: some StringProtocol) -> String {
     host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : String(host)

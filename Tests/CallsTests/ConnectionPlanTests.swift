@@ -125,6 +125,7 @@ struct ConnectionPlanTests {
   @Test(arguments: [
     ("--resolve", "*:443:192.0.2.1"), ("--resolve", "+a:1:[::1],192.0.2.1"), ("--resolve", "[::1]:1:::1"),
     ("--resolve", "-a:1"), ("--proxy", "SOCKS5h://u:p@ss/w@[::1]:1"), ("--proxy", "a"),
+    ("--proxy", "socks://a:1"),
   ])
   func acceptsAddressesOfLibcurl(option: String, value: String) throws {
     let options = try plan([option + "=" + value])

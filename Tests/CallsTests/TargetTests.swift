@@ -78,6 +78,7 @@ struct TargetTests {
 
   @Test(arguments: [
     ("http://a/b", "http://a/b"), ("http://u:p@a", "http://…@a"), ("u:p@a", "…@a"), ("a?k=v", "a?…"),
+    ("a?k=p@w", "…"),
     ("http://u:p@w@a/b#c", "http://…@a/b#…"), ("unix:/a@b?c", "unix:/a@b?c"),
   ])
   func hidesSecretsInErrors(text: String, shown: String) {

@@ -115,7 +115,7 @@ def test_responses_are_data_in_commands(rpcurl, grpc_server, tmp_path):
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.parametrize("command, reply", [("options ${last.name}", "--insecure"), ("options --bearer ${last.name}", "env:HOME"), ("use auth,bearer=${last.name}", "env:HOME"), ("use ${last.name}", "log,file=x")])
+@pytest.mark.parametrize("command, reply", [("options ${last.name}", "--insecure"), ("options --bearer ${last.name}", "env:HOME"), ("use auth,bearer=${last.name}", "env:HOME"), ("use ${last.name}", "log,file=x"), ("export schema.pb ${last.name}", "-oother.pb")])
 def test_responses_that_would_be_syntax_are_refused(rpcurl, grpc_server, command, reply):
     result = run(rpcurl, grpc_server.url, lines=[f"call Hello {json.dumps({'name': reply})}", command, "headers", "chain"])
     assert "value" in result.err and "hint: " in result.err

@@ -125,6 +125,11 @@ def test_check_of_a_status_accepts_no_other_stream_that_fails(suite):
     assert (failure["line"], failure["check"]) == (4, "status ok") and failure["got"].startswith("unavailable"), failure
 
 
+def test_stream_that_violates_an_assertion_fails_its_test(suite):
+    result, tests, _ = suite("test t\nuse assert,code=not_found\nopen Chat\nwait\n\ntest u\ncall Hello {\"name\":\"a\"}\n")
+    assert (result.code, tests["t"]["outcome"], tests["u"]["outcome"]) == (8, "failed", "passed"), result.out
+
+
 def test_limit_of_the_run_ends_one_suite(suite):
     result, tests, _ = suite("test t\nsleep 1m\n", "--total-timeout", "300ms")
     assert result.code == 8 and "the run took longer than 300 ms" in result.err, result.err

@@ -31,7 +31,7 @@ struct SessionVariablesWordsTests {
   }
 
   @Test(arguments: [
-    ("$v", "retry,attempts=3"), ("auth,${v}", "bearer=x"), ("auth,${v}=x", "bearer"),
+    ("$v", "retry,attempts=3"), ("$v", "?./x.so"), ("auth,${v}", "bearer=x"), ("auth,${v}=x", "bearer"),
     ("auth,bearer=,${v}", "x=y"), ("auth,bearer=${v}", "env:HOME"), ("auth,bearer=${v}nv:HOME", "e"),
     ("auth,bearer=${v},x=y", "env:HOME"),
   ])

@@ -20,6 +20,7 @@ struct ProxyAddressTests {
     ("127.0.0.1", "127.0.0.1", true), ("10.1.2.3", "a, 10.1.0.0/16", true),
     ("10.2.2.3", "10.1.0.0/16", false),
     ("[::1]", "::/127", true), ("A.Demo.Example", "demo.example", true), ("a", "*", true), ("a", "", false),
+    ("localhost", "a localhost", false), ("localhost", "a , localhost", true),
   ]) func exemptsHosts(host: String, list: String, isExempt: Bool) {
     #expect(ProxyExemption.exempts(host) { $0 == "no_proxy" ? list : nil } == isExempt)
   }

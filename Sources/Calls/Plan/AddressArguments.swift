@@ -60,7 +60,7 @@ enum AddressArguments {
 
   /// Checks the value of `--proxy`. The error does not contain it: it may have a password.
   static func proxy(_ text: String) throws(Failure) -> String {
-    let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+    let schemes = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
     let mark = text.firstRange(of: "://")
     let rest = mark.map { text[$0.upperBound...] } ?? text[...]
     // A password may contain any character, so the host follows the last "@".

@@ -43,9 +43,9 @@ package enum InterceptorSecrets {
   }
 
   private static func isCredential(_ key: String, _ value: Substring) -> Bool {
-    if harmlessSettings.contains(key) || value.begins(with: "@") || value.begins(with: "env:") {
-      return false
-    }
+    // `@@` is a value that begins with `@`, not a file.
+    let isFile = value.begins(with: "@") && !value.begins(with: "@@")
+    if harmlessSettings.contains(key) || isFile || value.begins(with: "env:") { return false }
     if value.contains("${") { return false }
     let inner = value.prefixOfScalars { $0 != ":" && $0 != "=" }
     return secretSettings.contains(key) || isSecret(setting: key.lowercased())

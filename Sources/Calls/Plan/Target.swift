@@ -160,6 +160,8 @@ package struct Target: Equatable {
     var scheme = String(text[..<start])
     if let at = rest.lastIndex(of: "@") {
       scheme += "…"
+      // A password may contain `?`, and a query `@`.
+      if rest[..<at].contains(where: { $0 == "?" || $0 == "#" }) { return scheme }
       rest = rest[at...]
     }
     guard let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return "\(scheme)\(rest)" }

@@ -15,11 +15,11 @@ extension Chain {
 
   // Inlined, the loop would be in the program once for each of its many callers.
   @inline(never)
-  func pump() {
+  func pump(runs: Int = runsPerRound) {
     guard !isPumping else { return }
     isPumping = true
     sink.enter()
-    runsLeft = Self.runsPerRound
+    runsLeft = runs
     while step() {}
     sink.leave()
     isPumping = false

@@ -159,7 +159,8 @@ package final class Chain: ResponseReceiver {
   /// A deadline error names the interceptor that held the call. After the end, finishes without waiting for metrics.
   package func cancel(_ error: RPCError) {
     end(.cancel(error))
-    pump()
+    // With all functions that were queued before, so that the end does not wait for a further round of the loop.
+    pump(runs: max(Self.runsPerRound, commandQueue.count + 1))
   }
 
   /// Sets whether the caller takes more of the response now.

@@ -25,7 +25,7 @@ public struct RequestWriter<Input: Sendable>: Sendable {
       guard try await call.send(try encode(message)) else { return }
     }
     // A sequence may end early when the task is canceled.
-    try call.checkCancellation()
+    if !call.channel.hasEnded { try call.checkCancellation() }
   }
 
   /// Half-closes the request: no more messages follow. Further calls do nothing.
