@@ -203,7 +203,7 @@ static char *with_element(const char *path, const char *star, const rpcurl_value
   return result;
 }
 
-/* The first [*] of a path; null if there is none. Keys in quotes may contain the same characters. */
+/* The first [*] of a path; null if it is absent. Keys in quotes may contain the same characters. */
 static const char *find_star(const char *path) {
   int is_quoted = 0;
   for (; path[0] != 0; path++) {

@@ -1,4 +1,3 @@
-import Glibc
 import RPCProtocols
 
 /// The hosts that `no_proxy` exempts from the proxy.
@@ -50,17 +49,5 @@ package enum ProxyExemption {
       start.count == address.count, (0...8 * start.count).contains(bits)
     else { return false }
     return (0..<bits).allSatisfy { (start[$0 / 8] ^ address[$0 / 8]) & (0x80 >> UInt8($0 % 8)) == 0 }
-  }
-}
-
-/// IP addresses as text.
-package enum IPAddress {
-  /// The bytes of an IPv4 or IPv6 address without brackets; nil if the text is not one.
-  package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
-    for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
-      var bytes = [UInt8](repeating: 0, count: count)
-      if inet_pton(family, String(text), &bytes) == 1 { return bytes }
-    }
-    return nil
   }
 }

@@ -19,9 +19,8 @@ enum CompleteCommand {
       case "plugin": ChainCompletion.plugins(line.typed)
       case "header": HeaderCompletion.names(line.typed)
       case "profile": line.profiles
-      case "rule": Rule.allCases.map { Candidate($0.rawValue) }.filter { $0.text.hasPrefix(line.typed) }
-      case "report":
-        ReportFormat.allCases.map { Candidate($0.rawValue) }.filter { $0.text.hasPrefix(line.typed) }
+      case "rule": names(Rule.self, line.typed)
+      case "report": names(ReportFormat.self, line.typed)
       case "target": MethodCompletion(line).targets
       case "method": MethodCompletion(line).methods(line.typed)
       case "filter": FieldCompletion(line).paths
@@ -33,5 +32,12 @@ enum CompleteCommand {
       default: SymbolCompletion(line).arguments(Set(SymbolKind.allCases))
       }
     Candidate.print(candidates, on: output)
+  }
+
+  /// The names of a type that begin with what is typed.
+  private static func names<Name: CaseIterable & RawRepresentable<String>>(
+    _ type: Name.Type, _ typed: String
+  ) -> [Candidate] {
+    type.allCases.map { Candidate($0.rawValue) }.filter { $0.text.hasPrefix(typed) }
   }
 }
