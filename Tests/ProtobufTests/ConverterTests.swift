@@ -85,6 +85,22 @@ import Testing
     #expect(numbers.output == hex("020801 0b08feffffffffffffffff01 020803 020804"))
   }
 
+  @Test func skipsByteOrderMarkOfJSON() throws {
+    let options = ConversionOptions(from: .json, to: .json)
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let (output, error) = try convert(options, mark + Array(" {} {\"weight\":1}".utf8))
+    #expect(error == nil)
+    #expect(String(decoding: output, as: UTF8.self) == "{}\n{\"weight\":1}\n")
+    let invalid = try convert(options, mark + Array("{\"weight\":x}".utf8))
+    let position = try #require(invalid.error?.position)
+    #expect(position.line == 1 && position.column == 11 && position.byteOffset == 13)
+    #expect(try convert(options, mark).error?.reason == .noMessage)
+    #expect(try convert(options, [0xEF, 0xBB]).error != nil)
+    for start: [UInt8] in [[0xFF, 0xFE], [0xFE, 0xFF]] {
+      #expect(try convert(options, start + [0x7B, 0, 0x7D, 0]).error?.reason == .utf16)
+    }
+  }
+
   @Test func emptyInputIsMessageExceptInJSON() throws {
     #expect(try convert(ConversionOptions(from: .json, to: .binary), []).error?.reason == .noMessage)
     #expect(

@@ -82,6 +82,26 @@ import Testing
     #expect(try json("test3.WellKnown", wire("test3.WellKnown", text)) == text)
   }
 
+  /// Go's libraries write the member `value`.
+  @Test(arguments: [
+    #"{"any":{"@type":"a/google.protobuf.Empty","value":{}}}"#,
+    #"{"any":{"value": {} ,"@type":"a/google.protobuf.Empty"}}"#,
+  ])
+  func readsEmptyAsValueOfAny(_ text: String) throws {
+    #expect(
+      try wire("test3.WellKnown", text)
+        == wire("test3.WellKnown", #"{"any":{"@type":"a/google.protobuf.Empty"}}"#))
+  }
+
+  @Test(arguments: [
+    #"{"any":{"@type":"a/google.protobuf.Empty","value":{"a":1}}}"#,
+    #"{"any":{"@type":"a/google.protobuf.Empty","value":{},"a":1}}"#,
+    #"{"any":{"@type":"a/google.protobuf.Empty","value":1}}"#,
+  ])
+  func refusesOtherMembersInAnyOfEmpty(_ text: String) {
+    #expect(jsonError("test3.WellKnown", text) != nil)
+  }
+
   @Test func limitsDepthOfNestedAny() {
     let text =
       String(repeating: #"{"@type":"a/google.protobuf.Any","value":"#, count: 200) + "{}"

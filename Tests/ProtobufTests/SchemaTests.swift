@@ -256,6 +256,9 @@ import Testing
     #expect(try json("test2.Set", bytes) == #"{"[test2.large_item]":{"label":"a"}}"#)
     #expect(try wire("test2.Set", #"{"[test2.large_item]":{"label":"a"}}"#) == bytes)
     #expect(try Message(type("test2.Set"), serialized: bytes).serialized() == bytes)
+    var message = try Message(type("test2.Set"), serialized: [])
+    try message.setJSON(Array(#"{"label":"a"}"#.utf8), at: FieldPath("(test2.large_item)"))
+    #expect(message.serialized() == bytes)
     let error = #expect(throws: SchemaError.self) {
       try pool(
         file(
@@ -265,6 +268,11 @@ import Testing
       ).extensionField(named: "p.x")
     }
     #expect(error?.description.contains("invalid number") == true)
+  }
+
+  @Test func firstNumberAndMessageOfMessageSetItemCount() throws {
+    let bytes = hex("0b 10feffffff07 1005 1a030a0161 1a030a017a 0c")
+    #expect(try json("test2.Set", bytes) == #"{"[test2.large_item]":{"label":"a"}}"#)
   }
 
   /// The number of an item's group is 1 as well.

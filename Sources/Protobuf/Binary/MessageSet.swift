@@ -5,7 +5,8 @@ enum MessageSet {
   static let typeID = Tag(2, .varint)
   static let message = Tag(3, .lengthDelimited)
 
-  /// Reads the content of an item; nil if a part is missing.
+  /// Reads the content of an item; nil if a part is missing. The first number and message count, as in Google's
+  /// libraries.
   static func item(_ reader: WireReader, depth: Int) throws(DecodeError) -> (
     number: UInt32, content: WireReader
   )? {
@@ -15,8 +16,8 @@ enum MessageSet {
     while !reader.isAtEnd {
       let tag = try reader.tag()
       switch tag {
-      case typeID: number = UInt32(truncatingIfNeeded: try reader.varint())
-      case message: content = try reader.nested()
+      case typeID where number == nil: number = UInt32(truncatingIfNeeded: try reader.varint())
+      case message where content == nil: content = try reader.nested()
       default: try reader.skip(tag, depth: depth)
       }
     }

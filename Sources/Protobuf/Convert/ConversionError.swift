@@ -18,6 +18,8 @@ package struct ConversionError: Error, Equatable, Sendable {
     case noMessage
     /// The input contains several messages, and the output can contain only one.
     case severalMessages
+    /// JSON that begins with a byte order mark of UTF-16.
+    case utf16
   }
 
   /// The cause of the error.
@@ -61,11 +63,16 @@ extension ConversionError: CustomStringConvertible {
     case .missingRequired(let paths): return place + missingText(paths)
     case .noMessage: return "the input is empty"
     case .severalMessages: return "the input contains more than one message"
+    case .utf16: return SplitError.utf16.description
     }
   }
 
   /// A suggestion, if there is one.
   package var hint: String? {
-    if case .text(let error) = reason { error.hint } else { nil }
+    switch reason {
+    case .text(let error): error.hint
+    case .utf16: SplitError.utf16.hint
+    default: nil
+    }
   }
 }

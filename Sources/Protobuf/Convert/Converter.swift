@@ -24,6 +24,8 @@ package struct Converter: Sendable {
   /// The position of `pending` in the whole input.
   private var position = TextPosition()
   private var count = 0
+  /// Whether the start of the input was read, which may be a byte order mark.
+  private var hasBegun = false
   /// Whether JSON was written with replacement characters (U+FFFD) for a string that is not UTF-8.
   package private(set) var hasRepairedText = false
 
@@ -94,6 +96,18 @@ package struct Converter: Sendable {
   private mutating func messages(
     in bytes: UnsafeRawBufferPointer, isLast: Bool, into out: inout OutputBuffer
   ) throws(ConversionError) -> Int {
+    if !hasBegun, options.from == .json {
+      switch ByteOrderMark(bytes, isLast: isLast) {
+      case .utf16: throw failure(.utf16)
+      case .incomplete: return 0
+      case .utf8:
+        hasBegun = true
+        position.byteOffset = ByteOrderMark.count
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[ByteOrderMark.count...])
+        return try messages(in: rest, isLast: isLast, into: &out) + ByteOrderMark.count
+      case .none: hasBegun = true
+      }
+    }
     var used = 0
     while let range = try boundary(in: bytes, from: &used, isLast: isLast) {
       try message(

@@ -104,16 +104,15 @@ package struct MessageSplitter: Sendable {
 
   /// Skips a byte order mark at the start of the data, and finds the first value. The mark has no column.
   private mutating func skipMark() throws(SplitError) -> Bool {
-    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let bytes = buffer[start...].prefix(mark.count)
-    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { throw .utf16 }
-    if !isFinished, bytes.count == 1 || bytes.count < mark.count && mark.starts(with: bytes) { return false }
-    guard bytes.elementsEqual(mark) else {
-      throw .json(jsonError(.syntax(expected: "a JSON value"), at: position))
+    switch ByteOrderMark(buffer[start...], isLast: isFinished) {
+    case .none: throw .json(jsonError(.syntax(expected: "a JSON value"), at: position))
+    case .utf16: throw .utf16
+    case .incomplete: return false
+    case .utf8:
+      start += ByteOrderMark.count
+      position.byteOffset = ByteOrderMark.count
+      return try findValue()
     }
-    start += mark.count
-    position.byteOffset = mark.count
-    return try findValue()
   }
 
   private mutating func boundary(from index: inout Int, isLast: Bool) throws(SplitError) -> Range<Int>? {

@@ -102,7 +102,7 @@ extension JSONToWire {
   }
 
   /// Reads an Any: an object with `@type` and the fields of the message, or `value` for types with a special
-  /// JSON form, or `@value` with the serialized message in base64 for unknown types.
+  /// JSON form and for `google.protobuf.Empty`, or `@value` with the serialized message in base64 for unknown types.
   private mutating func any(_ plan: PlanPointer, depth: Int) throws(ReadFailure) {
     let offset = skipToValue()
     guard scanner.peek() == UInt8(ascii: "{") else { throw scanner.wrongType("an object") }
@@ -151,7 +151,12 @@ extension JSONToWire {
     // The content of an Any is bytes; binary decoding does not check required fields in them either.
     let mayLackRequired = mayLackRequired
     defer { self.mayLackRequired = mayLackRequired }
-    guard plan.pointee.wellKnown != nil else { return try object(plan, depth: depth + 1, inAny: true) }
+    // Go's libraries write an Empty as a type with a special form.
+    let isEmpty =
+      type.name == "google.protobuf.Empty" && plan.pointee.count == 0 && outline.valuePosition != nil
+    guard plan.pointee.wellKnown != nil || isEmpty else {
+      return try object(plan, depth: depth + 1, inAny: true)
+    }
     guard let position = outline.valuePosition else {
       throw scanner.failure(.syntax(expected: "\"value\" with the \(type.name)"))
     }

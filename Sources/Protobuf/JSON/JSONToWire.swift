@@ -9,8 +9,9 @@ struct JSONToWire: ~Copyable {
   let options: JSONDecodingOptions
   /// The entries of the maps being read, innermost last.
   var entries: [MapEntry] = []
-  /// Fields of the messages being read that were set and do not fit in their bit sets, innermost last.
-  private var met: [Met] = []
+  /// Fields of the messages being read that were set and do not fit in their bit sets: fields by slot, and oneofs by
+  /// their index and the number of fields.
+  private var met = FieldOccurrences()
   /// Whether a message was read that lacks required fields, or may lack them.
   var mayLackRequired = false
 
@@ -54,7 +55,8 @@ struct JSONToWire: ~Copyable {
       if asElement {
         try reader.element(field.plan, depth: 0)
       } else {
-        _ = try reader.field(field.plan, depth: 0)
+        // Only an item of a MessageSet may have a number that does not fit in a tag.
+        _ = try reader.field(field.plan, depth: 0, inMessageSet: field.number >= 1 << 29)
       }
       try reader.scanner.expectEnd()
     } catch {
@@ -89,13 +91,6 @@ struct JSONToWire: ~Copyable {
     try special(wellKnown, plan, depth: depth)
   }
 
-  /// A part that may occur only once: a oneof by index, a field by slot, an extension by number.
-  private enum Met: Equatable {
-    case oneof(Int16)
-    case slot(Int32)
-    case extensionNumber(UInt32)
-  }
-
   /// The progress within a message.
   private struct Progress {
     /// The slot of the field expected next.
@@ -109,8 +104,8 @@ struct JSONToWire: ~Copyable {
     var required = 0
     var slots: UInt64 = 0
     var oneofs: UInt64 = 0
-    /// The highest number of the fields that do not fit in `slots`.
-    var highest: UInt32 = 0
+    /// What does not fit in `slots` and `oneofs`.
+    var others: FieldOccurrences.Level
   }
 
   /// Reads an object whose keys are the fields of a message.
@@ -118,11 +113,10 @@ struct JSONToWire: ~Copyable {
   mutating func object(_ plan: PlanPointer, depth: Int, inAny: Bool) throws(ReadFailure) {
     guard scanner.accept(UInt8(ascii: "{")) else { throw failure(notAnObject: plan) }
     let base = out.count
-    let firstMet = met.count
     let content = scanner.cursor
     // The bracket precedes the first key as a comma does the others.
     scanner.cursor -= 1
-    var progress = Progress()
+    var progress = Progress(others: met.open())
     while true {
       let before = scanner.cursor
       let field: FieldPointer
@@ -136,12 +130,12 @@ struct JSONToWire: ~Copyable {
         case .skipped: continue
         case .end:
           if progress.required < plan.pointee.requiredCount { mayLackRequired = true }
-          if met.count > firstMet { met.removeSubrange(firstMet...) }
+          met.close(progress.others)
           if !progress.isSorted { sortFields(from: base, inMessageSet: plan.pointee.isMessageSet) }
           return
         }
       }
-      guard isNew(field, &progress, since: firstMet) else { throw failure(duplicate: key(after: before)) }
+      guard isNew(field, &progress) else { throw failure(duplicate: key(after: before)) }
       let start = out.count
       var isSet = true
       do throws(ReadFailure) {
@@ -153,7 +147,7 @@ struct JSONToWire: ~Copyable {
       } catch {
         throw error.inside(spelling(of: field, at: key(after: before)))
       }
-      if field.pointee.oneof >= 0, isSet, !enter(oneof: field.pointee.oneof, &progress, since: firstMet) {
+      if field.pointee.oneof >= 0, isSet, !enter(oneof: field.pointee.oneof, of: plan, &progress) {
         throw conflict(plan, field, from: content, at: key(after: before))
       }
       if out.count == start { continue }
@@ -252,29 +246,21 @@ struct JSONToWire: ~Copyable {
 
   /// Whether a field occurs for the first time.
   @inline(__always)
-  private mutating func isNew(_ field: FieldPointer, _ progress: inout Progress, since first: Int) -> Bool {
+  private mutating func isNew(_ field: FieldPointer, _ progress: inout Progress) -> Bool {
     let slot = field.pointee.slot
     if UInt32(bitPattern: slot) < 64 {
       let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: slot)
       defer { progress.slots |= bit }
       return progress.slots & bit == 0
     }
-    defer { progress.highest = max(progress.highest, field.pointee.number) }
-    return isNew(
-      slot < 0 ? .extensionNumber(field.pointee.number) : .slot(slot),
-      surely: field.pointee.number > progress.highest, since: first)
-  }
-
-  @inline(never)
-  private mutating func isNew(_ item: Met, surely: Bool, since first: Int) -> Bool {
-    if !surely, met[first...].contains(item) { return false }
-    met.append(item)
-    return true
+    return slot < 0
+      ? met.insert(extension: field.pointee.number, in: &progress.others)
+      : met.insert(Int(slot), in: progress.others)
   }
 
   @inline(__always)
-  private mutating func enter(oneof: Int16, _ progress: inout Progress, since first: Int) -> Bool {
-    guard oneof < 64 else { return isNew(.oneof(oneof), surely: false, since: first) }
+  private mutating func enter(oneof: Int16, of plan: PlanPointer, _ progress: inout Progress) -> Bool {
+    guard oneof < 64 else { return met.insert(plan.pointee.count &+ Int(oneof), in: progress.others) }
     let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: oneof)
     defer { progress.oneofs |= bit }
     return progress.oneofs & bit == 0

@@ -266,8 +266,9 @@ extension Message {
       storage[field] = .single(value)
     case .append(let value):
       var values: [Value] = []
-      if case .list(let stored) = storage[field] { values = stored }
-      storage[field] = .list(values + [value])
+      if case .list(let stored) = storage.take(field) { values = stored }
+      values.append(value)
+      storage[field] = .list(values)
     case .clear: storage[field] = .none
     case .decode(let bytes):
       storage[field] = .none

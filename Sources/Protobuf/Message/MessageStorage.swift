@@ -31,9 +31,11 @@ final class MessageStorage: @unchecked Sendable {
 
   /// Rarely used parts.
   private final class Others {
-    /// Extensions by number.
-    var extensions: [(field: FieldNode, value: FieldStorage)] = []
+    /// Extensions by number, of which a message may have any count in any order.
+    var extensions: [UInt32: (field: FieldNode, value: FieldStorage)] = [:]
     var unknown: [UInt8] = []
+    /// The slot of the field of each oneof that was set last, or -1; empty while few fields are set.
+    var members: [Int32] = []
   }
 
   /// Retains the type, and with it everything that the message refers to.
@@ -65,6 +67,7 @@ final class MessageStorage: @unchecked Sendable {
     if let others {
       copy.extended().extensions = others.extensions
       copy.extended().unknown = others.unknown
+      copy.extended().members = others.members
     }
     return copy
   }
@@ -75,7 +78,7 @@ final class MessageStorage: @unchecked Sendable {
   subscript(field: FieldNode) -> FieldStorage {
     get {
       if field.slot >= 0 { return self[slot: field.slot] }
-      return others?.extensions.first { $0.field.number == field.number }?.value ?? .none
+      return others?.extensions[field.number]?.value ?? .none
     }
     set {
       if field.slot >= 0 { self[slot: field.slot] = newValue } else { setExtension(field, newValue) }
@@ -121,16 +124,10 @@ final class MessageStorage: @unchecked Sendable {
   }
 
   private func setExtension(_ field: FieldNode, _ value: FieldStorage) {
-    if case .none = value, others == nil { return }
-    let others = extended()
-    let index = others.extensions.firstIndex { $0.field.number >= field.number } ?? others.extensions.count
-    let isThere = index < others.extensions.count && others.extensions[index].field.number == field.number
     if case .none = value {
-      if isThere { others.extensions.remove(at: index) }
-    } else if isThere {
-      others.extensions[index].value = value
+      others?.extensions[field.number] = nil
     } else {
-      others.extensions.insert((field, value), at: index)
+      extended().extensions[field.number] = (field, value)
     }
   }
 
@@ -141,17 +138,36 @@ final class MessageStorage: @unchecked Sendable {
     return value
   }
 
-  /// Clears the other members of a field's oneof.
+  /// Clears the other members of a field's oneof, before the field is set.
   func clearOthers(of field: FieldNode) {
     guard let oneof = field.oneofIndex else { return }
-    for index in present.indices where present[index].slot != field.slot {
-      if table.fields[Int(present[index].slot)].oneofIndex == oneof { present[index].value = .none }
+    guard present.count > 16 else {
+      for index in present.indices where present[index].slot != field.slot {
+        if table.fields[Int(present[index].slot)].oneofIndex == oneof { present[index].value = .none }
+      }
+      return
     }
+    let others = extended()
+    if others.members.isEmpty { others.members = setMembers() }
+    let last = Int(others.members[oneof])
+    if last >= 0, last != field.slot { self[slot: last] = .none }
+    others.members[oneof] = Int32(truncatingIfNeeded: field.slot)
+  }
+
+  /// The slot of the set field of each oneof, or -1.
+  private func setMembers() -> [Int32] {
+    var members = [Int32](repeating: -1, count: table.oneofs.count)
+    for item in present {
+      guard let oneof = table.fields[Int(item.slot)].oneofIndex else { continue }
+      if case .none = item.value { continue }
+      members[oneof] = item.slot
+    }
+    return members
   }
 
   /// The set fields, by number.
   func forEachPresent<E: Error>(_ body: (FieldNode, FieldStorage) throws(E) -> Void) throws(E) {
-    var extensions = (others?.extensions ?? [])[...]
+    var extensions = (others?.extensions.values.sorted { $0.field.number < $1.field.number } ?? [])[...]
     for item in present {
       let field = table.fields[Int(item.slot)]
       while let next = extensions.first, next.field.number < field.number {
@@ -180,7 +196,7 @@ final class MessageStorage: @unchecked Sendable {
   func removeAllUnknown() {
     removeUnknown()
     for field in present { Self.removeUnknown(in: field.value) }
-    for field in others?.extensions ?? [] { Self.removeUnknown(in: field.value) }
+    for field in (others?.extensions ?? [:]).values { Self.removeUnknown(in: field.value) }
   }
 
   private static func removeUnknown(in value: FieldStorage) {

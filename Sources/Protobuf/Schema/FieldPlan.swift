@@ -76,6 +76,12 @@ struct FieldPlan {
   @inline(__always)
   var requiredCount: Int { Int(truncatingIfNeeded: flags.rawValue &>> 7) }
 
+  /// Whether a name is its JSON name or its original name.
+  @inline(__always)
+  func isNamed(_ name: UnsafeRawBufferPointer) -> Bool {
+    sameBytes(jsonKey.name, name) || sameBytes(protoKey.name, name)
+  }
+
   /// The field, for data that is not in the plan.
   var field: FieldNode { identity.takeUnretainedValue() }
 }
@@ -213,9 +219,7 @@ struct MessagePlan {
   /// The field with a JSON name or an original name, without extensions.
   @inline(__always)
   func field(named name: UnsafeRawBufferPointer) -> FieldPointer? {
-    let slot = names.find(NameTable.hash(name)) {
-      sameBytes(fields[$0].jsonKey.name, name) || sameBytes(fields[$0].protoKey.name, name)
-    }
+    let slot = names.find(NameTable.hash(name)) { fields[$0].isNamed(name) }
     return slot.map { fields + $0 }
   }
 

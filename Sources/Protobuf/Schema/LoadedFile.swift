@@ -22,6 +22,8 @@ final class LoadedFile {
   let package: String
   let features: Features
   private let proto: UnsafeMutablePointer<Rpcurl__Schemas__FileDescriptorProto>
+  /// The names of the declarations in the lists that were searched, which can be long.
+  private var names: [UnsafeRawPointer: NameTable] = [:]
 
   init(_ file: SchemaIndex.File, source: String) throws(SchemaError) {
     let name = String(decoding: file.name, as: UTF8.self)
@@ -93,49 +95,84 @@ final class LoadedFile {
   /// The message at a path of names, starting with a top-level one.
   func message(_ path: [String]) -> Scoped<Message>? {
     guard let first = path.first else { return nil }
-    let top = each(proto.pointee.message_type, proto.pointee.n_message_type)
-    guard var found = top.first(where: { text($0.pointee.name) == first }) else { return nil }
+    let file = proto.pointee
+    guard var found = find(first, in: file.message_type, file.n_message_type, { $0.pointee.name }) else {
+      return nil
+    }
     var scope = features.inherited(by: found)
     for name in path.dropFirst() {
-      let nested = each(found.pointee.nested_type, found.pointee.n_nested_type)
-      guard let next = nested.first(where: { text($0.pointee.name) == name }) else { return nil }
+      guard let next = nested(name, in: found) else { return nil }
       found = next
       scope = scope.inherited(by: found)
     }
     return Scoped(file: self, declaration: found, fullName: qualified(path), features: scope)
   }
 
+  /// The message in another one.
+  func nested(_ name: String, in parent: Message) -> Message? {
+    find(name, in: parent.pointee.nested_type, parent.pointee.n_nested_type) { $0.pointee.name }
+  }
+
   func enumeration(_ path: [String]) -> Scoped<Enumeration>? {
     guard let name = path.last else { return nil }
-    var candidates = each(proto.pointee.enum_type, proto.pointee.n_enum_type)
+    var list = (proto.pointee.enum_type, proto.pointee.n_enum_type)
     var scope = features
     if path.count > 1 {
       guard let parent = message(path.dropLast()) else { return nil }
-      candidates = each(parent.declaration.pointee.enum_type, parent.declaration.pointee.n_enum_type)
+      list = (parent.declaration.pointee.enum_type, parent.declaration.pointee.n_enum_type)
       scope = parent.features
     }
-    guard let found = candidates.first(where: { text($0.pointee.name) == name }) else { return nil }
+    guard let found = find(name, in: list.0, list.1, { $0.pointee.name }) else { return nil }
     return Scoped(
       file: self, declaration: found, fullName: qualified(path),
       features: scope.overridden(by: found.pointee.options?.pointee.features))
   }
 
   func service(_ name: String) -> Scoped<Service>? {
-    let all = each(proto.pointee.service, proto.pointee.n_service)
-    guard let found = all.first(where: { text($0.pointee.name) == name }) else { return nil }
+    guard let found = find(name, in: proto.pointee.service, proto.pointee.n_service, { $0.pointee.name })
+    else { return nil }
     return Scoped(file: self, declaration: found, fullName: qualified([name]), features: features)
   }
 
   func extensionField(_ name: String, scope: [String]) -> Scoped<FieldProto>? {
-    var candidates = each(proto.pointee.`extension`, proto.pointee.n_extension)
+    var list = (proto.pointee.`extension`, proto.pointee.n_extension)
     var inherited = features
     if !scope.isEmpty {
       guard let parent = message(scope) else { return nil }
-      candidates = each(parent.declaration.pointee.`extension`, parent.declaration.pointee.n_extension)
+      list = (parent.declaration.pointee.`extension`, parent.declaration.pointee.n_extension)
       inherited = parent.features
     }
-    guard let found = candidates.first(where: { text($0.pointee.name) == name }) else { return nil }
+    guard let found = find(name, in: list.0, list.1, { $0.pointee.name }) else { return nil }
     return Scoped(file: self, declaration: found, fullName: qualified(scope + [name]), features: inherited)
+  }
+
+  /// The first element of a repeated field of protobuf-c with a name.
+  private func find<Element>(
+    _ name: String, in list: UnsafeMutablePointer<UnsafeMutablePointer<Element>?>?, _ count: Int,
+    _ nameOf: (UnsafeMutablePointer<Element>) -> UnsafeMutablePointer<CChar>?
+  ) -> UnsafeMutablePointer<Element>? {
+    guard let list else { return nil }
+    func bytes(_ index: Int) -> UnsafeRawBufferPointer {
+      let none = UnsafeRawBufferPointer(start: nil, count: 0)
+      guard let start = list[index].flatMap(nameOf) else { return none }
+      var count = 0
+      while start[count] != 0 { count += 1 }
+      return UnsafeRawBufferPointer(start: start, count: count)
+    }
+    var table = names[list] ?? NameTable(capacity: count)
+    if table.count == 0 {
+      for index in 0..<count {
+        let name = bytes(index)
+        table.insert(NameTable.hash(name), index) { sameBytes(bytes($0), name) }
+      }
+      names[list] = table
+    }
+    var name = name
+    let index = name.withUTF8 {
+      let name = UnsafeRawBufferPointer($0)
+      return table.find(NameTable.hash(name)) { sameBytes(bytes($0), name) }
+    }
+    return index.flatMap { list[$0] }
   }
 
   private func qualified(_ path: [String]) -> String {

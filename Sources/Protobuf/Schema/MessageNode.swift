@@ -73,19 +73,23 @@ final class MessageTable: Sendable {
   let extensionRanges: [(numbers: Range<UInt32>, options: SerializedOptions)]
   let isMessageSet: Bool
   /// Names that text format ignores.
-  let reservedNames: [String]
+  let reservedNames: Set<String>
   let options: SerializedOptions
   let wellKnown: WellKnownKind?
 
   /// The slot of each number below `dense.count`, or -1.
   private let dense: [Int16]
   let names: NameTable
+  /// The slots of the fields that `names` does not contain under their name in text format.
+  private let otherTextNames: [String: Int]
+  /// The extension ranges in order, joined.
+  private let extensionNumbers: [Range<UInt32>]
 
   init(
     name: String, file: String, fields: [FieldNode],
     oneofs: [(name: String, options: SerializedOptions)],
     extensionRanges: [(numbers: Range<UInt32>, options: SerializedOptions)], isMessageSet: Bool,
-    reservedNames: [String] = [], options: SerializedOptions = .none
+    reservedNames: Set<String> = [], options: SerializedOptions = .none
   ) {
     self.name = name
     self.file = file
@@ -101,17 +105,40 @@ final class MessageTable: Sendable {
     for field in fields where Int(field.number) < dense.count { dense[Int(field.number)] = Int16(field.slot) }
     self.dense = dense
     var names = NameTable(capacity: fields.count * 2)
+    /// Adds a name unless it is that of an earlier field; returns the slot of the field that is found by it.
+    func insert(_ name: String, of field: FieldNode) -> Int {
+      var name = name
+      return name.withUTF8 { bytes in
+        let name = UnsafeRawBufferPointer(bytes)
+        return names.insert(NameTable.hash(name), field.slot) { fields[$0].plan.pointee.isNamed(name) }
+      }
+    }
     // JSON names first: they take precedence over another field's original name.
-    for field in fields { MessageTable.insert(field.jsonName, field.slot, into: &names) }
-    for field in fields where field.name != field.jsonName {
-      MessageTable.insert(field.name, field.slot, into: &names)
+    for field in fields { _ = insert(field.jsonName, of: field) }
+    var otherTextNames: [String: Int] = [:]
+    for field in fields {
+      let textName = field.textName(in: name)
+      if insert(field.name, of: field) != field.slot {
+        otherTextNames[field.name] = otherTextNames[field.name] ?? field.slot
+      }
+      if textName != field.name { otherTextNames[textName] = otherTextNames[textName] ?? field.slot }
     }
     self.names = names
+    self.otherTextNames = otherTextNames
+    extensionNumbers = MessageTable.joined(extensionRanges.map(\.numbers))
   }
 
-  private static func insert(_ name: String, _ slot: Int, into names: inout NameTable) {
-    var name = name
-    name.withUTF8 { names.insert(NameTable.hash(UnsafeRawBufferPointer($0)), slot) }
+  /// Ranges in order, without those that touch each other.
+  private static func joined(_ ranges: [Range<UInt32>]) -> [Range<UInt32>] {
+    var result: [Range<UInt32>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = result.last, range.lowerBound <= last.upperBound {
+        result[result.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        result.append(range)
+      }
+    }
+    return result
   }
 
   @inline(__always)
@@ -136,15 +163,29 @@ final class MessageTable: Sendable {
 
   @inline(__always)
   func field(named name: UnsafeRawBufferPointer) -> FieldNode? {
-    let slot = names.find(NameTable.hash(name)) {
-      let keys = fields[$0].plan
-      return sameBytes(keys.pointee.jsonKey.name, name) || sameBytes(keys.pointee.protoKey.name, name)
-    }
+    let slot = names.find(NameTable.hash(name)) { fields[$0].plan.pointee.isNamed(name) }
     return slot.map { fields[$0] }
+  }
+
+  /// The field with a name of text format that does not find it as a JSON name or an original name: its original name
+  /// if it is another field's JSON name, or the name of a group.
+  func field(otherTextName name: String) -> FieldNode? {
+    otherTextNames[name].map { fields[$0] }
   }
 
   @inline(__always)
   func mayExtend(_ number: UInt32) -> Bool {
-    !extensionRanges.isEmpty && (isMessageSet || extensionRanges.contains { $0.numbers.contains(number) })
+    !extensionRanges.isEmpty && (isMessageSet || isInExtensionRange(number))
+  }
+
+  @inline(never)
+  private func isInExtensionRange(_ number: UInt32) -> Bool {
+    var low = 0
+    var high = extensionNumbers.count
+    while low < high {
+      let middle = (low + high) / 2
+      if extensionNumbers[middle].upperBound <= number { low = middle + 1 } else { high = middle }
+    }
+    return low < extensionNumbers.count && extensionNumbers[low].contains(number)
   }
 }

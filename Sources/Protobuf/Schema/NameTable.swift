@@ -1,3 +1,5 @@
+import CSchemas
+
 /// A hash table from the bytes of a name to a number; the caller keeps the names and compares them.
 struct NameTable {
   fileprivate struct Slot {
@@ -26,47 +28,48 @@ struct NameTable {
   }
 
   /// Hashes sixteen bytes at a time, with the mixing function of wyhash; the last sixteen may overlap earlier
-  /// ones.
+  /// ones. The result is for this process only: without its secrets, no names with the same hash can be found.
   @inline(__always)
-  static func hash(_ name: UnsafeRawBufferPointer, seed: UInt64 = initialHash) -> UInt64 {
+  static func hash(_ name: UnsafeRawBufferPointer, seed: UInt64 = rpcurl_name_hash_seed()) -> UInt64 {
     hash(name, seed: seed) { _ in }
   }
 
   /// Calls `visit` with all bytes in blocks of sixteen; a short name is padded by repetition or spaces.
   @inline(__always)
   static func hash(
-    _ name: UnsafeRawBufferPointer, seed: UInt64 = initialHash, visit: (SIMD16<UInt8>) -> Void
+    _ name: UnsafeRawBufferPointer, seed: UInt64 = rpcurl_name_hash_seed(), visit: (SIMD16<UInt8>) -> Void
   ) -> UInt64 {
+    let mask = rpcurl_name_hash_mask()
     var hash = seed &+ UInt64(truncatingIfNeeded: name.count)
     guard let start = name.baseAddress, !name.isEmpty else { return hash }
     guard name.count >= 8 else {
       let word = Words.load(start, count: name.count, fill: 0x2020_2020_2020_2020)
       visit(unsafeBitCast(SIMD2(word, word), to: SIMD16<UInt8>.self))
-      return mix(hash ^ word, multiplier)
+      return mix(hash ^ word, mask)
     }
     guard name.count >= 16 else {
       let first = start.loadUnaligned(as: UInt64.self)
       let second = start.loadUnaligned(fromByteOffset: name.count &- 8, as: UInt64.self)
       visit(unsafeBitCast(SIMD2(first, second), to: SIMD16<UInt8>.self))
-      return mix(hash ^ first, second)
+      return mix(hash ^ first, second ^ mask)
     }
     let last = start + (name.count &- 16)
     var position = start
     while position < last {
-      hash = mix(position, hash, visit)
+      hash = mix(position, hash, mask, visit)
       position += 16
     }
-    return mix(last, hash, visit)
+    return mix(last, hash, mask, visit)
   }
 
   @inline(__always)
   private static func mix(
-    _ position: UnsafeRawPointer, _ hash: UInt64, _ visit: (SIMD16<UInt8>) -> Void
+    _ position: UnsafeRawPointer, _ hash: UInt64, _ mask: UInt64, _ visit: (SIMD16<UInt8>) -> Void
   ) -> UInt64 {
     visit(position.loadUnaligned(as: SIMD16<UInt8>.self))
     return mix(
       hash ^ position.loadUnaligned(as: UInt64.self),
-      position.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      position.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ mask)
   }
 
   @inline(__always)
@@ -74,9 +77,6 @@ struct NameTable {
     let (high, low) = a.multipliedFullWidth(by: b)
     return high ^ low
   }
-
-  private static let multiplier: UInt64 = 0xe703_7ed1_a0b4_28db
-  static let initialHash: UInt64 = 0xcbf2_9ce4_8422_2325
 
   @inline(__always)
   static func fold(_ hash: UInt64) -> UInt32 {
@@ -97,7 +97,15 @@ struct NameTable {
     }
   }
 
-  /// Adds a value; an earlier one with the same name takes precedence.
+  /// Adds a value unless there is one under the same name, for which `matches` is true; returns the value of the name.
+  @discardableResult
+  mutating func insert(_ hash: UInt64, _ value: Int, unlessFound matches: (Int) -> Bool) -> Int {
+    if let found = find(hash, matches: matches) { return found }
+    insert(hash, value)
+    return value
+  }
+
+  /// Adds a value. There must be none under the same name: each look-up compares all that have the same hash.
   mutating func insert(_ hash: UInt64, _ value: Int) {
     if (count + 1) * 4 > slots.count * 3 { grow(to: slots.count * 2) }
     place(Slot(hash: NameTable.fold(hash), value: Int32(truncatingIfNeeded: value)))
@@ -114,13 +122,7 @@ struct NameTable {
   private mutating func grow(to size: Int) {
     let old = slots
     slots = Array(repeating: Slot(hash: 0, value: -1), count: size)
-    guard count > 0 else { return }
-    // Starts at an empty slot, so that the entries of a run keep their order and the first takes precedence.
-    guard let empty = old.firstIndex(where: { $0.value < 0 }) else { return }
-    for step in 0..<old.count {
-      let slot = old[(empty + step) % old.count]
-      if slot.value >= 0 { place(slot) }
-    }
+    for slot in old where slot.value >= 0 { place(slot) }
   }
 }
 

@@ -11,6 +11,11 @@ package final class PoolCore: @unchecked Sendable {
     let number: UInt32
   }
 
+  private struct NestedExtensions: Hashable {
+    let extendee: String
+    let scope: String
+  }
+
   private let lock = Lock()
   private var index = SchemaIndex()
   private var loaded: [Int: LoadedFile] = [:]
@@ -22,6 +27,8 @@ package final class PoolCore: @unchecked Sendable {
   private var extensionNumbers: [ExtensionKey: String] = [:]
   /// The file that assigns the same number to another extension.
   private var extensionRivals: [ExtensionKey: Int] = [:]
+  /// The full names of the extensions of a type that are declared in a message.
+  private var nestedExtensions: [NestedExtensions: [String]] = [:]
   private var indexedExtensions = 0
   /// The packages of the first `files` files.
   private var packages: (files: Int, names: Set<String>) = (0, [])
@@ -118,11 +125,21 @@ package final class PoolCore: @unchecked Sendable {
     }
   }
 
-  /// The full names of the extensions of a message type.
-  func extensionNames(of type: String) throws(SchemaError) -> [String] {
+  /// The item of a message set that is declared in its own message, whose name it has in text format.
+  func item(_ message: String, of type: String) throws(SchemaError) -> FieldNode? {
     try lock.holding { () throws(SchemaError) in
       try indexExtensions()
-      return extensionNumbers.filter { $0.key.extendee == type }.map(\.value)
+      let key = NestedExtensions(extendee: type, scope: message)
+      guard let names = nestedExtensions[key] else { return nil }
+      for name in names.sorted() {
+        guard let field = try knownExtension(name), field.kind == .message, !field.isRepeated,
+          field.messageType?.name == message
+        else { continue }
+        nestedExtensions[key] = [name]
+        return field
+      }
+      nestedExtensions[key] = nil
+      return nil
     }
   }
 
@@ -233,6 +250,11 @@ package final class PoolCore: @unchecked Sendable {
           if index.isSameSource(file, number) { extensionRivals[key] = number }
         } else {
           extensionNumbers[key] = entry.fullName
+          if !entry.scope.isEmpty, let dot = entry.fullName.lastIndex(of: ".") {
+            let scope = String(entry.fullName[..<dot])
+            nestedExtensions[NestedExtensions(extendee: entry.extendee, scope: scope), default: []]
+              .append(entry.fullName)
+          }
         }
       }
     }

@@ -35,7 +35,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
     pending.sort { $0.number < $1.number }
     var fields: [FieldNode] = []
     for (number, field) in pending {
-      fields.append(try compile(field.pointee, number: number, slot: fields.count, oneofs: oneofs.indices))
+      fields.append(try compile(field.pointee, number: number, slot: fields.count, oneofs: oneofs))
     }
     var ranges: [(numbers: Range<UInt32>, options: SerializedOptions)] = []
     for range in each(proto.extension_range, proto.n_extension_range) {
@@ -49,7 +49,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
       name: message.fullName, file: message.file.name, fields: fields, oneofs: oneofs.real,
       extensionRanges: ranges,
       isMessageSet: proto.options.map { $0.pointee.message_set_wire_format != 0 } ?? false,
-      reservedNames: texts(proto.reserved_name, proto.n_reserved_name),
+      reservedNames: Set(texts(proto.reserved_name, proto.n_reserved_name)),
       options: SerializedOptions(proto.options, "MessageOptions"))
   }
 
@@ -59,6 +59,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
 
   private struct Oneofs {
     var real: [(name: String, options: SerializedOptions)] = []
+    let declared: [UnsafeMutablePointer<Rpcurl__Schemas__OneofDescriptorProto>]
     /// The index among the real oneofs for each declared one; nil for synthetic ones of `optional` fields.
     var indices: [Int?] = []
   }
@@ -71,8 +72,8 @@ struct TypeCompiler<Resolver: TypeResolver> {
       }
       if field.pointee.proto3_optional != 0 { synthetic.insert(field.pointee.oneof_index) }
     }
-    var result = Oneofs()
-    for (index, oneof) in each(proto.oneof_decl, proto.n_oneof_decl).enumerated() {
+    var result = Oneofs(declared: each(proto.oneof_decl, proto.n_oneof_decl))
+    for (index, oneof) in result.declared.enumerated() {
       if synthetic.contains(Int32(truncatingIfNeeded: index)) {
         result.indices.append(nil)
       } else {
@@ -87,18 +88,17 @@ struct TypeCompiler<Resolver: TypeResolver> {
   // MARK: Fields
 
   private func compile(
-    _ proto: Rpcurl__Schemas__FieldDescriptorProto, number: UInt32, slot: Int, oneofs: [Int?]
+    _ proto: Rpcurl__Schemas__FieldDescriptorProto, number: UInt32, slot: Int, oneofs: Oneofs
   ) throws(SchemaError) -> FieldNode {
     var features = message.features
     var oneof: Int?
     if proto.has_oneof_index != 0 {
       let index = Int(proto.oneof_index)
-      guard index < oneofs.count else { throw failure("\(message.fullName) has an invalid oneof_index") }
-      oneof = oneofs[index]
-      let declared = each(message.declaration.pointee.oneof_decl, message.declaration.pointee.n_oneof_decl)
-      if index < declared.count {
-        features = features.overridden(by: declared[index].pointee.options?.pointee.features)
+      guard index < oneofs.declared.count else {
+        throw failure("\(message.fullName) has an invalid oneof_index")
       }
+      oneof = oneofs.indices[index]
+      features = features.overridden(by: oneofs.declared[index].pointee.options?.pointee.features)
     }
     let isOneofMember = proto.has_oneof_index != 0
     return try FieldCompiler(resolver: resolver, file: message.file, scope: message.fullName)
@@ -115,17 +115,14 @@ struct TypeCompiler<Resolver: TypeResolver> {
       return nil
     }
     let reference = text(proto.type_name)
-    for nested in each(message.declaration.pointee.nested_type, message.declaration.pointee.n_nested_type) {
-      guard let options = nested.pointee.options, options.pointee.map_entry != 0 else { continue }
-      let name = text(nested.pointee.name)
-      let fullName = message.fullName + "." + name
-      if reference == "." + fullName || reference == name {
-        return LoadedFile.Scoped(
-          file: message.file, declaration: nested, fullName: fullName,
-          features: message.features.inherited(by: nested))
-      }
-    }
-    return nil
+    let scope = "." + message.fullName + "."
+    let name = reference.hasPrefix(scope) ? String(reference.dropFirst(scope.count)) : reference
+    guard let nested = message.file.nested(name, in: message.declaration),
+      let options = nested.pointee.options, options.pointee.map_entry != 0
+    else { return nil }
+    return LoadedFile.Scoped(
+      file: message.file, declaration: nested, fullName: message.fullName + "." + name,
+      features: message.features.inherited(by: nested))
   }
 }
 
@@ -134,7 +131,13 @@ extension TypeCompiler where Resolver == PoolCore {
     extensionField found: LoadedFile.Scoped<LoadedFile.FieldProto>, resolver: PoolCore
   ) throws(SchemaError) -> FieldNode {
     let number = try fieldNumber(found.declaration.pointee, in: found.fullName, found.file) {
-      () throws(SchemaError) in try resolver.isMessageSet(found)
+      () throws(SchemaError) in
+      let proto = found.declaration.pointee
+      // What a message set contains, since the others have a tag.
+      guard proto.type.rawValue == UInt32(FieldKind.message.rawValue), proto.label.rawValue != 3 else {
+        return false
+      }
+      return try resolver.isMessageSet(found)
     }
     return try FieldCompiler(resolver: resolver, file: found.file, scope: found.fullName)
       .compile(

@@ -83,9 +83,7 @@ struct TextParser: ~Copyable {
     }
     let text = String(decoding: name, as: UTF8.self)
     // A JSON name may hide another field's name, and groups have the names of their types.
-    if let field = table.fields.first(where: { $0.name == text || $0.textName(in: table.name) == text }) {
-      return field
-    }
+    if let field = table.field(otherTextName: text) { return field }
     if options.allowUnknownFields || table.reservedNames.contains(text) { return nil }
     let nearest = EditDistance.nearest(to: text, among: table.fields.map { $0.textName(in: table.name) })
     throw scanner.failure(.unknownField(name: text, type: table.name, nearest: nearest), at: offset)
@@ -102,25 +100,12 @@ struct TextParser: ~Copyable {
       {
         return field
       }
-      if try type.table().isMessageSet, let item = try item(name, of: type) { return item }
+      if try type.table().isMessageSet, let item = try pool.item(name, of: type.name) { return item }
     } catch {
       throw scanner.failure(.schema(error), at: offset)
     }
     if options.allowUnknownFields { return nil }
     throw scanner.failure(.unknownExtension(name: name, type: type.name), at: offset)
-  }
-
-  /// The item of a message set that has the name of its message.
-  private func item(_ name: String, of type: MessageNode) throws(SchemaError) -> FieldNode? {
-    let pool = type.pool
-    for candidate in try pool.extensionNames(of: type.name).sorted() where candidate.hasPrefix(name + ".") {
-      if let field = try pool.extensionField(named: candidate), field.messageType?.name == name,
-        field.textExtensionName(of: try type.table()) == "[\(name)]"
-      {
-        return field
-      }
-    }
-    return nil
   }
 
   /// Reads `{ … }` or `< … >`.

@@ -8,9 +8,9 @@ struct TextToWire: ~Copyable {
   private var scratch: [UInt8] = []
   private var isCanonical = true
   private var mayLackRequired = false
-  /// The single fields so far of the messages being read, innermost last, that have no bit in `Progress`: by number,
-  /// and their oneofs by −1 − index. The last one of each message is the highest.
-  private var others: [Int] = []
+  /// The single fields so far of the messages being read that have no bit in `Progress`: by slot, and their oneofs by
+  /// index and the number of fields.
+  private var others = FieldOccurrences()
 
   private init(_ text: UnsafeRawBufferPointer, _ options: TextDecodingOptions) {
     parser = TextParser(scanner: TextScanner(text), options: options)
@@ -71,17 +71,19 @@ struct TextToWire: ~Copyable {
     /// The single fields so far, by slot, and their oneofs, below 64; those that follow are in `others`.
     var fields: UInt64 = 0
     var oneofs: UInt64 = 0
-    let firstOther: Int
+    var others: FieldOccurrences.Level
+    let fieldCount: Int
     /// Where the elements start that are being written, of a packed field.
     var packedStart: Int?
     /// The field whose elements in brackets are being read, and their number so far.
     var list: FieldPointer?
     var elementCount = 0
 
-    init(_ plan: PlanPointer, firstOther: Int) {
+    init(_ plan: PlanPointer, others: FieldOccurrences.Level) {
       next = plan.pointee.fields
-      end = next + plan.pointee.count
-      self.firstOther = firstOther
+      fieldCount = plan.pointee.count
+      end = next + fieldCount
+      self.others = others
     }
   }
 
@@ -90,7 +92,7 @@ struct TextToWire: ~Copyable {
     _ plan: PlanPointer, until end: UInt8, depth: Int, keepsZero: Bool
   ) throws(Unsuitable) {
     guard !plan.pointee.isMessageSet else { throw Unsuitable() }
-    var progress = Progress(plan, firstOther: others.count)
+    var progress = Progress(plan, others: others.open())
     while let field = try nextField(plan, &progress, until: end, depth: depth) {
       if field.pointee.kind.isMessage {
         try message(field, depth: depth)
@@ -100,7 +102,7 @@ struct TextToWire: ~Copyable {
     }
     closePacked(&progress)
     if progress.required < plan.pointee.requiredCount { mayLackRequired = true }
-    if others.count > progress.firstOther { others.removeSubrange(progress.firstOther...) }
+    others.close(progress.others)
   }
 
   /// Reads `{ … }` or `< … >`, and writes tag and message.
@@ -252,33 +254,22 @@ struct TextToWire: ~Copyable {
   @inline(always)
   private mutating func isNew(_ field: FieldPointer, _ progress: inout Progress) -> Bool {
     let (slot, oneof) = (Int(field.pointee.slot), Int(field.pointee.oneof))
-    let first = progress.firstOther
-    return isNew(slot, in: &progress.fields, otherwise: Int(field.pointee.number), since: first)
-      && (oneof < 0 || isNew(oneof, in: &progress.oneofs, otherwise: -1 &- oneof, since: first))
+    guard slot >= 0 else { return others.insert(extension: field.pointee.number, in: &progress.others) }
+    let level = progress.others
+    return isNew(slot, in: &progress.fields, otherwise: slot, in: level)
+      && (oneof < 0
+        || isNew(oneof, in: &progress.oneofs, otherwise: progress.fieldCount &+ oneof, in: level))
   }
 
-  /// The same for what has `index` in `bits`, or `key` in `others`.
+  /// The same for what has `index` in `bits`, or `number` in `others`.
   @inline(always)
   private mutating func isNew(
-    _ index: Int, in bits: inout UInt64, otherwise key: Int, since first: Int
+    _ index: Int, in bits: inout UInt64, otherwise number: Int, in level: FieldOccurrences.Level
   ) -> Bool {
-    guard index >= 0, index < 64 else { return isNewOther(key, since: first) }
+    guard index < 64 else { return others.insert(number, in: level) }
     let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: index)
     defer { bits |= bit }
     return bits & bit == 0
-  }
-
-  /// Whether a field or a oneof that has no bit in `Progress` occurs for the first time.
-  @inline(never)
-  private mutating func isNewOther(_ key: Int, since first: Int) -> Bool {
-    // Most fields have a higher number than those before them.
-    guard let highest = others[first...].last, key <= highest else {
-      others.append(key)
-      return true
-    }
-    if others[first...].contains(key) { return false }
-    others.insert(key, at: others.count - 1)
-    return true
   }
 
   /// Reads a value or an element, and writes it with its tag, unless it is a zero that is omitted.
