@@ -112,18 +112,24 @@ struct CheckEvaluation {
     let test = try test(claim, in: type)
     guard let last = result.last else { return noMessage(claim) }
     switch selection {
-    case .first: return try mismatch(test, claim, result.messages.first ?? last, 0)
+    case .first: return try message(0, test, claim, last)
     case .last: return try mismatch(test, claim, last, result.count - 1)
-    case .number(let number):
-      guard number < result.count else {
-        return Mismatch(claim.condition.text, got: "\(result.count) messages, numbered from 0")
-      }
-      if number == result.count - 1 { return try mismatch(test, claim, last, number) }
-      guard number < result.messages.count else { throw notKept }
-      return try mismatch(test, claim, result.messages[number], number)
+    case .number(let number): return try message(number, test, claim, last)
     case .any: return try mismatchOfAny(test, claim)
     case .every: return try mismatchOfEvery(test, claim)
     }
+  }
+
+  /// The mismatch of the message with a number.
+  private func message(
+    _ number: Int, _ test: ValueTest, _ claim: ValueClaim, _ last: Message
+  ) throws(CheckError) -> Mismatch? {
+    guard number < result.count else {
+      return Mismatch(claim.condition.text, got: "\(result.count) messages, numbered from 0")
+    }
+    if number == result.count - 1 { return try mismatch(test, claim, last, number) }
+    guard number < result.messages.count else { throw notKept }
+    return try mismatch(test, claim, result.messages[number], number)
   }
 
   private func mismatch(

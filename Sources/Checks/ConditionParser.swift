@@ -37,7 +37,7 @@ extension ValueCondition {
     case "descending" where rest.isEmpty && isJSON: test = .sorted(isAscending: false)
     case "golden" where isJSON:
       var path = rest
-      let rules = try Self.rules(from: &path)
+      let rules = Self.isJSON(path) ? .exact : try Self.rules(from: &path)
       guard !path.isEmpty else {
         throw CheckError("golden requires a file", hint: "such as golden user.json")
       }
@@ -120,7 +120,7 @@ extension ValueCondition {
   /// JSON with the words that may follow it.
   private static func literal(_ text: Substring) throws(CheckError) -> (JSONValue, ComparisonRules) {
     var json = text
-    let rules = try rules(from: &json)
+    let rules = isJSON(json) ? .exact : try rules(from: &json)
     guard !json.isEmpty else { throw CheckError("missing value", hint: "such as 3, \"Ada\" or {\"id\":3}") }
     do throws(MessageParseError) {
       return (try JSONValue(parsing: Array(json.utf8)), rules)
@@ -133,7 +133,12 @@ extension ValueCondition {
     }
   }
 
-  /// Removes `unordered` and `within NUMBER` from the end. JSON that ends so is invalid, so both are clear.
+  /// Whether the whole text is JSON, such as a string that ends in `within 3`. No words follow it then.
+  private static func isJSON(_ text: Substring) -> Bool {
+    (try? JSONValue(parsing: Array(text.utf8))) != nil
+  }
+
+  /// Removes `unordered` and `within NUMBER` from the end of a text that is not JSON as a whole.
   private static func rules(from text: inout Substring) throws(CheckError) -> ComparisonRules {
     var rules = ComparisonRules()
     while true {

@@ -26,11 +26,13 @@ package struct SchemaComparison {
     from old: DescriptorPool, to new: DescriptorPool, rules: Set<Rule>,
     where isCompared: (_ file: String, _ package: String) -> Bool = { _, _ in true }
   ) throws(SchemaError) -> [SchemaFinding] {
-    let before = try SchemaContents.outlines(of: old, where: isCompared)
-    let after = try SchemaContents.outlines(of: new, where: isCompared)
+    let before = try SchemaContents.outlines(of: old)
+    let after = try SchemaContents.outlines(of: new)
+    let same = SchemaContents.same(before, after)
     var comparison = SchemaComparison(
-      old: try SchemaContents(old, before, others: bytes(after)),
-      new: try SchemaContents(new, after, others: bytes(before)), rules: rules)
+      old: try SchemaContents(old, before.filter { isCompared($0.name, $0.package) }, without: same),
+      new: try SchemaContents(new, after.filter { isCompared($0.name, $0.package) }, without: same),
+      rules: rules)
     comparison.compareFiles()
     comparison.addNew()
     // The order within a file is that of its declarations.
@@ -56,10 +58,6 @@ package struct SchemaComparison {
 
   private static func missingImports(_ pool: DescriptorPool) throws(SchemaError) -> Set<String> {
     Set(try pool.importedFiles(ofFiles: pool.fileNames).missingImports)
-  }
-
-  private static func bytes(_ outlines: [SchemaContents.Outline]) -> [String: [UInt8]] {
-    Dictionary(outlines.map { ($0.name, $0.bytes) }) { first, _ in first }
   }
 
   private init(old: SchemaContents, new: SchemaContents, rules: Set<Rule>) {

@@ -43,33 +43,47 @@ final class SchemaContents {
   /// - Parameters:
   ///   - pool: The schema.
   ///   - outlines: The files to compare.
-  ///   - others: The files of the other schema. A file with the same bytes is not read.
+  ///   - same: The names of the files that are not read, because they are the same in the other schema.
   init(
-    _ pool: DescriptorPool, _ outlines: [Outline], others: [String: [UInt8]]
+    _ pool: DescriptorPool, _ outlines: [Outline], without same: Set<String>
   ) throws(SchemaError) {
     self.pool = pool
     packages = Set(outlines.map(\.package))
-    for outline in outlines.sorted(by: { $0.name < $1.name }) where others[outline.name] != outline.bytes {
+    for outline in outlines.sorted(by: { $0.name < $1.name }) where !same.contains(outline.name) {
       guard let file = try pool.file(named: outline.name) else { continue }
       fileIndices[outline.name] = files.count
       add(file)
     }
   }
 
-  /// The files of a pool for which `isCompared` returns true.
-  static func outlines(
-    of pool: DescriptorPool, where isCompared: (_ file: String, _ package: String) -> Bool
-  ) throws(SchemaError) -> [Outline] {
+  /// The files of a pool.
+  static func outlines(of pool: DescriptorPool) throws(SchemaError) -> [Outline] {
     try pool.core.withIndex { index in
-      var found: [Outline] = []
-      for file in index.files {
-        let name = String(decoding: file.name, as: UTF8.self)
-        let package = String(decoding: file.package, as: UTF8.self)
-        guard isCompared(name, package) else { continue }
-        found.append(Outline(name: name, package: package, bytes: withoutSourceInfo(file.bytes)))
+      index.files.map { file in
+        Outline(
+          name: String(decoding: file.name, as: UTF8.self),
+          package: String(decoding: file.package, as: UTF8.self),
+          bytes: withoutSourceInfo(file.bytes))
       }
-      return found
     }
+  }
+
+  /// The names of the files that are the same in both schemas, with all that they import: the default of a field depends
+  /// on its enum, which another file may contain.
+  static func same(_ old: [Outline], _ new: [Outline]) -> Set<String> {
+    let others = Dictionary(new.map { ($0.name, $0.bytes) }) { first, _ in first }
+    var importers: [String: [String]] = [:]
+    for file in old {
+      for name in FileOutline(serialized: file.bytes)?.imports ?? [] {
+        importers[name, default: []].append(file.name)
+      }
+    }
+    var same = Set(old.map(\.name))
+    var changed = old.filter { others[$0.name] != $0.bytes }.map(\.name)
+    while let name = changed.popLast() {
+      if same.remove(name) != nil { changed += importers[name] ?? [] }
+    }
+    return same
   }
 
   /// A serialized file without `source_code_info`, which only some compilers write.

@@ -12,10 +12,11 @@ import Testing
   @Test func contentIsComparedByType() throws {
     let files = MemoryFiles([
       "a.json": #"{"a_double":1.250,"an_int64":5,"a_string":"x","an_int32":0}"#, "text.json": "\"x\"",
-      "near.json": #"{"aDouble":1.2,"anInt64":5,"aString":"x"}"#,
+      "near.json": #"{"aDouble":1.2,"anInt64":5,"aString":"x"}"#, "out within 3.json": "\"x\"",
     ])
     #expect(try outcome(". golden a.json", scalars(), files) == "holds")
     #expect(try outcome(".aString golden text.json", scalars(), files) == "holds")
+    #expect(try outcome(".aString golden \"out within 3.json\"", scalars(), files) == "holds")
     #expect(try outcome(". golden near.json within 0.1", scalars(), files) == "holds")
     #expect(files.written.isEmpty)
   }

@@ -50,6 +50,17 @@ import Testing
     #expect(try outcome("list .anything == []", result) == "== [] | no message")
   }
 
+  @Test func firstMessageThatIsNotKeptIsNotTheLast() throws {
+    var result = try response("test3.Node", [])
+    result.add(try Message(type("test3.Node"), json: Array(#"{"weight":1}"#.utf8)), isKept: false)
+    #expect(try outcome("first .weight == 1", result) == "holds")
+    result.add(try Message(type("test3.Node"), json: Array(#"{"weight":2}"#.utf8)))
+    #expect(
+      try outcome("first .weight == 2", result)
+        == "invalid: the response has 2 messages, of which the first 0 are kept"
+        + " | check count, last, or a message among the first")
+  }
+
   @Test func messagesThatAreNotKeptAreNotChecked() throws {
     var result = try response("test3.Node", [#"{"weight":1}"#, #"{"weight":2}"#])
     result.add(try Message(type("test3.Node"), json: Array(#"{"weight":3}"#.utf8)), isKept: false)

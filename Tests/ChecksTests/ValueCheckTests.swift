@@ -23,6 +23,9 @@ import Testing
     (".anInt32 != -3", "!= -3 | -3"), (".aFloat == 0.1", "holds"), (".aDouble == 1 within 0.1", "holds"),
     (".aDouble == 1 within 10%", "holds"), (".aDouble == 1 within 5%", "1 within 5% | 1.1"),
     (".aDouble != 1 within 5%", "holds"), (#".aDouble == "NaN""#, #""NaN" | 1.1"#),
+    // A string is not followed by the words in it.
+    (#".aString != "x within 2""#, "holds"), (#".aString > "A unordered""#, "holds"),
+    (#".aString == "in 3 within 24h""#, #""in 3 within 24h" | "Ada é""#),
     (".aBool == true", "holds"), (".aBool == false", "false | true"),
     (#".aColor == "GREEN""#, "holds"), (".aColor == 2", "holds"), (#".aColor > "RED""#, "holds"),
     (#".aColor == "RED""#, #""RED" | "GREEN""#),
