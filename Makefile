@@ -104,7 +104,7 @@ PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n 2
   uninstall clean build-packages plugin-packages server-packages test-packages bench-packages glibc
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: release plugins servers ## Build, start a real server, and make three real calls
 	@scripts/demo
@@ -114,11 +114,11 @@ test: lint check-schemas unit-test end-to-end-test system-libcurl-test check-doc
 test-all: export RPCURL_TESTS := all
 test-all: test soak ## The same, with each combination where `make test` runs a selection, and the soak
 
-unit-test: build-packages test-packages
+unit-test: build-packages test-packages ## Build the tests in Swift and run them
 	swift build --build-tests $(SWIFT_FLAGS)
 	swift test --skip-build $(SWIFT_FLAGS)
 
-end-to-end-test: release plugins servers test-packages http3-libcurl debian-rust debian-go
+end-to-end-test: release plugins servers test-packages http3-libcurl debian-rust debian-go ## Run the tests in Python
 	$(PYTEST) Tests/EndToEnd Tests/Project
 
 fault-matrix: release servers ## Make faults of the network at every interesting byte of calls: thousands of cases, minutes
@@ -282,9 +282,12 @@ check-schemas: test-packages ## Check that the committed code of the built-in sc
 install: release ## Install below PREFIX (default /usr/local), within DESTDIR
 	@$(MAKE) --no-print-directory install-built
 
+# A value in the replacement of `s|…|…|` of sed.
+replacement = $(subst |,\|,$(subst &,\&,$(subst \,\\,$(1))))
+
 install-built: $(STRIPPED) # What is built already: for packages, and for sudo
 	@printf '%s\n' $(INSTALLED) | scripts/installed install '$(DESTDIR)$(PREFIX)'
-	@sed -i 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@ABI@|$(ABI)|' '$(DESTDIR)$(PREFIX)/lib/pkgconfig/rpcurl.pc'
+	@sed -i 's|@PREFIX@|$(call replacement,$(PREFIX))|; s|@VERSION@|$(VERSION)|; s|@ABI@|$(ABI)|' '$(DESTDIR)$(PREFIX)/lib/pkgconfig/rpcurl.pc'
 
 uninstall: ## Remove what install wrote
 	@printf '%s\n' $(INSTALLED) | scripts/installed uninstall '$(DESTDIR)$(PREFIX)'

@@ -28,7 +28,7 @@ end_to_end = importlib.util.module_from_spec(specification)
 sys.modules["end_to_end"] = end_to_end
 specification.loader.exec_module(end_to_end)
 for name, value in vars(end_to_end).items():
-    if name.startswith("pytest_") or name in ("start_server", "certificates", "grpc_server", "grpc_tls_server"):
+    if name.startswith("pytest_") or name in ("start_server", "certificates", "grpc_server", "grpc_tls_server", "connect_server"):
         globals()[name] = value
 
 

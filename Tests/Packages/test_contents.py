@@ -1,5 +1,6 @@
 """What is in the packages: files, checksums, licences, the bill of materials, and what the packages require."""
 
+import gzip
 import json
 import re
 import subprocess
@@ -12,9 +13,14 @@ DOCUMENTS = "share/doc/rpcurl"
 NEWEST_GLIBC = (2, 31)
 # What the program may require of the system.
 LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"}
+# The projects that the program contains, and those whose schemas it contains, with their licences.
 PROJECTS = {
-    "curl", "openssl", "nghttp2", "zlib", "snappy", "protobuf-c", "gcc", "glibc", "swift", "swift-collections", "HdrHistogram_c",
+    "curl": "curl", "openssl": "Apache-2.0", "nghttp2": "MIT", "zlib": "Zlib", "snappy": "BSD-3-Clause",
+    "protobuf-c": "BSD-2-Clause", "gcc": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later",
+    "swift": "Apache-2.0 WITH Swift-exception", "swift-collections": "Apache-2.0 WITH Swift-exception",
+    "HdrHistogram_c": "BSD-2-Clause OR CC0-1.0",
 }  # fmt: skip
+SCHEMAS = {"protobuf": "BSD-3-Clause", "googleapis": "Apache-2.0", "grpc-proto": "Apache-2.0", "protovalidate": "Apache-2.0"}
 
 
 def members(file):
@@ -63,6 +69,12 @@ def test_the_tarball_with_the_c_library_has_no_directories():
     assert not [member for member in members(package("*-libc.tar.gz")) if not member.isfile()]
 
 
+def test_the_tarball_with_the_c_library_has_the_loader_that_the_program_names(unpacked):
+    loader = re.search(r"interpreter: (/[^\]]*)\]", run("readelf", "-l", unpacked / "bin/rpcurl").stdout)[1]
+    names = {f"/{member.name}" for member in members(package("*-libc.tar.gz"))}
+    assert {loader, f"/lib/{MACHINE}-linux-gnu/libc.so.6"} <= names
+
+
 def test_the_pkg_config_file_of_the_tarball_finds_its_directory(unpacked):
     environment = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": str(unpacked / "lib/pkgconfig")}
     flags = run("pkg-config", "--cflags", "rpcurl", env=environment).stdout.strip()
@@ -73,9 +85,29 @@ def test_the_pkg_config_file_of_the_tarball_finds_its_directory(unpacked):
 # The program
 
 
-def test_no_package_contains_paths_of_the_build(unpacked):
-    files = [path for path in unpacked.rglob("*") if path.is_file()]
-    assert [str(file) for file in files if str(ROOT).encode() in file.read_bytes()] == []
+def unpack(file, folder):
+    """Unpack a package of any kind."""
+    folder.mkdir()
+    commands = {
+        ".deb": ["dpkg-deb", "-R", file, "."],
+        ".rpm": ["sh", "-c", 'rpm2cpio "$0" | cpio -idm --quiet', file],
+        ".gz": ["tar", "-xzf", file],
+    }
+    run(*commands[file.suffix], cwd=folder)
+
+
+def test_no_package_contains_paths_of_the_build(tmp_path):
+    packages = [file for file in PACKAGES.iterdir() if file.name != "SHA256SUMS"]
+    assert len(packages) == 6
+    for package in packages:
+        unpack(package, tmp_path / package.name)
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert len(files) > 200
+    # The header of an RPM, which is not compressed, and the contents of each file.
+    contents = {str(path): path.read_bytes() for path in [*packages, *files]}
+    contents |= {f"{name} (unpacked)": gzip.decompress(data) for name, data in contents.items() if name.endswith(".gz")}
+    assert any(name.endswith(".1.gz (unpacked)") for name in contents)
+    assert [name for name, data in contents.items() if str(ROOT).encode() in data] == []
 
 
 def test_the_program_requires_an_old_c_library_only(unpacked):
@@ -88,14 +120,10 @@ def test_the_program_requires_an_old_c_library_only(unpacked):
 
 
 def test_packages_have_the_same_program(unpacked, tmp_path):
-    for name, command in {
-        "deb": ["dpkg-deb", "-x", package(f"rpcurl_{VERSION}-0rpcurl1_*.deb"), "."],
-        "rpm": ["sh", "-c", f"rpm2cpio {package(f'rpcurl-{VERSION}-1.*.rpm')} | cpio -idm --quiet"],
-        "libc": ["tar", "-xzf", package("*-libc.tar.gz")],
-    }.items():
-        (tmp_path / name).mkdir()
-        run(*command, cwd=tmp_path / name)
-        assert (tmp_path / name / "usr/bin/rpcurl").read_bytes() == (unpacked / "bin/rpcurl").read_bytes()
+    for pattern in (f"rpcurl_{VERSION}-0rpcurl1_*.deb", f"rpcurl-{VERSION}-1.*.rpm", "*-libc.tar.gz"):
+        file = package(pattern)
+        unpack(file, tmp_path / file.name)
+        assert (tmp_path / file.name / "usr/bin/rpcurl").read_bytes() == (unpacked / "bin/rpcurl").read_bytes()
 
 
 # Licences
@@ -104,8 +132,9 @@ def test_packages_have_the_same_program(unpacked, tmp_path):
 def test_the_notice_names_each_project_with_its_licence(unpacked):
     notice = (unpacked / DOCUMENTS / "THIRD-PARTY-NOTICES").read_text()
     head = notice.split("====")[0]
-    listed = {line.split()[0]: line.split()[-1] for line in head.splitlines() if line.startswith("  ")}
-    assert PROJECTS | {"protobuf", "googleapis", "grpc-proto", "protovalidate"} == set(listed)
+    # Of each: the name, the version or "schemas", and the licence.
+    listed = {line.split()[0]: " ".join(line.split()[2:]) for line in head.splitlines() if line.startswith("  ")}
+    assert listed == PROJECTS | SCHEMAS
     for words in ["Daniel Stenberg", "Tatsuhiro Tsujikawa", "Mark Adler", "Runtime Library Exception", "Dave Benson"]:
         assert words in notice
 
@@ -125,7 +154,7 @@ def test_the_bill_of_materials_names_the_program_and_its_parts(unpacked):
     assert {"algorithm": "SHA256", "checksumValue": digest} in program["checksums"]
     names = {entry["SPDXID"]: entry["name"] for entry in bill["packages"]}
     parts = {names[r["relatedSpdxElement"]] for r in bill["relationships"] if r["relationshipType"] == "STATIC_LINK"}
-    assert PROJECTS <= parts
+    assert PROJECTS.keys() <= parts
     versions = {entry["name"]: entry.get("versionInfo") for entry in bill["packages"]}
     assert versions["rpcurl"] == VERSION and all(versions[name] for name in PROJECTS)
     # The program itself names the versions of these.

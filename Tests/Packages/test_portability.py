@@ -1,6 +1,7 @@
 """The program on systems that lack something, against a real server."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -52,14 +53,19 @@ def test_in_the_locale_c(bare_system, grpc_server, locale):
     assert greeting(done) == "Hello, Zoë!"
 
 
-def test_with_64_file_descriptors(bare_system, grpc_server):
+@pytest.mark.parametrize(("jobs", "are_enough"), [(40, True), (100, False)])
+def test_with_64_file_descriptors(bare_system, connect_server, jobs, are_enough):
+    """Over HTTP/1.1 each call at the same time has a connection."""
     names = [f"name {number}" for number in range(200)]
     done = bare_system(
-        RPCURL, "--each", "--jobs", 100, "-d", "@-", f"{grpc_server.url}/{HELLO}", descriptors=64,
+        RPCURL, "--protocol", "connect", "--http1.1", "--each", "--jobs", jobs, "-d", "@-",
+        f"{connect_server.url}/{HELLO}", descriptors=64, check=False,
         input="\n".join(json.dumps({"name": name}) for name in names),
     )  # fmt: skip
-    assert done.stderr == ""
-    assert [json.loads(line)["name"] for line in done.stdout.splitlines()] == names
+    received = [json.loads(line)["name"] for line in done.stdout.splitlines()]
+    failed = re.findall(r"^rpcurl: call (\d+): .*Too many open files$", done.stderr, re.M)
+    assert received == [name for number, name in enumerate(names) if str(number) not in failed], done
+    assert (done.returncode, done.stderr) == (0, "") if are_enough else done.returncode == 5 and failed, done
 
 
 def test_with_the_oldest_c_library(old_system, grpc_server):

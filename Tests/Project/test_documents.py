@@ -1,6 +1,7 @@
-"""Files, tests and headings that README, CONTRIBUTING and SECURITY name exist."""
+"""Files, tests, targets and headings that README, CONTRIBUTING and SECURITY name exist."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,14 @@ def test_named_files_exist(document):
     assert named
     missing = [name for name in named if "NAME" not in name and not (ROOT / name).exists()]
     assert missing == []
+
+
+def test_make_help_lists_the_targets_that_documents_name():
+    output = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    listed = set(re.findall(r"^  make (\S+)", output, re.M))
+    named = {target for document in DOCUMENTS for target in re.findall(r"`make ([\w-]+)", prose(document))}
+    described = set(re.findall(r"^([\w-]+):.* ## ", (ROOT / "Makefile").read_text(), re.M))
+    assert named and named | described <= listed
 
 
 def test_tests_that_security_names_exist():

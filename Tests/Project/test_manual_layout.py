@@ -23,6 +23,12 @@ def test_page_fits_a_terminal(page: Path) -> None:
     assert [line for line in rendered(page) if len(line) > COLUMNS] == []
 
 
+def test_each_literal_has_its_own_quotes() -> None:
+    """The macro Ql, of a list, quotes the whole list once."""
+    lists = re.compile(r'^\.(?:It )?Ql [^"\n]* , .*$', re.M)
+    assert [(page.name, line) for page in PAGES for line in lists.findall(page.read_text())] == []
+
+
 def test_pages_have_one_footer() -> None:
     (file,) = (ROOT / "Sources").rglob("Version.swift")
     version = re.search(r'current = "(.*)"', file.read_text())[1]

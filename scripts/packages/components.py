@@ -9,7 +9,6 @@ from pathlib import Path
 from packages.clock import ROOT
 
 BUILD = ROOT / ".build"
-LIBCURL = BUILD / "libcurl" / "current"
 GCC_LICENCE = "GPL-3.0-or-later WITH GCC-exception-3.1"
 SWIFT_LICENCE = "Apache-2.0 WITH Swift-exception"
 
@@ -29,7 +28,7 @@ class Component:
 
 
 class Unknown(Exception):
-    """Something was linked that this file does not describe."""
+    """Something was linked that this file does not describe, or what each package needs was not linked."""
 
 
 # Archives of Debian packages: name and licence of the project, and its home.
@@ -45,6 +44,12 @@ DEBIAN = {
     "libssl.a": ("openssl", "Apache-2.0", "https://openssl-library.org"),
     "libcrypto.a": ("openssl", "Apache-2.0", "https://openssl-library.org"),
 }
+# Archives of scripts/http3-libraries: the name of the project.
+HTTP3 = {"libnghttp3.a": "nghttp3", "libngtcp2.a": "ngtcp2", "libngtcp2_crypto_ossl.a": "ngtcp2"}
+# Archives of scripts/libcurl and of what it runs.
+BUILT = {"libcurl.a", "libssl.a", "libcrypto.a", *HTTP3}
+# The projects without which a package depends on libraries of the system that it does not name.
+NEEDED = {"curl", "openssl"}
 # Schemas that are sources of this repository: README.md names their folders.
 SCHEMAS = [
     ("protobuf", "BSD-3-Clause", "https://github.com/protocolbuffers/protobuf"),
@@ -84,15 +89,23 @@ def of_glibc(folder: Path) -> Component:
     return Component("glibc", version.split("-")[0], licence, home, text, f"pkg:deb/debian/glibc@{version}?arch=source")
 
 
+def pkg_config_version(place: Path, module: str) -> str:
+    return re.search(r"^Version: (.*)$", (place / f"lib/pkgconfig/{module}.pc").read_text(), re.M)[1]
+
+
 def of_libcurl(archive: Path) -> Component:
-    """What scripts/libcurl and scripts/openssl built."""
+    """What scripts/libcurl, scripts/openssl and scripts/http3-libraries built."""
     place = archive.resolve().parent.parent
+    if archive.name in HTTP3:
+        name = HTTP3[archive.name]
+        version, text = pkg_config_version(place, f"lib{name}"), (place / f"LICENSE-{name}").read_text()
+        return Component(name, version, "MIT", f"https://github.com/ngtcp2/{name}", text, f"pkg:github/ngtcp2/{name}@v{version}")
     text = (place / "LICENSE").read_text()
     if archive.name == "libcurl.a":
         header = (place / "include" / "curl" / "curlver.h").read_text()
         version = re.search(r'define LIBCURL_VERSION "([^"]*)"', header)[1]
         return Component("curl", version, "curl", "https://curl.se", text, f"pkg:github/curl/curl@curl-{version.replace('.', '_')}")
-    version = re.search(r"^Version: (.*)$", (place / "lib/pkgconfig/openssl.pc").read_text(), re.M)[1]
+    version = pkg_config_version(place, "openssl")
     _, licence, home = DEBIAN[archive.name]
     return Component("openssl", version, licence, home, text, f"pkg:github/openssl/openssl@openssl-{version}")
 
@@ -130,7 +143,7 @@ def of_sources() -> list[Component]:
 def of_archive(archive: Path) -> Component:
     if archive.name.startswith(("libswift", "libdispatch", "libBlocksRuntime")):
         return of_swift()
-    if LIBCURL.resolve() in archive.parents or (BUILD / "libcurl").resolve() in archive.resolve().parents:
+    if archive.name in BUILT and (BUILD / "libcurl").resolve() in archive.resolve().parents:
         return of_libcurl(archive)
     if (BUILD / "glibc" / "lib").resolve() == archive.resolve().parent:
         return of_glibc(BUILD / "glibc")
@@ -142,5 +155,7 @@ def of_archive(archive: Path) -> Component:
 def linked(statistics: Path) -> list[Component]:
     """Each project once, by name."""
     found = {component.name: component for component in map(of_archive, archives(statistics))}
+    if missing := NEEDED - found.keys():
+        raise Unknown(f"the program is built without {' and '.join(sorted(missing))}: see what \"make libcurl\" prints")
     found |= {component.name: component for component in [of_glibc(BUILD / "glibc"), *of_sources()]}
     return [found[name] for name in sorted(found, key=str.lower)]

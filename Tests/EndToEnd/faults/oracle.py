@@ -5,6 +5,7 @@ Of every case:
 - the exit code is 0 only if a complete response was forwarded, and a failure has one error, with text that states it;
 - each message of the output was forwarded, in this order, and as the bytes are;
 - of a stream, each message that was forwarded whole is in the output;
+- each call has one result, and a complete response is a success: in a batch, a load, a suite and a session too;
 - without `retry`, each call is sent at most once, also over a connection that others have used.
 """
 
@@ -113,7 +114,7 @@ def findings(case: Case, outcome: Outcome) -> list[str]:
 
 
 # The last line of a batch with failed calls.
-SUMMARY = re.compile(r"rpcurl: \d+ of \d+ calls failed, the first is call \d+")
+SUMMARY = re.compile(r"rpcurl: (\d+) of (\d+) calls failed, the first is call (\d+)")
 
 
 def general(case: Case, outcome: Outcome) -> list[str]:
@@ -195,6 +196,24 @@ def shown(value: object) -> str:
 # Many calls
 
 
+def successes(case: Case, outcome: Outcome, count: int) -> list[str]:
+    """Whether the number of calls that succeeded is that of the complete responses."""
+    fault, total = case.fault, CALLS[case.route.mode]
+    if fault.kind in CHANGES:
+        return []
+    replies = answers(case, outcome)
+    least = sum(reply.is_complete for reply in replies)
+    most = least + sum(reply.lacks_only_end for reply in replies)
+    if fault.kind not in ENDINGS:
+        least = total
+    elif fault.direction == REQUEST:
+        # A response to a request that has not ended may be discarded.
+        least = 0
+    if least <= count <= most:
+        return []
+    return [f"{count} of {total} calls succeeded, but {least} to {most} responses are complete"]
+
+
 def batch(case: Case, outcome: Outcome) -> list[str]:
     messages = printed(outcome)
     if messages is None:
@@ -206,17 +225,23 @@ def batch(case: Case, outcome: Outcome) -> list[str]:
     for message in messages:
         if message not in forwarded:
             found.append(f"a message that was not forwarded: {shown(message)}")
+    failed = [int(number) for number in re.findall(r"^rpcurl: call (\d+): ", outcome.err, re.M)]
     if not changed:
         order = [CALLS_OF_BATCH.index(message["name"]) for message in messages]
         if order != sorted(set(order)):
             found.append(f"order {order}")
-        complete = [decoded(method, message) for reply in replies if reply.is_complete for message in reply.messages]
-        lost = [message for message in complete if message not in messages]
-        if lost and not (case.fault.direction == REQUEST and case.fault.kind in ENDINGS):
-            found.append(f"complete responses are lost: {shown(lost)}")
-    failed = {int(number) for number in re.findall(r"^rpcurl: call (\d+): ", outcome.err, re.M)}
-    if len(messages) + len(failed) < len(CALLS_OF_BATCH):
+        if sorted(order + failed) != list(range(len(CALLS_OF_BATCH))):
+            found.append(f"the messages of the calls {order} and errors of the calls {failed}")
+        found += successes(case, outcome, len(messages))
+    if failed != sorted(set(failed)):
+        found.append(f"errors of the calls {failed}")
+    if len(messages) + len(failed) != len(CALLS_OF_BATCH):
         found.append(f"{len(messages)} messages and {len(failed)} errors for {len(CALLS_OF_BATCH)} calls")
+    summaries = [tuple(map(int, summary)) for summary in SUMMARY.findall(outcome.err)]
+    if summaries != ([(len(failed), len(CALLS_OF_BATCH), failed[0])] if failed else []):
+        found.append(f"the summary {summaries} of the failed calls {failed}")
+    if len(outcome.errors) != len(failed) + len(summaries):
+        found.append(f"{len(outcome.errors)} errors for {len(failed)} failed calls")
     if (outcome.code == 0) != (not failed):
         found.append(f"exit code {outcome.code} with {len(failed)} failed calls")
     return found
@@ -229,15 +254,14 @@ def load(case: Case, outcome: Outcome) -> list[str]:
         return ["no report"]
     found = []
     statuses = {status["status"]: status["calls"] for status in report["statuses"]}
-    complete = sum(reply.is_complete or reply.lacks_only_end for reply in answers(case, outcome))
-    total = sum(statuses.values())
+    succeeded, total = statuses.get("ok", 0), sum(statuses.values())
     if total != LOAD_CALLS or report["calls"] != LOAD_CALLS:
         found.append(f"{total} calls of {LOAD_CALLS}")
-    if report["errors"] != total - statuses.get("ok", 0):
+    if report["errors"] != total - succeeded:
         found.append("the number of errors is not that of the statuses")
-    if case.fault.kind not in CHANGES and statuses.get("ok", 0) > complete:
-        found.append(f"{statuses.get('ok', 0)} calls are ok, but {complete} responses are complete")
-    return found
+    if outcome.code != 0 or outcome.errors:
+        found.append(f"exit code {outcome.code} and {len(outcome.errors)} errors of a load without thresholds")
+    return found + successes(case, outcome, succeeded)
 
 
 def suite(case: Case, outcome: Outcome) -> list[str]:
@@ -247,14 +271,14 @@ def suite(case: Case, outcome: Outcome) -> list[str]:
     found = []
     tests = [event["outcome"] for event in events if event["event"] == "test"]
     passed = tests.count("passed")
-    complete = sum(reply.is_complete or reply.lacks_only_end for reply in answers(case, outcome))
     if len(tests) != len(CALLS_OF_BATCH):
         found.append(f"{len(tests)} tests")
-    if passed > complete and case.fault.kind not in CHANGES:
-        found.append(f"{passed} tests passed, but {complete} responses are complete")
-    if (outcome.code == 0) != (passed == len(CALLS_OF_BATCH)):
+    ends = [(event["passed"], event["failed"]) for event in events if event["event"] == "end"]
+    if ends != [(passed, tests.count("failed"))]:
+        found.append(f"the end {ends} of the tests {tests}")
+    if outcome.code != (0 if passed == len(CALLS_OF_BATCH) else FAILED_TESTS):
         found.append(f"exit code {outcome.code} with {passed} passed tests")
-    return found
+    return found + successes(case, outcome, passed)
 
 
 def session(case: Case, outcome: Outcome) -> list[str]:
@@ -269,6 +293,14 @@ def session(case: Case, outcome: Outcome) -> list[str]:
     is_readable = kind not in CHANGES or case.route.http == "2"
     if is_readable and not is_subsequence(messages, forwarded):
         found.append(f"messages that were not forwarded: {shown(messages)}")
+    if outcome.code != 0:
+        found.append(f"exit code {outcome.code}")
+    if kind not in CHANGES:
+        if method.streams_response and messages != forwarded:
+            found.append(f"messages are lost: {shown(forwarded)} was forwarded")
+        found += successes(case, outcome, CALLS_OF_SESSION - len(outcome.errors))
+    if method.is_unary and len(messages) + len(outcome.errors) != CALLS_OF_SESSION:
+        found.append(f"{len(messages)} messages and {len(outcome.errors)} errors for {CALLS_OF_SESSION} calls")
     first = answers(case, replace(outcome, connections=outcome.connections[:1]))
     is_before_last = sum(reply.is_complete for reply in first) < CALLS_OF_SESSION - 1
     if kind in ("none", "delay", "trickle") or (kind in ("close", "reset") and is_before_last):

@@ -92,11 +92,12 @@ class Proxy:
         await asyncio.gather(*self.tasks, return_exceptions=True)
         self.listener.close()
 
-    def end_all(self) -> None:
+    async def end_all(self) -> None:
         """End all connections, but accept others."""
-        for task in list(self.tasks):
-            if task is not self.accepting:
-                task.cancel()
+        tasks = [task for task in self.tasks if task is not self.accepting]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def start(self, work) -> asyncio.Task:
         task = asyncio.get_running_loop().create_task(work)

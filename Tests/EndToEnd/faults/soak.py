@@ -1,13 +1,16 @@
 """One session process that runs for long: calls, streams, cancels, faults, and reloads of the schema and of plugins.
 
-`make soak` runs it. It samples memory and descriptors, and fails if they grow.
+`make soak` runs it. It samples memory and descriptors, and fails if they grow. It also fails if the output of a round is not
+the required one.
 
     python -m faults.soak [--seconds N] [--seed N]
 """
 
 import argparse
 import asyncio
+import base64
 import contextlib
+import json
 import os
 import random
 import sys
@@ -45,10 +48,63 @@ cancel
 set last_name = "{number}"
 use header,set=x-round: {number}
 call Hello {{"name":$last_name}}
+call EchoMetadata {{}}
 remove header
 """
 # The server's schema again, with calls whose types are those of the new one.
 RELOAD = "reflect\ncall Echo {{\"stringValue\":\"{number}\",\"nested\":{{\"child\":{{\"number\":1}}}}}}\n"
+# The messages for which a round waits before it cancels a stream, and the one before that stream.
+RECEIVED = 3
+LAST_OF_CHAT = {"text": "you said: b"}
+# The options of the plugin `stamp`, which adds a header to each call.
+STAMP = "header=x-stamp:soak"
+
+
+def output(number: int) -> list[dict | str]:
+    """The output of a round without faults and its reload: messages, and errors. Headers that were sent are not in it."""
+    hello = {"message": f"Hello, {number}!", "name": f"{number}"}
+    return [
+        hello, *({"number": n} for n in range(1, 51)), {"payload": "200000 bytes"},
+        'rpcurl: demo.v1.Demo/Find: not_found (5): no item "none"',
+        {"text": "you said: a"}, LAST_OF_CHAT, *({"number": n} for n in range(1, RECEIVED + 1)), hello,
+        "4 services", {"stringValue": f"{number}", "nested": {"child": {"number": 1}}},
+    ]  # fmt: skip
+
+
+def read(lines: list[str]) -> tuple[list[dict | str], list[dict[str, str]]]:
+    """The messages and errors in lines of output; the headers that the server received, by call."""
+    result: list[dict | str] = []
+    headers = []
+    for line in lines:
+        # Details and hints of errors.
+        if line.startswith(("  ", "hint: ")):
+            continue
+        item = json.loads(line) if line.startswith("{") else line
+        if isinstance(item, dict) and "headers" in item:
+            headers.append({header["name"]: header["value"] for header in item["headers"]})
+            continue
+        if isinstance(item, dict) and "payload" in item:
+            item = {"payload": f"{len(base64.b64decode(item['payload']))} bytes"}
+        # The stream that is canceled may send more before it ends.
+        if isinstance(item, dict) and item.get("number", 0) > RECEIVED and LAST_OF_CHAT in result:
+            continue
+        result.append(item)
+    return result, headers
+
+
+def problems(lines: list[str], number: int, has_plugin: bool, has_fault: bool) -> list[str]:
+    """The requirements that the output of a round does not meet."""
+    items, headers = read(lines)
+    expected = output(number)
+    own = {"x-round": f"{number}"} | ({"x-stamp": "soak"} if has_plugin else {})
+    found = [f"headers {sent}" for sent in headers if not own.items() <= sent.items()]
+    if not has_fault:
+        found += [] if items == expected else [f"output {items}"]
+        return found if len(headers) == 1 else [*found, f"{len(headers)} calls of EchoMetadata"]
+    errors = [item for item in items if isinstance(item, str) and item.startswith("rpcurl: ")]
+    found += [f"output {item}" for item in items if item not in expected and item not in errors]
+    # A fault ends at least the call with the large response.
+    return found if [error for error in errors if error not in expected] else [*found, "no error"]
 
 
 @dataclass
@@ -88,23 +144,25 @@ def resident_kilobytes(process: int) -> int:
 
 @dataclass
 class Session:
-    """A session in a pipe. What it prints is read all the time."""
+    """A session in a pipe."""
 
     process: asyncio.subprocess.Process
-    lines: int = 0
 
-    async def run(self, commands: str, mark: str) -> None:
-        """Run commands, and wait until all were done."""
+    async def run(self, commands: str, mark: str) -> list[str]:
+        """Run commands, and wait until all were done; returns what they printed."""
         # The value of a variable marks the end.
         self.process.stdin.write(f'{commands}set mark = "{mark}"\nprint $mark\n'.encode())
-        await self.process.stdin.drain()
+        # If the session has ended, so does its output, which the loop handles.
+        with contextlib.suppress(ConnectionError):
+            await self.process.stdin.drain()
+        lines: list[str] = []
         while True:
             line = await asyncio.wait_for(self.process.stdout.readline(), PATIENCE_SECONDS)
             if not line:
                 raise SystemExit(f"the session ended with {await self.process.wait()}")
-            self.lines += 1
-            if line.decode().strip() == f'"{mark}"':
-                return
+            lines.append(line.decode().rstrip("\n"))
+            if lines[-1] == f'"{mark}"':
+                return lines[:-1]
 
 
 @dataclass(frozen=True)
@@ -118,32 +176,22 @@ class World:
 
 
 async def soak(world: World, seconds: float, seed: int, report=print) -> Samples:
-    """Run rounds for a time; returns the samples."""
+    """Run rounds for a time; returns the samples. Ends the process if a round prints something else than required."""
     chance, samples = random.Random(seed), Samples()
     async with Proxy(world.port, NO_FAULT, 1 << 30) as proxy:
         process = await asyncio.create_subprocess_exec(
-            world.program, "session", "--no-cache", "--max-time", "2", f"http://127.0.0.1:{proxy.port}",
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+            world.program, "session", "--no-cache", "--max-time", "5", f"http://127.0.0.1:{proxy.port}",
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
             cwd=world.home, env=world.environment, limit=1 << 24,
         )  # fmt: skip
         try:
             session = Session(process)
             start, number = time.monotonic(), 0
             if world.plugin:
-                await session.run(f"plugin load {world.plugin}\n", "plugin")
+                await quiet(session, f"plugin load {world.plugin},{STAMP}\n", "plugin")
             while time.monotonic() - start < seconds:
                 number += 1
-                proxy.fault = NO_FAULT
-                await session.run((ROUND + RELOAD).format(number=number), f"clean {number}")
-                if world.plugin and number % ROUNDS_OF_PLUGIN == 1:
-                    await session.run("plugin reload 1\n", f"plugin {number}")
-                # This fault ends the connection of the clean calls, and the next one has another.
-                for kind in ("close", "reset", "half"):
-                    proxy.end_all()
-                    proxy.fault = Fault(kind, RESPONSE, chance.randrange(1, 3000))
-                    await session.run(ROUND.format(number=number), f"{kind} {number}")
-                proxy.end_all()
-                proxy.connections.clear()
+                await rounds(session, proxy, number, world.plugin is not None, chance)
                 samples.add(process.pid)
                 if number % 20 == 0:
                     report(
@@ -151,12 +199,43 @@ async def soak(world: World, seconds: float, seed: int, report=print) -> Samples
                         flush=True,
                     )
             process.stdin.close()
-            await asyncio.wait_for(process.wait(), PATIENCE_SECONDS)
+            if code := await asyncio.wait_for(process.wait(), PATIENCE_SECONDS):
+                raise SystemExit(f"the session ended with {code}")
         finally:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
     return samples
+
+
+async def rounds(session: Session, proxy: Proxy, number: int, has_plugin: bool, chance: random.Random) -> None:
+    """A round without faults, and one with each fault."""
+    proxy.fault = NO_FAULT
+    require(await session.run((ROUND + RELOAD).format(number=number), f"clean {number}"), number, has_plugin, NO_FAULT)
+    if has_plugin and number % ROUNDS_OF_PLUGIN == 1:
+        await quiet(session, "plugin reload 1\n", f"plugin {number}")
+    # This fault ends the connection of the clean calls, and the next one has another.
+    for kind in ("close", "reset", "half"):
+        await proxy.end_all()
+        proxy.connections.clear()
+        proxy.fault = Fault(kind, RESPONSE, chance.randrange(1, 3000))
+        require(await session.run(ROUND.format(number=number), f"{kind} {number}"), number, has_plugin, proxy.fault)
+        if not proxy.faulted:
+            raise SystemExit(f"round {number}: {proxy.fault} was not made")
+    await proxy.end_all()
+    proxy.connections.clear()
+
+
+def require(lines: list[str], number: int, has_plugin: bool, fault: Fault) -> None:
+    """End the process if a round has printed something else than required."""
+    if found := problems(lines, number, has_plugin, fault != NO_FAULT):
+        raise SystemExit(f"round {number}, {fault}: {'; '.join(found)}")
+
+
+async def quiet(session: Session, command: str, mark: str) -> None:
+    """Run a command that prints nothing, unless it fails."""
+    if lines := await session.run(command, mark):
+        raise SystemExit(f"{command}{lines}")
 
 
 def main() -> int:
