@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -285,6 +286,8 @@ long ccurl_silence(int socket) {
   struct tcp_info info = {0};
   socklen_t size = sizeof info;
   if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size)) return -1;
+  int unread = 0;
+  if (!ioctl(socket, FIONREAD, &unread) && unread > 0) return 0;
   return (long)info.tcpi_last_data_recv;
 }
 

@@ -10,6 +10,9 @@ import Transport
 package final class Call {
   /// The maximum time that interceptors may hold the metrics after the end.
   private static let reportTime = Duration.seconds(5)
+  /// The error of a call whose deadline passed before it was sent.
+  static let late = RPCError(
+    .deadlineExceeded, "the deadline had passed before the call was sent", origin: .client)
   /// The memory of an encoded message that is kept for the next, at most, in bytes.
   private static let keptBytes = 1 << 16
 
@@ -112,8 +115,8 @@ package final class Call {
     chain.closeRequest()
   }
 
-  /// Pauses or resumes the response. Data already received is still delivered; then flow control slows the
-  /// server down.
+  /// Pauses or resumes the response. A few messages that were received together may still be delivered; then
+  /// flow control slows the server down.
   package func wantResponse(_ isWanted: Bool) {
     chain.callerWants(response: isWanted)
   }
@@ -204,7 +207,8 @@ package final class Call {
 
   private func keep(deadline: MonotonicClock.Instant?, _ limit: Duration) {
     keepTime(until: deadline) { [self] in
-      exchange?.connectError(after: limit)
+      guard limit > .zero else { return Self.late }
+      return exchange?.connectError(after: limit)
         ?? RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)
     }
   }

@@ -66,8 +66,9 @@ final class ClientSubrequestTransport: SubrequestTransport {
     } catch {
       throw RPCError(.internal, "\(call.method): \(error)", origin: .client)
     }
-    var own = CallRequest(
-      method: method, target: call.target ?? facts.target, userAgent: request.userAgent)
+    var target = facts.target
+    if let other = call.target { target = try TargetSyntax.checked(other) }
+    var own = CallRequest(method: method, target: target, userAgent: request.userAgent)
     own.headers = call.headers
     own.timeout = call.timeout
     own.protocolName = request.protocolName
@@ -114,7 +115,9 @@ final class ClientSubrequestTransport: SubrequestTransport {
       let transfer = FetchTransfer(fetch, completion)
       fetches.removeAll { $0.isOver }
       fetches.append(transfer)
-      transfer.start(on: client.loop, options: request.connection, formerAddresses: request.formerAddresses)
+      transfer.start(
+        on: client.loop, options: request.connection, for: Origin(url: request.target),
+        formerAddresses: request.formerAddresses)
     }
   }
 
@@ -146,12 +149,13 @@ final class ClientSubrequestTransport: SubrequestTransport {
 
 extension ConnectionOptions {
   /// Removes what belongs to the server of the options, for a connection to another one.
-  fileprivate mutating func leaveServer() {
+  mutating func leaveServer() {
     unixSocket = nil
     abstractUnixSocket = nil
     serverName = nil
     certificate = nil
-    connectTo = []
+    // The others name the server that they replace.
+    connectTo.removeAll { $0.hasPrefix(":") }
   }
 }
 
@@ -206,7 +210,11 @@ private final class ClientSubrequestStream: SubrequestStream, CallObserver {
 
   private func perform(_ request: @escaping (Call) -> Void) {
     switch state {
-    case .unopened(let requested): state = .unopened(requested + [request])
+    case .unopened(var requested):
+      // Without this reference to the array, the next line changes it in place.
+      state = .ended
+      requested.append(request)
+      state = .unopened(requested)
     case .open(let call): loop.schedule(at: .now) { request(call) }
     case .ended: break
     }

@@ -145,6 +145,7 @@ final class Exchange: ChainTransport, TransferDelegate {
 
   private func open() {
     guard case .collecting(let start) = state else { return }
+    if let deadline, deadline <= .now { return fail(Call.late) }
     do {
       let httpRequest = try prepared.httpRequest(start, wire)
       if httpRequest.method == "GET" {
@@ -208,9 +209,20 @@ final class Exchange: ChainTransport, TransferDelegate {
     awaitEnd()
   }
 
-  func receive(body: RawSpan) {
-    receive(end: wire.receive(body: body, chain))
+  func receive(body: RawSpan) -> Int {
+    var offset = 0
+    repeat {
+      receive(end: wire.receive(body: body, from: &offset, chain))
+    } while offset < body.byteCount && takesMore
     awaitEnd()
+    return offset
+  }
+
+  /// Whether the rest of a piece is received at once: neither timers nor signals are due, the output is not full, and
+  /// the call was not canceled.
+  private var takesMore: Bool {
+    guard wantsResponse, case .open = state else { return false }
+    return !loop.isLate
   }
 
   /// Waits for the end of a response with a known status, to detect data that may not follow it.
@@ -259,11 +271,14 @@ final class Exchange: ChainTransport, TransferDelegate {
     return diagnosis != nil
   }
 
+  /// How much before its deadline a server may cancel a request that had this time left at its start.
+  static func clockTolerance(_ time: Duration) -> Duration { min(.milliseconds(100), time / 10) }
+
   /// Adds the probable cause to an error of the transport.
   private func explained(_ error: RPCError) -> RPCError {
     var error = error
     // The server's clock may reach the deadline slightly before this one.
-    if error.code == .canceled, let deadline, deadline - .now < .milliseconds(100) {
+    if error.code == .canceled, let deadline, deadline - .now < Self.clockTolerance(deadline - begin) {
       return RPCError(.deadlineExceeded, "the server canceled the call at its deadline", origin: .server)
     }
     // libcurl 7.88 loses a response received while it sends, if the server then resets the stream.

@@ -19,8 +19,12 @@ final class FetchTransfer: TransferDelegate {
 
   /// Starts the request. The object retains itself until the end.
   ///
-  /// - Parameter formerAddresses: The `resolve` entries of the client's earlier requests.
-  func start(on loop: EventLoop, options: ConnectionOptions, formerAddresses: [String] = []) {
+  /// - Parameters:
+  ///   - options: The connection options for `server`; another one is always verified, and receives no client certificate.
+  ///   - formerAddresses: The `resolve` entries of the client's earlier requests.
+  func start(
+    on loop: EventLoop, options: ConnectionOptions, for server: Origin? = nil, formerAddresses: [String] = []
+  ) {
     self.loop = loop
     do {
       // libcurl would end the URL at a null byte.
@@ -34,6 +38,11 @@ final class FetchTransfer: TransferDelegate {
         throw RPCError(.invalidArgument, "the header \(field.name) cannot be sent", origin: .client)
       }
       var options = options
+      let origin = Origin(url: fetch.url)
+      if origin == nil || origin != server {
+        options.leaveServer()
+        options.isInsecure = false
+      }
       // This server may use another HTTP version than the call's, and not its Unix socket.
       options.httpVersion = .negotiated
       options.unixSocket = nil
@@ -41,9 +50,7 @@ final class FetchTransfer: TransferDelegate {
       options.serverName = nil
       if let file = fetch.authoritiesFile { options.authoritiesFile = file }
       let route = Route(options, formerAddresses: formerAddresses)
-      if !fetch.allowsPlaintext, let origin = Origin(url: fetch.url),
-        let exposure = route.exposure(of: origin)
-      {
+      if !fetch.allowsPlaintext, let origin, let exposure = route.exposure(of: origin) {
         throw RPCError(.unauthenticated, Credentials.refusal(exposure), origin: .client)
       }
       let request = HTTPRequest(method: fetch.method, url: fetch.url, headers: fetch.headers)
@@ -90,12 +97,14 @@ final class FetchTransfer: TransferDelegate {
     answer.headers = head.headers
   }
 
-  func receive(body: RawSpan) {
+  func receive(body: RawSpan) -> Int {
     guard answer.body.count + body.byteCount <= fetch.maxBodyBytes else {
       let words = "the response of \(fetch.url) is larger than \(fetch.maxBodyBytes) bytes"
-      return end(.failure(RPCError(.resourceExhausted, words, origin: .server)))
+      end(.failure(RPCError(.resourceExhausted, words, origin: .server)))
+      return body.byteCount
     }
     answer.body += body.copyBytes()
+    return body.byteCount
   }
 
   func receive(trailers: Headers) {}

@@ -44,7 +44,10 @@ package final class PreparedRequest {
     // The timeout differs from call to call, and so does the message in a URL.
     let isShared = start.deadline == nil && !parameters.usesGET
     if isShared, let last, last.start == start { return last.request }
-    let httpRequest = try wire.makeRequest(start, timeout: start.deadline.map { $0 - .now })
+    // An interceptor may have changed the target.
+    var checked = start
+    if start.target != facts.target { checked.target = try TargetSyntax.checked(start.target) }
+    let httpRequest = try wire.makeRequest(checked, timeout: start.deadline.map { $0 - .now })
     if start.credentials != nil { try request.route.check(start) }
     if isShared { last = (start, httpRequest) }
     return httpRequest

@@ -95,14 +95,9 @@ struct Route {
   // MARK: Proxies
 
   private func isProxied(_ origin: Origin) -> Bool {
-    let proxy = options.proxy ?? variable("http_proxy") ?? variable("all_proxy") ?? variable("ALL_PROXY")
-    guard let proxy, !proxy.isEmpty else { return false }
+    let url = "\(origin.scheme)://\(origin)"
+    guard ProxyAddress.setting(for: url, options, environment: environment) != nil else { return false }
     // A misjudged network could send credentials to a proxy.
     return !ProxyExemption.exempts(origin.host, includesNetworks: false, environment: environment)
-  }
-
-  /// The value of a variable; nil if it is unset or empty, as for libcurl.
-  private func variable(_ name: String) -> String? {
-    environment(name).flatMap { $0.isEmpty ? nil : $0 }
   }
 }

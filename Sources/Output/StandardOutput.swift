@@ -7,7 +7,7 @@ import System
 ///
 /// `flush` waits for the reader. `flushWhatFits` does not, so that a call continues while the reader is slow.
 package final class StandardOutput {
-  /// Text for standard error that follows `offset` bytes of the buffer.
+  /// Text for standard error that follows `offset` bytes of output, those that the buffer no longer holds included.
   private struct Remark {
     let offset: Int
     let text: String
@@ -23,7 +23,10 @@ package final class StandardOutput {
   private var buffer = OutputBuffer()
   /// The number of bytes of the buffer that have been written.
   private var written = 0
-  private var remarks: [Remark] = []
+  /// The number of bytes that were removed from the buffer since it was last empty.
+  private var removed = 0
+  // A slice: the first is removed without moving the others, of which a slow reader may leave many.
+  private var remarks: ArraySlice<Remark> = []
   /// Called when the buffer is large; if nil, `write` waits for the reader instead.
   package var whenFull: (() -> Void)?
 
@@ -107,7 +110,7 @@ package final class StandardOutput {
     guard waitingBytes > 0 || !remarks.isEmpty || error.terminal.isLent else {
       return error.write(text)
     }
-    remarks.append(Remark(offset: buffer.count, text: text))
+    remarks.append(Remark(offset: removed + buffer.count, text: text))
   }
 
   /// Prints an error on standard error, after the output so far.
@@ -144,11 +147,11 @@ package final class StandardOutput {
 
   private func writeWhatFits() -> Bool {
     while true {
-      while let next = remarks.first, next.offset <= written {
+      while let next = remarks.first, next.offset <= removed + written {
         remarks.removeFirst()
         error.write(next.text)
       }
-      let end = remarks.first?.offset ?? buffer.count
+      let end = remarks.first.map { $0.offset - removed } ?? buffer.count
       guard end > written else { break }
       let outcome = buffer.withBytes {
         stream.write(UnsafeRawBufferPointer(rebasing: $0[written..<end]))
@@ -165,8 +168,7 @@ package final class StandardOutput {
       case .failed(let code): fail(code)
       }
     }
-    buffer.removeAll(keepingBytes: Self.mostBytes)
-    written = 0
+    empty(keepingBytes: Self.mostBytes)
     return true
   }
 
@@ -174,16 +176,20 @@ package final class StandardOutput {
   private func dropWritten() {
     guard written > buffer.count / 2 else { return }
     buffer.removeFirst(written)
-    remarks = remarks.map { Remark(offset: $0.offset - written, text: $0.text) }
+    removed += written
     written = 0
+  }
+
+  private func empty(keepingBytes count: Int) {
+    buffer.removeAll(keepingBytes: count)
+    remarks = []
+    (written, removed) = (0, 0)
   }
 
   private func giveUp() {
     let lost = waitingBytes
     for remark in remarks { error.write(remark.text) }
-    remarks = []
-    buffer.removeAll(keepingBytes: 0)
-    written = 0
+    empty(keepingBytes: 0)
     let message = Failure.Message(what: name, why: "\(lost) bytes were discarded: the reader stopped reading")
     error.report(ErrorReport(message, nil))
   }

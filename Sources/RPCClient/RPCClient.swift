@@ -19,11 +19,13 @@ import struct CallEngine.ReflectionRequest
 /// A client may be used by several tasks at once: their calls share connections. It has a thread of its own, which ends
 /// after `close`, or after the client is released. Unfinished calls then end with the code `canceled`.
 public final class RPCClient: Sendable {
-  /// The server: `http[s]://host[:port][/prefix]`.
+  /// The server: `http[s]://host[:port][/prefix]`, without a final slash.
   public let target: String
   /// The options of all calls.
   public let options: ClientOptions
 
+  /// The target, or why it is invalid.
+  private let server: Result<String, RPCError>
   private let loop: ClientLoop
   private let resolver: MethodResolver
   private let interceptors: [InterceptorRegistration]
@@ -39,7 +41,8 @@ public final class RPCClient: Sendable {
   /// Makes a client. It connects when it makes the first call.
   ///
   /// - Parameters:
-  ///   - target: The server: `http[s]://host[:port][/prefix]`, without a final slash.
+  ///   - target: The server: `http[s]://host[:port][/prefix]`. If it is invalid, all calls fail with the code
+  ///     `invalidArgument`.
   ///   - schema: Where the client finds methods and the types of their messages.
   ///   - options: The options of all calls.
   ///   - interceptors: The interceptors of all calls, first to last on the request path.
@@ -47,12 +50,15 @@ public final class RPCClient: Sendable {
     _ target: String, schema: Schema, options: ClientOptions = ClientOptions(),
     interceptors: [any ChainMember] = []
   ) {
-    self.target = target
+    let server = Result { () throws(RPCError) in try TargetSyntax.checked(target) }
+    self.server = server
+    self.target = (try? server.get()) ?? target
     self.options = options
     let registrations = interceptors.map(\.registration)
     let (loop, numbers) = (ClientLoop(), Numbers())
     resolver = MethodResolver(schema) { (service) throws(RPCError) in
-      var request = ReflectionRequest(.symbols([service]), target: target, userAgent: options.userAgent)
+      var request = ReflectionRequest(
+        .symbols([service]), target: try server.get(), userAgent: options.userAgent)
       request.headers = options.headers
       request.protocolName = options.protocolName
       request.connection = options.connection(for: .bidiStreaming)
@@ -98,7 +104,8 @@ public final class RPCClient: Sendable {
   func resolve(
     _ name: String, _ isKind: (CallKind) -> Bool
   ) async throws(RPCError) -> ResolvedMethod<MessageValue, Message> {
-    ResolvedMethod(try await resolver.method(name, isKind), codec: options.codec)
+    _ = try server.get()
+    return ResolvedMethod(try await resolver.method(name, isKind), codec: options.codec)
   }
 
   /// Finds a type of messages; nil if it is not known.
@@ -108,6 +115,7 @@ public final class RPCClient: Sendable {
   func resolve<Input, Output>(
     _ method: RPCMethod<Input, Output>, _ kind: CallKind
   ) throws(RPCError) -> ResolvedMethod<Input, Output> {
+    _ = try server.get()
     guard method.kind == kind else {
       throw RPCError(
         .invalidArgument, "\(method.name) is a method of the kind \(method.kind.rawValue)", origin: .request)
@@ -119,7 +127,8 @@ public final class RPCClient: Sendable {
 /// Runs `body` with a client, which is closed afterwards: all calls have then ended, and all interceptors have finished.
 ///
 /// - Parameters:
-///   - target: The server: `http[s]://host[:port][/prefix]`, without a final slash.
+///   - target: The server: `http[s]://host[:port][/prefix]`. If it is invalid, all calls fail with the code
+///     `invalidArgument`.
 ///   - schema: Where the client finds methods and the types of their messages.
 ///   - options: The options of all calls.
 ///   - interceptors: The interceptors of all calls, first to last on the request path.

@@ -77,7 +77,7 @@ final class ConnectUnaryProtocol: WireProtocol {
       }
       guard head.httpStatus == 200 else {
         guard head.headers.first("content-type").map(MediaType.init)?.name == "application/json" else {
-          throw httpError(head)
+          return fail(httpError(head), head)
         }
         state = .error(head)
         return nil
@@ -86,11 +86,15 @@ final class ConnectUnaryProtocol: WireProtocol {
       state = .message(head)
       return nil
     } catch {
-      return fail(head.httpStatus == 200 ? error : httpError(head), head)
+      return fail(head.httpStatus == 200 ? error : httpError(head, error), head)
     }
   }
 
-  func receive(body piece: RawSpan, _ receiver: any ResponseReceiver) -> ResponseEnd? {
+  func receive(
+    body whole: RawSpan, from offset: inout Int, _ receiver: any ResponseReceiver
+  ) -> ResponseEnd? {
+    let piece = whole.extracting(droppingFirst: offset)
+    offset = whole.byteCount
     switch state {
     case .head, .ended: return nil
     case .message(let head):
@@ -133,9 +137,13 @@ final class ConnectUnaryProtocol: WireProtocol {
         return fail(error, head)
       }
     case .error(let head):
-      let json = try? decompressed(limit: Self.maxErrorBytes)
-      let fallback = HTTPStatusMapping.connect(head.httpStatus)
-      return fail(json.flatMap { ConnectError.decode($0, fallback: fallback) } ?? httpError(head), head)
+      do throws(RPCError) {
+        let json = try decompressed(limit: Self.maxErrorBytes)
+        let fallback = HTTPStatusMapping.connect(head.httpStatus)
+        return fail(ConnectError.decode(json, fallback: fallback) ?? httpError(head), head)
+      } catch {
+        return fail(httpError(head, error), head)
+      }
     }
   }
 
@@ -150,10 +158,14 @@ final class ConnectUnaryProtocol: WireProtocol {
     return ResponseEnd(error: error, trailers: Self.split(head.headers).trailing)
   }
 
-  private func httpError(_ head: ResponseStart) -> RPCError {
+  /// The error of a response that has no Connect error.
+  ///
+  /// - Parameter cause: Why its body cannot be read; nil if it is not known to have an error.
+  private func httpError(_ head: ResponseStart, _ cause: RPCError? = nil) -> RPCError {
     .violation(
       HTTPStatusMapping.connect(head.httpStatus),
-      "the server responded with HTTP \(head.httpStatus), without a Connect error")
+      "the server responded with HTTP \(head.httpStatus), without a Connect error"
+        + (cause.map { ": \($0.message)" } ?? ""))
   }
 
   /// Separates the leading metadata from the trailing, which has the prefix `trailer-`.
@@ -161,7 +173,7 @@ final class ConnectUnaryProtocol: WireProtocol {
     var leading = Headers()
     var trailing = Headers()
     for field in headers.fields {
-      if field.name.hasPrefix("trailer-") {
+      if field.name.hasPrefix("trailer-"), field.name.utf8.count > "trailer-".utf8.count {
         trailing.add(String(field.name.dropFirst("trailer-".count)), field.value)
       } else {
         leading.add(field.name, field.value)

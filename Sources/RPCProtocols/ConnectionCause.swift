@@ -85,6 +85,8 @@ public enum ConnectionCause: Sendable, Equatable {
   case notHTTP(String)
   /// The server closed the connection before it responded, in libcurl's words.
   case closed(String)
+  /// The server refused the request without processing it (RFC 9113, section 8.7); the text is why it was not repeated.
+  case refusedRequest(String)
   /// There was no response, in libcurl's words, from a server that responds to others: this version of libcurl can lose it.
   case lost(String, library: String)
 
@@ -102,7 +104,7 @@ public enum ConnectionCause: Sendable, Equatable {
   public var layer: Layer {
     switch self {
     case .unknownHost, .refused, .unreachable, .connectTimeout, .handshakeTimeout, .socket, .serverWithTLS,
-      .onlyHTTP1, .onlyHTTP2, .notHTTP, .closed, .lost:
+      .onlyHTTP1, .onlyHTTP2, .notHTTP, .closed, .refusedRequest, .lost:
       .connection
     case .unknownProxy, .proxyFailed, .proxyRefused, .proxyRequiresCredentials: .proxy
     case .expired, .notYetValid, .wrongName, .unknownAuthority, .selfSigned, .rejectedCertificate,
@@ -160,6 +162,7 @@ extension ConnectionCause: CustomStringConvertible {
     case .notHTTP(let start): "the server does not use HTTP on this port: it sent \"\(start)\""
     case .closed(let reason):
       "the server closed the connection without a response\(reason.isEmpty ? "" : " (\(reason))")"
+    case .refusedRequest(let reason): "the server refused the request without processing it; \(reason)"
     case .lost(let reason, let library):
       "no response was received (\(reason)); \(library) may have lost it"
     }

@@ -51,6 +51,8 @@ struct EnvelopeLimits {
 struct EnvelopeReader {
   /// The maximum memory that is reserved for a length that a server announces, and kept for the next envelope, in bytes.
   private static let keptBytes = 4 << 20
+  /// The maximum number of messages that `plainMessages` finds. Each may take long to check or to print.
+  static let mostPlainMessages = 512
 
   private let limits: EnvelopeLimits
   /// The beginning of an incomplete envelope: prefix and message.
@@ -63,7 +65,7 @@ struct EnvelopeReader {
   /// The number of bytes held of an incomplete envelope.
   var pendingBytes: Int { partial.count }
 
-  /// Finds the complete envelopes without flags that follow one another in a piece.
+  /// Finds the next complete envelopes without flags that follow one another in a piece.
   ///
   /// - Parameters:
   ///   - piece: The next piece of the stream.
@@ -72,7 +74,7 @@ struct EnvelopeReader {
   func plainMessages(in piece: RawSpan, from offset: inout Int, _ ranges: inout [Range<Int>]) {
     guard partial.isEmpty else { return }
     var next = offset
-    while piece.byteCount - next >= Envelope.prefixBytes {
+    while piece.byteCount - next >= Envelope.prefixBytes, ranges.count < Self.mostPlainMessages {
       let start = next + Envelope.prefixBytes
       guard piece.unsafeLoad(fromByteOffset: next, as: UInt8.self) == 0,
         let length = try? messageLength(piece, at: next), piece.byteCount - start >= length

@@ -28,6 +28,8 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   private(set) var receivedMessages = 0
   private(set) var receivedMessageBytes = 0
   private var compressor: MessageCompressor
+  /// The encoding that the headers name. It matters only if a message is compressed: a failed call has none.
+  private var encoding: String?
   private var decompressor: MessageDecompressor?
   var onMessageSize: ((MessageSize) -> Void)?
 
@@ -78,35 +80,38 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   private func expectEnvelopes(_ head: ResponseStart, hasStatus: Bool) throws(RPCError) {
     state = .body(hasStatus: hasStatus)
     try Wire.check(head: head, contentType: contentType)
-    let encoding = head.headers.first(Wire.encodingFields.used)
-    decompressor = try parameters.agreedCompression(encoding).map { MessageDecompressor($0) }
+    encoding = head.headers.first(Wire.encodingFields.used)
   }
 
-  func receive(body: RawSpan, _ receiver: any ResponseReceiver) -> ResponseEnd? {
-    guard body.byteCount > 0 else { return nil }
+  func receive(
+    body: RawSpan, from offset: inout Int, _ receiver: any ResponseReceiver
+  ) -> ResponseEnd? {
+    guard offset < body.byteCount else { return nil }
     do throws(RPCError) {
       // A response with a body is not trailers-only, so its status is in the trailers (PROTOCOL-HTTP2,
       // "Responses").
       if case .status(_, let head) = state { try expectEnvelopes(head, hasStatus: true) }
       if case .last = state { throw .dataAfterEnd }
-      var offset = 0
-      while isReading, offset < body.byteCount {
-        deliverPlainMessages(of: body, from: &offset, receiver)
-        guard offset < body.byteCount else { break }
-        try reader.read(body, from: &offset) { (flags, message) throws(RPCError) in
-          guard flags == 0 else { return try receive(message, flags: flags, receiver) }
-          reportSize(message.byteCount, message.byteCount, nil)
-          try deliver(message, receiver)
-        }
+      guard isReading else {
+        offset = body.byteCount
+        return nil
+      }
+      deliverPlainMessages(of: body, from: &offset, receiver)
+      guard offset < body.byteCount else { return nil }
+      try reader.read(body, from: &offset) { (flags, message) throws(RPCError) in
+        guard flags == 0 else { return try receive(message, flags: flags, receiver) }
+        reportSize(message.byteCount, message.byteCount, nil)
+        try deliver(message, receiver)
       }
       if offset < body.byteCount, case .last = state { throw .dataAfterEnd }
       return nil
     } catch {
+      offset = body.byteCount
       return fail(error)
     }
   }
 
-  /// Delivers the next messages of a piece that are complete and not compressed, all at once.
+  /// Delivers the next messages of a piece that are complete and not compressed, many at once.
   private func deliverPlainMessages(
     of piece: RawSpan, from offset: inout Int, _ receiver: any ResponseReceiver
   ) {
@@ -180,19 +185,29 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       throw .violation(.internal, "the server sent an envelope with the unknown flags \(flags)")
     }
     guard flags & Envelope.compressed != 0 else {
-      state = .last(try Wire.end(envelope: content.copyBytes()))
-      return
+      return try receive(last: content.copyBytes())
+    }
+    if decompressor == nil {
+      decompressor = try parameters.agreedCompression(encoding).map { MessageDecompressor($0) }
     }
     guard decompressor != nil else {
       throw .violation(.internal, "the server sent a compressed message, but its headers name no encoding")
     }
     let bytes = try decompressor?.decompress(content, limit: limits.bytes(flags)) ?? []
     if limits.isEnd(flags) {
-      state = .last(try Wire.end(envelope: bytes))
+      try receive(last: bytes)
     } else {
       reportSize(bytes.count, content.byteCount, decompressor?.compression)
       try deliver(bytes.span.bytes, receiver)
     }
+  }
+
+  private func receive(last content: [UInt8]) throws(RPCError) {
+    let end = try Wire.end(envelope: content)
+    guard end.trailers.count <= Headers.maxResponseFields else {
+      throw .violation(.unavailable, "the response has more than \(Headers.maxResponseFields) trailers")
+    }
+    state = .last(end)
   }
 
   private func reportSize(_ bytes: Int, _ encoded: Int, _ compression: Compression?) {

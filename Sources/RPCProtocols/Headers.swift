@@ -47,6 +47,9 @@ public struct Headers: Sendable, Equatable {
     return fields.compactMap { $0.name == name ? $0.value : nil }
   }
 
+  /// The maximum number of header fields of a response, and of trailers.
+  package static let maxResponseFields = 4096
+
   /// Appends a field, and keeps earlier values of the same name.
   public mutating func add(_ name: String, _ value: String) {
     fields.append(Field(name: name, value: value))

@@ -22,8 +22,16 @@ package protocol WireProtocol: AnyObject {
   /// Receives the status line and the header fields of the response; returns the end of the call if they contain it.
   func receive(head: ResponseStart, _ receiver: any ResponseReceiver) -> ResponseEnd?
 
-  /// Receives a piece of the response's body, of any size; returns the end of the call if it contains it.
-  func receive(body: RawSpan, _ receiver: any ResponseReceiver) -> ResponseEnd?
+  /// Receives the next part of a piece of the response's body; returns the end of the call if it contains it.
+  ///
+  /// A part is one message, or several that are not compressed. So the caller can check the time between messages that
+  /// are small in the piece, but large when decompressed.
+  ///
+  /// - Parameters:
+  ///   - body: The piece, of any size.
+  ///   - offset: Where the part starts, in bytes; moved to its end.
+  ///   - receiver: Receives the messages.
+  func receive(body: RawSpan, from offset: inout Int, _ receiver: any ResponseReceiver) -> ResponseEnd?
 
   /// Receives the HTTP trailers; returns the end of the call if they contain it.
   func receive(trailers: Headers, _ receiver: any ResponseReceiver) -> ResponseEnd?

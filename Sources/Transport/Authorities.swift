@@ -54,12 +54,22 @@ struct Authorities: Equatable {
     return environment(variable) == path ? "\(variable)=\(path)" : path
   }
 
-  /// The error of a directory without a file, of which OpenSSL reports none; nil if it can be read. It may be a list.
+  /// The error of a directory without a file, of which OpenSSL reports none; nil if it can be used. It may be a list.
   var directoryError: TransportError? {
-    guard file == nil, let directory, let name = name(),
-      !directory.split(separator: ":").contains(where: { access(String($0), R_OK) == 0 })
-    else { return nil }
-    return TransportError(.unreadableAuthorities(file: name, reason: String(cString: strerror(errno))))
+    guard file == nil, let directory, let name = name() else { return nil }
+    var reason = ENOENT
+    for path in directory.split(separator: ":") {
+      // OpenSSL opens files of it by name, so it must be searchable, but need not be readable.
+      if access("\(path)/.", X_OK) == 0 { return nil }
+      reason = errno
+    }
+    return TransportError(.unreadableAuthorities(file: name, reason: String(cString: strerror(reason))))
+  }
+
+  /// The authorities that libcurl cannot use: those for a proxy, which are the system's, if its error ends with
+  /// their file; else those for the server.
+  static func named(in detail: String, _ server: Authorities, system: Authorities = .system) -> Authorities {
+    system.file.map { detail.hasSuffix(" \($0)") } == true ? system : server
   }
 }
 

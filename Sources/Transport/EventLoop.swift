@@ -212,8 +212,9 @@ package final class EventLoop {
     yielding.append(transfer)
   }
 
-  /// Whether this round has exceeded its time. Checked whenever bytes are received.
-  var isLate: Bool {
+  /// Whether this round has exceeded its time. Checked whenever bytes are received, and between the
+  /// messages that they contain.
+  package var isLate: Bool {
     hasReceived = true
     return MonotonicClock.now > roundEnd
   }

@@ -1,10 +1,11 @@
 import CCurl
 import RPCProtocols
 
-/// Detects a peer that stopped responding on a silent connection.
+/// Detects a peer that stopped responding on a silent connection of HTTP/2.
 ///
 /// It sends an HTTP/2 PING (RFC 9113, section 6.7). Any byte received within the same time again counts as a
-/// response; TCP counts bytes, so the caller need not read them.
+/// response; TCP counts bytes, so the caller need not read them. While bytes are unread, the peer may have no room to
+/// send more, and its silence has no meaning.
 final class KeepAlive {
   private enum State {
     /// The connection received data within `time`.
@@ -48,6 +49,11 @@ final class KeepAlive {
   func stop() {
     state = .stopped
     if let timer { loop.cancel(timer) }
+  }
+
+  /// Waits for a response to another PING: the peer may have had no room to respond before the caller read again.
+  func receivingResumed() {
+    if case .asked = state { state = .alive }
   }
 
   private func look(in delay: Duration) {

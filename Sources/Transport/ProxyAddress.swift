@@ -1,16 +1,27 @@
 import RPCProtocols
 
-/// The proxy of a transfer, for error messages.
-enum ProxyAddress {
-  /// The URL of the proxy for `url`, without credentials; nil if no proxy is set. Only libcurl decides
+/// The proxy of a transfer.
+package enum ProxyAddress {
+  /// The proxy for `url` as it is set: by `options`, else by the environment; nil if none is set. Only libcurl decides
   /// whether this host is exempt (`no_proxy`).
+  ///
+  /// - Parameter environment: Returns the value of a variable.
+  package static func setting(
+    for url: String, _ options: ConnectionOptions,
+    environment: (String) -> String? = EnvironmentVariables.value
+  ) -> String? {
+    let proxy = options.proxy ?? variable(url, environment)
+    return proxy?.isEmpty == true ? nil : proxy
+  }
+
+  /// The URL of the proxy for `url`, without credentials, for error messages; nil if no proxy is set.
   ///
   /// - Parameter environment: Returns the value of a variable.
   static func name(
     for url: String, _ options: ConnectionOptions,
     environment: (String) -> String? = EnvironmentVariables.value
   ) -> String? {
-    guard let proxy = options.proxy ?? variable(url, environment), !proxy.isEmpty else { return nil }
+    guard let proxy = setting(for: url, options, environment: environment) else { return nil }
     let scheme = proxy.firstRange(of: "://").map { proxy[..<$0.upperBound] } ?? "http://"
     let rest = proxy.firstRange(of: "://").map { proxy[$0.upperBound...] } ?? proxy[...]
     // A password may contain any character, so the host follows the last "@".
@@ -18,10 +29,10 @@ enum ProxyAddress {
     return "\(scheme)\(authority.prefix { $0 != "/" })"
   }
 
-  /// Looks up the variable like libcurl: lower case first, and never `HTTP_PROXY`, which a CGI request could
-  /// set.
+  /// Looks up the variable like libcurl: one that is not empty, lower case first, and never `HTTP_PROXY`, which a CGI
+  /// request could set.
   private static func variable(_ url: String, _ environment: (String) -> String?) -> String? {
     let names = url.hasPrefix("https:") ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
-    return (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap(environment).first
+    return (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap(environment).first { !$0.isEmpty }
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import RPCProtocols
 
 /// The hosts that `no_proxy` exempts from the proxy.
@@ -16,12 +17,16 @@ package enum ProxyExemption {
     let lists = ["no_proxy", "NO_PROXY"].lazy.compactMap(environment).filter { !$0.isEmpty }
     guard let list = lists.first else { return false }
     if list == "*" { return true }
-    let host = withoutBrackets(host.lowercased())
+    var host = host.lowercased()
+    if host.hasPrefix("[") { host = String(host.dropFirst().prefix { $0 != "]" }) }
     let address = IPAddress.bytes(host)
+    if address == nil, host.hasSuffix(".") { host.removeLast() }
     return entries(of: list.lowercased()).contains { entry in
-      let name = withoutBrackets(entry.drop { $0 == "." })
-      if let address, includesNetworks, contains(name, address) { return true }
-      return !name.isEmpty && (host == name || address == nil && host.hasSuffix(".\(name)"))
+      if let address { return host == entry || includesNetworks && contains(entry, address) }
+      var name = entry
+      if name.hasSuffix(".") { name.removeLast() }
+      if name.hasPrefix(".") { name.removeFirst() }
+      return !name.isEmpty && (host == name || host.hasSuffix(".\(name)"))
     }
   }
 
@@ -38,16 +43,16 @@ package enum ProxyExemption {
 
   private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
-  private static func withoutBrackets(_ host: some StringProtocol) -> String {
-    host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : String(host)
-  }
-
-  /// Whether a network such as `10.0.0.0/8` contains an address.
-  private static func contains(_ network: String, _ address: [UInt8]) -> Bool {
+  /// Whether an address, or a network such as `10.0.0.0/8`, contains an address. Like libcurl, it compares all bits if
+  /// the size of the network is 0 or missing.
+  private static func contains(_ network: Substring, _ address: [UInt8]) -> Bool {
     let parts = network.split(separator: "/", maxSplits: 1)
-    guard parts.count == 2, let bits = Int(parts[1]), let start = IPAddress.bytes(parts[0]),
-      start.count == address.count, (0...8 * start.count).contains(bits)
-    else { return false }
+    guard let text = parts.first, let start = IPAddress.bytes(text), start.count == address.count else {
+      return false
+    }
+    let size = parts.count == 2 ? Int(atoi(String(parts[1]))) : 0
+    let bits = size == 0 ? 8 * start.count : size
+    guard (0...8 * start.count).contains(bits) else { return false }
     return (0..<bits).allSatisfy { (start[$0 / 8] ^ address[$0 / 8]) & (0x80 >> UInt8($0 % 8)) == 0 }
   }
 }

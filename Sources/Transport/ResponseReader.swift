@@ -27,7 +27,7 @@ struct ResponseReader {
 
   /// The maximum number of header fields of a response, those of earlier `1xx` responses included, and of
   /// trailers.
-  static let maxFields = 4096
+  static let maxFields = Headers.maxResponseFields
   /// The maximum of their bytes, line ends included. libcurl itself refuses header fields over 300 kB.
   static let maxBytes = 256 << 10
 

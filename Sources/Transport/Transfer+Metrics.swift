@@ -1,7 +1,7 @@
 import CCurl
 import RPCProtocols
 
-/// The measurements of a transfer.
+/// The measurements of a transfer, and the facts of its connection.
 extension Transfer {
   /// Copies libcurl's measurements into `metrics`.
   package func measure(into metrics: inout CallMetrics) {
@@ -14,6 +14,20 @@ extension Transfer {
 
   /// The address and port of the server, or of the proxy; nil if there is no connection, or one without an address.
   package var peer: String? { loop.peers.text(of: handle) }
+
+  /// The bytes that libcurl has sent for this transfer.
+  var sentSize: Int {
+    var size = 0
+    return ccurl_get_long(handle, CURLINFO_REQUEST_SIZE, &size) == CURLE_OK ? size : 0
+  }
+
+  /// The protocol that TLS negotiated for the connection; nil if unknown.
+  var negotiated: String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { name in
+      guard let base = name.baseAddress, ccurl_negotiated(handle, base, name.count) else { return nil }
+      return String(cString: base)
+    }
+  }
 
   /// The head of a response, with the facts of its connection.
   func withConnection(_ head: ResponseStart) -> ResponseStart {

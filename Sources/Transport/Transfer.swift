@@ -44,7 +44,9 @@ package final class Transfer {
   /// Whether the request has no side effects, so that it may be sent again after the server may have processed it.
   private let isSafe: Bool
 
-  /// Bytes of the response's body that were received.
+  /// Bytes of the body that the delegate has processed, and that libcurl delivers again: it repeats a whole piece.
+  private var repeatedBytes = 0
+  /// Bytes of the response's body that were processed.
   package private(set) var receivedBytes = 0
   /// Bytes of the request's body that libcurl has read.
   package var sentBytes: Int { machine.requestBody.sentBytes }
@@ -118,6 +120,7 @@ package final class Transfer {
 
   /// Continues receiving.
   package func resumeReceiving() {
+    keepAlive?.receivingResumed()
     perform(.resume)
   }
 
@@ -310,8 +313,11 @@ package final class Transfer {
       if !isUsable, isReused { try? TransferHandle(handle).set(CURLOPT_FORBID_REUSE, 1) }
       return false
     }
-    if let time = options.keepaliveTime, let socket = loop.sockets.socket(localPort: localPort) {
-      keepAlive?.stop()
+    keepAlive?.stop()
+    // HTTP/1.1 has no PING, and a server may be silent for long. TCP's keepalive detects the loss of that connection.
+    if connection.usesHTTP2 || checksNegotiation, let time = options.keepaliveTime,
+      let socket = loop.sockets.socket(localPort: localPort)
+    {
       keepAlive = KeepAlive(time, socket, loop) { [weak self] in self?.fail($0) }
     }
     return true
@@ -333,26 +339,12 @@ package final class Transfer {
     return ProxyAddress.name(for: url, options)?.hasPrefix("http") == true
   }
 
-  /// The bytes that libcurl has sent for this transfer.
-  private var sentSize: Int {
-    var size = 0
-    return ccurl_get_long(handle, CURLINFO_REQUEST_SIZE, &size) == CURLE_OK ? size : 0
-  }
-
   /// Called when a socket is opened for this transfer's connection.
   func opened(_ socket: Int32) {
     loop.sockets.opened(socket)
     sockets.append(socket)
     guard let time = options.keepaliveTime else { return }
     ccurl_set_user_timeout(socket, UInt32(clamping: time.wholeSeconds * 1000))
-  }
-
-  /// The protocol that TLS negotiated for the connection; nil if unknown.
-  private var negotiated: String? {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { name in
-      guard let base = name.baseAddress, ccurl_negotiated(handle, base, name.count) else { return nil }
-      return String(cString: base)
-    }
   }
 
   private func changeBody<Result>(_ change: (inout RequestBody) -> Result) -> Result {
@@ -375,18 +367,30 @@ package final class Transfer {
     return count
   }
 
-  func rewind(to offset: Int) -> Bool { machine.requestBody.rewind(to: offset) }
+  func rewind(to offset: Int) -> Bool {
+    if case .proceed = perform(.rewind(offset, reasonToRepeat)) { true } else { false }
+  }
 
   func receive(body: UnsafeRawBufferPointer) -> Int {
-    switch perform(.body(isLate: loop.isLate)) {
-    case .receiveBody:
-      receivedBytes += body.count
-      delegate?.receive(body: body.bytes)
-      return machine.isClosed ? 0 : body.count
+    var action = perform(.body(isLate: loop.isLate))
+    // The rest of the piece is delivered again, as a piece is that arrives in a late round.
+    if case .receiveBody = action, !deliver(body) { action = perform(.body(isLate: true)) }
+    switch action {
+    case .receiveBody: return machine.isClosed ? 0 : body.count
     case .proceed: return body.count
     case .pauseBody, .yieldBody: return Int(CURL_WRITEFUNC_PAUSE)
     default: return 0
     }
+  }
+
+  /// Delivers the bytes of a piece that are new. Returns false if the delegate has not processed all of them.
+  private func deliver(_ piece: UnsafeRawBufferPointer) -> Bool {
+    let new = piece.bytes.extracting(droppingFirst: min(repeatedBytes, piece.count))
+    let processed = new.isEmpty ? 0 : delegate?.receive(body: new) ?? new.byteCount
+    receivedBytes += processed
+    let isWhole = processed == new.byteCount
+    repeatedBytes += isWhole ? new.byteCount - piece.count : processed
+    return isWhole
   }
 
   func receive(line: UnsafeRawBufferPointer) -> Int {

@@ -11,7 +11,10 @@ package protocol TransferDelegate: AnyObject {
   /// The status line and the header fields of the final response were received.
   func receive(head: ResponseStart)
   /// A piece of the body was received. The bytes are valid during this call only.
-  func receive(body: RawSpan)
+  ///
+  /// Returns how many of them were processed, at least one. The others are delivered again in the next round, or after
+  /// `resumeReceiving`.
+  func receive(body: RawSpan) -> Int
   /// The trailers were received.
   func receive(trailers: Headers)
   /// libcurl has read this many bytes of the request's body so far.

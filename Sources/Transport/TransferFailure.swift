@@ -207,7 +207,7 @@ extension TransferFailure {
     systemError = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))
     if code == CURLE_COULDNT_CONNECT, systemError == 0 { systemError = Self.errorOfSocket() }
     if code == CURLE_SSL_CACERT_BADFILE {
-      let authorities = Authorities(options)
+      let authorities = Authorities.named(in: detail, Authorities(options))
       if authorities == .system { systemAuthorities = authorities.name() }
       systemError = (authorities.file ?? authorities.directory).map(Self.errorOfSocket) ?? 0
     }
@@ -231,11 +231,12 @@ extension TransferFailure {
         ? .tlsEstablished : isConnected || hasTime(CURLINFO_CONNECT_TIME_T) ? .connected : .nothing
   }
 
-  /// Why no socket can be made, or no file be opened besides it, which libcurl does not report; 0 if they can.
-  private static func errorOfSocket(andFile path: String = "/") -> Int32 {
+  /// Why no socket can be made, or a file not be opened besides it, which libcurl does not report; 0 if they can.
+  private static func errorOfSocket(andFile path: String? = nil) -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return errno }
     defer { close(descriptor) }
+    guard let path else { return 0 }
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return errno }
     close(file)

@@ -25,6 +25,8 @@ extension TransferStateMachine {
     case connected(Connection)
     /// libcurl asks for the next bytes of the request's body.
     case bodyWanted
+    /// libcurl repeats the request, and asks for its body from an offset again. The reason is nil if it is unknown.
+    case rewind(Int, ReasonToRepeat?)
     /// A line of header fields or trailers was received, of this many bytes.
     case line(HeaderLine, size: Int)
     /// Bytes of the response's body were received.

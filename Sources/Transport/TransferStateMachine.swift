@@ -110,6 +110,7 @@ struct TransferStateMachine {
     case .close: close()
     case .connected(let connection): connected(connection)
     case .bodyWanted: bodyWanted()
+    case .rewind(let offset, let reason): rewind(offset, reason)
     case .line(let line, let size): read(line, size)
     case .body(let isLate): body(isLate)
     case .completed(let error, let isUnsent): completed(error, isUnsent)
@@ -180,9 +181,7 @@ struct TransferStateMachine {
     if case .loss(let detail)? = connection.reasonToRepeat {
       return end(TransportError(.broken, "").with(.closed(detail)))
     }
-    guard !isConnected || requestBody.rewind() else {
-      return end(TransportError(.broken, "").with(.closed("")))
-    }
+    guard !isConnected || requestBody.rewind() else { return end(unrepeatable(connection.reasonToRepeat)) }
     if requiresHTTP2, connection.reasonToRepeat == .requiredHTTP1 {
       return end(TransportError(.onlyHTTP1(negotiated: nil)))
     }
@@ -204,6 +203,24 @@ struct TransferStateMachine {
     if requestBody.isFinished { return .endBody }
     sending = .paused
     return .pauseBody
+  }
+
+  private mutating func rewind(_ offset: Int, _ reason: ReasonToRepeat?) -> Action {
+    if requestBody.rewind(to: offset) { return .proceed }
+    guard case .performing = state else { return .abort }
+    return end(unrepeatable(reason))
+  }
+
+  /// The error of a request that cannot be sent again, because a part of its stream was sent.
+  private func unrepeatable(_ reason: ReasonToRepeat?) -> TransportError {
+    switch reason {
+    case .requiredHTTP1 where requiresHTTP2: TransportError(.onlyHTTP1(negotiated: nil))
+    case .refusal, .requiredHTTP1:
+      TransportError(.broken, "").with(
+        .refusedRequest("a stream that was partly sent cannot be repeated"))
+    case .loss(let detail): TransportError(.broken, "").with(.closed(detail))
+    case .isSafe, nil: TransportError(.broken, "").with(.closed(""))
+    }
   }
 
   private mutating func read(_ line: HeaderLine, _ size: Int) -> Action {

@@ -65,7 +65,7 @@ package struct TransportError: Error, Sendable, Equatable {
     // A reset stream stays one: the server may be able to process the request.
     case .connection:
       switch cause {
-      case .closed, .lost: break
+      case .closed, .lost, .refusedRequest: break
       case .onlyHTTP1: error.kind = .httpVersion
       case .unknownHost: error.kind = .resolve
       default: error.kind = .connect

@@ -134,7 +134,7 @@ static CURLcode easy_setopt(CURL *handle, CURLoption name, ...) {
   } else if (name < CURLOPTTYPE_FUNCTIONPOINT) {
     option->pointer = va_arg(arguments, void *);
     bool is_text = name == CURLOPT_URL || name == CURLOPT_PROXY || name == CURLOPT_NOPROXY || name == CURLOPT_PROTOCOLS_STR ||
-                   name == CURLOPT_UNIX_SOCKET_PATH || name == CURLOPT_CAINFO || name == CURLOPT_CAPATH;
+                   name == CURLOPT_UNIX_SOCKET_PATH || name == CURLOPT_CAINFO || name == CURLOPT_CAPATH || name == CURLOPT_SSLCERT;
     free(option->text);
     option->text = is_text && option->pointer ? strdup(option->pointer) : NULL;
   } else {

@@ -50,9 +50,10 @@ struct CallTests {
     fake.send(handle, "grpc-status: \(status)", "grpc-message: words")
   }
 
-  private func send(_ handle: UnsafeMutableRawPointer?, _ bytes: [UInt8]) {
+  @discardableResult
+  private func send(_ handle: UnsafeMutableRawPointer?, _ bytes: [UInt8]) -> Int {
     let characters = bytes.map { CChar(bitPattern: $0) }
-    _ = fake_body(handle, characters, characters.count)
+    return fake_body(handle, characters, characters.count)
   }
 
   @Test func unaryCallSendsItsMessageAndEndsOnce() throws {
@@ -68,6 +69,29 @@ struct CallTests {
     try fake.run(client.loop)
     #expect(fake.handle() == nil)
     #expect(fake_violations() == 0)
+  }
+
+  /// A small piece may hold large messages, when they are compressed.
+  @Test func pausedCallReceivesRestOfAPieceLater() throws {
+    var request = try request()
+    let name = try #require(MethodName("pkg.S/M"))
+    request.method = try OpaqueMethod.descriptor(of: name, .serverStreaming)
+    // Each message is a part of the piece.
+    request.reportsSizes = true
+    let call = start(request)
+    observer.onMessage = { call.wantResponse(false) }
+    var accepted: [Int] = []
+    try fake.run(
+      client.loop,
+      {
+        fake.send(fake.handle(), "HTTP/2 200", "content-type: application/grpc+proto", "")
+        accepted.append(send(fake.handle(), Self.envelope + Self.envelope))
+      })
+    #expect(observer.events == ["start", "message 2"])
+    call.wantResponse(true)
+    try fake.run(client.loop, { accepted.append(send(fake.handle(), Self.envelope + Self.envelope)) })
+    #expect(observer.events == ["start", "message 2", "message 2"])
+    #expect(accepted == [Int(CURL_WRITEFUNC_PAUSE), 2 * Self.envelope.count])
   }
 
   @Test func errorOfTheObserverEndsTheCall() throws {
@@ -87,6 +111,34 @@ struct CallTests {
     #expect(observer.error?.message == "words")
     #expect(observer.error?.origin == .server)
     #expect(call.isFinished)
+  }
+
+  @Test(arguments: [Duration.zero, .seconds(-5)]) func callPastItsDeadlineIsNotSent(_ timeout: Duration)
+    throws
+  {
+    var request = try request()
+    request.timeout = timeout
+    let call = start(request)
+    #expect(fake.handle() == nil)
+    #expect(observer.error == Call.late)
+    #expect(call.isFinished)
+  }
+
+  @Test func cancelOfTheServerNearTheDeadlineMeansTheDeadline() {
+    #expect(Exchange.clockTolerance(.milliseconds(50)) == .milliseconds(5))
+    #expect(Exchange.clockTolerance(.seconds(60)) == .milliseconds(100))
+  }
+
+  @Test func invalidTargetOfAnInterceptorFailsTheCall() throws {
+    var request = try request()
+    request.interceptors = [
+      InterceptorRegistration(name: "divert", factory: DivertFactory(target: "http://u:secret@other"))
+    ]
+    let call = start(request)
+    try client.loop.run { call.isFinished }
+    #expect(fake.handle() == nil)
+    #expect(observer.error?.code == .invalidArgument)
+    #expect(observer.error?.message.contains("secret") == false)
   }
 
   @Test func rejectsResponseOverHTTP1() throws {
@@ -241,6 +293,25 @@ struct CallTests {
   }
 }
 
+/// Sends the request to another server.
+private final class Divert: StagedInterceptor {
+  let stages: Stages = [.requestStart]
+  private let target: String
+
+  init(_ target: String) { self.target = target }
+
+  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+    var start = start
+    start.target = target
+    token.proceed(start)
+  }
+}
+
+private struct DivertFactory: InterceptorFactory {
+  let target: String
+  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? { Divert(target) }
+}
+
 /// Counts how often it finishes.
 private final class Watcher: StagedInterceptor {
   let stages: Stages = [.requestStart, .metrics]
@@ -266,12 +337,14 @@ private final class CallRecorder: CallObserver {
   var events: [String] = []
   var error: RPCError?
   var onEnd: () -> Void = {}
+  var onMessage: () -> Void = {}
   /// The error to throw at a message.
   var refusal: RPCError?
   private(set) var measures = 0
 
   func receive(_ event: CallEvent<Payload>) throws(RPCError) {
     if case .responseMessage = event, let refusal { throw refusal }
+    defer { if case .responseMessage = event { onMessage() } }
     switch event {
     case .responseStart: events.append("start")
     case .responseMessage(.bytes(let bytes)): events.append("message \(bytes.count)")

@@ -73,6 +73,12 @@ import Transport
     #expect(try exposure(proxy: "", environment: ["http_proxy": "h"]) == nil)
   }
 
+  @Test func hostNamedLikeAScheme() throws {
+    let resolve = ["https:81:127.0.0.1"]
+    #expect(try exposure("http://https:81", resolve: resolve, environment: ["https_proxy": "h"]) == nil)
+    #expect(try exposure("http://https:81", resolve: resolve, environment: ["http_proxy": "h"]) != nil)
+  }
+
   @Test func unixSocketStaysOnThisMachine() throws {
     #expect(try exposure("http://example.com", unixSocket: "/run/s") == nil)
   }

@@ -76,6 +76,26 @@ struct ConsoleTests {
     #expect(piped.output.text() == "output" && piped.error.text() == "second\n")
   }
 
+  @Test func writesRemarksInOrderForSlowReader() throws {
+    let piped = try Piped()
+    let output = piped.console.output
+    output.whenFull = {}
+    let lines = (1...40).map { "\($0)\n" }
+    for line in lines {
+      output.write([UInt8](repeating: 0, count: 10_000))
+      output.remark(line)
+    }
+    var (printed, remarks) = (0, "")
+    var isAll = false
+    while !isAll {
+      isAll = output.flushWhatFits()
+      printed += piped.output.text().utf8.count
+      remarks += piped.error.text()
+      #expect(remarks == lines.prefix(printed / 10_000).joined())
+    }
+    #expect(printed == 400_000)
+  }
+
   @Test func holdsBothStreamsWhileTerminalIsLent() throws {
     let piped = try Piped()
     let console = piped.console

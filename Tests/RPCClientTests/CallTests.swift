@@ -16,6 +16,35 @@ struct CallTests {
     }
   }
 
+  @Test(arguments: [
+    ("", ""), ("h:80", ""), ("unix:/run/x", ""), ("ftp://h", ""), ("http://", ": missing host"),
+    ("http:///h:1", ": missing host"), ("http://h:x", ""), ("http://[::1", ""), ("http://h a", ""),
+    ("http://h:0", ": the port is not a number from 1 to 65535"),
+    ("http://h/#f", ": a fragment is not allowed"),
+    ("http://u:secret@h", ": credentials are not allowed in it"),
+  ])
+  func invalidTargetFailsEachCall(_ target: String, _ why: String) async throws {
+    let method = RPCMethod<[UInt8], [UInt8]>(
+      MethodName(service: "test.v1.Echo", method: "Unary"), serialize: { $0 }, parse: { $0 })
+    for schema in [TestSchema.schema, .reflection] {
+      try await withRPCClient(target, schema: schema) { client in
+        let errors = [
+          await #expect(throws: RPCError.self) { try await client.unary("test.v1.Echo/Unary", [:]) },
+          await #expect(throws: RPCError.self) { try await client.unary(method, []) },
+        ]
+        for case let error? in errors {
+          #expect(error.code == .invalidArgument && error.origin == .request)
+          #expect(error.message.hasSuffix("not of the form http[s]://host[:port][/prefix]\(why)"))
+          #expect(!error.message.contains("secret"))
+        }
+      }
+    }
+  }
+
+  @Test(arguments: ["http://h/", "HTTP://h", "http://h//"]) func targetIsNormalized(_ target: String) {
+    #expect(RPCClient(target, schema: TestSchema.schema).target == "http://h")
+  }
+
   @Test func unaryCallReturnsMessageAndMetadata() async throws {
     server.respond(
       to: "test.v1.Echo/Unary", ["text": "pong", "number": 7], headers: ["h": "1"], trailers: ["t": "2"])

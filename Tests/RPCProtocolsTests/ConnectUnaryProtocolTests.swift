@@ -34,13 +34,14 @@ import Testing
   }
 
   @Test func readsMessageFromBodyAndTrailersFromPrefixedHeaders() {
-    let headers = Self.proto + [("x-lead", "1"), ("trailer-x-trail", "2"), ("trailer-x-trail", "3")]
+    let leading = Self.proto + [("x-lead", "1"), ("trailer-", "no name")]
+    let headers = leading + [("trailer-x-trail", "2"), ("trailer-x-trail", "3")]
     for size in [1, 2, .max] {
       let recorder = feed(HTTPResponse(headers: headers, body: [1, 2, 3]), pieceBytes: size)
       #expect(recorder.messages == [[1, 2, 3]])
       #expect(recorder.end == ResponseEnd(trailers: Headers([("x-trail", "2"), ("x-trail", "3")])))
       guard case .responseStart(let start) = recorder.events.first else { return #expect(Bool(false)) }
-      #expect(start.headers == Headers(Self.proto + [("x-lead", "1")]))
+      #expect(start.headers == Headers(leading))
     }
   }
 
@@ -138,6 +139,7 @@ import Testing
     // A compression that was not offered cannot be read: only the HTTP status is left.
     #expect(feed(response).end?.code == .unimplemented)
     #expect(feed(response).end?.error?.origin == .violation)
+    #expect(feed(response).end?.error?.message.contains("which was not offered") == true)
   }
 
   @Test func rejectsInvalidCompressedResponse() {

@@ -92,6 +92,40 @@ enum Enveloped: CaseIterable {
     #expect(recorder.end == ResponseEnd(trailers: Headers([("x-t", "1")])))
   }
 
+  /// A few bytes of a piece may hold a large message, so the caller checks the time after each.
+  @Test(arguments: Enveloped.allCases, Compression.allCases)
+  func receivesOneCompressedMessageAtATime(wire: Enveloped, compression: Compression) throws {
+    let message = envelope(try compression.compress([1, 2]), flags: 1)
+    try expectParts(
+      of: Array(repeating: message, count: 3), messages: [1, 2, 3], wire, compression: compression)
+  }
+
+  @Test(arguments: Enveloped.allCases)
+  func receivesLimitedNumberOfPlainMessagesAtATime(wire: Enveloped) throws {
+    let limit = EnvelopeReader.mostPlainMessages + 1
+    try expectParts(
+      of: Array(repeating: envelope([]), count: 2 * limit + 1), messages: [limit, 2 * limit, 2 * limit + 1],
+      wire)
+  }
+
+  /// Checks how many messages of a piece have been received after each part.
+  private func expectParts(
+    of envelopes: [[UInt8]], messages counts: [Int], _ wire: Enveloped, compression: Compression = .gzip
+  ) throws {
+    let headers = [("content-type", wire.contentType), (wire.encodingField, compression.rawValue)]
+    let call = wire.call(.of(.serverStreaming, accepted: [compression]))
+    let recorder = ResponseRecorder()
+    let head = ResponseStart(httpStatus: 200, httpVersion: "2", headers: Headers(headers))
+    #expect(call.receive(head: head, recorder) == nil)
+    let piece = Array(envelopes.joined())
+    var offset = 0
+    for count in counts {
+      #expect(call.receive(body: piece.span.bytes, from: &offset, recorder) == nil)
+      #expect(recorder.messages.count == count)
+      #expect(offset == envelopes.prefix(count).joined().count)
+    }
+  }
+
   @Test(arguments: [Enveloped.grpcWeb, .connect], Compression.allCases)
   func readsCompressedLastEnvelope(wire: Enveloped, compression: Compression) throws {
     let end = try #require(wire.end)
@@ -114,11 +148,19 @@ enum Enveloped: CaseIterable {
 
   @Test(arguments: Enveloped.allCases, ["zstd", "snappy", "gzip,gzip"])
   func rejectsEncodingThatWasNotOffered(wire: Enveloped, encoding: String) {
-    let response = wire.response(envelope([1]), headers: [(wire.encodingField, encoding)])
+    let response = wire.response(envelope([1], flags: 1), headers: [(wire.encodingField, encoding)])
     let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [.gzip])))
     #expect(recorder.end?.code == .internal)
     #expect(recorder.end?.error?.message.contains(encoding) == true)
     #expect(recorder.messages.isEmpty)
+  }
+
+  @Test(arguments: Enveloped.allCases, ["zstd", "lz4"])
+  func ignoresEncodingOfResponseWithoutCompressedMessage(wire: Enveloped, encoding: String) {
+    let response = wire.response(envelope([1]), headers: [(wire.encodingField, encoding)])
+    let recorder = response.feed(wire.call(.of(.serverStreaming, accepted: [.gzip])))
+    #expect(recorder.messages == [[1]])
+    #expect(recorder.end == ResponseEnd(trailers: Headers([("x-t", "1")])))
   }
 
   @Test(arguments: Enveloped.allCases)

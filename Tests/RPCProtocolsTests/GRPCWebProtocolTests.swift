@@ -49,6 +49,11 @@ import Testing
     #expect(end("grpc-status: 0\r\nx-t:\u{301}a\r\n")?.trailers == Headers([("x-t", "\u{301}a")]))
   }
 
+  @Test(arguments: [(4096, StatusCode.ok), (4097, .unavailable)])
+  func limitsNumberOfTrailers(count: Int, code: StatusCode) {
+    #expect(end("grpc-status: 0\r\n" + String(repeating: "x-t: a\r\n", count: count))?.code == code)
+  }
+
   @Test(arguments: ["", "x-t: 1\r\n"])
   func rejectsTrailersWithoutStatus(block: String) {
     #expect(end(block)?.code == .unknown)

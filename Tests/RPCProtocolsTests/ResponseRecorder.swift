@@ -56,7 +56,8 @@ struct HTTPResponse {
     while offset < body.count {
       let end = offset + min(pieceBytes, body.count - offset)
       let piece = Array(body[offset..<end])
-      onEnd(call.receive(body: piece.span.bytes, receiver))
+      var read = 0
+      while read < piece.count { onEnd(call.receive(body: piece.span.bytes, from: &read, receiver)) }
       offset = end
     }
     if !trailers.isEmpty { onEnd(call.receive(trailers: Headers(trailers), receiver)) }

@@ -46,4 +46,21 @@ struct AuthoritiesTests {
   @Test func findsNothingWithoutAuthorities() {
     #expect(find() == Authorities())
   }
+
+  @Test(arguments: [
+    ("/", nil), ("/missing:/", nil), ("/missing", "No such file or directory"),
+    (":", "No such file or directory"),
+    (#filePath, "Not a directory"),
+  ])
+  func directoryMustBeSearchable(directory: String, reason: String?) {
+    let error = reason.map { TransportError(.unreadableAuthorities(file: directory, reason: $0)) }
+    #expect(Authorities(directory: directory).directoryError == error)
+  }
+
+  @Test(arguments: [("/system.pem", "/system.pem"), ("/a.pem", "/a.pem"), ("/a.pem/system.pem", "/a.pem")])
+  func namesTheAuthoritiesForAProxy(file: String, expected: String) {
+    let (server, system) = (Authorities(file: "/a.pem"), Authorities(file: "/system.pem"))
+    let words = "error setting certificate file: \(file)"
+    #expect(Authorities.named(in: words, server, system: system).file == expected)
+  }
 }

@@ -15,8 +15,11 @@ struct KeepAliveTests {
     loop = try EventLoop()
   }
 
-  private func start(on socket: Int32) throws -> Transfer {
+  private func start(
+    on socket: Int32, _ version: ConnectionOptions.HTTPVersion = .http2PriorKnowledge
+  ) throws -> Transfer {
     var options = ConnectionOptions()
+    options.httpVersion = version
     options.keepaliveTime = .milliseconds(20)
     let request = HTTPRequest(url: "http://h/pkg.S/M", headers: Headers())
     let transfer = try Transfer(request, body: .stream, options: options, loop: loop, delegate: recorder)
@@ -49,6 +52,8 @@ struct KeepAliveTests {
       if fake_upkeeps() > responded {
         responded += 1
         #expect(write(connection.far, "x", 1) == 1)
+        var byte: UInt8 = 0
+        #expect(read(connection.near, &byte, 1) == 1)
       }
       return responded == 5 || recorder.error != nil
     }
@@ -56,10 +61,36 @@ struct KeepAliveTests {
     transfer.close()
   }
 
-  @Test func oldLibcurlSendsNoPing() throws {
-    fake_set_version(0x075801)
+  @Test func asksAgainAfterReceivingIsResumed() throws {
     let connection = try LoopbackConnection()
     let transfer = try start(on: connection.near)
+    try loop.run { fake_upkeeps() == 1 }
+    transfer.resumeReceiving()
+    try loop.run { fake_upkeeps() == 2 || recorder.error != nil }
+    #expect(recorder.error == nil)
+    transfer.close()
+  }
+
+  /// As the peer of a transfer that is paused for long, whose receive buffer is full.
+  @Test func doesNotAskPeerWhoseDataIsUnread() throws {
+    let connection = try LoopbackConnection()
+    #expect(write(connection.far, "x", 1) == 1)
+    try expectNoPing(to: connection)
+  }
+
+  @Test func asksNothingOverHTTP1() throws {
+    try expectNoPing(to: LoopbackConnection(), .http1)
+  }
+
+  @Test func oldLibcurlSendsNoPing() throws {
+    fake_set_version(0x075801)
+    try expectNoPing(to: LoopbackConnection())
+  }
+
+  private func expectNoPing(
+    to connection: LoopbackConnection, _ version: ConnectionOptions.HTTPVersion = .http2PriorKnowledge
+  ) throws {
+    let transfer = try start(on: connection.near, version)
     let until = MonotonicClock.now + .milliseconds(100)
     try loop.run { MonotonicClock.now > until }
     #expect(fake_upkeeps() == 0)

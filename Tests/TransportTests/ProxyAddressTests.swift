@@ -21,6 +21,17 @@ struct ProxyAddressTests {
     ("10.2.2.3", "10.1.0.0/16", false),
     ("[::1]", "::/127", true), ("A.Demo.Example", "demo.example", true), ("a", "*", true), ("a", "", false),
     ("localhost", "a localhost", false), ("localhost", "a , localhost", true),
+    // As in lib/noproxy.c of libcurl 8.
+    ("a.demo.", "demo", true), ("a.demo", "demo.", true), ("a.demo", ".demo.", true),
+    ("a.demo", "..demo", false),
+    ("demo..", "demo", false), ("a", ".", false), ("127.0.0.1.", "127.0.0.1", true),
+    ("127.0.0.1", "127.0.0.1.", false),
+    ("10.1.2.3", "0.0.0.0/0", false), ("10.1.2.3", "10.1.2.3/0", true), ("10.1.2.3", "10.1.2.3/", true),
+    ("10.1.2.3", "10.1.2.0/24x", true), ("10.1.2.3", "10.1.2.3/33", false),
+    ("10.1.2.3", "10.1.2.3/-1", false),
+    ("10.1.2.3", "2.3", false), ("[::1]", "0:0::1", true), ("[::1]", "[::1]", false),
+    ("[::1]", "::2/0", false),
+    ("10.demo", "10.0.0.0/8", false),
   ]) func exemptsHosts(host: String, list: String, isExempt: Bool) {
     #expect(ProxyExemption.exempts(host) { $0 == "no_proxy" ? list : nil } == isExempt)
   }
@@ -30,6 +41,7 @@ struct ProxyAddressTests {
     #expect(name("http://h", nil, environment) == "http://a")
     #expect(name("https://h", nil, environment) == "http://c")
     #expect(name("http://h", nil, ["HTTP_PROXY": "b", "ALL_PROXY": "d"]) == "http://d")
+    #expect(name("http://h", nil, ["http_proxy": "", "ALL_PROXY": "d"]) == "http://d")
     #expect(name("http://h", "", environment) == nil)
     #expect(name("http://h", nil) == nil)
   }

@@ -7,6 +7,8 @@ final class TransferRecorder: TransferDelegate {
   var events: [String] = []
   var body: [UInt8] = []
   var error: TransportError?
+  /// The maximum number of bytes that are processed of a piece.
+  var mostBytes = Int.max
   /// Called at each event, from within libcurl's callbacks.
   var onEvent: (String) -> Void = { _ in }
 
@@ -16,9 +18,11 @@ final class TransferRecorder: TransferDelegate {
   }
 
   func receive(head: ResponseStart) { record("head \(head.httpStatus)") }
-  func receive(body: RawSpan) {
-    self.body += body.withUnsafeBytes { Array($0) }
-    record("body \(body.byteCount)")
+  func receive(body: RawSpan) -> Int {
+    let count = min(mostBytes, body.byteCount)
+    self.body += body.withUnsafeBytes { Array($0.prefix(count)) }
+    record("body \(count)")
+    return count
   }
   func receive(trailers: Headers) { record("trailers \(trailers.count)") }
   func transfer(sentBytes: Int) { record("sent \(sentBytes)") }

@@ -184,6 +184,33 @@ struct TransferStateMachineTests {
       name(machine.handle(.completed(TransportError(.broken, "Send failure"), isUnsent: true))) == "end")
   }
 
+  /// libcurl asks for the body again before or after it has another connection.
+  @Test(arguments: [true, false]) func reportsRefusalOfPartlySentStream(isRewound: Bool) {
+    func cause(_ reason: ReasonToRepeat?, requiresHTTP2: Bool = true) -> ConnectionCause? {
+      var machine = performing(requiresHTTP2: requiresHTTP2)
+      _ = machine.handle(.connected(.init()))
+      machine.requestBody.append([1])
+      var byte: UInt8 = 0
+      _ = withUnsafeMutableBytes(of: &byte) { machine.requestBody.read(into: $0) }
+      let event: Machine.Event = isRewound ? .rewind(0, reason) : .connected(.init(reasonToRepeat: reason))
+      guard case .end(let error?) = machine.handle(event) else { return nil }
+      #expect(machine.isClosed)
+      return error.cause
+    }
+    let refused = ConnectionCause.refusedRequest("a stream that was partly sent cannot be repeated")
+    #expect(cause(.refusal) == refused)
+    #expect(cause(.requiredHTTP1, requiresHTTP2: false) == refused)
+    #expect(cause(.requiredHTTP1) == .onlyHTTP1(negotiated: nil))
+    #expect(cause(.loss(detail: "reset")) == .closed("reset"))
+    #expect(cause(nil) == .closed(""))
+  }
+
+  @Test func rewindsWholeBody() {
+    var machine = performing(RequestBody(whole: [1]))
+    #expect(name(machine.handle(.rewind(0, .refusal))) == "proceed")
+    #expect(!machine.isClosed)
+  }
+
   @Test func doesNotRepeatRequestAfterStartOfResponse() {
     var machine = performing(RequestBody(whole: []))
     _ = machine.handle(line("HTTP/2 200"))

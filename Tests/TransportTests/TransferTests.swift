@@ -137,6 +137,31 @@ struct TransferTests {
     #expect(recorder.body.count == 3)
   }
 
+  /// libcurl may divide what it delivers again into other pieces.
+  @Test(arguments: [false, true]) func deliversRestOfAPieceOnce(pauses: Bool) throws {
+    let transfer = try transfer(.whole([]))
+    recorder.mostBytes = 4
+    try fake.run(
+      loop,
+      {
+        fake.send(fake.handle(), "HTTP/2 200", "")
+        if pauses { recorder.onEvent = { [weak transfer] _ in transfer?.pauseReceiving() } }
+        #expect(fake_body(fake.handle(), "abcdefgh", 8) == Int(CURL_WRITEFUNC_PAUSE))
+      },
+      {
+        recorder.onEvent = { _ in }
+        transfer.resumeReceiving()
+      },
+      {
+        #expect(fake_pause_mask(fake.handle()) == 0)
+        #expect(fake_body(fake.handle(), "abc", 3) == 3)
+        #expect(fake_body(fake.handle(), "defghijk", 8) == Int(CURL_WRITEFUNC_PAUSE))
+      }, {}, { #expect(fake_body(fake.handle(), "defghijkl", 9) == 9) })
+    #expect(recorder.body == Array("abcdefghijkl".utf8))
+    #expect(transfer.receivedBytes == 12)
+    #expect(fake_violations() == 0)
+  }
+
   @Test func timersFireDuringLateRound() throws {
     loop.roundTime = .milliseconds(50)
     let transfer = try transfer(.whole([]))

@@ -158,7 +158,7 @@ void ccurl_cork(int socket, bool is_corked);
 /* The local port of a socket; 0 if it has none. */
 int ccurl_local_port(int socket);
 
-/* Milliseconds since a socket last received data (TCP_INFO); -1 if it is not a TCP socket. */
+/* Milliseconds since a socket last received data (TCP_INFO); 0 if it has unread data; -1 if it is not a TCP socket. */
 long ccurl_silence(int socket);
 
 /* Whether the peer has closed the socket's connection. */
