@@ -227,8 +227,11 @@ final class AsyncAdapter: StagedInterceptor {
     guard !hasResponded else { return }
     hasResponded = true
     changeTrailers = given.changeTrailers
-    if requestStart != nil { context.start(response: given.start) }
-    if let (_, token) = responseStart { token.use { $0.proceed(given.start) } }
+    if let (_, token) = responseStart {
+      token.use { $0.proceed(given.start) }
+    } else {
+      context.start(response: given.start)
+    }
     responseStart = nil
     bridge.pump(given.messages, .response)
   }

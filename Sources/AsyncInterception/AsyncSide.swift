@@ -29,7 +29,7 @@ extension AsyncSlot {
 final class AsyncSide {
   typealias Consumer = AsyncWaiter<Message?>
 
-  private var slots: [AsyncSlot] = []
+  private var slots = Queue<AsyncSlot>()
   /// Whether the consumer has received the first slot's value and has not asked for the next.
   private var isConsuming = false
   /// The first value, if the consumer has emitted it unchanged and nothing else since.
@@ -98,7 +98,7 @@ final class AsyncSide {
 
   /// Discards everything, as the response of another attempt follows.
   func reset() {
-    slots = []
+    slots.removeAll()
     isConsuming = false
     unchanged = nil
   }
@@ -127,7 +127,7 @@ final class AsyncSide {
   }
 
   private func settleFirst() {
-    let first = slots.removeFirst()
+    guard let first = slots.popFirst() else { return }
     isConsuming = false
     let message = unchanged
     unchanged = nil

@@ -27,6 +27,9 @@ enum { SIGNALS = sizeof(signals) / sizeof(signals[0]) };
 static struct sigaction previous[SIGNALS];
 static uintptr_t own_code, own_code_end;
 
+// The process that started the guard. One that a plugin forked ends as the plugin decides.
+static pid_t own_process;
+
 // ---- Text
 
 static enum plugin_guard_form report_form = PLUGIN_GUARD_TEXT;
@@ -222,6 +225,7 @@ void plugin_guard_end_stuck(const plugin_guard_place *place, const char *since) 
 
 void plugin_guard_end_exited(const plugin_guard_place *place, const char *what) {
   struct text text = {.size = 0};
+  if (getpid() != own_process) return;
   claim_report();
   begin(&text, place->plugin);
   add(&text, what);
@@ -259,6 +263,11 @@ static void pass_on(int number, const siginfo_t *info) {
 static void handle(int number, siginfo_t *info, void *context) {
   int error = errno;
   uintptr_t code, stack, caller = 0;
+  if (getpid() != own_process) {
+    pass_on(number, info);
+    errno = error;
+    return;
+  }
   plugin_guard_place place = {0};
   if (plugin_guard_mine != NULL) place = plugin_guard_mine->place;
   bool is_known = registers(context, &code, &stack);
@@ -320,6 +329,7 @@ static _Atomic(plugin_guard_warn) warn_of;
 static int start_result;
 
 static void start(void) {
+  own_process = getpid();
   start_result = plugin_guard_watch_crashes();
   if (start_result == 0) start_result = plugin_guard_watch_exits();
   if (start_result == 0) start_result = plugin_guard_watch_time(warn_of);

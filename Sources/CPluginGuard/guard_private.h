@@ -10,7 +10,7 @@ plugin_guard_plugin *plugin_guard_plugins(void);
 // Finds the loaded file that contains an address.
 bool plugin_guard_find_object(const void *address, uintptr_t *begin, uintptr_t *end);
 
-// Each reports a plugin's action, and ends the process.
+// Each reports a plugin's action, and ends the process; the second does nothing in a process that a plugin forked.
 void plugin_guard_end_stuck(const plugin_guard_place *place, const char *since);
 void plugin_guard_end_exited(const plugin_guard_place *place, const char *what);
 

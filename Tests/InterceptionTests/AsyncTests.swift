@@ -198,6 +198,27 @@ import Testing
     #expect(call.end?.error?.message == "saw unavailable")
   }
 
+  @Test(arguments: [["1", "2"], []]) func responseAfterAFailedNextHasItsHeaders(_ messages: [String])
+    async throws
+  {
+    let call = call(.serverStreaming) { request, next in
+      do {
+        return try await next(request)
+      } catch {
+        let start = ResponseStart(headers: Headers([("from", "async")]))
+        return InterceptedResponse(start: start, messages: messages.map { TestMessages.make($0) })
+      }
+    }
+    call.start()
+    call.send("x")
+    call.close()
+    try await wait(call) { call.wireLines.contains("half-close") }
+    call.receiveEnd(RPCError(.unavailable, "down", origin: .server))
+    try await wait(call) { call.outcome != nil }
+    #expect(call.receivedStart?.headers == Headers([("from", "async")]))
+    #expect(texts(call) == ["headers"] + messages + ["end ok"])
+  }
+
   @Test func nextMayBeCalledAgain() async throws {
     let call = call(.unary, replayLimitBytes: 1000) { request, next in
       var request = request

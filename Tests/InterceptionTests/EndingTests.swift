@@ -402,6 +402,27 @@ import Testing
     }
   }
 
+  @Test(arguments: CallKind.allCases, [false, true])
+  func halfCloseWithoutTheOnlyMessageFailsTheCall(_ kind: CallKind, _ isBeforeStart: Bool) {
+    let journal = Journal()
+    // An interceptor that waits for the message, as `mock` does.
+    let probe = Probe("A", .requestStart, journal)
+    let call = TestCall(kind, journal, [probe])
+    let held = Holder<RequestStart, Outbound>()
+    probe.onRequestStart = { _, token in held.keep(token) }
+    if isBeforeStart { call.close() }
+    call.start()
+    if !isBeforeStart { call.close() }
+    #expect(
+      call.end?.error
+        == (kind.clientStreams
+          ? nil
+          : RPCError(
+            .invalidArgument, "the request has no message, but the method requires exactly one",
+            origin: .client)))
+    call.chain.cancel(RPCError(.canceled, "the test ends", origin: .client))
+  }
+
   @Test func verdictsAfterTheEndHaveNoEffect() {
     let journal = Journal()
     let call = TestCall(.bidiStreaming, journal, [Probe("A", .all, journal)])

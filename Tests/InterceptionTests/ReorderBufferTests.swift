@@ -46,13 +46,27 @@ import Testing
     var buffer = ReorderBuffer()
     buffer.append(.held(.requestEnd, .requestEnd), sequence: 1, sizeBytes: 10, injectedBefore: [message(1)])
     buffer.addInjected(message(2), before: 1)
-    #expect(buffer.headEndHasInjected && buffer.trailingEnd == 1)
+    #expect(buffer.headEndHasMessage && buffer.trailingEnd == 1)
     let first = outputs(of: &buffer)
     #expect(first == ["injected 1", "injected 2"])
     #expect(buffer.injectedCount(1) == 2)
     buffer.settle(1, .ready(.requestEnd))
     let second = outputs(of: &buffer)
     #expect(second == ["end"])
+  }
+
+  @Test func injectedItemsThatHaveLeftAreNotKept() {
+    var buffer = ReorderBuffer()
+    buffer.append(.held(.responseBytes, message(0)), sequence: 1, sizeBytes: 10)
+    for number in 1...100 { buffer.addInjected(message(UInt8(number)), before: 1) }
+    for number in 1...60 {
+      guard case .injected(let item)? = buffer.takeOutput() else { break }
+      #expect(text(item) == "\(number)")
+    }
+    #expect(buffer.injectedCount(1) == 100)
+    var isWhole = true
+    let kept = buffer.released(before: nil, isWhole: &isWhole).map(text)
+    #expect(kept == (61...100).map { "\($0)" })
   }
 
   @Test func queuedValueIsDeliveredAtTheHead() {

@@ -249,10 +249,21 @@ import Testing
     #expect(log.warnings.isEmpty)
   }
 
+  @Test(arguments: [(StatusCode.canceled, "proceed"), (.deadlineExceeded, "fail")])
+  func resultOfUseAfterEndOfCallIsNotMisuse(_ code: StatusCode, _ use: String) throws {
+    let plugin = try load(try Fixtures.path("ended"))
+    let call = try PluginCallTest([plugin])
+    call.start()
+    call.chain.cancel(RPCError(code, "over", origin: .client))
+    #expect(call.outcome != nil)
+    #expect(log.lines == ["\(use): -4"])
+  }
+
   @Test func pluginRespondsToDeclinesAndRefusesCalls() throws {
     let plugin = try load(try Fixtures.path("mock"))
     let call = try PluginCallTest([plugin], .serverStreaming)
     call.start()
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
     call.chain.closeRequest()
     #expect(call.receivedStart?.headers.first("x-mock") == "1")
     #expect(call.receivedTexts == ["one", "two"])

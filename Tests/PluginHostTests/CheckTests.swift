@@ -31,6 +31,10 @@ import Testing
     #expect(log.warnings.isEmpty)
   }
 
+  @Test func useOfTokenAfterCancellationPasses() throws {
+    #expect(try check("ended").last == .passed("unloaded"))
+  }
+
   @Test func runsTestOfPlugin() throws {
     #expect(try check("self_test").contains(.passed("its own test")))
     let settings = [InterceptorSpec.Setting(key: "pass", value: "no")]
@@ -147,7 +151,7 @@ import Testing
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardOutputContent]
     ) { [first = first as String, second = second as String] in
-      for how in ["abort", "exit", "segv"] {
+      for how in ["abort", "exit", "segv", "close", "close and hang"] {
         setenv("CRASH_AT", "constructor", 1)
         setenv("CRASH_HOW", how, 1)
         for entry in LogCollector().loader([first, "/nonexistent", second]).catalog() {
@@ -160,7 +164,9 @@ import Testing
     }
     let lines = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self).split(separator: "\n")
       .filter { $0.hasPrefix("= ") }.map { String($0.dropFirst(2)) }
-    let expected = ["crashed (SIGABRT)", "ended the process", "crashed (SIGSEGV)"].flatMap { end in
+    let closed = "closed file descriptors of rpcurl, or was killed,"
+    let ends = ["crashed (SIGABRT)", "ended the process", "crashed (SIGSEGV)", closed, closed]
+    let expected = ends.flatMap { end in
       [
         "b fussy", "plugin \(first)/c.so: not a shared object: not an ELF file", "a fussy",
         "plugin \(second)/crash.so: it \(end) while it was loaded", "plugin \(second)/d.so: not a file",

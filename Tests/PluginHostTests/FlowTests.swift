@@ -192,6 +192,7 @@ import Testing
     network.streams.first?.receive(.end(ResponseEnd()))
     call.work()
     #expect(log.lines.filter { $0.hasPrefix("ended") }.count == 1)
+    #expect(network.streams.first?.requested == ["first", "cancel"])
   }
 
   @Test func streamsNeedANetwork() throws {
@@ -229,6 +230,7 @@ import Testing
     call.start()
     call.work()
     #expect(call.receivedStart?.headers == Headers([("x-slow", "1")]) && call.receivedTexts == [])
+    call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
     call.chain.closeRequest()
     call.clock.advance(by: .seconds(1))
     call.work()
@@ -237,7 +239,8 @@ import Testing
     #expect(call.end == ResponseEnd() && call.sentStart == nil)
     #expect(
       log.lines == [
-        "start: 0", "direction: -1", "after: 0", "start late: -5", "inject: 0", "when_wanted: 0", "inject: 0",
+        "start: 0", "plugin misbehaving: start_response a second time", "start again: -2", "direction: -1",
+        "after: 0", "start late: -5", "inject: 0", "when_wanted: 0", "inject: 0",
         "respond: 0",
       ])
   }
@@ -330,12 +333,18 @@ import Testing
       ])
   }
 
-  @Test(arguments: ["Decline", "Refuse"])
-  func declinedCallRunsNoPostedFunction(_ method: String) throws {
-    let call = try reentrant(method)
+  @Test(arguments: [("Decline", nil), ("Refuse", "refused")])
+  func declinedCallRunsNoPostedFunctionAndNoOwnCall(_ method: String, _ reason: String?) throws {
+    let network = Network()
+    let call = try reentrant(method, network: network)
     call.start()
     call.work()
-    #expect(log.lines == ["post: 0"])
+    #expect(
+      log.lines == [
+        "post: 0", "call: 0", "done", "call in done: -4", "after in done: -4", "post in done: -4",
+      ])
+    #expect(network.made.isEmpty)
+    #expect(call.end?.error?.message == reason)
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 

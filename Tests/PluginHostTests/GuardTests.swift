@@ -53,6 +53,21 @@ import Testing
     #expect(words.hasPrefix("rpcurl: plugin crash: ended the process in a thread of its own\nhint: "))
   }
 
+  @Test(arguments: [("quick_exit", 3), ("abort", -SIGABRT)])
+  func childProcessOfPluginEndsByItself(_ how: String, _ status: Int32) async throws {
+    let path = try Fixtures.path("crash")
+    await #expect(processExitsWith: .exitCode(0)) {
+      [path = path as String, how = how as String, status = status as Int32] in
+      setenv("CRASH_AT", "request_bytes", 1)
+      setenv("CRASH_HOW", how, 1)
+      setenv("CRASH_IN", "child", 1)
+      let log = LogCollector()
+      let plugin = try log.loader().load(InterceptorSpec(name: path))
+      try PluginCallTest([plugin]).run()
+      exit(log.lines == ["child: \(status)"] ? 0 : 1)
+    }
+  }
+
   @Test func endsProcessIfCallbackExceedsDeadline() async throws {
     let path = try Fixtures.path("crash")
     let result = await #expect(

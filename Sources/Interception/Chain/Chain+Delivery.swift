@@ -42,7 +42,7 @@ extension Chain {
     deliverEarly(node, pipeline)
     // A forwarded value may end the call, which empties this buffer.
     while !hasCommands, let sequence = node.buffer.headSequence {
-      if node.buffer.headEndHasInjected, node.passage == .awaitingStart, node.kind == .response {
+      if node.buffer.headEndHasMessage, node.passage == .awaitingStart, node.kind == .response {
         // The response had no headers, and messages injected before its end must follow some.
         let start = Item.responseStart(ResponseStart())
         recordArrival(start, at: node)
@@ -65,6 +65,8 @@ extension Chain {
         pipeline.waitingBytes -= sizeBytes
       case .injected(let item):
         recordEarlyDelivery(item, at: node)
+        recordArrival(item, at: node)
+        recordDeparture(item, node)
         advance(item, on: pipeline, from: node.index + 1)
       case .delivery(let item):
         deliverLate(item, node, pipeline)

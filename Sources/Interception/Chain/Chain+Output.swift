@@ -64,6 +64,13 @@ extension Chain {
     end(.breakdown(below: nil, error, flushing: nil))
   }
 
+  /// Fails a call that the caller half-closes without its only message. Interceptors may wait for that message.
+  func failWithoutMessage() {
+    let error = RPCError(
+      .invalidArgument, "the request has no message, but the method requires exactly one", origin: .client)
+    end(.breakdown(below: nil, error, flushing: nil))
+  }
+
   // MARK: - To the caller
 
   private func giveCaller(_ start: ResponseStart) {

@@ -106,6 +106,9 @@ extension Chain {
       // A message that follows a held start needs the layout of the pipeline, and so every interceptor.
       makeTheRest()
       guard pendingEndings == 0 else { return inputs.prepend(item) }
+      if case .requestEnd = item, !facts.kind.clientStreams, progress.givenCount == 0 {
+        return failWithoutMessage()
+      }
       advance(item, on: outbound, from: 0)
     case .responseStart, .responseMessage, .responseEnd, .metrics:
       guard case .open(let target) = progress.downstream else { return }

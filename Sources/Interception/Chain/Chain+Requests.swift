@@ -42,8 +42,17 @@ extension Chain {
   ///
   /// - Parameter isGivenStart: Whether the interceptor called this from the callback that delivers the request's start.
   func startResponse(_ start: ResponseStart, by handle: InterceptorHandle, isGivenStart: Bool) {
+    guard let slot = slot(in: handle), !progress.hasEnded, slot.responseNode.passage != .closed else {
+      return
+    }
+    let node = slot.responseNode
+    if node.passage == .awaitingStart, let (end, stage) = node.buffer.headHold, stage == .responseEnd {
+      guard node.buffer.injectedCount(end) == 0 else { return }
+      node.buffer.addInjected(.responseStart(start), before: end)
+      return markDirty(node, inbound)
+    }
     // An interceptor that has ended the call meanwhile does not hold its start any more.
-    guard let slot = slot(in: handle), !progress.hasEnded, slot.responseNode.passage != .closed,
+    guard
       isGivenStart
         ? slot.requestNode.passage == .awaitingStart
         : slot.requestNode.buffer.headHold?.stage == .requestStart

@@ -144,10 +144,11 @@ package final class Chain: ResponseReceiver {
   ///   - message: The message; bytes are in the call's codec.
   ///   - sizeBytes: For a typed message, the size of its source in bytes, counted while the message waits.
   package func send(_ message: Payload, sizeBytes: Int = 0) {
+    progress.givenCount += 1
     accept(afterStart: .requestMessage(MessageForms(message, sizeBytes: sizeBytes)))
   }
 
-  /// Half-closes: no more messages follow.
+  /// Half-closes: no more messages follow. A call that requires exactly one message fails if none was sent.
   package func closeRequest() {
     accept(afterStart: .requestEnd)
   }

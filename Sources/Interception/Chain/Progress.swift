@@ -11,6 +11,8 @@ struct Progress {
   var endFrontier = 0
   /// How far the response's start has come.
   var responseFrontier = ResponseFrontier.interceptor(0)
+  /// How many messages the caller has sent.
+  var givenCount = 0
   /// How many messages were sent to the transport.
   var sentCount = 0
   var downstream = Downstream.unstarted

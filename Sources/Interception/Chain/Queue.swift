@@ -1,12 +1,24 @@
 /// A first-in, first-out queue.
-struct Queue<Element> {
+package struct Queue<Element> {
   private var elements: [Element?] = []
   private var head = 0
 
-  var isEmpty: Bool { head == elements.count }
-  var count: Int { elements.count - head }
+  /// Makes a queue of elements in their order.
+  package init(_ elements: [Element] = []) {
+    for element in elements { append(element) }
+  }
 
-  mutating func append(_ element: Element) {
+  /// Whether there is no element.
+  package var isEmpty: Bool { head == elements.count }
+  /// The number of elements.
+  var count: Int { elements.count - head }
+  /// The first element; nil if there is none.
+  package var first: Element? { isEmpty ? nil : elements[head] }
+  /// The elements in order.
+  var all: [Element] { elements[head...].compactMap(\.self) }
+
+  /// Adds an element after the others.
+  package mutating func append(_ element: Element) {
     elements.append(element)
   }
 
@@ -20,7 +32,8 @@ struct Queue<Element> {
     }
   }
 
-  mutating func popFirst() -> Element? {
+  /// Removes the first element; returns nil if there is none.
+  package mutating func popFirst() -> Element? {
     guard head < elements.count else { return nil }
     let element = elements[head]
     elements[head] = nil
@@ -35,7 +48,8 @@ struct Queue<Element> {
     return element
   }
 
-  mutating func removeAll() {
+  /// Removes all elements.
+  package mutating func removeAll() {
     elements.removeAll()
     head = 0
   }

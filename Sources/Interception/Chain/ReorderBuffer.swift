@@ -28,7 +28,7 @@ struct ReorderBuffer {
     let sequence: Int
     var sizeBytes: Int
     /// What the interceptor has injected before this value, and has not left yet.
-    var injectedBefore: [Item] = []
+    var injectedBefore = Queue<Item>()
     /// How many injected items have left already.
     var sentInjectedCount = 0
     /// Whether the interceptor made the value.
@@ -70,8 +70,8 @@ struct ReorderBuffer {
   ) {
     entries.append(
       Entry(
-        state: state, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: injectedBefore, isOwn: isOwn,
-        isLate: isLate))
+        state: state, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: Queue(injectedBefore),
+        isOwn: isOwn, isLate: isLate))
   }
 
   /// What is kept when the interceptor ends the call: what it made, and what it forwarded before the first value that
@@ -83,7 +83,7 @@ struct ReorderBuffer {
   func released(before last: Int?, isWhole: inout Bool) -> [Item] {
     var released: [Item] = []
     for entry in entries[head...] {
-      released += entry.injectedBefore
+      released += entry.injectedBefore.all
       if entry.sequence == last || entry.isLate { isWhole = false }
       switch entry.state {
       case .ready(let item), .deliveredEarly(let item):
@@ -155,9 +155,10 @@ struct ReorderBuffer {
     return (entries[head].sequence, stage)
   }
 
-  /// Whether the value at the head is the end of its direction, and an item was injected before it.
-  var headEndHasInjected: Bool {
-    !isEmpty && !entries[head].injectedBefore.isEmpty && entries[head].state.isEnd
+  /// Whether the value at the head is the end of the response, and a message injected before it is next to leave.
+  var headEndHasMessage: Bool {
+    guard !isEmpty, case .responseMessage? = entries[head].injectedBefore.first else { return false }
+    return entries[head].state.isEnd
   }
 
   /// The first value after the head that has passed its own stage here and was not delivered early; nil if the
@@ -180,7 +181,7 @@ struct ReorderBuffer {
 
   /// Puts items at the head, in the place of the value that left it last.
   mutating func putFirst(_ items: [Item], sequence: Int, sizeBytes: Int) {
-    let entry = Entry(state: .dropped, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: items)
+    let entry = Entry(state: .dropped, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: Queue(items))
     if head > 0 {
       head -= 1
       entries[head] = entry
@@ -192,9 +193,9 @@ struct ReorderBuffer {
   /// Removes what can leave the head now.
   mutating func takeOutput() -> Output? {
     guard !isEmpty else { return nil }
-    if !entries[head].injectedBefore.isEmpty {
+    if let item = entries[head].injectedBefore.popFirst() {
       entries[head].sentInjectedCount += 1
-      return .injected(entries[head].injectedBefore.removeFirst())
+      return .injected(item)
     }
     let sizeBytes = entries[head].sizeBytes
     switch entries[head].state {

@@ -59,6 +59,9 @@ public struct CallHandle: Sendable {
   /// the caller with `inject(response:)`, and ends the call with `respond` on the token of `requestStart`, whose
   /// headers are not sent again.
   ///
+  /// An interceptor that holds `responseEnd` of a response without a start calls it to respond in place of this one: the
+  /// start and the messages of `inject(response:)` come before the end.
+  ///
   /// To be called once. The interceptor still receives the request.
   public func start(response start: ResponseStart) {
     let identity = identity

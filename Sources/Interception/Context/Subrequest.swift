@@ -150,7 +150,8 @@ package protocol SubrequestTransport: AnyObject {
     _ call: Subrequest, _ kind: CallKind, for facts: CallFacts, excluding excluded: Set<RegistrationID>,
     receive: @escaping (SubrequestEvent) -> Void
   ) -> (any SubrequestStream)?
-  /// Makes a plain HTTP request, with the connection options (proxy, certificates) of the client.
+  /// Makes a plain HTTP request, with the proxy and the authorities of the call. A server other than the call's is
+  /// always verified, and receives no client certificate.
   ///
   /// - Parameters:
   ///   - fetch: The request.

@@ -14,6 +14,8 @@ final class HeldValue: @unchecked Sendable {
   // The following members require the lock.
   private var value: CallEvent<Payload>
   private var token: StageToken?
+  /// Whether the call had ended when the token was last checked.
+  private var wasVoid: Bool
   private var arena: Arena?
 
   init(
@@ -24,6 +26,7 @@ final class HeldValue: @unchecked Sendable {
     self.call = call
     self.value = value
     self.token = consume token
+    wasVoid = false
   }
 
   /// A message that is only read: its token cannot be used.
@@ -33,15 +36,16 @@ final class HeldValue: @unchecked Sendable {
     self.call = call
     value = .responseMessage(.typed(message))
     token = nil
+    wasVoid = true
   }
 
-  /// Whether the call has ended in the meantime.
+  /// Whether the call has ended in the meantime; once the token is used, whether it had ended before.
   var isVoid: Bool {
     lock.holding {
-      guard let token = token.take() else { return true }
-      let isVoid = token.isVoid
+      guard let token = token.take() else { return wasVoid }
+      wasVoid = token.isVoid
       self.token = consume token
-      return isVoid
+      return wasVoid
     }
   }
 

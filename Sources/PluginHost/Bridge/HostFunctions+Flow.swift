@@ -56,7 +56,12 @@ extension HostFunctions {
       let held = try held(instance, token, "start_response")
       guard held.stage == .requestStart else { throw wrongStage(held.stage) }
       let call = try live(instance.calls.find(held.call), instance, "call", "start_response")
-      call.handle.start(response: ResponseStart(headers: try headers(fields, count)))
+      let start = ResponseStart(headers: try headers(fields, count))
+      guard !call.startResponse() else {
+        instance.reportMisbehaviour("start_response a second time")
+        throw ABIFailure(RPCURL_EUSED, "the response was already started")
+      }
+      call.handle.start(response: start)
     }
   }
 

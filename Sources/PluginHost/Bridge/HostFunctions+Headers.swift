@@ -138,7 +138,7 @@ extension HostFunctions {
           http_status: Int32(clamping: start.httpStatus),
           reserved: 0, http_version: arena.text(start.httpVersion), peer: arena.text(start.peer),
           tls_version: arena.text(start.tlsVersion))
-        try fill(response, plain) { Int($0.struct_size) }
+        try fill(response, plain)
       }
     }
   }
@@ -149,7 +149,7 @@ extension HostFunctions {
     call(host) { instance throws(ABIFailure) in
       try value(instance, token) { value, _ throws(ABIFailure) in
         guard case .metrics(let found) = value else { throw wrongStage() }
-        try fill(metrics, rpcurl_metrics(found)) { Int($0.struct_size) }
+        try fill(metrics, rpcurl_metrics(found))
       }
     }
   }

@@ -14,7 +14,7 @@ extension HostFunctions {
         let plain = rpcurl_start(
           struct_size: MemoryLayout<rpcurl_start>.size, target: arena.text(found.target),
           timeout_ns: left?.nanoseconds ?? -1)
-        try fill(start, plain) { Int($0.struct_size) }
+        try fill(start, plain)
       }
     }
   }
@@ -35,13 +35,12 @@ extension HostFunctions {
 
   /// Parses a target, and removes a trailing slash.
   static func checkedTarget(_ text: rpcurl_text) throws(ABIFailure) -> String {
-    var target = try text.string()[...]
-    while target.hasSuffix("/") { target.removeLast() }
-    let rest = ["https://", "http://"].first { target.hasPrefix($0) }.map { target.dropFirst($0.count) }
-    guard let rest, let first = rest.first, first != "/", first != ":",
-      rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
-    else { throw invalid("\"\(target)\" is not of the form http[s]://host[:port][/prefix]") }
-    return String(target)
+    let target = try text.string()
+    do throws(RPCError) {
+      return try TargetSyntax.checked(target)
+    } catch {
+      throw invalid(error.message)
+    }
   }
 
   private static func withStart(

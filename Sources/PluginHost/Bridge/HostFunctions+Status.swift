@@ -10,7 +10,7 @@ extension HostFunctions {
     call(host) { instance throws(ABIFailure) in
       try value(instance, token) { value, arena throws(ABIFailure) in
         guard case .responseEnd(let end) = value else { throw wrongStage() }
-        try fill(status, rpcurl_status(end, arena)) { Int($0.struct_size) }
+        try fill(status, rpcurl_status(end, arena))
       }
     }
   }

@@ -10,7 +10,7 @@ extension HostFunctions {
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       let found = try live(instance.calls.find(call.id), instance, "call", "call_facts")
-      try fill(facts, found.plain()) { Int($0.struct_size) }
+      try fill(facts, found.plain())
     }
   }
 

@@ -161,21 +161,17 @@ enum HostFunctions {
 
   static func invalid(_ what: String) -> ABIFailure { ABIFailure(RPCURL_EINVAL, what) }
 
-  /// Copies a structure to the plugin, up to the size that it reserved.
+  /// Copies a structure to the plugin, up to the size that it reserved; members that this host lacks are set to zero.
   static func fill<Structure>(
-    _ target: UnsafeMutablePointer<Structure>?, _ structure: Structure, size: (Structure) -> Int
+    _ target: UnsafeMutablePointer<Structure>?, _ structure: Structure
   ) throws(ABIFailure) {
-    guard let target else { throw invalid("the structure is null") }
-    let room = size(target.pointee)
-    guard room >= MemoryLayout<Int>.size else { throw invalid("struct_size is not set") }
-    var structure = structure
-    let offset = MemoryLayout<Int>.size
-    withUnsafeBytes(of: &structure) { source in
-      let bytes = min(room, source.count)
-      // Keeps the plugin's struct_size.
-      let rest = UnsafeRawBufferPointer(rebasing: source[offset..<max(offset, bytes)])
-      UnsafeMutableRawPointer(target).advanced(by: offset)
-        .copyMemory(from: rest.baseAddress ?? UnsafeRawPointer(target), byteCount: rest.count)
+    guard let target = UnsafeMutableRawPointer(target) else { throw invalid("the structure is null") }
+    // Each of them starts with its size, which is kept.
+    let (offset, room) = (MemoryLayout<Int>.size, target.load(as: Int.self))
+    guard (offset...1 << 16).contains(room) else { throw invalid("struct_size is \(room)") }
+    let bytes = UnsafeMutableRawBufferPointer(start: target, count: room)
+    withUnsafeBytes(of: structure) { source in
+      for index in offset..<room { bytes[index] = index < source.count ? source[index] : 0 }
     }
   }
 

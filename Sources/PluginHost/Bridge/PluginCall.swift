@@ -42,6 +42,7 @@ final class PluginCall: @unchecked Sendable {
   var hasEnded: Bool { ended.load(ordering: .relaxed) }
   private let ended = Atomic(false)
   private let injected = Atomic(0)
+  private let hasStartedResponse = Atomic(false)
 
   init(_ facts: CallFacts, _ context: CallContext) {
     self.facts = facts
@@ -94,6 +95,9 @@ final class PluginCall: @unchecked Sendable {
     }
   }
 
+  /// Records that the plugin starts the response; returns whether it has done so before. `[any thread]`
+  func startResponse() -> Bool { hasStartedResponse.exchange(true, ordering: .relaxed) }
+
   /// Whether this is the call's thread.
   var isOnItsThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
@@ -127,16 +131,28 @@ final class PluginCall: @unchecked Sendable {
   /// Makes a call; `done` is called once, at the latest when this call ends.
   func make(_ call: Subrequest, _ done: @escaping (SubrequestResponse) -> Void) {
     let number = begin { done(SubrequestResponse(end: ResponseEnd(error: $0))) }
-    context.value.call(call) { [weak self] answer in
-      if self?.pending.removeValue(forKey: number) != nil { done(answer) }
+    whilePending(number) { context in
+      context.call(call) { [weak self] answer in
+        if self?.pending.removeValue(forKey: number) != nil { done(answer) }
+      }
     }
   }
 
   /// Makes an HTTP request; `done` is called once, at the latest when this call ends.
   func make(_ fetch: HTTPFetch, _ done: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
     let number = begin { done(.failure($0)) }
-    context.value.fetch(fetch) { [weak self] result in
-      if self?.pending.removeValue(forKey: number) != nil { done(result) }
+    whilePending(number) { context in
+      context.fetch(fetch) { [weak self] result in
+        if self?.pending.removeValue(forKey: number) != nil { done(result) }
+      }
+    }
+  }
+
+  /// Runs `body` after what the plugin has requested so far, unless the request has ended: the plugin may decline this
+  /// call.
+  private func whilePending(_ number: Int, _ body: @escaping (CallContext) -> Void) {
+    context.value.post { [weak self] in
+      if let self, pending[number] != nil { body(context.value) }
     }
   }
 
@@ -171,11 +187,12 @@ final class PluginCall: @unchecked Sendable {
     return lastRequest
   }
 
-  /// Ends the call: cancels timers, and ends pending requests of the plugin with an error.
+  /// Ends the call: cancels timers and streams, and ends pending requests of the plugin with an error.
   func end() {
     ended.store(true, ordering: .relaxed)
     timers = [:]
     let error = RPCError(.canceled, "the call that needed it has ended", origin: .client)
+    for stream in streams.values { stream.stream.cancel(error.message) }
     streams = [:]
     let ends = pending.sorted(by: { $0.key < $1.key })
     pending = [:]

@@ -23,10 +23,12 @@ struct PluginFactory: InterceptorFactory {
         functions.open?(instance.host, instance.state, rpcurl_call(id: number), &state)
       } ?? RPCURL_OK
     guard result == RPCURL_OK else {
+      // Before `end`, which runs functions of the plugin.
+      let reason = result == RPCURL_DECLINE ? nil : instance.reason(result, "open")
       call.end()
       _ = instance.calls.remove(number)
-      if result == RPCURL_DECLINE { return nil }
-      throw RPCError(.internal, instance.reason(result, "open"), origin: .interceptor(context.name))
+      guard let reason else { return nil }
+      throw RPCError(.internal, reason, origin: .interceptor(context.name))
     }
     instance.misusePolicy?.add(number, context.handle)
     let interceptor = PluginInterceptor(instance, call, number, state)
@@ -150,8 +152,10 @@ final class PluginInterceptor: StagedInterceptor {
     if result == RPCURL_OK {
       if !isUsed { held.proceed() }
     } else if isUsed {
-      // `return host->retry(...)`, which has forwarded the value.
-      if (RPCURL_EDEADLINE...RPCURL_ESTARTED).contains(result) { return }
+      // `return host->retry(...)`, which has forwarded the value, or any use after the end of the call.
+      if (RPCURL_EDEADLINE...RPCURL_ESTARTED).contains(result) || result == RPCURL_EENDED || held.isVoid {
+        return
+      }
       instance.reportMisbehaviour("\(held.stage) used the token and returned \(result)")
     } else {
       held.fail(failure(instance.reason(result, held.stage.description)))

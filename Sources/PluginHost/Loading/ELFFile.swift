@@ -36,7 +36,9 @@ struct ELFFile {
     guard type == Self.sharedObject else {
       throw .notSharedObject(path: path, reason: "an ELF file of another kind (link it with -shared)")
     }
-    let segments = Self.segments(file, header)
+    guard let segments = Self.segments(file, header) else {
+      throw .notSharedObject(path: path, reason: Self.truncated)
+    }
     // Accessing data beyond the end of a mapped file raises SIGBUS, even in the dynamic loader.
     let sizeBytes = UInt64(clamping: FileFacts(descriptor: file.descriptor)?.sizeBytes ?? 0)
     for segment in segments where segment.type == Self.loadSegment {
@@ -111,16 +113,19 @@ struct ELFFile {
     let sizeBytes: UInt64
   }
 
-  private static func segments(_ file: borrowing FileReader, _ header: Fields) -> [Segment] {
+  /// Reads the program headers; `nil` if the file ends within them.
+  private static func segments(_ file: borrowing FileReader, _ header: Fields) -> [Segment]? {
     guard let offset = header.u64(32), header.u16(54) == UInt16(segmentBytes), let count = header.u16(56)
     else { return [] }
     let table = Fields(file.read(at: offset, count: Int(count) * segmentBytes))
-    return stride(from: 0, to: Int(count) * segmentBytes, by: segmentBytes).compactMap { segment in
+    var segments: [Segment] = []
+    for segment in stride(from: 0, to: Int(count) * segmentBytes, by: segmentBytes) {
       guard let type = table.u32(segment), let offset = table.u64(segment + 8),
         let sizeBytes = table.u64(segment + 32)
       else { return nil }
-      return Segment(type: type, offset: offset, sizeBytes: sizeBytes)
+      segments.append(Segment(type: type, offset: offset, sizeBytes: sizeBytes))
     }
+    return segments
   }
 
   private static func findVersion(_ file: borrowing FileReader, _ segments: [Segment]) -> ABIVersion? {

@@ -8,6 +8,8 @@ struct PluginInquiry {
   /// The time limit for the plugin.
   private static let limitMilliseconds: Int32 = 5_000
   private static let mostBytes = 1 << 20
+  /// The child's exit status if it could not report.
+  private static let unreported: Int32 = 114
 
   private let path: String
 
@@ -28,7 +30,8 @@ struct PluginInquiry {
     close(ends[1])
     defer { close(ends[0]) }
     let (bytes, isInTime) = inquiry.read(ends[0])
-    if !isInTime { kill(child, SIGKILL) }
+    // It may run on after its end of the pipe was closed. The status of a process that has ended does not change.
+    kill(child, SIGKILL)
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
     guard isInTime else {
@@ -63,7 +66,7 @@ struct PluginInquiry {
       guard count > 0 || errno == EINTR else { break }
       rest = rest.dropFirst(max(0, count))
     }
-    _exit(0)
+    _exit(rest.isEmpty ? 0 : Self.unreported)
   }
 
   // MARK: - In the parent
@@ -100,11 +103,17 @@ struct PluginInquiry {
       throw .otherVersion(path: path, plugin: fields[1], host: PluginLoader.abiVersion)
     case ("wouldNotSeeAll", 1): throw .wouldNotSeeAll(path: path)
     case ("malformed", 2): throw .malformed(path: path, reason: fields[1])
-    default:
-      let signal = status & 0x7f
-      let end = signal == 0 ? "ended the process" : "crashed (\(Self.name(of: signal)))"
-      throw .malformed(path: path, reason: "it \(end) while it was loaded")
+    default: throw .malformed(path: path, reason: "it \(Self.end(status)) while it was loaded")
     }
+  }
+
+  /// How a child that has not reported has ended.
+  private static func end(_ status: Int32) -> String {
+    let signal = status & 0x7f
+    if signal == SIGKILL || status == unreported << 8 {
+      return "closed file descriptors of rpcurl, or was killed,"
+    }
+    return signal == 0 ? "ended the process" : "crashed (\(name(of: signal)))"
   }
 
   private static func name(of signal: Int32) -> String {

@@ -1,8 +1,10 @@
-/* Crashes at the place in the variable CRASH_AT, in the way in CRASH_HOW. Blocks at that in BLOCK_AT, until the file in
- * BLOCK_UNTIL exists, or for 250 ms. */
+/* Crashes at the place in the variable CRASH_AT, in the way in CRASH_HOW; with CRASH_IN=child in a child process, whose
+ * exit status or negative signal it logs. Blocks at that in BLOCK_AT, until the file in BLOCK_UNTIL exists, or for
+ * 250 ms. */
 #include "minimal.h"
 #include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int is(const char *name, const char *value) {
@@ -19,10 +21,24 @@ __attribute__((noinline)) static int overflow(volatile char *above) {
 
 __attribute__((noinline)) static void crash(void) {
   volatile int zero = 0;
+  if (is("CRASH_IN", "child")) {
+    int status = 0;
+    pid_t child = fork();
+    if (child != 0) {
+      waitpid(child, &status, 0);
+      log_result("child", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+      return;
+    }
+  }
   if (is("CRASH_HOW", "abort")) abort();
   if (is("CRASH_HOW", "exit")) exit(0);
   if (is("CRASH_HOW", "quick_exit")) quick_exit(3);
   if (is("CRASH_HOW", "pthread_exit")) pthread_exit(NULL);
+  if (is("CRASH_HOW", "close") || is("CRASH_HOW", "close and hang")) {
+    for (int descriptor = 3; descriptor < 1024; descriptor++) close(descriptor);
+    if (is("CRASH_HOW", "close")) return;
+    for (;;) pause();
+  }
   if (is("CRASH_HOW", "hang")) for (;;) pause();
   if (is("CRASH_HOW", "free")) {
     host->proceed(host, (rpcurl_token){0});

@@ -59,6 +59,11 @@ static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call c
   CHECK(host->set_target(host, token, T("server:80")) == RPCURL_EINVAL);
   CHECK(host->set_target(host, token, T("https://")) == RPCURL_EINVAL);
   CHECK(host->set_target(host, token, T("https://a b")) == RPCURL_EINVAL);
+  CHECK(host->set_target(host, token, T("http://host:notaport")) == RPCURL_EINVAL);
+  CHECK(host->set_target(host, token, T("http://[::1")) == RPCURL_EINVAL);
+  CHECK(host->set_target(host, token, T("http://u:secret@host")) == RPCURL_EINVAL);
+  CHECK(IS(host->last_error(host), "\"http://\xe2\x80\xa6@host\" is not of the form http[s]://host[:port][/prefix]: "
+                                   "credentials are not allowed in it"));
   CHECK(host->set_target(host, token, T("https://other:8443/prefix/")) == RPCURL_OK);
   CHECK(host->set_timeout(host, token, INT64_C(60000000000)) == RPCURL_OK);
   CHECK(host->get_start(host, token, &start) == RPCURL_OK && IS(start.target, "https://other:8443/prefix"));

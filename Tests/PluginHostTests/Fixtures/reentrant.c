@@ -34,9 +34,9 @@ static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call
   current = call;
   if (is(call, "Contend")) return RPCURL_OK;
   log_result("post", host->post(host, call, posted, NULL));
-  if (is(call, "Decline")) return RPCURL_DECLINE;
-  if (is(call, "Refuse")) return RPCURL_EFAILED;
   log_result("call", host->call(host, call, &own, done, "done"));
+  if (is(call, "Decline")) return RPCURL_DECLINE;
+  if (is(call, "Refuse")) return rpcurl_fail(host, "refused");
   return RPCURL_OK;
 }
 

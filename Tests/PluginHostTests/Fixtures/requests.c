@@ -94,6 +94,7 @@ static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call c
   if (rpcurl_text_equal(facts.method, T("test.Echo/Fetch"))) fetch(host);
   if (rpcurl_text_equal(facts.method, T("test.Echo/Slow"))) {
     log_result(host, "start", host->start_response(host, token, &header, 1));
+    log_result(host, "start again", host->start_response(host, token, &header, 1));
     log_result(host, "direction", host->when_wanted(host, call, 2, give, NULL));
     log_result(host, "after", host->after(host, call, 1000000000, give, "again", NULL));
   }

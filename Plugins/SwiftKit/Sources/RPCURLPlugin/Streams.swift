@@ -98,7 +98,7 @@ public struct SubrequestStream: Sendable {
 }
 
 extension Call {
-  /// Makes a plain HTTP request, with the connection options of the call. `[loop]`
+  /// Makes a plain HTTP request, with the proxy and the authorities of the call. `[loop]`
   ///
   /// `done` runs exactly once, on the loop's thread, at the latest when the call ends.
   public func fetch(_ fetch: HTTPFetch, _ done: @escaping (HTTPFetchResponse) -> Void) throws(HostError) {
@@ -180,7 +180,7 @@ extension Call {
 
 extension RequestStart {
   /// Starts a response in place of a server: keep the token, send messages with ``Call/inject(response:)``, and end the
-  /// call with ``Token/respond(_:)``, whose headers are not sent again. `[any thread]`
+  /// call with ``Token/respond(_:)``, whose headers are not sent again. Once. `[any thread]`
   public func startResponse(headers: [Headers.Field] = []) throws(HostError) {
     let (host, lender) = (token.host, Lender())
     let result = host.pointer.pointee.start_response(

@@ -74,7 +74,8 @@
  *        minor version. Members never move, and never change their type or meaning. No structure contains another
  *        one that grows: it contains a pointer.
  *     4. Both sides read only the first struct_size bytes of a structure; further members count as 0. The plugin sets
- *        the struct_size of a structure that the host fills, and the host writes no more than that.
+ *        the struct_size of a structure that the host fills; the host writes no more than that, and 0 to members that
+ *        it does not have.
  *     5. The elements of an array of structures that grow are struct_size bytes apart, as the first one states, in
  *        both directions. An initialized array of a plugin is so; RPCURL_AT(array, index) is an element of any.
  *     6. Functions are appended to rpcurl_host. A plugin checks RPCURL_HOST_HAS before it uses an added function, or
@@ -129,7 +130,7 @@ extern "C" {
 /* Unknown token or call of this plugin. The host logs that the plugin misbehaves. */
 #define RPCURL_EUNKNOWN (-3)
 /* The call has ended in the meantime, or was canceled; the function has no effect. This is not an error of the
- * plugin. */
+ * plugin, and a callback may return it. */
 #define RPCURL_EENDED (-4)
 /* The function is not available at the token's stage, such as headers at a message's stage. */
 #define RPCURL_ESTAGE (-5)
@@ -648,7 +649,8 @@ struct rpcurl_host {
   /* [loop; before close] Cancels a timer. RPCURL_ENOENT if it has fired, or was canceled. */
   int32_t (*cancel_timer)(const rpcurl_host *host, rpcurl_call call, rpcurl_timer timer);
   /* [any; before close] Calls a function once on the loop's thread, soon; functions posted by one thread run in
-   * order. A function that is pending at close is dropped. */
+   * order. A function that is pending at close is dropped. A function that posts itself again delays the other work of
+   * its call: to poll, use `after`. */
   int32_t (*post)(const rpcurl_host *host, rpcurl_call call, rpcurl_function function, void *argument);
 
   /* -- Calls of the plugin -- */
@@ -676,8 +678,8 @@ struct rpcurl_host {
   /* [loop; before close] Ends the stream with the status `canceled`, which `ended` receives soon. RPCURL_ENOENT if it
    * has ended. */
   int32_t (*stream_cancel)(const rpcurl_host *host, rpcurl_call call, rpcurl_stream stream);
-  /* [loop; before close] Makes a plain HTTP request, with the connection options of the call. `done` is called as that
-   * of `call`. */
+  /* [loop; before close] Makes a plain HTTP request, with the proxy and the authorities of the call. `done` is called
+   * as that of `call`. */
   int32_t (*fetch)(const rpcurl_host *host, rpcurl_call call, const rpcurl_fetch *fetch, rpcurl_fetched done,
                    void *argument);
 
@@ -719,7 +721,7 @@ struct rpcurl_host {
 
   /* [any; request_start] Starts a response that the plugin gives in place of a server, spread over time. The token is
    * not used: keep it, send messages with inject_response, and end the call with `respond`, whose headers are not sent
-   * again. Once. */
+   * again. Once; then RPCURL_EUSED. */
   int32_t (*start_response)(const rpcurl_host *host, rpcurl_token token, const rpcurl_field *headers,
                             size_t header_count);
   /* [loop; before close] Calls a function once on the loop's thread when more messages are wanted: of the request
