@@ -74,8 +74,11 @@ private struct ExternalProgram {
     close(descriptor)
     if let problem { throw Failure(.internalError, path, problem.why) }
     let status = try run(path, waitForEnd)
-    do {
-      return (status, String(decoding: try FileContents.read(path), as: UTF8.self))
+    do throws(FileContents.Problem) {
+      guard let text = String(validating: try FileContents.read(path), as: UTF8.self) else {
+        throw FileContents.Problem(why: "not UTF-8")
+      }
+      return (status, text)
     } catch {
       throw Failure(.input, path, error.why)
     }

@@ -18,7 +18,13 @@ extension Session {
     defer { if !hasSucceeded { try? file?.close(hasSucceeded: false) } }
     let output = file?.output ?? console.output
     let plan = try plan(method, output)
-    if values.isEmpty, !plan.method.clientStreaming { messages = [Input(json: "{}")] }
+    if messages.isEmpty, !plan.method.clientStreaming {
+      guard values.isEmpty else {
+        throw Failure(
+          .input, plan.method.name, "the data is empty", hint: "omit it to send an empty message, or use {}")
+      }
+      messages = [Input(json: "{}")]
+    }
     let (stream, payloads) = try start(plan, messages, number: nil, output)
     foreground = stream
     defer { foreground = nil }

@@ -84,6 +84,7 @@ extension Session {
       details: "${NAME} in it is replaced by a variable or an environment variable."
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { return try session.showHeaders() }
+      try session.bindings.checkName(ofHeader: arguments.rest)
       let line = try session.expand(arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
       guard line.utf8.contains(UInt8(ascii: ":")) else { throw arguments.wrongUsage }
       try session.setState { state in

@@ -68,7 +68,7 @@ package final class Session {
 
   private(set) var input: (any LineInput)?
   private var reader: SessionStatementReader
-  private var lines: [String?] = []
+  private var lines: [Result<String, Failure>?] = []
   private var interrupts: [Bool] = []
   /// Called when the schema is fetched, or cannot be.
   package var learners: [() -> Void] = []
@@ -190,11 +190,11 @@ package final class Session {
   }
 
   /// Handles a line; nil is the end of input.
-  private func handle(_ line: String?) {
+  private func handle(_ line: Result<String, Failure>?) {
     isLeaving = false
     do {
       guard let line else { return try endOfInput() }
-      transcript?.typed(prompt, line)
+      if case .success(let text) = line { transcript?.typed(prompt, text) }
       guard let statement = try read(line) else { return }
       input?.remember(statement.text)
       try execute(statement)
@@ -204,7 +204,7 @@ package final class Session {
   }
 
   /// Adds a line to the statement. An invalid statement can be recalled from the history, too.
-  private func read(_ line: String) throws -> SessionStatement? {
+  private func read(_ line: Result<String, Failure>) throws -> SessionStatement? {
     do {
       return try reader.add(line)
     } catch {

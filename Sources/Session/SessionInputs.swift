@@ -13,9 +13,11 @@ package enum SessionInputs {
     PluginExit.restore { TerminalModes.restore() }
     do throws(LineEditor.Unavailable) {
       let isStyled = session.options.output.color.isUsed(isTerminal: true, session.environment)
-      return try LineEditor(
+      let editor = try LineEditor(
         on: loop, console, assistant: SessionAssistant(session), isStyled: isStyled,
         isSecret: SessionSecrets.occur(in:))
+      if let problem = editor.historyProblem { session.notice("no history: \(problem)") }
+      return editor
     } catch {
       if case .library(let reason) = error {
         session.notice("no line editing: libedit: \(reason)")

@@ -70,9 +70,12 @@ package struct SessionStatementReader {
   }
 
   /// Adds a line. Returns a complete statement; nil if the line is empty or more lines are needed.
-  package mutating func add(_ line: String) throws(Failure) -> SessionStatement? {
+  package mutating func add(_ line: String) throws(Failure) -> SessionStatement? { try add(.success(line)) }
+
+  /// Adds a line, as above. A line that could not be read makes the whole statement invalid.
+  package mutating func add(_ line: Result<String, Failure>) throws(Failure) -> SessionStatement? {
     do {
-      return try statement(endingWith: line)
+      return try statement(endingWith: line.get())
     } catch {
       let text = text
       reset()

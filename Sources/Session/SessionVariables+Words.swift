@@ -42,6 +42,16 @@ extension SessionVariables {
     return String(String.UnicodeScalarView(out))
   }
 
+  /// Refuses a header `NAME: VALUE` in which the name would end within the value of a reference.
+  package func checkName(ofHeader line: String) throws(Failure) {
+    let colon = UInt8(ascii: ":")
+    for part in try parts(of: line) where part.text.utf8.contains(colon) {
+      if case .typed = part { return }
+      throw Failure(
+        .usage, "", "a value cannot end the name of a header", hint: "write the colon: header NAME: ${NAME}")
+    }
+  }
+
   /// Replaces the references in what adds an interceptor: `NAME[,KEY=VALUE…]`.
   ///
   /// - Throws: `Failure` also if a value would add a setting, or would name a variable of the environment to read.

@@ -10,12 +10,12 @@ package struct HistoryFile {
   package static let limit = 1_000
   /// Longer lines are not saved (bytes).
   private static let longestLine = 1 << 16
-  /// Larger files are ignored (bytes): rpcurl does not write such a file.
+  /// Larger files are neither read nor replaced (bytes): rpcurl does not write such a file.
   private static let largestFile = 64 << 20
 
   private let directory: String
   private let isSecret: (_ line: String) -> Bool
-  private var path: String { "\(directory)/history" }
+  package var path: String { "\(directory)/history" }
   /// The lines that are not written yet.
   private var waiting: [String] = []
 
@@ -30,13 +30,32 @@ package struct HistoryFile {
     directory = "\(base)/rpcurl"
   }
 
-  /// The lines of the file, oldest first.
-  package func lines() -> [String] {
+  /// The lines of the file, oldest first, except those that are not UTF-8.
+  ///
+  /// - Throws: `Problem` if the file exists and cannot be read; it is not replaced then.
+  package func lines() throws(FileContents.Problem) -> [String] {
+    // With a link to `/dev/null`, a user asks for no history.
+    if type == S_IFCHR { return [] }
+    return try contents().compactMap { String(validating: $0, as: UTF8.self) }
+  }
+
+  /// The type of the file, as in its mode; nil if there is none.
+  private var type: mode_t? {
     var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.largestFile,
-      let bytes = try? FileContents.read(path)
-    else { return [] }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").suffix(Self.limit).map(String.init)
+    return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+  }
+
+  private func contents() throws(FileContents.Problem) -> [ArraySlice<UInt8>] {
+    guard type ?? S_IFREG == S_IFREG else {
+      throw FileContents.Problem(why: "not a regular file")
+    }
+    do {
+      return try FileContents.read(path, limitBytes: Self.largestFile).split(separator: UInt8(ascii: "\n"))
+        .suffix(Self.limit)
+    } catch {
+      guard error.isMissing else { throw error }
+      return []
+    }
   }
 
   /// Adds a line, unless it is empty, too long or secret. If another session holds the lock, the next write includes
@@ -68,11 +87,11 @@ package struct HistoryFile {
     }
     // A child that another thread starts has a copy of the descriptor until it runs its program: closing would not unlock.
     defer { flock(lock, LOCK_UN) }
-    var all = lines()
-    for line in waiting where line != all.last { all.append(line) }
-    let text = all.suffix(Self.limit).map { $0 + "\n" }.joined()
+    defer { waiting = [] }
+    guard var all = try? contents() else { return }
+    for line in waiting where all.last?.elementsEqual(line.utf8) != true { all.append(Array(line.utf8)[...]) }
+    let text = all.suffix(Self.limit).flatMap { $0 + [UInt8(ascii: "\n")] }
     // The session continues without a history if the file cannot be written.
-    if FileContents.replace(path, with: Array(text.utf8)) == nil { chmod(path, 0o600) }
-    waiting = []
+    if FileContents.replace(path, with: text) == nil { chmod(path, 0o600) }
   }
 }

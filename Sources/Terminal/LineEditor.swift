@@ -17,7 +17,7 @@ package final class LineEditor: LineInput {
     case library(String)
   }
 
-  package var onLine: ((String?) -> Void)?
+  package var onLine: ((Result<String, Failure>?) -> Void)?
   package var onInterrupt: ((_ hadText: Bool) -> Void)?
 
   private enum State {
@@ -39,6 +39,8 @@ package final class LineEditor: LineInput {
   private let screen = OutputStream(1)
   private var keys = KeyReader()
   private var history: HistoryFile?
+  /// Why the history file is not used; nil if it is, or if there is none.
+  package private(set) var historyProblem: String?
   /// The current line. Reading it for each pasted character would take quadratic time.
   private var line: EditingEngine.Line {
     get {
@@ -87,7 +89,9 @@ package final class LineEditor: LineInput {
     self.assistant = assistant
     self.isStyled = isStyled
     history = HistoryFile(environment: environment, isSecret: isSecret)
-    for line in history?.lines() ?? [] { engine.remember(line) }
+    do { for line in try history?.lines() ?? [] { engine.remember(line) } } catch {
+      historyProblem = "\(history?.path ?? ""): \(error.why)"
+    }
     signals = WindowSignals.install()
     if let signals {
       loop.watch(signals) { [weak self] in self?.noticeSignals() }
@@ -235,7 +239,7 @@ package final class LineEditor: LineInput {
     case .line(let text):
       line = EditingEngine.Line(text: Array(text.unicodeScalars), cursor: text.unicodeScalars.count)
       finishLine()
-      callOut { onLine?(text) }
+      callOut { onLine?(.success(text)) }
     case .end:
       line = EditingEngine.Line()
       finishLine()

@@ -1,7 +1,10 @@
+import Output
+
 /// A source of lines, and what the terminal shows while they are typed.
 package protocol LineInput: AnyObject {
-  /// Called with each line, without its line feed; nil at the end of input (Ctrl-D on an empty line, or the end of a pipe).
-  var onLine: ((String?) -> Void)? { get set }
+  /// Called with each line, without its line feed, or with the failure of a line that is not UTF-8; nil at the end of
+  /// input (Ctrl-D on an empty line, or the end of a pipe).
+  var onLine: ((Result<String, Failure>?) -> Void)? { get set }
   /// Called for Ctrl-C at the prompt; `hadText` reports whether the editor dropped a line that was begun.
   var onInterrupt: ((_ hadText: Bool) -> Void)? { get set }
   /// Asks for lines under this prompt from now on. A further call changes the prompt.

@@ -11,10 +11,11 @@ import Testing
 
   private func call(
     _ registration: InterceptorRegistration, to target: String = "https://server",
-    network: TestNetwork? = nil,
+    network: TestNetwork? = nil, protocolName: ProtocolName = .grpc,
     _ further: [InterceptorRegistration] = []
   ) -> TestCall {
-    let call = TestCall(.unary, Journal(), [registration] + further, network: network)
+    let call = TestCall(
+      .unary, Journal(), [registration] + further, network: network, protocolName: protocolName)
     call.request.target = target
     call.start()
     call.send("ping")
@@ -85,6 +86,9 @@ import Testing
     #expect(failed.end?.error?.message == "token: the token contains blanks or control characters")
     #expect(failed.end?.code == .unauthenticated)
     #expect(failed.wireLines.isEmpty)
+    services.binaryFiles["token"] = Array("caf".utf8) + [0xE9]
+    #expect(call(registration).end?.error?.message == "token: not UTF-8")
+    #expect(throws: AccessToken.Failure("not UTF-8")) { try AccessToken(output: [0xE9], now: 0) }
   }
 
   // MARK: Scope
@@ -321,6 +325,22 @@ import Testing
     #expect(call.end?.error?.message == "token expired")
     #expect(call.callerLines.prefix(2) == ["headers", "end unauthenticated"])
     #expect(network.fetches.count == 2)
+  }
+
+  @Test func newTokenMayTakeLongerThanHeadersAreHeld() throws {
+    let network = TestNetwork()
+    let call = call(try auth(Self.client), network: network, protocolName: .grpcWeb)
+    network.answer("{\"access_token\":\"t1\"}")
+    call.work()
+    call.receiveHeaders()
+    call.receiveEnd(RPCError(.unauthenticated, "token expired", origin: .server))
+    call.work()
+    call.clock.advance(by: .seconds(2))
+    network.answer("{\"access_token\":\"t2\"}")
+    call.work()
+    call.clock.advance(by: .zero)
+    #expect(call.wireStarts == 2)
+    #expect(call.sentStart?.headers.values("authorization") == ["Bearer t2"])
   }
 
   @Test func rejectedCallsShareNextToken() throws {

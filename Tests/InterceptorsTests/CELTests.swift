@@ -204,4 +204,21 @@ import Testing
     let problem = #expect(throws: RuleProblem.self) { try result(expression, budget: 1000) }
     #expect(problem?.reason.hasSuffix("takes too long") == true)
   }
+
+  @Test func onlyComparingBytesOfMessagesCostsMoreThanAStep() throws {
+    let large = try RuleMessages.make("Lists", #"{"texts":["\#(String(repeating: "a", count: 10_000))"]}"#)
+    let small = try RuleMessages.make("Lists", "{}")
+    let named = try RuleMessages.make("Named", "{}")
+    func areEqual(_ one: Message, _ other: Message, budget: Int) throws(RuleProblem) -> Bool {
+      var run = RuleRun(now: 0)
+      run.budget = budget
+      return try CELValue.areEqual(.message(one), .message(other), &run)
+    }
+    #expect(try areEqual(large, large, budget: 2))
+    #expect(try !areEqual(large, named, budget: 2))
+    #expect(try !areEqual(large, small, budget: 400))
+    #expect(throws: RuleProblem.self) { try areEqual(large, small, budget: 300) }
+    #expect(throws: RuleProblem.self) { try areEqual(small, large, budget: 300) }
+    #expect(try areEqual(large, Message(large.type, serialized: large.serialized()), budget: 700))
+  }
 }

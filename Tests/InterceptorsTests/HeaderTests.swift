@@ -68,12 +68,14 @@ import Testing
     ("header,set-env=x-bin:LINES", "the value of x-bin: is not base64"),
     ("header,set-file=a:/none", "the value of a: /none: no such file or directory"),
     ("header,set-file=a:lines", "the value of a: lines: contains control characters"),
+    ("header,set-file=a:binary", "the value of a: binary: is not UTF-8"),
     ("header,set-command=a:fail", "the value of a: exit code 3"),
     ("header,set-command=a:get,set-command=b:lines", "the value of b: contains control characters"),
   ])
   func unavailableValueFailsCallBeforeSending(_ text: String, _ message: String) throws {
     services.variables["LINES"] = "a\nb"
     services.files["lines"] = "a\nb\n"
+    services.binaryFiles["binary"] = [0xE9]
     services.commands = [
       "get": .success("1"), "lines": .success("a\nb"), "fail": .failure(ServiceFailure("exit code 3")),
     ]

@@ -217,6 +217,14 @@ import Testing
     #expect(warnings(call) == [])
   }
 
+  @Test func errorNamesTheFileThatCannotBeWritten() throws {
+    let call = try start("shadow,to=b:2,file=/dev/full")
+    respond(to: call, "pong")
+    try respond("pong")
+    let errors = call.logged.filter { $0.level == .error }
+    #expect(errors.map(\.text) == ["cannot write /dev/full: no space left on device"])
+  }
+
   @Test func resultsAreAppended() throws {
     services.files["out"] = "old\n"
     let call = try start("shadow,to=b:2,file=out,append=true")

@@ -7,6 +7,8 @@ import InterceptionSupport
 final class TestServices: InterceptorServices, @unchecked Sendable {
   var files: [String: String] = [:]
   var variables: [String: String] = [:]
+  /// Files that are not text.
+  var binaryFiles: [String: [UInt8]] = [:]
   /// The files that exist and cannot be read.
   var unreadableFiles: Set<String> = []
   /// The output of commands, by command line.
@@ -24,6 +26,7 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
 
   func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
     if unreadableFiles.contains(path) { throw ServiceFailure("input/output error") }
+    if let bytes = binaryFiles[path] { return bytes }
     guard let content = files[path] else {
       throw ServiceFailure("no such file or directory", isMissing: true)
     }
@@ -84,7 +87,10 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
       self.path = path
     }
 
-    func write(_ bytes: [UInt8]) { services.files[path]? += String(decoding: bytes, as: UTF8.self) }
+    func write(_ bytes: [UInt8]) throws(ServiceFailure) {
+      if path == "/dev/full" { throw ServiceFailure("no space left on device") }
+      services.files[path]? += String(decoding: bytes, as: UTF8.self)
+    }
     func close() {}
   }
 

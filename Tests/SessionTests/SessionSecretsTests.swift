@@ -98,7 +98,7 @@ struct SessionSecretsTests {
 
   @Test(arguments: [
     "header authorization: Bearer x", "header x-api-key:1", "use header,set=authorization:x",
-    "use auth,token=abc",
+    "use auth,token=abc", "use auth,tokn=abc", "usee auth,hosts=a,tokn=abc",
     "options -H 'Cookie: a=b'", "set password = x", "options --bearer x", "options -u me:x",
   ])
   func detectsSecrets(line: String) {
@@ -108,7 +108,7 @@ struct SessionSecretsTests {
   @Test(arguments: [
     "call Hello {\"pageToken\": \"a\"}", "header x-trace: 1", "describe auth.Service",
     "call shop.Orders/Token", "{\"a\": 1}",
-    "use retry,max-delay=1", "",
+    "use retry,max-delay=1", "use auth,command=c,timeout=1s", "use retry,atempts=1", "",
   ])
   func ignoresOtherLines(line: String) {
     #expect(!SessionSecrets.occur(in: line))

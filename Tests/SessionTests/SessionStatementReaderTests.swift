@@ -1,4 +1,5 @@
 import Output
+import Terminal
 import Testing
 
 @testable import Session
@@ -91,6 +92,16 @@ struct SessionStatementReaderTests {
     #expect(throws: Failure.self) { try reader.add(line) }
     #expect(!reader.isWithin)
     #expect(try reader.add("list")?.head == "list")
+  }
+
+  @Test func dropsStatementWithLineThatIsNotUTF8() throws {
+    var reader = SessionStatementReader()
+    #expect(try reader.add(PipedInput.text(ofLine: Array("call Hello {\r".utf8)[...])) == nil)
+    let error = #expect(throws: Failure.self) {
+      try reader.add(PipedInput.text(ofLine: Array("\"name\":\"".utf8) + [0xE9, UInt8(ascii: "\"")]))
+    }
+    #expect(error?.message?.why == "not UTF-8")
+    #expect(!reader.isWithin)
   }
 
   @Test func keepsThePositionOfAnErrorAfterAnEarlyEnd() throws {

@@ -16,6 +16,17 @@ struct SessionVariablesWordsTests {
   }
 
   @Test(arguments: [
+    ("${v}: x", "authorization: Bearer", true), ("$v", "a: b", true), ("x-${v}", "a: b", true),
+    ("${v}: x", "x-a", false), ("x-a: ${v}", "b:c", false), ("$v", "x-a", false),
+  ])
+  func valuesDoNotEndTheNameOfAHeader(line: String, value: String, isRefused: Bool) throws {
+    var variables = SessionVariables { _ in nil }
+    try variables.set("v", to: .string(value))
+    let failure = Result { try variables.checkName(ofHeader: line) }
+    #expect(((try? failure.get()) == nil) == isRefused)
+  }
+
+  @Test(arguments: [
     ("auth,bearer=${v}", "a,set-command=x:echo", "auth,bearer=a,,set-command=x:echo"),
     ("auth,bearer=${v},x=1", "a,", "auth,bearer=a,,,x=1"),
     ("auth,bearer=${v}", "@/etc/passwd", "auth,bearer=@@/etc/passwd"),

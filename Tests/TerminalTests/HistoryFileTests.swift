@@ -52,10 +52,51 @@ struct HistoryFileTests {
       history.add("first")
       try lines.write(toFile: "\(directory)/rpcurl/history", atomically: true, encoding: .utf8)
       history.add("last")
-      let all = history.lines()
+      let all = try history.lines()
       #expect(all.count == HistoryFile.limit)
       #expect(all.first == "line 1")
       #expect(all.last == "last")
+    }
+  }
+
+  @Test func keepsLinesThatAreNotUTF8() throws {
+    try withDirectory { directory in
+      var history = try history(directory)
+      history.add("first")
+      let file = URL(fileURLWithPath: history.path)
+      try Data(Array("one\nna\u{E9}ve\ntwo\n".unicodeScalars.map { UInt8($0.value) })).write(to: file)
+      history.add("last")
+      #expect(try history.lines() == ["one", "two", "last"])
+      let expected = "one\nna\u{E9}ve\ntwo\nlast\n".unicodeScalars.map { UInt8($0.value) }
+      #expect(try Array(Data(contentsOf: file)) == expected)
+    }
+  }
+
+  @Test func keepsFileThatCannotBeRead() throws {
+    try withDirectory { directory in
+      var history = try history(directory)
+      history.add("first")
+      try FileManager.default.removeItem(atPath: history.path)
+      // Sparse, larger than the limit.
+      #expect(FileManager.default.createFile(atPath: history.path, contents: Data("kept\n".utf8)))
+      #expect(truncate(history.path, 65 << 20) == 0)
+      #expect(throws: (any Error).self) { try history.lines() }
+      history.add("last")
+      history.close()
+      let size = try FileManager.default.attributesOfItem(atPath: history.path)[.size] as? Int
+      #expect(size == 65 << 20)
+    }
+  }
+
+  @Test func linkToNullDeviceIsNoHistory() throws {
+    try withDirectory { directory in
+      var history = try history(directory)
+      history.add("first")
+      try FileManager.default.removeItem(atPath: history.path)
+      try FileManager.default.createSymbolicLink(atPath: history.path, withDestinationPath: "/dev/null")
+      history.add("last")
+      #expect(try history.lines() == [])
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: history.path) == "/dev/null")
     }
   }
 

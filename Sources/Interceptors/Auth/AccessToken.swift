@@ -35,12 +35,18 @@ struct AccessToken: Sendable, Equatable {
   /// Whether it may still be used.
   func isFresh(at now: Int64) -> Bool { renewal.map { now < $0 } ?? true }
 
+  /// The text of a file or of the output of a command, without blanks around it.
+  static func text(_ bytes: [UInt8]) throws(Failure) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure("not UTF-8") }
+    return text.trimmingBlanks
+  }
+
   // MARK: - Output of commands
 
   /// Parses the output of a command: the token alone, or JSON with `access_token` and `expires_in`, or
   /// Kubernetes' `ExecCredential`.
   init(output: [UInt8], now: Int64) throws(Failure) {
-    let text = String(decoding: output, as: UTF8.self).trimmingBlanks
+    let text = try Self.text(output)
     guard text.hasPrefix("{") else {
       try self.init(text, expiry: nil, now: now)
       return

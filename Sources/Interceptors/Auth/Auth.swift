@@ -86,7 +86,7 @@ final class Auth: StagedInterceptor {
 
   private func read(_ path: String) throws(RPCError) -> String {
     do {
-      let text = String(decoding: try plan.services.contents(ofFile: path), as: UTF8.self).trimmingBlanks
+      let text = try AccessToken.text(try plan.services.contents(ofFile: path))
       return plan.prefix + (try AccessToken(text, expiry: nil, now: 0)).value
     } catch let failure as ServiceFailure {
       throw error("\(path): \(failure.reason)")

@@ -9,8 +9,8 @@ struct CachedResponse: Sendable {
   let maxAge: Int?
   let headers: Headers
   let trailers: Headers
-  /// The headers of the request that `Vary` names.
-  private let varied: Headers
+  /// The hash of the headers of the request that `Vary` names; nil if it names none.
+  private let variant: String?
   /// The serialized message.
   let message: [UInt8]
 
@@ -33,7 +33,7 @@ struct CachedResponse: Sendable {
     self.headers = headers
     self.trailers = trailers
     guard protocolName == .connect else {
-      (date, maxAge, varied) = (now - age, nil, Headers())
+      (date, maxAge, variant) = (now - age, nil, nil)
       return
     }
     let control = CacheControl(headers)
@@ -43,29 +43,35 @@ struct CachedResponse: Sendable {
     guard control.maxAge != nil || headers.first("expires") == nil else {
       throw Refusal(reason: "it has Expires without max-age")
     }
-    let names = headers.values("vary").flatMap { $0.split(separator: ",") }.map { HeaderSyntax.trimmed($0) }
-    if names.contains("*") { throw Refusal(reason: "Vary: *") }
-    var varied = Headers()
-    for name in names where HeaderSyntax.isName(name) {
-      for value in request.headers.values(name) { varied.add(name, value) }
-      // A name without a value is a header that the request lacks.
-      if request.headers.first(name) == nil { varied.add(name, Self.absent) }
-    }
-    self.varied = varied
+    if Self.varyingNames(headers).contains("*") { throw Refusal(reason: "Vary: *") }
     maxAge = control.maxAge
     let stated = headers.first("age").flatMap { CacheControl.seconds($0) } ?? 0
     date = now - age - Int64(stated) * 1_000_000_000
+    variant = Self.variant(headers, date, of: request.headers)
   }
 
-  /// No header has this value: a header's value contains no leading blank.
-  private static let absent = " absent"
-
   /// Whether it is the response to a request with these headers as well (section 4.1).
-  func fits(_ headers: Headers) -> Bool {
-    Set(varied.fields.map(\.name)).allSatisfy { name in
-      let values = headers.values(name)
-      return varied.values(name) == (values.isEmpty ? [Self.absent] : values)
+  func fits(_ request: Headers) -> Bool {
+    variant == nil || variant == Self.variant(headers, date, of: request)
+  }
+
+  /// The hash of the headers of a request that `Vary` names; nil if it names none. The headers may be credentials.
+  ///
+  /// - Parameter date: The date of the response: equal headers do not have the same hash in two files.
+  private static func variant(_ headers: Headers, _ date: Int64, of request: Headers) -> String? {
+    let names = varyingNames(headers)
+    guard !names.isEmpty else { return nil }
+    let texts = names.flatMap { name in
+      let values = request.values(name)
+      return ["\(values.count)"] + values
     }
+    // Each text ends with a byte that UTF-8 does not contain.
+    return SHA256.digest(of: (["\(date)"] + texts).flatMap { Array($0.utf8) + [0xFF] })
+  }
+
+  /// The names that the headers `Vary` of a response list.
+  private static func varyingNames(_ headers: Headers) -> [String] {
+    headers.values("vary").flatMap { $0.split(separator: ",") }.map { HeaderSyntax.trimmed($0) }
   }
 
   /// The age in nanoseconds; nil if the response is from the future, since the clock was set back.
@@ -73,7 +79,7 @@ struct CachedResponse: Sendable {
 
   // MARK: The content of a file
 
-  private static let version = 1
+  private static let version = 2
 
   /// One line of JSON, and the message.
   var content: [UInt8] {
@@ -84,7 +90,7 @@ struct CachedResponse: Sendable {
     if let maxAge { line.add("max_age", maxAge) }
     line.add("headers", headers, raw)
     line.add("trailers", trailers, raw)
-    line.add("vary", varied, raw)
+    if let variant { line.add("variant", variant) }
     return line.line + message
   }
 
@@ -101,7 +107,7 @@ struct CachedResponse: Sendable {
     maxAge = try object.integer("max_age").map { min($0, CacheControl.longest) }
     headers = try object.headers("headers")
     trailers = try object.headers("trailers")
-    varied = try object.headers("vary")
+    variant = try object.string("variant")
     message = Array(content[(line.endIndex + 1)...])
   }
 }

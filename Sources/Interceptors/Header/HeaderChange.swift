@@ -98,7 +98,7 @@ enum HeaderChange: Sendable {
   /// removes the last line end.
   private static func value(_ name: String, bytes: [UInt8]) throws(ServiceFailure) -> String {
     if Headers.isBinary(name.lowercased()) { return Base64.encode(bytes, padding: false) }
-    var text = String(decoding: bytes, as: UTF8.self)
+    guard var text = String(validating: bytes, as: UTF8.self) else { throw ServiceFailure("is not UTF-8") }
     // `\r\n` is one character.
     if text.last == "\n" || text.last == "\r\n" { text.removeLast() }
     guard isValue(text, of: name) else { throw ServiceFailure(unfit(name)) }

@@ -49,11 +49,11 @@ final class ShadowComparison {
       let more = count > 3 ? "; and \(count - 3) more" : ""
       context.log(.warning, "\(call.method) differs at \(target): \(shown)\(more)")
     }
-    guard let file = plan.file else { return }
+    guard let (path, file) = plan.file else { return }
     do {
       try file.write(line(original, copy, differences))
     } catch {
-      context.log(.error, "cannot write the result: \(error.reason)")
+      context.log(.error, "cannot write \(path): \(error.reason)")
     }
   }
 

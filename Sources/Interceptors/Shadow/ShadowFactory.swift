@@ -39,10 +39,10 @@ struct ShadowFactory: InterceptorFactory {
     }
     let names = try settings.headerNames("headers")
     let isAppending = try settings.flag("append") ?? false
-    var file: (any OutputFile)?
+    var file: (path: String, file: any OutputFile)?
     if let path = settings.text("file") {
       do {
-        file = try services.openFile(path, appending: isAppending)
+        file = (path, try services.openFile(path, appending: isAppending))
       } catch {
         throw settings.error("file", "\(path): \(error.reason)")
       }
@@ -74,7 +74,8 @@ struct ShadowPlan: Sendable {
   /// The names of headers with credentials that another server receives too.
   let headerNames: Set<String>
   let wait: Duration
-  let file: (any OutputFile)?
+  /// The file of the results, and its path.
+  let file: (path: String, file: any OutputFile)?
   let services: any InterceptorServices
 
   /// The second server of a call.
