@@ -303,7 +303,7 @@ _rpcurl_arguments() {
 --step-timeout|||none
 --total-timeout|||none
 --report|+||ask:report
---coverage|+||none
+--coverage|+||ask:coverage
 --coverage-of|+||none
 --coverage-min|||none
 --compare|||file

@@ -281,7 +281,7 @@ complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --test-timeout' -l 
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --step-timeout' -l step-timeout -x -d 'Maximum time of each step'
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --total-timeout' -l total-timeout -x -d 'Maximum time of the run; then suites that run are stopped, with their teardowns'
 complete -c rpcurl -n '__rpcurl_is test' -l report -x -a '(__rpcurl_ask report)' -d 'Write a report: terminal (the default), tap, junit, ndjson, html or github'
-complete -c rpcurl -n '__rpcurl_is test' -l coverage -x -d 'Report what the tests exercise of the API: text, json, html or report'
+complete -c rpcurl -n '__rpcurl_is test' -l coverage -x -a '(__rpcurl_ask coverage)' -d 'Report what the tests exercise of the API: text, json, html or report'
 complete -c rpcurl -n '__rpcurl_is test' -l coverage-of -x -d 'Count only this service or the services of this package'
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --coverage-min' -l coverage-min -x -d 'Fail with exit code 8 if fewer methods are called'
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --compare' -l compare -r -F -d 'Fail if an older schema is not compatible with what the tests exercise'

@@ -370,7 +370,7 @@ extension CommandTable {
   private static let sessionDiscussion = """
     At the prompt, call METHOD {JSON} makes a call, and open METHOD starts a stream: then each JSON value that is typed is \
     sent at once, and responses are shown as they arrive. Ctrl-D half-closes the stream, Ctrl-C cancels it. Lines that \
-    begin with {, [, a quote, a digit or $ are messages; all others are commands; help lists them. JSON may continue \
+    begin with {, [, @, a quote, a digit or $ are messages; all others are commands; help lists them. JSON may continue \
     over several lines.
 
     $last is the last response and $request the last request; $last.items[0].name is a field of it, for JSON and for the \

@@ -43,7 +43,8 @@ enum ForeignOptions {
     Entry(
       .other, "-c -j -P -Z --concurrency --parallel --parallelism --workers --clients --vus",
       "use --jobs NUMBER"),
-    Entry(.other, "--total --iterations", "use --requests NUMBER"),
+    // -n10 is netrc with letters after it.
+    Entry(.other, "--total --iterations -0 -1 -2 -3 -4 -5 -6 -7 -8 -9", "use --requests NUMBER"),
     Entry(.other, "-z -D", "use --duration DURATION"),
     Entry(.other, "-q -r --rps --qps", "use --rate CALLS"),
   ]

@@ -254,6 +254,10 @@ extension Invocation {
     {
       return fail(ParseError(.missingOption(OptionTable[option].name), nil))
     }
+    if command == .load, let first = positionals.first, Int(first.text) != nil {
+      let hint = Suggestions.unexpected(positionals, from: 0, command)
+      return fail(ParseError(.unexpectedArguments([first.text], hint: hint), first.origin))
+    }
     if !definition.places.contains(where: \.repeats), positionals.count > definition.places.count {
       let extra = positionals[definition.places.count...]
       // Its file is the next argument, and taken for the target.

@@ -25,11 +25,14 @@ package enum Value: Equatable, Sendable {
       guard let duration = Self.duration(text) else {
         throw invalid(
           time > 0 ? "too long: a duration is below 2500000h" : "a duration is above 0",
-          hint: option.id == .maxTime ? "omit \(name) for no limit" : "omit \(name) for its default")
+          hint: "omit \(name)\(Self.effect(ofOmitting: option))")
       }
       self = .duration(duration)
     case .bytes:
       guard let count = Self.bytes(text) else {
+        if text.first == "0", Self.bytes("1\(text)") != nil {
+          throw invalid("a number of bytes is above 0", hint: "omit \(name) for its default")
+        }
         throw invalid("not a valid number of bytes", hint: "write a number, or a unit: 65536, 512k, 64m")
       }
       self = .bytes(count)
@@ -52,6 +55,15 @@ package enum Value: Equatable, Sendable {
         list.append(String(part))
       }
       self = .list(list)
+    }
+  }
+
+  /// What a command does without an option whose value is a duration.
+  private static func effect(ofOmitting option: Option) -> String {
+    switch option.id {
+    case .maxTime: " for no limit"
+    case .keepaliveTime, .ramp, .wait, .warmUp: ""
+    default: " for its default"
     }
   }
 

@@ -40,7 +40,7 @@ final class LoadExport {
   func text() throws(Failure) -> String {
     var secrets = CommandSecrets(showsSecrets: plan.showsSecrets, separates: true)
     let metadata = plan.settings.headers.fields.map { field in
-      (name: field.name, expression: Self.expression(field.name, field.value, &secrets))
+      (name: field.name, value: Self.value(field.name, field.value, &secrets))
     }
     var script = K6Script(
       address: address, isPlaintext: !plan.target.isTLS, method: "\(plan.name)", kind: plan.method.kind,
@@ -89,15 +89,15 @@ final class LoadExport {
     return list
   }
 
-  /// The value of a header as an expression of JavaScript.
-  private static func expression(_ name: String, _ value: String, _ secrets: inout CommandSecrets) -> String {
+  private static func value(_ name: String, _ value: String, _ secrets: inout CommandSecrets)
+    -> K6Script.Value
+  {
     let bytes = name.hasSuffix("-bin") ? Base64.decode(value) : nil
     guard Redaction.isSecret(name), !secrets.showsSecrets else {
-      return bytes.map(K6Script.literal) ?? K6Script.literal(value)
+      return bytes.map { .bytes($0) } ?? .text(value)
     }
     let form = bytes == nil ? "" : " in base64"
-    let placeholder = secrets.placeholder(name, "the value of the header \(name)\(form)", for: value)
-    let variable = "__ENV.\(placeholder.name)"
-    return bytes == nil ? variable : K6Script.bytes(base64: variable)
+    let variable = secrets.placeholder(name, "the value of the header \(name)\(form)", for: value).name
+    return bytes == nil ? .variable(variable) : .base64(variable: variable)
   }
 }

@@ -10,6 +10,26 @@ package struct K6Script {
     case protos(importPaths: [String], files: [String])
   }
 
+  /// The value of a header.
+  package enum Value {
+    case text(String)
+    case bytes([UInt8])
+    /// The text of an environment variable.
+    case variable(String)
+    /// The bytes of an environment variable, which has them in base64 with or without padding.
+    case base64(variable: String)
+
+    /// The value as an expression of JavaScript.
+    fileprivate var expression: String {
+      switch self {
+      case .text(let text): K6Script.literal(text)
+      case .bytes(let bytes): "new Uint8Array([\(bytes.map { "\($0)" }.joined(separator: ", "))])"
+      case .variable(let name): "__ENV.\(name)"
+      case .base64(let name): "new Uint8Array(b64decode(__ENV.\(name).replace(/=+$/, ''), 'rawstd'))"
+      }
+    }
+  }
+
   /// The server as HOST:PORT.
   package var address: String
   package var isPlaintext: Bool
@@ -19,8 +39,8 @@ package struct K6Script {
   package var schema: Schema
   /// The messages as JSON: one for each call in turn, or all of each call if the client streams.
   package var messages: [String]
-  /// The headers as expressions of JavaScript, by name.
-  package var metadata: [(name: String, expression: String)]
+  /// The headers.
+  package var metadata: [(name: String, value: Value)]
   package var timeout: Duration?
   package var shape: LoadShape
   package var thresholds: [LoadThreshold]
@@ -30,7 +50,7 @@ package struct K6Script {
   /// Makes a script.
   package init(
     address: String, isPlaintext: Bool, method: String, kind: CallKind, schema: Schema, messages: [String],
-    metadata: [(name: String, expression: String)], timeout: Duration?, shape: LoadShape,
+    metadata: [(name: String, value: Value)], timeout: Duration?, shape: LoadShape,
     thresholds: [LoadThreshold]
   ) {
     self.address = address
@@ -46,19 +66,7 @@ package struct K6Script {
   }
 
   /// A string literal. JSON is a part of JavaScript.
-  package static func literal(_ text: String) -> String { script(JSONValue.quoted(text)) }
-
-  /// Bytes as an expression.
-  package static func literal(_ bytes: [UInt8]) -> String {
-    "new Uint8Array([\(bytes.map { "\($0)" }.joined(separator: ", "))])"
-  }
-
-  /// The bytes of text in base64, with or without padding, as an expression.
-  package static func bytes(base64 expression: String) -> String {
-    "\(decoding)\(expression).replace(/=+$/, ''), 'rawstd'))"
-  }
-
-  private static let decoding = "new Uint8Array(b64decode("
+  private static func literal(_ text: String) -> String { script(JSONValue.quoted(text)) }
 
   /// JSON for every version of JavaScript: before 2019, a string could not contain two of the line ends of Unicode.
   private static func script(_ json: String) -> String {
@@ -118,7 +126,9 @@ package struct K6Script {
     """
   }
 
-  private var decodes: Bool { metadata.contains { $0.expression.hasPrefix(Self.decoding) } }
+  private var decodes: Bool {
+    metadata.contains { if case .base64 = $0.value { true } else { false } }
+  }
 
   private var load: String {
     switch schema {
@@ -131,7 +141,7 @@ package struct K6Script {
   }
 
   private var params: [String] {
-    let metadata = metadata.map { "\(Self.literal($0.name)): \($0.expression)" }.joined(separator: ", ")
+    let metadata = metadata.map { "\(Self.literal($0.name)): \($0.value.expression)" }.joined(separator: ", ")
     let duration = timeout.map { ["timeout: '\(Self.duration($0))'"] } ?? []
     return ["metadata: { \(metadata) }"] + duration
   }

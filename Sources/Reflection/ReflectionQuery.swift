@@ -132,6 +132,7 @@ package struct ReflectionQuery {
       guard !files.isEmpty else { return try missing(symbol) }
       try add(files)
     case (.files(let files), .file):
+      isFileMissing = isFileMissing || files.isEmpty
       try add(files)
     case (.services(let names), .services):
       if let unknownSymbol { throw .unknownSymbol(unknownSymbol, services: names) }

@@ -20,6 +20,24 @@ package enum SuiteRows {
     return rows
   }
 
+  /// The names of rows in reports, each of them once: the value of a field, with the number of the row if other rows
+  /// have the same value.
+  ///
+  /// - Parameters:
+  ///   - rows: The rows.
+  ///   - field: The field; nil to number the rows.
+  package static func names(of rows: [JSONValue], by field: String?) -> [String] {
+    let names = rows.enumerated().map { index, row in
+      switch field.flatMap({ row[$0] }) {
+      case .string(let text)?: text
+      case let value?: value.text
+      case nil: "row \(index + 1)"
+      }
+    }
+    let counts = Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
+    return names.enumerated().map { index, name in counts[name] == 1 ? name : "\(name), row \(index + 1)" }
+  }
+
   private static func lines(_ path: String, _ bytes: [UInt8]) throws(Failure) -> [JSONValue] {
     var rows: [JSONValue] = []
     for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

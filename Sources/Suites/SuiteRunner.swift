@@ -80,7 +80,9 @@ final class SuiteRunner {
     if isCompared { reportChanges() }
     let first = interruption
     if !plans.isEmpty {
-      // What the setup made is removed also after Ctrl-C; a second one ends the process.
+      // What the setup made is removed also after a signal, and after one of SuiteProcesses that arrives only now.
+      Interrupt.isDeferred = true
+      defer { Interrupt.isDeferred = false }
       session.resume()
       if let failure = runOutside(file.teardown), problem == nil { problem = failure }
     }
@@ -116,9 +118,7 @@ final class SuiteRunner {
   }
 
   /// Runs commands outside of tests. Returns why they failed.
-  private func runOutside(
-    _ commands: [Suite.Command], afterEach: () throws -> Void = {}
-  ) -> SuiteError? {
+  private func runOutside(_ commands: [Suite.Command], afterEach: () throws -> Void = {}) -> SuiteError? {
     step = StepRun(name: nil, line: commands.first?.line ?? 1)
     pending = []
     defer { step = nil }
@@ -154,9 +154,8 @@ final class SuiteRunner {
     guard let rows = test.rows, test.skipReason == nil else { return [.none] }
     do {
       let bytes = try SuitePath.read(Directory.path(of: rows.path, besides: file.path), named: rows.path)
-      return try SuiteRows.parse(rows.path, bytes).enumerated().map { index, row in
-        .value(row, name: rows.nameField.flatMap { row[$0] }.map(Self.text) ?? "row \(index + 1)")
-      }
+      let values = try SuiteRows.parse(rows.path, bytes)
+      return zip(values, SuiteRows.names(of: values, by: rows.nameField)).map { .value($0, name: $1) }
     } catch {
       line = rows.line
       return [.problem(problem(error))]
@@ -179,10 +178,6 @@ final class SuiteRunner {
       if !havePassed && options.failsEarly || interruption != nil { break }
     }
     return havePassed
-  }
-
-  private static func text(_ value: JSONValue) -> String {
-    if case .string(let text) = value { text } else { value.text }
   }
 
   private func run(_ test: Suite.Test, _ row: JSONValue?, named rowName: String?) -> Bool {

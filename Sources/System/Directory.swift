@@ -13,8 +13,8 @@ package enum Directory {
     mkdir(path, 0o700)
   }
 
-  /// The files of a directory and of those in it whose names have a suffix, in the order of their names. Hidden entries
-  /// and symbolic links to directories are ignored.
+  /// The regular files of a directory and of those in it whose names have a suffix, in the order of their names. Hidden
+  /// entries and symbolic links to directories are ignored.
   ///
   /// - Parameters:
   ///   - directory: The directory.
@@ -33,7 +33,7 @@ package enum Directory {
       if status.st_mode & S_IFMT == S_IFDIR {
         guard depth < depthLimit else { continue }
         found += files(below: path, suffix: suffix, limit: limit - found.count, depth: depth + 1)
-      } else if name.hasSuffix(suffix), stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+      } else if name.hasSuffix(suffix), stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
         found.append(path)
       }
     }

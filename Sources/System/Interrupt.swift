@@ -15,8 +15,11 @@ package enum Interrupt {
   /// Becomes readable when a signal arrives, and stays readable until `rearm`; -1 before `install`.
   nonisolated(unsafe) package private(set) static var descriptor: Int32 = -1
 
+  /// Whether the first signal has no effect yet: it is pending when this is false again. A second one ends the process.
+  nonisolated(unsafe) package static var isDeferred = false
+
   /// Whether a signal has arrived.
-  package static var isPending: Bool { signalNumber != 0 }
+  package static var isPending: Bool { signalNumber != 0 && !isDeferred }
 
   /// Whether the signal that arrived is SIGTERM.
   package static var isTermination: Bool { signalNumber == SIGTERM }
@@ -58,7 +61,7 @@ package enum Interrupt {
         let saved = errno
         if Interrupt.signalNumber == 0 { Interrupt.signalNumber = number }
         var byte: UInt8 = 1
-        _ = write(Interrupt.writeEnd, &byte, 1)
+        if !Interrupt.isDeferred { _ = write(Interrupt.writeEnd, &byte, 1) }
         Interrupt.endAtNext(number)
         errno = saved
       }

@@ -1,4 +1,5 @@
 import Glibc
+import Protobuf
 
 /// The files that the user trusts: for each path, the hash of the contents that were trusted.
 ///

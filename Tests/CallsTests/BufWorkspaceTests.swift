@@ -79,6 +79,14 @@ struct BufWorkspaceTests {
     #expect(BufWorkspace.find(from: "\(path)/other")?.roots == ["\(path)/other"])
   }
 
+  @Test func derivesDirectoriesOfDirectory() throws {
+    write("buf.yaml", "version: v2\nmodules:\n  - path: proto\n  - path: vendor\n")
+    write("proto/api/a.proto", "import \"b.proto\";\n")
+    write("vendor/b.proto", "package b;\n")
+    let files = ["proto/api/a.proto", "vendor/b.proto"].map { "\(path)/\($0)" }
+    #expect(try ProtoSources(files, in: path).importPaths == ["\(path)/proto", "\(path)/vendor"])
+  }
+
   @Test func readsRootsOfOldModules() throws {
     write("buf.yaml", "version: v1beta1\nbuild:\n  roots: [proto, vendor]\n")
     #expect(BufWorkspace.find(from: path)?.roots == ["\(path)/proto", "\(path)/vendor"])

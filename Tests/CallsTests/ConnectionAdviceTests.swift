@@ -39,7 +39,7 @@ import Testing
     (.wrongKey(file: "k"), 6, "the key k", "--key"),
     (.clientCertificateRequired, 6, "requires a client certificate", "--cert"),
     (.clientCertificateRefused, 6, "refused the client certificate", "--cert"),
-    (.serverWithoutTLS, 6, "does not use TLS", "--plaintext"),
+    (.serverWithoutTLS, 6, "does not use TLS", "use http:// in the URL, or --plaintext with HOST:PORT"),
     (.serverWithTLS, 5, "requires TLS", "https://"),
     (.noCommonTLSVersion, 6, "version of TLS", "--tlsv1.3"),
     (.handshakeRefused("alert"), 6, "alert", "--cert"),
@@ -50,6 +50,7 @@ import Testing
     (.notHTTP("SSH-2.0"), 5, "SSH-2.0", "port"),
     (.lost("reset", library: "libcurl 7.88.1"), 5, "(reset); libcurl 7.88.1 may have lost it", "8.14"),
     (.closed("reset"), 5, "reset", "rpcurl check https://h:1"),
+    (.refusedRequest("not repeated"), 5, "refused the request without processing it", "--use retry"),
   ]
 
   @Test(arguments: table)

@@ -160,6 +160,11 @@ struct ConnectionPlanTests {
     #expect(options.certificate?.file == certificate)
     #expect(options.certificate?.keyFile == key)
     #expect(options.certificate?.passphrase == "öffne dich")
+    directory.write("pass", [0xF6])
+    let failure = #expect(throws: Failure.self) {
+      try plan(["--cert", certificate, "--key", key, "--pass", "@\(pass)"])
+    }
+    #expect(failure?.message?.why == "not UTF-8")
   }
 
   @Test(arguments: ["typed", "env:RPCURL_TEST_NO_SUCH_VARIABLE"])

@@ -107,4 +107,13 @@ struct BearerTokenTests {
     #expect(failure?.message?.what == what)
     #expect(failure?.message?.why == why)
   }
+
+  @Test func rejectsFileThatIsNotUTF8() throws {
+    let directory = try #require(TemporaryDirectory())
+    let file = directory.write("token", [0x61, 0xE9])
+    let sources = ArgumentSources(environment: { _ in nil }, secrets: SecretPrompt())
+    let argument = try Argument(.bearer, "@\(file)")
+    let failure = #expect(throws: Failure.self) { try CredentialArguments.token(argument, sources) }
+    #expect(failure?.message?.why == "not UTF-8")
+  }
 }

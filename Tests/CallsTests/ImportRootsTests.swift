@@ -1,4 +1,5 @@
 import CommandSupport
+import Glibc
 import Testing
 
 @testable import Calls
@@ -85,6 +86,21 @@ struct ImportRootsTests {
     _ = write("protos/b.proto")
     _ = write("protos/api/c.proto")
     #expect(ImportRoots(of: [file], in: "/none").directories == ["\(path)/protos/api", path])
+  }
+
+  @Test func namesFilesAsImportsDo() {
+    let names = ["a", "b"].map { "protos/api/v1/\($0).proto" }
+    let files = [write(names[0], package: "api.v1", imports: [names[1]]), write(names[1], package: "api.v1")]
+    #expect(ImportRoots(of: files, in: "/none").directories == [path])
+    // An import that uses the package's directory keeps it.
+    _ = write("protos/api/v1/b.proto", package: "api.v1", imports: ["api/v1/a.proto"])
+    #expect(ImportRoots(of: files, in: "/none").directories == ["\(path)/protos", path])
+  }
+
+  @Test func doesNotReadPipes() {
+    let file = write("protos/a.proto", imports: ["pipe.proto"])
+    mkfifo("\(path)/protos/pipe.proto", 0o600)
+    #expect(ImportRoots(of: [file], in: "/none").missing.map(\.name) == ["pipe.proto"])
   }
 
   @Test func makesPathsAbsolute() {

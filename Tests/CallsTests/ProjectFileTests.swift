@@ -112,6 +112,8 @@ struct ProjectFileTests {
     symlink("/dev/zero", file)
     #expect(try failure("list")?.why == "a symbolic link, which a project file must not be")
     #expect(try failure("list")?.hint == "--config /dev/null ignores it")
+    let trusting = #expect(throws: Failure.self) { try ProjectFile(in: path("p"), isOptional: false) }
+    #expect(trusting?.message?.hint == nil)
     unlink(file)
     try write(String(repeating: "#", count: (1 << 20) + 1))
     #expect(try failure("list")?.why == "more than 1048576 bytes")
@@ -207,6 +209,19 @@ struct ProjectFileTests {
     try folder().makeDirectory("p/protos")
     #expect(try read("h M").errors == [])
     #expect(try ProjectFile(in: path("p")).linesThatNeedTrust().isEmpty)
+  }
+
+  @Test(arguments: [
+    ("--nope", "--nope", "unknown option"),
+    ("-v\n[profile a]\n--max-time soon", "--max-time soon", "duration"),
+  ])
+  func invalidOptionsAreNotTrusted(text: String, option: String, why: String) throws {
+    try write(text)
+    let file = try ProjectFile(in: path("p"))
+    let error = #expect(throws: Failure.self) { try file.linesThatNeedTrust() }
+    let line = text.split(separator: "\n").count
+    #expect(error?.message?.what == "\(file.path), line \(line)")
+    #expect(error?.message?.why.hasPrefix(option) == true && error?.message?.why.contains(why) == true)
   }
 
   /// protoc splits such a directory.

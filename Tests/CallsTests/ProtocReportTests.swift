@@ -54,6 +54,21 @@ struct ProtocReportTests {
     #expect(report.others == 0)
   }
 
+  @Test func omitsWarningsAboutDirectories() {
+    let report = report("none: warning: directory does not exist.\na.proto:1:19: Missing field number.")
+    #expect(report.cause == .error("Missing field number", place: "a.proto:1:19"))
+    #expect(report.others == 0)
+  }
+
+  @Test func namesFileOutsideOfDirectories() {
+    let message = "File does not reside within any path specified using --proto_path (or -I).  You must"
+    let report = report("none: warning: directory does not exist.\nx/a.proto: \(message) specify one.")
+    #expect(report.cause == .outside("x/a.proto"))
+    let failure = ProtoSources(files: ["x/a.proto"], importPaths: ["/", "/none"]).failure(report)
+    #expect(failure.message?.why == "is in no directory of -I")
+    #expect(failure.message?.hint == "/none is not a directory; add -I x")
+  }
+
   @Test func namesMissingFile() {
     let missing = "Could not make proto path relative: x/y.proto: No such file or directory"
     #expect(report(missing).cause == .missingFile("x/y.proto"))

@@ -1,14 +1,29 @@
 import CommandLine
+import RPCProtocols
 import Testing
 
 @testable import Calls
 
 struct SuggestedCommandTests {
-  private func command(_ words: [String]) throws -> SuggestedCommand {
+  private func command(_ words: [String], protocolName: String? = nil) throws -> SuggestedCommand {
     let invocation = Parser.parse(["check"] + words)
     try invocation.check()
     let server = try #require(invocation.positionals.first)
-    return SuggestedCommand(invocation, try Target.parse(server: server.text, ServerOptions(invocation).tls))
+    return SuggestedCommand(
+      invocation, try Target.parse(server: server.text, ServerOptions(invocation).tls),
+      environment: { $0 == "RPCURL_PROTOCOL" ? protocolName : nil })
+  }
+
+  @Test(
+    arguments: [
+      (nil, .grpc, ""), ("", .grpc, ""), ("connect", .grpc, "--protocol grpc "),
+      ("connect", .connect, "--http1.1 "),
+      (nil, .connect, "--protocol connect --http1.1 "),
+      ("grpc-web", .connect, "--protocol connect --http1.1 "),
+    ] as [(String?, ProtocolName, String)])
+  func namesProtocolThatIsNotTheDefault(variable: String?, name: ProtocolName, options: String) throws {
+    let command = try command(["--protocol", "connect", "--http1.1", "a.test"], protocolName: variable)
+    #expect(command.text(name, hasReflection: true) == "rpcurl list \(options)a.test")
   }
 
   @Test(arguments: [

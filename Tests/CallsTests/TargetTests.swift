@@ -40,6 +40,7 @@ struct TargetTests {
     ("https://a", "https://a", "https:// and --plaintext contradict each other"),
     ("http://u:secret@a", "target", "credentials are not allowed in it"),
     ("a:0", "a:0", "the port is not a number from 1 to 65535"),
+    ("a:+80", "a:+80", "not a target"),
     ("a:65536", "a:65536", "the port is not a number from 1 to 65535"), ("a:b", "a:b", "not a target"),
     ("a b", "a b", "not a target"), ("a\u{7f}", "a\u{7f}", "not a target"), ("[::1", "[::1", "not a target"),
     ("[zz]", "[zz]", "not a target"), ("http://a/b?key=secret", "http://a/b?…", "a query is not allowed"),

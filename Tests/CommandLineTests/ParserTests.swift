@@ -190,10 +190,15 @@ struct ParserTests {
         "--connect-timeout 0 h M", "--connect-timeout 0", "a duration is above 0",
         "omit --connect-timeout for its default"
       ),
+      ("health --wait 0 h", "--wait 0", "a duration is above 0", "omit --wait"),
       ("-m=5 h M", "-m =5", "not a valid duration", "write seconds, or a unit: 1.5, 500ms, 2m"),
       (
         "--max-message-size x h M", "--max-message-size x", "not a valid number of bytes",
         "write a number, or a unit: 65536, 512k, 64m"
+      ),
+      (
+        "--max-message-size 0k h M", "--max-message-size 0k", "a number of bytes is above 0",
+        "omit --max-message-size for its default"
       ),
       ("-maxtime 5 h M", "-maxtime", "unknown option", "did you mean --max-time?"),
       ("-max_time 5 h M", "-max_time", "unknown option", "did you mean --max-time?"),
@@ -247,6 +252,11 @@ struct ParserTests {
       ("load -c2 h M", "-c2", "unknown option", "use --jobs NUMBER"),
       ("load -z 5s h M", "-z", "unknown option", "use --duration DURATION"),
       ("load --rps 5 h M", "--rps", "unknown option", "use --rate CALLS"),
+      ("load -n10 h M", "-1 in -n10", "unknown option", "use --requests NUMBER"),
+      (
+        "load -n 10 h/M", "10", "unexpected argument",
+        "use --requests NUMBER: -n is --netrc, and has no value"
+      ),
       (
         "load h M -n 10", "10", "unexpected argument",
         "use --requests NUMBER: -n is --netrc, and has no value"

@@ -61,7 +61,7 @@ def test_files_are_private_and_damage_is_ignored(call):
     (file,) = call.files()
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     whole = file.read_bytes()
-    for damaged in (b"", whole[:-1], whole[:80], whole.replace(b'"version":1', b'"version":2'), os.urandom(4096)):
+    for damaged in (b"", whole[:-1], whole[:80], whole.replace(b'"version":2', b'"version":3'), os.urandom(4096)):
         file.write_bytes(damaged)
         before = call.count(FIND)
         result = call(FIND, "-d", '{"id":"3"}')

@@ -37,7 +37,7 @@ def check(rpcurl):
     """
 
     def run(*arguments, **variables):
-        result = rpcurl("check", "--format", "json", *arguments)
+        result = rpcurl("check", "--format", "json", *arguments, env=variables)
         report = json.loads(result.out)
         assert report["canCall"] == (result.code == 0)
         steps = {step["name"]: (step["outcome"], step["text"]) for step in report["steps"]}
@@ -64,6 +64,18 @@ def test_server_with_all_protocols(check, connect_server):
     assert code == 0
     assert steps["HTTP"] == ("passed", "1.1, 2")
     assert {steps[name][0] for name in ("gRPC", "gRPC-Web", "Connect")} == {"passed"}
+
+
+def test_the_chosen_protocol_is_required(check, grpc_server, connect_server):
+    url, other = grpc_server.url, connect_server.url
+    for options in (["connect"], ["grpc-web"], ["connect", "--http1.1"]):
+        code, steps, command = check("--protocol", *options, url)
+        assert (code, command) == (5, f"rpcurl list {url}")
+        assert steps["gRPC-Web" if options == ["grpc-web"] else "Connect"][0] == "failed"
+    assert check(url, RPCURL_PROTOCOL="connect")[::2] == (5, f"rpcurl list --protocol grpc {url}")
+    assert check(other, RPCURL_PROTOCOL="connect")[::2] == (0, f"rpcurl list {other}")
+    command = f"rpcurl list --protocol connect --http1.1 {other}"
+    assert check("--protocol", "connect", "--http1.1", other)[::2] == (0, command)
 
 
 def test_server_without_reflection(check, start_server):

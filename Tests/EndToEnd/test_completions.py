@@ -75,6 +75,8 @@ INSERTED = [
     (f"rpcurl convert {SET} --type demo.v1.HelloRep", f"rpcurl convert {SET} --type demo.v1.HelloReply "),
     ("rpcurl --use header,set-f", "rpcurl --use header,set-file="),
     ("rpcurl --use replay,miss=e", "rpcurl --use replay,miss=error"),
+    ("rpcurl test --coverage te", "rpcurl test --coverage text "),
+    ("rpcurl test --coverage re", "rpcurl test --coverage report "),
 ]  # fmt: skip
 
 

@@ -98,6 +98,24 @@ def test_imports_of_a_directory(rpcurl, tmp_path):
     assert with_path.code in (0, 8) and with_path.out.splitlines()[-1].endswith("(PACKAGE)")
 
 
+def test_modules_of_buf(rpcurl, tmp_path):
+    for version, kind in (("old", "string"), ("new", "bytes")):
+        for name, text in {
+            "buf.yaml": "version: v2\nmodules:\n  - path: proto\n  - path: other\n",
+            "proto/a/a.proto": 'syntax = "proto3"; package q; import "b.proto"; message A { zzz.B b = 1; }',
+            "other/b.proto": f'syntax = "proto3"; package zzz; message B {{ {kind} x = 1; }}',
+        }.items():
+            (tmp_path / version / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / version / name).write_text(text)
+    result = rpcurl("diff", tmp_path / "old", tmp_path / "new")
+    assert result.code == 8 and result.out.startswith("b.proto: message zzz.B: field 1"), result.err
+    # The innermost directory names a file, in any order.
+    (tmp_path / "new" / "buf.yaml").unlink()
+    paths = ["-I", tmp_path / "new" / "proto", "-I", tmp_path / "new" / "other"]
+    result = rpcurl("diff", *paths, tmp_path / "new", tmp_path / "new")
+    assert (result.code, result.out) == (0, "no breaking changes (PACKAGE)\n"), result.err
+
+
 def test_imports_that_one_schema_lacks_are_not_compared(rpcurl, place):
     (place / "use.proto").write_text('syntax = "proto3"; import "shop/v1/shop.proto"; message Use { shop.v1.Item item = 1; }')
     whole = place / "whole.binpb"
@@ -221,7 +239,7 @@ def test_text_of_a_schema_cannot_control_the_terminal(rpcurl, place):
         (["{old}.binpb"], 2, "rpcurl: missing argument: NEW\n"),
         (["{old}.binpb", "{old}.binpb", "x"], 2, "rpcurl: x: unexpected argument\n"),
         (["{old}.binpb", "missing.binpb"], 3, "rpcurl: missing.binpb: No such file or directory\n"),
-        (["./missing", "{old}.binpb"], 3, "rpcurl: ./missing: No such file or directory\n"),
+        (["./missing", "{old}.binpb"], 3, "rpcurl: ./missing: No such file or directory\nhint: a schema is a descriptor set, "),
         (["{empty}", "{old}.binpb"], 3, "rpcurl: {empty}: a directory without .proto files\n"),
         (["{old}.binpb", "/dev/null"], 3, "rpcurl: /dev/null: "),
         (["--rules", "STRICT", "{old}.binpb", "{old}.binpb"], 2, "rpcurl: --rules STRICT: "),
@@ -234,6 +252,11 @@ def test_errors(rpcurl, place, words, code, error):
     result = rpcurl("diff", *(word.format(**names) for word in words))
     assert (result.code, result.out) == (code, "")
     assert result.err.startswith(error.format(**names))
+
+
+def test_a_misspelt_name_of_a_file(rpcurl, place):
+    result = rpcurl("diff", place / "old", "misspelt.invalid")
+    assert result.code == 5 and result.err.endswith("; there is no file or directory misspelt.invalid\n")
 
 
 def test_a_file_that_is_no_schema(rpcurl, place):

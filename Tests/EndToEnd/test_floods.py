@@ -11,6 +11,7 @@ import threading
 import time
 import zlib
 
+import brotli
 import pytest
 import raw_http2
 from raw_http2 import ACK, DATA, OK, PING, SETTINGS, WINDOW_UPDATE
@@ -212,6 +213,33 @@ def test_deadline_in_a_flood_of_messages(rpcurl, message_flood, descriptor_set, 
             ended = process.wait(SECONDS)
     assert ended in (DEADLINE_EXCEEDED, *early)
     assert ended != DEADLINE_EXCEEDED or time.monotonic() - start > 0.9
+
+
+# An unknown field of 60 MiB, which is less than 100 bytes when compressed.
+LARGE_MESSAGE = brotli.compress(b"\x7a\x80\x80\x80\x1e" + bytes(60 << 20), quality=5, lgwin=24)
+
+
+@pytest.mark.parametrize("signaled", [False, True], ids=["deadline", "signal"])
+def test_end_in_a_piece_of_large_compressed_messages(rpcurl, raw_server, descriptor_set, signaled):
+    """libcurl delivers thousands of messages at once, and it takes minutes to decompress them."""
+    begun = threading.Event()
+
+    def serve(connection):
+        connection.recv(1 << 16)
+        connection.sendall(
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/grpc-web+proto\r\ngrpc-encoding: br\r\n\r\n"
+            + (b"\x01" + struct.pack(">I", len(LARGE_MESSAGE)) + LARGE_MESSAGE) * 4000
+        )
+        begun.set()
+        drain(connection)
+
+    url = f"http://{raw_server(serve).address}/demo.v1.Demo/Count"
+    words = ["--descriptor-set", descriptor_set, "--protocol", "grpc-web", "--format", "none"]
+    if signaled:
+        assert end_by_signal(rpcurl, begun, signal.SIGTERM, *words, url)[0] == 143
+    else:
+        result = rpcurl(*words, "-d", "{}", "--max-time", "1s", url, timeout=SECONDS)
+        assert result.code == DEADLINE_EXCEEDED, result.err
 
 
 @pytest.mark.parametrize("options", [["-v", "--format", "events"], ["--format", "json"]], ids=" ".join)

@@ -221,6 +221,19 @@ def test_hints_at_names_name_the_server(rpcurl, grpc_server, tmp_path, command):
     assert result.err.endswith(f'hint: run "rpcurl list http://{grpc_server.address}" to see what exists\n')
 
 
+def test_hints_at_names_name_the_files(rpcurl, grpc_server, descriptor_set):
+    source = f"--descriptor-set {descriptor_set}"
+    for command in (["list"], ["describe"], ["template"]):
+        result = rpcurl(*command, *source.split(), "Nonsense")
+        assert result.code == 3 and f'hint: run "rpcurl list {source}' in result.err
+    result = rpcurl("convert", *source.split(), "--type", "Nonsense", "--from", "json", "--to", "text")
+    assert result.code == 3 and f'hint: run "rpcurl list {source} --kind message"' in result.err
+    result = rpcurl("template", *source.split())
+    assert result.code == 2 and f'hint: run "rpcurl list {source}"' in result.err
+    result = rpcurl("template", "--plaintext", grpc_server.address)
+    assert result.code == 2 and f'hint: run "rpcurl list http://{grpc_server.address}"' in result.err
+
+
 def test_default_port_is_named(rpcurl, descriptor_set):
     result = rpcurl("--descriptor-set", descriptor_set, "--connect-to", "localhost:80:127.0.0.1:1", "http://localhost", HELLO)
     assert result.code == 5 and "localhost:80" in result.err, result.err

@@ -144,6 +144,13 @@ def test_shells_find_their_completions(prefix):
     assert re.search(r"^complete -c '?rpcurl'?", fish, re.M)
 
 
+def test_all_users_can_read_what_is_installed(tmp_path):
+    prefix = tmp_path / "a&b"
+    make("install-built", f"PREFIX={prefix}", umask=0o077)
+    assert {path.stat().st_mode & 0o777 for path in (prefix, *prefix.rglob("*"))} == {0o755, 0o644}
+    assert (prefix / "lib/pkgconfig/rpcurl.pc").read_text().startswith(f"prefix={prefix}\n")
+
+
 # Plugins
 
 
@@ -226,7 +233,10 @@ def test_new_plugins_report_missing_rpcurl(rpcurl, tmp_path):
         folder = tmp_path / language
         assert rpcurl("plugins", "new", "mine", "--lang", language, "--dir", folder).code == 0
         done = subprocess.run(["make", "-C", folder], env=environment, capture_output=True, text=True)
-        assert done.returncode != 0 and "pkg-config does not find rpcurl: set PKG_CONFIG_PATH" in done.stderr
+        assert done.returncode != 0 and "pkg-config does not find rpcurl: install rpcurl-dev" in done.stderr
+        make = shutil.which("make")
+        done = subprocess.run([make, "-C", folder], env=environment | {"PATH": str(tmp_path)}, capture_output=True, text=True)
+        assert done.returncode != 0 and "pkg-config is not installed" in done.stderr
         if language != "swift":  # whose rules are in the kit
             subprocess.run(["make", "-C", folder, "clean"], env=environment, capture_output=True, check=True)
 

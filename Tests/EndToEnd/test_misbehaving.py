@@ -131,6 +131,20 @@ def test_refused_stream_is_retried(call):
     succeeds(call(respond))
 
 
+@pytest.mark.usefixtures("keeps_early_responses")
+@pytest.mark.parametrize("refuse", [lambda stream: stream.reset(7), lambda stream: stream.go_away(0)], ids=["reset", "goaway"])
+def test_refusal_of_a_partly_sent_stream(rpcurl, raw_server, descriptor_set, refuse):
+    def respond(stream):
+        while raw_http2.read_frame(stream.connection)[0] != raw_http2.DATA:
+            pass
+        refuse(stream)
+
+    server = raw_server(raw_http2.handler(respond, waits=False))
+    url = f"http://{server.address}/demo.v1.Demo/Sum"
+    result = rpcurl("--descriptor-set", descriptor_set, "--max-time", "20", "-d", '{"value":1}', url)
+    fails(result, 5, "the server refused the request without processing it; a stream", "hint: ", "--use retry")
+
+
 def test_go_away_before_the_response(call):
     def respond(stream):
         stream.go_away(0)

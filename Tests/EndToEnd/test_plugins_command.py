@@ -481,6 +481,15 @@ def test_new_overwrites_nothing(rpcurl, tmp_path):
     assert (folder / "Makefile").read_text() == "mine\n" and len(list(folder.iterdir())) == 1
 
 
+def test_new_leaves_nothing_after_a_failure(rpcurl, tmp_path):
+    # The shell limits the size of files to 0 bytes.
+    script = "ulimit -f 0; trap '' XFSZ; exec \"$0\" plugins new hello --dir a/b"
+    done = subprocess.run(["sh", "-c", script, RPCURL], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and "File too large" in done.stderr and list(tmp_path.iterdir()) == []
+    result = rpcurl("plugins", "new", "hello", "--dir", "/proc/none")
+    assert result.code == 1 and "/proc/none/" in result.err
+
+
 @pytest.mark.parametrize("name", ["", "Hello", "../up", "a b", "1st", "x-", "é"])
 def test_new_refuses_names(rpcurl, tmp_path, name):
     result = rpcurl("plugins", "new", name, "--dir", tmp_path / "d")

@@ -380,10 +380,13 @@ def test_a_client_certificate_is_not_shown_to_an_untrusted_target(project, grpc_
 
 def test_what_is_not_a_regular_file_is_refused_at_once(project, tmp_path):
     def refused(why):
-        for words in ([*EXPLAIN, "http://host", ECHO], ["trust"]):
+        for words, hint in (
+            ([*EXPLAIN, "http://host", ECHO], "hint: --config /dev/null ignores it\n"), (["trust"], None)
+        ):
             result = project(*words)
             assert result.code == 2
-            assert result.err == f"rpcurl: {project.file}: {why}\nhint: --config /dev/null ignores it\n"
+            assert result.err.startswith(f"rpcurl: {project.file}: {why}\n{hint or ''}"), result.err
+            assert ("--config" in result.err) == (hint is not None), result.err
         assert project(*EXPLAIN, "--config", "/dev/null", "http://host", ECHO).code == 0
         assert project("version").code == 0
 

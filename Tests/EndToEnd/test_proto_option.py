@@ -139,6 +139,33 @@ def test_the_reason_is_part_of_the_error(rpcurl, proto):
     assert shown["error"]["why"] == '"Missing" is not defined'
 
 
+def test_a_file_that_can_be_read_only_once(rpcurl, proto):
+    pipe = proto.with_name("pipe.proto")
+    os.mkfifo(pipe)
+    for file in (pipe, "/dev/stdin"):
+        fails(rpcurl("list", "--proto", file, input=FILE), 3, f"rpcurl: {file}: is not a regular file, ", "hint: ")
+    # It is not a part of a directory.
+    assert rpcurl("diff", proto.parent, proto).out == "no breaking changes (PACKAGE)\n"
+
+
+def test_files_that_imports_name_from_a_directory_above(rpcurl):
+    folder = rpcurl.home / "proto" / "demo" / "v1"
+    folder.mkdir(parents=True)
+    (folder / "a.proto").write_text(FILE.replace("package own;", 'package demo.v1; import "proto/demo/v1/b.proto";'))
+    (folder / "b.proto").write_text('syntax = "proto3"; package demo.v1; message B {}')
+    result = rpcurl("list", "--kind", "message", "--proto", "proto/demo/v1/a.proto", "--proto", "proto/demo/v1/b.proto")
+    assert (result.code, "demo.v1.B\n" in result.out) == (0, True), result.err
+    assert rpcurl("diff", "proto", ".").code == 0
+
+
+def test_a_directory_of_imports_that_does_not_exist(rpcurl, proto):
+    proto.write_text('syntax = "proto3";\nmessage X { Missing x = 1; }\n')
+    result = rpcurl("list", "-I", "none", "-I", proto.parent, "--proto", proto)
+    fails(result, 3, 'own.proto:2:13: "Missing" is not defined\n')
+    hint = f"hint: none is not a directory; add -I {proto.parent}\n"
+    fails(rpcurl("list", "-I", "none", "--proto", proto), 3, f"rpcurl: {proto}: is in no directory of -I\n{hint}")
+
+
 def test_a_name_with_an_at_sign_is_no_file_of_options(rpcurl):
     (rpcurl.home / "evil").write_text("--plugin=protoc-gen-x=./run\n--x_out=.\nx.proto\n")
     (rpcurl.home / "x.proto").write_text('syntax = "proto3"; message X {}')

@@ -106,7 +106,7 @@ def test_compression_headers(call, connect_server):
      ("connect", "connect-timeout-ms", r"\d{1,10}")],
 )  # fmt: skip
 def test_deadline_header(call, connect_server, protocol, name, pattern):
-    for time in ("1ns", "90s", "3h", "9000h"):
+    for time in ("59s", "90s", "3h", "9000h"):
         _, events = call(protocol, connect_server, "--max-time", time)
         assert re.fullmatch(pattern, dict(events["start"]["headers"])[name]), time
 

@@ -668,6 +668,26 @@ def test_missing_import_is_found_by_a_symbol(rpcurl, reflecting):
     assert requested == ["a.S", "t.proto", "dir/u.proto", "a.U"]
 
 
+def test_services_that_the_server_does_not_describe(rpcurl, reflecting, tmp_path):
+    def reflect(requests, context):
+        for request in requests:
+            if request.WhichOneof("message_request") == "list_services":
+                services = [{"name": name} for name in ("a.S", "b.T", HEALTH.split("/")[0])]
+                yield reflection_pb2.ServerReflectionResponse(list_services_response={"service": services})
+            elif request.file_containing_symbol == "a.S":
+                yield response_with(service_file("t.proto"), TYPES)
+            else:
+                yield reflection_pb2.ServerReflectionResponse(error_response={"error_code": 5})
+
+    server = reflecting(reflect).removesuffix("/a.S/M")
+    remark = "services that the server lists but does not describe: b.T\n"
+    for words in (["describe"], ["list", "--kind", "method"], ["export", "-o", tmp_path / "a.binpb"]):
+        result = rpcurl(*words, server)
+        assert (result.code, result.err) == (0, f"rpcurl: {remark}")
+    fails(rpcurl("list", server, "b.T"), 3, "rpcurl: b.T: the server lists this service but does not describe it\n")
+    fails(rpcurl("diff", server, tmp_path / "a.binpb"), 3, remark, "hint: name a descriptor set")
+
+
 # Types that no method names
 
 

@@ -58,12 +58,12 @@ def test_method_in_a_session(rpcurl, source):
     [
         ("HelloReqest", "HelloReqest: not found in the schema", "did you mean demo.v1.HelloRequest"),
         ("Demo", "Demo: this is a service", "name a message"),
-        ("Nonsense", "Nonsense: not found in the schema", 'run "rpcurl list --kind message"'),
+        ("Nonsense", "Nonsense: not found in the schema", 'run "rpcurl list --descriptor-set {} --kind message"'),
     ],
 )
 def test_type_of_convert(rpcurl, descriptor_set, type, error, hint):
     words = ["--type", type, "--from", "json", "--to", "text"]
-    fails(rpcurl("convert", "--descriptor-set", descriptor_set, *words), 3, error, hint)
+    fails(rpcurl("convert", "--descriptor-set", descriptor_set, *words), 3, error, hint.format(descriptor_set))
 
 
 # Files and their imports

@@ -115,7 +115,7 @@ def test_responses_are_data_in_commands(rpcurl, grpc_server, tmp_path):
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.parametrize("command, reply", [("options ${last.name}", "--insecure"), ("options --bearer ${last.name}", "env:HOME"), ("use auth,bearer=${last.name}", "env:HOME"), ("use ${last.name}", "log,file=x"), ("export schema.pb ${last.name}", "-oother.pb")])
+@pytest.mark.parametrize("command, reply", [("options ${last.name}", "--insecure"), ("options --bearer ${last.name}", "env:HOME"), ("use auth,bearer=${last.name}", "env:HOME"), ("use ${last.name}", "log,file=x"), ("header ${last.name}: b", "x-c: a"), ("export schema.pb ${last.name}", "-oother.pb")])
 def test_responses_that_would_be_syntax_are_refused(rpcurl, grpc_server, command, reply):
     result = run(rpcurl, grpc_server.url, lines=[f"call Hello {json.dumps({'name': reply})}", command, "headers", "chain"])
     assert "value" in result.err and "hint: " in result.err
@@ -863,6 +863,21 @@ def test_run_reports_a_failed_stream(rpcurl, grpc_server, tmp_path):
     result = rpcurl("run", grpc_server.url, script)
     assert (result.code, result.out) == (64 + 9, '{"number":1}\n')
     assert f"rpcurl: {script}, line 2: the stream opened here failed\n" in result.err
+
+
+@pytest.mark.parametrize("end", ["close\n", "wait\n", ""])
+@pytest.mark.parametrize("is_mocked", [False, True])
+def test_half_close_without_the_only_message_fails(rpcurl, grpc_server, tmp_path, is_mocked, end):
+    (tmp_path / "stubs.json").write_text('{"response":{"message":{}}}')
+    chain = f"use mock,file={tmp_path}/stubs.json\n" if is_mocked else ""
+    script = tmp_path / "script"
+    script.write_text(f"{chain}open Hello\n{end}")
+    result = rpcurl("run", grpc_server.url, script)
+    assert result.code == 64 + 3, result.err
+    assert "the request has no message, but the method requires exactly one\nhint: send a message after open" in result.err
+    script.write_text(f"{chain}call Hello @/dev/null\n")
+    result = rpcurl("run", grpc_server.url, script)
+    assert result.code == 4 and "Hello: the data is empty\n" in result.err
 
 
 def test_lines_of_scripts_end_as_those_of_the_prompt(rpcurl, grpc_server, tmp_path):

@@ -392,6 +392,11 @@ def test_hints_have_no_colour_with_no_color(session: Callable[..., Terminal]) ->
 # History
 
 
+def test_history_that_cannot_be_read_is_reported(session: Callable[..., Terminal], tmp_path: Path) -> None:
+    (tmp_path / ".local" / "state" / "rpcurl" / "history").mkdir(parents=True)
+    assert "* no history:" in session().text
+
+
 def test_history_reaches_across_sessions(session: Callable[..., Terminal], tmp_path: Path) -> None:
     first, second = session(), session()
     for screen, name in ((first, "Ada"), (second, "Bob"), (first, "Cy")):

@@ -135,6 +135,17 @@ def test_limit_of_the_run_ends_one_suite(suite):
     assert result.code == 8 and "the run took longer than 300 ms" in result.err, result.err
 
 
+def test_teardown_of_the_suite_that_ends_the_run_completes(suite, tmp_path):
+    """The signal that stops the suites does not interrupt it."""
+    result, tests, events = suite(
+        'test t\ncall Hello {"name":"Ada"}\nexpect .message == "Bob"\n\nteardown\n'
+        f'call Count {{"from":1,"to":20,"intervalMs":20}}\nexport {tmp_path}/end.binpb\n',
+        "--fail-early", "--total-timeout", "1m",
+    )
+    assert (result.code, tests["t"]["outcome"]) == (8, "failed"), result.err
+    assert (tmp_path / "end.binpb").exists(), events
+
+
 @pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])
 def test_signal_ends_the_run_of_one_suite(rpcurl, grpc_server, tmp_path, number, code, word):
     path = tmp_path / "a.rpcurl"

@@ -11,7 +11,7 @@ struct K6ScriptTests {
   ) throws -> String {
     K6Script(
       address: "localhost:50051", isPlaintext: true, method: "demo.v1.Demo/Hello", kind: kind, schema: schema,
-      messages: [#"{"name":"Ada"}"#, "{}"], metadata: [("x-tenant", "\"blue\"")], timeout: .seconds(2),
+      messages: [#"{"name":"Ada"}"#, "{}"], metadata: [("x-tenant", .text("blue"))], timeout: .seconds(2),
       shape: shape, thresholds: thresholds.isEmpty ? [] : try LoadThreshold.list(thresholds)
     ).text
   }
@@ -79,11 +79,11 @@ struct K6ScriptTests {
   @Test func secretBytesAreDecoded() throws {
     var script = K6Script(
       address: "h:1", isPlaintext: true, method: "a.B/C", kind: .unary, schema: .reflection, messages: ["{}"],
-      metadata: [("t-bin", K6Script.literal([0, 255]))], timeout: nil,
+      metadata: [("t-bin", .bytes([0, 255]))], timeout: nil,
       shape: LoadShape(.closed, jobs: 1, duration: .seconds(1)), thresholds: [])
     #expect(script.text.contains("\"t-bin\": new Uint8Array([0, 255]) }"))
     #expect(!script.text.contains("k6/encoding"))
-    script.metadata = [("t-bin", K6Script.bytes(base64: "__ENV.T_BIN"))]
+    script.metadata = [("t-bin", .base64(variable: "T_BIN"))]
     #expect(script.text.contains("import { b64decode } from 'k6/encoding';\n"))
     #expect(script.text.contains("new Uint8Array(b64decode(__ENV.T_BIN.replace(/=+$/, ''), 'rawstd')) }"))
   }

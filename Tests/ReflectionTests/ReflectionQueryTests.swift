@@ -91,6 +91,17 @@ import Testing
     #expect(names(try server.run(&query).schema) == ["a.proto"])
   }
 
+  @Test(arguments: [Wire.answer(), Wire.answer(error: 5, "no")])
+  func asksForSymbolsOfMissingImport(answer: [UInt8]) throws {
+    var query = ReflectionQuery(.symbols(["p.S"]))
+    _ = query.start()
+    let method = Wire.field(1, "M") + Wire.field(2, ".b.U") + Wire.field(3, ".b.U")
+    let service = Wire.field(2, "p") + Wire.field(6, Wire.field(1, "S") + Wire.field(2, method))
+    let file = Wire.file("a.proto", imports: ["b.proto"]) + service
+    #expect(try query.receive(Wire.answer(file)) == .send([.file(named: "b.proto")]))
+    #expect(try query.receive(answer) == .send([.fileContaining(symbol: "b.U")]))
+  }
+
   @Test func keepsFileWithAnotherNameWithoutAskingAgain() throws {
     var query = ReflectionQuery(.symbols(["p.A"]))
     _ = query.start()

@@ -104,6 +104,13 @@ import Testing
     }
   }
 
+  @Test func namesOfRowsDiffer() throws {
+    let text = #"{"n":"Ada"}"# + "\n{}\n" + #"{"n":7}"# + "\n" + #"{"n":"Ada"}"#
+    let rows = try SuiteRows.parse("a.ndjson", Array(text.utf8))
+    #expect(SuiteRows.names(of: rows, by: "n") == ["Ada, row 1", "row 2", "7", "Ada, row 4"])
+    #expect(SuiteRows.names(of: rows, by: nil) == ["row 1", "row 2", "row 3", "row 4"])
+  }
+
   // MARK: Selection
 
   @Test(
@@ -133,8 +140,9 @@ import Testing
   // MARK: Secrets
 
   @Test func masksSecrets() {
-    let mask = SecretMask(["hunter2", "abc", "hunter2-long"])
-    #expect(mask.apply("abc hunter2 hunter2-long x") == "abc [redacted] [redacted] x")
+    let mask = SecretMask(["hunter2", "abc", "hunter2-long", "true", "trues"])
+    #expect(
+      mask.apply("abc hunter2 hunter2-long x true trues") == "abc [redacted] [redacted] x true [redacted]")
     #expect(SecretMask([#"se"cr\et"#]).apply(#"{"a":"se\"cr\\et"}"#) == #"{"a":"[redacted]"}"#)
   }
 

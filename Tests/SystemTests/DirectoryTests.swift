@@ -21,6 +21,15 @@ struct DirectoryTests {
     #expect(Directory.entries(in: folder.path, limit: 0).isEmpty)
   }
 
+  @Test func findsRegularFilesOnly() throws {
+    let folder = try #require(TemporaryDirectory())
+    for name in ["b.txt", "a.txt", "c.md"] { folder.write(name, []) }
+    mkfifo("\(folder.path)/pipe.txt", 0o600)
+    #expect(
+      Directory.files(below: folder.path, suffix: ".txt", limit: 10)
+        == ["\(folder.path)/a.txt", "\(folder.path)/b.txt"])
+  }
+
   @Test func missingDirectoryHasNoEntries() throws {
     let folder = try #require(TemporaryDirectory())
     #expect(Directory.entries(in: "\(folder.path)/missing").isEmpty)

@@ -1,5 +1,6 @@
 import CommandSupport
 import Glibc
+import Protobuf
 import Testing
 
 @testable import System

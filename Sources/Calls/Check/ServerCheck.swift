@@ -38,10 +38,11 @@ package final class ServerCheck {
     let client = try clients.client()
     if try checkConnection(client) {
       let protocols = try checkProtocols(client)
-      if let first = protocols.first {
-        report.canCall = !needsOtherOptions
-        let hasReflection = try checkReflection(client, first)
-        report.command = command.text(first, hasReflection: hasReflection)
+      let isSupported = protocols.contains(request.protocolName)
+      if let name = isSupported ? request.protocolName : protocols.first {
+        report.canCall = isSupported && !needsOtherOptions
+        let hasReflection = try checkReflection(client, name)
+        report.command = command.text(name, hasReflection: hasReflection)
       }
     }
     clients.console.output.print(isJSON ? report.json : report.text)
@@ -65,7 +66,11 @@ package final class ServerCheck {
   }
 
   private func connection(_ protocolName: ProtocolName) throws -> ConnectionOptions {
-    var options = try request.connection(protocolName)
+    // gRPC is checked over HTTP/2 also if the call is over HTTP/1.1.
+    let isOverHTTP1 =
+      protocolName == .grpc && request.protocolName != .grpc && request.server.httpVersion == .http1
+    var options = try request.connection(isOverHTTP1 ? request.protocolName : protocolName)
+    if isOverHTTP1 { options.httpVersion = .http2 }
     if protocolName != .grpc, options.httpVersion == .http1, command.isTLS {
       options.httpVersion = .negotiated
     }
@@ -188,7 +193,7 @@ package final class ServerCheck {
       }
       lines.append(
         CheckReport.Line(
-          name.title, isWorking ? .passed : .absent,
+          name.title, isWorking ? .passed : name == request.protocolName ? .failed : .absent,
           isWorking ? "responds" : result.error?.message ?? "no response",
           hint: isWorking ? nil : result.error?.cause.map(hint)))
     }

@@ -1,6 +1,7 @@
 import CommandLine
 import Protobuf
 import RPCProtocols
+import System
 
 /// The shortest command for a server, with the options of the check that a call needs too.
 package struct SuggestedCommand {
@@ -11,6 +12,8 @@ package struct SuggestedCommand {
 
   /// The words of the options that were given for the check.
   private let kept: [String]
+  /// The protocol of a command without `--protocol`: that of the configuration or the environment.
+  private let defaultProtocol: String
   /// Whether the options imply TLS for a Unix socket.
   private let impliesTLS: Bool
   /// The server.
@@ -21,8 +24,14 @@ package struct SuggestedCommand {
   package var isInsecure = false
 
   /// Reads the options of the check. Credentials are replaced by variables of the environment.
-  package init(_ invocation: Invocation, _ target: Target) {
+  package init(
+    _ invocation: Invocation, _ target: Target,
+    environment: (String) -> String? = EnvironmentVariables.value
+  ) {
     self.target = target
+    let configured = invocation.all(.protocolName).last { $0.origin.place != nil }?.string
+    let variable = environment("RPCURL_PROTOCOL").flatMap { $0.isEmpty ? nil : $0 }
+    defaultProtocol = configured ?? variable ?? ProtocolName.grpc.rawValue
     isTLS = target.isTLS
     impliesTLS = ServerOptions(invocation).tls == .always
     let expandsHeaders = invocation.has(.expandHeaders)
@@ -61,8 +70,9 @@ package struct SuggestedCommand {
   package func text(_ name: ProtocolName, hasReflection: Bool) -> String {
     var words = ["rpcurl"]
     if hasReflection { words.append("list") }
-    if name != .grpc { words.append("--protocol \(name.rawValue)") }
-    words += kept
+    if name.rawValue != defaultProtocol { words.append("--protocol \(name.rawValue)") }
+    // gRPC needs HTTP/2.
+    words += kept.filter { name != .grpc || $0 != "--http1.1" }
     if isInsecure { words.append("-k") }
     if target.unixSocket != nil, impliesTLS, !isTLS { words.append("--plaintext") }
     words.append(server)

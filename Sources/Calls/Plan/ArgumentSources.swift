@@ -19,4 +19,12 @@ package struct ArgumentSources {
   package func contents(ofFile path: String) throws(FileContents.Problem) -> [UInt8] {
     try FileContents.read(path, limitBytes: FileContents.optionLimitBytes, waitLimit: waitLimit)
   }
+
+  /// Reads a file of text that an option names.
+  package func text(ofFile path: String) throws(FileContents.Problem) -> String {
+    guard let text = String(validating: try contents(ofFile: path), as: UTF8.self) else {
+      throw FileContents.Problem(why: "not UTF-8")
+    }
+    return text
+  }
 }

@@ -164,8 +164,7 @@ package enum ConnectionPlan {
     let argument = option.text ?? ""
     if argument.hasPrefix("@") {
       do {
-        let contents = try sources.contents(ofFile: String(argument.dropFirst()))
-        let text = String(decoding: contents, as: UTF8.self)
+        let text = try sources.text(ofFile: String(argument.dropFirst()))
         return String(text.prefix { !$0.isNewline })
       } catch {
         throw Failure(.usage, "\(option.name) \(argument)", error.why).at(option.origin)

@@ -84,8 +84,7 @@ package enum CredentialArguments {
     if text.hasPrefix("@") {
       let path = String(text.dropFirst())
       do {
-        let contents = String(
-          decoding: try sources.contents(ofFile: path), as: UTF8.self)
+        let contents = try sources.text(ofFile: path)
         token = String(contents.drop(while: \.isWhitespace).prefix { !$0.isWhitespace })
       } catch {
         throw Failure(.usage, "--bearer @\(path)", error.why).at(argument.origin)

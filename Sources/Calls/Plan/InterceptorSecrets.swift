@@ -1,4 +1,5 @@
 import CommandLine
+import Interception
 import Interceptors
 import Protobuf
 
@@ -37,19 +38,31 @@ package enum InterceptorSecrets {
     let changed = parts.dropFirst().map { part in
       guard case (let name, let value?) = part.parted(at: "=") else { return part }
       let key = String(name)
-      return isCredential(key, value) ? "\(key)=\(replacement(interceptor, key, value))" : part
+      return isCredential(key, value, of: interceptor)
+        ? "\(key)=\(replacement(interceptor, key, value))" : part
     }
     return (parts.prefix(1) + changed).joined(separator: ",")
   }
 
-  private static func isCredential(_ key: String, _ value: Substring) -> Bool {
+  private static func isCredential(_ key: String, _ value: Substring, of interceptor: Substring) -> Bool {
     // `@@` is a value that begins with `@`, not a file.
     let isFile = value.begins(with: "@") && !value.begins(with: "@@")
     if harmlessSettings.contains(key) || isFile || value.begins(with: "env:") { return false }
     if value.contains("${") { return false }
     let inner = value.prefixOfScalars { $0 != ":" && $0 != "=" }
     return secretSettings.contains(key) || isSecret(setting: key.lowercased())
+      || isMistyped(key, of: interceptor)
       || inner.endIndex < value.endIndex && Redaction.isSecret(inner.lowercased())
+  }
+
+  /// Whether `auth` has no such setting: most of its settings are credentials.
+  private static func isMistyped(_ key: String, of interceptor: Substring) -> Bool {
+    guard interceptor == "auth", let auth = BuiltIns.all.first(where: { $0.name == "auth" }) else {
+      return false
+    }
+    let prefix = CommonSettings.prefix
+    let common = key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : key
+    return !auth.keys.contains { $0.name == key } && !CommonSettings.keys.contains { $0.name == common }
   }
 
   /// Whether the name of a setting suggests a secret. Names of plugin settings are shorter than header names.

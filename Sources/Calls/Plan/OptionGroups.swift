@@ -8,11 +8,19 @@ package struct SchemaOptions {
   package let descriptorSets: [Argument]
   package let protos: [Argument]
   package let importPaths: [String]
+  private let importArguments: [Argument]
 
   package init(_ invocation: Invocation) {
     descriptorSets = Self.distinct(invocation.all(.descriptorSet))
     protos = Self.distinct(invocation.all(.proto))
     importPaths = invocation.texts(.importPath)
+    importArguments = invocation.all(.importPath)
+  }
+
+  /// The typed options as words of a command. Those of the configuration apply to each command.
+  package var words: String {
+    (descriptorSets + protos + importArguments).filter { $0.origin.place == nil }
+      .map { "\($0.name) \(ShellText($0.text ?? "").quoted)" }.joined(separator: " ")
   }
 
   /// The first argument of each text. A session names a source again to read it again; its content is needed once.

@@ -1,6 +1,7 @@
 import CommandLine
 import Glibc
 import Output
+import Protobuf
 import System
 
 /// The configuration file of a project, `.rpcurl`, which comes with the files of other people.
@@ -76,13 +77,16 @@ package struct ProjectFile {
 
   /// Reads the file of a directory, without waiting.
   ///
+  /// - Parameters:
+  ///   - directory: The directory.
+  ///   - isOptional: Whether the command has `--config`, which the hints name.
   /// - Throws: `Failure` if it is not a regular file, cannot be read, or can be written by every user.
-  package init(in directory: String) throws(Failure) {
+  package init(in directory: String, isOptional: Bool = true) throws(Failure) {
     let path = Self.path(in: directory)
     self.path = path
     self.directory = directory
-    func failure(_ why: String, hint: String = ProjectFile.ignoring) -> Failure {
-      Failure(.usage, path, why, hint: hint)
+    func failure(_ why: String, hint: String? = nil) -> Failure {
+      Failure(.usage, path, why, hint: hint ?? (isOptional ? Self.ignoring : nil))
     }
     var status = stat()
     // Opening a device can have effects.
@@ -154,8 +158,12 @@ package struct ProjectFile {
   ///
   /// - Throws: `Failure` if the file is invalid.
   package func linesThatNeedTrust() throws(Failure) -> [ConfigurationLine] {
-    let lines = ProjectLines(file: self, standing: .unknown, command: .call)
-    return try ConfigurationFile(path, contents: contents).allLines.filter(lines.needsTrust)
+    let lines = try ConfigurationFile(path, contents: contents).allLines
+    // An option that does not exist yet may need trust in a later version.
+    var invocation = Invocation(.call)
+    invocation.configure([ConfigurationLayer(path: path, profile: nil, isProject: true, lines: lines)])
+    do throws(ParseError) { try invocation.check() } catch { throw Failure(error) }
+    return lines.filter(ProjectLines(file: self, standing: .unknown, command: .call).needsTrust)
   }
 }
 

@@ -91,81 +91,29 @@ package struct Target: Equatable {
     return (Target(baseURL: "\(isPlaintext ? "http" : "https")://\(authority)"), path)
   }
 
-  /// Splits off the authority. Returns it and the path without its first slash.
   private static func split(_ rest: Substring, in text: String) throws(Failure) -> (Substring, Substring) {
-    let authority = rest.prefix { $0 != "/" }
-    guard !authority.isEmpty else {
-      throw Failure(.usage, text.isEmpty ? "''" : shown(text), "missing host", hint: forms)
+    do throws(TargetSyntax.Problem) {
+      return try TargetSyntax.split(rest)
+    } catch {
+      switch error {
+      case .credentials:
+        // The text before the @ may be a password, so the error does not contain it.
+        throw Failure(.usage, "target", error.reason, hint: "use --user or --bearer")
+      case .port: throw Failure(.usage, shown(text), error.reason)
+      case .excess(let mark):
+        throw Failure(.usage, shown(text), error.reason, hint: "omit \"\(mark)\" and what follows it")
+      case .scheme, .host, .syntax:
+        throw Failure(.usage, text.isEmpty ? "''" : shown(text), error.reason, hint: forms)
+      }
     }
-    let path = rest[authority.endIndex...].drop { $0 == "/" }
-    guard !authority.contains("@") else {
-      // The text before the @ may be a password, so the error does not contain it.
-      throw Failure(.usage, "target", "credentials are not allowed in it", hint: "use --user or --bearer")
-    }
-    if let port = authority.lastIndex(of: ":").map({ authority[authority.index(after: $0)...] }),
-      isAuthority(authority.dropLast(port.count + 1)), !port.isEmpty,
-      port.allSatisfy({ $0.isASCII && $0.isNumber }),
-      !isPort(port)
-    {
-      throw Failure(.usage, shown(text), "the port is not a number from 1 to 65535")
-    }
-    if let mark = rest.unicodeScalars.first(where: { $0 == "?" || $0 == "#" }) {
-      throw Failure(
-        .usage, shown(text), "a \(mark == "?" ? "query" : "fragment") is not allowed",
-        hint: "omit \"\(mark)\" and what follows it")
-    }
-    guard !text.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }),
-      isAuthority(authority)
-    else {
-      throw Failure(.usage, shown(text), "not a target", hint: forms)
-    }
-    return (authority, path.last == "/" ? path.dropLast() : path)
   }
-
-  /// Whether `text` is a host, or an IPv6 address in brackets, optionally with a port.
-  private static func isAuthority(_ text: Substring) -> Bool {
-    let host: Substring
-    let rest: Substring
-    if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
-      host = text[text.index(after: text.startIndex)..<end]
-      rest = text[text.index(after: end)...]
-      // After a percent sign, the number or the name of an interface. libcurl also reads "%25" (RFC 6874).
-      let parts = host.split(separator: Character("%"), maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts[0].allSatisfy({ $0.isHexDigit || ":.".contains($0) }), parts.allSatisfy({ !$0.isEmpty }),
-        parts.dropFirst().allSatisfy({ $0.allSatisfy(isZoneCharacter) })
-      else { return false }
-    } else {
-      host = text.prefix { $0 != ":" }
-      rest = text[host.endIndex...]
-      guard host.allSatisfy({ !"[]\\<>^`{|}\"?#".contains($0) }) else { return false }
-    }
-    guard !host.isEmpty else { return false }
-    return rest.isEmpty || rest.first == ":" && isPort(rest.dropFirst())
-  }
-
-  private static func isZoneCharacter(_ character: Character) -> Bool {
-    character.isASCII && (character.isLetter || character.isNumber || "._~-".contains(character))
-  }
-
-  private static func isPort(_ text: Substring) -> Bool { UInt16(text).map { $0 > 0 } == true }
 
   /// The forms of a target, as a hint.
   private static let forms = "write HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH"
 
   /// The target for error messages, without what may be a password or a key.
   package static func shown(_ text: String) -> String {
-    guard !text.hasPrefix("unix:") else { return text }
-    let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
-    var rest = text[start...]
-    var scheme = String(text[..<start])
-    if let at = rest.lastIndex(of: "@") {
-      scheme += "…"
-      // A password may contain `?`, and a query `@`.
-      if rest[..<at].contains(where: { $0 == "?" || $0 == "#" }) { return scheme }
-      rest = rest[at...]
-    }
-    guard let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return "\(scheme)\(rest)" }
-    return "\(scheme)\(rest[...end])…"
+    text.hasPrefix("unix:") ? text : TargetSyntax.shown(text)
   }
 
   private func appending(_ prefix: some Sequence<Substring>) -> Target {

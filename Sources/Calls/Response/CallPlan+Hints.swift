@@ -35,6 +35,8 @@ extension CallPlan {
       case .grpcWeb: "if this is not a gRPC-Web server, use --protocol grpc"
       case .grpc: "if this is not a gRPC server, use --protocol connect"
       }
+    case .client where error.message.hasPrefix("the request has no message"):
+      "send a message after open: send {…}"
     default: nil
     }
   }

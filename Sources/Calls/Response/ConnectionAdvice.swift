@@ -56,14 +56,12 @@ package struct ConnectionAdvice {
       target.unixSocket.map { "use --unix-socket \(ShellText($0).quoted) https://localhost" }
         ?? "omit --plaintext, or use https:// in the URL"
     case .noCommonTLSVersion: "omit --tlsv1.3, or update the older side"
-    case .handshakeRefused:
-      hasCertificate
-        ? "check the client certificate (--cert) and the name for TLS (--servername)"
-        : "the server may require a client certificate (--cert FILE), or another name (--servername NAME)"
+    case .handshakeRefused: afterHandshake
     case .handshakeCut: "check that the server uses TLS on this port, or \(plaintext)"
     case .onlyHTTP1: "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
     case .onlyHTTP2: "use --protocol grpc, or --http2-prior-knowledge"
     case .notHTTP: "check the port"
+    case .refusedRequest: "the server may be busy or about to stop: try again later, or use --use retry"
     case .lost: Self.newerLibcurl
     case .closed: "\"rpcurl check \(target.argument)\" shows what the server supports"
     }
@@ -90,7 +88,13 @@ package struct ConnectionAdvice {
     "libcurl 8.14 or newer is correct: use a build that contains it, or upgrade the system's; on Debian 12, "
     + "apt-get install -t bookworm-backports libcurl4"
 
+  private var afterHandshake: String {
+    hasCertificate
+      ? "check the client certificate (--cert) and the name for TLS (--servername)"
+      : "the server may require a client certificate (--cert FILE), or another name (--servername NAME)"
+  }
+
   private var plaintext: String {
-    target.unixSocket == nil ? "use --plaintext, or http:// in the URL" : "use --plaintext"
+    target.unixSocket == nil ? "use http:// in the URL, or --plaintext with HOST:PORT" : "use --plaintext"
   }
 }

@@ -22,7 +22,8 @@ package enum SchemaOperand {
     let text = argument.text
     let path = DirectoryPath.absolute(text, in: DirectoryPath.current)
     let pool: DescriptorPool
-    if text == "-" || DirectoryPath.isFile(path) && !text.hasSuffix(".proto") {
+    let isFile = DirectoryPath.exists(path) && !DirectoryPath.isDirectory(path)
+    if text == "-" || isFile && !text.hasSuffix(".proto") {
       pool = try SchemaSource.pool([descriptorSet(text)], withOptions: true)
     } else if DirectoryPath.isDirectory(path) {
       let files = Directory.files(below: path, suffix: ".proto", limit: fileLimit).sorted()
@@ -35,19 +36,41 @@ package enum SchemaOperand {
           hint: "name a descriptor set, or a directory in it")
       }
       pool = try SchemaSource.pool([compile(files, in: path, options, clients)], withOptions: true)
-    } else if DirectoryPath.isFile(path) {
+    } else if isFile {
       let directory = DirectoryPath.parent(path) ?? "/"
       pool = try SchemaSource.pool([compile([path], in: directory, options, clients)], withOptions: true)
     } else if isPath(text) {
-      throw Failure(.schema, text, "No such file or directory")
+      throw Failure(
+        .schema, text, "No such file or directory",
+        hint: "a schema is a descriptor set, a .proto file, a directory of them, or a server")
     } else {
-      var query = options
-      query.arguments = [argument]
-      query.configuredTarget = nil
-      pool = try SchemaQuery(query, clients: clients).pool()
+      do {
+        pool = try reflected(argument, options, clients)
+      } catch let failure as Failure where failure.status == .connection && !text.contains(":") {
+        // Maybe a misspelt path.
+        guard var message = failure.message else { throw failure }
+        message.hint = (message.hint.map { "\($0); " } ?? "") + "there is no file or directory \(text)"
+        throw Failure(failure.status, message)
+      }
     }
     guard !pool.fileNames(exceptOf: WellKnownSchemas.sourceName).isEmpty else {
       throw Failure(.schema, text, "contains no schema")
+    }
+    return pool
+  }
+
+  /// The schema of a server, which must describe all its services.
+  private static func reflected(
+    _ argument: Positional, _ options: SchemaCommandOptions, _ clients: ClientSource
+  ) throws -> DescriptorPool {
+    var query = options
+    query.arguments = [argument]
+    query.configuredTarget = nil
+    let (pool, undescribed) = try SchemaQuery(query, clients: clients).complete()
+    guard undescribed.isEmpty else {
+      throw Failure(
+        .schema, argument.text, SchemaQuery.remark(undescribed),
+        hint: "name a descriptor set or .proto files instead of the server")
     }
     return pool
   }
@@ -65,9 +88,11 @@ package enum SchemaOperand {
   private static func compile(
     _ files: [String], in directory: String, _ options: SchemaCommandOptions, _ clients: ClientSource
   ) throws(Failure) -> SchemaSource.Source {
-    let given = options.schema.importPaths
-    let paths = given.isEmpty ? ImportRoots(of: files, in: directory).directories : [directory] + given
-    return try ProtoCompiler.compile(files, importPaths: paths, clients.console.error)
+    // protoc compares paths as text, and the files have absolute ones.
+    let given = options.schema.importPaths.map { DirectoryPath.absolute($0, in: DirectoryPath.current) }
+    return try ProtoCompiler.compile(
+      files, importPaths: given.isEmpty ? [] : ImportRoots.innerFirst([directory] + given), in: directory,
+      clients.console.error)
   }
 
   /// Whether an argument that does not exist was meant as a path.

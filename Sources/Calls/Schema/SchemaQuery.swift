@@ -1,5 +1,6 @@
 import CommandLine
 import Glibc
+import Interceptors
 import Output
 import Protobuf
 import RPCProtocols
@@ -13,6 +14,8 @@ package struct SchemaQuery {
   package let symbol: String?
   private let sources: [SchemaSource.Source]
   private let server: ReflectionSource?
+  /// The arguments with which `rpcurl list` prints the names of the schema.
+  private let listing: String
   /// The complete schema, if it was given.
   private var known: DescriptorPool?
   /// More services that a server lists.
@@ -37,7 +40,7 @@ package struct SchemaQuery {
     if arguments.count == 1, !options.schema.hasSources, options.reflection.reflect != true,
       WellKnownSchemas.mayDeclare(arguments[0].text)
     {
-      (symbol, server, sources) = (arguments[0].text, nil, [])
+      (symbol, server, sources, listing) = (arguments[0].text, nil, [], "")
       return
     }
     // A target that is not needed is ignored.
@@ -45,7 +48,7 @@ package struct SchemaQuery {
     let target = arguments.count == 2 || asksServer ? arguments.first : nil
     symbol = arguments.count == 2 ? arguments[1].text : target == nil ? arguments.first?.text : nil
     guard asksServer else {
-      server = nil
+      (server, listing) = (nil, options.schema.words)
       guard options.schema.hasSources else {
         throw Failure(
           .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
@@ -60,7 +63,8 @@ package struct SchemaQuery {
         hint: "name a server, or use --descriptor-set FILE or --proto FILE")
     }
     sources = try SchemaSource.sources(options.schema, clients.console.error)
-    server = try Self.server(options, target, clients)
+    let server = try Self.server(options, target, clients)
+    (self.server, listing) = (server, server.target.argument)
   }
 
   /// Creates a query of a given schema: `[SYMBOL]`.
@@ -71,8 +75,7 @@ package struct SchemaQuery {
     symbol = arguments.first
     known = pool
     self.listed = listed
-    sources = []
-    server = nil
+    (sources, server, listing) = ([], nil, "")
   }
 
   /// Whether an argument can only be a server, not the name of a symbol.
@@ -123,9 +126,25 @@ package struct SchemaQuery {
     return names.sorted()
   }
 
-  /// The complete schema.
-  package func pool() throws(Failure) -> DescriptorPool {
-    try pool(asking: server == nil ? nil : .allServices)
+  /// The complete schema, and the services that the server lists but does not describe.
+  package func complete() throws(Failure) -> (pool: DescriptorPool, undescribed: [String]) {
+    let (pool, listed) = try read(server == nil ? nil : .allServices)
+    // The services of gRPC itself are built in.
+    let undescribed = Set(listed).subtracting(pool.serviceNames)
+      .filter { !WellKnownSchemas.mayDeclareService($0) }
+    return (pool, undescribed.sorted())
+  }
+
+  /// The complete schema. Remarks on services that the server lists but does not describe.
+  package func pool(_ error: StandardError) throws(Failure) -> DescriptorPool {
+    let (pool, undescribed) = try complete()
+    if !undescribed.isEmpty { error.remark("rpcurl: \(TerminalText.escape(Self.remark(undescribed)))\n") }
+    return pool
+  }
+
+  /// What is wrong if the server does not describe these services.
+  static func remark(_ undescribed: [String]) -> String {
+    "services that the server lists but does not describe: \(undescribed.joined(separator: ", "))"
   }
 
   /// Finds `symbol`. The services of gRPC itself, such as health, are the last source.
@@ -136,7 +155,7 @@ package struct SchemaQuery {
       return try findGiven(symbol, among: kinds)
     } catch {
       guard error.status == .schema, WellKnownSchemas.mayDeclareService(symbol) else {
-        throw naming(server, in: error)
+        throw naming(in: error)
       }
       let pool = try SchemaSource.pool(sources + [SchemaSource.builtInServices], withOptions: true)
       guard let exact = try SymbolLookup(pool).exactly(symbol, kinds) else { throw error }
@@ -144,12 +163,8 @@ package struct SchemaQuery {
     }
   }
 
-  /// The failure, whose hint at `rpcurl list` names the server.
-  private func naming(_ server: ReflectionSource?, in failure: Failure) -> Failure {
-    guard let server, var message = failure.message else { return failure }
-    message.hint = message.hint?.replacing("\"rpcurl list", with: "\"rpcurl list \(server.target.argument)")
-    return Failure(failure.status, message)
-  }
+  /// The failure, whose hint at `rpcurl list` names the server, or the files.
+  package func naming(in failure: Failure) -> Failure { failure.listing(listing) }
 
   /// Finds `symbol` in the sources that were given. Asks the server for that symbol alone before it asks for everything.
   private func findGiven(_ symbol: String, among kinds: Set<SymbolKind>) throws(Failure) -> (
@@ -160,11 +175,16 @@ package struct SchemaQuery {
       if let exact = try SymbolLookup(own).exactly(symbol, kinds) { return (own, exact) }
       if Self.isFullName(symbol) {
         let asked = MethodName(symbol).map { symbol.contains("/") ? $0.service : symbol } ?? symbol
-        let pool = try pool(asking: .existingSymbols([asked]))
+        let pool = try read(.existingSymbols([asked])).pool
         if let exact = try SymbolLookup(pool).exactly(symbol, kinds) { return (pool, exact) }
       }
     }
-    let pool = try pool()
+    let (pool, undescribed) = try complete()
+    if undescribed.contains(where: { symbol == $0 || symbol.hasPrefix("\($0)/") }) {
+      throw Failure(
+        .schema, symbol, "the server lists this service but does not describe it",
+        hint: "use --proto FILE or --descriptor-set FILE")
+    }
     return (pool, try SymbolLookup(pool).find(symbol, among: kinds))
   }
 
@@ -172,20 +192,33 @@ package struct SchemaQuery {
     symbol.contains(".") && MethodName(symbol) != nil
   }
 
-  private func pool(asking goal: ReflectionQuery.Goal?) throws(Failure) -> DescriptorPool {
-    if let known { return known }
-    var sources = sources
+  /// The schema for `goal`, and the services that the server lists.
+  private func read(
+    _ goal: ReflectionQuery.Goal?
+  ) throws(Failure) -> (pool: DescriptorPool, listed: [String]) {
+    if let known { return (known, listed) }
+    var (sources, listed) = (sources, listed)
     if let server, let goal {
       let schema = try server.schema(for: goal)
+      listed = schema.services
       if schema.fileCount > 0 {
         sources.append(.init(set: SchemaBytes(schema.descriptorSet), name: server.sourceName))
       }
     }
-    return try SchemaSource.pool(sources, withOptions: true)
+    return (try SchemaSource.pool(sources, withOptions: true), listed)
   }
 
   /// Whether a symbol comes from a source that was given, not from the well-known types.
   package static func isOwn(_ symbol: DescriptorPool.Symbol) -> Bool {
     symbol.source != WellKnownSchemas.sourceName
+  }
+}
+
+extension Failure {
+  /// The failure, whose hint at `rpcurl list` has these arguments.
+  package func listing(_ arguments: String) -> Failure {
+    guard !arguments.isEmpty, var message else { return self }
+    message.hint = message.hint?.replacing("\"rpcurl list", with: "\"rpcurl list \(arguments)")
+    return Failure(status, message)
   }
 }

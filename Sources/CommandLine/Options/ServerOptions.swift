@@ -44,7 +44,7 @@ extension OptionTable {
       completion: "atfile"),
     Option(
       .servername, "--servername", .text, "NAME", .server, .remote,
-      "Name for TLS SNI and certificate verification.",
+      "Name for TLS SNI and certificate verification.", "It excludes --netrc and --netrc-file over TLS.",
       example: "rpcurl --servername demo.example https://192.0.2.1 demo.v1.Demo/Hello", grpcurl: "servername",
       trust: .effects),
     Option(
@@ -124,7 +124,7 @@ extension OptionTable {
     Option(
       .keepaliveTime, "--keepalive-time", .duration, "DURATION", .server, .remote,
       "Probe a silent server after this time.",
-      "The probe is a PING of HTTP/2 if libcurl is 8.14 or newer, and TCP's keepalive, in whole seconds. The "
+      "The probe is TCP's keepalive, in whole seconds, and over HTTP/2 also a PING, if libcurl is 8.14 or newer. The "
         + "connection counts as lost if nothing arrives for the same time again. Many gRPC servers refuse more than "
         + "one PING in five minutes while there is no call.",
       example: "rpcurl --keepalive-time 30 https://demo.example demo.v1.Demo/Watch",

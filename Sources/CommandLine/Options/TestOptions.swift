@@ -44,7 +44,7 @@ extension OptionTable {
       "That is methods, with their status codes, enum values and members of oneofs. Without a file, text is printed after "
         + "the report of standard output. report adds it to the reports of --report that have a place for it: ndjson and html.",
       example: "rpcurl test --coverage text --coverage html=coverage.html tests", repeats: true,
-      isConfigurable: false, isCommon: true),
+      isConfigurable: false, isCommon: true, completion: "ask:coverage"),
     Option(
       .coverageOf, "--coverage-of", .text, "NAME", .own, .test,
       "Count only this service or the services of this package; may repeat.",

@@ -76,12 +76,9 @@ package enum SchemaJSON {
   }
 
   private static func members(_ message: MessageDeclaration) -> [(String, JSONValue?)] {
-    let oneofs = message.oneofs.enumerated().filter { index, _ in
-      !message.fields.contains { $0.oneofIndex == index && $0.isProto3Optional }
-    }
-    return [
+    [
       ("fields", fields(message.fields, of: message)),
-      ("oneofs", .strings(oneofs.map(\.element.name))),
+      ("oneofs", .strings(message.writtenOneofs.map(\.name))),
       ("messages", .strings(message.messages.filter { !$0.isMapEntry }.map(\.fullName))),
       ("enums", .strings(message.enums.map(\.fullName))),
       ("extensions", .strings(message.extensions.map(\.fullName))),

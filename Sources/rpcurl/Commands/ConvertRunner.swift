@@ -17,7 +17,12 @@ struct ConvertRunner {
   init(_ command: ConvertCommand, _ console: Console) throws(Failure) {
     self.console = console
     if let type = command.type {
-      self.type = try Self.type(type.text ?? "", in: SchemaSource.pool(command.schema, console.error))
+      let pool = try SchemaSource.pool(command.schema, console.error)
+      do throws(Failure) {
+        self.type = try Self.type(type.text ?? "", in: pool)
+      } catch {
+        throw error.listing(command.schema.words)
+      }
     } else {
       // Each field of a message is unknown to a type that has none.
       type = try Self.type("google.protobuf.Empty", in: SchemaSource.pool([]))

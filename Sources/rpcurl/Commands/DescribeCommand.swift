@@ -7,6 +7,12 @@ import SchemaTools
 
 /// `rpcurl describe`: prints declarations of a schema in the syntax of `.proto` files.
 struct DescribeCommand {
+  /// A file with the printer of its declarations.
+  private struct Source {
+    let file: FileDeclaration
+    let printer: ProtoPrinter
+  }
+
   private let options: SchemaCommandOptions
   let format: SchemaFormat
 
@@ -23,57 +29,56 @@ struct DescribeCommand {
   func run(on console: Console, _ query: SchemaQuery) throws {
     let output = console.output
     guard let symbol = query.symbol else {
-      let pool = try query.pool()
+      let pool = try query.pool(console.error)
       let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).sorted { $0.name < $1.name }
       // Services of one package are usually declared in one file, which may be large.
-      var last: (file: FileDeclaration, services: [String: ServiceDeclaration])?
+      var last: (source: Source, services: [String: ServiceDeclaration])?
       for (index, service) in services.enumerated() {
         if index > 0, format == .text { output.print("\n") }
-        if last?.file.name != service.file {
-          last = try read(service.file, pool).map { file in
-            (file, Dictionary(file.services.map { ($0.fullName, $0) }) { first, _ in first })
+        if last?.source.file.name != service.file {
+          last = try read(service.file, pool).map { source in
+            (source, Dictionary(source.file.services.map { ($0.fullName, $0) }) { first, _ in first })
           }
         }
-        try show(
-          service.name, last?.file, pool, last?.services[service.name].map { .service($0) }, on: output)
+        try show(service.name, last?.source, last?.services[service.name].map { .service($0) }, on: output)
       }
       return
     }
     if symbol.hasSuffix(".proto") {
-      let pool = try query.pool()
-      if let file = try read(symbol, pool) { return show(file, pool, on: output) }
+      let pool = try query.pool(console.error)
+      if let source = try read(symbol, pool) { return show(source, on: output) }
       let nearest = DescriptorPool.nearestNames(to: symbol, among: pool.fileNames)
       throw Failure(
         .schema, symbol, "not found in the schema", hint: SchemaSource.suggestion(nearest))
     }
     let (pool, found) = try query.find(symbol, among: Set(SymbolKind.allCases))
-    let file = try read(found.file, pool)
-    try show(found.name, file, pool, file?.declaration(named: found.name), on: output)
+    let source = try read(found.file, pool)
+    try show(found.name, source, source?.file.declaration(named: found.name), on: output)
   }
 
-  private func read(_ file: String, _ pool: DescriptorPool) throws -> FileDeclaration? {
-    try SchemaOutput.schema { () throws(SchemaError) in try pool.file(named: file) }
+  private func read(_ name: String, _ pool: DescriptorPool) throws -> Source? {
+    try SchemaOutput.schema { () throws(SchemaError) in try pool.file(named: name) }
+      .map { Source(file: $0, printer: ProtoPrinter($0, in: pool)) }
   }
 
-  private func show(_ file: FileDeclaration, _ pool: DescriptorPool, on output: StandardOutput) {
-    let text = ProtoPrinter(file, in: pool).print()
+  private func show(_ source: Source, on output: StandardOutput) {
+    let text = source.printer.print()
     switch format {
     case .text: output.print(text)
-    case .json: output.print(json: SchemaJSON.object(file, proto: text))
+    case .json: output.print(json: SchemaJSON.object(source.file, proto: text))
     }
   }
 
   private func show(
-    _ name: String, _ file: FileDeclaration?, _ pool: DescriptorPool, _ declaration: Declaration?,
-    on output: StandardOutput
+    _ name: String, _ source: Source?, _ declaration: Declaration?, on output: StandardOutput
   ) throws {
-    guard let file, let declaration else {
+    guard let source, let declaration else {
       throw Failure(.schema, name, "the file that declares it cannot be read")
     }
-    let text = ProtoPrinter(file, in: pool).print(declaration)
+    let text = source.printer.print(declaration)
     switch format {
-    case .text: output.print("// \(TerminalText.escape(title(declaration, file)))\n\(text)")
-    case .json: output.print(json: SchemaJSON.object(declaration, of: file, proto: text))
+    case .text: output.print("// \(TerminalText.escape(title(declaration, source.file)))\n\(text)")
+    case .json: output.print(json: SchemaJSON.object(declaration, of: source.file, proto: text))
     }
   }
 

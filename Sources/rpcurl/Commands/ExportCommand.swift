@@ -34,7 +34,7 @@ struct ExportCommand {
         hint: "use -o FILE, or --proto-dir DIR for .proto files")
     }
     let query = try makeQuery()
-    let (pool, files) = try files(query)
+    let (pool, files) = try files(query, console.error)
     let imported = try SchemaOutput.schema { () throws(SchemaError) in
       try pool.importedFiles(ofFiles: files)
     }
@@ -73,9 +73,9 @@ struct ExportCommand {
     }
   }
 
-  private func files(_ query: SchemaQuery) throws -> (DescriptorPool, [String]) {
+  private func files(_ query: SchemaQuery, _ error: StandardError) throws -> (DescriptorPool, [String]) {
     guard let symbol = query.symbol else {
-      let pool = try query.pool()
+      let pool = try query.pool(error)
       let files = pool.fileNames(exceptOf: WellKnownSchemas.sourceName)
       guard !files.isEmpty else { throw Failure(.schema, "no schema", "nothing to export") }
       return (pool, files)

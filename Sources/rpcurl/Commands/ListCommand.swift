@@ -30,7 +30,8 @@ struct ListCommand {
       symbols = try members(symbol, query)
       if !kind.isEmpty { symbols.removeAll { !kind.contains($0.kind) } }
     } else {
-      symbols = try query.pool().symbols(Set(kind.isEmpty ? [.service] : kind)).filter(SchemaQuery.isOwn)
+      let kinds = Set(kind.isEmpty ? [.service] : kind)
+      symbols = try query.pool(console.error).symbols(kinds).filter(SchemaQuery.isOwn)
     }
     symbols.sort { $0.name < $1.name }
     switch format {

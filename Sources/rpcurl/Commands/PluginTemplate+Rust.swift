@@ -27,7 +27,10 @@ extension PluginTemplate {
         let found = Command::new("pkg-config").args(["--variable=rustkit", "rpcurl"]).output();
         let folder = match found {
             Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_string(),
-            _ => panic!("pkg-config does not find rpcurl: use make, or set PKG_CONFIG_PATH=PREFIX/lib/pkgconfig"),
+            Err(error) => panic!("cannot run pkg-config: {error}"),
+            Ok(_) => panic!(
+                "pkg-config does not find rpcurl: install rpcurl-dev or rpcurl-devel, use make, or set PKG_CONFIG_PATH"
+            ),
         };
         println!("cargo:rustc-env=RPCURL_RUST={folder}/rpcurl.rs");
         println!("cargo:rerun-if-changed={folder}/rpcurl.rs");

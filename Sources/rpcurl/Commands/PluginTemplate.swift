@@ -54,8 +54,9 @@ struct PluginTemplate {
     `make test CONFIG=key=value,key=value` tests another configuration, and `make test CHECKFLAGS='--descriptor-set FILE
     --method PKG.SERVICE/METHOD'` with calls of another method.
 
-    The build finds rpcurl by pkg-config, which searches also below the prefix of the `rpcurl` on the `PATH`. If it is in
-    another place, set `PKG_CONFIG_PATH=PREFIX/lib/pkgconfig`. `man rpcurl-plugin` describes what a plugin can do.
+    The build finds rpcurl by pkg-config, which searches also below the prefix of the `rpcurl` on the `PATH`. The package
+    `rpcurl-dev` or `rpcurl-devel` has the files for it. If they are in another place, set
+    `PKG_CONFIG_PATH=PREFIX/lib/pkgconfig`. `man rpcurl-plugin` describes what a plugin can do.
 
     """
 
@@ -73,7 +74,10 @@ struct PluginTemplate {
     export PKG_CONFIG_PATH := $(PKG_CONFIG_PATH)$(if $(PREFIX),:$(PREFIX)/lib/pkgconfig)
     \(variable) := $(shell PKG_CONFIG_PATH='$(PKG_CONFIG_PATH)' pkg-config --variable=\(directory) rpcurl)
     ifeq ($(\(variable))$(filter clean,$(MAKECMDGOALS)),)
-    $(error pkg-config does not find rpcurl: set PKG_CONFIG_PATH=PREFIX/lib/pkgconfig, where PREFIX/bin/rpcurl is installed)
+    ifeq ($(shell command -v pkg-config),)
+    $(error pkg-config is not installed)
+    endif
+    $(error pkg-config does not find rpcurl: install rpcurl-dev or rpcurl-devel, or set PKG_CONFIG_PATH=PREFIX/lib/pkgconfig, where PREFIX/bin/rpcurl is installed)
     endif
     """
   }
@@ -84,32 +88,43 @@ struct PluginTemplate {
       throw Failure(
         .usage, directory, "the files exist already", hint: "use --dir DIRECTORY")
     }
-    for file in files {
-      let path = "\(directory)/\(file.path)"
-      try Self.makeDirectories(above: path)
-      try Self.write(file.text, to: path)
+    var made: [String] = []
+    do throws(Failure) {
+      for file in files {
+        let path = "\(directory)/\(file.path)"
+        try Self.makeDirectories(above: path, &made)
+        try Self.write(file.text, to: path, &made)
+      }
+    } catch {
+      // A part of the files would prevent another attempt.
+      for path in made.reversed() { remove(path) }
+      throw error
     }
   }
 
-  private static func makeDirectories(above path: String) throws(Failure) {
-    var made = ""
+  private static func makeDirectories(above path: String, _ made: inout [String]) throws(Failure) {
+    var directory = ""
     for part in path.split(separator: "/", omittingEmptySubsequences: false).dropLast() {
-      made += "\(part)/"
-      guard mkdir(made, 0o755) != 0, errno != EEXIST else { continue }
-      throw Failure(.input, made, FileContents.lastError())
+      directory += "\(part)/"
+      if mkdir(directory, 0o755) == 0 {
+        made.append(directory)
+      } else if errno != EEXIST {
+        throw Failure(.internalError, directory, FileContents.lastError())
+      }
     }
   }
 
-  private static func write(_ text: String, to path: String) throws(Failure) {
+  private static func write(_ text: String, to path: String, _ made: inout [String]) throws(Failure) {
     // O_EXCL: do not overwrite a file that was created since the check.
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw Failure(.input, path, FileContents.lastError()) }
+    guard descriptor >= 0 else { throw Failure(.internalError, path, FileContents.lastError()) }
     defer { close(descriptor) }
+    made.append(path)
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw Failure(.input, path, FileContents.lastError()) }
+      guard count > 0 else { throw Failure(.internalError, path, FileContents.lastError()) }
       rest = rest.dropFirst(count)
     }
   }

@@ -44,6 +44,9 @@ final class ReportOutput {
     return reports + (try targets(coverage: coverage, besides: reports))
   }
 
+  /// What `--coverage` accepts.
+  static let coverageFormats = CoverageReport.Format.allCases.map(\.rawValue) + ["report"]
+
   private static func targets(reports texts: [String]) throws(Failure) -> [Target] {
     var targets: [Target] = []
     for text in texts {
@@ -70,7 +73,7 @@ final class ReportOutput {
       guard let format = CoverageReport.Format(rawValue: String(name)) else {
         throw Failure(
           .usage, "--coverage \(name)", "no such format",
-          hint: (CoverageReport.Format.allCases.map(\.rawValue) + ["report"]).joined(separator: ", "))
+          hint: coverageFormats.joined(separator: ", "))
       }
       // Text for people follows text for people.
       let others = reports.filter { target in

@@ -24,9 +24,10 @@ struct TemplateCommand {
   /// Prints the template that `query` names.
   func run(on console: Console, _ query: SchemaQuery) throws {
     guard let symbol = query.symbol else {
-      throw Failure(
-        .usage, "template", "missing argument: METHOD or TYPE", hint: "run \"rpcurl list\" to see what exists"
-      )
+      throw query.naming(
+        in: Failure(
+          .usage, "template", "missing argument: METHOD or TYPE",
+          hint: "run \"rpcurl list\" to see what exists"))
     }
     let (pool, found) = try query.find(symbol, among: [.method, .message])
     let name = try type(found, pool)

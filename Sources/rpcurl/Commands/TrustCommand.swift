@@ -29,7 +29,7 @@ struct TrustCommand {
   }
 
   private func trusted(_ store: TrustStore) throws(Failure) -> [String] {
-    let file = try ProjectFile(in: directory())
+    let file = try ProjectFile(in: directory(), isOptional: false)
     let lines = try file.linesThatNeedTrust()
     do throws(TrustStore.Problem) {
       try store.trust(file.path, contents: file.contents)

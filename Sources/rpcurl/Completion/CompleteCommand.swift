@@ -19,8 +19,9 @@ enum CompleteCommand {
       case "plugin": ChainCompletion.plugins(line.typed)
       case "header": HeaderCompletion.names(line.typed)
       case "profile": line.profiles
-      case "rule": names(Rule.self, line.typed)
-      case "report": names(ReportFormat.self, line.typed)
+      case "rule": names(Rule.allCases.map(\.rawValue), line.typed)
+      case "report": names(ReportFormat.allCases.map(\.rawValue), line.typed)
+      case "coverage": names(ReportOutput.coverageFormats, line.typed)
       case "target": MethodCompletion(line).targets
       case "method": MethodCompletion(line).methods(line.typed)
       case "filter": FieldCompletion(line).paths
@@ -34,10 +35,8 @@ enum CompleteCommand {
     Candidate.print(candidates, on: output)
   }
 
-  /// The names of a type that begin with what is typed.
-  private static func names<Name: CaseIterable & RawRepresentable<String>>(
-    _ type: Name.Type, _ typed: String
-  ) -> [Candidate] {
-    type.allCases.map { Candidate($0.rawValue) }.filter { $0.text.hasPrefix(typed) }
+  /// The names that begin with what is typed.
+  private static func names(_ names: [String], _ typed: String) -> [Candidate] {
+    names.filter { $0.hasPrefix(typed) }.map { Candidate($0) }
   }
 }

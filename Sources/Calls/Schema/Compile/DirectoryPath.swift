@@ -50,10 +50,16 @@ package enum DirectoryPath {
     return String(path.dropFirst(directory.count + 1))
   }
 
-  /// Whether a file exists that is not a directory.
+  /// Whether a regular file exists.
   static func isFile(_ path: String) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Whether a path is a pipe, a device, or standard input: another program may read different contents there.
+  static func isStream(_ path: String) -> Bool {
+    ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(path)
+      || exists(path) && !isFile(path) && !isDirectory(path)
   }
 
   /// Whether a file or a directory exists.

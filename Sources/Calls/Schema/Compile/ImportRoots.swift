@@ -15,6 +15,8 @@ struct ImportRoots {
   private static let limitBytes = 4 << 20
 
   private let working: String
+  /// The directories that only the packages of files imply, not an import.
+  private var implied: Set<String> = []
   /// The directories, in order of precedence: inner ones before those that contain them.
   private(set) var directories: [String]
   /// The imports that no directory has, except `google/protobuf`, which protoc brings.
@@ -35,18 +37,32 @@ struct ImportRoots {
       guard let outline = Self.outline(file), let directory = DirectoryPath.parent(file) else { continue }
       // A workspace decides about its files.
       if known.contains(where: { DirectoryPath.isInside(file, $0) }) { continue }
-      if let root = Self.root(of: directory, package: outline.package) { add(root) }
+      if let root = Self.root(of: directory, package: outline.package) {
+        add(root)
+        implied.insert(root)
+      }
     }
+    let given = Set(files)
     var seen: Set<String> = []
+    var imported: [(root: String, path: String)] = []
     while let file = pending.popLast(), seen.count < Self.fileLimit {
       guard seen.insert(file).inserted, let outline = Self.outline(file) else { continue }
       for name in outline.imports where !name.hasPrefix("google/protobuf/") {
-        if let path = find(name, from: file) {
+        if let (root, path) = find(name, from: file) {
           pending.append(path)
+          implied.remove(root)
+          if given.contains(path) { imported.append((root, path)) }
         } else if !missing.contains(where: { $0.name == name }) {
           missing.append(Missing(name: name, importer: file))
         }
       }
+    }
+    // If imports name the files from a directory above, as with Bazel, protoc must name them all so.
+    directories.removeAll { directory in
+      implied.contains(directory)
+        && imported.contains {
+          DirectoryPath.isInside(directory, $0.root) && DirectoryPath.isInside($0.path, directory)
+        }
     }
     // Each file must be below a directory.
     for file in files where !directories.contains(where: { DirectoryPath.isInside(file, $0) }) {
@@ -73,24 +89,24 @@ struct ImportRoots {
     return directory.count == end.count ? "/" : String(directory.dropLast(end.count))
   }
 
-  /// The path of an import, in a known directory, in one above the file that has the import, or in the working
-  /// directory.
-  private mutating func find(_ name: String, from file: String) -> String? {
+  /// The directory and the path of an import: in a known directory, in one above the file that has the import, or in
+  /// the working directory.
+  private mutating func find(_ name: String, from file: String) -> (root: String, path: String)? {
     for directory in directories {
       let path = DirectoryPath.join(directory, name)
-      if DirectoryPath.isFile(path) { return path }
+      if DirectoryPath.isFile(path) { return (directory, path) }
     }
     for directory in DirectoryPath.ancestors(file).dropFirst() + [working] {
       let path = DirectoryPath.join(directory, name)
       guard DirectoryPath.isFile(path) else { continue }
       add(directory)
-      return path
+      return (directory, path)
     }
     return nil
   }
 
   /// protoc names a file after the first directory that contains it, which must be the innermost.
-  private static func innerFirst(_ directories: [String]) -> [String] {
+  static func innerFirst(_ directories: [String]) -> [String] {
     var sorted: [String] = []
     for directory in directories {
       let outer = sorted.firstIndex { DirectoryPath.isInside(directory, $0) }

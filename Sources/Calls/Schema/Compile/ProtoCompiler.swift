@@ -11,14 +11,21 @@ package enum ProtoCompiler {
   /// - Parameters:
   ///   - files: The files.
   ///   - importPaths: The directories of imports. If it is empty, a `buf.yaml` and the files themselves imply them.
+  ///   - directory: The directory that contains the files; nil for the working directory.
   ///   - error: Where protoc's warnings are printed.
   /// - Throws: `Failure` with the first cause.
   package static func compile(
-    _ files: [String], importPaths: [String], _ error: StandardError
+    _ files: [String], importPaths: [String], in directory: String? = nil, _ error: StandardError
   ) throws(Failure) -> SchemaSource.Source {
+    for file in files where DirectoryPath.isStream(DirectoryPath.absolute(file, in: DirectoryPath.current)) {
+      throw Failure(
+        .schema, file, "is not a regular file, and protoc reads a file more than once",
+        hint: "write it to a file first; only a descriptor set can be read from a pipe")
+    }
     let sources =
       importPaths.isEmpty
-      ? try ProtoSources(files) : ProtoSources(files: files.map(plain), importPaths: importPaths)
+      ? try ProtoSources(files, in: directory)
+      : ProtoSources(files: files.map(plain), importPaths: importPaths)
     let output = try TemporaryFile.make()
     defer { output.close() }
     let hasRun = try sources.modules.map { (workspace) throws(Failure) in

@@ -23,13 +23,16 @@ struct ProtoSources {
 
   /// Files without directories, which a workspace of buf and the files imply.
   ///
+  /// - Parameters:
+  ///   - files: The files.
+  ///   - directory: The directory that contains them, after which they are named; nil for the working directory.
   /// - Throws: `Failure` if a file does not exist.
-  init(_ files: [String]) throws(Failure) {
+  init(_ files: [String], in directory: String? = nil) throws(Failure) {
     let working = DirectoryPath.current
     self.working = working
     isDerived = true
-    let place = files.first.map { DirectoryPath.absolute($0, in: working) }.flatMap(DirectoryPath.parent)
-    let workspace = place.flatMap { BufWorkspace.find(from: $0) }
+    let first = files.first.map { DirectoryPath.absolute($0, in: working) }.flatMap(DirectoryPath.parent)
+    let workspace = (directory ?? first).flatMap { BufWorkspace.find(from: $0) }
     var paths: [String] = []
     for file in files {
       // A name within a module of the workspace, as in an import.
@@ -38,7 +41,7 @@ struct ProtoSources {
       guard let found else { throw Self.missing(file, in: working) }
       paths.append(found)
     }
-    let roots = ImportRoots(of: paths, in: working, after: workspace?.roots ?? [])
+    let roots = ImportRoots(of: paths, in: directory ?? working, after: workspace?.roots ?? [])
     // A path outside of the working directory is not relative, and then no other may be.
     let isInside = roots.directories.allSatisfy { DirectoryPath.isInside($0, working) }
     let shown = { (path: String) in isInside ? DirectoryPath.shown(path, in: working) : path }
@@ -66,6 +69,14 @@ struct ProtoSources {
     switch report.cause {
     case .missingFile(let name):
       return Self.missing(name, in: working, isBelowImportPath: !isDerived)
+    case .outside(let file):
+      let absent = importPaths.first {
+        !DirectoryPath.isDirectory(DirectoryPath.absolute($0, in: working))
+      }
+      return Failure(
+        .schema, file, "is in no directory of -I",
+        hint: (absent.map { "\($0) is not a directory; " } ?? "")
+          + "add -I \(DirectoryPath.parent(file) ?? ".")")
     case .missingImports(let names, let place):
       let shown = names.prefix(3).map { "\"\($0)\"" }.joined(separator: ", ")
       let rest = names.count > 3 ? " and \(names.count - 3) more" : ""

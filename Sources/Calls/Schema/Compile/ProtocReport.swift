@@ -5,6 +5,8 @@ struct ProtocReport: Equatable {
   enum Cause: Equatable {
     /// A file of `--proto` that does not exist.
     case missingFile(String)
+    /// A file of `--proto` that is in no directory of `-I`.
+    case outside(String)
     /// Imports that do not exist, and the place of the first: `FILE:LINE:COLUMN`.
     case missingImports([String], place: String)
     /// Any other error; the place is empty if protoc names none.
@@ -17,7 +19,7 @@ struct ProtocReport: Equatable {
 
   /// Reads what protoc printed.
   init(_ lines: [String]) {
-    let lines = lines.filter { !$0.hasPrefix("[libprotobuf WARNING ") }
+    let lines = lines.filter { !$0.hasPrefix("[libprotobuf WARNING ") && !$0.contains(": warning: ") }
     var missing: [String] = []
     var file: String?
     var errors: [(place: String, message: String)] = []
@@ -28,8 +30,7 @@ struct ProtocReport: Equatable {
         of: line, "Could not make proto path relative: ", ": No such file or directory")
       {
         file = file ?? name
-      } else if case let (place, message) = Self.parts(line), !message.hasPrefix("warning:"), !message.isEmpty
-      {
+      } else if case let (place, message) = Self.parts(line), !message.isEmpty {
         errors.append((place, message))
       }
     }
@@ -42,6 +43,8 @@ struct ProtocReport: Equatable {
       (cause, others) = (.missingFile(file), 0)
     } else if let place {
       (cause, others) = (.missingImports(missing, place: place), 0)
+    } else if let first = errors.first, first.message.hasPrefix("File does not reside within any path ") {
+      (cause, others) = (.outside(first.place), 0)
     } else if let first = errors.first {
       (cause, others) = (.error(Self.sentence(first.message), place: first.place), errors.count - 1)
     } else {

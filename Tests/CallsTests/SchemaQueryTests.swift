@@ -1,0 +1,38 @@
+import CommandSupport
+import Output
+import System
+import Testing
+
+@testable import Calls
+
+struct SchemaQueryTests {
+  private func query(_ arguments: String...) throws -> SchemaQuery {
+    try SchemaQuery(
+      ShopSchema.pool(), listed: ["shop.Orders", "shop.Lost", "grpc.health.v1.Health"], arguments: arguments)
+  }
+
+  @Test func namesServicesThatTheServerDoesNotDescribe() throws {
+    #expect(try query().complete().undescribed == ["shop.Lost"])
+  }
+
+  @Test(arguments: ["shop.Lost", "shop.Lost/Find"])
+  func reportsServiceThatTheServerDoesNotDescribe(symbol: String) throws {
+    let query = try query(symbol)
+    let failure = try #require(throws: Failure.self) {
+      _ = try query.find(symbol, among: [.service, .method])
+    }
+    #expect(failure.status == .schema)
+    #expect(failure.message?.why == "the server lists this service but does not describe it")
+  }
+}
+
+struct ProtoCompilerTests {
+  @Test(arguments: ["/dev/null", "/dev/stdin"], [[], ["/"]])
+  func rejectsFilesThatCanBeReadOnce(file: String, importPaths: [String]) throws {
+    let error = StandardError(OutputStream(2))
+    let failure = try #require(throws: Failure.self) {
+      _ = try ProtoCompiler.compile([file], importPaths: importPaths, error)
+    }
+    #expect(failure.message?.why == "is not a regular file, and protoc reads a file more than once")
+  }
+}
