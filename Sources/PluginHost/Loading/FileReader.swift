@@ -21,7 +21,8 @@ struct FileReader: ~Copyable {
 
   /// Reads bytes at an offset; fewer at the end of the file.
   func read(at offset: UInt64, count: Int) -> [UInt8] {
-    guard offset <= UInt64(Int64.max) else { return [] }
+    // Filling an empty array would write to the storage that all empty arrays share.
+    guard count > 0, offset <= UInt64(Int64.max) else { return [] }
     return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       while filled < count {
         let got = pread(
