@@ -39,7 +39,7 @@ package struct HistoryFile {
     return try contents().compactMap { String(validating: $0, as: UTF8.self) }
   }
 
-  /// The type of the file, as in its mode; nil if there is none.
+  /// The type of the file, as in its mode; nil if the file does not exist.
   private var type: mode_t? {
     var status = stat()
     return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil

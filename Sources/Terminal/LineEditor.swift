@@ -39,7 +39,7 @@ package final class LineEditor: LineInput {
   private let screen = OutputStream(1)
   private var keys = KeyReader()
   private var history: HistoryFile?
-  /// Why the history file is not used; nil if it is, or if there is none.
+  /// Why the history file is not used; nil if it is used, or does not exist.
   package private(set) var historyProblem: String?
   /// The current line. Reading it for each pasted character would take quadratic time.
   private var line: EditingEngine.Line {

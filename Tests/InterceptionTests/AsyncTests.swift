@@ -35,6 +35,16 @@ import Testing
     }
   }
 
+  /// Sends a message to a server that is not available.
+  private func runUnavailable(_ call: TestCall) async throws {
+    call.start()
+    call.send("x")
+    call.close()
+    try await wait(call) { call.wireLines.contains("half-close") }
+    call.receiveEnd(RPCError(.unavailable, "down", origin: .server))
+    try await wait(call) { call.outcome != nil }
+  }
+
   private func texts(_ call: TestCall) -> [String] {
     call.callerLines.filter { !$0.hasPrefix("metrics") && $0 != "finished" }.map {
       $0.replacing("typed ", with: "")
@@ -189,12 +199,7 @@ import Testing
         throw RPCError(.aborted, "saw \(error.code.name)", origin: .interceptor("async"))
       }
     }
-    call.start()
-    call.send("x")
-    call.close()
-    try await wait(call) { call.wireLines.contains("half-close") }
-    call.receiveEnd(RPCError(.unavailable, "down", origin: .server))
-    try await wait(call) { call.outcome != nil }
+    try await runUnavailable(call)
     #expect(call.end?.error?.message == "saw unavailable")
   }
 
@@ -209,12 +214,7 @@ import Testing
         return InterceptedResponse(start: start, messages: messages.map { TestMessages.make($0) })
       }
     }
-    call.start()
-    call.send("x")
-    call.close()
-    try await wait(call) { call.wireLines.contains("half-close") }
-    call.receiveEnd(RPCError(.unavailable, "down", origin: .server))
-    try await wait(call) { call.outcome != nil }
+    try await runUnavailable(call)
     #expect(call.receivedStart?.headers == Headers([("from", "async")]))
     #expect(texts(call) == ["headers"] + messages + ["end ok"])
   }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Protobuf
 
-/// Schemas and messages with many declarations, of which each is found without passing over the others.
+/// Schemas and messages with many declarations, of which each is found without a comparison with all others.
 @Suite struct ManyDeclarationsTests {
   private func varint(_ number: UInt8, _ value: Int) -> [UInt8] {
     var out = OutputBuffer(capacity: 16)
@@ -11,14 +11,9 @@ import Testing
     return out.copyBytes()
   }
 
-  private func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {
-    var out = OutputBuffer(capacity: content.count + 8)
-    out.appendTag(Tag(UInt32(number), .lengthDelimited))
-    out.appendVarint(UInt64(content.count))
-    return out.copyBytes() + content
-  }
+  private func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { delimitedField(number, content) }
 
-  private func field(_ number: UInt8, _ text: String) -> [UInt8] { field(number, Array(text.utf8)) }
+  private func field(_ number: UInt8, _ text: String) -> [UInt8] { delimitedField(number, Array(text.utf8)) }
 
   /// The descriptor of an optional int32.
   private func integer(_ name: String, _ number: Int, _ other: [UInt8] = []) -> [UInt8] {

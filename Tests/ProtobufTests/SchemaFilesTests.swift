@@ -4,14 +4,9 @@ import Testing
 
 /// Look-ups of files in descriptor sets by name and by package.
 @Suite struct SchemaFilesTests {
-  private func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {
-    var out = OutputBuffer(capacity: content.count + 8)
-    out.appendTag(Tag(UInt32(number), .lengthDelimited))
-    out.appendVarint(UInt64(content.count))
-    return out.copyBytes() + content
-  }
+  private func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { delimitedField(number, content) }
 
-  private func field(_ number: UInt8, _ text: String) -> [UInt8] { field(number, Array(text.utf8)) }
+  private func field(_ number: UInt8, _ text: String) -> [UInt8] { delimitedField(number, Array(text.utf8)) }
 
   private func message(_ name: String) -> [UInt8] { field(4, field(1, name)) }
 

@@ -12,7 +12,7 @@ package struct Queue<Element> {
   package var isEmpty: Bool { head == elements.count }
   /// The number of elements.
   var count: Int { elements.count - head }
-  /// The first element; nil if there is none.
+  /// The first element; nil if the queue is empty.
   package var first: Element? { isEmpty ? nil : elements[head] }
   /// The elements in order.
   var all: [Element] { elements[head...].compactMap(\.self) }
@@ -32,7 +32,7 @@ package struct Queue<Element> {
     }
   }
 
-  /// Removes the first element; returns nil if there is none.
+  /// Removes the first element; returns nil if the queue is empty.
   package mutating func popFirst() -> Element? {
     guard head < elements.count else { return nil }
     let element = elements[head]
