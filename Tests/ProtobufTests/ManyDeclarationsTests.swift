@@ -91,13 +91,19 @@ import Testing
   @Test func clearsOtherMembersAmongManyFields() throws {
     let plain = (1...20).flatMap { field(2, integer("f\($0)", $0)) }
     let members = (21...23).flatMap { field(2, integer("f\($0)", $0, varint(9, 0))) }
-    let type = try type(plain + members + field(8, field(1, "o")))
+    let nested = field(
+      2, field(1, "m") + varint(3, 24) + varint(4, 1) + varint(5, 11) + field(6, ".p.M") + varint(9, 0))
+    let type = try type(plain + members + nested + field(8, field(1, "o")))
     let all = (1...20).flatMap { bytes($0) }
     var message = try Message(type, serialized: all + bytes(21) + bytes(22) + bytes(21))
     #expect(message.serialized() == all + bytes(21))
     let copy = message
     try message.set(.int32(23), at: try FieldPath("f23"))
     #expect(message.serialized() == all + bytes(23) && copy.serialized() == all + bytes(21))
+    #expect(throws: FieldPathError.self) { try message.set(.int32(1), at: FieldPath("m.f0")) }
+    #expect(message.serialized() == all + bytes(23))
+    try message.set(.int32(1), at: FieldPath("m.f1"))
+    #expect(message.serialized() == all + field(24, bytes(1)))
   }
 
   @Test func refusesFieldsAndMembersThatRepeatAmongMany() throws {

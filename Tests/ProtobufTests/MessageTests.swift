@@ -28,6 +28,21 @@ import Testing
     #expect(throws: FieldPathError.self) { try FieldPath(text) }
   }
 
+  @Test func approximateSizeCountsAllContent() throws {
+    let long = String(repeating: "x", count: 1000)
+    let messages = [
+      try message(
+        "test3.Node", #"{"name":"\#(long)","child":{"children":[{"name":"\#(long)"},{"weight":1}]}}"#),
+      try message("test3.Maps", #"{"texts":{"\#(long)":"\#(long)"}}"#),
+      try Message(type("test3.Node"), serialized: [0xFA, 0x7F, 100] + [UInt8](repeating: 0, count: 100)),
+    ]
+    for message in messages {
+      let size = message.serialized().count
+      #expect((size - 16...size + 16).contains(message.approximateSizeBytes))
+    }
+    #expect(Message(try type("test3.Node")).approximateSizeBytes == 0)
+  }
+
   @Test func getsValues() throws {
     let node = try message(
       "test3.Node", #"{"name":"a","child":{"children":[{"weight":1},{"weight":2}]}}"#)
@@ -104,6 +119,14 @@ import Testing
     try old.set(.int32(1), at: path("(test2.ext_number)"))
     try old.append(.string("a"), at: path("(test2.ext_texts)"))
     #expect(try text(old) == #"{"[test2.ext_number]":1,"[test2.ext_texts]":["a"]}"#)
+  }
+
+  @Test func pathIntoMapNeedsSubscript() throws {
+    let type = try message("test3.Maps", "{}").type
+    #expect(throws: FieldPathError.needsSubscript(field: "numbers")) {
+      try type.field(at: path("numbers.value"))
+    }
+    #expect(try type.field(at: path("numbers[1]")).name == "value")
   }
 
   @Test func reportsErrorsInPaths() throws {

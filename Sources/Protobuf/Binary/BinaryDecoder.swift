@@ -155,7 +155,7 @@ enum BinaryDecoder {
     else { return false }
     guard depth < nestingLimit else { throw item.failure(.tooDeep) }
     var nested = Message(storage: try empty(type))
-    if case .single(.message(let earlier)) = message[field] {
+    if case .single(.message(let earlier)) = message.take(field) {
       nested = earlier
       nested.makeUnique()
     }

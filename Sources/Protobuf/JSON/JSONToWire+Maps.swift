@@ -77,7 +77,7 @@ extension JSONToWire {
     let sorted = entries[first...].sorted(by: precedes)
     for index in 1..<sorted.count where !precedes(sorted[index - 1], sorted[index]) {
       let offset = max(sorted[index - 1].jsonOffset, sorted[index].jsonOffset)
-      throw scanner.failure(.duplicateKey("map key"), at: offset)
+      throw failure(duplicate: scanner.start + offset)
     }
     reorder(from: base, sorted.map { $0.start..<$0.end })
   }

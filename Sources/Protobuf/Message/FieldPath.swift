@@ -99,7 +99,8 @@ extension FieldPathError: CustomStringConvertible {
         + (nearest.isEmpty ? "" : "; did you mean \(nearest.joined(separator: ", "))?")
     case .notAMessage(let field): "\(field) is not a message"
     case .notIndexable(let field): "\(field) is neither a list nor a map"
-    case .needsSubscript(let field): "\(field) is a list or a map: name an element, as in \(field)[0]"
+    case .needsSubscript(let field):
+      "\(field) is a list or a map: name an element, as in \(field)[0] or \(field)[\"key\"]"
     case .indexOutOfRange(let field, let index, let count):
       "index \(index) is out of range: \(field) has \(count) elements"
     case .wrongKeyType(let field, let expected): "the keys of \(field) have the type \(expected)"

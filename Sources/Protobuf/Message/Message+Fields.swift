@@ -11,6 +11,8 @@ extension MessageType {
         described = field.mapValue ?? field
       } else {
         if let field = described {
+          // The message of an entry is not a part of the API.
+          guard !field.isMap else { throw .needsSubscript(field: field.pathName) }
           guard let nested = field.messageType else { throw .notAMessage(field: field.pathName) }
           type = nested
         }

@@ -126,7 +126,7 @@ extension Message {
           try JSONToWire.transcode(
             UnsafeRawBufferPointer(json), field: target, asElement: true, options: options)
         }
-        return .merge(bytes)
+        return .appendDecoded(bytes)
       } catch {
         throw .json(error)
       }
@@ -141,12 +141,15 @@ private enum Change {
   case clear
   /// Replace the value by the content of these bytes: a message with only the field, or the element's field.
   case decode([UInt8])
-  /// Append the elements in these bytes, a message with only the field.
-  case merge([UInt8])
+  /// Append the element in these bytes, a message with only the field.
+  case appendDecoded([UInt8])
 }
 
+// A value is taken out of the content that contains it while it is changed, so that it has one reference and is changed
+// in place: a list is not copied for each new element. On an error it returns unchanged.
 extension Message {
-  /// Follows a path to its end, creating missing messages, and applies a change.
+  /// Follows a path to its end, creating missing messages, and applies a change. An error leaves the message
+  /// unchanged.
   ///
   /// - Parameters:
   ///   - whole: Whether the path may end at a list or a map.
@@ -155,11 +158,16 @@ extension Message {
   private mutating func change(
     _ path: FieldPath, whole: Bool = false, _ decide: (FieldNode, FieldNode) throws(FieldPathError) -> Change
   ) throws(FieldPathError) {
-    // Changes a copy: an error leaves the message unchanged.
-    var copy = self
-    copy.makeUnique()
-    try Message.change(copy.storage, path.steps[...], whole: whole, decide)
-    self = copy
+    try change(path.steps[...], whole: whole, decide)
+  }
+
+  private mutating func change(
+    _ steps: ArraySlice<FieldPath.Step>, whole: Bool,
+    _ decide: (FieldNode, FieldNode) throws(FieldPathError) -> Change
+  ) throws(FieldPathError) {
+    let changed = isKnownUniquelyReferenced(&storage) ? storage : storage.copy()
+    try Message.change(changed, steps, whole: whole, decide)
+    storage = changed
   }
 
   private static func change(
@@ -176,13 +184,10 @@ extension Message {
       }
       if field.isRepeated { throw .needsSubscript(field: field.pathName) }
       guard let type = field.messageType else { throw .notAMessage(field: field.pathName) }
-      storage.clearOthers(of: field)
-      var nested = Message(type)
-      if case .single(.message(let earlier)) = storage[field] { nested = earlier }
-      nested.makeUnique()
-      try change(nested.storage, rest, whole: whole, decide)
-      storage[field] = .single(.message(nested))
-      return
+      var stored = storage.take(field)
+      defer { storage[field] = stored }
+      try changeMessage(&stored, type, field, rest, whole: whole, decide)
+      return storage.clearOthers(of: field)
     }
     rest = rest.dropFirst()
     guard field.isRepeated else { throw .notIndexable(field: field.pathName) }
@@ -193,6 +198,22 @@ extension Message {
     }
   }
 
+  private static func changeMessage(
+    _ stored: inout FieldStorage, _ type: MessageNode, _ field: FieldNode,
+    _ rest: ArraySlice<FieldPath.Step>, whole: Bool,
+    _ decide: (FieldNode, FieldNode) throws(FieldPathError) -> Change
+  ) throws(FieldPathError) {
+    guard case .single(var value) = stored else {
+      var value = Value.message(Message(type))
+      try change(&value, field, rest, whole: whole, decide)
+      stored = .single(value)
+      return
+    }
+    stored = .none
+    defer { stored = .single(value) }
+    try change(&value, field, rest, whole: whole, decide)
+  }
+
   private static func changeElement(
     _ storage: MessageStorage, _ field: FieldNode, _ key: FieldPath.Subscript,
     _ rest: ArraySlice<FieldPath.Step>,
@@ -201,24 +222,22 @@ extension Message {
     guard case .integer(let index) = key else {
       throw .wrongKeyType(field: field.pathName, expected: "a number")
     }
-    var values: [Value] = []
-    if case .list(let stored) = storage[field] { values = stored }
+    var values = takeList(field, of: storage)
+    defer { storage[field] = values.isEmpty ? .none : .list(values) }
     guard index >= 0, index < values.count else {
       throw .indexOutOfRange(field: field.pathName, index: index, count: values.count)
     }
     let position = Int(index)
-    if rest.isEmpty {
-      switch try decide(field, field) {
-      case .set(let value): values[position] = value
-      case .append, .merge: throw .notAList(field: "\(field.pathName)[\(index)]")
-      case .clear: values.remove(at: position)
-      case .decode(let bytes):
-        if let value = try element(of: bytes, field, in: storage) { values[position] = value }
-      }
-    } else {
-      values[position] = try changed(values[position], field, rest, whole: whole, decide)
+    guard rest.isEmpty else {
+      return try change(&values[position], field, rest, whole: whole, decide)
     }
-    storage[field] = values.isEmpty ? .none : .list(values)
+    switch try decide(field, field) {
+    case .set(let value): values[position] = value
+    case .append, .appendDecoded: throw .notAList(field: "\(field.pathName)[\(index)]")
+    case .clear: values.remove(at: position)
+    case .decode(let bytes):
+      if let value = try element(of: bytes, field, in: storage) { values[position] = value }
+    }
   }
 
   private static func changeEntry(
@@ -230,31 +249,36 @@ extension Message {
       throw .wrongKeyType(field: field.pathName, expected: field.mapKey?.kind.protoName ?? "")
     }
     var entries: [MapKey: Value] = [:]
-    if case .map(let stored) = storage[field] { entries = stored }
-    if rest.isEmpty {
-      switch try decide(field, valueField) {
-      case .set(let value): entries[mapKey] = value
-      case .append, .merge: throw .notAList(field: field.pathName)
-      case .clear: entries[mapKey] = nil
-      case .decode(let bytes): entries[mapKey] = try entryValue(of: bytes, valueField)
-      }
-    } else {
+    if case .map(let stored) = storage.take(field) { entries = stored }
+    defer { storage[field] = entries.isEmpty ? .none : .map(entries) }
+    guard rest.isEmpty else {
       guard let type = valueField.messageType else { throw .notAMessage(field: field.pathName) }
-      entries[mapKey] = try changed(
-        entries[mapKey] ?? .message(Message(type)), valueField, rest, whole: whole, decide)
+      if let index = entries.index(forKey: mapKey) {
+        return try change(&entries.values[index], valueField, rest, whole: whole, decide)
+      }
+      var value = Value.message(Message(type))
+      try change(&value, valueField, rest, whole: whole, decide)
+      entries[mapKey] = value
+      return
     }
-    storage[field] = entries.isEmpty ? .none : .map(entries)
+    switch try decide(field, valueField) {
+    case .set(let value): entries[mapKey] = value
+    case .append, .appendDecoded: throw .notAList(field: field.pathName)
+    case .clear: entries[mapKey] = nil
+    case .decode(let bytes): entries[mapKey] = try entryValue(of: bytes, valueField)
+    }
   }
 
-  private static func changed(
-    _ value: Value, _ field: FieldNode, _ rest: ArraySlice<FieldPath.Step>, whole: Bool,
+  /// Changes a message that is the value of a field, an element or an entry.
+  private static func change(
+    _ value: inout Value, _ field: FieldNode, _ rest: ArraySlice<FieldPath.Step>, whole: Bool,
     _ decide: (FieldNode, FieldNode) throws(FieldPathError) -> Change
-  ) throws(FieldPathError) -> Value {
+  ) throws(FieldPathError) {
     if case .subscripted? = rest.first { throw .notIndexable(field: field.pathName) }
     guard case .message(var nested) = value else { throw .notAMessage(field: field.pathName) }
-    nested.makeUnique()
-    try change(nested.storage, rest, whole: whole, decide)
-    return .message(nested)
+    value = .bool(false)
+    defer { value = .message(nested) }
+    try nested.change(rest, whole: whole, decide)
   }
 
   private static func apply(_ change: Change, _ field: FieldNode, _ storage: MessageStorage)
@@ -264,37 +288,49 @@ extension Message {
     case .set(let value):
       storage.clearOthers(of: field)
       storage[field] = .single(value)
-    case .append(let value):
-      var values: [Value] = []
-      if case .list(let stored) = storage.take(field) { values = stored }
-      values.append(value)
-      storage[field] = .list(values)
+    case .append(let value): append(value, to: field, of: storage)
     case .clear: storage[field] = .none
     case .decode(let bytes):
-      storage[field] = .none
-      if bytes.isEmpty { return }
-      do { try decode(bytes, into: storage) } catch { throw .encoding(error) }
-    case .merge(let bytes):
-      do { try decode(bytes, into: storage) } catch { throw .encoding(error) }
+      let decoded = try decoded(bytes, field, in: storage)
+      if case .single = decoded { storage.clearOthers(of: field) }
+      storage[field] = decoded
+    case .appendDecoded(let bytes):
+      if let value = try element(of: bytes, field, in: storage) { append(value, to: field, of: storage) }
     }
   }
 
-  private static func decode(_ bytes: [UInt8], into storage: MessageStorage) throws(DecodeError) {
-    try bytes.withUnsafeBufferPointer { (bytes) throws(DecodeError) in
-      var reader = WireReader(UnsafeRawBufferPointer(bytes))
-      try BinaryDecoder.decode(&reader, into: storage, depth: 0)
+  private static func append(_ value: Value, to field: FieldNode, of storage: MessageStorage) {
+    var values = takeList(field, of: storage)
+    values.append(value)
+    storage[field] = .list(values)
+  }
+
+  /// Removes the elements of a list, to change them in place and store them again.
+  private static func takeList(_ field: FieldNode, of storage: MessageStorage) -> [Value] {
+    if case .list(let values) = storage.take(field) { values } else { [] }
+  }
+
+  /// The value of a field that was serialized alone.
+  private static func decoded(
+    _ bytes: [UInt8], _ field: FieldNode, in storage: MessageStorage
+  ) throws(FieldPathError) -> FieldStorage {
+    let alone = MessageStorage(storage.type, storage.table)
+    do throws(DecodeError) {
+      try bytes.withUnsafeBufferPointer { (bytes) throws(DecodeError) in
+        var reader = WireReader(UnsafeRawBufferPointer(bytes))
+        try BinaryDecoder.decode(&reader, into: alone, depth: 0)
+      }
+    } catch {
+      throw .encoding(error)
     }
+    return alone[field]
   }
 
   /// The only element of a list that was serialized alone.
   private static func element(
     of bytes: [UInt8], _ field: FieldNode, in storage: MessageStorage
   ) throws(FieldPathError) -> Value? {
-    let alone = MessageStorage(storage.type, storage.table)
-    if field.isExtension { alone[field] = .none }
-    do { try decode(bytes, into: alone) } catch { throw .encoding(error) }
-    if case .list(let values) = alone[field] { return values.first }
-    return nil
+    if case .list(let values) = try decoded(bytes, field, in: storage) { values.first } else { nil }
   }
 
   /// The value of a map entry that was serialized as field 2 of an entry.

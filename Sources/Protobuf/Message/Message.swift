@@ -52,6 +52,22 @@ public struct Message: Sendable {
     return out.copyBytes()
   }
 
+  /// About how many bytes the serialized message has, for flow control: its strings, bytes and unknown fields, and some
+  /// for each value. It is computed without serializing the message.
+  package var approximateSizeBytes: Int {
+    var size = storage.unknown.count
+    storage.forEachPresent { _, value in
+      switch value {
+      case .none: break
+      case .single(let value): size += value.approximateSizeBytes
+      case .list(let values): for value in values { size += value.approximateSizeBytes }
+      case .map(let entries):
+        for (key, value) in entries { size += key.approximateSizeBytes + value.approximateSizeBytes }
+      }
+    }
+    return size
+  }
+
   /// Whether both are copies of one message, unchanged since. False does not mean that they differ.
   package func isIdentical(to other: Message) -> Bool {
     storage === other.storage

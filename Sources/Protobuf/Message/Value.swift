@@ -45,6 +45,16 @@ extension Value: Equatable {
 }
 
 extension Value {
+  /// About how many bytes the value has when it is serialized, with its tag.
+  var approximateSizeBytes: Int {
+    switch self {
+    case .string(let text): text.utf8.count + 4
+    case .bytes(let bytes): bytes.count + 4
+    case .message(let message): message.approximateSizeBytes + 4
+    case .bool, .int32, .int64, .uint32, .uint64, .float, .double, .enum: 4
+    }
+  }
+
   /// Whether a field without presence is omitted with this value.
   @inline(__always)
   var isZero: Bool {
@@ -109,6 +119,15 @@ enum MapKey: Sendable {
   case string(String)
   /// A proto2 string that is not UTF-8.
   case bytes([UInt8])
+
+  /// About how many bytes the key has when it is serialized, with its tag.
+  var approximateSizeBytes: Int {
+    switch self {
+    case .string(let text): text.utf8.count + 4
+    case .bytes(let bytes): bytes.count + 4
+    case .bool, .signed, .unsigned: 4
+    }
+  }
 
   init?(_ value: Value) {
     switch value {

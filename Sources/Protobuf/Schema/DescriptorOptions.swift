@@ -56,6 +56,8 @@ package struct SerializedOptions: Sendable {
     // Every message of protobuf-c starts with the same header.
     bytes = options.withMemoryRebound(to: ProtobufCMessage.self, capacity: 1) { message in
       let count = protobuf_c_message_get_packed_size(message)
+      // Filling an empty array would write to the storage that all empty arrays share.
+      guard count > 0 else { return [] }
       return [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
         written = protobuf_c_message_pack(message, buffer.baseAddress)
       }
