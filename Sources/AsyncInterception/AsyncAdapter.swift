@@ -25,6 +25,10 @@ final class AsyncAdapter: StagedInterceptor {
   private var waiter: AsyncWaiter<ResponseStart>?
   /// Whether the function has returned a response.
   private var hasResponded = false
+  /// The start of a response that the function has returned while the call of `next` waited.
+  private var ownStart: ResponseStart?
+  /// Whether the function has ended the messages of the request before the caller.
+  private var hasEndedRequest = false
   private var changeTrailers: @Sendable (Headers) -> Headers = { $0 }
 
   init(_ interceptor: any Interceptor, _ facts: CallFacts, _ context: CallContext, receivesBytes: Bool) {
@@ -78,6 +82,7 @@ final class AsyncAdapter: StagedInterceptor {
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) {
+    guard !hasEndedRequest else { return token.remove() }
     let box = HeldToken(token)
     request.deliver(
       AsyncSlot(
@@ -91,6 +96,7 @@ final class AsyncAdapter: StagedInterceptor {
   }
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
+    if let ownStart { return token.proceed(ownStart) }
     responseStart = (start, HeldToken(token))
     resumeWaiter(start)
   }
@@ -107,15 +113,15 @@ final class AsyncAdapter: StagedInterceptor {
     if let waiter {
       // The call has ended before its response started.
       self.waiter = nil
-      waiter.resume(end.error.map { .failure($0) } ?? .success(ResponseStart()))
+      waiter.resume(end.described.map { .failure($0) } ?? .success(ResponseStart()))
     }
     response.deliver(
       AsyncSlot(
-        message: nil, error: end.error, inject: { front in box.look { $0.inject(.typed(front)) } },
+        message: nil, error: end.described, inject: { front in box.look { $0.inject(.typed(front)) } },
         settle: { [weak self] _, error in
-          let trailers = self?.changeTrailers(end.trailers) ?? end.trailers
-          let error = error ?? self?.missing(.response)
-          box.use { $0.proceed(ResponseEnd(error: error, trailers: trailers)) }
+          guard let self else { return }
+          let end = changed(end.trailers, error ?? missing(.response))
+          box.use { $0.proceed(end) }
         }))
   }
 
@@ -166,9 +172,33 @@ final class AsyncAdapter: StagedInterceptor {
   }
 
   func finish(_ direction: AsyncBridge.Direction, _ error: RPCError?) {
-    guard direction == .response, let token = requestStart else { return side(direction).finish(error) }
-    requestStart = nil
-    token.use { $0.respond(LocalResponse(error: error, trailers: changeTrailers(Headers()))) }
+    if direction == .response, let token = requestStart {
+      requestStart = nil
+      token.use { $0.respond(LocalResponse(changed(Headers(), error))) }
+    } else if side(direction).finish(error) {
+      close(direction)
+    }
+  }
+
+  /// Ends a direction of which the function has ended the messages. The end of a unary direction arrives by itself.
+  private func close(_ direction: AsyncBridge.Direction) {
+    switch direction {
+    case .request:
+      guard facts.kind.clientStreams else { return }
+      hasEndedRequest = true
+      context.endRequest()
+    case .response:
+      guard facts.kind.serverStreams || ownStart != nil else { return }
+      context.respond(LocalResponse(changed(Headers(), nil), headers: ownStart?.headers ?? Headers()))
+    }
+  }
+
+  /// The end of the response as the function has left it. If its error has metadata, these are the trailers.
+  private func changed(_ trailers: Headers, _ error: RPCError?) -> ResponseEnd {
+    var error = error
+    let metadata = error?.metadata ?? Headers()
+    error?.metadata = Headers()
+    return ResponseEnd(error: error, trailers: changeTrailers(metadata.isEmpty ? trailers : metadata))
   }
 
   private func side(_ direction: AsyncBridge.Direction) -> AsyncSide {
@@ -207,7 +237,7 @@ final class AsyncAdapter: StagedInterceptor {
       return refuse(waiter, "next was called again, and the call cannot be retried")
     }
     self.waiter = waiter
-    token.use { $0.retry(headers: start.headers) }
+    token.use { $0.retry(start: start) }
     responseStart = nil
     responseEnd = nil
     response.reset()
@@ -229,26 +259,42 @@ final class AsyncAdapter: StagedInterceptor {
     changeTrailers = given.changeTrailers
     if let (_, token) = responseStart {
       token.use { $0.proceed(given.start) }
-    } else {
+    } else if requestStart != nil || responseEnd != nil {
       context.start(response: given.start)
+    } else {
+      ownStart = given.start
     }
     responseStart = nil
     bridge.pump(given.messages, .response)
   }
 
   /// The function has thrown. The metadata of the error are the trailers of the response.
-  private func fail(_ given: RPCError) {
-    var error = given
-    error.metadata = Headers()
-    let trailers = given.metadata
+  private func fail(_ error: RPCError) {
     if let token = requestStart {
-      token.use { $0.fail(error, trailers: trailers) }
+      token.use { $0.fail(error) }
     } else if let (_, token) = responseStart {
-      token.use { $0.fail(error, trailers: trailers) }
+      token.use { $0.fail(error) }
     } else if let (end, token) = responseEnd {
-      token.use { $0.proceed(ResponseEnd(error: error, trailers: end.trailers)) }
+      let end = changed(end.trailers, error)
+      token.use { $0.proceed(end) }
     } else {
       context.fail(error)
     }
+  }
+}
+
+extension ResponseEnd {
+  /// The error for an asynchronous interceptor, with the trailers as its metadata.
+  fileprivate var described: RPCError? {
+    var error = error
+    error?.metadata = trailers
+    return error
+  }
+}
+
+extension LocalResponse {
+  /// A response without messages that are not sent yet.
+  fileprivate init(_ end: ResponseEnd, headers: Headers = Headers()) {
+    self.init(headers: headers, error: end.error, trailers: end.trailers)
   }
 }

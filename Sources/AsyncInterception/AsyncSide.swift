@@ -89,11 +89,21 @@ final class AsyncSide {
     return false
   }
 
-  /// The consumer emits nothing more.
-  func finish(_ error: RPCError?) {
+  /// The consumer emits nothing more. What has arrived is forwarded or removed, and so is what arrives later.
+  ///
+  /// - Returns: Whether the direction continues: its end has not arrived, and the consumer has not failed.
+  func finish(_ error: RPCError?) -> Bool {
     end = (true, error)
-    if let error, slots.isEmpty { return fail(error) }
-    serve()
+    if let error, slots.isEmpty {
+      fail(error)
+      return false
+    }
+    var continues = error == nil
+    while let first = slots.first {
+      if first.message == nil { continues = false }
+      settleFirst()
+    }
+    return continues
   }
 
   /// Discards everything, as the response of another attempt follows.

@@ -22,9 +22,10 @@ public protocol Interceptor: ChainMember {
   /// - Parameters:
   ///   - request: The call's start, and its messages as they arrive.
   ///   - next: Forwards the request, and returns the response. A second call of it retries the call, if
-  ///     `replayLimitBytes` allows it.
+  ///     `replayLimitBytes` allows it: with the start that it is given, and the messages of the first call.
   /// - Returns: The response for the caller: the one from `next`, changed or not, or one in place of a server's.
   /// - Throws: The error of the call. An `RPCError` is used unchanged; its `metadata` are the trailers of the response.
+  ///   An error without metadata that is thrown after the response has ended keeps the trailers of the server.
   func intercept(_ request: inout Request, next: Next) async throws -> Response
   /// Whether a call passes through the interceptor; read once for each call. True by default.
   func applies(to call: CallFacts) -> Bool
@@ -58,7 +59,8 @@ public typealias AsyncMessages = any AsyncSequence<Message, any Error> & Sendabl
 public struct InterceptedRequest: Sendable {
   /// Method, target, headers and deadline.
   public var start: RequestStart
-  /// The messages; may be wrapped or replaced. The half-close is sent when they have ended.
+  /// The messages; may be wrapped or replaced. The half-close is sent when they have ended: for a stream at once, and
+  /// further messages of the caller are dropped.
   public var messages: AsyncMessages
   /// What is known of the call before it starts.
   public let call: CallFacts
@@ -83,7 +85,11 @@ public struct InterceptedRequest: Sendable {
 public struct InterceptedResponse: Sendable {
   /// The HTTP status and the leading metadata.
   public var start: ResponseStart
-  /// The messages; may be wrapped or replaced. They end if the call succeeds, and throw its error otherwise.
+  /// The messages; may be wrapped or replaced. They end if the call succeeds, and throw its error otherwise, whose
+  /// `metadata` are the trailers.
+  ///
+  /// The call of a response that is returned ends when they have ended. If a stream ends before the server's, the call
+  /// ends with the status `ok` and without the server's trailers, and the request is canceled.
   public var messages: AsyncMessages
   /// Changes the trailing metadata, when it arrives.
   public var changeTrailers: @Sendable (Headers) -> Headers = { $0 }
@@ -119,10 +125,14 @@ public struct NextInterceptor: Sendable {
 
   /// Forwards a request, and waits until the response starts.
   ///
+  /// In further calls the start of the request replaces the one before: method, target, headers and deadline. The messages
+  /// of the request are those that the first call forwards, and `request.messages` is ignored.
+  ///
   /// - Parameter request: The request, changed or not.
   /// - Returns: The response. If the server fails the call after its headers, the error is thrown by
   ///   `response.messages`, after the messages before it; a retry is possible then too.
-  /// - Throws: The error of a call that ended before its response started, as most errors of gRPC servers do.
+  /// - Throws: The error of a call that ended before its response started, as most errors of gRPC servers do. Its
+  ///   `metadata` are the trailers.
   public func callAsFunction(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     try await bridge.next(request)
   }

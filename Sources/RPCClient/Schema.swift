@@ -56,7 +56,10 @@ public struct Schema: Sendable {
 
   private init(_ source: Source) { self.source = source }
 
-  /// The schema that the server returns by reflection. Each service is requested once.
+  /// The schema that the server returns by reflection.
+  ///
+  /// A service is requested when one of its methods is called that no earlier response contained. Calls that start before
+  /// the response arrives request it as well, and so does each call of a method that the service does not have.
   public static let reflection = Schema(.reflection)
 
   /// No schema: for methods with generated types only.

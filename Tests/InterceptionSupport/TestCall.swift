@@ -41,8 +41,13 @@ package final class TestCall: ChainCaller {
 
   package final class Wakes: @unchecked Sendable {
     package let count = Atomic(0)
+    /// An element after work was scheduled; those that are not awaited count as one.
+    package let arrivals: AsyncStream<Void>
+    let arrive: AsyncStream<Void>.Continuation
     let work = Lock()
     var waiting: [@Sendable () -> Void] = []
+
+    init() { (arrivals, arrive) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
   }
 
   private final class Log: @unchecked Sendable {
@@ -75,6 +80,7 @@ package final class TestCall: ChainCaller {
       post: { work in
         wakes.count.add(1, ordering: .relaxed)
         wakes.work.holding { wakes.waiting.append(work) }
+        wakes.arrive.yield()
       },
       log: { record in log.lock.holding { log.records.append(record) } }, subrequests: network,
       windowBytes: windowBytes)

@@ -362,6 +362,23 @@ import Testing
     #expect(call.end?.error?.message == "too late (held by holder at request_start)")
   }
 
+  @Test func attemptsWithinAttemptsAreNumberedThroughTheCall() {
+    let retrier = TestCall.registration("R") { [journal] _, _ in
+      let probe = Probe("R", .responseEnd, journal)
+      probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
+      probe.onResponseEnd = { _, token in token.retry() }
+      return probe
+    }
+    let call = call(inner: [attempted("C"), retrier, attempted("D")])
+    call.clock.advance(by: Self.delay)
+    end(call, 1, Self.busy)
+    call.clock.advance(by: .zero)
+    #expect(
+      journal.lines.filter { $0.hasSuffix(" start") && !$0.hasPrefix("wire") } == [
+        "C1 start", "D1 start", "C2 start", "D2 start", "D3 start",
+      ])
+  }
+
   @Test func attemptMayRespondWithoutTheNetwork() {
     let inner = TestCall.registration("mock") { [journal] facts, _ in
       let probe = Probe("mock", [.requestStart], journal)

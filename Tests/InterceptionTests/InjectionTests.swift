@@ -269,4 +269,25 @@ import Testing
     #expect(journal.lines(of: "A").prefix(2) == ["headers", "end ok"])
     #expect(call.callerLines.prefix(3) == ["headers", "cached", "end ok"])
   }
+
+  /// The response has no headers: they come from the interceptor, by a start or before a message.
+  @Test(arguments: [true, false])
+  func messageInjectedBeforeTheStartFollowsTheStartAtAHeldEnd(_ startsResponse: Bool) {
+    let held = Holder<ResponseEnd, Inbound>()
+    let probe = Probe("A", .responseEnd, journal)
+    probe.onResponseEnd = { _, token in held.keep(token) }
+    let call = TestCall(.serverStreaming, journal, [probe])
+    call.start()
+    for text in ["early", "second"] { probe.context?.inject(response: bytes(text)) }
+    call.chain.processCommands()
+    call.receiveEnd(RPCError(.unavailable, "none", origin: .server))
+    #expect(call.callerLines.isEmpty)
+    if startsResponse { probe.context?.start(response: ResponseStart()) }
+    probe.context?.inject(response: bytes("late"))
+    call.work()
+    #expect(call.callerLines == ["headers", "early", "second", "late"])
+    held.take().use { $0.proceed(ResponseEnd()) }
+    call.work()
+    #expect(call.callerLines.prefix(5) == ["headers", "early", "second", "late", "end ok"])
+  }
 }

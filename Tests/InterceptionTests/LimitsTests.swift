@@ -18,6 +18,16 @@ import Testing
     #expect(call.wireLines == ["start", "1", "half-close"])
   }
 
+  @Test func typedMessagesFillTheWindow() {
+    let held = Holder<RequestStart, Outbound>()
+    let probe = Probe("A", .requestStart, journal)
+    probe.onRequestStart = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe], windowBytes: 1000)
+    call.start()
+    call.chain.send(.typed(TestMessages.make(String(repeating: "x", count: 1000))))
+    #expect(!call.chain.wantsMoreInput)
+  }
+
   @Test func changingTheCodecHasNoEffectAndIsLogged() {
     let probe = Probe("A", .requestStart, journal)
     probe.onRequestStart = { start, token in

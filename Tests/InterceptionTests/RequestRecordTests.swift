@@ -41,6 +41,15 @@ import Testing
     #expect(record.start?.headers == Headers([("b", "0"), ("a", "2"), ("a", "3")]))
   }
 
+  @Test func replacesTheWholeStart() {
+    var record = record(messages: [[1]])
+    record.start?.headers = Headers([("a", "0")])
+    let start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://other")
+    record.apply(.start(start))
+    #expect(record.start == start)
+    #expect(record.messages == [[1]])
+  }
+
   @Test func usageAddsBytesAndAttemptsAndKeepsTheFirstConnection() {
     var first = CallMetrics()
     (first.connect, first.sentBytes, first.attempts) = (.seconds(1), 10, 2)

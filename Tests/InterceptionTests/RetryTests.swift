@@ -217,6 +217,27 @@ import Testing
     #expect(call.chain.isFinished)
   }
 
+  @Test func attemptsOfNestedRetriersAreNumberedThroughTheCall() {
+    let inner = TestCall.registration("S") { _, _ in self.retrier("S") }
+    let call = TestCall(
+      .unary, journal,
+      [
+        attempted("A", .requestStart), TestCall.registration(retrier()), attempted("C", .requestStart), inner,
+        attempted("D", .requestStart),
+      ])
+    call.start()
+    call.send("x")
+    call.close()
+    for _ in 0..<4 {
+      call.receiveEnd(gone)
+      call.clock.advance(by: .zero)
+    }
+    #expect(
+      journal.lines.filter { $0.hasSuffix(" start") && !$0.hasPrefix("wire") } == [
+        "A1 start", "C1 start", "D1 start", "D2 start", "C3 start", "D3 start", "D4 start",
+      ])
+  }
+
   @Test func localResponseOfAnInnerInterceptorCanBeRetried() {
     let mock = TestCall.registration("M") { [journal] facts, _ in
       let probe = Probe("M\(facts.attempt)", .requestStart, journal)

@@ -126,6 +126,22 @@ struct CallTests {
     }
   }
 
+  @Test func errorOfSendHasTheMetadataOfTheResponse() async throws {
+    server.handle("test.v1.Echo/Bidi") { _ in
+      var response = ServerResponse(messages: [], headers: ["h": "1"], trailers: ["t": "2"])
+      response.error = RPCError(.aborted, "enough", origin: .server)
+      return response
+    }
+    try await withRPCClient(server) { client in
+      try await client.bidirectional("test.v1.Echo/Bidi") { requests, responses in
+        let read = await #expect(throws: RPCError.self) { for try await _ in responses {} }
+        let sent = await #expect(throws: RPCError.self) { try await requests.send([:]) }
+        #expect(sent?.metadata == ["h": "1", "t": "2"])
+        #expect(sent == read)
+      }
+    }
+  }
+
   @Test func detailsOfAnErrorAreMessages() async throws {
     let reason = Array("\u{a}\u{3}why".utf8)  // Field 1 of both types: `text`, and `reason`.
     let error = RPCError(

@@ -35,6 +35,16 @@ struct ChannelTests {
     #expect(deliver(1))
   }
 
+  @Test func typedMessagesCountWithTheirSize() throws {
+    let message = Payload.typed(
+      try Message(TestSchema.type(), ["text": String(repeating: "x", count: 128 << 10)]))
+    #expect(message.byteCount >= 128 << 10)
+    guard case .accepted = channel.offer(message), case .full = channel.offer(message) else {
+      Issue.record("a message of 128 KiB does not fill the channel")
+      return
+    }
+  }
+
   @Test func messagesThatArriveInAPauseDoNotEndIt() {
     #expect(!deliver(600))
     // Fewer than the limit are left, but more than its half.

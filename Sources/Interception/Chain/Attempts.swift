@@ -18,19 +18,34 @@ protocol AttemptsTransport: ChainTransport {
   var holder: (name: String, stage: Stage)? { get }
 }
 
+/// Numbers the attempts at a call, for all of its interceptors that retry or hedge.
+final class AttemptNumbers {
+  /// The highest number so far.
+  private var last = 1
+
+  /// The number of another attempt.
+  func next() -> Int {
+    last += 1
+    return last
+  }
+}
+
 extension Chain {
   /// Makes the chain of an attempt at the call.
   ///
   /// - Parameters:
-  ///   - number: The number of the attempt, from 1.
+  ///   - isFirst: Whether no attempt of this chain precedes it. It then has the number of this chain, which may itself
+  ///     be an attempt.
   ///   - registrations: The interceptors below the one that makes the attempt.
-  func makeAttempt(_ number: Int, _ registrations: ArraySlice<InterceptorRegistration>) -> Chain {
+  func makeAttempt(isFirst: Bool, _ registrations: ArraySlice<InterceptorRegistration>) -> Chain {
     var facts = facts
-    facts.attempt = number
+    if !isFirst { facts.attempt = attemptNumbers.next() }
     var environment = environment
     // The subrequests of a subrequest pass through none of the interceptors of this chain either.
     if !environment.excluded.isEmpty { environment.excluded.formUnion(self.registrations.map(\.id)) }
-    return Chain(facts: facts, registrations: registrations, codec: codec, environment: environment)
+    let chain = Chain(facts: facts, registrations: registrations, codec: codec, environment: environment)
+    chain.attemptNumbers = attemptNumbers
+    return chain
   }
 }
 
@@ -102,11 +117,11 @@ final class Attempts: AttemptsTransport {
   ///
   /// - Parameters:
   ///   - delay: How long to wait before it.
-  ///   - headers: Replace those of the same names in the request, from now on.
+  ///   - change: How the request differs, from now on.
   ///   - name: The interceptor that retries.
-  func retry(after delay: Duration, headers: Headers, by name: String) {
+  func retry(after delay: Duration, _ change: RequestChange, by name: String) {
     guard canRetry, let upper, let old = current else { return }
-    record.replaceHeaders(headers)
+    record.apply(change)
     state = .idle
     // Metrics that arrive later are added then.
     if let metrics = old.metrics { usage.add(metrics) }
@@ -120,7 +135,7 @@ final class Attempts: AttemptsTransport {
   private func begin() {
     guard let upper, let start = record.start else { return }
     usage.startedCount += 1
-    let chain = upper.makeAttempt(usage.startedCount, registrations)
+    let chain = upper.makeAttempt(isFirst: usage.startedCount == 1, registrations)
     let now = upper.environment.clock.now
     let attempt = Attempt(chain, self, offset: now - (upper.progress.begin ?? now))
     state = .replaying(attempt)

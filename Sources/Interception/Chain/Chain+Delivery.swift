@@ -47,6 +47,7 @@ extension Chain {
         let start = Item.responseStart(ResponseStart())
         recordArrival(start, at: node)
         recordDeparture(start, node)
+        release(node, pipeline, behind: sequence)
         advance(start, on: pipeline, from: node.index + 1)
         continue
       }
@@ -58,7 +59,7 @@ extension Chain {
         if wasDeliveredEarly { recordEarlyDelivery(item, at: node) }
         recordArrival(item, at: node)
         recordDeparture(item, node)
-        if node.passage == .started, !node.beforeStart.isEmpty { release(node, pipeline, behind: sequence) }
+        release(node, pipeline, behind: sequence)
         advance(item, on: pipeline, from: node.index + 1)
       case .nothing(let sizeBytes):
         pipeline.waitingCount -= 1
@@ -67,6 +68,7 @@ extension Chain {
         recordEarlyDelivery(item, at: node)
         recordArrival(item, at: node)
         recordDeparture(item, node)
+        release(node, pipeline, behind: sequence)
         advance(item, on: pipeline, from: node.index + 1)
       case .delivery(let item):
         deliverLate(item, node, pipeline)
@@ -246,20 +248,32 @@ extension Chain {
     case .requestEnd, .responseEnd: node.passage = .closed
     case .requestStart(let start):
       node.recordStart()
-      guard start.deadline != progress.deadline else { return }
-      progress.deadline = start.deadline
-      caller?.deadlineChanged(to: start.deadline)
+      setDeadline(start.deadline)
     case .responseStart: node.recordStart()
     case .requestMessage, .responseMessage, .metrics: break
     }
   }
 
-  /// Forwards the messages that waited for the start, in its place: the start had this number.
+  /// Sets the deadline of the call as an interceptor has left it.
+  func setDeadline(_ deadline: MonotonicClock.Instant?) {
+    guard deadline != progress.deadline else { return }
+    progress.deadline = deadline
+    caller?.deadlineChanged(to: deadline)
+  }
+
+  /// Forwards the messages that waited for the start, if it has passed, in its place.
+  ///
+  /// - Parameter sequence: The number of the start, or of the value before which it was injected.
   private func release(_ node: PipelineNode, _ pipeline: Pipeline, behind sequence: Int) {
-    let sizeBytes = node.beforeStart.reduce(0) { $0 + $1.sizeBytes }
-    node.buffer.putFirst(node.beforeStart, sequence: sequence, sizeBytes: sizeBytes)
-    pipeline.waitingCount += 1
-    pipeline.waitingBytes += sizeBytes
+    guard node.passage == .started, !node.beforeStart.isEmpty else { return }
+    if node.buffer.headSequence == sequence {
+      node.buffer.injectFirst(node.beforeStart)
+    } else {
+      let sizeBytes = node.beforeStart.reduce(0) { $0 + $1.sizeBytes }
+      node.buffer.putFirst(node.beforeStart, sequence: sequence, sizeBytes: sizeBytes)
+      pipeline.waitingCount += 1
+      pipeline.waitingBytes += sizeBytes
+    }
     beforeStartCount -= node.beforeStart.count
     node.beforeStart = []
   }

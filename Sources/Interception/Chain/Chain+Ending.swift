@@ -4,16 +4,16 @@ import RPCProtocols
 enum Ending: Sendable {
   /// An interceptor failed the call, with a token.
   case fail(TokenID, RPCError, trailers: Headers = Headers())
-  /// An interceptor failed the call, without one.
-  case failWithout(InterceptorHandle, RPCError)
   /// An interceptor responds to the call.
   case respond(TokenID, LocalResponse)
+  /// An interceptor ends the call with a response or an error, without a token.
+  case respondWithout(InterceptorHandle, LocalResponse)
   /// A message could not be parsed or serialized, or the request breaks the rules. Interceptors before the position
   /// (nil: all that have not received the end) receive the error. The response's values at nodes before the index
   /// (nil: all) are discarded.
   case breakdown(below: Int?, RPCError, flushing: Int?)
   /// An interceptor retries the call.
-  case retry(TokenID, after: Duration, Headers)
+  case retry(TokenID, after: Duration, RequestChange)
   /// The call ends at once, for every interceptor and the caller.
   case cancel(RPCError)
 }
@@ -26,16 +26,16 @@ extension Chain {
     switch ending {
     case .fail(let tokenID, let error, let trailers):
       guard let position = endingPosition(tokenID) else { return }
-      conclude(at: position, tokenID, LocalResponse(error: error, trailers: trailers), because: error)
-    case .failWithout(let handle, let error):
-      guard let position = slot(in: handle)?.position, position <= progress.endFrontier, !progress.hasEnded
-      else { return }
-      conclude(at: position, nil, LocalResponse(error: error), because: error)
+      conclude(at: position, tokenID, LocalResponse(failure: error, trailers: trailers), because: error)
     case .respond(let tokenID, let response):
       guard let position = endingPosition(tokenID) else { return }
-      let name = slots[position].name
-      let reason = RPCError(.canceled, "\(name) responded to the call", origin: .interceptor(name))
-      conclude(at: position, tokenID, response, because: reason, hasHeaders: true)
+      conclude(at: position, tokenID, response, because: responded(slots[position]), hasHeaders: true)
+    case .respondWithout(let handle, let response):
+      guard let slot = slot(in: handle), slot.position <= progress.endFrontier, !progress.hasEnded
+      else { return }
+      conclude(
+        at: slot.position, nil, response, because: response.error ?? responded(slot),
+        hasHeaders: response.error == nil)
     case .breakdown(let position, let error, let node):
       let position = position ?? progress.endFrontier
       guard position <= progress.endFrontier, !progress.hasEnded else { return }
@@ -44,11 +44,16 @@ extension Chain {
       showCanceled(from: position, error)
       progress.endFrontier = min(progress.endFrontier, position, progress.reached)
       advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: 0)
-    case .retry(let tokenID, let delay, let headers):
-      retry(tokenID, after: delay, headers)
+    case .retry(let tokenID, let delay, let change):
+      retry(tokenID, after: delay, change)
     case .cancel(let error):
       cancelNow(error)
     }
+  }
+
+  /// Why a call ends to which an interceptor has responded.
+  private func responded(_ slot: InterceptorSlot) -> RPCError {
+    RPCError(.canceled, "\(slot.name) responded to the call", origin: .interceptor(slot.name))
   }
 
   /// The position of the interceptor that received a token; nil if it may not end the call any more.
@@ -87,7 +92,8 @@ extension Chain {
       put(released.atLast, at: slot.responseNode, of: inbound)
       items = released.atFirst
     } else if let start = released.startAtFirst
-      ?? (hasHeaders ? .responseStart(ResponseStart(headers: response.headers)) : nil)
+      ?? (hasHeaders
+        ? .responseStart(ResponseStart(httpStatus: response.httpStatus, headers: response.headers)) : nil)
     {
       items = [start] + released.atLast + released.atFirst
     }  // A call that fails before its headers has no messages.

@@ -71,9 +71,18 @@ extension Chain {
     put([.responseStart(start)], at: slot.firstResponseNode, of: inbound)
   }
 
-  /// Fails the call for an interceptor that uses no token.
-  func fail(_ error: RPCError, by handle: InterceptorHandle) {
-    end(.failWithout(handle, error))
+  /// Ends the call for an interceptor that uses no token, after what it has forwarded and made.
+  func respond(_ response: LocalResponse, by handle: InterceptorHandle) {
+    end(.respondWithout(handle, response))
+  }
+
+  /// Half-closes the request for an interceptor, after what it has forwarded and made. The interceptor removes the values
+  /// of the request that it receives afterwards.
+  func endRequest(by handle: InterceptorHandle) {
+    makeTheRest()
+    guard let slot = slot(in: handle), slot.requestNode.passage != .closed, !progress.downstream.isClosed
+    else { return }
+    put([.requestEnd], at: slot.requestNode, of: outbound)
   }
 
   func slot(in handle: InterceptorHandle) -> InterceptorSlot? { slots.first { $0.handle === handle } }

@@ -63,9 +63,14 @@ extension Chain {
 
   /// Discards what the current attempt has given, and starts another after a delay.
   ///
-  /// - Parameter headers: Replace those of the same names in the request, from the next attempt on.
-  func retry(_ tokenID: TokenID, after delay: Duration, _ headers: Headers) {
+  /// - Parameter change: How the request differs, from the next attempt on.
+  func retry(_ tokenID: TokenID, after delay: Duration, _ change: RequestChange) {
     guard isLive(tokenID), !progress.hasEnded, let attempts = progress.downstream.attempts else { return }
+    var change = change
+    if case .start(let start) = change {
+      change = .start(withCodec(start, of: tokenID))
+      setDeadline(start.deadline)
+    }
     flush(inbound)
     // What the attempt has given and the chain has not taken yet.
     inputs.removeAll { !$0.isRequest }
@@ -78,7 +83,7 @@ extension Chain {
     progress.downstream = .open(.attempts(attempts))
     // The attempts were not notified of changes after the end of the last one.
     attempts.responseWanted(!progress.responseFlow.isPaused)
-    attempts.retry(after: delay, headers: headers, by: slot(of: tokenID).name)
+    attempts.retry(after: delay, change, by: slot(of: tokenID).name)
     for node in outbound.nodes where node.position == slots.count - 1 {
       markDirty(node, outbound)
     }

@@ -96,9 +96,9 @@ extension Chain {
     switch verdict {
     case .fail(let error, let trailers): end(.fail(tokenID, error, trailers: trailers))
     case .respond(let response): end(.respond(tokenID, response))
-    case .retry(let delay, let headers):
+    case .retry(let delay, let change):
       guard admitsRetry(tokenID, after: delay) else { return .asItIs }
-      end(.retry(tokenID, after: delay, headers))
+      end(.retry(tokenID, after: delay, change))
     case .proceed, .proceedMessage, .asItIs, .drop, .taken, .abandoned, .ended: return verdict
     }
     return .ended
@@ -112,13 +112,8 @@ extension Chain {
     case .proceedMessage(let new):
       guard let old = item.message else { return nil }
       return .message(old.replaced(by: new), isRequest: item.isRequest)
-    case .proceed(.requestStart(var start)) where start.codec != facts.codec:
-      // The caller has already encoded its messages.
-      start.codec = facts.codec
-      environment.log(
-        LogRecord(
-          level: .warning, source: slot(of: tokenID).name, text: "the codec of a call cannot be changed"))
-      return .requestStart(start)
+    case .proceed(.requestStart(let start)):
+      return .requestStart(withCodec(start, of: tokenID))
     case .proceed(let new):
       return new
     case .drop:
@@ -140,6 +135,17 @@ extension Chain {
       _ = recordEnding(verdict, tokenID)
     }
     return nil
+  }
+
+  /// A start from an interceptor, with the codec of the call: the caller has already encoded its messages.
+  func withCodec(_ start: RequestStart, of tokenID: TokenID) -> RequestStart {
+    guard start.codec != facts.codec else { return start }
+    environment.log(
+      LogRecord(
+        level: .warning, source: slot(of: tokenID).name, text: "the codec of a call cannot be changed"))
+    var start = start
+    start.codec = facts.codec
+    return start
   }
 
   private func fail(_ tokenID: TokenID, _ what: String) {

@@ -32,6 +32,8 @@ package final class Chain: ResponseReceiver {
   var unmade: ArraySlice<InterceptorRegistration>
   /// How attempts are made, below an interceptor that may retry or that hedges; nil without one.
   var attemptPlan: AttemptPlan?
+  /// Numbers the attempts; the chains of a call share it.
+  lazy var attemptNumbers = AttemptNumbers()
   var windowBytes: Int
   let outbound = Pipeline()
   let inbound = Pipeline()

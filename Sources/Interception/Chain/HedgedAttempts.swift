@@ -154,7 +154,7 @@ final class HedgedAttempts: AttemptsTransport {
     guard let start = record.start else { return }
     let now = upper.environment.clock.now
     let attempt = Attempt(
-      upper.makeAttempt(number, plan.registrations), self, number: number, wait: wait,
+      upper.makeAttempt(isFirst: number == 1, plan.registrations), self, number: number, wait: wait,
       offset: now - (upper.progress.begin ?? now))
     attempts.append(attempt)
     attempt.chain.start(start, caller: attempt, transport: makeTransport)

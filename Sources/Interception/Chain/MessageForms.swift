@@ -18,9 +18,11 @@ struct MessageForms: Sendable {
     self.sizeBytes = bytes.count
   }
 
+  /// - Parameter sizeBytes: The size of a typed message, if it is known; 0 otherwise.
   init(_ payload: Payload, sizeBytes: Int = 0) {
     switch payload {
-    case .typed(let message): self.init(typed: message, sizeBytes: sizeBytes)
+    case .typed(let message):
+      self.init(typed: message, sizeBytes: sizeBytes > 0 ? sizeBytes : message.approximateSizeBytes)
     case .bytes(let bytes): self.init(bytes: bytes)
     }
   }

@@ -138,6 +138,12 @@ struct ReorderBuffer {
     entries[index].injectedBefore.append(item)
   }
 
+  /// Injects items before the value at the head, in front of those that were injected earlier.
+  mutating func injectFirst(_ items: [Item]) {
+    guard !isEmpty else { return }
+    entries[head].injectedBefore = Queue(items + entries[head].injectedBefore.all)
+  }
+
   /// How many items were injected before the value with this number.
   func injectedCount(_ sequence: Int) -> Int {
     index(sequence).map { entries[$0].injectedBefore.count + entries[$0].sentInjectedCount } ?? 0

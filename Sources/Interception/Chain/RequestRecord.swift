@@ -36,6 +36,14 @@ struct RequestRecord {
     messages = []
   }
 
+  /// Changes the start for the attempts that follow.
+  mutating func apply(_ change: RequestChange) {
+    switch change {
+    case .headers(let headers): replaceHeaders(headers)
+    case .start(let new): start = new
+    }
+  }
+
   /// Sets headers of the request, in place of those that have their names.
   mutating func replaceHeaders(_ headers: Headers) {
     for field in headers.fields { start?.headers.remove(field.name) }
@@ -49,6 +57,14 @@ struct RequestRecord {
     start = nil
     messages = []
   }
+}
+
+/// How the request of the next attempt differs from that of the attempt before.
+enum RequestChange: Sendable {
+  /// These headers replace those of the same names.
+  case headers(Headers)
+  /// This start replaces the one before.
+  case start(RequestStart)
 }
 
 /// What the attempts at one call took, added up.

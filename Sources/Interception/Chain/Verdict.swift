@@ -12,8 +12,8 @@ enum Verdict: Sendable {
   case taken
   indirect case fail(RPCError, trailers: Headers = Headers())
   indirect case respond(LocalResponse)
-  /// Retry the call, with these headers replaced in the request.
-  indirect case retry(after: Duration, headers: Headers)
+  /// Retry the call, with this change of the request.
+  indirect case retry(after: Duration, RequestChange)
   /// The token was released unused.
   case abandoned
   /// The verdict ends the call; the ending is queued already.

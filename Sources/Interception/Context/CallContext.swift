@@ -42,6 +42,18 @@ public struct CallContext {
   /// Sends the caller a further message, as `CallHandle.inject(response:)` does.
   public func inject(response message: Payload) { handle.inject(response: message) }
 
+  /// Half-closes the request before the caller does, after what the interceptor has forwarded and injected. What it
+  /// receives of the request afterwards it must remove.
+  package func endRequest() {
+    onLoop { chain, identity in chain.endRequest(by: identity) }
+  }
+
+  /// Ends the call with a response, after what the interceptor has forwarded and injected of one. Its headers are used if
+  /// the response has not started.
+  package func respond(_ response: LocalResponse) {
+    onLoop { chain, identity in chain.respond(response, by: identity) }
+  }
+
   /// Starts the response in place of a server, as `CallHandle.start(response:)` does.
   public func start(response start: ResponseStart) { handle.start(response: start) }
 

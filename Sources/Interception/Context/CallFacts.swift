@@ -17,6 +17,8 @@ public struct CallFacts: Sendable {
   public var requestType: MessageType?
   /// The type of the response's messages; nil if no schema is known.
   public var responseType: MessageType?
+  /// Whether only the name of the method is known: its types are invented, and have no fields.
+  package var isOpaque = false
   /// Whether the schema marks the method as idempotent, or as free of side effects (`idempotency_level`).
   public var isIdempotent = false
   /// Whether the schema marks the method as free of side effects (`idempotency_level`).
@@ -24,8 +26,8 @@ public struct CallFacts: Sendable {
   /// What else selects the server, and the identity of the client, besides the target and the headers: a Unix socket or
   /// a client certificate, for example. Empty for a connection to the target without either.
   package var route = ""
-  /// The number of this attempt at the call, from 1; always 1 for an interceptor further out than all that
-  /// retry or hedge.
+  /// The number of this attempt at the call, from 1, in the order in which the attempts of all interceptors that retry
+  /// or hedge start; always 1 for an interceptor further out than all of them.
   public var attempt = 1
   /// Whether an interceptor makes this call for another call, which waits for it (`CallContext.call`).
   public var isSubrequest = false

@@ -8,7 +8,8 @@ import RPCProtocols
 public struct Subrequest: Sendable {
   /// The method.
   public var method: MethodName
-  /// The server: `http[s]://host[:port][/prefix]`; nil is the server of the interceptor's call.
+  /// The server: `http[s]://host[:port][/prefix]`; nil is the server of the interceptor's call. Another one is always verified,
+  /// and is given neither the client certificate nor the socket of the interceptor's call.
   public var target: String?
   /// Metadata to send.
   public var headers: Headers
@@ -17,8 +18,7 @@ public struct Subrequest: Sendable {
   /// How long it may take; nil for no limit of its own.
   public var timeout: Duration?
   /// Makes the call independent of the interceptor's call: it passes through no interceptor, and may run for so long after
-  /// the end of the interceptor's call. nil cancels it then. To another server it uses neither the client certificate nor
-  /// the socket of the interceptor's call.
+  /// the end of the interceptor's call. nil cancels it then.
   public var lingering: Duration?
 
   /// Makes a call.

@@ -96,8 +96,12 @@ extension Token where Direction == Inbound {
   ///   - delay: How long to wait before the next attempt.
   ///   - headers: Replace those of the same names in the request, from the next attempt on.
   public consuming func retry(after delay: Duration = .zero, headers: Headers = Headers()) {
-    settle(.retry(after: delay, headers: headers))
+    settle(.retry(after: delay, .headers(headers)))
   }
+
+  /// Retries the call at once, as `retry(after:headers:)` does, with another start of the request: method, target,
+  /// headers and deadline. `[any thread]`
+  package consuming func retry(start: RequestStart) { settle(.retry(after: .zero, .start(start))) }
 }
 
 // MARK: - Further messages
@@ -134,6 +138,9 @@ extension Token where Value == RequestStart, Direction == Outbound {
 extension Token where Value == Void, Direction == Outbound {
   /// Passes the half-close on. `[any thread]`
   public consuming func proceed() { settle(.proceed(.requestEnd)) }
+
+  /// Removes the half-close, after the interceptor has ended the request itself. `[any thread]`
+  package consuming func remove() { settle(.taken) }
 }
 
 extension Token where Value == ResponseStart, Direction == Inbound {

@@ -53,9 +53,11 @@ final class ActiveCall: Sendable {
         if wakes { sendRequests() }
         return true
       case .full: await cancelingCall { await channel.waitForRoom() }
-      case .ended(let error):
-        if let error { throw error }
-        return false
+      case .finished:
+        throw RPCError(.failedPrecondition, "a message was sent after the half-close", origin: .client)
+      case .ended(let end):
+        guard let error = end.error else { return false }
+        throw described(error, end)
       }
     }
   }

@@ -5,10 +5,14 @@ import RPCProtocols
 ///
 /// ```swift
 /// extension Demo_V1_Demo {
-///   static let hello = RPCMethod<Demo_V1_HelloRequest, Demo_V1_HelloReply>("demo.v1.Demo/Hello")
+///   static let hello = RPCMethod<Demo_V1_HelloRequest, Demo_V1_HelloReply>(
+///     MethodName(service: "demo.v1.Demo", method: "Hello"),
+///     serialize: { try $0.serializedBytes() }, parse: { try Demo_V1_HelloReply(serializedBytes: $0) })
 /// }
 /// let reply = try await client.unary(Demo_V1_Demo.hello, request)
 /// ```
+///
+/// For the types of SwiftProtobuf, `RPCClientSwiftProtobuf` has a shorter initializer.
 public struct RPCMethod<Input: Sendable, Output: Sendable>: Sendable {
   /// The full name.
   public let name: MethodName

@@ -23,8 +23,10 @@ final class CallChannel: Sendable {
     case accepted(wakes: Bool)
     /// The sender must wait.
     case full
-    /// No messages can be sent any more.
-    case ended(RPCError?)
+    /// The request was half-closed.
+    case finished
+    /// The call has ended.
+    case ended(ResponseEnd)
   }
 
   /// The result of an attempt to receive.
@@ -133,8 +135,8 @@ final class CallChannel: Sendable {
   /// Adds a message to send.
   func offer(_ message: Payload) -> Offer {
     state.withLock { state in
-      if let end = state.end { return .ended(end.error) }
-      guard state.sending == .open else { return .ended(Self.finished) }
+      if let end = state.end { return .ended(end) }
+      guard state.sending == .open else { return .finished }
       guard state.hasRoom else { return .full }
       state.outbox.append(message)
       state.outboxBytes += message.byteCount
@@ -153,9 +155,6 @@ final class CallChannel: Sendable {
       return !state.isScheduled
     }
   }
-
-  private static let finished = RPCError(
-    .failedPrecondition, "a message was sent after the half-close", origin: .client)
 
   /// Waits until `offer` may accept a message.
   func waitForRoom() async {

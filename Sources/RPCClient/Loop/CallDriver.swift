@@ -110,8 +110,11 @@ final class CallNews {
 }
 
 extension Payload {
-  /// The size for flow control in bytes. A typed message was counted by the chain; here it only counts as a message.
+  /// The size for flow control in bytes, which is approximate for a typed message.
   var byteCount: Int {
-    if case .bytes(let bytes) = self { bytes.count } else { 0 }
+    switch self {
+    case .typed(let message): message.approximateSizeBytes
+    case .bytes(let bytes): bytes.count
+    }
   }
 }
