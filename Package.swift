@@ -140,7 +140,8 @@ let package = Package(
     .target(name: "System", dependencies: ["RPCProtocols", "Protobuf"], swiftSettings: small),
     // Files, commands and the clock for the built-in interceptors.
     .target(
-      name: "MachineServices", dependencies: ["Interceptors", "Interception", "System", "RPCProtocols"],
+      name: "MachineServices",
+      dependencies: ["Interceptors", "Interception", "System", "RPCProtocols", "Protobuf"],
       swiftSettings: small),
     // The built-in interceptors for Swift programs.
     .target(
@@ -288,6 +289,10 @@ let package = Package(
     .target(
       name: "CommandSupport", dependencies: ["Protobuf"], path: "Tests/CommandSupport", swiftSettings: strict),
     .testTarget(name: "SystemTests", dependencies: ["System", "CommandSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "MachineServicesTests",
+      dependencies: ["MachineServices", "Interceptors", "RPCProtocols", "System", "CommandSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "OutputTests",
       dependencies: [

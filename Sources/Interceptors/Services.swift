@@ -18,12 +18,19 @@ package protocol ValueSourceServices: Sendable {
 /// The external services of built-in interceptors. This layer does no I/O itself; the caller provides an
 /// implementation.
 package protocol InterceptorServices: ValueSourceServices {
-  /// Opens a file for writing, new or appending; `-` is standard error.
-  func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile
+  /// Opens a file for writing, and creates it if it does not exist; `-` is standard error.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - head: The first bytes of the content that replaces the old one; nil to append. The old content is kept until the
+  ///     first write.
+  func openFile(_ path: String, replacingWith head: [UInt8]?) throws(ServiceFailure) -> any OutputFile
   /// Creates or replaces a file atomically: a reader sees the old or the new content.
   ///
   /// - Parameter isPrivate: Whether others must not read it, even if they could read the old one.
   func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure)
+  /// Throws if `replaceFile` would fail, as far as this can be found out without a change.
+  func checkReplacing(_ path: String) throws(ServiceFailure)
   /// A folder of the user's cache, which is created with the first file.
   ///
   /// - Parameters:
@@ -37,13 +44,23 @@ package protocol InterceptorServices: ValueSourceServices {
   ///   - command: The command line.
   ///   - timeout: The time after which it is killed.
   ///   - completion: Called once with its standard output, on any thread.
+  /// - Returns: A function that kills the command, with the processes that it started, unless it has ended. The completion is
+  ///   then called with a failure.
   func run(
     _ command: String, timeout: Duration,
-    completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void)
+    completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+  ) -> @Sendable () -> Void
   /// The time of day, in nanoseconds since 1970 (UTC).
   var nanosecondsSince1970: Int64 { get }
   /// The report files of this run.
   var reports: ReportFiles { get }
+}
+
+extension InterceptorServices {
+  /// Opens a file for writing, new or appending; `-` is standard error.
+  func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
+    try openFile(path, replacingWith: appending ? nil : [])
+  }
 }
 
 extension ValueSourceServices {
@@ -73,6 +90,11 @@ package protocol OutputFile: AnyObject, Sendable {
   func write(_ bytes: [UInt8]) throws(ServiceFailure)
   /// Closes the file.
   func close() throws(ServiceFailure)
+}
+
+extension OutputFile {
+  /// Replaces the old content of a file that is to be replaced: to be called when a call starts.
+  func begin() throws(ServiceFailure) { try write([]) }
 }
 
 /// A folder of data that can be made again, shared by the processes of the user.

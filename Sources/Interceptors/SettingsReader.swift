@@ -143,7 +143,8 @@ extension Duration {
     let unit = units.first { text.hasSuffix($0.0) }
     let digits = text.dropLast(unit?.0.count ?? 0)
     guard let first = digits.utf8.first, (0x30...0x39).contains(first) || first == UInt8(ascii: "."),
-      let number = Double(digits), number.isFinite, number * (unit?.1 ?? 1) < 1e9
+      !digits.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }), let number = Double(digits),
+      number.isFinite, number * (unit?.1 ?? 1) < 1e9
     else { return nil }
     self = .nanoseconds(Int64((number * (unit?.1 ?? 1) * 1e9).rounded()))
   }

@@ -1,5 +1,6 @@
 import Glibc
 import Interceptors
+import Protobuf
 import RPCProtocols
 import System
 
@@ -14,11 +15,13 @@ package struct ShellCommand {
     self.command = command
   }
 
-  /// Runs the command on a thread of its own.
+  /// Runs the command on a thread of its own. Returns a function that kills it with the processes that it started, unless it
+  /// has ended.
   package func start(
     timeout: Duration, completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
-  ) {
-    let job = Job { [command] in completion(Self.run(command, until: .now + timeout)) }
+  ) -> @Sendable () -> Void {
+    let group = ProcessGroup()
+    let job = Job { [command] in completion(Self.run(command, group, until: .now + timeout)) }
     var thread = pthread_t()
     let result = pthread_create(
       &thread, nil,
@@ -27,8 +30,12 @@ package struct ShellCommand {
         Unmanaged<Job>.fromOpaque(argument).takeRetainedValue().body()
         return nil
       }, Unmanaged.passRetained(job).toOpaque())
-    guard result == 0 else { return completion(.failure(ServiceFailure(String(cString: strerror(result))))) }
-    pthread_detach(thread)
+    if result == 0 {
+      pthread_detach(thread)
+    } else {
+      completion(.failure(ServiceFailure(String(cString: strerror(result)))))
+    }
+    return { group.kill() }
   }
 
   private final class Job: Sendable {
@@ -37,7 +44,7 @@ package struct ShellCommand {
   }
 
   private static func run(
-    _ command: String, until deadline: MonotonicClock.Instant
+    _ command: String, _ group: ProcessGroup, until deadline: MonotonicClock.Instant
   ) -> Result<[UInt8], ServiceFailure> {
     var ends: (read: Int32, write: Int32) = (-1, -1)
     let piped = withUnsafeMutablePointer(to: &ends) {
@@ -46,22 +53,21 @@ package struct ShellCommand {
     guard piped == 0 else { return .failure(ServiceFailure(FileContents.lastError())) }
     defer { close(ends.read) }
     for end in [ends.read, ends.write] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let started = ChildProcess.start(
-      ["/bin/sh", "-c", command], hasInput: false, giving: [(ends.write, 1)], leadsGroup: true)
+    let problem = group.start(command, output: ends.write)
     close(ends.write)
-    let process: pid_t
-    switch started {
-    case .success(let pid): process = pid
-    case .failure(let error): return .failure(ServiceFailure(error.why))
-    }
+    if let problem { return .failure(problem) }
     let output = read(ends.read, until: deadline)
-    // Kill the process group: the shell may have children.
-    if case .failure = output { kill(-process, SIGKILL) }
-    let status = ChildProcess.wait(for: process)
-    guard case .success = output, status != 0 else { return output }
+    if case .failure = output { group.kill() }
+    // The command may have closed its output long before it ends.
+    let status = group.wait(until: deadline)
+    guard case .success = output else { return output }
+    guard let status else { return .failure(late) }
+    guard status != 0 else { return output }
     let code = status & 0x7f == 0 ? "exit code \(status >> 8 & 0xff)" : "signal \(status & 0x7f)"
     return .failure(ServiceFailure("the command ended with \(code)"))
   }
+
+  private static var late: ServiceFailure { ServiceFailure("the command took too long") }
 
   private static func read(
     _ descriptor: Int32, until deadline: MonotonicClock.Instant
@@ -69,7 +75,7 @@ package struct ShellCommand {
     var output: [UInt8] = []
     while true {
       let milliseconds = (deadline - .now).milliseconds
-      guard milliseconds > 0 else { return .failure(ServiceFailure("the command took too long")) }
+      guard milliseconds > 0 else { return .failure(late) }
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&waiting, 1, Int32(clamping: milliseconds))
       if ready <= 0 { continue }
@@ -83,6 +89,79 @@ package struct ShellCommand {
       guard output.count <= outputLimitBytes else {
         return .failure(ServiceFailure("the command wrote more than \(outputLimitBytes) bytes"))
       }
+    }
+  }
+}
+
+/// The process group of a command: the shell, and the processes that it started. It can be killed on any thread.
+private final class ProcessGroup: Sendable {
+  private enum State {
+    case waiting
+    case running(pid_t)
+    case ended
+  }
+
+  private let state = Locked(State.waiting)
+
+  /// Starts the shell. Returns why it was not started; nil if it was.
+  ///
+  /// - Parameters:
+  ///   - command: The command line.
+  ///   - output: The descriptor that receives its standard output.
+  func start(_ command: String, output: Int32) -> ServiceFailure? {
+    state.withLock { state in
+      guard case .waiting = state else { return ServiceFailure("the command was canceled") }
+      let started = ChildProcess.start(
+        ["/bin/sh", "-c", command], hasInput: false, giving: [(output, 1)], leadsGroup: true)
+      switch started {
+      case .success(let process):
+        state = .running(process)
+        return nil
+      case .failure(let error):
+        state = .ended
+        return ServiceFailure(error.why)
+      }
+    }
+  }
+
+  /// Kills the group, unless the shell has ended. A shell that was not started will not be.
+  func kill() {
+    state.withLock { state in
+      switch state {
+      case .waiting: state = .ended
+      case .running(let process): _ = Glibc.kill(-process, SIGKILL)
+      case .ended: break
+      }
+    }
+  }
+
+  /// Waits until the shell has ended, and kills the group at the deadline.
+  ///
+  /// - Returns: Its status as `waitpid` reports it; nil if the deadline has passed.
+  func wait(until deadline: MonotonicClock.Instant) -> Int32? {
+    var isLate = false
+    // Linux can wait for a process and a time with a descriptor of the process only, which older kernels do not have.
+    var pauseMicroseconds: useconds_t = 100
+    while true {
+      if let status = status() { return isLate ? nil : status }
+      if !isLate, .now >= deadline {
+        isLate = true
+        kill()
+      }
+      usleep(pauseMicroseconds)
+      pauseMicroseconds = min(2 * pauseMicroseconds, 20_000)
+    }
+  }
+
+  /// The status of the shell; nil while it runs. The number of a process is valid until this returns its status, so the lock
+  /// is held.
+  private func status() -> Int32? {
+    state.withLock { state in
+      guard case .running(let process) = state else { return 0 }
+      var status: Int32 = 0
+      guard waitpid(process, &status, WNOHANG) == process else { return nil }
+      state = .ended
+      return status
     }
   }
 }

@@ -37,6 +37,7 @@ package struct SystemValues: ValueSourceServices {
 package struct SystemServices: InterceptorServices {
   private let values: SystemValues
   private let standardError: any OutputFile
+  private let isDry: Bool
   package let reports: ReportFiles
 
   /// Creates the services.
@@ -45,12 +46,14 @@ package struct SystemServices: InterceptorServices {
   ///   - reports: The report files that interceptors share.
   ///   - standardError: What interceptors that write to `-` write to.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  ///   - isDry: Whether files are only checked: none is created or changed.
   package init(
     reports: ReportFiles = ReportFiles(), standardError: any OutputFile = DescriptorFile(2, closes: false),
-    waitLimit: Duration?
+    waitLimit: Duration?, isDry: Bool = false
   ) {
     self.reports = reports
     self.standardError = standardError
+    self.isDry = isDry
     values = SystemValues(waitLimit: waitLimit)
   }
 
@@ -58,25 +61,36 @@ package struct SystemServices: InterceptorServices {
     try values.contents(ofFile: path, holdsMessages: holdsMessages)
   }
 
-  package func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
+  package func openFile(
+    _ path: String, replacingWith head: [UInt8]?
+  ) throws(ServiceFailure) -> any OutputFile {
     guard path != "-" else { return standardError }
+    guard !isDry else {
+      if let problem = FileContents.problemOfWriting(path) { throw ServiceFailure(problem.why) }
+      // No call is made, so nothing is written.
+      return standardError
+    }
     // At the end in any case: two interceptors that write to one file do not overwrite each other.
-    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (appending ? 0 : O_TRUNC)
     // Mode 0600: the file may contain confidential data.
-    let descriptor = Glibc.open(path, flags, 0o600)
+    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0o600)
     guard descriptor >= 0 else { throw ServiceFailure(FileContents.lastError()) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
       // Only the owner can change the mode; a file of another user keeps its own.
       _ = fchmod(descriptor, status.st_mode & 0o700)
     }
-    return DescriptorFile(descriptor, closes: true)
+    return DescriptorFile(descriptor, replacingWith: head)
   }
 
   package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
+    guard !isDry else { return try checkReplacing(path) }
     if let problem = FileContents.replace(path, with: bytes, isPrivate: isPrivate) {
       throw ServiceFailure(problem.why)
     }
+  }
+
+  package func checkReplacing(_ path: String) throws(ServiceFailure) {
+    if let problem = FileContents.problemOfReplacing(path) { throw ServiceFailure(problem.why) }
   }
 
   package func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder {
@@ -91,36 +105,11 @@ package struct SystemServices: InterceptorServices {
   package func run(
     _ command: String, timeout: Duration,
     completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
-  ) {
+  ) -> @Sendable () -> Void {
     ShellCommand(command).start(timeout: timeout, completion: completion)
   }
 
   package var nanosecondsSince1970: Int64 { values.nanosecondsSince1970 }
-}
-
-/// A file that is written through its descriptor.
-package final class DescriptorFile: OutputFile {
-  private let descriptor: Int32
-  private let closes: Bool
-
-  /// Makes a file of an open descriptor.
-  ///
-  /// - Parameters:
-  ///   - descriptor: The descriptor.
-  ///   - closes: Whether `close` closes it.
-  package init(_ descriptor: Int32, closes: Bool) {
-    self.descriptor = descriptor
-    self.closes = closes
-  }
-
-  package func write(_ bytes: [UInt8]) throws(ServiceFailure) {
-    if let problem = FileContents.write(bytes, to: descriptor) { throw ServiceFailure(problem.why) }
-  }
-
-  package func close() throws(ServiceFailure) {
-    guard closes, Glibc.close(descriptor) != 0 else { return }
-    throw ServiceFailure(FileContents.lastError())
-  }
 }
 
 /// Files of the user's cache.

@@ -2,7 +2,9 @@
 
 import base64
 import json
+import os
 import re
+import signal
 
 import pytest
 
@@ -78,6 +80,39 @@ def test_an_unavailable_value_fails_the_call_before_it_is_sent(rpcurl, raw_serve
     assert (result.code, result.out) == (64 + 9, "")
     assert all(word in result.err for word in ["interceptor header", "the value of x-a", *words]), result.err
     assert server.connections == 0
+
+
+@pytest.mark.parametrize("use", ["header,set-command=x-a:", "auth,command="])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_ends_with_the_program(rpcurl, descriptor_set, grpc_server, tmp_path, use, number):
+    """With its processes: each has the pipe open, so that reading it ends when all have ended."""
+    os.mkfifo(tmp_path / "pipe")
+    command = f"exec 3> {tmp_path}/pipe; echo started >&3; sleep 1000 & sleep 1000"
+    words = ["--descriptor-set", descriptor_set, "-d", "{}", "--use", f"{use}{command}", f"{grpc_server.url}/{ECHO}"]
+    with rpcurl.start(*words) as process, open(tmp_path / "pipe") as pipe:
+        assert pipe.readline() == "started\n"
+        process.send_signal(number)
+        process.wait()
+        assert pipe.read() == ""
+
+
+def test_the_time_limit_includes_the_end_of_a_command(rpcurl, descriptor_set, grpc_server):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", "{}", "--use",
+        "header,timeout=100ms,set-command=x-a:echo a; exec 1>&-; sleep 1000", f"{grpc_server.url}/{ECHO}",
+    )  # fmt: skip
+    assert result.code == 64 + 9 and "the command took too long" in result.err
+
+
+@pytest.mark.parametrize("name", ["authorization", "my-key-bin"])
+def test_a_renamed_secret_is_redacted(call, tmp_path, name):
+    log = tmp_path / "log"
+    new = "x-corp-bin" if name.endswith("-bin") else "x-corp"
+    words = ["-v", "-H", f"{name}: U0VDUkVU", "--use", f"header,rename={name}:{new}", "--use", f"log,format=ndjson,file={log}"]
+    result = call(ECHO, "-d", "{}", *words, "--format", "none")
+    assert result.code == 0
+    assert f"> {new}: [redacted]" in result.err and "U0VDUkVU" not in result.err
+    assert f'["{new}","[redacted]"]' in log.read_text() and "U0VDUkVU" not in log.read_text()
 
 
 def test_the_example_of_the_manual(grpc_server, descriptor_set, tmp_path):

@@ -97,6 +97,38 @@ def test_interrupted_session_is_readable(call, rpcurl, descriptor_set, cassette,
     assert result.code == 64 + 14 and "calls.rec:2: the recorded call was interrupted" in result.err
 
 
+@pytest.mark.parametrize("use", ["record", "log", "log,format=har", "trace", "shadow,to=localhost:1"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["-d", '{"nam":"Ada"}'], 4),
+        (["-d", "{}", "--use", "retry,attempts=0"], 7),
+        (["-d", "{}", "--use", "nosuch"], 7),
+        (["-d", "{}", "--connect-get"], 2),
+    ],
+)
+def test_run_that_fails_before_its_call_keeps_the_file(rpcurl, descriptor_set, cassette, use, words, code):
+    cassette.write_text("before")
+    result = rpcurl("--descriptor-set", descriptor_set, "--use", f"{use},file={cassette}", *words, f"{NOWHERE}/{DEMO}/Hello")
+    assert (result.code, cassette.read_text()) == (code, "before")
+
+
+def test_server_without_a_schema_keeps_the_cassette(rpcurl, cassette):
+    cassette.write_text("before")
+    result = rpcurl("--no-cache", "--use", f"record,file={cassette}", "-d", "{}", f"{NOWHERE}/{DEMO}/Hello")
+    assert (result.code, cassette.read_text()) == (5, "before")
+
+
+@pytest.mark.parametrize("order", [["replay", "record"], ["record", "replay"]])
+def test_recording_of_a_replay_keeps_the_call(call, cassette, grpc_server, order):
+    """Also if both use the same file."""
+    data = '{"name":"Ada"}'
+    recorded = call(grpc_server.url, "Hello", data, "--use", f"record,file={cassette}")
+    for _ in range(2):
+        result = call(NOWHERE, "Hello", data, *[word for name in order for word in ("--use", f"{name},file={cassette}")])
+        assert (result.code, result.out) == (0, recorded.out), result.err
+
+
 def test_bidi_stream_is_replayed_by_turns(call, rpcurl, descriptor_set, cassette, grpc_server):
     def chat(url, use):
         with rpcurl.start("--descriptor-set", descriptor_set, "--use", use, f"{url}/{DEMO}/Chat") as process:

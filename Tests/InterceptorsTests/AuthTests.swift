@@ -398,6 +398,27 @@ import Testing
     #expect(call.wireLines.isEmpty)
   }
 
+  @Test func commandIsCanceledWhenNoCallWaitsForIt() throws {
+    services.holdsCommands = true
+    services.commands["get"] = .success("out")
+    let registration = try auth("command=get")
+    let calls = (1...2).map { _ in call(registration) }
+    calls[0].work()
+    calls[0].chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    #expect(services.canceledCommands.isEmpty)
+    services.releaseCommands()
+    calls[1].work()
+    #expect(calls[1].sentStart?.headers.first("authorization") == "Bearer out")
+    #expect(services.commandsRun == ["get"])
+
+    let other = call(try auth("command=get"))
+    other.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
+    #expect(services.canceledCommands == ["get"])
+    services.releaseCommands()
+    other.work()
+    #expect(other.wireLines.isEmpty)
+  }
+
   // MARK: Configuration
 
   @Test(arguments: [
@@ -410,6 +431,8 @@ import Testing
     ("auth,basic=a:b,scheme=X", "auth: scheme: must be Basic, with basic"),
     ("auth,bearer=a,scope=b", "auth: scope: requires token-url"),
     ("auth,bearer=a,header=content-length", "auth: header: is not the name of a header that can be set"),
+    ("auth,bearer=a,header=content-type", "auth: header: is not the name of a header that can be set"),
+    ("auth,bearer=a,header=TE", "auth: header: is not the name of a header that can be set"),
     ("auth,bearer=a,scheme=a b", "auth: scheme: is not one word"),
     ("auth,bearer=a,hosts=", "auth: hosts: must be HOST, HOST:PORT or *.DOMAIN"),
     ("auth,bearer=a,hosts=a:b", "auth: hosts: a:b: must be HOST, HOST:PORT or *.DOMAIN"),

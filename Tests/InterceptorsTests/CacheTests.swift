@@ -284,6 +284,24 @@ import Testing
     #expect(call.wireStarts == 2)
   }
 
+  @Test func furtherAttemptsAreSent() throws {
+    let cache = try services.registration("cache")
+    let call = TestCall(
+      .unary, Journal(), [try services.registration("retry,until=field=value == DONE"), cache], typed: true,
+      hasNoSideEffects: true)
+    call.start()
+    call.send("ping")
+    call.close()
+    for text in ["PENDING", "DONE"] {
+      call.receiveHeaders()
+      call.receive(text)
+      call.receiveEnd()
+      call.clock.advance(by: .seconds(1))
+    }
+    #expect(texts(call) == ["DONE"])
+    #expect(texts(Calls(cache).start()) == ["DONE"])
+  }
+
   @Test func differentCallsDoNotWait() throws {
     let calls = try calls()
     _ = calls.start("a")

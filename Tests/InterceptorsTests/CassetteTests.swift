@@ -194,6 +194,42 @@ import Testing
     #expect(try answers(",miss=pass", to: ["b", "x"]) == ["2", "wire"])
   }
 
+  @Test func failureIsRepeatedAsThatOfTheServer() throws {
+    services.files["c.rec"] = """
+      \(Cassette.firstLine)
+      {"call":1,"event":"start","method":"test.Echo/Say"}
+      {"call":1,"event":"sent","message":"a"}
+      {"call":1,"event":"headers","http_status":503,"headers":[["x-a","1"]]}
+      {"call":1,"event":"end","code":"unavailable"}
+      {"call":2,"event":"start","method":"test.Echo/Say"}
+      {"call":2,"event":"sent","message":"a"}
+      {"call":2,"event":"end","code":"unavailable","origin":"connection"}
+      {"call":3,"event":"start","method":"test.Echo/Say"}
+      {"call":3,"event":"sent","message":"a"}
+      {"call":3,"event":"headers","headers":[]}
+      {"call":3,"event":"received","message":"pong"}
+      {"call":3,"event":"end","code":"ok"}
+
+      """
+    func call(_ others: [InterceptorRegistration], _ replay: InterceptorRegistration) -> TestCall {
+      let call = TestCall(.unary, Journal(), others + [replay], typed: true, protocolName: .connect)
+      call.start()
+      call.send("a")
+      call.close()
+      return call
+    }
+    let retry = try services.registration("retry,jitter=0")
+    let retried = call([retry], try services.registration("replay,file=c.rec"))
+    for _ in 0..<2 { retried.clock.advance(by: .seconds(1)) }
+    #expect(retried.end == ResponseEnd())
+    #expect(retried.attempts.count == 3)
+    let replay = try services.registration("replay,file=c.rec")
+    let failed = call([], replay)
+    #expect(failed.receivedStart == ResponseStart(httpStatus: 503, headers: Headers([("x-a", "1")])))
+    #expect(failed.end?.code == .unavailable)
+    #expect(call([], replay).callerLines.first == "end unavailable")
+  }
+
   @Test func recordsMisses() throws {
     let registration = try services.registration("replay,file=c.rec,miss=record")
     let call = TestCall(.unary, Journal(), [registration], typed: true)

@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func declinesCallsWithoutFaults() throws {
-    for text in ["fault", "fault,drop-request=50,drop-response=50", "fault,seed=1"] {
+    for text in ["fault,drop-request=50,drop-response=50", "fault,truncate-request=0"] {
       let call = try call(text)
       #expect(call.wireLines == ["start", "ping", "half-close"])
     }
@@ -230,7 +230,8 @@ import Testing
     ("headers=x", "fault: headers: must be true or false"),
     ("drop-request=-1", "fault: drop-request: must be a number from 0.0 to 100.0"),
     ("truncate-response=nan", "fault: truncate-response: must be a number from 0.0 to 100.0"),
-    ("seed=x", "fault: seed: must be a whole number of at least 0"),
+    ("abort=14,seed=x", "fault: seed: must be a whole number of at least 0"),
+    ("seed=1", "fault: no fault is given"),
   ])
   func invalidConfigurationNamesKey(_ setting: String, _ message: String) {
     let error = #expect(throws: ConfigurationError.self) {

@@ -130,6 +130,17 @@ import Testing
     #expect(call.sentStart?.credentials?.headerNames.contains("x-forwarded") == true)
   }
 
+  @Test(arguments: [
+    ("rename=Authorization:x-corp", ["x-corp"]), ("rename=x-token:b,rename=b:x-corp", ["b", "x-corp"]),
+    ("rename=x-plain:x-corp", []),
+  ])
+  func renamedSecretIsCredential(_ changes: String, _ names: [String]) throws {
+    let call = TestCall(.unary, Journal(), [try registration("header,\(changes)")])
+    call.start()
+    #expect((call.sentStart?.credentials?.headerNames ?? []) == Set(names))
+    #expect(call.sentStart?.credentials?.allowsPlaintext != false)
+  }
+
   @Test func cancelDuringCommandEndsCall() throws {
     services.holdsCommands = true
     let call = TestCall(.unary, Journal(), [try registration("header,set-command=a:get")])
@@ -137,6 +148,7 @@ import Testing
     #expect(call.wireLines.isEmpty)
     call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
     #expect(call.end?.code == .canceled)
+    #expect(services.canceledCommands == ["get"])
     services.releaseCommands()
     call.work()
     #expect(call.wireLines.isEmpty)
@@ -167,6 +179,7 @@ import Testing
     ("header,rename=a:", "header: rename: the new name is not a valid header name"),
     ("header,rename=a:a-bin", "header: rename: only one of a and a-bin is binary"),
     ("header,rename=a:upgrade", "header: rename: upgrade can be set only by the transport"),
+    ("header,set=Content-Type:a", "header: set: Content-Type can be set only by the transport"),
     ("header,set=a-bin:?", "header: set: the value of a-bin is not base64"),
     ("header,set-env=a:", "header: set-env: the value is not of the form NAME:VARIABLE"),
     ("header,set-command=a", "header: set-command: the value is not of the form NAME:COMMAND"),

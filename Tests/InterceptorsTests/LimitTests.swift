@@ -226,6 +226,16 @@ import Testing
     #expect(calls.started == [0, 2])
   }
 
+  @Test func subrequestsWaitInOrderOfArrival() throws {
+    let calls = try calls("limit,rate=1")
+    calls.start()
+    for _ in 0..<3 { calls.start(isSubrequest: true) }
+    for index in 1...3 {
+      calls.advance(by: .seconds(1))
+      #expect(calls.started == Array(0...index))
+    }
+  }
+
   // MARK: Configuration
 
   @Test(arguments: [

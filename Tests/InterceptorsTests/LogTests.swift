@@ -75,6 +75,8 @@ import Testing
 
   @Test func archiveIsCompleteAfterEachCall() throws {
     let registration = try services.registration("log,file=out,format=har,bodies=true")
+    let unfinished = TestCall(.unary, Journal(), [registration])
+    unfinished.start()
     #expect(try JSONValue(parsing: Array(out.utf8))["log"]?["entries"] == .array([]))
     for count in 1...2 {
       let call = TestCall(.unary, Journal(), [registration])
@@ -88,6 +90,39 @@ import Testing
       #expect(entries[0]["response"]?["content"]?["text"] == .string(Base64.encode(Array("\"pong\"".utf8))))
       #expect(entries[0]["comment"] == .string("ok; unary over grpc"))
     }
+  }
+
+  @Test(arguments: [
+    (ProtocolName.connect, true, "ok; unary over connect; sent by GET if --connect-get is given"),
+    (.connect, false, "ok; unary over connect"), (.grpc, true, "ok; unary over grpc"),
+  ])
+  func entryStatesThatItMayBeGET(_ name: ProtocolName, _ hasNoSideEffects: Bool, _ comment: String) throws {
+    let registration = try services.registration("log,file=out,format=har")
+    TestCall(.unary, Journal(), [registration], hasNoSideEffects: hasNoSideEffects, protocolName: name).run()
+    #expect(out.contains("\"comment\":\"\(comment)\""))
+  }
+
+  @Test func entryHasMethodOfTheRequest() throws {
+    let call = TestCall(.unary, Journal(), [try services.registration("log,file=out,format=har")])
+    call.request.method = MethodName(service: "test.Echo", method: "Changed")
+    call.run()
+    #expect(out.contains("\"url\":\"http://server/test.Echo/Changed\""))
+  }
+
+  @Test(arguments: [
+    ("log,bodies=true", 1), ("log,bodies=false", 0), ("record", 1), ("record,redact-field=value", 1),
+  ])
+  func reportsFieldToRedactThatNoMessageHas(_ use: String, _ count: Int) throws {
+    let registration = try services.registration("\(use),file=out,redact-field=vaule,redact-field=value")
+    let calls = (1...2).map { _ in TestCall(.unary, Journal(), [registration], typed: true) }
+    for call in calls { call.run() }
+    let texts = calls.flatMap(\.logged).filter { $0.level == .warning }.map(\.text)
+    let text = "redact-field=vaule: no message of test.Echo/Say has this field"
+    #expect(texts == Array(repeating: text, count: count))
+    let untyped = TestCall(
+      .unary, Journal(), [try services.registration("\(use),file=out,redact-field=vaule")])
+    untyped.run()
+    #expect(untyped.logged.isEmpty)
   }
 
   @Test func timingsAddUp() throws {

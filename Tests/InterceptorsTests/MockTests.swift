@@ -165,6 +165,52 @@ import Testing
     #expect(call.wireLines == [])
   }
 
+  @Test(arguments: [
+    (#"{"status":"aborted","trailers":{"x-t":"1"}}"#, false),
+    (#"{"headers":{"x-a":"1"},"status":"aborted","trailers":{"x-t":"1"}}"#, true),
+    (#"{"message":"a","status":"aborted","trailers":{"x-t":"1"}}"#, true),
+  ])
+  func failureHasHeadersIfTheStubHasHeadersOrMessages(_ response: String, _ isStarted: Bool) throws {
+    for kind in [CallKind.unary, .clientStreaming, .serverStreaming, .bidiStreaming] {
+      let call = try call(kind, #"{"response":\#(response)}"#)
+      call.start()
+      call.send("ping")
+      call.close()
+      #expect(call.callerLines.first == (isStarted ? "headers" : "end aborted"), "\(kind)")
+      #expect(call.end?.code == .aborted)
+      #expect(call.end?.trailers == Headers([("x-t", "1")]))
+    }
+  }
+
+  @Test func failureThatRespondsToTheFirstMessageHasNoHeaders() throws {
+    let call = try call(.bidiStreaming, #"{"response":{"each":{"status":"aborted"}}}"#)
+    call.start()
+    call.send("ping")
+    #expect(call.callerLines.first == "end aborted")
+  }
+
+  @Test(
+    arguments: ["retry,jitter=0", "hedge,delay=1h"],
+    [
+      (.unary, .grpc), (.unary, .connect), (.unary, .grpcWeb), (.clientStreaming, .grpc),
+      (.serverStreaming, .grpc), (.bidiStreaming, .connect),
+    ] as [(CallKind, ProtocolName)])
+  func failureIsRepeatedAsThatOfAServer(_ text: String, _ method: (CallKind, ProtocolName)) throws {
+    let services = TestServices()
+    services.files["stubs.json"] =
+      #"{"times":1,"response":{"status":"unavailable"}} {"response":{"message":"pong"}}"#
+    let call = TestCall(
+      method.0, Journal(),
+      [try services.registration(text), try services.registration("mock,file=stubs.json")], typed: true,
+      isIdempotent: true, protocolName: method.1)
+    call.start()
+    call.send("ping")
+    call.close()
+    call.clock.advance(by: .seconds(1))
+    #expect(call.received.map { TestMessages.text($0.serialized) } == ["pong"])
+    #expect(call.end == ResponseEnd())
+  }
+
   @Test func cancelDuringDelayEndsCall() throws {
     let call = try self.call(.unary, #"{"response":{"delay":"1h","message":"a"}}"#)
     call.start()
@@ -188,7 +234,8 @@ import Testing
       try Template.fill(template, values).text
         == #"[18446744073709551615,"<18446744073709551615>","18446744073709551615",3,"v","a.B/C","{{x}}"]"#)
     for wrong in ["{{", "{{nothing}}", "{{request.nothing}}", "{{request.[}}"] {
-      #expect(throws: FormatError.self) { try Template.text(wrong, values) }
+      let error = #expect(throws: FormatError.self) { try Template.text(wrong, values) }
+      #expect(error?.reason.contains("FormatError") == false)
     }
   }
 

@@ -16,6 +16,7 @@ import Testing
     ("x-jwt-payload", "j", "[redacted]"),
     ("x-signature-v1", "s", "[redacted]"), ("x-credentials", "c", "[redacted]"), ("x-keyboard", "k", "k"),
     ("x-monkey", "m", "m"), ("x-own", "o", "[redacted]"),
+    ("my-key-bin", "U0VDUkVU", "[redacted]"), ("x-monkey-bin", "U0VDUkVU", "U0VDUkVU"),
     ("my-a", "o", "[redacted]"), ("b-my", "o", "[redacted]"), ("c-d-c", "o", "[redacted]"), ("my", "o", "o"),
   ])
   func hidesSecrets(_ name: String, _ value: String, _ shown: String) {
@@ -42,6 +43,35 @@ import Testing
     let redaction = Redaction(names: [], fields: [try RedactedField(path)])
     let message = redaction.redacted(DescriptorMessages.make(type, json: json))
     #expect(try String(decoding: message.json(), as: UTF8.self) == shown)
+  }
+
+  @Test(arguments: [
+    ("google.protobuf.Struct", "password", #"{"password":"s"}"#, "{}"),
+    ("google.protobuf.Struct", "user.password", #"{"user":{"password":"s"}}"#, "{}"),
+    ("google.protobuf.Struct", "fields.password", #"{"user":{"password":"s"},"b":1}"#, "{}"),
+    ("google.protobuf.ListValue", "password", #"[{"password":"s"}]"#, "[]"),
+    ("google.protobuf.ListValue", "values.password", #"[{"password":"s"},1]"#, "[]"),
+    ("google.protobuf.Struct", "fields.struct_value.password", #"{"user":{"password":"s"},"b":1}"#, "b"),
+    ("google.rpc.ErrorInfo", "reason.password", #"{"reason":"a"}"#, #"{"reason":"a"}"#),
+  ])
+  func clearsContentThatTheSchemaDoesNotHave(
+    _ type: String, _ path: String, _ json: String, _ shown: String
+  ) throws {
+    let redaction = Redaction(names: [], fields: [try RedactedField(path)])
+    let message = DescriptorMessages.make(type, json: json)
+    let redacted = redaction.redacted(message)
+    if shown == "b" {
+      // Only the value that has the field is cleared; it has no JSON form then.
+      let other = try FieldPath("fields[\"b\"].number_value")
+      #expect(try redacted.value(at: other) == .double(1))
+      #expect(try redacted.has(FieldPath("fields[\"user\"].struct_value")) == false)
+    } else {
+      #expect(try String(decoding: redacted.json(), as: UTF8.self) == shown)
+    }
+    // What is not compared, instead of redacted, stays.
+    var compared = message
+    try RedactedField(path).redact(&compared, clearsOpenTypes: false)
+    #expect(compared == message)
   }
 
   @Test func hidesFieldsOfMapsWithoutJSONForm() throws {

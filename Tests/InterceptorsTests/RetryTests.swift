@@ -408,6 +408,22 @@ import Testing
     #expect(call.sentStart?.headers.first("grpc-previous-rpc-attempts") == nil)
   }
 
+  @Test(arguments: ["", ",until=code=ok"])
+  func attemptsAfterAFailureHaveTheNumberOfPreviousAttempts(_ condition: String) throws {
+    let call = try call("retry,until=field=value == DONE\(condition),jitter=0")
+    func previous() -> [String]? {
+      call.clock.advance(by: .seconds(1))
+      return call.sentStart?.headers.values("grpc-previous-rpc-attempts")
+    }
+    respond(call, "QUEUED")
+    #expect(previous() == [])
+    fail(call)
+    #expect(previous() == ["2"])
+    respond(call, "QUEUED")
+    #expect(previous() == ["3"])
+    #expect(attempts(call) == 4)
+  }
+
   @Test func allConditionsMustHold() throws {
     let call = try call("retry,until=field=value == DONE,until=header=from:server")
     call.wireChain.receive(.responseStart(ResponseStart()))
@@ -555,6 +571,7 @@ import Testing
     ("codes=busy+aborted", "retry: codes: busy is not a failure code such as unavailable"),
     ("codes=", "retry: codes: contains no code"),
     ("initial=soon", "retry: initial: must be a duration such as 1.5, 250ms, 2m"),
+    ("initial=0x10", "retry: initial: must be a duration such as 1.5, 250ms, 2m"),
     ("max=-1", "retry: max: must be a duration such as 1.5, 250ms, 2m"),
     ("multiplier=0", "retry: multiplier: must be a number from 0.001 to 1000.0"),
     ("jitter=2", "retry: jitter: must be a number from 0.0 to 1.0"),
@@ -572,6 +589,7 @@ import Testing
     ("only=some", "retry: only: must be one of all, idempotent"),
     ("hold-headers=x", "retry: hold-headers: must be a duration such as 1.5, 250ms, 2m"),
     ("timeout=3", "retry: timeout: requires until"),
+    ("until=code=ok,timeout=0", "retry: timeout: must be more than 0"),
     (
       "until=state == DONE",
       "retry: until: must be a condition of assert, such as field=state == DONE, with one of the keys code, field, "

@@ -209,6 +209,19 @@ import Testing
     #expect(warnings(call) == [])
   }
 
+  @Test(arguments: [true, false])
+  func callThatExceedsItsDeadlineIsCompared(_ isCopyFirst: Bool) throws {
+    let call = try start("shadow,to=http://b:2,file=out")
+    if isCopyFirst { try respond("pong") }
+    call.chain.cancel(RPCError(.deadlineExceeded, "after 1 s", origin: .client))
+    if !isCopyFirst { try respond("pong") }
+    #expect(
+      warnings(call) == [
+        #"test.Echo/Say differs at http://b:2: (status) is "deadline_exceeded: after 1 s", there "ok""#
+      ])
+    #expect(try lines("out").map { $0["code"] } == [.string("deadline_exceeded")])
+  }
+
   @Test func ignoredFieldsAreNotCompared() throws {
     let call = try start("shadow,to=b:2,ignore=value")
     respond(to: call, "a")
@@ -292,6 +305,8 @@ import Testing
     ("shadow,to=ftp://b", "shadow: to: must be http://HOST:PORT, https://HOST:PORT or HOST:PORT"),
     ("shadow,to=b/x", "shadow: to: must be http://HOST:PORT, https://HOST:PORT or HOST:PORT"),
     ("shadow,to=http://u:p@b", "shadow: to: must be http://HOST:PORT, https://HOST:PORT or HOST:PORT"),
+    ("shadow,to=b:99999", "shadow: to: must be http://HOST:PORT, https://HOST:PORT or HOST:PORT"),
+    ("shadow,to=[x]:1", "shadow: to: must be http://HOST:PORT, https://HOST:PORT or HOST:PORT"),
     (
       "shadow,to=b,ignore=a[0]",
       "shadow: ignore: names an element; a path applies to all elements of lists and maps"

@@ -14,13 +14,17 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   /// The output of commands, by command line.
   var commands: [String: Result<String, ServiceFailure>] = [:]
   private(set) var commandsRun: [String] = []
+  /// The commands that were canceled while `holdsCommands` held them.
+  private(set) var canceledCommands: [String] = []
+  /// What begins the files that are to be replaced at the next write.
+  private var replaced: [String: String] = [:]
   /// The files of the cache, by key.
   var cached: [[UInt8]: [UInt8]] = [:]
   /// Why nothing can be stored in the cache; nil if it can.
   var cacheProblem: ServiceFailure?
   /// Whether commands run until `releaseCommands()`.
   var holdsCommands = false
-  private var held: [() -> Void] = []
+  private var held: [(command: String, end: () -> Void)] = []
   var nanosecondsSince1970: Int64 = 1_700_000_000_000_000_000
   let reports = ReportFiles()
 
@@ -33,14 +37,19 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
     return Array(content.utf8)
   }
 
-  func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
-    if path.hasPrefix("/no/") { throw ServiceFailure("no such file or directory") }
-    if !appending || files[path] == nil { files[path] = "" }
+  func openFile(_ path: String, replacingWith head: [UInt8]?) throws(ServiceFailure) -> any OutputFile {
+    try checkReplacing(path)
+    files[path] = files[path] ?? ""
+    if let head { replaced[path] = String(decoding: head, as: UTF8.self) }
     return File(self, path)
   }
 
-  func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
+  func checkReplacing(_ path: String) throws(ServiceFailure) {
     if path.hasPrefix("/no/") { throw ServiceFailure("no such file or directory") }
+  }
+
+  func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
+    try checkReplacing(path)
     files[path] = String(decoding: bytes, as: UTF8.self)
   }
 
@@ -54,18 +63,21 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   func run(
     _ command: String, timeout: Duration,
     completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
-  ) {
+  ) -> @Sendable () -> Void {
     commandsRun.append(command)
     let end = {
       completion((self.commands[command] ?? .failure(ServiceFailure("not found"))).map { Array($0.utf8) })
     }
-    if holdsCommands { held.append(end) } else { end() }
+    if holdsCommands { held.append((command, end)) } else { end() }
+    return { [self] in
+      if held.contains(where: { $0.command == command }) { canceledCommands.append(command) }
+    }
   }
 
   /// Completes all held commands.
   func releaseCommands() {
     defer { held = [] }
-    for end in held { end() }
+    for (_, end) in held { end() }
   }
 
   /// The registration for `--use TEXT`.
@@ -88,7 +100,8 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
     }
 
     func write(_ bytes: [UInt8]) throws(ServiceFailure) {
-      if path == "/dev/full" { throw ServiceFailure("no space left on device") }
+      if path == "/dev/full", !bytes.isEmpty { throw ServiceFailure("no space left on device") }
+      if let head = services.replaced.removeValue(forKey: path) { services.files[path] = head }
       services.files[path]? += String(decoding: bytes, as: UTF8.self)
     }
     func close() {}

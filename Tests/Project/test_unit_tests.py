@@ -12,7 +12,6 @@ ROOT = Path(__file__).resolve().parents[2]
 EXEMPT = {
     "rpcurl": "Tests/EndToEnd",  # an executable, whose entry point a test target cannot import
     "AsyncInterception": "Tests/InterceptionTests",  # tested together with the chain that it is an API of
-    "MachineServices": "Tests/RPCClientInterceptorsTests",  # tested through the interceptors that use them
 }
 
 

@@ -22,7 +22,7 @@ final class LocalResponder {
 
   /// The start of the response.
   private enum Start {
-    /// It follows with the first message.
+    /// The script has not given it: it follows with the first message, or with the end.
     case pending
     /// It is sent before the messages that are ready.
     case due
@@ -44,7 +44,7 @@ final class LocalResponder {
   /// The number of request messages that the steps run so far have awaited.
   private var awaitedCount = 0
   private var isHalfClosed = false
-  private var headers = Headers()
+  private var head = ResponseStart()
   private var responseStart = Start.pending
   private var ready: [Payload] = []
   /// The number of response messages played so far.
@@ -148,7 +148,7 @@ final class LocalResponder {
       case .event(.requestEnd):
         if !isHalfClosed { return release() }
       case .event(.responseStart(let start)):
-        headers = start.headers
+        head = start
         if case .pending = responseStart { responseStart = .due }
       case .event(.responseMessage(let message)):
         guard let message else { break }
@@ -185,7 +185,7 @@ final class LocalResponder {
     case .pending where ready.isEmpty: return
     case .pending, .due:
       responseStart = .sent
-      context.start(response: ResponseStart(headers: headers))
+      context.start(response: head)
     case .sent: break
     }
     for message in ready { context.inject(response: message) }
@@ -195,8 +195,15 @@ final class LocalResponder {
   private func finish(_ end: ResponseEnd) {
     state = .ended
     steps = []
+    if case .pending = responseStart, ready.isEmpty, let error = end.error {
+      // Without a start, like the failure of a server that has sent nothing else: it can be retried.
+      start?.token.use { $0.fail(error, trailers: end.trailers) }
+      return
+    }
     // Sent with the end: a separate end would discard messages sent just before it.
-    let response = LocalResponse(headers: headers, messages: ready, error: end.error, trailers: end.trailers)
+    var response = LocalResponse(
+      headers: head.headers, messages: ready, error: end.error, trailers: end.trailers)
+    response.httpStatus = head.httpStatus
     start?.token.use { $0.respond(response) }
     ready = []
   }

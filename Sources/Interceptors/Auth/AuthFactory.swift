@@ -56,7 +56,10 @@ struct AuthFactory: InterceptorFactory {
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     let headerName = settings.text("header") ?? "authorization"
-    guard HeaderSyntax.isName(headerName), !HeaderSyntax.framing.contains(headerName.lowercased()) else {
+    // HTTP/2 reserves `te` (RFC 9113, section 8.2.2), and gRPC sends it.
+    guard HeaderSyntax.isName(headerName),
+      !HeaderSyntax.reserved.union(["te"]).contains(headerName.lowercased())
+    else {
       throw settings.error("header", "is not the name of a header that can be set")
     }
     let scope = AuthScope(try settings.hosts("hosts") ?? Selection())
@@ -106,7 +109,7 @@ struct AuthFactory: InterceptorFactory {
       throw settings.error("scheme", "must be Basic, with basic")
     }
     guard !value.isEmpty else { throw settings.error(key, "is empty") }
-    let timeout = try settings.duration("timeout") ?? .seconds(30)
+    let timeout = try settings.positiveDuration("timeout") ?? .seconds(30)
     switch key {
     case "bearer":
       guard let token = try? AccessToken(value, expiry: nil, now: 0) else {
@@ -174,6 +177,7 @@ struct AuthFactory: InterceptorFactory {
             try client.token(from: result, now: services.nanosecondsSince1970)
           })
       }
+      return nil
     }
   }
 

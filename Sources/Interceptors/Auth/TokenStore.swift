@@ -5,9 +5,10 @@ import Protobuf
 /// Concurrent calls share one fetch.
 final class TokenStore: Sendable {
   typealias Answer = Result<AccessToken, AccessToken.Failure>
-  /// Fetches a token for the call of this context and reports the result; never if that call ends first. Called on the
-  /// thread of the loop of that call: the calls of a registration may belong to several clients.
-  typealias Fetcher = @Sendable (CallContext, @escaping @Sendable (Answer) -> Void) -> Void
+  /// Fetches a token for the call of this context and reports the result. Called on the thread of the loop of that call: the
+  /// calls of a registration may belong to several clients. Returns a function that cancels the fetch; nil if it ends with
+  /// that call, and then reports nothing.
+  typealias Fetcher = @Sendable (CallContext, @escaping @Sendable (Answer) -> Void) -> (@Sendable () -> Void)?
 
   /// Identifies a waiting call.
   struct Ticket: Hashable, Sendable {
@@ -26,6 +27,8 @@ final class TokenStore: Sendable {
     var waiters: [Waiter] = []
     /// The call for which the current fetch is made.
     var fetching: Ticket?
+    /// Cancels the current fetch; nil if it has not started, or ends with its call.
+    var cancelFetch: (@Sendable () -> Void)?
     var lastNumber = 0
   }
 
@@ -66,13 +69,16 @@ final class TokenStore: Sendable {
     return ticket
   }
 
-  /// Stops waiting. If the fetch was made for this call, another is made for the next waiting one. `[loop's
-  /// thread]`
+  /// Stops waiting. The fetch is canceled if no call waits for it. If it ends with this call, another is made for the next
+  /// waiting one. `[loop's thread]`
   func leave(_ ticket: Ticket) {
-    state.withLock { state in
+    let cancel = state.withLock { state -> (@Sendable () -> Void)? in
       state.waiters.removeAll { $0.ticket == ticket }
-      if state.fetching == ticket { state.fetching = nil }
+      let isCanceled = state.waiters.isEmpty
+      if isCanceled || state.fetching == ticket && state.cancelFetch == nil { state.fetching = nil }
+      return isCanceled ? state.cancelFetch.take() : nil
     }
+    cancel?()
     fetchIfNeeded()
   }
 
@@ -84,7 +90,11 @@ final class TokenStore: Sendable {
     }
     guard let first else { return }
     first.handle.post { [self] in
-      fetcher(first.context.value) { [self] answer in finish(answer, of: first.ticket) }
+      guard state.withLock({ $0.fetching == first.ticket }) else { return }
+      let cancel = fetcher(first.context.value) { [self] answer in finish(answer, of: first.ticket) }
+      state.withLock { state in
+        if state.fetching == first.ticket { state.cancelFetch = cancel }
+      }
     }
   }
 
@@ -94,6 +104,7 @@ final class TokenStore: Sendable {
       if case .success(let token) = answer { state.token = token }
       guard state.fetching == ticket else { return [] }
       state.fetching = nil
+      state.cancelFetch = nil
       defer { state.waiters = [] }
       return state.waiters
     }

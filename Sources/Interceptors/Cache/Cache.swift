@@ -87,7 +87,8 @@ final class Cache: StagedInterceptor {
       return responder.pass()
     }
     let key = CacheKey.bytes(of: message, start, call, policy.headerNames)
-    if policy.refreshes || control.requiresValidation {
+    // An interceptor that repeats a call asks for another response.
+    if policy.refreshes || control.requiresValidation || call.attempt > 1 {
       note("refresh: stored responses are ignored")
     } else if let stored = store.load(key) {
       switch usable(stored, maxAge: control.maxAge) {

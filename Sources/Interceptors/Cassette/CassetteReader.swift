@@ -114,7 +114,10 @@ struct CassetteReader {
     switch name {
     case "sent": return .requestMessage(try message(object, place))
     case "half_close": return .requestEnd
-    case "headers": return .responseStart(ResponseStart(headers: try object.headers("headers")))
+    case "headers":
+      return .responseStart(
+        ResponseStart(
+          httpStatus: try object.integer("http_status") ?? 200, headers: try object.headers("headers")))
     case "received": return .responseMessage(try message(object, place))
     case "end":
       return .responseEnd(ResponseEnd(error: try error(object), trailers: try object.headers("trailers")))

@@ -10,7 +10,7 @@ final class CassetteWriter: Sendable {
   private let file: any OutputFile
   private let lastNumber: Locked<Int>
 
-  /// Opens a cassette.
+  /// Opens a cassette. The old content of a new file is kept until the first call is recorded.
   ///
   /// - Parameters:
   ///   - existing: The highest number of a call in the file to continue; `nil` for a new file.
@@ -21,8 +21,8 @@ final class CassetteWriter: Sendable {
     self.services = services
     self.redaction = redaction
     lastNumber = Locked(existing ?? 0)
-    file = try services.openFile(path, appending: existing != nil)
-    if existing == nil { try file.write(Array("\(Cassette.firstLine)\n".utf8)) }
+    file = try services.openFile(
+      path, replacingWith: existing == nil ? Array("\(Cassette.firstLine)\n".utf8) : nil)
   }
 
   /// Makes the recording of another call.

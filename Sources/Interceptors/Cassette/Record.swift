@@ -35,7 +35,8 @@ struct RecordFactory: InterceptorFactory {
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
-    Record(writer.makeRecording(of: call), context)
+    writer.redaction.reportMissingFields(call, context)
+    return Record(writer.makeRecording(of: call), context)
   }
 }
 

@@ -113,6 +113,7 @@ final class ReplayFactory: InterceptorFactory {
   }
 
   func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
+    redaction.reportMissingFields(call, context)
     do {
       let candidates = try candidates(for: call)
       if candidates.isEmpty, miss == .pass { return nil }

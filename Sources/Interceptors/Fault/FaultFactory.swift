@@ -33,6 +33,11 @@ struct FaultFactory: InterceptorFactory {
   private let random: FaultRandom
 
   private init(_ settings: SettingsReader) throws(ConfigurationError) {
+    guard settings.all.contains(where: { $0.key != "seed" }) else {
+      throw ConfigurationError(
+        interceptor: settings.interceptor, reason: "no fault is given",
+        hint: "give a fault or headers=true, as in fault,abort=unavailable")
+    }
     var plan = FaultPlan()
     plan.delay = try settings.duration("delay")
     plan.abort = try Self.abort(settings)

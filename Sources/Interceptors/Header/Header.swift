@@ -8,6 +8,8 @@ final class Header: StagedInterceptor, Sendable {
   private let changes: HeaderFactory.Changes
   private let services: any InterceptorServices
   private let name: String
+  /// Each kills a command that runs.
+  private let cancellations = Locked<[@Sendable () -> Void]>([])
 
   init(_ changes: HeaderFactory.Changes, _ services: any InterceptorServices, _ context: CallContext) {
     self.changes = changes
@@ -23,7 +25,7 @@ final class Header: StagedInterceptor, Sendable {
     let run = CommandRun(token, count: count)
     for (index, command) in commands.enumerated() {
       guard let command else { continue }
-      services.run(command, timeout: changes.timeout) { [self] output in
+      let cancel = services.run(command, timeout: changes.timeout) { [self] output in
         // The command that ends last resumes the call, on any thread.
         guard let outputs = run.finish(index, output), let token = run.takeToken() else { return }
         switch Result(catching: { () throws(RPCError) in try self.changed(start, outputs: outputs) }) {
@@ -31,7 +33,12 @@ final class Header: StagedInterceptor, Sendable {
         case .failure(let error): token.fail(error)
         }
       }
+      cancellations.withLock { $0.append(cancel) }
     }
+  }
+
+  func finish(_ outcome: Outcome) {
+    for cancel in cancellations.withLock({ $0 }) { cancel() }
   }
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
@@ -52,9 +59,12 @@ final class Header: StagedInterceptor, Sendable {
     var start = start
     try apply(changes.request, to: &start.headers, outputs: outputs)
     // A renamed credential is still a credential.
-    for case .rename(let old, let new) in changes.request
-    where start.credentials?.headerNames.contains(old.lowercased()) == true {
-      start.credentials?.headerNames.insert(new.lowercased())
+    for case .rename(let old, let new) in changes.request {
+      let old = old.lowercased()
+      guard Redaction.isSecret(old) || start.credentials?.headerNames.contains(old) == true else { continue }
+      var credentials = start.credentials ?? Origin(url: start.target).map { Credentials(for: $0, in: []) }
+      credentials?.headerNames.insert(new.lowercased())
+      start.credentials = credentials
     }
     return start
   }

@@ -53,12 +53,13 @@ struct HeaderFactory: InterceptorFactory {
     var changes = Changes(timeout: try settings.duration("timeout") ?? .seconds(30))
     let functions = try ValueFunctions(settings, services)
     for setting in settings.all where !["timeout", "expand", "seed"].contains(setting.key) {
-      let change = Reader(settings: settings, setting: setting, functions: functions)
+      var change = Reader(settings: settings, setting: setting, functions: functions)
       if setting.key.hasPrefix("response-") {
         changes.response.append(try change.read(String(setting.key.dropFirst("response-".count))))
       } else if setting.key.hasPrefix("trailer-") {
         changes.trailers.append(try change.read(String(setting.key.dropFirst("trailer-".count))))
       } else {
+        change.reserved = HeaderSyntax.reserved
         changes.request.append(try change.read(setting.key))
       }
     }
@@ -84,6 +85,8 @@ struct HeaderFactory: InterceptorFactory {
     let settings: SettingsReader
     let setting: InterceptorSpec.Setting
     let functions: ValueFunctions?
+    /// Names that cannot be set.
+    var reserved = HeaderSyntax.framing
 
     func read(_ verb: String) throws(ConfigurationError) -> HeaderChange {
       switch verb {
@@ -154,7 +157,7 @@ struct HeaderFactory: InterceptorFactory {
     /// Throws if a header cannot have this name.
     private func check(_ name: String) throws(ConfigurationError) {
       guard HeaderSyntax.isName(name) else { throw error("the new name is not a valid header name") }
-      guard !HeaderSyntax.framing.contains(name.lowercased()) else {
+      guard !reserved.contains(name.lowercased()) else {
         throw error("\(name) can be set only by the transport")
       }
     }

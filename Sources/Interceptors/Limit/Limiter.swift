@@ -88,7 +88,7 @@ final class Limiter: Sendable {
     let (admission, signals) = state.withLock { state -> (Admission, [(Place, Signal)]) in
       refill(&state, now)
       let index =
-        place.isSubrequest ? state.waiting.firstIndex { !$0.isSubrequest } ?? 0 : state.waiting.count
+        (place.isSubrequest ? state.waiting.firstIndex { !$0.isSubrequest } : nil) ?? state.waiting.count
       let obstacle = obstacle(of: place, state)
       if obstacle == nil, index == 0 {
         admit(place, &state)

@@ -103,7 +103,10 @@ final class HARLog: LogWriter {
     let status = end?.error.map {
       "\($0.code.name) (\($0.code.rawValue))\($0.message.isEmpty ? "" : ": \($0.message)")"
     }
+    // Whether a request is sent by GET is decided after the chain, by the size of the message.
+    let mayBeGET = call.protocolName == .connect && call.kind == .unary && call.hasNoSideEffects
     return "\(status ?? "ok"); \(call.kind.rawValue) over \(call.protocolName.rawValue)"
+      + (mayBeGET ? "; sent by GET if --connect-get is given" : "")
   }
 
   private var httpVersion: String {
@@ -117,7 +120,7 @@ final class HARLog: LogWriter {
   private var request: String {
     var object = JSONObject()
     object.add("method", "POST")
-    object.add("url", "\((start?.target ?? call.target).withoutUserInfo)/\(call.method)")
+    object.add("url", "\((start?.target ?? call.target).withoutUserInfo)/\(start?.method ?? call.method)")
     object.add("httpVersion", httpVersion)
     object.add("cookies", raw: "[]")
     object.add(

@@ -50,9 +50,8 @@ struct LogFactory: CollectingFactory {
         throw ServiceFailure("format=har requires a file, which is rewritten after each call")
       }
       guard !isAppending else { throw ServiceFailure("format=har cannot append") }
-      let archive = try HARFile.file(path, services)
-      try archive.write()
-      target = .archive(archive)
+      try services.checkReplacing(path)
+      target = .archive(try HARFile.file(path, services))
     } catch {
       throw settings.error("file", path == "-" ? error.reason : "\(path): \(error.reason)")
     }
@@ -67,12 +66,20 @@ struct LogFactory: CollectingFactory {
     completion()
   }
 
-  func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
+  func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
+    if options.bodies { options.redaction.reportMissingFields(call, context) }
     let writer: any LogWriter
     switch target {
     case .lines(let file, true): writer = NDJSONLog(file, call, options)
     case .lines(let file, false): writer = HumanLog(file, call, options)
-    case .archive(let archive): writer = HARLog(archive, call, options)
+    case .archive(let archive):
+      do throws(ServiceFailure) {
+        try archive.start()
+      } catch {
+        throw ConfigurationError(
+          interceptor: name, key: "file", reason: "\(archive.path): \(error.reason)")
+      }
+      writer = HARLog(archive, call, options)
     }
     return Log(writer, options, context, services)
   }

@@ -94,8 +94,11 @@ final class Mock: StagedInterceptor {
     if !call.kind.serverStreams, response.pieces.count > 1 {
       throw FormatError(reason: "\(call.method) responds with one message, not \(response.pieces.count)")
     }
+    let wait = ResponseScript.Step.wait(response.delay)
+    // A server that has nothing to send yet starts the response later, or fails without one.
+    guard !response.headers.isEmpty || !response.pieces.isEmpty else { return [wait] }
     let start = ResponseStart(headers: try metadata(response.headers))
-    return [.wait(response.delay), .event(.responseStart(start))] + (try steps(response.pieces))
+    return [wait, .event(.responseStart(start))] + (try steps(response.pieces))
   }
 
   private func end(_ response: Stub.Response) throws(FormatError) -> [ResponseScript.Step] {

@@ -53,8 +53,8 @@ struct TemplateValues {
         return .number(digits)
       }
       return json
-    } catch let error as FieldPathError {
-      throw FormatError(reason: "{{\(name)}}: \(error)")
+    } catch let error as FormatError {
+      throw FormatError(reason: "{{\(name)}}: \(error.reason)")
     } catch {
       throw FormatError(reason: "{{\(name)}}: \(error)")
     }

@@ -18,6 +18,8 @@ final class Retry: StagedInterceptor {
   private var deadline: MonotonicClock.Instant?
   /// The number of attempts, including the current one.
   private var attempt = 1
+  /// Whether an attempt has failed.
+  private var hasFailed = false
   /// The number of the next retry since the start, or since the server's last pushback.
   private var backoffNumber = 1
 
@@ -81,8 +83,7 @@ final class Retry: StagedInterceptor {
       return letGo(end, token)
     }
     context.log(.info, "\(described(error)); retrying in \(Self.text(delay))")
-    let headers = Headers([(Self.countHeader, "\(attempt)")])
-    prepareNextAttempt()
+    let headers = prepareNextAttempt(after: end)
     token.retry(after: delay, headers: headers)
   }
 
@@ -91,10 +92,15 @@ final class Retry: StagedInterceptor {
     token.proceed(end)
   }
 
-  private func prepareNextAttempt() {
+  /// Prepares for the next attempt, and returns the headers that it has in addition.
+  private func prepareNextAttempt(after end: ResponseEnd) -> Headers {
+    // The repetition of a call that succeeds is not a retry. The header stays, so its number is then always replaced.
+    hasFailed = hasFailed || end.error != nil
+    let headers = hasFailed ? Headers([(Self.countHeader, "\(attempt)")]) : Headers()
     attempt += 1
     gate.reset()
     polling?.restart()
+    return headers
   }
 
   // MARK: - Polling
@@ -144,8 +150,8 @@ final class Retry: StagedInterceptor {
     let delay = end.error.map { self.delay(pushback, $0) } ?? nextBackoff()
     guard !isTooLate(delay) else { return token.fail(unmet("\(failure), \(limitText)")) }
     context.log(.info, "attempt \(attempt): \(failure); repeating in \(Self.text(delay))")
-    prepareNextAttempt()
-    token.retry(after: delay)
+    let headers = prepareNextAttempt(after: end)
+    token.retry(after: delay, headers: headers)
   }
 
   /// Ends the call at the time limit of `until`, also in the middle of an attempt.

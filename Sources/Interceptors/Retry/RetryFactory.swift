@@ -111,7 +111,7 @@ struct RetryFactory: InterceptorFactory {
     guard settings.text("hold-headers") == nil else {
       throw settings.error("hold-headers", "cannot be combined with until, which holds the whole response")
     }
-    let timeout = try settings.duration("timeout") ?? .seconds(30)
+    let timeout = try settings.positiveDuration("timeout") ?? .seconds(30)
     do throws(ConditionError) {
       return Goal(expectations: try Expectations(conditions: conditions), timeout: timeout)
     } catch {

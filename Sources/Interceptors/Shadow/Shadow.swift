@@ -40,8 +40,8 @@ final class Shadow: StagedInterceptor {
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
-    // A call that was canceled has no response to compare.
-    if token.isVoid { comparison = nil }
+    // A call that was canceled has no response to compare. At its deadline a call ends for all interceptors.
+    if token.isVoid, end.code != .deadlineExceeded { comparison = nil }
     comparison?.receive(end, response, isCopy: false)
     comparison = nil
     token.proceed(end)

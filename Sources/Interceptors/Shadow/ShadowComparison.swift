@@ -92,7 +92,10 @@ final class ShadowComparison {
     case .json:
       message = try? Message(type, json: bytes, options: JSONDecodingOptions(allowUnknownFields: true))
     }
-    return message.map { plan.ignored.reduce(into: $0) { message, field in field.redact(&message) } }
+    // A path that the schema does not have must not hide a difference.
+    return message.map { message in
+      plan.ignored.reduce(into: message) { message, field in field.redact(&message, clearsOpenTypes: false) }
+    }
   }
 
   private static func text(_ difference: MessageDifference) -> String {

@@ -26,8 +26,8 @@ struct ShadowFactory: InterceptorFactory {
         hint: "give the second server, as in shadow,to=localhost:50052")
     }
     let isURL = target.contains("://")
-    guard Origin(url: isURL ? target : "http://\(target)") != nil, isURL || !target.contains("/"),
-      !target.contains(where: { "?#@ ".contains($0) })
+    guard isURL || !target.contains("/"),
+      let url = try? TargetSyntax.checked(isURL ? target : "http://\(target)")
     else { throw settings.error("to", "must be http://HOST:PORT, https://HOST:PORT or HOST:PORT") }
     var ignored: [RedactedField] = []
     for path in settings.texts("ignore") {
@@ -48,7 +48,7 @@ struct ShadowFactory: InterceptorFactory {
       }
     }
     plan = ShadowPlan(
-      target: target.hasSuffix("/") ? String(target.dropLast()) : target, isURL: isURL, ignored: ignored,
+      target: isURL ? url : target, isURL: isURL, ignored: ignored,
       headerNames: names, wait: try settings.duration("wait") ?? .seconds(1), file: file, services: services)
   }
 
@@ -57,6 +57,13 @@ struct ShadowFactory: InterceptorFactory {
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     // Calls of interceptors belong to another call, and further attempts are copies already.
     guard !call.isSubrequest, call.attempt == 1 else { return nil }
+    if let (path, file) = plan.file {
+      do {
+        try file.begin()
+      } catch {
+        context.log(.error, "cannot write \(path): \(error.reason)")
+      }
+    }
     guard call.kind == .unary else {
       context.report(.note, "not copied: \(call.method.method) is a stream")
       return nil

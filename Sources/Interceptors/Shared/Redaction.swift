@@ -1,3 +1,4 @@
+import Interception
 import Protobuf
 import RPCProtocols
 
@@ -54,13 +55,19 @@ package struct Redaction: Sendable {
     return fields.reduce(into: message) { message, field in field.redact(&message) }
   }
 
+  /// Logs a warning for each field that no message of a call has, once: perhaps a misspelled one, which is not redacted.
+  func reportMissingFields(_ call: CallFacts, _ context: CallContext) {
+    for field in fields { field.reportIfMissing(call, context) }
+  }
+
   private func isHidden(_ name: String) -> Bool {
     names.contains { Self.fits(name, $0) } || Self.isSecret(name)
   }
 
   /// Whether values of the header `name` may be credentials.
   package static func isSecret(_ name: String) -> Bool {
-    let name = String(name.map { $0 == "_" ? "-" : $0 })
+    var name = String(name.map { $0 == "_" ? "-" : $0 })
+    if name.hasSuffix("-bin") { name.removeLast("-bin".count) }
     guard name != "host", name != ":authority" else { return false }
     return marks.contains(where: name.contains) || lastMarks.contains(where: name.hasSuffix)
   }

@@ -41,6 +41,8 @@ final class ReportFile<Entry: Sendable>: Sendable {
     var entries: [Entry] = []
     /// Whether the file lacks entries.
     var isBehind = false
+    /// Whether the file of an earlier run was replaced.
+    var hasBegun = false
     /// The time that writing has taken.
     var spent = Duration.zero
   }
@@ -80,6 +82,11 @@ final class ReportFile<Entry: Sendable>: Sendable {
     if mayWrite { try write() }
   }
 
+  /// Replaces the file of an earlier run, the first time: to be called when a call starts.
+  func start() throws(ServiceFailure) {
+    if !state.withLock({ $0.hasBegun }) { try write() }
+  }
+
   /// Writes the current file.
   func write() throws(ServiceFailure) {
     let begin = now()
@@ -87,6 +94,7 @@ final class ReportFile<Entry: Sendable>: Sendable {
     try services.replaceFile(path, with: Array(text(entries).utf8), isPrivate: isPrivate)
     let end = now()
     state.withLock { state in
+      state.hasBegun = true
       state.isBehind = state.entries.count > entries.count
       state.spent += end - begin
     }

@@ -45,6 +45,11 @@ final class SpanExporter: Sendable {
     self.resource = resource
   }
 
+  /// Replaces the old content of a file. A failure is that of the first write, which is reported.
+  func begin() {
+    if case .file(let file, _) = destination { try? file.begin() }
+  }
+
   /// Notes that a call has begun.
   func begin(_ call: Span.Beginning) { state.withLock { $0.calls.append(call) } }
 

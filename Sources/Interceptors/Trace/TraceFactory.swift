@@ -80,6 +80,7 @@ struct TraceFactory: CollectingFactory {
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     let problem = plan.takeProblem()
     if !problem.isEmpty { context.log(.warning, problem) }
+    plan.exporter?.begin()
     return Trace(plan, call, context)
   }
 

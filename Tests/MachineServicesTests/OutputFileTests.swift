@@ -1,0 +1,90 @@
+import CommandSupport
+import Glibc
+import Interceptors
+import System
+import Testing
+
+@testable import MachineServices
+
+@Suite struct OutputFileTests {
+  private let directory: TemporaryDirectory
+  private let services = SystemServices(waitLimit: nil)
+  private var path: String { "\(directory.path)/out" }
+
+  init() throws { directory = try #require(TemporaryDirectory()) }
+
+  private func write(_ text: String) -> FileContents.Problem? {
+    FileContents.replace(path, with: Array(text.utf8))
+  }
+
+  private func content(_ path: String) -> String? {
+    (try? FileContents.read(path)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test func keepsOldContentUntilFirstWrite() throws {
+    #expect(write("old") == nil)
+    let file = try services.openFile(path, replacingWith: Array("head ".utf8))
+    #expect(content(path) == "old")
+    try file.write(Array("a".utf8))
+    try file.write(Array("b".utf8))
+    #expect(content(path) == "head ab")
+    try file.close()
+  }
+
+  @Test func replacesOldContentWithoutBytes() throws {
+    #expect(write("old") == nil)
+    let file = try services.openFile(path, replacingWith: Array("head".utf8))
+    try file.write([])
+    #expect(content(path) == "head")
+    try file.close()
+  }
+
+  @Test func appends() throws {
+    #expect(write("old ") == nil)
+    let file = try services.openFile(path, replacingWith: nil)
+    try file.write(Array("new".utf8))
+    #expect(content(path) == "old new")
+    try file.close()
+  }
+
+  /// Also if the path is written in two ways, and the services are those of two clients.
+  @Test func twoInterceptorsReplaceAFileOnce() throws {
+    #expect(write("old") == nil)
+    let paths = [path, "\(directory.path)/./out"]
+    let files = try paths.map { path in
+      try SystemServices(waitLimit: nil).openFile(path, replacingWith: Array("head ".utf8))
+    }
+    for file in files + files { try file.write(Array("a".utf8)) }
+    #expect(content(path) == "head aaaa")
+    for file in files { try file.close() }
+  }
+
+  @Test func opensFilesOfOtherKinds() throws {
+    let file = try services.openFile("/dev/null", replacingWith: Array("head".utf8))
+    try file.write(Array("a".utf8))
+    try file.close()
+  }
+
+  @Test func dryRunChangesNothing() throws {
+    let services = SystemServices(waitLimit: nil, isDry: true)
+    _ = try services.openFile(path, replacingWith: [])
+    try services.replaceFile(path, with: Array("new".utf8), isPrivate: true)
+    #expect(content(path) == nil)
+    #expect(write("old") == nil)
+    #expect(chmod(path, 0o644) == 0)
+    _ = try services.openFile(path, replacingWith: [])
+    try services.replaceFile(path, with: Array("new".utf8), isPrivate: true)
+    #expect(content(path) == "old")
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o644)
+  }
+
+  @Test(arguments: [true, false], ["/none/out", ""])
+  func reportsFileThatCannotBeWritten(isDry: Bool, suffix: String) {
+    let services = SystemServices(waitLimit: nil, isDry: isDry)
+    let path = directory.path + suffix
+    #expect(throws: ServiceFailure.self) { _ = try services.openFile(path, replacingWith: []) }
+    #expect(throws: ServiceFailure.self) { try services.checkReplacing(path) }
+    #expect(throws: ServiceFailure.self) { try services.replaceFile(path, with: [], isPrivate: true) }
+  }
+}

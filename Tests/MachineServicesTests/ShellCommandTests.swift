@@ -1,0 +1,68 @@
+import CommandSupport
+import Glibc
+import Interceptors
+import RPCProtocols
+import System
+import Testing
+
+@testable import MachineServices
+
+@Suite struct ShellCommandTests {
+  private static let late = Result<[UInt8], ServiceFailure>.failure(
+    ServiceFailure("the command took too long"))
+
+  private func output(_ command: String, timeout: Duration = .seconds(60)) async -> Result<
+    [UInt8], ServiceFailure
+  > {
+    await withCheckedContinuation { continuation in
+      _ = ShellCommand(command).start(timeout: timeout) { continuation.resume(returning: $0) }
+    }
+  }
+
+  @Test func returnsOutput() async {
+    #expect(await output("printf 'a\\n'; printf b") == .success(Array("a\nb".utf8)))
+    #expect(await output("echo a; exit 3") == .failure(ServiceFailure("the command ended with exit code 3")))
+    #expect(await output("kill -KILL $$") == .failure(ServiceFailure("the command ended with signal 9")))
+  }
+
+  @Test(arguments: ["sleep 1000", "echo a; exec 1>&-; sleep 1000", "sleep 1000 & echo a"])
+  func timeLimitIncludesOutputAndExit(_ command: String) async {
+    #expect(await output(command, timeout: .milliseconds(50)) == Self.late)
+  }
+
+  @Test func doesNotWaitForProcessesWithoutItsOutput() async {
+    #expect(await output("sleep 1 > /dev/null & echo a") == .success(Array("a\n".utf8)))
+  }
+
+  /// Each process of the command has the pipe open, so it ends when all have ended.
+  @Test(arguments: ["sleep 1000", "sleep 1000 & wait", "exec 1>&-; sleep 1000"])
+  func cancellationKillsAllProcesses(_ command: String) async throws {
+    let directory = try #require(TemporaryDirectory())
+    let pipe = "\(directory.path)/pipe"
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let result = await withCheckedContinuation { continuation in
+      let cancel = ShellCommand("exec 3> \(pipe); echo started >&3; \(command)").start(
+        timeout: .seconds(1000)
+      ) {
+        continuation.resume(returning: $0)
+      }
+      onOtherThread {
+        let descriptor = open(pipe, O_RDONLY)
+        #expect((try? FileContents.readPiece(descriptor, limitBytes: 100)) == Array("started\n".utf8))
+        cancel()
+        #expect((try? FileContents.readPiece(descriptor, limitBytes: 100)) == [])
+        close(descriptor)
+      }
+    }
+    #expect(result == .failure(ServiceFailure("the command ended with signal 9")))
+  }
+
+  @Test func cancellationAfterTheEndHasNoEffect() async {
+    var cancel: (@Sendable () -> Void)?
+    let result = await withCheckedContinuation { continuation in
+      cancel = ShellCommand("echo a").start(timeout: .seconds(60)) { continuation.resume(returning: $0) }
+    }
+    cancel?()
+    #expect(result == .success(Array("a\n".utf8)))
+  }
+}
