@@ -41,6 +41,8 @@ package struct CallRequest: Sendable {
   package var connection = ConnectionOptions()
   /// The `resolve` entries of the client's earlier requests.
   var formerAddresses: [String] = []
+  /// Whether only the name of the method is known: its types are invented, and have no fields.
+  var isOpaque = false
   /// Whether a stream of messages is sent only after its last one, and with its length.
   package var isHeldUntilWhole = false
   /// The value of the `user-agent` header.
@@ -65,6 +67,7 @@ extension CallRequest {
     var facts = CallFacts(
       method: name, kind: method.kind, protocolName: protocolName, target: target, codec: codec,
       requestType: method.input, responseType: method.output)
+    facts.isOpaque = isOpaque
     facts.isIdempotent = method.isIdempotent
     facts.hasNoSideEffects = method.hasNoSideEffects
     if !interceptors.isEmpty { facts.route = connection.route }

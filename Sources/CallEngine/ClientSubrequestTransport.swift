@@ -17,7 +17,8 @@ final class ClientSubrequestTransport: SubrequestTransport {
   ///
   /// - Parameters:
   ///   - client: The client whose loop is used.
-  ///   - request: The call of the interceptors; its connection options and interceptors apply to their calls.
+  ///   - request: The call of the interceptors; its interceptors apply to their calls, and its connection options, as far as
+  ///     they do not belong to its server.
   ///   - onFinding: Receives the findings of interceptors on their calls.
   init(_ client: LoopClient, _ request: CallRequest, onFinding: @escaping FindingSink) {
     self.client = client
@@ -60,15 +61,11 @@ final class ClientSubrequestTransport: SubrequestTransport {
     _ call: Subrequest, _ kind: CallKind, _ facts: CallFacts, _ excluded: Set<RegistrationID>,
     _ client: LoopClient, _ observer: any CallObserver
   ) throws(RPCError) -> Call {
-    let method: MethodDescriptor
-    do {
-      method = try OpaqueMethod.descriptor(of: call.method, kind)
-    } catch {
-      throw RPCError(.internal, "\(call.method): \(error)", origin: .client)
-    }
+    let (method, isOpaque) = try method(call.method, kind, facts)
     var target = facts.target
     if let other = call.target { target = try TargetSyntax.checked(other) }
     var own = CallRequest(method: method, target: target, userAgent: request.userAgent)
+    own.isOpaque = isOpaque
     own.headers = call.headers
     own.timeout = call.timeout
     own.protocolName = request.protocolName
@@ -78,15 +75,29 @@ final class ClientSubrequestTransport: SubrequestTransport {
     own.connection = request.connection
     own.log = request.log
     own.onFinding = onFinding
-    if call.lingering == nil {
-      own.interceptors = request.interceptors
-    } else if Origin(url: own.target) != Origin(url: facts.target) {
-      own.connection.leaveServer()
-    }
+    if Origin(url: target) != Origin(url: request.target) { own.connection.leaveServer() }
+    if call.lingering == nil { own.interceptors = request.interceptors }
     let made = client.makeCall(client.prepare(own), excluding: excluded, observer: observer)
     calls.removeAll { $0.call.isFinished }
     calls.append((made, call.lingering))
     return made
+  }
+
+  /// The method in the schema of the current call; if that lacks it, an invented one.
+  private func method(
+    _ name: MethodName, _ kind: CallKind, _ facts: CallFacts
+  ) throws(RPCError) -> (MethodDescriptor, isOpaque: Bool) {
+    do {
+      if !facts.isOpaque,
+        let method = try facts.requestType?.schemaMethod(service: name.service, method: name.method),
+        method.kind == kind
+      {
+        return (method, false)
+      }
+      return (try OpaqueMethod.descriptor(of: name, kind), true)
+    } catch {
+      throw RPCError(.internal, "\(name): \(error)", origin: .client)
+    }
   }
 
   func open(
@@ -134,7 +145,7 @@ final class ClientSubrequestTransport: SubrequestTransport {
 
   /// Cancels unfinished calls, lingering ones later.
   private func cancelCalls() {
-    for (call, lingering) in calls {
+    for (call, lingering) in calls where !call.isFinished {
       guard let lingering, let loop = client?.loop else {
         call.cancel("the call that needed it has ended")
         continue
@@ -148,8 +159,9 @@ final class ClientSubrequestTransport: SubrequestTransport {
 }
 
 extension ConnectionOptions {
-  /// Removes what belongs to the server of the options, for a connection to another one.
+  /// Removes what belongs to the server of the options, for a connection to another one, which is always verified.
   mutating func leaveServer() {
+    isInsecure = false
     unixSocket = nil
     abstractUnixSocket = nil
     serverName = nil

@@ -39,10 +39,7 @@ final class FetchTransfer: TransferDelegate {
       }
       var options = options
       let origin = Origin(url: fetch.url)
-      if origin == nil || origin != server {
-        options.leaveServer()
-        options.isInsecure = false
-      }
+      if origin == nil || origin != server { options.leaveServer() }
       // This server may use another HTTP version than the call's, and not its Unix socket.
       options.httpVersion = .negotiated
       options.unixSocket = nil

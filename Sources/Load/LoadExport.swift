@@ -1,4 +1,5 @@
 import Calls
+import CommandLine
 import Interceptors
 import LoadModel
 import Output
@@ -13,6 +14,16 @@ final class LoadExport {
   private let shape: LoadShape
   private let thresholds: [LoadThreshold]
 
+  /// The options that are written in another way, or change nothing in k6.
+  private static let handled: Set<OptionID> = [
+    .descriptorSet, .proto, .importPath, .reflect, .reflectVersion, .noCache, .plaintext, .insecure,
+    .cacert, .cert, .key, .authority, .protocolName, .http2, .http2PriorKnowledge, .header, .rpcHeader,
+    .expandHeaders, .user, .bearer, .userAgent, .maxTime, .maxMessageSize, .data, .dataFormat, .set,
+    .setFile, .seed, .allowUnknownFields, .jobs, .rate, .ramp, .warmUp, .duration, .requests, .threshold,
+    .loadFormat, .html, .histogramLog, .rawLatencies, .exportScript, .use, .plugin, .noUse, .verbose,
+    .color, .showSecrets, .silent, .showError, .errorFormat, .config, .profile,
+  ]
+
   /// - Throws: `Failure` if k6 cannot make the load.
   init(
     _ plan: CallPlan, _ arguments: CallArguments, _ shape: LoadShape, _ thresholds: [LoadThreshold]
@@ -23,6 +34,10 @@ final class LoadExport {
     }
     guard plan.target.unixSocket == nil else { throw unavailable("k6 cannot connect to a Unix socket") }
     guard !arguments.data.isExpanded else { throw unavailable("cannot be combined with --expand-data") }
+    let headers = plan.settings.headers
+    if let field = headers.fields.first(where: { headers.values($0.name).count > 1 }) {
+      throw unavailable("k6 sends one value of a header, and \(field.name) has several")
+    }
     guard !K6Script.isTooShort(shape) else {
       throw Failure(
         .usage, "--export k6", "the load has a part of less than 1 s, which k6 refuses",
@@ -39,20 +54,30 @@ final class LoadExport {
   /// - Throws: `Failure` if the data is invalid.
   func text() throws(Failure) -> String {
     var secrets = CommandSecrets(showsSecrets: plan.showsSecrets, separates: true)
-    let metadata = plan.settings.headers.fields.map { field in
+    var headers = plan.settings.headers
+    let (authority, userAgent) = (headers.first("host"), headers.first("user-agent"))
+    for name in ["host", "user-agent"] { headers.remove(name) }
+    let metadata = headers.fields.map { field in
       (name: field.name, value: Self.value(field.name, field.value, &secrets))
     }
     var script = K6Script(
       address: address, isPlaintext: !plan.target.isTLS, method: "\(plan.name)", kind: plan.method.kind,
       schema: schema, messages: try messages(), metadata: metadata, timeout: plan.timeout, shape: shape,
       thresholds: thresholds)
+    (script.authority, script.userAgent) = (authority, userAgent)
+    script.isInsecure = arguments.server.insecure
+    if arguments.given.contains(where: { $0.id == .maxMessageSize }) {
+      script.maxMessageBytes = plan.settings.maxMessageBytes
+    }
     script.notes = secrets.placeholders.map {
       "Set \($0.name) in the environment: \(TerminalText.escape($0.meaning))."
     }
     if !plan.chain.registrations.isEmpty {
       script.notes.append("The interceptors of rpcurl are not part of the script.")
     }
-    if arguments.server.cacert != nil || arguments.server.cert != nil || arguments.server.insecure {
+    let missing = self.missing
+    if !missing.isEmpty { script.notes.append("Not in k6: \(missing.joined(separator: ", ")).") }
+    if arguments.server.cacert != nil || arguments.server.cert != nil {
       script.notes.append(
         "Add the certificates as tls: { cacerts, cert, key } to the second argument of client.connect.")
     }
@@ -68,10 +93,25 @@ final class LoadExport {
     return hasPort ? String(authority) : "\(authority):\(plan.target.isTLS ? 443 : 80)"
   }
 
-  private var schema: K6Script.Schema {
-    if let set = arguments.schema.descriptorSets.first?.string { return .descriptorSet(set) }
+  private var schema: [K6Script.Schema] {
     let files = arguments.schema.protos.compactMap(\.string)
-    return files.isEmpty ? .reflection : .protos(importPaths: arguments.schema.importPaths, files: files)
+    // Of two methods with one name, k6 calls the one that is loaded last, and rpcurl the first.
+    var sources: [K6Script.Schema] =
+      files.isEmpty ? [] : [.protos(importPaths: arguments.schema.importPaths, files: files)]
+    sources += arguments.schema.descriptorSets.compactMap(\.string).reversed().map { .descriptorSet($0) }
+    return arguments.reflection.reflect ?? sources.isEmpty ? sources + [.reflection] : sources
+  }
+
+  /// The names of the options that the script does not express. Their values may be secrets.
+  private var missing: [String] {
+    var names: [String] = []
+    for argument in arguments.given
+    where !Self.handled.contains(argument.id) && argument.value != .flag(false) {
+      let name = OptionTable[argument.id].name
+      let isStandard = ["proto", "identity", "PEM"].contains(argument.string ?? "")
+      if !isStandard, !names.contains(name) { names.append(name) }
+    }
+    return names
   }
 
   private func messages() throws(Failure) -> [String] {

@@ -14,15 +14,15 @@ final class LoadRunner {
   private enum Phase {
     /// Calls start.
     case starting
-    /// No more calls start; those that run are measured until a time.
-    case ending(since: Duration)
+    /// No more calls start; those that run are measured until a time, and canceled at another.
+    case ending(since: Duration, limit: Duration)
     /// The calls that run are canceled, and counted as unfinished.
     case canceling(since: Duration)
     /// A signal ended the run. The calls that run are canceled, and not counted.
     case interrupted(since: Duration)
   }
 
-  /// How long calls may take after the last one has started.
+  /// How long calls may take after the last one has started, or after the duration.
   private static let patience = Duration.seconds(5)
 
   private let plan: CallPlan
@@ -122,7 +122,7 @@ final class LoadRunner {
     var (end, isInterrupted) = (Duration.zero, false)
     switch phase {
     case .starting: break
-    case .ending(let time), .canceling(let time): end = time
+    case .ending(let time, _), .canceling(let time): end = time
     case .interrupted(let time): (end, isInterrupted) = (time, true)
     }
     let report = LoadReport(
@@ -141,18 +141,18 @@ final class LoadRunner {
 
   /// Starts the calls that are due. Returns whether the run is over.
   private func advance() -> Bool {
-    if !concluding.isEmpty {
-      for (member, call) in concluding where call.isFinished { count(member) }
-      concluding.removeAll { $0.call.isFinished }
-    }
     if case .starting = phase { startCalls() }
-    if case .ending(let since) = phase, !running.isEmpty {
-      let limit = since + Self.patience
+    if case .ending(let since, let limit) = phase, !running.isEmpty {
       if elapsed < limit {
         timer.set(begin + limit)
       } else {
         stop(.canceling(since: since), "the run has ended")
       }
+    }
+    // Last: no event follows a call that an interceptor has ended within its start, or that was canceled here.
+    if !concluding.isEmpty {
+      for (member, call) in concluding where call.isFinished { count(member) }
+      concluding.removeAll { $0.call.isFinished }
     }
     if case .starting = phase { return false }
     return running.isEmpty && concluding.isEmpty && !clients.contains { $0.hasLingeringCalls }
@@ -167,7 +167,7 @@ final class LoadRunner {
         if let until { timer.set(begin + until) }
         return
       case .finish(let end):
-        phase = .ending(since: end)
+        phase = .ending(since: end, limit: pacer.startOfLimit(finishedAt: now) + Self.patience)
         return
       }
       guard case .starting = phase else { return }

@@ -3,7 +3,7 @@ import RPCProtocols
 
 /// The same load as a script for k6, with its module `k6/net/grpc`.
 package struct K6Script {
-  /// The source of the schema.
+  /// A source of the schema.
   package enum Schema: Equatable {
     case reflection
     case descriptorSet(String)
@@ -36,20 +36,28 @@ package struct K6Script {
   /// The method as `pkg.Service/Method`, and its kind.
   package var method: String
   package var kind: CallKind
-  package var schema: Schema
+  /// The sources of the schema.
+  package var schema: [Schema]
   /// The messages as JSON: one for each call in turn, or all of each call if the client streams.
   package var messages: [String]
-  /// The headers.
+  /// The headers, each with one value: k6 has an object of them.
   package var metadata: [(name: String, value: Value)]
   package var timeout: Duration?
   package var shape: LoadShape
   package var thresholds: [LoadThreshold]
+  /// The value of `:authority`; nil for the address.
+  package var authority: String?
+  /// The value of `user-agent`; nil for that of k6.
+  package var userAgent: String?
+  /// The greatest size of a response message; nil for the default of k6.
+  package var maxMessageBytes: Int?
+  package var isInsecure = false
   /// Comments for the user of the script.
   package var notes: [String] = []
 
   /// Makes a script.
   package init(
-    address: String, isPlaintext: Bool, method: String, kind: CallKind, schema: Schema, messages: [String],
+    address: String, isPlaintext: Bool, method: String, kind: CallKind, schema: [Schema], messages: [String],
     metadata: [(name: String, value: Value)], timeout: Duration?, shape: LoadShape,
     thresholds: [LoadThreshold]
   ) {
@@ -96,6 +104,7 @@ package struct K6Script {
     import { Counter } from 'k6/metrics';
 
     export const options = {
+    \(globals)\
       scenarios: {
     \(scenarios.joined(separator: "\n"))
       },
@@ -117,7 +126,7 @@ package struct K6Script {
 
     export default function () {
       if (!isConnected) {
-        client.connect(\(Self.literal(address)), { plaintext: \(isPlaintext), reflect: \(schema == .reflection) });
+        client.connect(\(Self.literal(address)), { \(connection.joined(separator: ", ")) });
         isConnected = true;
       }
     \(call)
@@ -131,13 +140,28 @@ package struct K6Script {
   }
 
   private var load: String {
-    switch schema {
-    case .reflection: return ""
-    case .descriptorSet(let path): return "client.loadProtoset(\(Self.literal(path)));\n"
-    case .protos(let paths, let files):
-      let list = paths.map(Self.literal).joined(separator: ", ")
-      return "client.load([\(list)], \(files.map(Self.literal).joined(separator: ", ")));\n"
-    }
+    schema.map { source in
+      switch source {
+      case .reflection: return ""
+      case .descriptorSet(let path): return "client.loadProtoset(\(Self.literal(path)));\n"
+      case .protos(let paths, let files):
+        let list = paths.map(Self.literal).joined(separator: ", ")
+        return "client.load([\(list)], \(files.map(Self.literal).joined(separator: ", ")));\n"
+      }
+    }.joined()
+  }
+
+  /// The options that concern all requests.
+  private var globals: String {
+    let agent = userAgent.map { "  userAgent: \(Self.literal($0)),\n" } ?? ""
+    return agent + (isInsecure ? "  insecureSkipTLSVerify: true,\n" : "")
+  }
+
+  private var connection: [String] {
+    var list = ["plaintext: \(isPlaintext)", "reflect: \(schema.contains(.reflection))"]
+    if let authority { list.append("authority: \(Self.literal(authority))") }
+    if let maxMessageBytes { list.append("maxReceiveSize: \(maxMessageBytes)") }
+    return list
   }
 
   private var params: [String] {

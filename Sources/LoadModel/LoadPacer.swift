@@ -49,6 +49,15 @@ package struct LoadPacer {
     return .start(due: due, isMeasured: isMeasured)
   }
 
+  /// The time from which the calls that run have a limited time: that at which the starts have finished, or the end of
+  /// the duration if it finished them.
+  ///
+  /// - Parameter now: The time of the step that finished them.
+  package func startOfLimit(finishedAt now: Duration) -> Duration {
+    if let requests = shape.requests, measured >= requests { return now }
+    return shape.endTime ?? now
+  }
+
   /// The number of measured calls that were due before a time, and have not started. A closed loop has none.
   package func missed(at now: Duration) -> Int {
     guard let schedule else { return 0 }

@@ -204,4 +204,11 @@ extension ConnectionOptions {
   func isHTTP2WithoutTLS(_ url: String) -> Bool {
     url.hasPrefix("http:") && (httpVersion == .http2 || httpVersion == .http2PriorKnowledge)
   }
+
+  /// Whether a transfer is known to use HTTP/2, by the protocol that TLS negotiated: empty for none, nil if it is unknown.
+  func isHTTP2(_ url: String, negotiated: String?) -> Bool {
+    if isHTTP2WithoutTLS(url) || negotiated == "h2" { return true }
+    // With prior knowledge, libcurl uses HTTP/2 if TLS negotiated nothing.
+    return httpVersion == .http2PriorKnowledge && negotiated?.isEmpty != false
+  }
 }

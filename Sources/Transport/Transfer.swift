@@ -304,7 +304,7 @@ package final class Transfer {
     if checksNegotiation { connection.negotiated = negotiated }
     connection.usesHTTP2 =
       connection.reasonToRepeat != .requiredHTTP1
-      && (isTLS ? negotiated == "h2" : options.isHTTP2WithoutTLS(url))
+      && options.isHTTP2(url, negotiated: negotiated)
     connection.isForwarded = isForwarded
     easy.forgetError()
     requestSize = sentSize

@@ -181,6 +181,10 @@ struct TransferStateMachine {
     if case .loss(let detail)? = connection.reasonToRepeat {
       return end(TransportError(.broken, "").with(.closed(detail)))
     }
+    // A refused request is repeated once (gRFC A6, "Transparent Retries"); libcurl would repeat it five times.
+    if connection.reasonToRepeat == .refusal, self.connection.reasonToRepeat == .refusal {
+      return end(refused("it was sent twice"))
+    }
     guard !isConnected || requestBody.rewind() else { return end(unrepeatable(connection.reasonToRepeat)) }
     if requiresHTTP2, connection.reasonToRepeat == .requiredHTTP1 {
       return end(TransportError(.onlyHTTP1(negotiated: nil)))
@@ -215,12 +219,14 @@ struct TransferStateMachine {
   private func unrepeatable(_ reason: ReasonToRepeat?) -> TransportError {
     switch reason {
     case .requiredHTTP1 where requiresHTTP2: TransportError(.onlyHTTP1(negotiated: nil))
-    case .refusal, .requiredHTTP1:
-      TransportError(.broken, "").with(
-        .refusedRequest("a stream that was partly sent cannot be repeated"))
+    case .refusal, .requiredHTTP1: refused("a stream that was partly sent cannot be repeated")
     case .loss(let detail): TransportError(.broken, "").with(.closed(detail))
     case .isSafe, nil: TransportError(.broken, "").with(.closed(""))
     }
+  }
+
+  private func refused(_ whyNotRepeated: String) -> TransportError {
+    TransportError(.broken, "").with(.refusedRequest(whyNotRepeated))
   }
 
   private mutating func read(_ line: HeaderLine, _ size: Int) -> Action {

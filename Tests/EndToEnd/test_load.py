@@ -120,6 +120,16 @@ def test_ramp_and_warm_up_are_not_measured(load, address, tmp_path):
     assert all_calls["calls"] == 80
 
 
+@pytest.mark.parametrize("requests", [1, 3, 4])
+def test_run_ends_when_interceptors_respond_within_the_start_of_calls(load, tmp_path, requests):
+    (tmp_path / "stubs.json").write_text('{"method": "demo.v1.Demo/Hello", "response": {"message": {}}}')
+    # The event loop waits for 60 seconds if nothing happens.
+    result = load(
+        "localhost:1", HELLO, "--requests", requests, "--jobs", 1, "--use", f"mock,file={tmp_path}/stubs.json",
+        timeout=30)  # fmt: skip
+    assert (result.code, result.err, result.report["calls"]) == (0, "", requests)
+
+
 def test_a_pause_of_the_server_shows_in_the_open_loop(load, raw_server):
     """A server that pauses for one of three seconds delays a third of the calls by half a second on average."""
     server = raw_server(PausingServer(pause_after=100))
@@ -244,11 +254,14 @@ def test_streams_are_calls(load, address):
     assert (report["calls"], report["sent_messages"], report["received_messages"]) == (3, 6, 3)
 
 
-def test_calls_that_do_not_end_are_unfinished(load, address):
-    """They are canceled five seconds after the last start."""
-    report = load(address, DELAY, "--duration", "100ms", "--jobs", 2, data='{"milliseconds":60000}').report
-    assert report["statuses"] == [{"status": "unfinished", "calls": 2}]
-    assert (report["errors"], report["latency_ms"]) == (2, None)
+@pytest.mark.parametrize(
+    ("shape", "count"), [(["--duration", "100ms", "--jobs", 2], 2), (["--rate", 0.001, "--requests", 1], 1)]
+)
+def test_calls_that_do_not_end_are_unfinished(load, address, shape, count):
+    """They are canceled five seconds after the last start, whenever the next call would be due."""
+    report = load(address, DELAY, *shape, data='{"milliseconds":60000}').report
+    assert report["statuses"] == [{"status": "unfinished", "calls": count}]
+    assert (report["errors"], report["latency_ms"]) == (count, None)
 
 
 @pytest.mark.parametrize("way", ["grpc-web http1", "connect http1", "connect http2"])
@@ -410,9 +423,26 @@ def test_script_has_no_secrets(rpcurl, descriptor_set):
     assert 'client.connect("demo.example:443", { plaintext: false' in result.out
 
 
+def test_script_for_k6_has_all_options(rpcurl, descriptor_set, tmp_path):
+    other = tmp_path / "other.binpb"
+    other.write_bytes(descriptor_set.read_bytes())
+    result = exported(
+        rpcurl, descriptor_set, "--descriptor-set", other, "--authority", "a.example", "-A", "probe", "-k",
+        "--max-message-size", "1k", "--compression", "gzip", "--connections", 4, "-d", ADA, "localhost:50051", HELLO)  # fmt: skip
+    assert (result.code, result.err) == (0, "")
+    # The first source of a name applies in rpcurl, and the last in k6.
+    loads = [line for line in result.out.splitlines() if line.startswith("client.load")]
+    assert [json.dumps(str(path)) in line for path, line in zip([other, descriptor_set], loads, strict=True)] == [True] * 2
+    assert 'authority: "a.example", maxReceiveSize: 1024 }' in result.out
+    assert 'userAgent: "probe"' in result.out and "insecureSkipTLSVerify: true" in result.out
+    assert "metadata: {  }" in result.out and "certificates" not in result.out
+    assert "// Not in k6: --compression, --connections.\n" in result.out
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
+        (["-H", "x-a: 1", "-H", "x-a: 2", "http://localhost:8080"], "k6 sends one value of a header, and x-a has several"),
         (["--protocol", "connect", "http://localhost:8080"], "supports gRPC only, not connect"),
         (["unix:demo.sock"], "k6 cannot connect to a Unix socket"),
         (["--expand-data", "http://localhost:8080"], "cannot be combined with --expand-data"),

@@ -1,5 +1,6 @@
 """Servers that break the rules: each call ends with the right code, in time, and never hangs."""
 
+import contextlib
 import json
 import struct
 import time
@@ -103,7 +104,7 @@ def test_reset_with_each_code(call, reset, code, when):
         stream.reset(reset)
         stream.wait_for_the_end()
 
-    # libcurl repeats a request that was refused unseen; in the end it is unavailable, or has no connection.
+    # A request that was refused unseen is repeated, and this server has only one response: then there is no connection.
     result = call(respond)
     assert result.code in ((code, 5) if reset in (7, 13) else (code,)), result.err
     assert result.out == ""
@@ -131,8 +132,40 @@ def test_refused_stream_is_retried(call):
     succeeds(call(respond))
 
 
+REFUSE = pytest.mark.parametrize(
+    "refuse", [lambda stream: stream.reset(7), lambda stream: stream.go_away(0)], ids=["reset", "goaway"]
+)
+
+
 @pytest.mark.usefixtures("keeps_early_responses")
-@pytest.mark.parametrize("refuse", [lambda stream: stream.reset(7), lambda stream: stream.go_away(0)], ids=["reset", "goaway"])
+@REFUSE
+@pytest.mark.parametrize(("options", "requests"), [((), 2), (("--use", "retry,attempts=3,initial=1ms"), 6)])
+def test_refused_request_is_sent_twice(rpcurl, raw_server, descriptor_set, refuse, options, requests):
+    received = []
+
+    def serve(connection):
+        raw_http2.read_exactly(connection, 24)
+        raw_http2.Stream(connection, 0).frame(raw_http2.SETTINGS)
+        while True:
+            kind, flags, number, _ = raw_http2.read_frame(connection)
+            if kind in (raw_http2.DATA, raw_http2.HEADERS) and flags & raw_http2.END_STREAM:
+                received.append(number)
+                refuse(raw_http2.Stream(connection, number))
+
+    def until_the_end(connection):
+        with contextlib.suppress(EOFError):
+            serve(connection)
+
+    server = raw_server(until_the_end)
+    url = f"http://{server.address}/{HELLO}"
+    result = rpcurl("--descriptor-set", descriptor_set, "--max-time", "20", *options, "-d", "{}", url)
+    assert (result.code, result.out) == (5, ""), result.err
+    assert "the server refused the request without processing it; it was sent twice\nhint: " in result.err
+    assert len(received) == requests
+
+
+@pytest.mark.usefixtures("keeps_early_responses")
+@REFUSE
 def test_refusal_of_a_partly_sent_stream(rpcurl, raw_server, descriptor_set, refuse):
     def respond(stream):
         while raw_http2.read_frame(stream.connection)[0] != raw_http2.DATA:

@@ -6,7 +6,7 @@ import Testing
 /// A parser of JavaScript reads whole scripts in `Tests/EndToEnd/test_load.py`.
 struct K6ScriptTests {
   private func script(
-    _ shape: LoadShape, kind: CallKind = .unary, schema: K6Script.Schema = .reflection,
+    _ shape: LoadShape, kind: CallKind = .unary, schema: [K6Script.Schema] = [.reflection],
     thresholds: String = ""
   ) throws -> String {
     K6Script(
@@ -78,8 +78,8 @@ struct K6ScriptTests {
 
   @Test func secretBytesAreDecoded() throws {
     var script = K6Script(
-      address: "h:1", isPlaintext: true, method: "a.B/C", kind: .unary, schema: .reflection, messages: ["{}"],
-      metadata: [("t-bin", .bytes([0, 255]))], timeout: nil,
+      address: "h:1", isPlaintext: true, method: "a.B/C", kind: .unary, schema: [.reflection],
+      messages: ["{}"], metadata: [("t-bin", .bytes([0, 255]))], timeout: nil,
       shape: LoadShape(.closed, jobs: 1, duration: .seconds(1)), thresholds: [])
     #expect(script.text.contains("\"t-bin\": new Uint8Array([0, 255]) }"))
     #expect(!script.text.contains("k6/encoding"))
@@ -115,9 +115,30 @@ struct K6ScriptTests {
   @Test func schemaIsLoadedFromFiles() throws {
     let shape = LoadShape(.closed, jobs: 1, duration: .seconds(1))
     #expect(
-      try script(shape, schema: .descriptorSet("a.binpb")).contains("client.loadProtoset(\"a.binpb\");"))
-    let text = try script(shape, schema: .protos(importPaths: ["p"], files: ["a.proto", "b.proto"]))
+      try script(shape, schema: [.descriptorSet("a.binpb")]).contains("client.loadProtoset(\"a.binpb\");"))
+    let text = try script(shape, schema: [.protos(importPaths: ["p"], files: ["a.proto", "b.proto"])])
     #expect(text.contains("client.load([\"p\"], \"a.proto\", \"b.proto\");"))
     #expect(text.contains("reflect: false"))
+    let many = try script(shape, schema: [.descriptorSet("a"), .descriptorSet("b"), .reflection])
+    #expect(many.contains("client.loadProtoset(\"a\");\nclient.loadProtoset(\"b\");\n"))
+    #expect(many.contains("reflect: true"))
+  }
+
+  @Test func optionsOfTheConnectionAreThoseOfK6() throws {
+    var script = K6Script(
+      address: "h:1", isPlaintext: false, method: "a.B/C", kind: .unary, schema: [.reflection],
+      messages: ["{}"], metadata: [], timeout: nil,
+      shape: LoadShape(.closed, jobs: 1, duration: .seconds(1)), thresholds: [])
+    #expect(script.text.contains("{ plaintext: false, reflect: true });"))
+    #expect(script.text.contains("export const options = {\n  scenarios: {\n"))
+    (script.authority, script.userAgent, script.maxMessageBytes) = ("a.example", "probe", 1024)
+    script.isInsecure = true
+    #expect(
+      script.text.contains(
+        "{ plaintext: false, reflect: true, authority: \"a.example\", maxReceiveSize: 1024 });"))
+    #expect(
+      script.text.contains(
+        "export const options = {\n  userAgent: \"probe\",\n  insecureSkipTLSVerify: true,\n  scenarios: {\n")
+    )
   }
 }

@@ -36,6 +36,7 @@ struct LoadPacerTests {
     #expect(pacer.next(at: .zero, running: 2) == .wait(until: nil))
     #expect(starts(&pacer, at: .seconds(1), running: 1).count == 1)
     #expect(pacer.next(at: .seconds(2), running: 0) == .finish(end: .seconds(2)))
+    #expect(pacer.startOfLimit(finishedAt: .seconds(2)) == .seconds(2))
   }
 
   @Test func openLoopStartsCallsAtTheirDueTimes() {
@@ -47,6 +48,7 @@ struct LoadPacerTests {
     // The loop was late: the calls keep their due times.
     #expect(starts(&pacer, at: .milliseconds(900)) == [.milliseconds(500), .milliseconds(750)])
     #expect(pacer.next(at: .milliseconds(900), running: 0) == .finish(end: .seconds(1)))
+    #expect(pacer.startOfLimit(finishedAt: .milliseconds(900)) == .seconds(1))
     #expect(pacer.missed(at: .seconds(2)) == 0)
   }
 
@@ -72,6 +74,7 @@ struct LoadPacerTests {
     var pacer = LoadPacer(LoadShape(.open(rate: 2, ramp: .zero), jobs: 9, duration: nil, requests: 3))
     #expect(starts(&pacer, at: .seconds(1)).count == 3)
     #expect(pacer.next(at: .seconds(1), running: 3) == .finish(end: .milliseconds(1500)))
+    #expect(pacer.startOfLimit(finishedAt: .seconds(1)) == .seconds(1))
   }
 
   @Test func missedCallsAreThoseOfTheMeasuredPart() {

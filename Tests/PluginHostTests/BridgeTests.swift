@@ -123,6 +123,13 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
+  @Test func opaqueCallHasNoSchema() throws {
+    let call = try PluginCallTest([try load(try Fixtures.path("schema"))], isOpaque: true)
+    call.start()
+    #expect(log.lines == ["facts: 0 with 0 bytes of options"])
+    #expect(call.end?.error != nil)
+  }
+
   @Test func failsResponseWithTrailers() throws {
     let plugin = try load(try Fixtures.path("trailers"))
     let call = try PluginCallTest([plugin])

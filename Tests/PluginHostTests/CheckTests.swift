@@ -10,10 +10,12 @@ import Testing
 
   private func check(
     _ name: String, limit: Duration = .seconds(2), method: MethodDescriptor? = nil,
-    settings: [InterceptorSpec.Setting] = []
+    settings: [InterceptorSpec.Setting] = [], loader: PluginLoader? = nil
   ) throws -> [PluginCheck.Line] {
     var lines: [PluginCheck.Line] = []
-    let check = PluginCheck(loader: log.loader(), limit: limit, method: method) { lines.append($0) }
+    let check = PluginCheck(loader: loader ?? log.loader(), limit: limit, method: method) {
+      lines.append($0)
+    }
     // A copy, because tests of other suites use the file itself, with its static variables.
     let copy = try Fixtures.temporaryDirectory() + "/copy.so"
     Fixtures.run("cp '\(try Fixtures.path(name))' '\(copy)'; chmod 755 '\(copy)'")
@@ -67,6 +69,37 @@ import Testing
     // A call of the check may end before the response to its own call.
     let ends = log.lines.filter { $0.hasPrefix("done: ") }
     #expect(ends.count == 32 && Set(ends) == ["done: 14, after its call", "done: 1, after its call"])
+  }
+
+  /// Such a plugin may be correct, so this is not an error.
+  @Test func reportsCallsThatFailWithoutResponseToOwnRequest() throws {
+    let lines = try check("careless", settings: [InterceptorSpec.Setting(key: "token", value: "yes")])
+    let reason = "the plugin failed the call: unauthenticated: a self-test has no network"
+    #expect(lines.contains(.note("call: Unary, success: \(reason)")))
+    let methods = "Unary, ClientStreaming, ServerStreaming, BidiStreaming"
+    #expect(
+      lines.last
+        == .unexercised("the success of \(methods), which the plugin fails without such a response"))
+  }
+
+  @Test func reportsFailureAtMetrics() throws {
+    let settings = [InterceptorSpec.Setting(key: "metrics", value: "fail")]
+    let fault = #expect(throws: PluginCheck.Fault.self) { try check("careless", settings: settings) }
+    #expect(fault?.step == "calls: Unary")
+    #expect(fault?.reason == "the plugin failed every call: internal: the disk is full")
+    #expect(log.lines.contains("failed at metrics: the disk is full"))
+  }
+
+  @Test func reportsBlockingCallback() throws {
+    let seen = try Fixtures.temporaryDirectory() + "/seen"
+    let loader = PluginLoader(searchPath: PluginSearchPath([]), hostVersion: "9.9") { record in
+      if record.text.hasPrefix("request_message has been") { try? Fixtures.write([], to: seen) }
+    }
+    let lines = try check(
+      "blocking", limit: .seconds(15), settings: [InterceptorSpec.Setting(key: "seen", value: seen)],
+      loader: loader)
+    #expect(lines.contains(.warning("request_message blocked the loop for more than 100 ms")))
+    #expect(lines.last == .passed("unloaded"))
   }
 
   @Test func reportsUnusedToken() throws {

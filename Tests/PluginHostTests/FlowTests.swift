@@ -294,6 +294,24 @@ import Testing
     #expect(call.outcome != nil)
   }
 
+  @Test(arguments: ["open", "decline", "stages", "needs"])
+  func strictnessFailsCallAfterMisuseBeforeItsStart(_ callback: String) throws {
+    var spec = InterceptorSpec(
+      name: try Fixtures.path("careless"),
+      settings: [InterceptorSpec.Setting(key: "misuse", value: callback)])
+    spec.common.isStrict = true
+    let plugin = try log.loader().load(spec)
+    let (other, call) = (try PluginCallTest([plugin]), try PluginCallTest([plugin]))
+    other.start()
+    call.start()
+    let reason = "the plugin misbehaves: proceed with a token that it never received"
+    #expect(call.end?.error == RPCError(.internal, reason, origin: .interceptor("careless")))
+    #expect(call.outcome != nil && call.sentStart == nil)
+    #expect(other.end == nil)
+    #expect(log.lines.filter { $0 == "closed: 2" }.count == (callback == "decline" ? 0 : 1))
+    other.chain.cancel(RPCError(.canceled, "", origin: .client))
+  }
+
   @Test func misuseIsOnlyReportedWithoutStrictness() throws {
     let call = try call("Misuse")
     call.start()

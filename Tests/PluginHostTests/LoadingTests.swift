@@ -232,6 +232,8 @@ import Testing
     #expect(
       error(path, [("fail", "yes")])?.description
         == "plugin fussy: ready failed: RPCURL_EFAILED (no reason given by the plugin)")
+    // A plugin that was loaded is unloaded.
+    #expect(log.lines == ["load", "unload", "load", "unload"])
     let keyless = try Fixtures.path("mock")
     #expect(
       error(keyless, [("k", "v")])?.description == "plugin mock: k: unknown key: the plugin has no keys")

@@ -16,12 +16,13 @@ struct KeepAliveTests {
   }
 
   private func start(
-    on socket: Int32, _ version: ConnectionOptions.HTTPVersion = .http2PriorKnowledge
+    on socket: Int32, _ version: ConnectionOptions.HTTPVersion = .http2PriorKnowledge,
+    url: String = "http://h/pkg.S/M"
   ) throws -> Transfer {
     var options = ConnectionOptions()
     options.httpVersion = version
     options.keepaliveTime = .milliseconds(20)
-    let request = HTTPRequest(url: "http://h/pkg.S/M", headers: Headers())
+    let request = HTTPRequest(url: url, headers: Headers())
     let transfer = try Transfer(request, body: .stream, options: options, loop: loop, delegate: recorder)
     try fake.run(
       loop,
@@ -32,9 +33,12 @@ struct KeepAliveTests {
     return transfer
   }
 
-  @Test func reportsSilentPeerAfterPing() throws {
+  /// With TLS, no protocol was negotiated.
+  @Test(arguments: ["http://h/pkg.S/M", "https://h/pkg.S/M"]) func reportsSilentPeerAfterPing(_ url: String)
+    throws
+  {
     let connection = try LoopbackConnection()
-    let transfer = try start(on: connection.near)
+    let transfer = try start(on: connection.near, url: url)
     try loop.run { recorder.error != nil }
     // A machine that stops for a while may have it ask twice.
     #expect(fake_upkeeps() >= 1)

@@ -205,6 +205,18 @@ struct TransferStateMachineTests {
     #expect(cause(nil) == .closed(""))
   }
 
+  @Test func repeatsRefusedRequestOnce() {
+    var machine = performing(RequestBody(whole: [1]))
+    #expect(name(machine.handle(.connected(.init()))) == "proceed")
+    #expect(name(machine.handle(.connected(.init(reasonToRepeat: .refusal)))) == "proceed")
+    guard case .end(let error?) = machine.handle(.connected(.init(reasonToRepeat: .refusal))) else {
+      Issue.record("the server has refused it twice")
+      return
+    }
+    #expect(error.cause == .refusedRequest("it was sent twice"))
+    #expect(error.kind == .broken)
+  }
+
   @Test func rewindsWholeBody() {
     var machine = performing(RequestBody(whole: [1]))
     #expect(name(machine.handle(.rewind(0, .refusal))) == "proceed")

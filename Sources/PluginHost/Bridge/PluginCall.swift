@@ -45,6 +45,8 @@ final class PluginCall: @unchecked Sendable {
   private let hasStartedResponse = Atomic(false)
 
   init(_ facts: CallFacts, _ context: CallContext) {
+    var facts = facts
+    if facts.isOpaque { (facts.requestType, facts.responseType) = (nil, nil) }
     self.facts = facts
     handle = context.handle
     self.context = LoopBound(context)

@@ -115,9 +115,6 @@ struct MethodText: @unchecked Sendable {
 /// Called on the watchdog's thread.
 private let warnOfBlocking: plugin_guard_warn = { plugin, stage, method in
   guard let owner = plugin?.pointee.owner, let stage else { return }
-  let call = method.map { ", in the call \(String(cString: $0))" } ?? ""
-  Unmanaged<PluginInstance>.fromOpaque(owner).takeUnretainedValue().write(
-    .warning,
-    "\(String(cString: stage)) has been running for \(PLUGIN_GUARD_PATIENCE_MS) ms\(call), which blocks all calls"
-  )
+  Unmanaged<PluginInstance>.fromOpaque(owner).takeUnretainedValue().reportBlocking(
+    String(cString: stage), in: method.map { String(cString: $0) })
 }

@@ -1,4 +1,5 @@
 import CPluginABI
+import CPluginGuard
 import Glibc
 import Interception
 import Protobuf
@@ -20,6 +21,7 @@ final class PluginInstance: @unchecked Sendable {
   private let texts = Arena()
   private let noted = Locked<[String]>([])
   private let hasSuppressed = Atomic(false)
+  private let blocking = Locked<[String]>([])
   /// Wraps every call of the plugin's functions.
   let guarding: PluginGuard
   /// Fails calls after misuse; `nil` only reports it.
@@ -53,8 +55,13 @@ final class PluginInstance: @unchecked Sendable {
   func start(_ settings: [InterceptorSpec.Setting]) throws(PluginError) {
     let functions = description.functions
     try check(guarding.run("load") { functions.load?(host, &state) }, step: "load")
-    for setting in settings { try configure(setting) }
-    try check(guarding.run("ready") { functions.ready?(host, state) }, step: "ready")
+    do throws(PluginError) {
+      for setting in settings { try configure(setting) }
+      try check(guarding.run("ready") { functions.ready?(host, state) }, step: "ready")
+    } catch {
+      stop()
+      throw error
+    }
   }
 
   private func configure(_ setting: InterceptorSpec.Setting) throws(PluginError) {
@@ -141,11 +148,37 @@ final class PluginInstance: @unchecked Sendable {
     misusePolicy?.note(what)
   }
 
+  /// Runs callbacks of a call on the loop's thread. Returns the error of a violation in them, with strict=true.
+  func watch(_ body: () -> Void) -> RPCError? {
+    guard let misusePolicy else {
+      body()
+      return nil
+    }
+    return misusePolicy.watch(body).map { failure("the plugin misbehaves: \($0)") }
+  }
+
+  /// The error of a call that the plugin fails.
+  func failure(_ reason: String) -> RPCError {
+    RPCError(.internal, reason, origin: .interceptor(description.name))
+  }
+
   /// The maximum number of logged reports: a plugin may repeat a violation for as long as calls run.
   private static let mostReports = 100
 
   /// The first reports.
   var misuses: [String] { noted.withLock { $0 } }
+
+  /// Warns that a callback blocks the loop. Called on the watchdog's thread.
+  func reportBlocking(_ callback: String, in method: String?) {
+    blocking.withLock { if !$0.contains(callback) { $0.append(callback) } }
+    let call = method.map { ", in the call \($0)" } ?? ""
+    write(
+      .warning,
+      "\(callback) has been running for \(PLUGIN_GUARD_PATIENCE_MS) ms\(call), which blocks all calls")
+  }
+
+  /// The callbacks that have blocked the loop.
+  var blockingCallbacks: [String] { blocking.withLock { $0 } }
 }
 
 /// The state shared by all loads of a plugin's file.

@@ -18,21 +18,25 @@ struct PluginFactory: InterceptorFactory {
       throw RPCError(.resourceExhausted, "too many calls", origin: .interceptor(context.name))
     }
     var state: UnsafeMutableRawPointer?
-    let result =
-      instance.guarding.run("open", in: call) {
-        functions.open?(instance.host, instance.state, rpcurl_call(id: number), &state)
-      } ?? RPCURL_OK
+    var result = RPCURL_OK
+    let misuse = instance.watch {
+      result =
+        instance.guarding.run("open", in: call) {
+          functions.open?(instance.host, instance.state, rpcurl_call(id: number), &state)
+        } ?? RPCURL_OK
+    }
     guard result == RPCURL_OK else {
       // Before `end`, which runs functions of the plugin.
       let reason = result == RPCURL_DECLINE ? nil : instance.reason(result, "open")
       call.end()
       _ = instance.calls.remove(number)
-      guard let reason else { return nil }
-      throw RPCError(.internal, reason, origin: .interceptor(context.name))
+      guard let error = misuse ?? reason.map(instance.failure) else { return nil }
+      throw error
     }
     instance.misusePolicy?.add(number, context.handle)
     let interceptor = PluginInterceptor(instance, call, number, state)
-    do {
+    do throws(RPCError) {
+      if let misuse { throw misuse }
       try interceptor.prepare()
     } catch {
       interceptor.finish(Outcome(end: ResponseEnd(error: error)))
@@ -66,8 +70,15 @@ final class PluginInterceptor: StagedInterceptor {
     callbacks = Stage.allCases.map(instance.description.callback)
   }
 
-  /// Calls the plugin's `open` and sets its needs.
+  /// Sets the stages and the needs of the call.
   fileprivate func prepare() throws(RPCError) {
+    var failure: RPCError?
+    let misuse = instance.watch { failure = ask() }
+    if let error = misuse ?? failure { throw error }
+  }
+
+  /// Asks the plugin for the stages and the needs. Returns the error if it fails.
+  private func ask() -> RPCError? {
     let functions = instance.description.functions
     stages = instance.description.stages
     if let choose = functions.stages {
@@ -76,20 +87,17 @@ final class PluginInterceptor: StagedInterceptor {
     }
     // The watchdog reports a blocking callback while it blocks.
     requirements.isWatched = true
-    guard let ask = functions.needs else { return }
+    guard let ask = functions.needs else { return nil }
     var plain = rpcurl_needs(
       struct_size: MemoryLayout<rpcurl_needs>.size, replay_limit_bytes: 0, window_bytes: 0, is_serial: 0,
       reserved: 0)
     let result = instance.guarding.run("needs", in: pluginCall) { ask(instance.host, state, &plain) }
-    if result != RPCURL_OK { throw failure(instance.reason(result, "needs")) }
+    if result != RPCURL_OK { return instance.failure(instance.reason(result, "needs")) }
     requirements = InterceptorRequirements(
       isSerial: plain.is_serial != 0, windowBytes: Int(clamping: plain.window_bytes),
       replayLimitBytes: Int(clamping: plain.replay_limit_bytes))
     requirements.isWatched = true
-  }
-
-  private func failure(_ reason: String) -> RPCError {
-    RPCError(.internal, reason, origin: .interceptor(instance.description.name))
+    return nil
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
@@ -132,21 +140,23 @@ final class PluginInterceptor: StagedInterceptor {
         RPCError(.resourceExhausted, "holds too many values", origin: .interceptor(instance.description.name))
       )
     }
-    guard let misusePolicy = instance.misusePolicy else { return run(callback, held, number) }
-    if let fault = misusePolicy.watch({ run(callback, held, number) }) {
-      throw failure("the plugin misbehaves: \(fault)")
-    }
+    var failure: RPCError?
+    let misuse = instance.watch { failure = run(callback, held, number) }
+    if let error = misuse ?? failure { throw error }
   }
 
-  private func run(_ callback: PluginDescription.StageCallback, _ held: HeldValue, _ number: UInt64) {
+  /// Runs a callback and applies its result. Returns the error of metrics, whose token cannot fail the call.
+  private func run(
+    _ callback: PluginDescription.StageCallback, _ held: HeldValue, _ number: UInt64
+  ) -> RPCError? {
     let result = instance.guarding.run(held.stage.name, in: pluginCall) {
       callback(instance.host, state, rpcurl_call(id: call), rpcurl_token(id: number))
     }
-    if result != RPCURL_LATER { settle(held, number, result) }
+    return result == RPCURL_LATER ? nil : settle(held, number, result)
   }
 
   /// Applies the callback's result to a token that it may already have used.
-  private func settle(_ held: HeldValue, _ number: UInt64, _ result: Int32) {
+  private func settle(_ held: HeldValue, _ number: UInt64, _ result: Int32) -> RPCError? {
     let isUsed: Bool
     if case .live = instance.tokens.remove(number) { isUsed = false } else { isUsed = true }
     if result == RPCURL_OK {
@@ -154,12 +164,15 @@ final class PluginInterceptor: StagedInterceptor {
     } else if isUsed {
       // `return host->retry(...)`, which has forwarded the value, or any use after the end of the call.
       if (RPCURL_EDEADLINE...RPCURL_ESTARTED).contains(result) || result == RPCURL_EENDED || held.isVoid {
-        return
+        return nil
       }
       instance.reportMisbehaviour("\(held.stage) used the token and returned \(result)")
     } else {
-      held.fail(failure(instance.reason(result, held.stage.description)))
+      let error = instance.failure(instance.reason(result, held.stage.description))
+      if held.stage == .metrics { return error }
+      held.fail(error)
     }
+    return nil
   }
 
   func finish(_ outcome: Outcome) {

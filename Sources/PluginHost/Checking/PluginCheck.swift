@@ -1,4 +1,5 @@
 import CPluginABI
+import CPluginGuard
 import Glibc
 import Interception
 import Protobuf
@@ -12,6 +13,8 @@ package struct PluginCheck {
     case passed(String)
     /// Not an error, but possibly unintended.
     case note(String)
+    /// A violation of a rule that does not fail the check, because it depends on the machine's speed.
+    case warning(String)
     /// A part of the plugin that the check did not exercise.
     case unexercised(String)
   }
@@ -64,6 +67,9 @@ package struct PluginCheck {
     if try attempt("its own test", { () throws(PluginError) in try plugin.check() }) {
       try requireNoMisuse(plugin, "its own test")
       passed("its own test")
+    }
+    for callback in plugin.blockingCallbacks {
+      report(.warning("\(callback) blocked the loop for more than \(PLUGIN_GUARD_PATIENCE_MS) ms"))
     }
     plugin.unload()
     try requireNoMisuse(plugin, "unload")
@@ -145,11 +151,11 @@ package struct PluginCheck {
         for course in surroundings.courses {
           let chain = surroundings.chain(registration, subject)
           let call = SelfTestCall(subject, course, chain, loop: loop, network: network, log: loader.log)
-          let failure = try run(call, plugin, "call: \(call.name)\(surroundings.rawValue)")
+          let failure = try run(call, plugin, coverage, "call: \(call.name)\(surroundings.rawValue)")
           if course == .success, surroundings.courses.count > 1 { failures.append(failure) }
         }
       }
-      try requireSuccess(failures, subject)
+      try requireSuccess(failures, subject, coverage)
     }
     return coverage.gaps
   }
@@ -166,13 +172,16 @@ package struct PluginCheck {
   private let loop = SelfTestLoop()
 
   /// Makes a call; returns the error if the plugin failed it.
-  private func run(_ call: SelfTestCall, _ plugin: LoadedPlugin, _ step: String) throws(Fault) -> RPCError? {
+  private func run(
+    _ call: SelfTestCall, _ plugin: LoadedPlugin, _ coverage: SelfTestCoverage, _ step: String
+  ) throws(Fault) -> RPCError? {
     let isInTime = call.run(for: limit)
     guard call.isFinished else {
       throw Fault(step: step, reason: "the call did not end, although it was canceled", hint: nil)
     }
     try requireNoMisuse(plugin, step)
-    var failure: RPCError?
+    var failure = coverage.takeMetricsError()
+    if let failure { report(.note("\(step): the plugin failed at metrics: \(failure.message)")) }
     if !isInTime {
       if let holder = call.holder, holder.name == plugin.name {
         throw Fault(
@@ -190,8 +199,12 @@ package struct PluginCheck {
     return failure
   }
 
-  private func requireSuccess(_ failures: [RPCError?], _ subject: SelfTestSubject) throws(Fault) {
-    guard let error = failures.first ?? nil, !failures.contains(nil) else { return }
+  private func requireSuccess(
+    _ failures: [RPCError?], _ subject: SelfTestSubject, _ coverage: SelfTestCoverage
+  ) throws(Fault) {
+    guard let error = failures.first ?? nil, !failures.contains(nil),
+      !coverage.note(failing: subject.name.method)
+    else { return }
     throw Fault(
       step: "calls: \(subject.name.method)",
       reason: "the plugin failed every call: \(error.code.name): \(error.message)",

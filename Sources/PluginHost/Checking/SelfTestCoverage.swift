@@ -13,6 +13,10 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
   private var reached: Stages = []
   /// The plugin's own calls and requests, none of which gets a response, in the order of the first of each.
   private var requests: [(name: String, count: Int)] = []
+  /// The methods of which every call fails without these responses.
+  private var failingMethods: [String] = []
+  /// Why the plugin failed at metrics, in the current call.
+  private var metricsError: (any Error)?
 
   init(_ plugin: any InterceptorFactory) { self.plugin = plugin }
 
@@ -25,7 +29,17 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
       return nil
     }
     wanted.formUnion(interceptor.stages)
-    return RecordedInterceptor(interceptor) { [unowned self] in reached.insert($0.set) }
+    return RecordedInterceptor(interceptor, self)
+  }
+
+  fileprivate func note(_ stage: Stage) { reached.insert(stage.set) }
+
+  fileprivate func note(metricsError error: any Error) { metricsError = error }
+
+  /// Why the plugin failed at metrics since this was last called; nil if it did not.
+  func takeMetricsError() -> RPCError? {
+    defer { metricsError = nil }
+    return metricsError as? RPCError
   }
 
   /// Records a call or a request of the plugin.
@@ -34,6 +48,12 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
       return requests.append((name, 1))
     }
     requests[index].count += 1
+  }
+
+  /// Records that every call of a method failed. Returns false if that is not for want of a response to a request.
+  func note(failing method: String) -> Bool {
+    if !requests.isEmpty { failingMethods.append(method) }
+    return !requests.isEmpty
   }
 
   /// What was not exercised, a line each.
@@ -49,6 +69,10 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
       gaps.append(
         "a response to its \(request.name), made \(request.count == 1 ? "once" : "\(request.count) times")")
     }
+    if !failingMethods.isEmpty {
+      let methods = failingMethods.joined(separator: ", ")
+      gaps.append("the success of \(methods), which the plugin fails without such a response")
+    }
     return gaps
   }
 }
@@ -58,48 +82,53 @@ private final class RecordedInterceptor: StagedInterceptor {
   var stages: Stages { inner.stages }
   var requirements: InterceptorRequirements { inner.requirements }
   private let inner: any StagedInterceptor
-  private let record: (Stage) -> Void
+  private let coverage: SelfTestCoverage
 
-  init(_ inner: any StagedInterceptor, _ record: @escaping (Stage) -> Void) {
+  init(_ inner: any StagedInterceptor, _ coverage: SelfTestCoverage) {
     self.inner = inner
-    self.record = record
+    self.coverage = coverage
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
-    record(.requestStart)
+    coverage.note(.requestStart)
     try inner.requestStart(start, token)
   }
   func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
-    record(.requestMessage)
+    coverage.note(.requestMessage)
     try inner.requestMessage(message, token)
   }
   func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
-    record(.requestBytes)
+    coverage.note(.requestBytes)
     try inner.requestBytes(bytes, token)
   }
   func requestEnd(_ token: consuming RequestToken<Void>) throws {
-    record(.requestEnd)
+    coverage.note(.requestEnd)
     try inner.requestEnd(token)
   }
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
-    record(.responseStart)
+    coverage.note(.responseStart)
     try inner.responseStart(start, token)
   }
   func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) throws {
-    record(.responseBytes)
+    coverage.note(.responseBytes)
     try inner.responseBytes(bytes, token)
   }
   func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
-    record(.responseMessage)
+    coverage.note(.responseMessage)
     try inner.responseMessage(message, token)
   }
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
-    record(.responseEnd)
+    coverage.note(.responseEnd)
     try inner.responseEnd(end, token)
   }
   func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws {
-    record(.metrics)
-    try inner.metrics(metrics, token)
+    coverage.note(.metrics)
+    do {
+      try inner.metrics(metrics, token)
+    } catch {
+      coverage.note(metricsError: error)
+      throw error
+    }
   }
   func finish(_ outcome: Outcome) { inner.finish(outcome) }
 }

@@ -140,6 +140,9 @@ package final class LoadedPlugin: Sendable {
   /// Its violations of the ABI so far.
   package var misuses: [String] { instance.misuses }
 
+  /// Its callbacks that have blocked the loop.
+  var blockingCallbacks: [String] { instance.blockingCallbacks }
+
   /// Runs the plugin's own test. Returns false if it has none. `[main thread]`
   func check() throws(PluginError) -> Bool { try instance.check() }
 

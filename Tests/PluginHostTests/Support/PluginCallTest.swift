@@ -61,7 +61,7 @@ final class PluginCallTest: ChainCaller, ChainTransport {
   init(
     _ plugins: [LoadedPlugin], _ kind: CallKind = .unary, method: String = "Say",
     type: MessageType? = nil, service: String = "test.Echo", codec: CodecName = .proto,
-    network: (any SubrequestTransport)? = nil
+    isOpaque: Bool = false, network: (any SubrequestTransport)? = nil
   ) throws {
     let type = try type ?? Self.messageType()
     let waker = Waker()
@@ -72,10 +72,12 @@ final class PluginCallTest: ChainCaller, ChainTransport {
     let parse = { (bytes: [UInt8]) in
       codec == .json ? try Message(type, json: bytes) : try Message(type, serialized: bytes)
     }
+    var facts = CallFacts(
+      method: MethodName(service: service, method: method), kind: kind, protocolName: .grpc,
+      target: "http://server", codec: codec, requestType: type, responseType: type)
+    facts.isOpaque = isOpaque
     chain = ChainBuilder(plugins.map(\.registration)).makeChain(
-      for: CallFacts(
-        method: MethodName(service: service, method: method), kind: kind, protocolName: .grpc,
-        target: "http://server", codec: codec, requestType: type, responseType: type),
+      for: facts,
       codec: MessageCodec(
         serialize: { codec == .json ? try $0.json() : $0.serialized() }, parseRequest: parse,
         parseResponse: parse),

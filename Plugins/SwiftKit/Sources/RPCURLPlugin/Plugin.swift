@@ -42,7 +42,7 @@ public protocol Plugin: AnyObject {
   func ready() throws
   /// Called before a call starts. Returns `nil` to not take part. `[loop]`
   func open(_ call: Call) throws -> (any StagedInterceptor)?
-  /// Called at a normal end of the process. `[main]`
+  /// Called at a normal end of the process, or after `configure` or `ready` has thrown. `[main]`
   func unload()
 }
 

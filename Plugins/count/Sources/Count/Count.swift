@@ -22,6 +22,7 @@ final class Count: Plugin {
   private let host: Host
   private var field = ""
   private var ofRequests = false
+  private var isReady = false
   private let table = Table()
 
   init(host: Host) { self.host = host }
@@ -41,6 +42,7 @@ final class Count: Plugin {
 
   func ready() throws {
     if field.isEmpty { throw Failure("requires field=PATH") }
+    isReady = true
   }
 
   func open(_ call: Call) -> (any StagedInterceptor)? {
@@ -48,6 +50,7 @@ final class Count: Plugin {
   }
 
   func unload() {
+    guard isReady else { return }
     host.log(.info, "\(ofRequests ? "request" : "response") messages by \(field)")
     for line in table.lines { host.log(.info, line) }
   }

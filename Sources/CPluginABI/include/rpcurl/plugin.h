@@ -656,7 +656,9 @@ struct rpcurl_host {
   /* -- Calls of the plugin -- */
 
   /* [loop; before close] Makes a unary call for the plugin. It passes the chain except this plugin; calls that
-   * interceptors on that chain make in turn pass none of them. If this returns RPCURL_OK, `done` is called
+   * interceptors on that chain make in turn pass none of them. Another server than that of the current call is always
+   * verified, and receives neither the client certificate nor a connection that is meant for the call's server, such
+   * as one to its Unix socket. If this returns RPCURL_OK, `done` is called
    * exactly once, on the loop's thread, never from within this function; if the current call ends first, with
    * RPCURL_STATUS_CANCELED, before close. RPCURL_EENDED afterwards. */
   int32_t (*call)(const rpcurl_host *host, rpcurl_call call, const rpcurl_own_call *own, rpcurl_done done,
@@ -885,8 +887,8 @@ typedef struct rpcurl_plugin {
   /* [main] A structure of additional callbacks, such as RPCURL_EXTENSION_CHECK; null if the plugin has none with that
    * name. Called after ready. Valid as long as the process lives. */
   const void *(*get_extension)(const rpcurl_host *host, void *plugin, rpcurl_text name);
-  /* [main] Called at a normal end of the process, or when a session has removed the plugin. No call is open. The code
-   * stays in memory. */
+  /* [main] Called once after a load that returned RPCURL_OK: if configure or ready then fails, at a normal end of the
+   * process, or when a session has removed the plugin. No call is open. The code stays in memory. */
   void (*unload)(const rpcurl_host *host, void *plugin);
 
   /* [loop] A call is about to start. RPCURL_OK: take part, with *state for this call. RPCURL_DECLINE: do not take
@@ -898,7 +900,8 @@ typedef struct rpcurl_plugin {
    * the defaults. */
   int32_t (*needs)(const rpcurl_host *host, void *state, rpcurl_needs *needs);
 
-  /* [loop] The stages. Each returns RPCURL_OK, RPCURL_LATER, or a negative code, which fails the call. */
+  /* [loop] The stages. Each returns RPCURL_OK, RPCURL_LATER, or a negative code, which fails the call; at metrics, the
+   * call has ended, and the host logs the reason as an error. */
 
   /* Once. The request's headers can be changed. */
   int32_t (*request_start)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
