@@ -22,6 +22,12 @@ package struct Console {
     self.output = StandardOutput(OutputStream(output), error: self.error)
   }
 
+  /// Creates a console whose output and errors a capture keeps.
+  package init(_ capture: OutputCapture) {
+    error = StandardError(OutputStream(capture))
+    output = StandardOutput(OutputStream(capture), error: error)
+  }
+
   /// The terminal on which a session edits lines.
   package var terminal: TerminalMultiplexer { error.terminal }
   /// How long output waits for its reader.

@@ -1,5 +1,6 @@
 import Glibc
 import Interceptors
+import System
 
 /// Prompts for a secret on the controlling terminal, whether or not standard input is redirected.
 package final class SecretPrompt {
@@ -9,21 +10,26 @@ package final class SecretPrompt {
   package init() {}
 
   /// Prompts for a line without echo. Returns nil if there is no terminal or the line is empty.
-  package func ask(_ prompt: String) -> String? {
+  ///
+  /// - Throws: `Failure` if a signal arrives meanwhile.
+  package func ask(_ prompt: String) throws(Failure) -> String? {
     if let secret = secrets[prompt] { return secret }
-    let secret = Self.read(prompt)
+    let secret = try Self.read(prompt)
     secrets[prompt] = secret
     return secret
   }
 
-  private static func read(_ prompt: String) -> String? {
+  private static func read(_ prompt: String) throws(Failure) -> String? {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard terminal >= 0 else { return nil }
     defer { close(terminal) }
+    // A signal must not end the process without echo.
+    _ = Interrupt.install()
     var shown = termios()
     guard tcgetattr(terminal, &shown) == 0 else { return nil }
     var hidden = shown
     hidden.c_lflag &= ~tcflag_t(ECHO)
+    withUnsafeMutableBytes(of: &hidden.c_cc) { $0[Int(VQUIT)] = 0 }
     guard tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 else { return nil }
     defer {
       tcsetattr(terminal, TCSAFLUSH, &shown)
@@ -32,10 +38,22 @@ package final class SecretPrompt {
     let text = Array(TerminalText.escape(prompt).utf8)
     _ = write(terminal, text, text.count)
     var line: [UInt8] = []
-    var byte: UInt8 = 0
-    while Glibc.read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n"), line.count < 4096 {
+    while line.count < 4096, let byte = try nextByte(terminal), byte != UInt8(ascii: "\n") {
       line.append(byte)
     }
     return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+  }
+
+  /// Waits for a byte; returns nil at the end of the input.
+  private static func nextByte(_ terminal: Int32) throws(Failure) -> UInt8? {
+    while true {
+      var waits = [terminal, Interrupt.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      let count = poll(&waits, nfds_t(waits.count), -1)
+      if let failure = Interrupt.failure { throw failure }
+      var byte: UInt8 = 0
+      let length = count > 0 ? Glibc.read(terminal, &byte, 1) : -1
+      if length == 1 { return byte }
+      guard length < 0, errno == EINTR else { return nil }
+    }
   }
 }

@@ -27,6 +27,10 @@ package final class StandardOutput {
   private var removed = 0
   // A slice: the first is removed without moving the others, of which a slow reader may leave many.
   private var remarks: ArraySlice<Remark> = []
+  /// Whether a write error is kept as `failure` instead of ending the process.
+  package var keepsFailure = false
+  /// The `errno` of a write error that was kept. The output after it is discarded.
+  private var failure: Int32?
   /// Called when the buffer is large; if nil, `write` waits for the reader instead.
   package var whenFull: (() -> Void)?
 
@@ -134,7 +138,8 @@ package final class StandardOutput {
 
   /// Writes as much of the buffer as the reader accepts without blocking. Returns false if some is left.
   ///
-  /// A closed pipe ends the process with SIGPIPE; any other write error (a full disk) is reported and ends it.
+  /// A closed pipe ends the process with SIGPIPE; any other write error (a full disk) is reported and ends it; unless
+  /// `keepsFailure`.
   package func flushWhatFits() -> Bool {
     guard waitingBytes > 0 || !remarks.isEmpty else { return true }
     guard !error.terminal.isLent else {
@@ -153,9 +158,9 @@ package final class StandardOutput {
       }
       let end = remarks.first.map { $0.offset - removed } ?? buffer.count
       guard end > written else { break }
-      let outcome = buffer.withBytes {
-        stream.write(UnsafeRawBufferPointer(rebasing: $0[written..<end]))
-      }
+      let outcome =
+        failure.map(OutputStream.Outcome.failed)
+        ?? buffer.withBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[written..<end])) }
       switch outcome {
       case .wrote(let count):
         if error.terminal.transcript != nil {
@@ -165,7 +170,10 @@ package final class StandardOutput {
       case .full:
         dropWritten()
         return false
-      case .failed(let code): fail(code)
+      case .failed(let code):
+        guard keepsFailure else { fail(code) }
+        failure = code
+        written = end
       }
     }
     empty(keepingBytes: Self.mostBytes)
@@ -192,6 +200,14 @@ package final class StandardOutput {
     empty(keepingBytes: 0)
     let message = Failure.Message(what: name, why: "\(lost) bytes were discarded: the reader stopped reading")
     error.report(ErrorReport(message, nil))
+  }
+
+  /// Whether a write error was kept.
+  package var hasFailed: Bool { failure != nil }
+
+  /// Ends the process if a write error was kept, as the error would have.
+  package func endIfFailed() {
+    if let failure { fail(failure) }
   }
 
   private func fail(_ code: Int32) -> Never {

@@ -9,8 +9,8 @@ package enum ExternalEditor {
   /// - Parameters:
   ///   - text: The text to edit.
   ///   - environment: Returns the value of an environment variable.
-  ///   - waitForEnd: Waits until the descriptor is readable, which means that the editor has ended. Returns false to
-  ///     stop waiting.
+  ///   - waitForEnd: Waits until the descriptor is readable, which means that the editor has ended. Returns false if its
+  ///     time is over; what it throws stops waiting, too.
   /// - Throws: `Failure` if the editor cannot be run or fails.
   package static func edit(
     _ text: String, _ environment: (String) -> String?, waitForEnd: (Int32) throws(Failure) -> Bool
@@ -58,7 +58,8 @@ private struct ExternalProgram {
   /// The name of the program, for errors.
   let name: String
 
-  /// Runs the program. Returns its status as `waitpid` reports it, and what the file contains then.
+  /// Runs the program. Returns its status as `waitpid` reports it, and what the file contains then. A file that is not
+  /// UTF-8 remains.
   func run(
     on text: String, ending: String, _ environment: (String) -> String?,
     waitForEnd: (Int32) throws(Failure) -> Bool
@@ -69,19 +70,23 @@ private struct ExternalProgram {
     let descriptor = mkstemps(&template, Int32(ending.utf8.count))
     guard descriptor >= 0 else { throw Failure(.internalError, directory, FileContents.lastError()) }
     let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    defer { unlink(path) }
+    var isKept = false
+    defer { if !isKept { unlink(path) } }
     let problem = FileContents.write(Array(text.utf8), to: descriptor)
     close(descriptor)
     if let problem { throw Failure(.internalError, path, problem.why) }
     let status = try run(path, waitForEnd)
+    let written: [UInt8]
     do throws(FileContents.Problem) {
-      guard let text = String(validating: try FileContents.read(path), as: UTF8.self) else {
-        throw FileContents.Problem(why: "not UTF-8")
-      }
-      return (status, text)
+      written = try FileContents.read(path)
     } catch {
       throw Failure(.input, path, error.why)
     }
+    guard let text = String(validating: written, as: UTF8.self) else {
+      isKept = true
+      throw Failure(.input, path, "not UTF-8", hint: "the text is still in this file")
+    }
+    return (status, text)
   }
 
   private func run(_ path: String, _ waitForEnd: (Int32) throws(Failure) -> Bool) throws(Failure) -> Int32 {
@@ -96,7 +101,15 @@ private struct ExternalProgram {
       ["/bin/sh", "-c", script, "sh", path], hasInput: true, giving: [(ends[1], 3)])
     close(ends[1])
     guard case .success(let process) = started else { return -1 }
-    guard try waitForEnd(ends[0]) else { throw Failure(reported: Interrupt.status) }
+    var hasEnded = false
+    defer {
+      if !hasEnded {
+        kill(process, SIGKILL)
+        _ = ChildProcess.wait(for: process)
+      }
+    }
+    hasEnded = try waitForEnd(ends[0])
+    guard hasEnded else { throw Failure(.input, name, "the program did not end in time") }
     return ChildProcess.wait(for: process)
   }
 }

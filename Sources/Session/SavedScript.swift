@@ -57,7 +57,8 @@ package enum SavedScript {
   ///   - secrets: Replaces its credentials by variables.
   package static func command(_ call: SavedCall, _ secrets: inout SessionSecrets) -> String {
     var words = ["rpcurl", "call"] + secrets.words(call.arguments).map(quoted)
-    if let limit = call.limit { words += ["--limit", "\(limit)"] }
+    // Without a response there is nothing to wait for but the end.
+    if let limit = call.limit, limit > 0 { words += ["--limit", "\(limit)"] }
     if !call.isClientStreaming, let message = call.messages.first, message != "{}" {
       words += ["-d", quoted(message)]
     }

@@ -8,9 +8,10 @@ import RPCProtocols
 
 /// The commands that make calls and send messages.
 extension Session {
-  /// `call METHOD [JSON…] [> FILE]`: makes a call and waits for its end.
+  /// `call METHOD [JSON…] [> FILE]`: makes a call and waits for its end. `text` is recorded if the call fails as a check
+  /// expects.
   package func call(
-    _ method: String, _ values: [SessionStatement.Value], to path: SessionWords.Word? = nil
+    _ method: String, _ values: [SessionStatement.Value], to path: SessionWords.Word? = nil, as text: String
   ) throws {
     var messages = try values.flatMap { try self.messages(of: $0) }
     let file = try path.map { try CallFile(bindings.expand(file: $0), console) }
@@ -35,10 +36,11 @@ extension Session {
     if end != nil { return }
     let isObserved = observer?.ended(stream, status) == true
     if let status {
-      stream.saved?.hasFailed = true
       if isObserved { return }
-      // A check of the status may follow.
-      guard scriptDepth == 0 else { return failures.append((stream, status, nil)) }
+      // A check of the status may follow; at the prompt, only of the last call.
+      if scriptDepth == 0 { forgetFailuresOfStreams() }
+      if scriptDepth > 0 || input != nil { failures.append((stream, status, [text])) }
+      guard scriptDepth == 0 else { return }
       throw Failure(reported: status)
     }
     if values.isEmpty, plan.method.clientStreaming, stream.received == 0 {
@@ -96,7 +98,7 @@ extension Session {
 
   /// `receive [COUNT]`: waits for responses of the current stream, or of the stream opened last.
   package func receive(_ count: Int) throws {
-    let stream = try streams.current ?? streams.open.last ?? streams.latest ?? streams.find(nil)
+    let stream = try streams.receiving ?? streams.find(nil)
     stream.awaited += min(count, Int.max - stream.awaited)
     let purpose = { "a response of \(stream.title); Ctrl-C stops waiting" }
     guard try wait(for: purpose, until: { stream.received >= stream.awaited || stream.isDone }) else {
@@ -196,6 +198,7 @@ extension Session {
     let request = plan.request(log: log, onFinding: stream.printer.findings.sink)
     let call = client.makeCall(request, observer: stream.printer)
     stream.saved = SavedCall(state, chain, plan)
+    stream.saved?.number = number
     let payloads: [Payload]
     do {
       payloads = try messages.map { try encode($0, stream, call) }

@@ -18,7 +18,7 @@ extension Session {
     guard let stream = checkedStream else {
       throw Failure(.usage, "expect", "no call was made", hint: "call METHOD {…}, then expect CHECK")
     }
-    let expanded = try bindings.expand(json: text)
+    let expanded = try bindings.expand(check: text)
     let check: Check
     do throws(CheckError) {
       check = try Check(parsing: expanded)
@@ -30,8 +30,9 @@ extension Session {
         .input, "expect \(check.text)", "\(stream.title) has not ended", hint: "close, wait or cancel ends it"
       )
     }
-    if check.isAboutStatus { acceptFailures(of: stream) }
+    goldenFiles.waitLimit = waitLimit
     let outcome = check.evaluate(try stream.result(), files: goldenFiles)
+    if check.isAboutStatus { acceptFailures(of: stream, checkHolds: outcome == .holds) }
     if observer?.checked(check, outcome) == true { return }
     switch outcome {
     case .holds: break

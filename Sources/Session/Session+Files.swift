@@ -61,7 +61,7 @@ extension Session {
     guard let number = stream.number, !stream.isDone else { return [] }
     // The responses of several streams have no order that a script could wait for.
     let missing = streams.open.count == 1 ? stream.received - stream.awaited : 0
-    return (missing > 0 ? ["receive \(missing)"] : []) + ["cancel \(number)"]
+    return (missing > 0 ? ["receive \(missing)"] : []) + ["cancel \(record.number(inScript: number))"]
   }
 
   /// Runs another program on the terminal, if there is one. Streams continue; their output appears after it ends.
@@ -72,12 +72,12 @@ extension Session {
       var hasEnded = false
       self.client.loop.watch(descriptor) { hasEnded = true }
       defer { self.client.loop.unwatch(descriptor) }
-      while !(try self.wait { hasEnded }) {
+      while !(try self.wait { hasEnded || self.observer?.isTimeOver == true }) {
         // The program handles Ctrl-C.
         self.handleSignal()
-        if self.end != nil { return false }
+        if let end = self.end { throw self.interruption ?? Failure(reported: end) }
       }
-      return true
+      return hasEnded
     }
     guard isInteractive else { return try body(wait) }
     return try console.terminal.lend(holding: console.output) { () throws(Failure) in try body(wait) }
@@ -90,7 +90,8 @@ extension Session {
     let text =
       try edited[key]
       ?? SchemaOutput.schema { () throws(SchemaError) in try MessageTemplate(plan.method.input) }.json
-    pauseInput()
+    // The editor reads from the terminal.
+    input?.pause()
     let written = try withProgram { wait throws(Failure) in
       try ExternalEditor.edit(text, environment, waitForEnd: wait)
     }
@@ -109,7 +110,8 @@ extension Session {
         .input, method, "invalid or incomplete JSON", hint: "run \"edit \(method)\" to correct the text")
     }
     remember("call \(method) \(statement.text)")
-    try call(method, statement.values)
-    record.add("call \(plan.name) \(statement.text)")
+    let command = "call \(plan.name) \(statement.text)"
+    try call(method, statement.values, as: command)
+    if failures.last?.stream !== checkedStream { record.add(command) }
   }
 }

@@ -61,7 +61,7 @@ extension Session {
   /// Prints lines; in the user's pager if they are more than the terminal has rows.
   private func page(_ lines: [String]) throws {
     guard columns != nil, lines.count >= TerminalModes.size.rows else { return print(lines) }
-    pauseInput()
+    input?.pause()
     let text = lines.map { "\(TerminalText.escape($0))\n" }.joined()
     let isShown = try withProgram { wait throws(Failure) in
       try Pager.show(text, environment, waitForEnd: wait)

@@ -51,8 +51,7 @@ extension Session {
     var splitter = MessageSplitter(.values)
     do throws(FileContents.Problem) {
       splitter.append(
-        try FileContents.read(
-          path, limitBytes: FileContents.dataLimitBytes, waitLimit: options.request.maxTime))
+        try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit))
     } catch {
       throw Failure(.input, path, error.why)
     }

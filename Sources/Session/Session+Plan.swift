@@ -24,6 +24,9 @@ extension Session {
     for stream in streams.open { stream.show(as: settings) }
   }
 
+  /// How long to wait for data from a pipe: `--max-time`, but not longer than the commands may take; nil for no limit.
+  var waitLimit: Duration? { [options.request.maxTime, observer?.timeLeft].compactMap(\.self).min() }
+
   /// The target for checking settings while none is set.
   static let noTarget = Positional("http://localhost", .session)
 
@@ -41,10 +44,11 @@ extension Session {
     } catch {
       throw error.at(argument.origin)
     }
+    var sources = ArgumentSources(environment: environment, secrets: console.secrets)
+    sources.waitLimit = observer?.timeLeft
     return try CallSettings(
       options, target, name,
-      isTerminal: (output ?? console.output).isTerminal && isInteractive,
-      ArgumentSources(environment: environment, secrets: console.secrets))
+      isTerminal: (output ?? console.output).isTerminal && isInteractive, sources)
   }
 
   /// The settings for calls of a method.

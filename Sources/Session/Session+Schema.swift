@@ -66,8 +66,9 @@ extension Session: SessionKnowledge {
 
   private func query(_ invocation: Invocation) throws -> SchemaQuery {
     let words = invocation.positionals.map(\.text)
-    let pool = try knownSchema()
-    return try SchemaQuery(pool, listed: words.isEmpty ? schema.listed(by: server()) : [], arguments: words)
+    guard words.isEmpty else { return try SchemaQuery(knownSchema(), listed: [], arguments: words) }
+    let (pool, listed) = try schema.complete(options, server: server())
+    return try SchemaQuery(pool, listed: listed, arguments: words)
   }
 
   private static func parse(_ command: CommandID, _ arguments: SessionArguments) throws(Failure) -> Invocation

@@ -2,25 +2,42 @@
 extension Session {
   /// What a scope returns to.
   package struct Scope {
+    /// What a scope that does not keep its variables returns to besides settings.
+    fileprivate struct Kept {
+      let bindings: SessionVariables
+      let record: SessionRecord
+      let streams: SessionStreams
+      /// The call that checks apply to.
+      let checked: SessionStream?
+    }
+
     fileprivate let state: SessionState
-    /// The variables, and what is recorded; nil if they stay.
-    fileprivate let kept: (bindings: SessionVariables, record: SessionRecord)?
+    fileprivate let kept: Kept?
   }
 
   /// Begins a scope.
   ///
-  /// - Parameter keepsVariables: Whether variables that are set within the scope stay, and the record of its commands.
+  /// - Parameter keepsVariables: Whether variables that are set within the scope stay, the record of its commands, its
+  ///   streams, and the call that checks apply to. Otherwise checks apply to calls of the scope and to open streams only.
   package func beginScope(keepsVariables: Bool) -> Scope {
     chain.keep()
-    return Scope(state: state, kept: keepsVariables ? nil : (bindings, record))
+    guard !keepsVariables else { return Scope(state: state, kept: nil) }
+    let kept = Scope.Kept(bindings: bindings, record: record, streams: streams, checked: checkedStream)
+    checkedStream = streams.open.last
+    return Scope(state: state, kept: kept)
   }
 
-  /// Ends a scope: settings and interceptors, and maybe variables, become those of its beginning.
+  /// Ends a scope: settings and interceptors, and maybe variables, become those of its beginning, and streams that were
+  /// opened within it are canceled.
   ///
   /// - Throws: `Failure` if a setting cannot be restored, such as one whose file is gone.
   package func end(_ scope: Scope) throws {
+    if let kept = scope.kept {
+      cancelAll("the test has ended", except: kept.streams.open)
+      (bindings, record, checkedStream) = (kept.bindings, kept.record, kept.checked)
+      streams.restore(kept.streams)
+    }
     chain.restore()
-    if let kept = scope.kept { (bindings, record) = kept }
     // Options may name other schemas.
     if state.fixedArguments != scope.state.fixedArguments { schema.forget() }
     try setState { $0 = scope.state }

@@ -27,7 +27,7 @@ extension Session {
 
   /// Parses headers as the options specify.
   fileprivate var headerArguments: HeaderArguments {
-    options.request.common.headerArguments(environment, waitLimit: options.request.maxTime)
+    options.request.common.headerArguments(environment, waitLimit: waitLimit)
   }
 
   /// Replaces the variables in an argument.

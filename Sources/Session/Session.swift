@@ -47,7 +47,7 @@ package final class Session {
   /// Follows the commands and calls; nil if what fails ends the script.
   package weak var observer: (any SessionObserver)?
   /// The files that checks compare responses with.
-  package var goldenFiles: any GoldenFiles = SessionGoldenFiles()
+  package var goldenFiles = SessionGoldenFiles()
   package var bindings: SessionVariables
   package var record: SessionRecord
   package var transcript: SessionTranscript?
@@ -58,9 +58,8 @@ package final class Session {
   /// The file and line of the running script.
   package var place: SessionPlace?
   package var scriptDepth = 0
-  /// The calls and streams of a script that have failed, until a check of their status follows. Of a call, with the
-  /// command to record then.
-  var failures: [(stream: SessionStream, status: ExitStatus, text: String?)] = []
+  /// The calls and streams that failed, until a check of their status follows; of a call, the commands to record then.
+  var failures: [(stream: SessionStream, status: ExitStatus, texts: [String])] = []
   /// The exit status, once the session is to end.
   package private(set) var end: ExitStatus?
   /// The error of the signal that has ended the session.
@@ -68,7 +67,7 @@ package final class Session {
 
   private(set) var input: (any LineInput)?
   private var reader: SessionStatementReader
-  private var lines: [Result<String, Failure>?] = []
+  private var lines: [InputLine?] = []
   private var interrupts: [Bool] = []
   /// Called when the schema is fetched, or cannot be.
   package var learners: [() -> Void] = []
@@ -167,7 +166,7 @@ package final class Session {
       if end == nil { try finishStreams() }
     } catch {
       cancelAll("the script failed")
-      throw error
+      throw withStatusOfSignal(error)
     }
     if let end, end != .success { throw Failure(reported: end) }
     try throwFailureOfStream()
@@ -190,21 +189,23 @@ package final class Session {
   }
 
   /// Handles a line; nil is the end of input.
-  private func handle(_ line: Result<String, Failure>?) {
+  private func handle(_ line: InputLine?) {
     isLeaving = false
     do {
       guard let line else { return try endOfInput() }
-      if case .success(let text) = line { transcript?.typed(prompt, text) }
+      transcript?.typed(prompt, line.text, within: reader.begun)
       guard let statement = try read(line) else { return }
       input?.remember(statement.text)
       try execute(statement)
     } catch {
+      // One that has ended the command.
+      handleSignal()
       report(error)
     }
   }
 
   /// Adds a line to the statement. An invalid statement can be recalled from the history, too.
-  private func read(_ line: Result<String, Failure>) throws -> SessionStatement? {
+  private func read(_ line: InputLine) throws -> SessionStatement? {
     do {
       return try reader.add(line)
     } catch {
@@ -216,8 +217,8 @@ package final class Session {
   /// Handles Ctrl-D and the end of a pipe: half-closes the current stream of a prompt, otherwise ends the session.
   private func endOfInput() throws {
     if reader.isWithin {
+      report(reader.failure ?? Failure(.input, "standard input", "unexpected end of the JSON"))
       reader.reset()
-      report(Failure(.input, "standard input", "unexpected end of the JSON"))
       guard isInteractive else {
         try finishStreams()
         return leave(.input)
@@ -226,7 +227,7 @@ package final class Session {
     }
     if isInteractive, let stream = streams.current {
       halfClose(stream)
-      record.add("close \(stream.number ?? 0)")
+      record.add("close \(stream.number ?? 0)", of: stream.saved, isNumbered: true)
       return
     }
     try finishStreams()
@@ -288,7 +289,7 @@ package final class Session {
       if observer?.ended(stream, status) == true { continue }
       if let status {
         // The end of a stream that a script cancels is not a failure.
-        if stream.place != nil, !stream.isCanceled { failures.append((stream, status, nil)) }
+        if stream.place != nil, !stream.isCanceled { failures.append((stream, status, [])) }
       } else {
         notice("\(stream.title) ended: \(stream.status)")
       }
@@ -299,10 +300,11 @@ package final class Session {
   /// Prints the result of a call that has ended. Returns its exit status if it failed.
   package func conclude(_ stream: SessionStream) -> ExitStatus? {
     defer { stream.forget() }
-    let status = stream.printer.conclude()
+    let status = stream.printer.conclude() ?? stream.printer.failure?.status
+    stream.saved?.hasFailed = status != nil && (!stream.isCanceled || stream.number == nil)
     stream.saved?.limit = stream.isCanceled ? stream.received : nil
     if let failure = stream.printer.failure { report(failure) }
-    return status ?? stream.printer.failure?.status
+    return status
   }
 
   /// Prints a notice, if the session is interactive.
@@ -329,7 +331,7 @@ package final class Session {
       console.error.endEchoedLine()
       for stream in awaited where !stream.isDone {
         cancel(stream, Interrupt.reason)
-        if let number = stream.number { record.add("cancel \(number)") }
+        if let number = stream.number { record.add("cancel \(number)", of: stream.saved, isNumbered: true) }
       }
       handleSignal()
     }
@@ -341,10 +343,10 @@ package final class Session {
     notice("\(stream.title) canceled")
   }
 
-  package func cancelAll(_ reason: String) {
-    for stream in streams.open { stream.cancel(reason) }
+  package func cancelAll(_ reason: String, except kept: [SessionStream] = []) {
     if let foreground { foreground.cancel(reason) }
-    let all = streams.open
+    let all = streams.open.filter { stream in !kept.contains { $0 === stream } }
+    for stream in all { stream.cancel(reason) }
     _ = try? wait { all.allSatisfy(\.isDone) }
     // Run the loop once more to send the resets of canceled streams.
     try? client.loop.run { true }
@@ -363,7 +365,7 @@ package final class Session {
     if hadText { return }
     if let stream = streams.current ?? streams.open.last {
       cancel(stream, "interrupted")
-      record.add("cancel \(stream.number ?? 0)")
+      record.add("cancel \(stream.number ?? 0)", of: stream.saved, isNumbered: true)
       try? waitForEnd(of: [stream])
       return
     }
@@ -394,7 +396,4 @@ package final class Session {
 
   /// Adds a line to the history.
   package func remember(_ line: String) { input?.remember(line) }
-
-  /// Stops reading lines while another program reads from the terminal.
-  package func pauseInput() { input?.pause() }
 }

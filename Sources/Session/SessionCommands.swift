@@ -43,6 +43,8 @@ package struct SessionArguments {
   package let values: [SessionStatement.Value]
   /// The file for the responses; nil for standard output.
   package var output: SessionWords.Word?
+  /// The statement as typed.
+  package var text = ""
   /// The name of the command, for errors.
   package let name: String
   package let usage: String
@@ -89,8 +91,9 @@ extension Session {
   package func execute(_ statement: SessionStatement) throws {
     guard !statement.head.isEmpty else {
       try observer?.willExecute(statement, "send")
+      let stream = streams.current
       try send(statement.values)
-      record.add(statement.text)
+      record.add(statement.text, of: stream?.saved)
       return
     }
     // A leading colon marks a command; it is optional.
@@ -102,15 +105,36 @@ extension Session {
     let rest = line[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
     let arguments = SessionArguments(
       words: try entry.verb.isFreeForm ? [] : words(rest), rest: String(rest), values: statement.values,
-      output: statement.output, name: name, usage: entry.verb.usage)
+      output: statement.output, text: statement.text, name: name, usage: entry.verb.usage)
     guard !entry.verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
-    let count = failures.count
+    let (call, isNumbered) = subject(of: name, arguments)
     try entry.run(self, arguments)
-    if name == "call", failures.count > count {
-      failures[failures.count - 1].text = statement.text
+    if name == "call" || name == "expect",
+      let failed = failures.lastIndex(where: { $0.stream === checkedStream && $0.stream.number == nil })
+    {
+      // Recorded with the call, once a check of its status holds.
+      if name == "expect" { failures[failed].texts.append(statement.text) }
       return
     }
-    if entry.saving == .always || entry.saving == .withWords && !rest.isEmpty { record.add(statement.text) }
+    guard entry.saving == .always || entry.saving == .withWords && !rest.isEmpty else { return }
+    record.add(
+      statement.text, of: name == "open" ? streams.latest?.saved : call, isNumbered: isNumbered)
+  }
+
+  /// The call that a command is about, and whether the command has its number; nil for commands about none or several.
+  private func subject(of name: String, _ arguments: SessionArguments) -> (call: SavedCall?, isNumbered: Bool)
+  {
+    switch name {
+    case "expect": return (checkedStream?.saved, false)
+    case "receive": return (streams.receiving?.saved, false)
+    case "switch", "close", "cancel", "wait":
+      if let word = arguments.words.first {
+        let number = Int(word) ?? (try? streams.find(word))?.number
+        return (number.flatMap(record.call(ofStream:)), true)
+      }
+      return (name == "wait" ? nil : (try? streams.find(nil))?.saved, false)
+    default: return (nil, false)
+    }
   }
 
   /// The command with this name; `?` is `help`.
@@ -176,7 +200,7 @@ extension Session {
         Example: call Hello {"name":"Ada"}
         """
     ) { session, arguments in
-      try session.call(arguments.only(), arguments.values, to: arguments.output)
+      try session.call(arguments.only(), arguments.values, to: arguments.output, as: arguments.text)
     },
     SessionCommandEntry(
       "open METHOD [JSON]", "start a stream and make it the current one", [.method, .json],
@@ -237,7 +261,8 @@ extension Session {
         Ctrl-C stops waiting.
         """
     ) { session, arguments in
-      guard let count = arguments.rest.isEmpty ? 1 : Int(arguments.rest), count > 0 else {
+      let text = try session.bindings.expand(argument: arguments.rest)
+      guard let count = text.isEmpty ? 1 : Int(text), count > 0 else {
         throw arguments.wrongUsage
       }
       try session.receive(count)
@@ -245,7 +270,8 @@ extension Session {
     SessionCommandEntry(
       "sleep DURATION", "wait for a time, such as 500ms, while streams go on", [.text], saving: .always
     ) { session, arguments in
-      guard let duration = Value.duration(arguments.rest) else { throw arguments.wrongUsage }
+      let text = try session.bindings.expand(argument: arguments.rest)
+      guard let duration = Value.duration(text) else { throw arguments.wrongUsage }
       try session.sleep(for: duration)
     },
     SessionCommandEntry(

@@ -9,6 +9,8 @@ package struct SessionGoldenFiles: GoldenFiles {
   /// The file that relative names are relative to; empty for the working directory.
   private let suite: String
   package let isUpdating: Bool
+  /// How long to wait for data from a pipe; nil for no limit.
+  var waitLimit: Duration?
 
   /// - Parameters:
   ///   - suite: The file that relative names are relative to; empty for the working directory.
@@ -23,7 +25,7 @@ package struct SessionGoldenFiles: GoldenFiles {
   package func read(_ path: String) throws(GoldenFileError) -> [UInt8]? {
     guard access(place(path), F_OK) == 0 || errno != ENOENT else { return nil }
     do throws(FileContents.Problem) {
-      return try FileContents.read(place(path), limitBytes: FileContents.dataLimitBytes, waitLimit: nil)
+      return try FileContents.read(place(path), limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
     } catch {
       throw GoldenFileError(error.why)
     }

@@ -5,6 +5,8 @@ import Output
 package protocol SessionObserver: AnyObject {
   /// Whether the time of the commands is over, which ends a sleep.
   var isTimeOver: Bool { get }
+  /// The time that the commands have left; nil without a limit.
+  var timeLeft: Duration? { get }
   /// A command is about to be run.
   ///
   /// - Parameters:

@@ -1,4 +1,5 @@
 import Calls
+import CommandLine
 import RPCProtocols
 
 /// A call of a session, for a shell script.
@@ -13,10 +14,17 @@ package final class SavedCall {
   package fileprivate(set) var messages: [String] = []
   /// Whether a message is missing, since the record has reached a limit.
   package fileprivate(set) var isCut = false
+  /// The number of the stream; nil for a call that the prompt waited for.
+  package var number: Int?
   /// Whether the call failed; a script would stop at it.
   package var hasFailed = false
+  /// Whether a check accepted its status.
+  package var isExpected = false
   /// The number of responses after which a script ends the call; nil for a call that its server ended.
   package var limit: Int?
+
+  /// Whether it is a stream that a script of session commands omits.
+  fileprivate var isOmittedStream: Bool { number != nil && hasFailed && !isExpected }
 
   package init(_ state: SessionState, _ chain: SessionChain, _ plan: CallPlan) {
     arguments = state.commandLine + chain.savedEntries.flatMap(\.arguments)
@@ -32,8 +40,16 @@ package struct SessionRecord {
   private static let limitEntries = 10_000
   private static let limitBytes = 16 << 20
 
+  private struct Line {
+    let text: String
+    /// The stream that it is about; nil for other lines.
+    let call: SavedCall?
+    /// Whether the text ends with the number of the stream.
+    let isNumbered: Bool
+  }
+
   private let start: SessionState
-  package private(set) var lines: [String] = []
+  private var recorded: [Line] = []
   package private(set) var calls: [SavedCall] = []
   private var bytes = 0
   /// Whether a limit was reached.
@@ -47,9 +63,33 @@ package struct SessionRecord {
   /// The settings at the start of the session.
   package var beginning: SessionState { start }
 
+  /// The lines of a script, without those about streams that failed.
+  package var lines: [String] {
+    let omitted = omittedNumbers
+    return recorded.filter { $0.call?.isOmittedStream != true }.map { line in
+      guard line.isNumbered, let number = line.call?.number else { return line.text }
+      let new = number - omitted.count { $0 < number }
+      return new == number ? line.text : "\(line.text.prefixOfScalars { !$0.properties.isWhitespace }) \(new)"
+    }
+  }
+
+  /// The number that a stream has in a script of session commands.
+  package func number(inScript number: Int) -> Int { number - omittedNumbers.count { $0 < number } }
+
+  private var omittedNumbers: [Int] { calls.filter(\.isOmittedStream).compactMap(\.number) }
+
+  /// The call of a stream.
+  package func call(ofStream number: Int) -> SavedCall? { calls.last { $0.number == number } }
+
   /// Records a line.
-  package mutating func add(_ line: String) {
-    if makeRoom(for: line, lines.count) { lines.append(line) }
+  ///
+  /// - Parameters:
+  ///   - line: The command.
+  ///   - call: The call that it is about.
+  ///   - isNumbered: Whether the command has the number of the stream.
+  package mutating func add(_ line: String, of call: SavedCall? = nil, isNumbered: Bool = false) {
+    guard makeRoom(for: line, recorded.count) else { return }
+    recorded.append(Line(text: line, call: call, isNumbered: isNumbered))
   }
 
   /// Records a call.

@@ -44,12 +44,19 @@ package final class SessionSchema {
     remote?.end = .now
   }
 
-  /// The services that the server lists.
-  package func listed(by server: ReflectionSource?) throws(Failure) -> [String] {
-    if let services { return services }
-    let services = try server?.schema(for: .serviceNames).services ?? []
-    self.services = services
-    return services
+  /// The complete schema, and the services that the server lists. If the schema is from the cache and lacks one of them,
+  /// reads the server's schema again.
+  package func complete(
+    _ options: some CallOptions, server: ReflectionSource?
+  ) throws(Failure) -> (pool: DescriptorPool, listed: [String]) {
+    let known = try pool(options, server: server)
+    if let services { return (known, services) }
+    let listed = try server?.schema(for: .serviceNames).services ?? []
+    services = listed
+    guard !SchemaQuery.undescribed(listed, in: known).isEmpty,
+      let fresh = try changed(options, server: server)
+    else { return (known, listed) }
+    return (fresh, services ?? listed)
   }
 
   /// The complete schema.

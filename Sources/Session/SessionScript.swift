@@ -45,7 +45,7 @@ extension Session {
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() where end == nil {
       if !reader.isWithin { first = index + 1 }
-      let read = Result { try reader.add(PipedInput.text(ofLine: line)) }
+      let read = Result { try reader.add(InputLine(line)) }
       if case .success(nil) = read { continue }
       if (try? read.get())?.mayFollowFailure != true { try attempt { try throwFailureOfStream() } }
       place = SessionPlace(path, line: first)
@@ -57,7 +57,8 @@ extension Session {
     }
     if end == nil { try attempt { try throwFailureOfStream() } }
     if reader.isWithin, end == nil {
-      throw Failure(.input, "\(path), line \(first)", "unexpected end of the JSON")
+      throw (reader.failure ?? Failure(.input, "", "unexpected end of the JSON"))
+        .prefixed("\(path), line \(first)")
     }
     // Each error was reported.
     if let firstFailure, end == nil { throw Failure(reported: firstFailure.status) }
@@ -68,6 +69,14 @@ extension Session {
     failures.removeAll()
   }
 
+  /// An error that ended a script, with the exit status of the signal that caused it.
+  func withStatusOfSignal(_ error: any Error) -> any Error {
+    guard let signal = interruption ?? Interrupt.failure, let message = (error as? Failure)?.message else {
+      return error
+    }
+    return Failure(signal.status, message)
+  }
+
   /// Throws the failure of a call of the script, or of a stream that it opened.
   package func throwFailureOfStream() throws(Failure) {
     guard scriptDepth > 0 || input == nil, let failure = failures.first else { return }
@@ -76,18 +85,21 @@ extension Session {
     throw Failure(failure.status, failure.stream.place?.description ?? "", "the stream opened here failed")
   }
 
-  /// Forgets the failures of a call whose status a check decides about.
-  func acceptFailures(of stream: SessionStream) {
-    for failure in failures where failure.stream === stream { failure.text.map { record.add($0) } }
+  /// Forgets the failures of a call whose status a check decides about, and records the call if the check holds. At the
+  /// prompt, another check may follow one that does not hold.
+  func acceptFailures(of stream: SessionStream, checkHolds: Bool) {
+    guard checkHolds || scriptDepth > 0 || input == nil else { return }
+    if checkHolds { stream.saved?.isExpected = true }
+    for failure in failures where checkHolds && failure.stream === stream {
+      for text in failure.texts { record.add(text) }
+    }
     failures.removeAll { $0.stream === stream }
   }
 
   private func contents(of path: String) throws(Failure) -> [UInt8] {
     do {
-      return try FileContents.read(
-        path, limitBytes: FileContents.dataLimitBytes, waitLimit: options.request.maxTime
-      )
-      .withoutByteOrderMark
+      return try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
+        .withoutByteOrderMark
     } catch {
       throw Failure(.usage, path, error.why)
     }

@@ -2,6 +2,7 @@ import Calls
 import CommandLine
 import Output
 import Protobuf
+import Terminal
 
 /// A statement: a command with its values, or only values, which are messages.
 package struct SessionStatement {
@@ -36,8 +37,8 @@ extension SessionStatement {
 
 /// Assembles statements from lines. JSON values may span lines.
 package struct SessionStatementReader {
-  /// Whether a string must end on its line, as for typed lines; otherwise the error follows the whole statement, so that
-  /// no part of it is read as a command.
+  /// Whether an error is reported at once, as for typed lines, and strings must end on their lines. Otherwise the error
+  /// follows the whole statement, so that no part of it is read as a command.
   private let endsStrings: Bool
   private var head = ""
   private var values: [SessionStatement.Value] = []
@@ -47,8 +48,10 @@ package struct SessionStatementReader {
   package private(set) var rejected = ""
   /// Reads an incomplete JSON value.
   private var reader: MessageSplitter?
-  /// The brackets of an incomplete check.
-  private var check: OpenBrackets?
+  /// The brackets of an incomplete check, or of the rest of an invalid statement.
+  private var brackets: OpenBrackets?
+  /// The first error of an incomplete statement; nil if there is none.
+  package private(set) var failure: Failure?
   /// The position in `text` of the next byte to read, and those of the values.
   private var position = TextPosition()
   private var starts: [TextPosition] = []
@@ -59,7 +62,7 @@ package struct SessionStatementReader {
   }
 
   /// Whether a statement is incomplete.
-  package var isWithin: Bool { reader != nil || check != nil }
+  package var isWithin: Bool { reader != nil || brackets != nil }
 
   /// The text of an incomplete statement; empty if there is none.
   package var begun: String { isWithin ? text : "" }
@@ -70,26 +73,34 @@ package struct SessionStatementReader {
   }
 
   /// Adds a line. Returns a complete statement; nil if the line is empty or more lines are needed.
-  package mutating func add(_ line: String) throws(Failure) -> SessionStatement? { try add(.success(line)) }
+  package mutating func add(_ line: String) throws(Failure) -> SessionStatement? { try add(InputLine(line)) }
 
-  /// Adds a line, as above. A line that could not be read makes the whole statement invalid.
-  package mutating func add(_ line: Result<String, Failure>) throws(Failure) -> SessionStatement? {
-    do {
-      return try statement(endingWith: line.get())
+  /// Adds a line, as above. An invalid line makes the whole statement invalid.
+  package mutating func add(_ line: InputLine) throws(Failure) -> SessionStatement? {
+    var failure = failure ?? line.failure
+    var statement: SessionStatement?
+    do throws(Failure) {
+      statement = try self.statement(endingWith: line.text)
+      if endsStrings, let failure { throw failure }
     } catch {
-      let text = text
-      reset()
-      rejected = text
-      throw error
+      failure = failure ?? error
+      (reader, brackets) = (nil, endsStrings ? nil : OpenBrackets(openIn: text))
     }
+    guard let failure else { return statement }
+    self.failure = failure
+    guard !isWithin else { return nil }
+    let text = statement?.text ?? text
+    reset()
+    rejected = text
+    throw failure
   }
 
   private mutating func statement(endingWith line: String) throws(Failure) -> SessionStatement? {
-    if check != nil {
+    if brackets != nil {
       text += "\n" + line
-      check?.read(line[...])
+      brackets?.read(line[...])
       head = text
-      if check?.areClosed == true { check = nil }
+      if brackets?.areClosed == true { brackets = nil }
     } else if isWithin {
       text += "\n" + line
       try read(line[...])
@@ -99,8 +110,8 @@ package struct SessionStatementReader {
       text = String(line.withoutOuterSpace)
       if Self.beginsValue(trimmed) {
         try read(trimmed)
-      } else if let check = OpenBrackets(ofCheck: trimmed) {
-        self.check = check
+      } else if let brackets = OpenBrackets(ofCheck: trimmed) {
+        self.brackets = brackets
       } else {
         let end = Self.endOfHead(trimmed)
         head = String(trimmed[..<end].withoutOuterSpace)
@@ -140,7 +151,13 @@ package struct SessionStatementReader {
     switch verb {
     case "call", "open":
       let rest = command[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
-      return rest.prefixOfScalars { !$0.properties.isWhitespace && $0 != "{" }.endIndex
+      // A brace after a dollar sign is that of a reference, `${NAME}`.
+      var last: Unicode.Scalar?
+      return rest.prefixOfScalars { scalar in
+        defer { last = scalar }
+        return !scalar.properties.isWhitespace && (scalar != "{" || last == "$")
+      }
+      .endIndex
     case "set":
       return text.parted(at: "=").after?.startIndex ?? text.endIndex
     default: return text.endIndex
@@ -261,28 +278,27 @@ package struct SessionStatementReader {
   }
 }
 
-/// The brackets of the JSON value of a check (`expect PATH == {…}`), which may span lines.
+/// The brackets of the JSON value of a check (`expect PATH == {…}`) or of an invalid statement, which may span lines.
 private struct OpenBrackets {
   private var depth = 0
   private var isString = false
   private var isEscaped = false
 
+  /// The brackets that the text of an invalid statement leaves open; nil if it leaves none.
+  init?(openIn text: String) {
+    read(text[...])
+    if depth <= 0 { return nil }
+  }
+
   /// The brackets that the first line of a check leaves open; nil if it leaves none, or is not a check.
   init?(ofCheck line: Substring) {
     let line = line.droppingScalars { $0 == ":" }
-    let words = line.unicodeScalars.split(maxSplits: 2, whereSeparator: \.properties.isWhitespace)
-    // The values of these checks are texts, which end with the line.
-    let isText = words.count > 1 && ["error", "header", "trailer"].contains(Substring(words[1]))
-    guard words.first.map({ Substring($0) }) == "expect", !isText else { return nil }
-    let text = String(line)
-    // A value with brackets follows one of these; brackets of a path and of an expression do not.
-    let values = [" == ", " != ", " contains "].compactMap { word -> Substring? in
-      guard let place = text.firstRange(of: word) else { return nil }
-      let value = text[place.upperBound...].droppingScalars { $0 == " " }
-      return value.utf8.first == UInt8(ascii: "{") || value.utf8.first == UInt8(ascii: "[") ? value : nil
-    }
-    guard let first = values.max(by: { $0.utf8.count < $1.utf8.count }) else { return nil }
-    read(first)
+    let verb = line.prefixOfScalars { !$0.properties.isWhitespace }
+    // Text ends with the line.
+    guard verb == "expect", let check = CheckText(line[verb.endIndex...]), !check.isText,
+      check.operand.begins(with: "{") || check.operand.begins(with: "[")
+    else { return nil }
+    read(check.operand)
     if areClosed { return nil }
   }
 

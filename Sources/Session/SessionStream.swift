@@ -166,6 +166,9 @@ package struct SessionStreams {
   package private(set) var latest: SessionStream?
   private var lastNumber = 0
 
+  /// The stream whose responses `receive` waits for.
+  package var receiving: SessionStream? { current ?? open.last ?? latest }
+
   /// The number of the next stream.
   package var nextNumber: Int { lastNumber + 1 }
 
@@ -195,6 +198,14 @@ package struct SessionStreams {
   /// Makes another stream that accepts messages the current one, if there is one.
   package mutating func switchOn() {
     current = open.last { $0.acceptsMessages }
+  }
+
+  /// Returns to the current stream and the numbers of an earlier time. Streams that have ended since then remain so.
+  package mutating func restore(_ earlier: SessionStreams) {
+    let open = open
+    self = earlier
+    self.open = open
+    if current?.acceptsMessages != true { switchOn() }
   }
 
   /// Makes a stream the current one.

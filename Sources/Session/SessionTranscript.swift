@@ -1,3 +1,4 @@
+import Calls
 import Glibc
 import Output
 import System
@@ -34,9 +35,15 @@ package final class SessionTranscript {
   }
 
   /// Writes a typed line without its secrets.
-  package func typed(_ prompt: String, _ line: String) {
+  ///
+  /// - Parameters:
+  ///   - prompt: The prompt of the line.
+  ///   - line: The line.
+  ///   - begun: The lines of its statement before it. If the first one begins a secret, the line is a part of it.
+  package func typed(_ prompt: String, _ line: String, within begun: String) {
     _ = console.output.flushWhatFits()
-    write(Array("\(prompt)\(secrets.line(line))\n".utf8))
+    let isSecret = SessionSecrets.occur(in: String(begun.prefixOfScalars { $0 != "\n" }))
+    write(Array("\(prompt)\(isSecret ? "…" : secrets.line(line))\n".utf8))
   }
 
   private func write(_ bytes: [UInt8]) {

@@ -12,6 +12,33 @@ extension SessionVariables {
     return out
   }
 
+  /// Replaces the references in text: `$name.path` and `${name.path}`.
+  func expand(text: String) throws(Failure) -> String {
+    var out = ""
+    for part in try parts(of: text, withoutBraces: true) { out += part.text }
+    return out
+  }
+
+  /// Replaces the references in the operator and the words of a check, such as `!= ${code}`.
+  ///
+  /// - Throws: `Failure` also if a value would be an operator, or more than one word.
+  func expand(words text: String) throws(Failure) -> String {
+    var out = ""
+    for part in try parts(of: text, withoutBraces: true) {
+      if case .value(let value) = part,
+        let other = value.unicodeScalars.first(where: {
+          !$0.properties.isAlphabetic && !"0123456789_-.".unicodeScalars.contains($0)
+        })
+      {
+        throw Failure(
+          .input, "", "the value of the reference contains \"\(other)\"",
+          hint: "a value is one status code, number or duration")
+      }
+      out += part.text
+    }
+    return out
+  }
+
   /// Replaces the references in a word that is an argument of the command line.
   ///
   /// - Throws: `Failure` also if a value would be an option, or would name a file or a variable of the environment to
@@ -89,7 +116,9 @@ extension SessionVariables {
     }
   }
 
-  private func parts(of word: String) throws(Failure) -> [WordPart] {
+  /// Splits a word into what was typed and the values of its references: `${name.path}`, and `$name.path` if it is the
+  /// whole word or `withoutBraces` is set.
+  private func parts(of word: String, withoutBraces: Bool = false) throws(Failure) -> [WordPart] {
     guard word.utf8.contains(UInt8(ascii: "$")) else { return [.typed(word)] }
     let bytes = Array(word.utf8)
     if bytes.first == UInt8(ascii: "$"), VariableReference.end(in: bytes, from: 0) == bytes.count {
@@ -102,7 +131,7 @@ extension SessionVariables {
     while index < bytes.count {
       if bytes[index...].starts(with: "$${".utf8) {
         index += 1
-      } else if bytes[index...].starts(with: "${".utf8),
+      } else if bytes[index...].starts(with: (withoutBraces ? "$" : "${").utf8),
         let end = VariableReference.end(in: bytes, from: index)
       {
         let reference = try Self.reference(bytes[index..<end])

@@ -6,11 +6,31 @@ import SuiteReports
 struct StepRun {
   /// A call.
   struct Call {
-    let stream: SessionStream
+    /// The call, as long as others need it: it keeps its responses.
+    fileprivate(set) weak var stream: SessionStream?
+    fileprivate let method: String
+    fileprivate let saved: SavedCall?
     /// The line in the suite.
-    let line: Int
+    fileprivate let line: Int
     /// The place, maybe in a file that is sourced.
     let place: SessionPlace
+    /// How it has ended; nil before that.
+    fileprivate var ended: (status: String, duration: Duration)?
+
+    init(_ stream: SessionStream, line: Int, place: SessionPlace) {
+      self.stream = stream
+      method = stream.plan.name.description
+      saved = stream.saved
+      self.line = line
+      self.place = place
+    }
+
+    /// The name of the status, empty before the end of the call, and its time.
+    fileprivate var end: (status: String, duration: Duration) {
+      if let ended { return ended }
+      guard let printer = stream?.printer else { return ("", .zero) }
+      return (printer.end?.code.name ?? "", printer.elapsed ?? .zero)
+    }
   }
 
   /// A check that failed.
@@ -20,7 +40,7 @@ struct StepRun {
     let expected: String
     let got: String
     let diff: String?
-    let stream: SessionStream
+    fileprivate let saved: SavedCall?
   }
 
   let name: String?
@@ -35,13 +55,19 @@ struct StepRun {
     self.line = line
   }
 
+  /// Notes how a call has ended.
+  mutating func end(_ stream: SessionStream) {
+    guard let index = calls.lastIndex(where: { $0.stream === stream }) else { return }
+    calls[index].ended = calls[index].end
+  }
+
   /// Notes that a check of a call failed.
   mutating func fail(
     at place: SessionPlace, check: String, expected: String, got: String, diff: String? = nil,
     of stream: SessionStream
   ) {
     failures.append(
-      Failed(place: place, check: check, expected: expected, got: got, diff: diff, stream: stream))
+      Failed(place: place, check: check, expected: expected, got: got, diff: diff, saved: stream.saved))
   }
 
   /// The result, without secrets.
@@ -54,16 +80,16 @@ struct StepRun {
     result.duration = duration
     result.attempts = attempts
     result.calls = calls.map { call in
-      CallRecord(
-        method: call.stream.plan.name.description, line: call.line,
-        status: call.stream.printer.end?.code.name ?? "", duration: call.stream.printer.elapsed ?? .zero,
-        command: Self.command(call.stream).map(masks.apply))
+      let end = call.end
+      return CallRecord(
+        method: call.method, line: call.line, status: end.status, duration: end.duration,
+        command: Self.command(call.saved).map(masks.apply))
     }
     result.failures = failures.map { failed in
       var failure = CheckFailure(
         line: failed.place.line, check: masks.apply(failed.check), expected: masks.apply(failed.expected),
         got: masks.apply(failed.got), diff: failed.diff.map(masks.apply),
-        command: Self.command(failed.stream).map(masks.apply))
+        command: Self.command(failed.saved).map(masks.apply))
       if failed.place.file != file { failure.file = failed.place.file }
       return failure
     }
@@ -71,9 +97,9 @@ struct StepRun {
   }
 
   /// The command line that makes the call alone; nil if its messages were too large to keep.
-  private static func command(_ stream: SessionStream) -> String? {
+  private static func command(_ saved: SavedCall?) -> String? {
     var secrets = SessionSecrets(showsSecrets: false)
-    guard let saved = stream.saved, !saved.isCut else { return nil }
+    guard let saved, !saved.isCut else { return nil }
     return SavedScript.command(saved, &secrets)
   }
 }

@@ -93,7 +93,8 @@ package struct Suite {
       }
     }
     if reader.isWithin {
-      throw Failure(.input, "\(path), line \(first)", "the value is not complete at the end of the file")
+      throw (reader.failure ?? Failure(.input, "", "the value is not complete at the end of the file"))
+        .prefixed("\(path), line \(first)")
     }
     var names: Set<String> = []
     if let double = tests.first(where: { !names.insert($0.name).inserted }) {

@@ -10,9 +10,10 @@ package enum SuiteFiles {
   package static let suffix = ".rpcurl"
   private static let limit = 100_000
 
-  /// The files of the arguments: a file itself, or all suites in a directory and below it, in the order of their names.
+  /// The files of the arguments, each once: a file itself, or all suites in a directory and below it, in the order of
+  /// their names.
   ///
-  /// - Throws: `Failure` if an argument does not exist, or if a directory has no suites.
+  /// - Throws: `Failure` if an argument does not exist, or if a directory has no suites or cannot be listed.
   package static func find(_ arguments: [String]) throws(Failure) -> [String] {
     var files: [String] = []
     for argument in arguments {
@@ -23,13 +24,21 @@ package enum SuiteFiles {
         files.append(argument)
         continue
       }
-      let found = Directory.files(below: argument, suffix: suffix, limit: limit)
+      let found: [String]
+      do throws(Directory.ListingError) {
+        found = try Directory.files(below: argument, suffix: suffix, limit: limit)
+      } catch {
+        throw Failure(.usage, error.path, error.why)
+      }
       guard !found.isEmpty else {
         throw Failure(
           .usage, argument, "the directory has no suites", hint: "names of suites end in \(suffix)")
       }
       files += found
     }
+    let directory = FileContents.workingDirectory
+    var found: Set<String> = []
+    files = files.filter { found.insert(SuitePath.normalized($0, in: directory)).inserted }
     guard files.count <= limit else { throw Failure(.usage, "", "more than \(limit) suites") }
     return files
   }

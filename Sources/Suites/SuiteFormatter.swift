@@ -26,11 +26,11 @@ package struct SuiteFormatter {
     return Array((formatter.lines.joined(separator: "\n") + "\n").utf8)
   }
 
-  /// The formatted content of a file; nil if it is formatted already.
-  package static func format(file: String) throws(Failure) -> [UInt8]? {
+  /// The formatted content of a file, and whether it differs.
+  package static func format(file: String) throws(Failure) -> (text: [UInt8], isChanged: Bool) {
     let text = try SuitePath.read(file, named: file)
     let formatted = try format(file, text)
-    return formatted == text ? nil : formatted
+    return (formatted, formatted != text)
   }
 
   private var lines: [String] = []

@@ -16,40 +16,52 @@ package final class SuiteProcesses {
     let descriptor: Int32
     /// The bytes of a line that is not complete.
     var rest: [UInt8] = []
+    /// The number of bytes of `rest` in which there is no line feed.
+    var searched = 0
     /// Whether the end of the file was reported.
     var hasEnded = false
   }
 
   /// The longest line of an event, in bytes.
   private static let limitBytes = SuiteEvent.maximumLength
-  /// How long workers may take to run their teardowns once they are stopped.
-  private static let patience = Duration.seconds(10)
 
   private let jobs: Int
+  private let patience: Duration
   private let arguments: (String) -> [String]
   private var receive: (SuiteEvent) -> Void = { _ in }
   private var waiting: [String]
   private var workers: [Worker] = []
   /// When workers that still run are killed; nil as long as they are not stopped.
   private var killTime: MonotonicClock.Instant?
+  /// Whether the run itself has stopped them, and no signal.
+  private var endsEarly = false
 
   /// Prepares a run.
   ///
   /// - Parameters:
   ///   - files: The suites, in the order of their start.
   ///   - jobs: How many run at the same time.
+  ///   - patience: How long they may take to run their teardowns once they are stopped.
   ///   - arguments: The program and its arguments that run a suite, and print its events on standard output.
-  package init(_ files: [String], jobs: Int, arguments: @escaping (String) -> [String]) {
+  package init(
+    _ files: [String], jobs: Int, patience: Duration = .seconds(10), arguments: @escaping (String) -> [String]
+  ) {
     waiting = files.reversed()
     self.jobs = jobs
+    self.patience = patience
     self.arguments = arguments
   }
 
-  /// Starts no more suites, and asks those that run to end.
-  package func stop() {
+  /// Starts no more suites, and asks those that run to end. A test that this interrupts is reported as skipped.
+  package func endEarly() {
+    endsEarly = true
+    stop()
+  }
+
+  private func stop() {
     waiting = []
     guard killTime == nil else { return }
-    killTime = .now + Self.patience
+    killTime = .now + patience
     for worker in workers { kill(worker.process, SIGINT) }
   }
 
@@ -73,11 +85,9 @@ package final class SuiteProcesses {
         stop()
       } else if let end, MonotonicClock.now >= end, reason == nil, let limit {
         reason = "the run took longer than \(limit.brief)"
-        stop()
+        endEarly()
       }
-      if let killTime, MonotonicClock.now >= killTime {
-        for worker in workers { kill(worker.process, SIGKILL) }
-      }
+      if let killTime, MonotonicClock.now >= killTime { endAll() }
       wait(interrupt, until: [killTime, reason == nil ? end : nil].compactMap(\.self).min())
     }
     return reason
@@ -87,8 +97,10 @@ package final class SuiteProcesses {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw Failure(.internalError, file, FileContents.lastError()) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    // Without a terminal a prompt fails, which several processes at a time could not share.
     let started = ChildProcess.start(
-      arguments(file), hasInput: file == "-", giving: [(ends[1], 1)], leadsGroup: true)
+      arguments(file), hasInput: file == "-", giving: [(ends[1], 1)], leadsSession: true)
     close(ends[1])
     switch started {
     case .success(let process): workers.append(Worker(file: file, process: process, descriptor: ends[0]))
@@ -115,14 +127,17 @@ package final class SuiteProcesses {
     let piece = (try? FileContents.readPiece(workers[index].descriptor, limitBytes: 1 << 16)) ?? []
     guard !piece.isEmpty else { return end(index) }
     workers[index].rest += piece
-    while let newline = workers[index].rest.firstIndex(of: UInt8(ascii: "\n")) {
+    while let newline = workers[index].rest[workers[index].searched...].firstIndex(of: UInt8(ascii: "\n")) {
       let line = Array(workers[index].rest[..<newline])
       workers[index].rest.removeSubrange(...newline)
+      workers[index].searched = 0
       receive(line, of: index)
     }
+    workers[index].searched = workers[index].rest.count
     if workers[index].rest.count > Self.limitBytes {
-      kill(workers[index].process, SIGKILL)
-      workers[index].rest = []
+      kill(-workers[index].process, SIGKILL)
+      fail(index, "an event is longer than \(Self.limitBytes >> 20) MiB")
+      (workers[index].rest, workers[index].searched) = ([], 0)
     }
   }
 
@@ -135,9 +150,39 @@ package final class SuiteProcesses {
       case .fileEnd: workers[index].hasEnded = true
       case .file, .test, .coverage: break
       }
-      receive(event)
+      receive(endsEarly ? Self.early(event) : event)
     } catch {
       fail(index, "an event is invalid: \(error)")
+    }
+  }
+
+  /// An event after the run was stopped: what that has interrupted has no error.
+  private static func early(_ event: SuiteEvent) -> SuiteEvent {
+    // The reason of SIGINT in the process of the suite.
+    let interrupted = "interrupted"
+    switch event {
+    case .test(let test)
+    where test.error?.why.hasSuffix(interrupted) == true
+      || test.outcome == .skipped && test.reason == interrupted:
+      var skipped = TestResult(file: test.file, line: test.line, name: test.name, outcome: .skipped)
+      (skipped.row, skipped.tags, skipped.duration) = (test.row, test.tags, test.duration)
+      skipped.reason = "the run ended early"
+      return .test(skipped)
+    case .fileEnd(var end) where end.error?.why.hasSuffix(interrupted) == true:
+      end.error = nil
+      return .fileEnd(end)
+    default: return event
+    }
+  }
+
+  /// Ends all processes, with those below them.
+  private func endAll() {
+    for index in workers.indices.reversed() {
+      kill(-workers[index].process, SIGKILL)
+      // A process that has left the group may hold the pipe, so its end is not awaited.
+      let count = workers.count
+      read(index)
+      if workers.count == count { end(index) }
     }
   }
 
@@ -145,8 +190,9 @@ package final class SuiteProcesses {
     let worker = workers[index]
     close(worker.descriptor)
     let status = ChildProcess.wait(for: worker.process)
-    if !worker.hasEnded {
-      let signal = status & 0x7F
+    let signal = status & 0x7F
+    // A process that was just started does not handle the signal that stops it yet: its suite was not run.
+    if !worker.hasEnded, killTime == nil || signal != SIGINT {
       fail(
         index,
         signal != 0 ? "the process was ended by signal \(signal)" : "the process ended with \(status >> 8)")

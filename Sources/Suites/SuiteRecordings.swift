@@ -16,7 +16,8 @@ struct SuiteRecordings {
   init(_ options: SuiteOptions, _ recordings: SuiteOptions.Recordings, of suite: String) {
     self.recordings = recordings
     hasOwnSchema = options.contract == nil
-    name = suite.replacing("+", with: "++").replacing("/", with: "+")
+    name = SuitePath.normalized(suite, in: FileContents.workingDirectory)
+      .replacing("+", with: "++").replacing("/", with: "+")
   }
 
   /// Adds the interceptor that records or responds.

@@ -27,15 +27,19 @@ package enum SuiteRows {
   ///   - rows: The rows.
   ///   - field: The field; nil to number the rows.
   package static func names(of rows: [JSONValue], by field: String?) -> [String] {
-    let names = rows.enumerated().map { index, row in
+    var names = rows.enumerated().map { index, row in
       switch field.flatMap({ row[$0] }) {
       case .string(let text)?: text
       case let value?: value.text
       case nil: "row \(index + 1)"
       }
     }
-    let counts = Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
-    return names.enumerated().map { index, name in counts[name] == 1 ? name : "\(name), row \(index + 1)" }
+    // A name with a number may be the value of another row.
+    while true {
+      let counts = Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
+      if counts.count == names.count { return names }
+      for (index, name) in names.enumerated() where counts[name] != 1 { names[index] += ", row \(index + 1)" }
+    }
   }
 
   private static func lines(_ path: String, _ bytes: [UInt8]) throws(Failure) -> [JSONValue] {

@@ -46,7 +46,9 @@ extension SuiteRunner {
     guard let method else { return false }
     return statement.values.allSatisfy { value in
       guard case .json(let text) = value else { return true }
-      let json = try? session.bindings.expand(json: text)
+      let json = try? session.bindings.expand(
+        json: text, session.functions, all: session.options.request.expandData
+      ).text
       return (try? json.map { try Message(method.input, json: Array($0.utf8)) }) != nil
     }
   }

@@ -11,11 +11,11 @@ import System
 /// Runs a suite in a session, and reports its tests.
 final class SuiteRunner {
   /// Ends a step whose checks failed.
-  private struct StepEnded: Error {}
+  struct StepEnded: Error {}
 
   let file: Suite
   let session: Session
-  private let options: SuiteOptions
+  let options: SuiteOptions
   private let capture: OutputCapture
   let masks: SecretMask
   let emit: (SuiteEvent) -> Void
@@ -27,12 +27,16 @@ final class SuiteRunner {
   /// The step that runs; nil between tests.
   var step: StepRun?
   /// The calls that failed, until a check of their status follows.
-  private var pending: [SessionStream] = []
+  var pending: [SessionStream] = []
   /// The line of the command that runs.
   private(set) var line = 0
   /// The command that runs, maybe one of a file that is sourced.
   private(set) var statement: SessionStatement?
-  /// Whether the time of the test or of its step is over; the text names which.
+  /// Its name; that of messages is `send`.
+  private(set) var verb = ""
+  /// When the time of the test and of its step is over; the text names which.
+  private var limits: [(end: MonotonicClock.Instant, reason: String)] = []
+  /// Whether one of them has passed; the text names which.
   private var timeout: String?
 
   /// Prepares a run.
@@ -69,13 +73,8 @@ final class SuiteRunner {
     defer { session.observer = nil }
     var problem = plans.isEmpty ? nil : runSetup()
     for (test, rows) in plans {
-      if let reason = interruption?.message?.why ?? (problem != nil ? "the setup failed" : test.skipReason) {
-        var event = result(of: test, .skipped)
-        event.reason = reason
-        emit(.test(event))
-      } else if !run(test, rows), options.failsEarly {
-        break
-      }
+      let skipReason = problem != nil ? "the setup failed" : test.skipReason
+      if !run(test, rows, skipReason: skipReason), options.failsEarly { break }
     }
     if isCompared { reportChanges() }
     let first = interruption
@@ -162,10 +161,17 @@ final class SuiteRunner {
     }
   }
 
-  /// Runs a test for each of its rows. Returns whether all passed.
-  private func run(_ test: Suite.Test, _ rows: [Row]) -> Bool {
+  /// Runs a test for each of its rows. Returns whether all that were not skipped have passed.
+  private func run(_ test: Suite.Test, _ rows: [Row], skipReason: String?) -> Bool {
     var havePassed = true
     for row in rows {
+      if let reason = interruption?.message?.why ?? skipReason {
+        var event = result(of: test, .skipped)
+        event.reason = reason
+        if case .value(_, let name) = row { event.row = masks.apply(name) }
+        emit(.test(event))
+        continue
+      }
       switch row {
       case .none: havePassed = run(test, nil, named: nil)
       case .value(let value, let name): havePassed = run(test, value, named: name) && havePassed
@@ -175,7 +181,7 @@ final class SuiteRunner {
         emit(.test(event))
         havePassed = false
       }
-      if !havePassed && options.failsEarly || interruption != nil { break }
+      if !havePassed && options.failsEarly { break }
     }
     return havePassed
   }
@@ -201,8 +207,7 @@ final class SuiteRunner {
     do {
       if let row { try session.bindings.set("row", to: row) }
       for step in test.steps {
-        let (ended, attempts) = try run(step)
-        event.attempts = max(event.attempts, attempts)
+        let ended = try run(step)
         event.steps.append(ended.result(of: file.path, masks))
         guard ended.failures.isEmpty else {
           event.outcome = .failed
@@ -215,9 +220,9 @@ final class SuiteRunner {
       if let step { event.steps.append(step.result(of: file.path, masks)) }
       event.error = problem(error)
     }
+    event.attempts = event.steps.map(\.attempts).max() ?? 1
     step = nil
     do {
-      session.cancelAll("the test has ended")
       try session.end(scope)
     } catch {
       event.outcome = .error
@@ -230,51 +235,13 @@ final class SuiteRunner {
     return event.outcome == .passed
   }
 
-  /// Runs a step, again and again if it may be retried.
-  ///
-  /// - Returns: The last attempt, and the number of attempts.
-  private func run(_ step: Suite.Step) throws -> (StepRun, attempts: Int) {
-    let begin = MonotonicClock.now
-    var attempts = 0
-    while true {
-      attempts += 1
-      var ended = try runOnce(step)
-      ended.duration = MonotonicClock.now - begin
-      ended.attempts = attempts
-      guard !ended.failures.isEmpty, let retry = step.retry, ended.duration + retry.pause < retry.limit else {
-        return (ended, attempts)
-      }
-      try session.sleep(for: retry.pause)
-      pending.removeAll { stream in ended.calls.contains { $0.stream === stream } }
-      try checkTime()
-    }
-  }
-
-  private func runOnce(_ step: Suite.Step) throws -> StepRun {
-    self.step = StepRun(name: step.name, line: step.line)
-    let limit = options.stepLimit.map { stop(after: $0, "the step took longer than \($0.brief)") }
-    defer { limit?() }
-    // The first step, without a name, is the test itself.
-    let scope = step.name == nil ? nil : session.beginScope(keepsVariables: true)
-    do {
-      for command in step.commands { try execute(command) }
-      try settle()
-    } catch is StepEnded {
-    } catch {
-      if let scope { try? session.end(scope) }
-      throw error
-    }
-    if let scope { try session.end(scope) }
-    return self.step ?? StepRun(name: step.name, line: step.line)
-  }
-
   /// The error of a signal, also of one that the session has handled.
-  private var interruption: Failure? { session.interruption ?? Interrupt.failure }
+  var interruption: Failure? { session.interruption ?? Interrupt.failure }
 
   /// The command of the suite that runs.
   var here: SessionPlace { SessionPlace(file.path, line: line) }
 
-  private func execute(_ command: Suite.Command) throws {
+  func execute(_ command: Suite.Command) throws {
     line = command.line
     session.place = here
     defer { session.place = nil }
@@ -296,7 +263,7 @@ final class SuiteRunner {
   }
 
   /// Ends the step if a check failed, or if a call failed and no check expected it.
-  private func settle() throws(StepEnded) {
+  func settle() throws(StepEnded) {
     for stream in pending {
       let message = stream.printer.end?.error?.message ?? ""
       let place = step?.calls.last { $0.stream === stream }?.place ?? here
@@ -311,17 +278,25 @@ final class SuiteRunner {
   // MARK: Time
 
   /// Cancels the calls and ends a sleep after a time. Returns a function that prevents it.
-  private func stop(after limit: Duration, _ reason: String) -> () -> Void {
-    let timer = session.client.loop.schedule(at: .now + limit) { [weak self] in
+  func stop(after limit: Duration, _ reason: String) -> () -> Void {
+    let end = MonotonicClock.now + limit
+    limits.append((end, reason))
+    let timer = session.client.loop.schedule(at: end) { [weak self] in
       guard let self else { return }
       timeout = timeout ?? reason
       for stream in session.streams.open { stream.cancel(reason) }
       session.foreground?.cancel(reason)
     }
-    return { [session] in session.client.loop.cancel(timer) }
+    return { [self] in
+      limits.removeLast()
+      session.client.loop.cancel(timer)
+    }
   }
 
-  private func checkTime() throws(Failure) {
+  func checkTime() throws(Failure) {
+    // A wait for a file does not run the loop.
+    let now = MonotonicClock.now
+    timeout = timeout ?? limits.first { $0.end <= now }?.reason
     guard let timeout else { return }
     throw Failure(.assertion, "", timeout, hint: "timeout DURATION in the suite sets the limit")
   }
@@ -350,8 +325,10 @@ final class SuiteRunner {
 extension SuiteRunner: SessionObserver {
   var isTimeOver: Bool { timeout != nil }
 
+  var timeLeft: Duration? { limits.map { max($0.end - .now, .zero) }.min() }
+
   func willExecute(_ statement: SessionStatement, _ verb: String) throws {
-    self.statement = statement
+    (self.statement, self.verb) = (statement, verb)
     masks.add(RunSecrets.named(in: statement.text))
     try checkTime()
     if verb != "expect" { try settle() }
@@ -359,7 +336,7 @@ extension SuiteRunner: SessionObserver {
 
   func began(_ stream: SessionStream) {
     masks.add(RunSecrets.values(of: stream.plan))
-    step?.calls.append(StepRun.Call(stream: stream, line: line, place: session.place ?? here))
+    step?.calls.append(StepRun.Call(stream, line: line, place: session.place ?? here))
   }
 
   func exchanged(_ message: SessionVariables.LastMessage, isRequest: Bool, on stream: SessionStream) {
@@ -369,6 +346,7 @@ extension SuiteRunner: SessionObserver {
   }
 
   func ended(_ stream: SessionStream, _ status: ExitStatus?) -> Bool {
+    step?.end(stream)
     if let end = stream.printer.end { coverage?.end(stream.plan, end.code) }
     guard let status else { return false }
     // An interceptor that asserts has its say in any case; a stream that the suite cancels has not failed.

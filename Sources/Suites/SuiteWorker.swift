@@ -57,19 +57,26 @@ package struct SuiteWorker {
   }
 
   private func run(_ suite: Suite, _ emit: @escaping (SuiteEvent) -> Void) throws -> Failure? {
-    let capture = try OutputCapture()
-    let console = Console(output: capture.descriptor, error: capture.descriptor)
+    let capture = OutputCapture()
+    let console = Console(capture)
     console.error.configure(Diagnostics(invocation))
     let session = try Session(
       console, SessionState(invocation, target: invocation.configuredTarget), isInteractive: false,
       schemaCommand: schemaCommand, environment: environment)
     defer { session.finish() }
+    if let pipe = options.reportPipe {
+      let loop = session.client.loop
+      loop.watch(pipe) { [unowned loop] in
+        loop.unwatch(pipe)
+        Interrupt.request()
+      }
+    }
     session.goldenFiles = SessionGoldenFiles(besides: path, isUpdating: options.updatesGoldenFiles)
     let recordings = options.recordings.map { SuiteRecordings(options, $0, of: path) }
     let chain = session.chain
     try recordings?.begin(session)
     session.chain.hideFromCommandLines(besides: chain)
-    let interruption = SuiteRunner(suite, session, options, capture, masks, emit: emit).run()
+    let interruption = SuiteRunner(suite, session, options, capture, masks) { emit($0.limited) }.run()
     try recordings?.end(session)
     return interruption
   }

@@ -49,17 +49,21 @@ package enum ChildProcess {
     package var why: String { String(cString: strerror(number)) }
   }
 
-  /// Starts a program found in `$PATH`, with the default action for all signals.
+  /// `POSIX_SPAWN_SETSID`, which glibc declares only for `_GNU_SOURCE`.
+  private static let setSessionFlag: Int32 = 0x80
+
+  /// Starts a program found in `$PATH`, with the default action for all signals, and none blocked.
   ///
   /// - Parameters:
   ///   - arguments: The program's name and its arguments.
   ///   - hasInput: Whether it inherits standard input; otherwise it reads `/dev/null`.
   ///   - descriptors: The descriptors that it inherits, each with its number in the child.
   ///   - leadsGroup: Whether it gets a process group of its own.
+  ///   - leadsSession: Whether it gets a session of its own, with a group and without a terminal.
   /// - Returns: The process's id, or the reason why it could not be started.
   package static func start(
     _ arguments: [String], hasInput: Bool, giving descriptors: [(own: Int32, its: Int32)],
-    leadsGroup: Bool = false
+    leadsGroup: Bool = false, leadsSession: Bool = false
   ) -> Result<pid_t, StartError> {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -70,11 +74,16 @@ package enum ChildProcess {
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     let group = leadsGroup ? POSIX_SPAWN_SETPGROUP : 0
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | group))
+    let session = leadsSession ? Self.setSessionFlag : 0
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group | session))
     posix_spawnattr_setpgroup(&attributes, 0)
     var signals = sigset_t()
     sigfillset(&signals)
     posix_spawnattr_setsigdefault(&attributes, &signals)
+    // Threads of a pool block signals.
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
     let copies = arguments.map { strdup($0) }
     defer { for copy in copies { free(copy) } }
     var process = pid_t()

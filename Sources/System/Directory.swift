@@ -13,6 +13,12 @@ package enum Directory {
     mkdir(path, 0o700)
   }
 
+  /// A directory that cannot be listed, or an entry of one whose name cannot be used.
+  package struct ListingError: Error {
+    package let path: String
+    package let why: String
+  }
+
   /// The regular files of a directory and of those in it whose names have a suffix, in the order of their names. Hidden
   /// entries and symbolic links to directories are ignored.
   ///
@@ -21,18 +27,28 @@ package enum Directory {
   ///   - suffix: The end of the names.
   ///   - limit: The number of files after which no more are searched.
   ///   - depth: The number of directories above.
+  /// - Throws: `ListingError` if files may be missing.
   package static func files(
     below directory: String, suffix: String, limit: Int, depth: Int = 0
-  ) -> [String] {
+  ) throws(ListingError) -> [String] {
     var found: [String] = []
-    for name in entries(in: directory).map(\.name).sorted() where !name.hasPrefix(".") && found.count <= limit
-    {
+    let entries = try list(directory).sorted { $0.name < $1.name }
+    for entry in entries where !entry.name.hasPrefix(".") && found.count <= limit {
+      let name = entry.name
       let path = directory.hasSuffix("/") ? "\(directory)\(name)" : "\(directory)/\(name)"
+      guard entry.mayBeDirectory || name.hasSuffix(suffix) else { continue }
+      guard entry.isUTF8 else { throw ListingError(path: path, why: "the name is not UTF-8") }
       var status = stat()
-      guard lstat(path, &status) == 0 else { continue }
+      guard lstat(path, &status) == 0 else {
+        // It may have been removed meanwhile.
+        if errno == ENOENT { continue }
+        throw ListingError(path: path, why: FileContents.lastError())
+      }
       if status.st_mode & S_IFMT == S_IFDIR {
-        guard depth < depthLimit else { continue }
-        found += files(below: path, suffix: suffix, limit: limit - found.count, depth: depth + 1)
+        guard depth < depthLimit else {
+          throw ListingError(path: path, why: "more than \(depthLimit) directories within each other")
+        }
+        found += try files(below: path, suffix: suffix, limit: limit - found.count, depth: depth + 1)
       } else if name.hasSuffix(suffix), stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
         found.append(path)
       }
@@ -48,7 +64,9 @@ package enum Directory {
 
   /// An entry of a directory.
   package struct Entry {
+    /// U+FFFD replaces what is not UTF-8.
     package let name: String
+    fileprivate let isUTF8: Bool
     /// Whether it is a directory. True also where only lstat(2) shows the type.
     package let mayBeDirectory: Bool
   }
@@ -59,17 +77,23 @@ package enum Directory {
   ///   - path: The directory.
   ///   - limit: The number of entries after which no more are read.
   package static func entries(in path: String, limit: Int = .max) -> [Entry] {
-    guard limit > 0, let place = MemoryLayout<dirent>.offset(of: \.d_name), let stream = opendir(path) else {
-      return []
+    limit > 0 ? (try? list(path, limit: limit)) ?? [] : []
+  }
+
+  private static func list(_ path: String, limit: Int = .max) throws(ListingError) -> [Entry] {
+    guard let place = MemoryLayout<dirent>.offset(of: \.d_name), let stream = opendir(path) else {
+      throw ListingError(path: path, why: FileContents.lastError())
     }
     defer { closedir(stream) }
     var entries: [Entry] = []
     while entries.count < limit, let entry = readdir(stream) {
       // The name where it is: an entry ends with its name, before the end of the type's array.
-      let name = String(cString: (UnsafeRawPointer(entry) + place).assumingMemoryBound(to: CChar.self))
+      let bytes = (UnsafeRawPointer(entry) + place).assumingMemoryBound(to: CChar.self)
+      let valid = String(validatingCString: bytes)
+      let name = valid ?? String(cString: bytes)
       guard name != ".", name != ".." else { continue }
       let mayBeDirectory = [DT_DIR, DT_UNKNOWN].contains(Int(entry.pointee.d_type))
-      entries.append(Entry(name: name, mayBeDirectory: mayBeDirectory))
+      entries.append(Entry(name: name, isUTF8: valid != nil, mayBeDirectory: mayBeDirectory))
     }
     return entries
   }

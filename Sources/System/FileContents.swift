@@ -44,60 +44,27 @@ package enum FileContents {
   package static func read(
     _ path: String, limitBytes: Int, waitLimit: Duration? = nil
   ) throws(Problem) -> [UInt8] {
-    let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      let isMissing = errno == ENOENT
-      throw Problem(why: lastError(), isMissing: isMissing)
-    }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw Problem(why: lastError()) }
-    let deadline = waitLimit.map { MonotonicClock.now + $0 }
+    let file = try InputFile(path, waitLimit: waitLimit)
+    defer { file.close() }
     var contents: [UInt8] = []
-    while true {
-      if status.st_mode & S_IFMT != S_IFREG { try wait(for: descriptor, until: deadline) }
-      var failure: Int32 = 0
-      let piece = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-        let result = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-        count = max(result, 0)
-        if result < 0 { failure = errno }
-      }
-      if failure == EINTR || failure == EAGAIN { continue }
-      guard failure == 0 else { throw Problem(why: String(cString: strerror(failure))) }
-      guard !piece.isEmpty else { return contents }
+    while let piece = try file.next() {
       contents += piece
       guard contents.count <= limitBytes else {
         throw Problem(why: "the file is larger than \(limitBytes >> 20) MiB, the limit for such a file")
       }
     }
-  }
-
-  /// Waits until a pipe has data or all its writers have closed it.
-  private static func wait(
-    for descriptor: Int32, until deadline: MonotonicClock.Instant?
-  ) throws(Problem) {
-    while true {
-      var milliseconds: Int32 = -1
-      if let deadline {
-        let left = deadline - .now
-        guard left > .zero else { throw Problem(why: "no data came within --max-time") }
-        milliseconds = Int32(min(left.milliseconds, 1_000_000_000)) + 1
-      }
-      // A signal before the call ends the process.
-      var waits = [
-        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
-      ]
-      let count = poll(&waits, 2, milliseconds)
-      if waits[1].revents != 0 { throw Problem(why: Interrupt.reason) }
-      if count > 0 || count < 0 && errno != EINTR { return }
-    }
+    return contents
   }
 
   /// Opens the file at `path`, or standard input for `-`, for reading.
+  ///
+  /// It does not wait for the writer of a pipe: before the first one, only `poll` distinguishes a pipe without data from its end.
   package static func open(_ path: String) throws(Problem) -> Int32 {
-    let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Problem(why: lastError()) }
+    let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      let isMissing = errno == ENOENT
+      throw Problem(why: lastError(), isMissing: isMissing)
+    }
     return descriptor
   }
 
@@ -109,14 +76,27 @@ package enum FileContents {
   /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file.
   package static func readPiece(_ descriptor: Int32, limitBytes: Int) throws(Problem) -> [UInt8] {
     while true {
+      if let piece = try readAvailable(descriptor, limitBytes: limitBytes) { return piece }
+      var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      poll(&wait, 1, -1)
+    }
+  }
+
+  /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file, and nil if there are none yet.
+  package static func readAvailable(_ descriptor: Int32, limitBytes: Int) throws(Problem) -> [UInt8]? {
+    while true {
       var failure: Int32 = 0
       let piece = [UInt8](unsafeUninitializedCapacity: limitBytes) { buffer, count in
         let result = Glibc.read(descriptor, buffer.baseAddress, limitBytes)
         count = max(result, 0)
         if result < 0 { failure = errno }
       }
-      if failure == 0 { return piece }
-      guard failure == EINTR else { throw Problem(why: String(cString: strerror(failure))) }
+      switch failure {
+      case 0: return piece
+      case EINTR: continue
+      case EAGAIN: return nil
+      default: throw Problem(why: String(cString: strerror(failure)))
+      }
     }
   }
 
@@ -165,6 +145,33 @@ package enum FileContents {
     guard descriptor >= 0 else { return Problem(why: lastError()) }
     let problem = write(bytes, to: descriptor)
     return Glibc.close(descriptor) == 0 ? problem : problem ?? Problem(why: lastError())
+  }
+
+  /// Why a file cannot be written or created, as far as this can be found out without a change; nil if it can.
+  package static func problemOfWriting(_ path: String) -> Problem? {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      return errno == ENOENT ? problemOfFolder(path) : Problem(why: lastError())
+    }
+    guard status.st_mode & S_IFMT != S_IFDIR else { return Problem(why: String(cString: strerror(EISDIR))) }
+    return access(path, W_OK) == 0 ? nil : Problem(why: lastError())
+  }
+
+  /// Why ``replace(_:with:newMode:isPrivate:)`` would fail, as far as this can be found out without a change; nil if it would
+  /// not.
+  package static func problemOfReplacing(_ path: String) -> Problem? {
+    var status = stat()
+    // Another file of its name replaces a regular one, so only the directory has to be writable.
+    if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, problemOfFolder(path) == nil {
+      return nil
+    }
+    return problemOfWriting(path)
+  }
+
+  /// Why no file can be created in the directory of `path`; nil if one can.
+  private static func problemOfFolder(_ path: String) -> Problem? {
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    return access(folder, W_OK | X_OK) == 0 ? nil : Problem(why: lastError())
   }
 
   /// The target of a symbolic link; nil if it cannot be read.

@@ -1,33 +1,51 @@
 import Glibc
+import RPCProtocols
 
-/// A file or standard input, read in pieces.
+/// A file or standard input, read in pieces. It stops waiting for a pipe at SIGINT and SIGTERM.
 package struct InputFile {
-  private static let pieceBytes = 1 << 18
-
   private let descriptor: Int32
+  private let isRegular: Bool
+  /// When to stop waiting for data from a pipe; nil for no limit.
+  private let deadline: MonotonicClock.Instant?
 
   /// Opens the file at `path`, or standard input for `-`.
-  package init(_ path: String) throws(FileContents.Problem) {
-    descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileContents.Problem(why: FileContents.lastError()) }
+  ///
+  /// - Parameter waitLimit: How long to wait for data from a pipe (`--max-time`); nil for no limit.
+  package init(_ path: String, waitLimit: Duration? = nil) throws(FileContents.Problem) {
+    descriptor = try FileContents.open(path)
+    var status = stat()
+    isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    deadline = waitLimit.map { .now + $0 }
   }
 
-  package func close() {
-    if descriptor != 0 { Glibc.close(descriptor) }
-  }
+  package func close() { FileContents.close(descriptor) }
 
-  /// Reads the next piece, and waits for it; returns nil at the end of the file.
-  package func next() throws(FileContents.Problem) -> [UInt8]? {
+  /// Reads the next piece, at most `limitBytes`, and waits for it; returns nil at the end of the file.
+  package func next(limitBytes: Int = 1 << 16) throws(FileContents.Problem) -> [UInt8]? {
     while true {
-      var failure: Int32 = 0
-      let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceBytes) { buffer, count in
-        let result = read(descriptor, buffer.baseAddress, Self.pieceBytes)
-        count = max(result, 0)
-        if result < 0 { failure = errno }
-      }
-      if failure == EINTR { continue }
-      guard failure == 0 else { throw FileContents.Problem(why: String(cString: strerror(failure))) }
+      if !isRegular { try wait() }
+      guard let piece = try FileContents.readAvailable(descriptor, limitBytes: limitBytes) else { continue }
       return piece.isEmpty ? nil : piece
+    }
+  }
+
+  /// Waits until a pipe has data or all its writers have closed it.
+  private func wait() throws(FileContents.Problem) {
+    while true {
+      var milliseconds: Int32 = -1
+      if let deadline {
+        let left = deadline - .now
+        guard left > .zero else { throw FileContents.Problem(why: "no data came within --max-time") }
+        milliseconds = Int32(min(left.milliseconds, 1_000_000_000)) + 1
+      }
+      // A signal before the call ends the process.
+      var waits = [
+        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      let count = poll(&waits, 2, milliseconds)
+      if waits[1].revents != 0 { throw FileContents.Problem(why: Interrupt.reason) }
+      if count > 0 || count < 0 && errno != EINTR { return }
     }
   }
 }

@@ -54,14 +54,38 @@ package enum Interrupt {
     arm()
   }
 
+  /// Has the effect of a first SIGINT, unless a signal has arrived.
+  package static func request() { note(SIGINT) }
+
+  /// Gives SIGHUP the effect of a first SIGTERM, unless the process ignores it, as below nohup. Further ones have none:
+  /// when a terminal closes, its shell and the kernel both send it.
+  package static func handleHangUp() {
+    var action = sigaction()
+    sigaction(SIGHUP, nil, &action)
+    let ignoring = unsafeBitCast(SIG_IGN, to: Int.self)
+    guard unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) != ignoring else { return }
+    action = sigaction()
+    action.__sigaction_handler.sa_handler = { _ in
+      let saved = errno
+      Interrupt.note(SIGTERM)
+      errno = saved
+    }
+    action.sa_flags = SA_RESTART
+    sigaction(SIGHUP, &action, nil)
+  }
+
+  private static func note(_ number: Int32) {
+    if signalNumber == 0 { signalNumber = number }
+    var byte: UInt8 = 1
+    if !isDeferred { _ = write(writeEnd, &byte, 1) }
+  }
+
   private static func arm() {
     for number in [SIGINT, SIGTERM] {
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { number in
         let saved = errno
-        if Interrupt.signalNumber == 0 { Interrupt.signalNumber = number }
-        var byte: UInt8 = 1
-        if !Interrupt.isDeferred { _ = write(Interrupt.writeEnd, &byte, 1) }
+        Interrupt.note(number)
         Interrupt.endAtNext(number)
         errno = saved
       }

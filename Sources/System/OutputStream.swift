@@ -1,6 +1,6 @@
 import Glibc
 
-/// An output descriptor that is written without blocking.
+/// An output descriptor that is written without blocking, or a capture.
 ///
 /// O_NONBLOCK belongs to the open file description, which other processes share (the shell's terminal, for example),
 /// so it is not changed. A pipe or a terminal is reopened instead, for a file description of its own. Where reopening
@@ -24,9 +24,10 @@ package struct OutputStream: Sendable {
     case own
     /// A pipe or terminal that could not be reopened: written in pieces that fit when `poll` reports room.
     case pieces
+    case memory(OutputCapture)
   }
 
-  /// The descriptor to poll.
+  /// The descriptor to poll; -1 for a capture.
   package let descriptor: Int32
   /// Whether the stream is a terminal.
   package let isTerminal: Bool
@@ -48,6 +49,11 @@ package struct OutputStream: Sendable {
     }
   }
 
+  /// Writes to `capture`.
+  package init(_ capture: OutputCapture) {
+    (descriptor, isTerminal, way) = (-1, false, .memory(capture))
+  }
+
   private static func reopened(_ descriptor: Int32) -> (Int32, Way) {
     let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     return own >= 0 ? (own, .own) : (descriptor, .pieces)
@@ -65,6 +71,9 @@ package struct OutputStream: Sendable {
       case .pieces:
         guard isWritable(within: 0) else { return .full }
         count = Glibc.write(descriptor, bytes.baseAddress, min(bytes.count, Int(PIPE_BUF)))
+      case .memory(let capture):
+        capture.append(bytes)
+        count = bytes.count
       }
       if count >= 0 { return .wrote(count) }
       // The parent process may have set O_NONBLOCK.

@@ -17,7 +17,7 @@ package final class LineEditor: LineInput {
     case library(String)
   }
 
-  package var onLine: ((Result<String, Failure>?) -> Void)?
+  package var onLine: ((InputLine?) -> Void)?
   package var onInterrupt: ((_ hadText: Bool) -> Void)?
 
   private enum State {
@@ -151,8 +151,9 @@ package final class LineEditor: LineInput {
 
   // MARK: Keys
 
-  /// Switches the terminal to key-by-key input and shows the line.
+  /// Switches the terminal to key-by-key input and shows the line, after the output of the line before it.
   private func begin() {
+    console.output.flush()
     guard TerminalModes.enter() else { return end() }
     watchKeys()
     draw()
@@ -239,7 +240,7 @@ package final class LineEditor: LineInput {
     case .line(let text):
       line = EditingEngine.Line(text: Array(text.unicodeScalars), cursor: text.unicodeScalars.count)
       finishLine()
-      callOut { onLine?(.success(text)) }
+      callOut { onLine?(InputLine(text)) }
     case .end:
       line = EditingEngine.Line()
       finishLine()

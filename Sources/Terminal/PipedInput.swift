@@ -7,7 +7,7 @@ package final class PipedInput: LineInput {
   /// The longest line in bytes.
   private static let limitBytes = 64 << 20
 
-  package var onLine: ((Result<String, Failure>?) -> Void)?
+  package var onLine: ((InputLine?) -> Void)?
   package var onInterrupt: ((_ hadText: Bool) -> Void)?
 
   private let loop: EventLoop
@@ -67,7 +67,7 @@ package final class PipedInput: LineInput {
     setWatching(isAsking)
   }
 
-  private func nextLine() -> Result<String, Failure>? {
+  private func nextLine() -> InputLine? {
     while scanned < buffer.count {
       scanned += 1
       if buffer[scanned - 1] == UInt8(ascii: "\n") { return line(through: scanned, dropping: 1) }
@@ -76,20 +76,9 @@ package final class PipedInput: LineInput {
     return (isAtEnd || isTooLong) && start < buffer.count ? line(through: buffer.count, dropping: 0) : nil
   }
 
-  private func line(through end: Int, dropping count: Int) -> Result<String, Failure> {
+  private func line(through end: Int, dropping count: Int) -> InputLine {
     defer { start = end }
-    return Self.text(ofLine: buffer[start..<(end - count)]).mapError { $0.prefixed("standard input") }
-  }
-
-  /// The text of a line without its line end, or the failure of a line that is not UTF-8. A carriage return before the
-  /// line feed is dropped.
-  package static func text(ofLine line: ArraySlice<UInt8>) -> Result<String, Failure> {
-    let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-    guard let text = String(validating: line, as: UTF8.self) else {
-      return .failure(
-        Failure(.input, "", "not UTF-8", hint: "convert it with \"iconv -f LATIN1 -t UTF-8\""))
-    }
-    return .success(text)
+    return InputLine(buffer[start..<(end - count)], of: "standard input")
   }
 
   private func setWatching(_ isWanted: Bool) {

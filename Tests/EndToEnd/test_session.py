@@ -198,6 +198,23 @@ def test_unfinished_json(rpcurl, grpc_server):
     assert (result.code, result.err) == (4, "rpcurl: standard input: unexpected end of the JSON\n")
 
 
+def test_no_part_of_a_statement_that_is_not_utf8_is_a_command(rpcurl, grpc_server, tmp_path):
+    error = 'not UTF-8\nhint: convert it with "iconv -f LATIN1 -t UTF-8"\n'
+    invalid = b'call Hello {"name":"\xe9","x":\nexit\n{"name":"Bob"}\n}\n'
+    last = b'call Hello {"name":"Ada"}\n'
+    result = rpcurl("session", grpc_server.url, input=invalid + last)
+    assert (result.code, result.out, result.err) == (0, ADA + "\n", f"rpcurl: standard input: {error}")
+    result = rpcurl("session", grpc_server.url, input=invalid[:-2] + last)
+    assert (result.code, result.out, result.err) == (4, "", f"rpcurl: standard input: {error}")
+    script = tmp_path / "script"
+    script.write_bytes(invalid + last)
+    result = run(rpcurl, grpc_server.url, lines=[f"source --keep-going {script}"])
+    assert (result.out, result.err) == (ADA + "\n", f"rpcurl: {script}, line 1: {error}")
+    script.write_bytes(invalid[:-2])
+    result = rpcurl("run", grpc_server.url, script)
+    assert (result.code, result.out, result.err) == (4, "", f"rpcurl: {script}, line 1: {error}")
+
+
 def test_no_server_is_needed_until_a_call(rpcurl):
     result = run(rpcurl, "--plaintext", "127.0.0.1:1", lines=["help", "set a = 1", "vars", "call Hello", "vars"])
     assert result.code == 0
@@ -366,6 +383,17 @@ def test_termination_ends_it(prompt, grpc_server):
     session.line()
     session.process.send_signal(signal.SIGTERM)
     assert session.process.wait() == 143
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("last", ["sleep 600s", "receive", "wait"])
+def test_the_status_of_a_script_that_a_signal_ends_is_that_of_the_signal(rpcurl, grpc_server, tmp_path, number, last):
+    script = tmp_path / "script"
+    script.write_text(f'open Count {{"from":1,"to":2000000000,"intervalMs":600000}}\nreceive\n{last}\n')
+    with rpcurl.start("run", grpc_server.url, script) as process:
+        assert process.stdout.readline() == b'{"number":1}\n'
+        process.send_signal(number)
+        assert process.wait() == 128 + number
 
 
 def test_a_killed_server_is_reported_and_called_again(prompt, start_server):
@@ -973,6 +1001,43 @@ def test_saved_scripts_end_open_streams(rpcurl, prompt, grpc_server, tmp_path):
     assert by_shell.stdout.startswith('{"number":1}\n')
 
 
+def test_checks_are_saved_with_the_calls_that_they_check(rpcurl, grpc_server, tmp_path):
+    script, shell = tmp_path / "saved", tmp_path / "saved.sh"
+    kept = ['call Hello {"name":"Ada"}', 'call Find {"id":"9"}', "expect error =~ .", "expect status not_found"]
+    lines = [
+        *kept[:1], 'call Find {"id":"8"}', *kept[1:3], "expect status ok", kept[3], 'call Find {"id":"7"}', "expect error =~ .",
+        'open FailStream {"code":5}', "wait", f"save {script}", f"save {shell}",
+    ]  # fmt: skip
+    run(rpcurl, grpc_server.url, lines=lines)
+    assert [line for line in script.read_text().splitlines() if line.startswith(("call", "expect"))] == kept
+    assert [line.split("/")[-1] for line in shell.read_text().splitlines() if line.startswith("rpcurl")] == ["Hello"]
+
+
+def test_saved_scripts_omit_streams_that_failed(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "saved"
+    lines = [
+        'open FailStream {"code":5}', "wait 1", "expect count == 0", "open Chat", '{"text":"a"}', "receive",
+        'open FailStream {"code":5}', "wait 3", "expect status not_found",
+        'open FailStream {"code":5}', "open Chat", "wait 4", ":close 2", "wait 2", f"save {script}",
+    ]  # fmt: skip
+    run(rpcurl, grpc_server.url, lines=lines)
+    assert script.read_text().splitlines()[2:] == [
+        "open Chat", '{"text":"a"}', "receive", 'open FailStream {"code":5}', "wait 2", "expect status not_found",
+        "open Chat", ":close 1", "wait 1", "cancel 3",
+    ]  # fmt: skip
+    assert rpcurl("run", script).code == 0
+
+
+def test_arguments_of_waits_and_names_of_methods_may_be_variables(rpcurl, grpc_server):
+    lines = [
+        "set n = 2", 'set d = "1ms"', 'set m = "Hello"', 'call ${m} {"name":"Ada"}', 'open Count{"from":1,"to":3}',
+        "receive $n", "sleep ${d}", "wait",
+    ]  # fmt: skip
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [ADA, *(f'{{"number":{number}}}' for number in (1, 2, 3))]
+
+
 def test_sleep_waits_while_streams_go_on(rpcurl, grpc_server):
     lines = ['open Count {"from":1,"to":100000,"intervalMs":1}', "sleep 300ms", "cancel", "sleep soon"]
     result = run(rpcurl, grpc_server.url, lines=lines)
@@ -1020,6 +1085,12 @@ def test_record_contains_input_and_output(rpcurl, grpc_server, tmp_path):
         "rpcurl> record off\n"
     )
     assert file.stat().st_mode & 0o077 == 0
+
+
+def test_the_rest_of_a_secret_is_not_recorded(rpcurl, grpc_server, tmp_path):
+    file = tmp_path / "record"
+    run(rpcurl, grpc_server.url, lines=[f"record {file}", 'set password = {"a":', '"hunter2"}', "record off"])
+    assert file.read_text() == 'rpcurl> set password = "${PASSWORD}"\n... …\nrpcurl> record off\n'
 
 
 def test_edit_sends_the_saved_message(rpcurl, grpc_server, tmp_path):

@@ -22,9 +22,10 @@ NAME = "grpc.reflection.v1.ServerReflection"
 class ChangingServer:
     """a.S/M returns its request, whose fields and further methods change. It counts the questions for its schema."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "127.0.0.1:0") -> None:
         self.fields = ["old"]
         self.methods = ["M"]
+        self.services = ["S"]
         self.questions = 0
         self.is_silent = False
         # What follows each request in its response.
@@ -44,7 +45,7 @@ class ChangingServer:
                 grpc.method_handlers_generic_handler("a.S", {"M": echo, "N": echo, "Stream": stream}),
             )
         )
-        self.url = f"http://127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
+        self.url = f"http://127.0.0.1:{self.server.add_insecure_port(address)}"
         self.server.start()
 
     def file(self) -> bytes:
@@ -52,12 +53,12 @@ class ChangingServer:
         fields = made.message_type.add(name="T").field
         for number, name in enumerate(self.fields, 1):
             fields.add(name=name, number=number, label=1, type=STRING, json_name=name)
-        service = made.service.add(name="S")
-        for name in self.methods:
-            service.method.add(
-                name=name, input_type=".a.T", output_type=".a.T",
-                client_streaming=name == "Stream", server_streaming=name == "Stream",
-            )  # fmt: skip
+        for service in [made.service.add(name=name) for name in self.services]:
+            for name in self.methods:
+                service.method.add(
+                    name=name, input_type=".a.T", output_type=".a.T",
+                    client_streaming=name == "Stream", server_streaming=name == "Stream",
+                )  # fmt: skip
         return made.SerializeToString()
 
     def reflect(self, requests, context):
@@ -68,7 +69,8 @@ class ChangingServer:
                 context.abort(grpc.StatusCode.UNAVAILABLE, "no reflection now")
             respond = reflection_pb2.ServerReflectionResponse(original_request=request)
             if request.HasField("list_services"):
-                respond.list_services_response.service.add(name="a.S")
+                for name in self.services:
+                    respond.list_services_response.service.add(name=f"a.{name}")
             else:
                 respond.file_descriptor_response.file_descriptor_proto.append(self.file())
             yield respond
@@ -103,6 +105,16 @@ def test_a_new_method_is_found(prompt: Callable[..., Prompt], server: ChangingSe
     session.type("call S/Nn")
     assert "no method Nn in a.S" in "".join(session.error() for _ in range(2))
     session.end()
+
+
+def test_a_new_service_is_found_if_the_schema_is_cached(rpcurl: Rpcurl, server: ChangingServer) -> None:
+    for count in (1, 2):
+        result = rpcurl("session", server.url, input="describe\n")
+        assert (result.err, server.questions) == ("", count)
+    server.services = ["S", "U"]
+    result = rpcurl("session", server.url, input="describe\n")
+    assert (result.err, server.questions) == ("", 4)
+    assert "service U {" in result.out
 
 
 def test_a_new_field_of_a_response_is_reported_and_shown_by_the_next_call(

@@ -196,6 +196,15 @@ def test_pasted_lines_arrive_as_lines(session: Callable[..., Terminal]) -> None:
     screen.shows(after('rpcurl> call Hello {  "name":  "Ada" }', "HelloRequest"))
 
 
+def test_responses_follow_the_lines_that_were_typed_ahead(session: Callable[..., Terminal]) -> None:
+    screen = session("--format", "json")
+    screen.send('call Hello {"name":"a"}\rcall Hello {"name":"b"}\rset done = 1\r')
+    screen.shows(
+        'rpcurl> call Hello {"name":"a"}', '{"message":"Hello, a!","name":"a"}',
+        'rpcurl> call Hello {"name":"b"}', '{"message":"Hello, b!","name":"b"}', "rpcurl> set done = 1", "rpcurl>",
+    )  # fmt: skip
+
+
 def test_a_long_line_is_pasted(session: Callable[..., Terminal]) -> None:
     # So many characters that a quadratic algorithm would take minutes.
     name = "x" * 300_000

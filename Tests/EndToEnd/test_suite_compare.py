@@ -104,10 +104,11 @@ def test_field_with_another_type(compare):
     assert any("request as by" in failure["check"] for failure in failures(tests["echoes"])), tests["echoes"]
 
 
-def test_method_that_is_gone(compare):
+@pytest.mark.parametrize(("value", "status"), [("1", "ok"), ("${base64(1)}", "not_found")])
+def test_method_that_is_gone(compare, value, status):
     start = PROTO.index("  // Find returns one")
     method = PROTO[start : PROTO.index("  // Fail ends")]
-    result, tests = compare((method, ""), suite='test finds\ncall Find {"id":"1"}\nexpect status ok\n')
+    result, tests = compare((method, ""), suite=f'test finds\ncall Find {{"id":"{value}"}}\nexpect status {status}\n')
     assert result.code == 8
     assert tests["finds"]["outcome"] == "failed" and "accepts the call" in tests["finds"]["error"]["hint"]
     (rule,) = failures(tests["compatible"])

@@ -4,12 +4,14 @@ import json
 import os
 import signal
 import subprocess
+import threading
 
 import manual
 import pexpect
 import pyte
 import pytest
 from conftest import RPCURL
+from test_session_schema import ChangingServer
 
 PASSING = """
 tags smoke
@@ -203,6 +205,88 @@ def test_step_is_retried_until_its_checks_hold(suite):
     assert tests["t"]["attempts"] > 1 and len(tests["t"]["steps"][0]["failures"]) == 1
 
 
+def test_step_is_retried_until_the_server_accepts_connections(rpcurl, tmp_path):
+    fifo, path, servers = tmp_path / "fifo", tmp_path / "s", []
+    os.mkfifo(fifo)
+    text = f"target unix:{path}\ntest t\nretry until=60s every=1ms\ncall M @{fifo}\nexpect .old == \"1\"\n"
+    (tmp_path / "late.rpcurl").write_text(text)
+
+    def serve():
+        # Each attempt reads the request first, so that the server starts between the first and the second.
+        with fifo.open("wb") as request:
+            fifo.unlink()
+            os.mkfifo(fifo)
+            request.write(b'{"old":"1"}')
+        with fifo.open("wb") as request:
+            servers.append(ChangingServer(f"unix:{path}"))
+            request.write(b'{"old":"1"}')
+
+    threading.Thread(target=serve, daemon=True).start()
+    result = rpcurl("test", "--report", "ndjson", tmp_path / "late.rpcurl")
+    for server in servers:
+        server.server.stop(0)
+    (test,) = [event for event in map(json.loads, result.out.splitlines()) if event["event"] == "test"]
+    assert (test["outcome"], test["attempts"]) == ("passed", 2), test
+
+
+class LateSchema(ChangingServer):
+    """A server that describes itself from the third question on, with its last method from the fifth on."""
+
+    asked = 0
+
+    def reflect(self, requests, context):
+        self.asked += 1
+        self.is_silent = self.asked < 3
+        self.methods = ["M"] if self.asked < 5 else ["M", "N"]
+        yield from super().reflect(requests, context)
+
+
+def test_step_is_retried_until_the_server_describes_the_method(suite):
+    server = LateSchema()
+    text = f'test t\ntarget {server.url}\nstep s\nretry until=60s every=1ms\ncall N {{"old":"1"}}\n'
+    result, tests, _ = suite(text)
+    server.server.stop(0)
+    assert (result.code, tests["t"]["outcome"]) == (0, "passed"), tests["t"]
+    assert tests["t"]["attempts"] == tests["t"]["steps"][1]["attempts"] > 2
+
+
+def test_step_is_retried_until_a_stream_has_the_responses(suite):
+    text = 'test t\nretry until=60s every=1ms\nopen Count {"from":1,"to":"${random(1,9)}"}\nreceive 7\nexpect .number == 7\n'
+    _, tests, _ = suite(text, "--expand-data", "--seed", "1")
+    assert tests["t"]["outcome"] == "passed" and tests["t"]["attempts"] > 1, tests["t"]
+    _, tests, _ = suite(text.replace("60s", "2s").replace("1,9", "1,2"), "--expand-data")
+    assert tests["t"]["outcome"] == "error" and tests["t"]["attempts"] > 1, tests["t"]
+    assert tests["t"]["steps"][0]["attempts"] == tests["t"]["attempts"]
+
+
+@pytest.mark.parametrize("mistake", ["call Nope", 'call Hello {"nope":1}', "receive 0", "expect status ok"])
+def test_step_with_a_mistake_is_not_retried(suite, descriptor_set, mistake):
+    _, tests, _ = suite(f"test t\nretry until=60s every=1ms\n{mistake}\n", "--descriptor-set", descriptor_set)
+    assert (tests["t"]["outcome"], tests["t"]["attempts"]) == ("error", 1), tests["t"]
+
+
+def test_streams_of_the_setup_stay_open_through_the_tests(suite):
+    text = (
+        'open Chat\n{"text":"setup"}\nreceive\n'
+        'test a\nopen Chat\n{"text":"own"}\nreceive\nexpect .text =~ own\nexpect count == 1\n'
+        'test b\nexpect count == 1\n{"text":"two"}\nreceive\nexpect .text =~ two\n'
+        'test c\nopen Count {"from":1,"to":3}\nwait 2\nexpect count == 3\n'
+    )
+    result, tests, events = suite(text + 'teardown\n{"text":"end"}\nreceive\nclose 1\nwait\nexpect count == 3\n')
+    assert (result.code, {test["outcome"] for test in tests.values()}) == (0, {"passed"}), result.out
+    # The stream that a test opened has no number any more.
+    _, tests, _ = suite(text + "test d\nwait 2\n")
+    assert tests["d"]["outcome"] == "error" and "no such stream" in tests["d"]["error"]["why"]
+    # A stream that a test ended stays so.
+    _, tests, _ = suite(text + 'test e\ncancel\ntest f\n{"text":"six"}\n')
+    assert [tests[name]["outcome"] for name in "ef"] == ["passed", "error"]
+
+
+def test_responses_of_another_test_are_not_received(suite):
+    _, tests, _ = suite('test a\nopen Count {"from":1,"to":3}\nwait\ntest b\nreceive\n')
+    assert [tests[name]["outcome"] for name in "ab"] == ["passed", "error"]
+
+
 def test_shared_steps_are_sourced(suite, tmp_path):
     shared = tmp_path / "shared"
     shared.write_text('call Hello {"name":"Ada"}\nexpect .name == "Eve"\ncall Hello {"name":"never"}\n')
@@ -222,6 +306,16 @@ def test_failed_call_of_shared_steps_has_its_place(suite, tmp_path):
     _, tests, _ = suite(f"test t\nsource {shared}\n")
     (failure,) = tests["t"]["steps"][0]["failures"]
     assert (failure["file"], failure["line"], failure["check"]) == (str(shared), 2, "status ok")
+
+
+def test_checks_are_about_calls_of_the_same_test(suite):
+    tests = 'test a\ncall Hello {"name":"Ada"}\nexpect .name == "Ada"\ntest b\nexpect .name == "Bob"\n'
+    _, events, _ = suite(tests)
+    assert events["a"]["outcome"] == "passed"
+    assert events["b"]["outcome"] == "error" and "no call was made" in events["b"]["error"]["why"], events["b"]
+    # The setup has its own checks.
+    _, events, _ = suite('call Hello {"name":"Bob"}\nexpect .name == "Bob"\n' + tests)
+    assert [events[name]["outcome"] for name in "ab"] == ["passed", "error"]
 
 
 def test_setup_that_fails_skips_the_tests(suite):

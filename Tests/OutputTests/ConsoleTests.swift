@@ -65,6 +65,34 @@ struct ConsoleTests {
     #expect(silent.error.text() == "")
   }
 
+  @Test func keepsAWriteErrorAndDiscardsTheOutputAfterIt() throws {
+    let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+    try #require(full >= 0)
+    defer { close(full) }
+    let error = try Pipe()
+    let console = Console(output: full, error: error.writer)
+    console.output.keepsFailure = true
+    console.output.write(Array("output".utf8))
+    #expect(!console.output.hasFailed)
+    console.output.remark("remark\n")
+    console.output.flush()
+    #expect(console.output.hasFailed && console.output.waitingBytes == 0)
+    #expect(error.text() == "remark\n")
+    console.output.print("more")
+    #expect(console.output.waitingBytes == 0)
+  }
+
+  @Test func captureKeepsBothStreams() {
+    let capture = OutputCapture()
+    let console = Console(capture)
+    console.output.write(Array("output\n".utf8))
+    console.output.remark("remark\n")
+    #expect(capture.take() == "")
+    console.output.flush()
+    #expect(capture.take() == "output\nremark\n")
+    #expect(!console.output.isTerminal && !console.error.isTerminal)
+  }
+
   @Test func writesRemarksAfterEarlierOutput() throws {
     let piped = try Piped()
     piped.console.output.remark("first\n")

@@ -29,12 +29,17 @@ struct SessionStatementReaderTests {
     ("list", "list"), ("  describe  demo.v1.Demo ", "describe  demo.v1.Demo"), (":call Hello", ":call Hello"),
     ("header x: {a}", "header x: {a}"), ("expect error == [x", "expect error == [x"),
     ("expect  header a != {", "expect  header a != {"),
-    (":expect trailer b == \"", ":expect trailer b == \""), ("options -H 'x: $a'", "options -H 'x: $a'"),
+    (":expect trailer b == \"", ":expect trailer b == \""),
+    ("expect .a contains \"b == {\"", "expect .a contains \"b == {\""),
+    ("expect .a[\" == [\"] exists", "expect .a[\" == [\"] exists"), ("expect .a =~ [b", "expect .a =~ [b"),
+    ("expect any .a[0] == [1, {\"b\": 2}]", "expect any .a[0] == [1, {\"b\": 2}]"),
+    ("options -H 'x: $a'", "options -H 'x: $a'"),
     // With messages.
     ("call Hello {}", "call Hello|{}"), ("call Hello{\"name\": \"}\"}", "call Hello|{\"name\": \"}\"}"),
     ("call Sum {\"value\":1}{\"value\":2} {}", "call Sum|{\"value\":1}|{\"value\":2}|{}"),
     ("open Chat", "open Chat"), ("call Hello\u{600}{}", "call Hello\u{600}|{}"),
-    ("call Find $last", "call Find|$last"),
+    ("call Find $last", "call Find|$last"), ("call ${m} {\"a\":1}", "call ${m}|{\"a\":1}"),
+    ("open ${a.b}/${m}{} {}", "open ${a.b}/${m}|{}|{}"),
     ("call Find $last.items[0] {}", "call Find|$last.items[0]|{}"),
     ("set id = $last.user.id", "set id =|$last.user.id"), ("set a=1", "set a=|1"), ("set a", "set a"),
     ("set s = \"a=b\"", "set s =|\"a=b\""), ("set n = 12 ", "set n =|12"),
@@ -65,6 +70,11 @@ struct SessionStatementReaderTests {
       ])
     #expect(try read("{\"a\":", "1} {", "}") == ["|{\"a\":\n1}|{\n}"])
     #expect(try read("[", "1") == ["…"])
+    let checks = [
+      ("expect list .a == [", "]"), ("expect .a[0].b contains {", "}"), ("expect detail T .a != [\"", "\"]"),
+      (":expect . == {", "}"),
+    ]
+    for (check, end) in checks { #expect(try read(check, end, "list") == ["\(check)\n\(end)", "list"]) }
   }
 
   @Test func readsLongValuesAndManyValues() throws {
@@ -94,14 +104,55 @@ struct SessionStatementReaderTests {
     #expect(try reader.add("list")?.head == "list")
   }
 
-  @Test func dropsStatementWithLineThatIsNotUTF8() throws {
+  @Test func dropsWholeStatementWithLineThatIsNotUTF8() throws {
     var reader = SessionStatementReader()
-    #expect(try reader.add(PipedInput.text(ofLine: Array("call Hello {\r".utf8)[...])) == nil)
-    let error = #expect(throws: Failure.self) {
-      try reader.add(PipedInput.text(ofLine: Array("\"name\":\"".utf8) + [0xE9, UInt8(ascii: "\"")]))
-    }
+    #expect(try reader.add(InputLine(Array("call Hello {\r".utf8)[...])) == nil)
+    let line = Array("\"name\":\"".utf8) + [0xE9] + Array("\", \"more\":".utf8)
+    #expect(try reader.add(InputLine(line[...])) == nil)
+    #expect(try reader.add("{\"name\":\"Ada\"}") == nil)
+    #expect(reader.failure?.message?.why == "not UTF-8")
+    let error = #expect(throws: Failure.self) { try reader.add("}") }
     #expect(error?.message?.why == "not UTF-8")
+    #expect(
+      reader.rejected == "call Hello {\n\"name\":\"\u{FFFD}\", \"more\":\n{\"name\":\"Ada\"}\n}")
+    #expect(!reader.isWithin && reader.failure == nil)
+    #expect(try reader.add("list")?.head == "list")
+  }
+
+  @Test(arguments: [
+    ("# \" {", nil), ("header x: {\"", nil), ("call Hello {}", nil), ("{\"a\": \"", "\"}"),
+    ("expect .a == {", "}"),
+  ])
+  func reportsLineThatIsNotUTF8(text: String, rest: String?) throws {
+    let line = InputLine((Array(text.utf8) + [0xE9])[...])
+    var reader = SessionStatementReader()
+    if let rest {
+      #expect(try reader.add(line) == nil)
+      #expect(throws: Failure.self) { try reader.add(rest) }
+    } else {
+      #expect(throws: Failure.self) { try reader.add(line) }
+    }
     #expect(!reader.isWithin)
+    // A typed line is reported at once.
+    var typed = SessionStatementReader(endsStrings: true)
+    #expect(throws: Failure.self) { try typed.add(line) }
+    #expect(!typed.isWithin)
+  }
+
+  @Test(arguments: [
+    ["{\"a\":1}, {", "\"b\":", "{\"c\":1}", "}"], ["call M $ {", "[", "]", "} {}"],
+    ["open M {} > a {\"b\": [", "{}", "]}"], ["call M {} > a > b [", "1, \"]\"", "]"],
+  ])
+  func dropsWholeInvalidStatement(lines: [String]) throws {
+    var reader = SessionStatementReader()
+    for line in lines.dropLast() { #expect(try reader.add(line) == nil) }
+    #expect(throws: Failure.self) { try reader.add(lines[lines.count - 1]) }
+    #expect(reader.rejected == lines.joined(separator: "\n"))
+    #expect(try reader.add("list")?.head == "list")
+    // A typed line is reported at once.
+    var typed = SessionStatementReader(endsStrings: true)
+    #expect(throws: Failure.self) { try typed.add(lines[0]) }
+    #expect(!typed.isWithin)
   }
 
   @Test func keepsThePositionOfAnErrorAfterAnEarlyEnd() throws {

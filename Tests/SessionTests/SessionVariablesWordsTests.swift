@@ -27,6 +27,39 @@ struct SessionVariablesWordsTests {
   }
 
   @Test(arguments: [
+    // Text.
+    ("error =~ ^no item .${v}", "abc", "error =~ ^no item .abc"), ("error == $v", "a b", "error == a b"),
+    ("header content-type !~ ^application/$v$", "grpc", "header content-type !~ ^application/grpc$"),
+    ("header a!= b/${v}", "c", "header a!= b/c"), ("trailer a contains x${v}", "y", "trailer a contains xy"),
+    ("any .name =~ ^${v}", "a", "any .name =~ ^a"), ("detail T .b !~ $v", "a", "detail T .b !~ a"),
+    (". golden ${v}.json", "a", ". golden a.json"), ("error == $$${v}", "a", "error == $${v}"),
+    ("status ${v}", "ok", "status ok"), ("count == ${v}", "3", "count == 3"),
+    ("latency < $v", "2s", "latency < 2s"),
+    // Text that quotation marks or white space would change.
+    ("header a == $v", " b", #"header a == " b""#), ("header a == ${v}", #""b"#, #"header a == "\"b""#),
+    ("error == ${v}", "", #"error == """#), ("header a <${v}", "= 5", #"header a <"= 5""#),
+    // JSON.
+    (".name == ${v}", "a", #".name == "a""#), (#".name == "x ${v}""#, "a", #".name == "x a""#),
+    (#"header a == "x ${v}""#, "\"", #"header a == "x \"""#),
+    (".a contains [$v]", "b", #".a contains ["b"]"#),
+    (#".labels["=~ ${v}"] == $v"#, "a", #".labels["=~ a"] == "a""#),
+    (#".labels[$v] =~ ^${v}"#, "a", #".labels["a"] =~ ^a"#), ("list .a is int", "", "list .a is int"),
+  ])
+  func expandsChecks(check: String, value: String, expected: String) throws {
+    #expect(try expand(value) { variables throws(Failure) in try variables.expand(check: check) } == expected)
+  }
+
+  @Test(arguments: [
+    ("status ${v}", "!= ok"), ("status not_found,${v}", "ok,aborted"), ("count ${v}", ">= 0"),
+    ("latency < $v", "1s 2s"),
+  ])
+  func refusesOperatorsThatValuesAdd(check: String, value: String) {
+    #expect(throws: Failure.self) {
+      try expand(value) { variables throws(Failure) in try variables.expand(check: check) }
+    }
+  }
+
+  @Test(arguments: [
     ("auth,bearer=${v}", "a,set-command=x:echo", "auth,bearer=a,,set-command=x:echo"),
     ("auth,bearer=${v},x=1", "a,", "auth,bearer=a,,,x=1"),
     ("auth,bearer=${v}", "@/etc/passwd", "auth,bearer=@@/etc/passwd"),

@@ -145,4 +145,35 @@ struct SuiteEventTests {
     end.count(.fileEnd(SuiteFileEnd(file: "a", error: SuiteError(what: "setup", why: "x"), duration: .zero)))
     #expect(!end.isSuccess && (end.failed, end.errors, end.total) == (1, 2, 6))
   }
+
+  // MARK: Limits
+
+  @Test func limitsTheTextsOfATest() {
+    #expect(SuiteEvent.test(Self.fullTest).limited == .test(Self.fullTest))
+    let long = String(repeating: "é", count: SuiteEvent.textLimitBytes)
+    let cut = String(repeating: "é", count: SuiteEvent.textLimitBytes / 2) + "…"
+    var test = Self.fullTest
+    test.steps[0].calls[0].command = long
+    test.steps[0].failures[0].check = long
+    test.steps[0].failures[0].command = long
+    test.error = SuiteError(what: "a\(long)", why: long)
+    var limited = Self.fullTest
+    limited.steps[0].calls[0].command = nil
+    limited.steps[0].failures[0].check = cut
+    limited.steps[0].failures[0].command = nil
+    limited.error = SuiteError(what: "a\(cut.dropFirst())", why: cut)
+    #expect(SuiteEvent.test(test).limited == .test(limited))
+  }
+
+  @Test func omitsTheCommandsOfATestThatWouldBeTooLong() throws {
+    var test = Self.fullTest
+    let command = String(repeating: "x", count: SuiteEvent.textLimitBytes)
+    let call = CallRecord(method: "a.B/C", line: 1, status: "ok", duration: .zero, command: command)
+    test.steps[0].calls = Array(repeating: call, count: SuiteEvent.maximumLength / command.utf8.count)
+    let line = SuiteEvent.test(test).limited.line
+    var expected = test
+    for index in expected.steps[0].calls.indices { expected.steps[0].calls[index].command = nil }
+    expected.steps[0].failures[0].command = nil
+    #expect(try SuiteEvent(parsing: line) == .test(expected))
+  }
 }

@@ -1,3 +1,4 @@
+import CommandSupport
 import Output
 import System
 import Testing
@@ -109,6 +110,8 @@ import Testing
     let rows = try SuiteRows.parse("a.ndjson", Array(text.utf8))
     #expect(SuiteRows.names(of: rows, by: "n") == ["Ada, row 1", "row 2", "7", "Ada, row 4"])
     #expect(SuiteRows.names(of: rows, by: nil) == ["row 1", "row 2", "row 3", "row 4"])
+    let equal = try SuiteRows.parse("a.csv", Array("n\na\na\n\"a, row 1\"\n".utf8))
+    #expect(SuiteRows.names(of: equal, by: "n") == ["a, row 1, row 1", "a, row 2", "a, row 1, row 3"])
   }
 
   // MARK: Selection
@@ -144,6 +147,23 @@ import Testing
     #expect(
       mask.apply("abc hunter2 hunter2-long x true trues") == "abc [redacted] [redacted] x true [redacted]")
     #expect(SecretMask([#"se"cr\et"#]).apply(#"{"a":"se\"cr\\et"}"#) == #"{"a":"[redacted]"}"#)
+  }
+
+  @Test(arguments: [
+    ("a.rpcurl", "a.rpcurl"), ("./a.rpcurl", "a.rpcurl"), ("tests//./a.rpcurl", "tests/a.rpcurl"),
+    ("/work/tests/a.rpcurl", "tests/a.rpcurl"), ("/workshop/a.rpcurl", "/workshop/a.rpcurl"),
+    ("../a", "../a"), ("-", "-"),
+  ])
+  func normalizesPaths(_ path: String, _ normalized: String) {
+    #expect(SuitePath.normalized(path, in: "/work") == normalized)
+  }
+
+  @Test func findsEachFileOnce() throws {
+    let directory = try #require(TemporaryDirectory())
+    directory.makeDirectory("tests")
+    let file = directory.write("tests/a.rpcurl", [])
+    let others = ["\(directory.path)/tests", "\(directory.path)/./tests/a.rpcurl"]
+    #expect(try SuiteFiles.find([file] + others) == [file])
   }
 
   @Test func resolvesPathsBesidesTheSuite() {

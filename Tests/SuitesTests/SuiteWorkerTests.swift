@@ -40,6 +40,16 @@ struct SuiteWorkerTests {
     #expect(ends.map { $0.error?.why } == [nil])
   }
 
+  @Test func eachRowIsSkippedIfTheSetupFails() {
+    directory.write("rows.ndjson", Array("{\"n\":\"a\"}\n{\"n\":\"b\"}\n".utf8))
+    let events = events("expect status ok\ntest one\nrows rows.ndjson name=n\ntest two\n")
+    #expect(events.first == .file(SuiteFile(file: "\(directory.path)/a.rpcurl", tests: 3)))
+    let results = events.compactMap { if case .test(let result) = $0 { result } else { nil } }
+    #expect(results.map(\.row) == ["a", "b", nil])
+    #expect(results.map(\.outcome) == [.skipped, .skipped, .skipped])
+    #expect(results.map(\.reason) == Array(repeating: "the setup failed", count: 3))
+  }
+
   @Test func reportsContainNoCredentialsOfACall() {
     let words = [
       "--descriptor-set", directory.write("set", ShopSchema.bytes), "-u", "ada:hunter2-a",

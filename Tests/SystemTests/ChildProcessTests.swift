@@ -33,6 +33,24 @@ struct ChildProcessTests {
     #expect(problem?.why == "Permission denied")
   }
 
+  @Test func leadsASessionWithoutATerminal() throws {
+    var ends: [Int32] = [-1, -1]
+    try #require(pipe(&ends) == 0)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(ends[0]) }
+    // The process, its group, its session and its terminal, which would otherwise be those of the tests.
+    let script =
+      "read -r pid name state parent group session terminal rest < /proc/self/stat; "
+      + "echo $group $session $terminal"
+    let process = try ChildProcess.start(
+      ["sh", "-c", script], hasInput: false, giving: [(ends[1], 1)], leadsSession: true
+    ).get()
+    close(ends[1])
+    let text = String(decoding: try FileContents.readPiece(ends[0], limitBytes: 100), as: UTF8.self)
+    #expect(text == "\(process) \(process) 0\n")
+    #expect(ChildProcess.wait(for: process) == 0)
+  }
+
   @Test func providesNoInput() throws {
     #expect(try ChildProcess.run(["cat"]).errors.isEmpty)
   }

@@ -26,8 +26,35 @@ struct DirectoryTests {
     for name in ["b.txt", "a.txt", "c.md"] { folder.write(name, []) }
     mkfifo("\(folder.path)/pipe.txt", 0o600)
     #expect(
-      Directory.files(below: folder.path, suffix: ".txt", limit: 10)
+      try Directory.files(below: folder.path, suffix: ".txt", limit: 10)
         == ["\(folder.path)/a.txt", "\(folder.path)/b.txt"])
+  }
+
+  @Test func reportsWhatCannotBeListed() throws {
+    let folder = try #require(TemporaryDirectory())
+    func problem() -> String? {
+      do throws(Directory.ListingError) {
+        _ = try Directory.files(below: folder.path, suffix: ".txt", limit: 10)
+        return nil
+      } catch {
+        return "\(error.path.dropFirst(folder.path.utf8.count)): \(error.why)"
+      }
+    }
+    // A name of Latin-1 that no file is asked for.
+    let other: [CChar] = "\(folder.path)/".utf8CString.dropLast() + [CChar(bitPattern: 0xFF), 0]
+    try #require(mkfifo(other, 0o600) == 0)
+    #expect(problem() == nil)
+    unlink(other)
+    let name: [CChar] = other.dropLast() + ".txt".utf8CString
+    try #require(mkfifo(name, 0o600) == 0)
+    #expect(problem() == "/\u{FFFD}.txt: the name is not UTF-8")
+    unlink(name)
+    let path = Array(repeating: "a", count: 65)
+    for depth in 1...64 { folder.makeDirectory(path[..<depth].joined(separator: "/")) }
+    #expect(problem() == nil)
+    folder.makeDirectory(path.joined(separator: "/"))
+    #expect(
+      problem() == "/\(path.joined(separator: "/")): more than 64 directories within each other")
   }
 
   @Test func missingDirectoryHasNoEntries() throws {

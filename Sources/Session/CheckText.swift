@@ -1,0 +1,61 @@
+import Calls
+import CommandLine
+import Interceptors
+import Output
+import Protobuf
+
+/// The parts of a check with an operand, such as `.name == "Ada"` or `error =~ ^no item`.
+struct CheckText {
+  /// What precedes the operand.
+  let head: Substring
+  let operand: Substring
+  /// Whether the operand is text up to the end, such as an expression; otherwise it is JSON.
+  let isText: Bool
+  /// Whether the operand consists of an operator and of words: status codes, a number or a duration.
+  let hasWords: Bool
+
+  /// Splits what follows `expect`. Returns nil if it has no operand.
+  init?(_ text: Substring) {
+    let text = text.withoutOuterSpace
+    let word = text.prefixOfScalars { !$0.properties.isWhitespace }
+    var rest = text[word.endIndex...].droppingScalars(while: \.properties.isWhitespace)
+    hasWords = ["status", "count", "latency"].contains(word)
+    if hasWords {
+      (head, operand, isText) = (text[..<rest.startIndex], rest, true)
+      return
+    }
+    let isMetadata = ["error", "header", "trailer"].contains(word)
+    if !isMetadata {
+      // A path, maybe after words.
+      let path = word.begins(with: ".") ? text : text.firstRange(of: " .").map { text[$0.lowerBound...] }
+      guard let path = path?.droppingScalars(while: \.properties.isWhitespace) else { return nil }
+      rest = path[path.endOfFieldPath...]
+    } else if word != "error" {
+      rest = rest.droppingScalars { !$0.properties.isWhitespace && !"=!<>".unicodeScalars.contains($0) }
+    }
+    rest = rest.droppingScalars(while: \.properties.isWhitespace)
+    let symbols = rest.prefixOfScalars { "=!<>~".unicodeScalars.contains($0) }
+    let condition = symbols.isEmpty ? rest.prefixOfScalars { !$0.properties.isWhitespace } : symbols
+    guard !symbols.isEmpty || ["contains", "golden"].contains(condition) else { return nil }
+    operand = rest[condition.endIndex...].droppingScalars(while: \.properties.isWhitespace)
+    head = text[..<operand.startIndex]
+    isText = isMetadata || condition == "golden" || symbols.utf8.last == UInt8(ascii: "~")
+  }
+}
+
+extension SessionVariables {
+  /// Replaces the references in what follows `expect`: by text in an operand that is text and not quoted, otherwise by
+  /// JSON.
+  package func expand(check text: String) throws(Failure) -> String {
+    guard let check = CheckText(text[...]), check.isText, !check.operand.begins(with: "\"") else {
+      return try expand(json: text)
+    }
+    if check.hasWords { return try String(check.head) + expand(words: String(check.operand)) }
+    let operand = try expand(text: String(check.operand))
+    // Quotes and white space of a value are a part of the text, and so is what would continue the operator.
+    let isPlain =
+      operand[...].withoutOuterSpace == operand
+      && operand.unicodeScalars.first.map { !"\"=!<>~".unicodeScalars.contains($0) } ?? false
+    return try expand(json: String(check.head)) + (isPlain ? operand : JSONValue.quoted(operand))
+  }
+}
