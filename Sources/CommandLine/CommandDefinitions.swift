@@ -246,8 +246,9 @@ extension CommandTable {
         with success, an error and a cancellation, alone and among interceptors that hold every value, respond or fail. \
         Messages are of the type google.protobuf.Value, unless --method names a method. The exit code is 7 if \
         something is wrong: a token is used twice or never, every call of a kind fails, or a callback does not return. \
-        Lines with "not exercised" list what the calls did not reach: stages, and responses to the plugin's own calls, \
-        which get none; or everything, if the plugin declines all calls.
+        A callback that blocks the loop is a warning. Lines with "not exercised" list what the calls did not reach: \
+        stages; responses to the plugin's own calls and requests, which get none, and calls that fail without them; or \
+        everything, if the plugin declines all calls.
         """,
       examples: "",
       places: [

@@ -42,6 +42,30 @@ extension ConfigurationLine {
     OptionTable.find(name[...], .call) ?? OptionTable.find(name[...], command)
       ?? OptionTable.all.first { $0.isNamed(name[...]) }
   }
+
+  /// Text of these has no blanks.
+  private static let withoutBlanks: Set<OptionID> = [.resolve, .connectTo, .proxy, .servername, .authority]
+
+  /// Throws if another option follows the value. The error does not contain it: its value may be a credential.
+  fileprivate func checkThatItIsOne(_ command: CommandID, _ origin: Origin) throws(ParseError) {
+    guard let words = value?.split(separator: Character(" ")), words.count > 1 else { return }
+    if let option = option(command) {
+      switch option.kind {
+      case .data: return
+      case .text where option.pathForm != .whole && !Self.withoutBlanks.contains(option.id): return
+      default: break
+      }
+    }
+    let others = words.dropFirst().filter { $0.utf8.first == UInt8(ascii: "-") }.map {
+      $0.parted(at: "=").before
+    }
+    guard others.contains(where: { name in OptionTable.all.contains { $0.isNamed(name) } }) else { return }
+    throw ParseError(
+      .invalidValue(
+        option: name, value: "\(words[0]) …", why: "another option follows",
+        hint: "write each option on a line of its own"),
+      origin)
+  }
 }
 
 extension Invocation {
@@ -59,11 +83,12 @@ extension Invocation {
       var arguments: [Argument] = []
       for line in layer.lines {
         let origin = Origin.file(path: layer.path, line: line.number, profile: layer.profile)
-        if line.name == "target" {
-          targets.append((layer.profile != nil, Positional(line.value ?? "", origin)))
-          continue
-        }
         do throws(ParseError) {
+          try line.checkThatItIsOne(command, origin)
+          if line.name == "target" {
+            targets.append((layer.profile != nil, Positional(line.value ?? "", origin)))
+            continue
+          }
           if let argument = try argument(line, origin) { arguments.append(argument) }
         } catch {
           fail(error)

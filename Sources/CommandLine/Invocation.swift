@@ -13,7 +13,7 @@ package struct Invocation: Sendable {
   }
 
   /// The command.
-  package private(set) var command: CommandID
+  package let command: CommandID
   /// Whether the command was named.
   package let isNamed: Bool
   /// The options. The last one with a single value holds.
@@ -116,21 +116,6 @@ package struct Invocation: Sendable {
   mutating func add(_ positional: Positional) { positionals.append(positional) }
   mutating func add(_ error: ParseError) { errors.append(error) }
   mutating func add(first error: ParseError) { errors.insert(error, at: 0) }
-
-  /// Makes it an invocation of another command, which the first positional argument names, or the second one as grpcurl
-  /// has it.
-  mutating func become(_ other: CommandID, without index: Int) {
-    let set = CommandSet(other)
-    command = other
-    positionals.remove(at: index)
-    for argument in arguments where !OptionTable[argument.id].commands.contains(set) {
-      errors.append(
-        ParseError(
-          .notOfCommand(
-            option: argument.name, command: CommandTable[other].name, others: CommandTable[.call].name),
-          argument.origin))
-    }
-  }
 
   // MARK: Configuration
 

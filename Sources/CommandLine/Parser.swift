@@ -7,6 +7,8 @@
 package struct Parser {
   private let words: [String]
   private var index: Int
+  /// The index of an argument that names the command; nil if that is the first one, or there is none.
+  private let name: Int?
   private var invocation: Invocation
 
   /// Reads the arguments of the program, without its name. One that is not UTF-8 is the first error.
@@ -54,13 +56,20 @@ package struct Parser {
   {
     var parser = Parser(words, command, from: index, isNamed: isNamed)
     parser.run()
+    if let (other, name) = parser.invocation.laterCommand {
+      parser = Parser(words, other, from: index, isNamed: true, name: name)
+      parser.run()
+    }
     parser.invocation.finish()
     return parser.invocation
   }
 
-  private init(_ words: [String], _ command: CommandID, from index: Int, isNamed: Bool) {
+  private init(
+    _ words: [String], _ command: CommandID, from index: Int, isNamed: Bool, name: Int? = nil
+  ) {
     self.words = words
     self.index = index
+    self.name = name
     invocation = Invocation(command, isNamed: isNamed)
   }
 
@@ -126,6 +135,7 @@ package struct Parser {
       let origin = Origin.typed(index: index)
       index += 1
       if endsOptions || word.utf8.first != UInt8(ascii: "-") || word.utf8.count == 1 {
+        if index - 1 == name { continue }
         if !endsOptions, let error = Suggestions.otherDash(word, origin) { invocation.add(error) }
         invocation.add(Positional(word, origin))
       } else if word == "--" {
@@ -246,7 +256,6 @@ extension Invocation {
       request = .version
     }
     guard request == nil else { return }
-    findCommand()
     guard errors.isEmpty else { return }
     let definition = CommandTable[command]
     if command == .convert, !has(.noSchema),
@@ -280,16 +289,21 @@ extension Invocation {
     }
   }
 
-  /// `rpcurl --plaintext list HOST`, and grpcurl's `-plaintext HOST list`. Two arguments may also be a target and a
-  /// method with the name of another command.
-  private mutating func findCommand() {
-    guard !isNamed, let first = positionals.first?.text, !Suggestions.programs.contains(first) else { return }
-    if let other = CommandTable.find(first) {
-      become(other, without: 0)
-    } else if positionals.count > 1, let other = CommandTable.find(positionals[1].text),
-      other == .list || other == .describe || positionals.count > 2
-    {
-      become(other, without: 1)
+  /// The command that a later argument names, and the argument's index: `rpcurl --plaintext list HOST`, and grpcurl's
+  /// `-plaintext HOST list`. Two arguments may also be a target and a method with the name of another command.
+  var laterCommand: (CommandID, index: Int)? {
+    guard !isNamed, let first = positionals.first, !Suggestions.programs.contains(first.text) else {
+      return nil
     }
+    if let other = CommandTable.find(first.text) { return named(other, by: first) }
+    guard positionals.count > 1, let other = CommandTable.find(positionals[1].text),
+      other == .list || other == .describe || positionals.count > 2
+    else { return nil }
+    return named(other, by: positionals[1])
+  }
+
+  private func named(_ command: CommandID, by positional: Positional) -> (CommandID, index: Int)? {
+    guard case .typed(let index) = positional.origin else { return nil }
+    return (command, index)
   }
 }

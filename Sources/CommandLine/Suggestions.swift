@@ -5,7 +5,10 @@ package enum Suggestions {
   /// The error for an option with two dashes that a command does not have.
   static func unknown(_ name: String, _ command: CommandID, _ origin: Origin?) -> ParseError {
     if let error = ofOthers(name[...], name, command, origin) { return error }
-    let hint = ForeignOptions.hint(name, command) ?? nearest(to: name, command).map { "did you mean \($0)?" }
+    // One dash too many, which Go's flags accept.
+    let short = name.unicodeScalars.count == 3 ? OptionTable.find(name.dropFirst(), command) : nil
+    let near = short == nil ? nearest(to: name, command) : String(name.dropFirst())
+    let hint = ForeignOptions.hint(name, command) ?? near.map { "did you mean \($0)?" }
     return ParseError(.unknownOption(name, hint: hint), origin)
   }
 

@@ -32,7 +32,10 @@ final class ConnectUnaryProtocol: WireProtocol {
     compressor = MessageCompressor(parameters.compression)
   }
 
-  private var contentType: String { "application/\(parameters.codec.rawValue)" }
+  /// The value of `content-type` for messages of a codec.
+  static func contentType(_ codec: CodecName) -> String { "application/\(codec.rawValue)" }
+
+  private var contentType: String { Self.contentType(parameters.codec) }
 
   func makeRequest(_ start: RequestStart, timeout: Duration?) throws(RPCError) -> HTTPRequest {
     if parameters.usesGET, let request = try makeGET(start, timeout: timeout) { return request }

@@ -25,11 +25,13 @@ extension HTTPRequest {
   init(
     _ start: RequestStart, method: String = "POST", query: String = "", fields: [(String, String)]
   ) throws(RPCError) {
-    try HeaderSyntax.check(start.headers)
+    let contentType = fields.first { $0.0 == HeaderSyntax.contentType }?.1
+    try HeaderSyntax.check(start.headers, contentType: contentType)
     try start.checkCredentials()
+    var headers = start.headers
+    headers.remove(HeaderSyntax.contentType)
     self.init(
-      method: method, url: "\(start.target)/\(start.method)\(query)",
-      headers: start.headers.merged(over: fields))
+      method: method, url: "\(start.target)/\(start.method)\(query)", headers: headers.merged(over: fields))
   }
 }
 
@@ -52,6 +54,12 @@ extension RequestStart {
 package enum HeaderSyntax {
   /// Fields that frame the HTTP message. Only the transport sets them.
   package static let framing: Set<String> = ["connection", "content-length", "transfer-encoding", "upgrade"]
+
+  /// The field that the protocol and the codec determine.
+  package static let contentType = "content-type"
+
+  /// Fields of a request that a caller cannot change.
+  package static let reserved = framing.union([contentType])
 
   /// Whether `name` is a token that a caller may set.
   package static func isName(_ name: some StringProtocol) -> Bool {
@@ -83,13 +91,17 @@ package enum HeaderSyntax {
   ///
   /// Values come from interceptors and plugins as well as from the command line, so this is checked where the
   /// request is made.
-  static func check(_ headers: Headers) throws(RPCError) {
+  ///
+  /// - Parameters:
+  ///   - headers: The fields of the caller.
+  ///   - contentType: The `content-type` of the request; nil if it has none. The caller's must not differ.
+  static func check(_ headers: Headers, contentType: String?) throws(RPCError) {
     for field in headers.fields {
       guard isName(field.name) else {
         throw RPCError(
           .internal, "\(field.name.debugDescription) is not a valid header name", origin: .client)
       }
-      guard !framing.contains(field.name) else {
+      guard !framing.contains(field.name), field.name != Self.contentType || field.value == contentType else {
         throw RPCError(
           .internal, "the header \(field.name) can be set only by the transport", origin: .client)
       }

@@ -21,6 +21,18 @@ struct ContentType {
   var value: String { "\(base)+\(codec.rawValue)" }
 }
 
+extension ProtocolName {
+  /// The values of `content-type` that calls send, of unary ones and of streams.
+  package func contentTypes(_ codec: CodecName) -> Set<String> {
+    let streams = { (base: String) in ContentType(base: base, codec: codec).value }
+    return switch self {
+    case .grpc: [streams(GRPCProtocol.mediaType)]
+    case .grpcWeb: [streams(GRPCWebProtocol.mediaType)]
+    case .connect: [streams(ConnectStreamProtocol.mediaType), ConnectUnaryProtocol.contentType(codec)]
+    }
+  }
+}
+
 extension RPCError {
   /// The error for a response with another content type than its protocol and codec require.
   static func unexpectedContentType(_ got: String?, expected: String, code: StatusCode) -> RPCError {

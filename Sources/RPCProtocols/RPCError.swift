@@ -32,8 +32,8 @@ public struct RPCError: Error, Sendable, Equatable {
   public var origin: Origin
   /// Why there is no usable connection, if this is the error and the cause is known.
   public var cause: ConnectionCause?
-  /// The leading and the trailing metadata of the response, in the calls of Swift programs; empty elsewhere, where the
-  /// events of a call contain both.
+  /// The leading and the trailing metadata of the response, in the calls of Swift programs; the trailing metadata, in
+  /// asynchronous interceptors; empty elsewhere, where the events of a call contain both.
   public var metadata = Headers()
 
   /// Makes an error.

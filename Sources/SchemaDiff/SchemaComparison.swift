@@ -19,19 +19,37 @@ package struct SchemaComparison {
   ///   - old: The schema in use.
   ///   - new: The schema that replaces it.
   ///   - rules: The rules to apply.
-  ///   - isCompared: Whether to compare a file with this name and package.
   /// - Returns: The differences, sorted by file, then in the order of the declarations.
   /// - Throws: ``SchemaError`` for a malformed file.
   package static func findings(
-    from old: DescriptorPool, to new: DescriptorPool, rules: Set<Rule>,
-    where isCompared: (_ file: String, _ package: String) -> Bool = { _, _ in true }
+    from old: DescriptorPool, to new: DescriptorPool, rules: Set<Rule>
+  ) throws(SchemaError) -> [SchemaFinding] {
+    try findings(old, new, rules) { _, _ in true }
+  }
+
+  /// The differences of two schemas, without what every schema may have, such as the well-known types, and without files
+  /// that one of the schemas imports and does not contain. A built-in file stands in for one that a schema does not contain.
+  package static func findings(
+    ofAPI old: DescriptorPool, _ new: DescriptorPool, rules: Set<Rule>
+  ) throws(SchemaError) -> [SchemaFinding] {
+    let (before, after) = (Set(ownFiles(old)), Set(ownFiles(new)))
+    let missing = try imports(old).subtracting(before).union(imports(new).subtracting(after))
+    return try findings(old, new, rules) { file, pool in
+      !isBuiltIn(file.package) && !missing.contains(file.name)
+        && (pool === old ? before : after).contains(file.name)
+    }
+  }
+
+  private static func findings(
+    _ old: DescriptorPool, _ new: DescriptorPool, _ rules: Set<Rule>,
+    where isCompared: (SchemaContents.Outline, DescriptorPool) -> Bool
   ) throws(SchemaError) -> [SchemaFinding] {
     let before = try SchemaContents.outlines(of: old)
     let after = try SchemaContents.outlines(of: new)
     let same = SchemaContents.same(before, after)
     var comparison = SchemaComparison(
-      old: try SchemaContents(old, before.filter { isCompared($0.name, $0.package) }, without: same),
-      new: try SchemaContents(new, after.filter { isCompared($0.name, $0.package) }, without: same),
+      old: try SchemaContents(old, before.filter { isCompared($0, old) }, without: same),
+      new: try SchemaContents(new, after.filter { isCompared($0, new) }, without: same),
       rules: rules)
     comparison.compareFiles()
     comparison.addNew()
@@ -40,24 +58,20 @@ package struct SchemaComparison {
       .sorted { ($0.element.file, $0.offset) < ($1.element.file, $1.offset) }.map(\.element)
   }
 
-  /// The differences of two schemas, without what every schema may have, such as the well-known types, and without files
-  /// that one of the schemas imports and does not contain.
-  package static func findings(
-    ofAPI old: DescriptorPool, _ new: DescriptorPool, rules: Set<Rule>
-  ) throws(SchemaError) -> [SchemaFinding] {
-    let missing = try missingImports(old).union(missingImports(new))
-    return try findings(from: old, to: new, rules: rules) { file, package in
-      !isBuiltIn(package) && !missing.contains(file)
-    }
-  }
-
   private static func isBuiltIn(_ package: String) -> Bool {
     package == "google.protobuf" || package.hasPrefix("google.protobuf.")
       || WellKnownSchemas.servicePackages.contains(package)
   }
 
-  private static func missingImports(_ pool: DescriptorPool) throws(SchemaError) -> Set<String> {
-    Set(try pool.importedFiles(ofFiles: pool.fileNames).missingImports)
+  /// The files that a schema contains.
+  private static func ownFiles(_ pool: DescriptorPool) -> [String] {
+    pool.fileNames(exceptOf: WellKnownSchemas.sourceName)
+  }
+
+  /// The files that a schema contains, and all that they import.
+  private static func imports(_ pool: DescriptorPool) throws(SchemaError) -> Set<String> {
+    let found = try pool.importedFiles(ofFiles: ownFiles(pool))
+    return Set(found.names + found.missingImports)
   }
 
   private init(old: SchemaContents, new: SchemaContents, rules: Set<Rule>) {

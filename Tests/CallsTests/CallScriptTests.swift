@@ -38,6 +38,14 @@ struct CallScriptTests {
     return String(text.replacing(" \\\n  ", with: " ").dropLast())
   }
 
+  /// The programs send it, and buf refuses the option.
+  @Test(arguments: [CallProgram.rpcurl, .curl, .buf])
+  func contentTypeIsNotWrittenAgain(program: CallProgram) throws {
+    let headers = ["-H", "Content-Type: application/json", "-H", "x-a: 1"]
+    let text = try script(program, ["--protocol", "connect", "--codec", "json", "-d", "{}"] + headers)
+    #expect(text.contains("x-a: 1") && !text.contains("Content-Type"))
+  }
+
   // MARK: grpcurl
 
   @Test(arguments: [

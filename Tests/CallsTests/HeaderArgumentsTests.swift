@@ -44,6 +44,24 @@ struct HeaderArgumentsTests {
     #expect(failure?.message?.rendered.contains("secret") == false)
   }
 
+  @Test(arguments: [
+    (ProtocolName.grpc, CodecName.proto, "application/grpc+proto"),
+    (.grpcWeb, .json, "application/grpc-web+json"),
+    (.connect, .json, "Application/JSON "), (.connect, .proto, "application/connect+proto"),
+  ])
+  func acceptsContentTypeOfTheCallOnly(name: ProtocolName, codec: CodecName, value: String) throws {
+    let headers = HeaderArguments(expansion: nil, contentTypes: name.contentTypes(codec))
+    func parse(_ value: String) throws -> Headers {
+      try headers.parse(Parser.parse(["call", "-H", "Content-Type: \(value)", "-H", "a: b"]).all(.header))
+    }
+    #expect(try parse(value) == Headers([("a", "b")]))
+    for other in ["text/plain", "application/xml", "application/grpc+other", ""] {
+      let failure = #expect(throws: Failure.self) { try parse(other) }
+      #expect(failure?.status == .usage)
+      #expect(failure?.message?.hint?.contains("--codec json") == true)
+    }
+  }
+
   @Test func readsFileWithoutCommentsAndEmptyLines() throws {
     let directory = try #require(TemporaryDirectory())
     let file = directory.write("headers", Array("# comment\na: 1\r\n\n  \nb: 2".utf8))

@@ -296,6 +296,9 @@ struct ParserTests {
     ("-v call h M", .call, ["h", "M"]), ("call h list", .call, ["h", "list"]), ("-- list", .list, []),
     ("h call M", .call, ["h", "M"]), ("h template M", .template, ["h", "M"]),
     ("h template", .call, ["h", "template"]),
+    ("--plaintext list --format json h", .list, ["h"]), ("-k load --requests 3 h M", .load, ["h", "M"]),
+    ("-plaintext h describe S --format json", .describe, ["h", "S"]),
+    ("-k health --wait 3s h", .health, ["h"]),
     ("plugins", .pluginsList, []), ("plugins list", .pluginsList, []),
     ("plugins check p", .pluginsCheck, ["p"]),
     ("plugins --format json", .pluginsList, []), ("plugins new -s n", .pluginsNew, ["n"]),
@@ -311,14 +314,15 @@ struct ParserTests {
   @Test func refusesOptionsThatTheFoundCommandLacks() {
     let error = parse("-plaintext -d {} h list").errors.first
     #expect(error?.what == "-d")
-    #expect(error?.why == "list has no such option, but call has")
+    #expect(error?.why == "list has no such option, but call or load has")
   }
 
   @Test(arguments: [
     ("-h", Invocation.Request.help(nil, isWhole: false)), ("--help", .help(nil, isWhole: true)),
     ("help", .help(nil, isWhole: true)), ("help call", .help(.call, isWhole: true)),
     ("call -h", .help(.call, isWhole: false)), ("call --nope --help", .help(.call, isWhole: true)),
-    ("h M -vh", .help(.call, isWhole: false)), ("-help", .help(nil, isWhole: true)),
+    ("h M -vh", .help(.call, isWhole: false)), ("-k list --help", .help(.list, isWhole: true)),
+    ("-help", .help(nil, isWhole: true)),
     ("help plugins", .pluginsHelp(isWhole: true)), ("plugins -h", .pluginsHelp(isWhole: false)),
     ("help plugins new", .help(.pluginsNew, isWhole: true)), ("--version", .version), ("-V", .version),
     ("list -V", .version), ("complete use x", .complete(["use", "x"])), ("--dump-options", .dump),

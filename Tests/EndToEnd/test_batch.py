@@ -129,6 +129,12 @@ def test_interceptors_and_plugins_see_each_call(batch, connect_server):
     assert [{h["name"]: h.get("value") for h in reply}["x-tenant"] for reply in replies] == ["blue"] * 3
 
 
+def test_invalid_data_has_no_events(batch, grpc_server):
+    result = batch("--format", "events", f"{grpc_server.url}/{FIND}", input='{"id":"1"}{"nope":1}')
+    assert result.code == 4 and "nope" in result.err
+    assert {json.loads(line)["call"] for line in result.out.splitlines()} == {0}
+
+
 def test_events_carry_the_call(batch, grpc_server):
     result = batch("--format", "events", "--jobs", 3, f"{grpc_server.url}/{FIND}", input='{"id":"1"}{"id":"9"}{"id":"2"}')
     assert result.code == 69

@@ -160,6 +160,10 @@ def test_flags_for_json_in_the_file_do_not_prevent_text(rpcurl, config, grpc_ser
     [
         ("\n--no-such-option 1", 2, "--no-such-option: unknown option"),
         ("--max-time soon", 1, "--max-time soon: not a valid duration"),
+        ("--max-time 5 --bearer s3cr3t", 1, "--max-time 5 …: another option follows\nhint: write each option on a line"),
+        ("--cacert ca.pem -H 'authorization: s3cr3t'", 1, "--cacert ca.pem …: another option follows"),
+        ("--resolve a:1:b -u ada:s3cr3t", 1, "--resolve a:1:b …: another option follows"),
+        ("target http://h --bearer=s3cr3t", 1, "target http://h …: another option follows"),
         ("--verbose yes", 1, "--verbose: expected true or false"),
         ("max-time 1", 1, "neither an option nor target"),
         ("[staging]", 1, "not a section"),
@@ -176,7 +180,7 @@ def test_an_error_names_file_and_line(rpcurl, config, text, line, why):
     result = rpcurl("http://host", HELLO)
     assert result.code == 2
     assert result.err.startswith(f"rpcurl: {file}, line {line}: {why}")
-    assert "\x1b" not in result.err
+    assert "\x1b" not in result.err and "s3cr3t" not in result.err
 
 
 def test_missing_file_or_profile(rpcurl, config, tmp_path):

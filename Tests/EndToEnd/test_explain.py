@@ -159,6 +159,34 @@ def test_declared_effects_cause_warnings(rpcurl, server, descriptor_set, declari
 
 
 @pytest.mark.parametrize(
+    "use",
+    [
+        "log,file", "log,format=har,file", "record,file", "shadow,to=localhost:1,file", "trace,file", "assert,junit",
+        "metrics,file",
+    ],
+)  # fmt: skip
+def test_files_of_interceptors_are_unchanged(rpcurl, server, descriptor_set, tmp_path, use):
+    file = tmp_path / "file"
+    options = ["--descriptor-set", descriptor_set, "--use", f"{use}={file}"]
+    words = ["--explain", *options, f"http://{server.address}/{SERVICE}/Hello"]
+    result = rpcurl(*words)
+    assert (result.code, result.err) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+    file.write_text("before")
+    result = rpcurl(*words)
+    assert (result.code, result.err) == (0, "")
+    assert file.read_text() == "before"
+
+
+@pytest.mark.parametrize("use", ["log,file", "log,format=har,file", "record,file", "trace,file", "assert,junit"])
+def test_file_that_cannot_be_written_is_an_error(rpcurl, server, descriptor_set, use):
+    words = ["--descriptor-set", descriptor_set, "--use", f"{use}=/no/such/file", f"http://{server.address}/{SERVICE}/Hello"]
+    explained, called = rpcurl("--explain", *words), rpcurl(*words, "-d", "{}")
+    assert explained == called
+    assert explained.code == 7 and "/no/such/file: No such file or directory" in explained.err
+
+
+@pytest.mark.parametrize(
     ("words", "code"),
     [
         (["--use", "nothing"], 7),

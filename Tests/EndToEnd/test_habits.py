@@ -136,6 +136,8 @@ def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):
         (["-chain", "h:1", HELLO], "-chain: unknown option", 'see "rpcurl call --help"'),
         (["--plain", "h:1", HELLO], "--plain: unknown option", "did you mean --plaintext?"),
         (["--retry", "3", "h:1", HELLO], "--retry: unknown option", "use --use retry,attempts=N"),
+        (["--d", "{}", "h:1", HELLO], "--d: unknown option", "did you mean -d?"),
+        (["-H", "Content-Type: text/plain", "h:1", HELLO], "-H: the header content-type is set by --protocol and --codec and cannot be changed", "omit it; "),
         (["-X", "POST", "h:1", HELLO], "-X: unknown option", "omit it"),
         (["-w", "x", "h:1", HELLO], "-w: unknown option", "use --timing"),
         (["list", "-d", "{}", "h:1"], "-d: list has no such option, but call or load has", 'see "rpcurl list --help"'),
@@ -230,8 +232,12 @@ def test_hints_at_names_name_the_files(rpcurl, grpc_server, descriptor_set):
     assert result.code == 3 and f'hint: run "rpcurl list {source} --kind message"' in result.err
     result = rpcurl("template", *source.split())
     assert result.code == 2 and f'hint: run "rpcurl list {source}"' in result.err
+    result = rpcurl(*source.split(), "http://localhost:1", "Nonsense")
+    assert result.code == 3 and f'hint: run "rpcurl list {source} --kind method"' in result.err
     result = rpcurl("template", "--plaintext", grpc_server.address)
     assert result.code == 2 and f'hint: run "rpcurl list http://{grpc_server.address}"' in result.err
+    result = rpcurl("--plaintext", grpc_server.address, "Nonsense")
+    assert result.code == 3 and f'hint: run "rpcurl list http://{grpc_server.address} --kind method"' in result.err
 
 
 def test_default_port_is_named(rpcurl, descriptor_set):

@@ -82,6 +82,34 @@ def test_max_time_ends_the_wait_for_a_pipe_without_a_writer(rpcurl, descriptor_s
     assert "no data came within --max-time" in result.err
 
 
+DATA = {
+    "message": ("demo.v1.Demo/Hello", lambda file: ("-d", f"@{file}"), 4),
+    "stream": ("demo.v1.Demo/Sum", lambda file: ("-d", f"@{file}"), 64 + 4),
+    # Its limit is that of each call.
+    "batch": ("demo.v1.Demo/Hello", lambda file: ("--each", "-d", f"@{file}"), 0),
+    "chunks": ("demo.v1.Demo/Chat", lambda file: ("--set-file", f"text={file}", "--chunk", "4"), 64 + 4),
+}
+
+
+@pytest.mark.parametrize("data", sorted(DATA.keys() - {"batch"}))
+def test_max_time_ends_the_wait_for_data_in_a_pipe(rpcurl, descriptor_set, grpc_server, pipe, data):
+    method, options, code = DATA[data]
+    result = rpcurl("--descriptor-set", descriptor_set, "--max-time", "0.5", *options(pipe), f"{grpc_server.url}/{method}")
+    assert result.code == code, result.err
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_wait_for_data_in_a_pipe(rpcurl, descriptor_set, grpc_server, pipe, data, number):
+    method, options, _ = DATA[data]
+    with rpcurl.start("--descriptor-set", descriptor_set, *options(pipe), f"{grpc_server.url}/{method}") as process:
+        writer = wait_until(lambda: open_writer(pipe), "the pipe is open")
+        process.send_signal(number)
+        ended = process.wait()
+        os.close(writer)
+    assert ended in (-number, 128 + number)
+
+
 def test_max_time_ends_the_wait_for_a_schema_in_a_pipe(rpcurl, pipe):
     result = rpcurl("--descriptor-set", pipe, "-d", "{}", "--max-time", "0.5", NOWHERE)
     assert result.code == 3

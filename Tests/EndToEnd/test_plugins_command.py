@@ -189,6 +189,20 @@ def test_check_states_what_it_did_not_exercise(rpcurl, tmp_path):
     assert "note  not exercised: a response to its HTTP request, made 32 times\n" in result.out
 
 
+def test_check_reports_callbacks_that_block(rpcurl, tmp_path):
+    seen = tmp_path / "seen"
+    plugin = build(tmp_path, "blocking")
+    with rpcurl.start("plugins", "check", "--call-time", "15s", f"{plugin},seen={seen}") as process:
+        # The callback blocks until the file exists.
+        for line in process.stderr:
+            if b"request_message has been running for 100 ms" in line:
+                seen.write_text("")
+        lines = process.stdout.read().splitlines()
+        assert process.wait() == 0
+    assert b"warn  request_message blocked the loop for more than 100 ms" in lines
+    assert lines[-1] == b"only warnings found"
+
+
 def test_check_finds_misuse(rpcurl, tmp_path):
     result = rpcurl("plugins", "check", build(tmp_path, "misbehaving"))
     assert result.code == 7

@@ -488,7 +488,7 @@ def test_bytes_that_are_not_text_are_errors(project):
 def test_no_use_omits_an_interceptor_of_the_configuration(project):
     own = project.own("--use retry,attempts=5\n--use log\n--plugin ./none/sign.so\n")
     assert project(*EXPLAIN, "http://host", ECHO).code == 7
-    plan = project.plan("--no-use", "sign", "--no-use", "retry", "--use", "fault", "http://host", ECHO)
+    plan = project.plan("--no-use", "sign", "--no-use", "retry", "--use", "fault,abort=aborted", "http://host", ECHO)
     assert [i["name"] for i in plan["interceptors"]] == ["log", "fault"]
     assert plan["omitted"] == [f"retry (--no-use; {own}, line 1)", f"sign (--no-use; {own}, line 3)"]
     text = project("--explain", "--no-use", "sign", "http://host", ECHO).out

@@ -684,7 +684,14 @@ def test_services_that_the_server_does_not_describe(rpcurl, reflecting, tmp_path
     for words in (["describe"], ["list", "--kind", "method"], ["export", "-o", tmp_path / "a.binpb"]):
         result = rpcurl(*words, server)
         assert (result.code, result.err) == (0, f"rpcurl: {remark}")
+    listed = rpcurl("list", server).out.split()
+    assert rpcurl("list", "--kind", "service", server).out.split() == listed
+    services = json.loads(rpcurl("list", "--format", "json", server).out)
+    assert [service["name"] for service in services] == listed == ["a.S", "b.T", HEALTH.split("/")[0]]
+    assert [service.get("file") for service in services] == ["s.proto", None, None]
     fails(rpcurl("list", server, "b.T"), 3, "rpcurl: b.T: the server lists this service but does not describe it\n")
+    hint = f'hint: run "rpcurl list {server}" to see what exists\n'
+    fails(rpcurl("describe", server, "grpc.health.v1.Missing"), 3, "not found in the schema", hint)
     fails(rpcurl("diff", server, tmp_path / "a.binpb"), 3, remark, "hint: name a descriptor set")
 
 

@@ -216,6 +216,9 @@ def test_reflection(rpcurl, grpc_server, schema):
         "  string language = 2;",
         "}",
     ]
+    # The name as grpcurl prints it.
+    dotted = rpcurl("describe", "--plaintext", grpc_server.address, ".demo.v1.HelloRequest")
+    assert (dotted.code, dotted.out) == (0, described.out)
     fails(rpcurl("describe", "--plaintext", grpc_server.address, "Helo"), 3, "did you mean demo.v1.Demo/Hello")
 
 

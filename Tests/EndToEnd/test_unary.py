@@ -86,6 +86,21 @@ def test_json_codec_sends_json(rpcurl, connect_server, descriptor_set):
     assert message["message"] == {"message": "Hello, Ada!", "name": "Ada"}
 
 
+@pytest.mark.parametrize("option", ["-H", "--rpc-header", "--reflect-header"])
+def test_content_type_is_that_of_the_codec(rpcurl, grpc_server, connect_server, descriptor_set, option):
+    """As in every command line of curl. The call sends the header itself."""
+    words = ["--protocol", "connect", option, "Content-Type: application/json", "-d", '{"name":"Ada"}']
+    json_codec = rpcurl(*words, "--codec", "json", "--descriptor-set", descriptor_set, f"{connect_server.url}/{HELLO}")
+    assert (json_codec.code, json.loads(json_codec.out)["message"]) == (0, "Hello, Ada!"), json_codec.err
+    for target in (connect_server.url, grpc_server.url):
+        result = rpcurl(*words, f"{target}/{HELLO}")
+        assert (result.code, result.out) == (2, "")
+        assert result.err == (
+            f"rpcurl: {option}: the header content-type is set by --protocol and --codec and cannot be changed\n"
+            "hint: omit it; --protocol connect --codec json sends application/json\n"
+        )
+
+
 def test_headers_reach_the_server_in_order(rpcurl, server_arguments):
     options, host = server_arguments
     result = rpcurl(

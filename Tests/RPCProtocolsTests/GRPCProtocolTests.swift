@@ -31,6 +31,15 @@ import Testing
     #expect(request.headers.values("user-agent") == ["mine"])
   }
 
+  @Test(arguments: ["application/grpc+proto", "application/json"], [false, true])
+  func callerCannotChangeTheContentType(value: String, isRepeated: Bool) throws {
+    var start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h")
+    let plain = try EnvelopeCall<GRPCProtocol>(.of(.unary)).makeRequest(start, timeout: nil)
+    for _ in 0...(isRepeated ? 1 : 0) { start.headers.add("Content-Type", value) }
+    let request = try? EnvelopeCall<GRPCProtocol>(.of(.unary)).makeRequest(start, timeout: nil)
+    #expect(request == (value == "application/json" ? nil : plain))
+  }
+
   @Test(arguments: ["a\r\nx-evil: 1", "a\nb", "\u{0}", "\u{7F}"])
   func rejectsHeaderWithControlCharacters(value: String) {
     var start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h")

@@ -36,7 +36,7 @@ package struct ServerRequest {
     let sources = ArgumentSources(environment: environment, secrets: console.secrets)
     self.sources = sources
     protocolName = try CallSettings.protocolName(common, environment)
-    let given = try common.headerArguments(environment, waitLimit: sources.waitLimit).parse(common.headers)
+    let given = try common.headerArguments(sources, protocolName.contentTypes(.proto)).parse(common.headers)
     try CredentialArguments.check(common, given: given)
     headers = try CredentialArguments.headers(
       common, server, bearer: try common.bearer.map { try CredentialArguments.token($0, sources) },

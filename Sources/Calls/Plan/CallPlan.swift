@@ -99,7 +99,8 @@ extension CallPlan {
     let asksServer = command.reflection.reflect ?? !command.schema.hasSources
     // Errors of the interceptors are reported before the server is asked.
     let chain = try ChainSource(
-      command.chain, ChainSetup(console, verbosity: settings.verbosity, waitLimit: settings.timeout))
+      command.chain,
+      ChainSetup(console, verbosity: settings.verbosity, waitLimit: settings.timeout, isDry: isDry))
     do {
       let found: SchemaSource.Found
       do throws(Failure) {
@@ -108,6 +109,7 @@ extension CallPlan {
           waitLimit: settings.timeout)
       } catch {
         guard isDry, error.message == ReflectionSource.notAsked.message else {
+          let error = error.listing(asksServer ? settings.target.argument : command.schema.words)
           throw asksServer ? error.addingHint(of: chain) : error.addingReflection(command)
         }
         return ResolvedCall(settings: settings, chain: chain, plan: nil, origin: nil)
@@ -159,7 +161,9 @@ extension CallPlan {
     }
     form.edits = try FieldEdit.read(edits, waitLimit: settings.timeout)
     guard let chunks else {
-      sources = try RequestData.sources(data, for: method, isBatch: isForMany, form: form)
+      sources = try RequestData.sources(
+        data, for: method, isBatch: isForMany, form: form,
+        waitLimit: readsTypedMessage(data) ? nil : settings.timeout)
       return
     }
     form.chunks = chunks

@@ -79,10 +79,10 @@ package struct CallSettings {
     usesGET = options.request.connectGet
     timeout = options.request.maxTime
     var sources = sources
-    sources.waitLimit = timeout
+    sources.waitLimit = [timeout, sources.waitLimit].compactMap(\.self).min()
     self.sources = sources
     // Read files once: they may be pipes.
-    headerArguments = options.request.common.headerArguments(sources.environment, waitLimit: timeout)
+    headerArguments = options.request.common.headerArguments(sources, protocolName.contentTypes(codec))
     commonHeaders = try headerArguments.parse(options.request.common.headers)
     try CredentialArguments.check(options.request.common, given: commonHeaders)
     bearer = try options.request.common.bearer.map { (argument) throws(Failure) in

@@ -13,16 +13,19 @@ package struct ChainSetup {
   fileprivate let console: Console
   fileprivate let verbosity: Int
   fileprivate let waitLimit: Duration?
+  fileprivate let isDry: Bool
 
   /// - Parameters:
   ///   - console: Where the interceptors print.
   ///   - verbosity: The number of `-v`; from 1, missing optional plugins are reported; from 2, debug logs of
   ///     interceptors are printed.
   ///   - waitLimit: How long to wait for data from a pipe (`--max-time`); nil for no limit.
-  package init(_ console: Console, verbosity: Int, waitLimit: Duration?) {
+  ///   - isDry: Whether no call is made, so that the interceptors create and change no file.
+  package init(_ console: Console, verbosity: Int, waitLimit: Duration?, isDry: Bool = false) {
     self.console = console
     self.verbosity = verbosity
     self.waitLimit = waitLimit
+    self.isDry = isDry
   }
 }
 
@@ -55,10 +58,10 @@ package struct ChainSource {
   ///   - setup: How they are created.
   /// - Throws: `Failure` if an interceptor is invalid or a plugin cannot be loaded.
   package init(_ arguments: ChainArguments, _ setup: ChainSetup) throws(Failure) {
-    for entry in arguments.entries {
-      if let member = try Self.member(entry, setup) { members.append(member) }
-    }
     do {
+      for entry in arguments.entries {
+        if let member = try Self.member(entry, setup) { members.append(member) }
+      }
       try arrange()
     } catch {
       unload()
@@ -112,7 +115,7 @@ package struct ChainSource {
         BuiltIns.all.first { $0.name == name }?.keys.first?.form
       }
       let registration = try BuiltIns.registration(
-        spec, services: SystemServices(console, waitLimit: setup.waitLimit))
+        spec, services: SystemServices(console, waitLimit: setup.waitLimit, isDry: setup.isDry))
       let defaults = BuiltIns.all.first { $0.name == spec.name }?.defaults(
         besides: Set(spec.settings.map(\.key)))
       return Member(entry: entry, registration: registration, plugin: nil, defaults: defaults ?? [])

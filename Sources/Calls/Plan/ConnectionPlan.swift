@@ -146,12 +146,12 @@ package enum ConnectionPlan {
     if let pass = server.pass { return try secret(pass, sources) }
     if server.certType == "P12" {
       // Such a file shows whether it is encrypted only when a passphrase is tried; without one, libcurl reports it.
-      return sources.secrets.ask("passphrase of \(keyFile) (empty for none): ")
+      return try sources.secrets.ask("passphrase of \(keyFile) (empty for none): ")
     }
     guard let key = try? sources.contents(ofFile: keyFile),
       isEncrypted(key)
     else { return nil }
-    guard let phrase = sources.secrets.ask("passphrase of \(keyFile): ") else {
+    guard let phrase = try sources.secrets.ask("passphrase of \(keyFile): ") else {
       throw Failure(
         .tls, keyFile, "the key is encrypted, and there is no terminal for a prompt",
         hint: "use --pass @FILE or --pass env:NAME")

@@ -57,7 +57,7 @@ package enum CredentialArguments {
     let text = argument.text ?? ""
     guard !text.contains(":") else { return text }
     let isProxy = argument.id == .proxyUser
-    guard let password = secrets.ask("\(isProxy ? "proxy " : "")password of \(text): ") else {
+    guard let password = try secrets.ask("\(isProxy ? "proxy " : "")password of \(text): ") else {
       throw Failure(
         .usage, argument.name, "missing password, and there is no terminal for a prompt",
         hint: "write \(argument.name) NAME:PASSWORD\(isProxy ? "" : ", or use --netrc-file FILE")"

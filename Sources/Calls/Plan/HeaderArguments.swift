@@ -10,10 +10,15 @@ package struct HeaderArguments {
   private let waitLimit: Duration?
   /// Replaces environment variables in values; nil without `--expand-headers`.
   private let expansion: HeaderExpansion?
+  /// The values of `content-type` that the requests have without it; nil if they are not determined yet.
+  private let contentTypes: Set<String>?
 
-  package init(expansion: HeaderExpansion?, waitLimit: Duration? = nil) {
+  package init(
+    expansion: HeaderExpansion?, waitLimit: Duration? = nil, contentTypes: Set<String>? = nil
+  ) {
     self.waitLimit = waitLimit
     self.expansion = expansion
+    self.contentTypes = contentTypes
   }
 
   /// Parses the values of `option`.
@@ -87,6 +92,14 @@ package struct HeaderArguments {
     }
     if Headers.isBinary(name), Headers([(name, value)]).binaryValues(name).contains(nil) {
       throw Failure(.usage, source, "the value of \(name) is not base64, which a name in -bin requires")
+    }
+    if name == HeaderSyntax.contentType, let contentTypes {
+      guard contentTypes.contains(HeaderSyntax.trimmed(value).lowercased()) else {
+        throw Failure(
+          .usage, source, "the header \(name) is set by --protocol and --codec and cannot be changed",
+          hint: "omit it; --protocol connect --codec json sends application/json")
+      }
+      return
     }
     headers.add(name, value)
   }

@@ -144,6 +144,17 @@ package struct CommonRequestOptions {
   ) -> HeaderArguments {
     HeaderArguments(expansion: expandHeaders ? HeaderExpansion(environment) : nil, waitLimit: waitLimit)
   }
+
+  /// The parser of header options.
+  ///
+  /// - Parameters:
+  ///   - sources: What values are read from.
+  ///   - contentTypes: The values of `content-type` that the requests have.
+  package func headerArguments(_ sources: ArgumentSources, _ contentTypes: Set<String>) -> HeaderArguments {
+    HeaderArguments(
+      expansion: expandHeaders ? HeaderExpansion(sources.environment) : nil, waitLimit: sources.waitLimit,
+      contentTypes: contentTypes)
+  }
 }
 
 /// The options of the request of a call.

@@ -31,8 +31,10 @@ extension SystemServices {
   /// - Parameters:
   ///   - console: Where the interceptors print, and the report files that they share.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
-  init(_ console: Console, waitLimit: Duration?) {
+  ///   - isDry: Whether files are only checked: none is created or changed.
+  init(_ console: Console, waitLimit: Duration?, isDry: Bool) {
     self.init(
-      reports: console.reports, standardError: SharedStandardError(console.error), waitLimit: waitLimit)
+      reports: console.reports, standardError: SharedStandardError(console.error), waitLimit: waitLimit,
+      isDry: isDry)
   }
 }

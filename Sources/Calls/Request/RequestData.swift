@@ -257,14 +257,17 @@ package enum RequestData {
   /// The sources of the messages for `method`, in order.
   ///
   /// If the method accepts one message, that is read now, unless each message is for a call of its own.
+  ///
+  /// - Parameter waitLimit: How long to wait for data from a pipe that is read now; nil for no limit.
   package static func sources(
-    _ arguments: [String], for method: MethodDescriptor, isBatch: Bool, form: RequestForm
+    _ arguments: [String], for method: MethodDescriptor, isBatch: Bool, form: RequestForm,
+    waitLimit: Duration? = nil
   ) throws(Failure) -> [RequestSource] {
     if arguments.isEmpty, method.clientStreaming, !isBatch, !form.edits.isEmpty {
       return [.messages([empty(form)])]
     }
     guard method.clientStreaming || isBatch else {
-      let messages = try messages(arguments, for: method, form: form)
+      let messages = try messages(arguments, for: method, form: form, waitLimit: waitLimit)
       return [.messages(messages)]
     }
     var sources: [RequestSource] = []
@@ -296,14 +299,15 @@ package enum RequestData {
 
   /// The only message for `method`. Its fields are checked when it is encoded.
   private static func messages(
-    _ arguments: [String], for method: MethodDescriptor, form: RequestForm
+    _ arguments: [String], for method: MethodDescriptor, form: RequestForm, waitLimit: Duration?
   ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
     for argument in arguments {
       let path = argument.hasPrefix("@") ? String(argument.dropFirst()) : nil
       let source = path.map { $0 == "-" ? "standard input" : $0 } ?? "-d"
       // In formats other than JSON, all of the data is one message, which may span lines.
-      let items = try read(argument, source, form.format == .json ? .values : .whole, form)
+      let framing: MessageFraming = form.format == .json ? .values : .whole
+      let items = try read(argument, source, framing, form, waitLimit)
       guard !items.isEmpty else {
         throw Failure(
           .input, source, "the data is empty", hint: "omit -d to send an empty message, or use {}")
@@ -342,7 +346,8 @@ package enum RequestData {
   /// The messages of an argument, or of the file or standard input that it names. Stops reading at a message that is
   /// too long and at a second message.
   private static func read(
-    _ argument: String, _ source: String, _ framing: MessageFraming, _ form: RequestForm
+    _ argument: String, _ source: String, _ framing: MessageFraming, _ form: RequestForm,
+    _ waitLimit: Duration?
   ) throws(Failure) -> [RequestMessage] {
     var splitter = MessageSplitter(framing)
     guard argument.hasPrefix("@") else {
@@ -351,17 +356,15 @@ package enum RequestData {
       return try removeMessages(from: &splitter, source, form, of: argument)
     }
     var messages: [RequestMessage] = []
-    let descriptor = try reading(source) { () throws(FileContents.Problem) in
-      try FileContents.open(String(argument.dropFirst()))
+    let input = try reading(source) { () throws(FileContents.Problem) in
+      try InputFile(String(argument.dropFirst()), waitLimit: waitLimit)
     }
-    defer { FileContents.close(descriptor) }
+    defer { input.close() }
     while messages.count < 2 {
-      let piece = try reading(source) { () throws(FileContents.Problem) in
-        try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
-      }
-      if piece.isEmpty { splitter.finish() } else { splitter.append(piece) }
+      let piece = try reading(source) { () throws(FileContents.Problem) in try input.next() }
+      if let piece { splitter.append(piece) } else { splitter.finish() }
       messages += try removeMessages(from: &splitter, source, form)
-      if piece.isEmpty { break }
+      if piece == nil { break }
     }
     return messages
   }
@@ -369,7 +372,11 @@ package enum RequestData {
   private static func reading<Result>(
     _ source: String, _ body: () throws(FileContents.Problem) -> Result
   ) throws(Failure) -> Result {
-    do throws(FileContents.Problem) { return try body() } catch { throw Failure(.input, source, error.why) }
+    do throws(FileContents.Problem) {
+      return try body()
+    } catch {
+      throw Interrupt.failure ?? Failure(.input, source, error.why)
+    }
   }
 
   /// Removes complete messages from the splitter.

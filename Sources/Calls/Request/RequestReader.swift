@@ -137,11 +137,11 @@ package final class RequestReader<Ready> {
     guard let descriptor = stream?.descriptor, let name = stream?.origin.source else { return }
     pause()
     do {
-      let piece = try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
-      if piece.isEmpty {
+      let piece = try FileContents.readAvailable(descriptor, limitBytes: 1 << 16)
+      if piece?.isEmpty == true {
         stream?.isAtEnd = true
         stream?.splitter.finish()
-      } else {
+      } else if let piece {
         stream?.splitter.append(piece)
         stream?.endsLine = piece.last == UInt8(ascii: "\n")
       }

@@ -299,6 +299,7 @@ package final class CallPrinter: CallObserver {
   }
 
   private func print(_ metrics: CallMetrics) {
+    guard !isUnsent else { return }
     elapsed = metrics.total
     // Without output, a batch has only its summary.
     if plan.showsTiming, plan.batch == nil || plan.format != .none {

@@ -26,7 +26,12 @@ package enum SchemaOperand {
     if text == "-" || isFile && !text.hasSuffix(".proto") {
       pool = try SchemaSource.pool([descriptorSet(text)], withOptions: true)
     } else if DirectoryPath.isDirectory(path) {
-      let files = Directory.files(below: path, suffix: ".proto", limit: fileLimit).sorted()
+      let files: [String]
+      do throws(Directory.ListingError) {
+        files = try Directory.files(below: path, suffix: ".proto", limit: fileLimit).sorted()
+      } catch {
+        throw Failure(.schema, error.path, error.why)
+      }
       guard !files.isEmpty else {
         throw Failure(.schema, text, "a directory without .proto files")
       }

@@ -10,7 +10,7 @@ import System
 
 /// A schema and the name that a command looks for in it.
 package struct SchemaQuery {
-  /// The name as typed; nil if there is none.
+  /// The name as typed, without the leading dot of a full name; nil if there is none.
   package let symbol: String?
   private let sources: [SchemaSource.Source]
   private let server: ReflectionSource?
@@ -38,15 +38,17 @@ package struct SchemaQuery {
     }
     // A name of the built-in schemas needs no server.
     if arguments.count == 1, !options.schema.hasSources, options.reflection.reflect != true,
-      WellKnownSchemas.mayDeclare(arguments[0].text)
+      WellKnownSchemas.mayDeclare(Self.name(arguments[0].text))
     {
-      (symbol, server, sources, listing) = (arguments[0].text, nil, [], "")
+      (symbol, server, sources, listing) = (Self.name(arguments[0].text), nil, [], "")
       return
     }
     // A target that is not needed is ignored.
     if !asksServer, arguments.count == 1, Self.isTarget(arguments[0].text) { arguments.removeFirst() }
     let target = arguments.count == 2 || asksServer ? arguments.first : nil
-    symbol = arguments.count == 2 ? arguments[1].text : target == nil ? arguments.first?.text : nil
+    symbol = (arguments.count == 2 ? arguments[1] : target == nil ? arguments.first : nil).map {
+      Self.name($0.text)
+    }
     guard asksServer else {
       (server, listing) = (nil, options.schema.words)
       guard options.schema.hasSources else {
@@ -72,10 +74,15 @@ package struct SchemaQuery {
     guard arguments.count <= 1 else {
       throw Failure(.usage, arguments[1], "unexpected argument", hint: "one name is expected")
     }
-    symbol = arguments.first
+    symbol = arguments.first.map(Self.name)
     known = pool
     self.listed = listed
     (sources, server, listing) = ([], nil, "")
+  }
+
+  /// A full name may start with a dot, as in types of `.proto` files. The path of a file may, too.
+  private static func name(_ argument: String) -> String {
+    argument.hasPrefix(".") && !argument.hasSuffix(".proto") ? String(argument.dropFirst()) : argument
   }
 
   /// Whether an argument can only be a server, not the name of a symbol.
@@ -96,7 +103,7 @@ package struct SchemaQuery {
     let request = options.common
     let protocolName = try CallSettings.protocolName(request, environment)
     let sources = ArgumentSources(environment: environment, secrets: clients.console.secrets)
-    let arguments = request.headerArguments(environment, waitLimit: sources.waitLimit)
+    let arguments = request.headerArguments(sources, protocolName.contentTypes(.proto))
     let common = try arguments.parse(request.headers)
     try CredentialArguments.check(request, given: common)
     let headers = try common.appending(
@@ -129,17 +136,39 @@ package struct SchemaQuery {
   /// The complete schema, and the services that the server lists but does not describe.
   package func complete() throws(Failure) -> (pool: DescriptorPool, undescribed: [String]) {
     let (pool, listed) = try read(server == nil ? nil : .allServices)
-    // The services of gRPC itself are built in.
-    let undescribed = Set(listed).subtracting(pool.serviceNames)
-      .filter { !WellKnownSchemas.mayDeclareService($0) }
-    return (pool, undescribed.sorted())
+    return (pool, Self.undescribed(listed, in: pool))
+  }
+
+  /// The services of a list that a schema does not describe. The services of gRPC itself are built in.
+  package static func undescribed(_ listed: [String], in pool: DescriptorPool) -> [String] {
+    Set(listed).subtracting(pool.serviceNames).filter { !WellKnownSchemas.mayDeclareService($0) }.sorted()
   }
 
   /// The complete schema. Remarks on services that the server lists but does not describe.
   package func pool(_ error: StandardError) throws(Failure) -> DescriptorPool {
     let (pool, undescribed) = try complete()
-    if !undescribed.isEmpty { error.remark("rpcurl: \(TerminalText.escape(Self.remark(undescribed)))\n") }
+    Self.remark(on: undescribed, error)
     return pool
+  }
+
+  /// The declarations of these kinds. Services include those that the server lists but does not describe, which have no
+  /// file.
+  package func symbols(
+    _ kinds: Set<SymbolKind>, _ error: StandardError
+  ) throws(Failure) -> [DescriptorPool.Symbol] {
+    let (pool, listed) = try read(server == nil ? nil : .allServices)
+    Self.remark(on: Self.undescribed(listed, in: pool), error)
+    let own = pool.symbols(kinds).filter(Self.isOwn)
+    guard kinds.contains(.service) else { return own }
+    // The services of gRPC itself are not requested if they are built in.
+    return own
+      + Set(listed).subtracting(own.lazy.filter { $0.kind == .service }.map(\.name)).map {
+        DescriptorPool.Symbol(name: $0, kind: .service, file: "")
+      }
+  }
+
+  private static func remark(on undescribed: [String], _ error: StandardError) {
+    if !undescribed.isEmpty { error.remark("rpcurl: \(TerminalText.escape(remark(undescribed)))\n") }
   }
 
   /// What is wrong if the server does not describe these services.
@@ -158,7 +187,7 @@ package struct SchemaQuery {
         throw naming(in: error)
       }
       let pool = try SchemaSource.pool(sources + [SchemaSource.builtInServices], withOptions: true)
-      guard let exact = try SymbolLookup(pool).exactly(symbol, kinds) else { throw error }
+      guard let exact = try SymbolLookup(pool).exactly(symbol, kinds) else { throw naming(in: error) }
       return (pool, exact)
     }
   }
@@ -180,7 +209,7 @@ package struct SchemaQuery {
       }
     }
     let (pool, undescribed) = try complete()
-    if undescribed.contains(where: { symbol == $0 || symbol.hasPrefix("\($0)/") }) {
+    if undescribed.contains(where: { $0 == symbol || $0 == MethodName(symbol)?.service }) {
       throw Failure(
         .schema, symbol, "the server lists this service but does not describe it",
         hint: "use --proto FILE or --descriptor-set FILE")

@@ -59,7 +59,7 @@ struct WrittenCall {
   private static func applying(_ given: [Argument]) -> [Argument] {
     let ignored: Set<OptionID> = [.explain, .config, .profile, .help, .version]
     let relevant = given.filter { argument in
-      !ignored.contains(argument.id)
+      !ignored.contains(argument.id) && !isContentType(argument)
         && (argument.id != .format || CallProgram(rawValue: argument.string ?? "") == nil)
     }
     return relevant.indices.filter { index in
@@ -68,6 +68,12 @@ struct WrittenCall {
       if case .count = option.kind { return argument.value == .flag(true) }
       return option.repeats || !relevant[(index + 1)...].contains { $0.id == argument.id }
     }.map { relevant[$0] }
+  }
+
+  /// Whether an argument is a header that the call sends anyway, so that it has no effect.
+  private static func isContentType(_ argument: Argument) -> Bool {
+    [.header, .rpcHeader, .reflectHeader].contains(argument.id)
+      && argument.text?.parted(at: ":").before.lowercased() == HeaderSyntax.contentType
   }
 
   /// The last value of an option.

@@ -84,7 +84,7 @@ extension OptionTable {
       .formatFiles, "--format-files", .flag, "", .own, .test,
       "Format the files instead of running them.",
       "Blank lines, white space at the ends of lines and the indentation of JSON change, nothing else. The names of files "
-        + "that changed are printed.",
+        + "that changed are printed; of standard input, the formatted text.",
       example: "rpcurl test --format-files tests", isConfigurable: false),
   ]
 }

@@ -5,7 +5,8 @@ package enum SchemaJSON {
   /// The entry of a name in a list.
   package static func object(_ symbol: DescriptorPool.Symbol) -> JSONValue {
     .members([
-      ("name", .string(symbol.name)), ("kind", .string(symbol.kind.rawValue)), ("file", .string(symbol.file)),
+      ("name", .string(symbol.name)), ("kind", .string(symbol.kind.rawValue)),
+      ("file", symbol.file.isEmpty ? nil : .string(symbol.file)),
     ])
   }
 

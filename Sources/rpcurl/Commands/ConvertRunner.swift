@@ -115,7 +115,7 @@ struct ConvertRunner {
     defer { input.close() }
     var output = OutputBuffer()
     var count = 0
-    while let piece = try input.next() {
+    while let piece = try input.next(limitBytes: 1 << 18) {
       // The messages before an invalid one are valid.
       let result = Result { try converter.convert(piece.span.bytes, into: &output) }
       try write(&output, from: &count)

@@ -30,8 +30,7 @@ struct ListCommand {
       symbols = try members(symbol, query)
       if !kind.isEmpty { symbols.removeAll { !kind.contains($0.kind) } }
     } else {
-      let kinds = Set(kind.isEmpty ? [.service] : kind)
-      symbols = try query.pool(console.error).symbols(kinds).filter(SchemaQuery.isOwn)
+      symbols = try query.symbols(Set(kind.isEmpty ? [.service] : kind), console.error)
     }
     symbols.sort { $0.name < $1.name }
     switch format {

@@ -43,7 +43,7 @@ struct PluginsCheckCommand {
     } catch {
       throw Failure(.interceptor, "", error.description, hint: error.hint)
     }
-    var isComplete = true
+    var (isComplete, hasWarnings) = (true, false)
     let check = PluginCheck(
       loader: ChainSource.loader(console), limit: callTime ?? .seconds(2), method: try subject(console)
     ) { line in
@@ -51,9 +51,11 @@ struct PluginsCheckCommand {
         switch line {
         case .passed(let step): "ok    \(step)"
         case .note(let note): "note  \(note)"
+        case .warning(let warning): "warn  \(warning)"
         case .unexercised(let gap): "note  not exercised: \(gap)"
         }
       if case .unexercised = line { isComplete = false }
+      if case .warning = line { hasWarnings = true }
       // Flushed: it must not be lost if the plugin crashes next.
       console.output.print("\(TerminalText.escape(text))\n")
     }
@@ -62,7 +64,8 @@ struct PluginsCheckCommand {
     } catch {
       throw Failure(.interceptor, error.step, error.reason, hint: error.hint)
     }
-    console.output.print(isComplete ? "no problems found\n" : "no problems found in what was exercised\n")
+    let result = hasWarnings ? "only warnings found" : "no problems found"
+    console.output.print(isComplete ? "\(result)\n" : "\(result) in what was exercised\n")
   }
 
   /// The method of the test calls; nil if none is given.

@@ -90,12 +90,24 @@ final class ReportOutput {
     return targets
   }
 
-  init(_ targets: [Target], _ console: Console, isColored: Bool) {
+  /// Prepares the reports.
+  ///
+  /// - Throws: `Failure` for a file that cannot be written.
+  init(_ targets: [Target], _ console: Console, isColored: Bool) throws(Failure) {
+    for file in targets.compactMap(\.file) {
+      guard let problem = FileContents.problemOfReplacing(file) else { continue }
+      throw Failure(.internalError, file, problem.why)
+    }
     self.console = console
+    // The teardowns of the suites still run, and the files are written.
+    console.output.keepsFailure = true
     writers = targets.map { target in
       Writer(report: target.format.makeReport(isColored: isColored && target.file == nil), file: target.file)
     }
   }
+
+  /// Whether the report of standard output cannot be written.
+  var hasFailed: Bool { console.output.hasFailed }
 
   /// Adds an event to all reports.
   func add(_ event: SuiteEvent) {
@@ -123,17 +135,27 @@ final class ReportOutput {
     console.error.show(progress: isLast ? nil : terminal.progress(columns: console.error.columns))
   }
 
-  /// Writes the files.
+  /// Writes the files, and ends the process if standard output could not be written.
   ///
-  /// - Throws: `Failure` for the first one that cannot be written.
+  /// - Throws: `Failure` for a file that cannot be written. Those of other files are reported before.
   func close() throws(Failure) {
     console.output.flush()
+    var last: Failure?
     for writer in writers {
-      guard let file = writer.file else { continue }
-      if let problem = FileContents.replace(file, with: Array(writer.text.utf8)) {
-        throw Failure(.internalError, file, problem.why)
-      }
+      guard let file = writer.file,
+        let problem = FileContents.replace(file, with: Array(writer.text.utf8))
+      else { continue }
+      report(last)
+      last = Failure(.internalError, file, problem.why)
     }
+    if hasFailed { report(last) }
+    console.output.endIfFailed()
+    if let last { throw last }
+  }
+
+  private func report(_ failure: Failure?) {
+    guard let failure, let message = failure.message else { return }
+    console.error.report(ErrorReport(message, failure.status))
   }
 }
 

@@ -42,9 +42,10 @@ struct TestCommand {
       files.shuffle(using: &order)
     }
     self.files = files
-    self.options = options
     outputs = try ReportOutput.targets(
       invocation.all(.report).compactMap(\.text), coverage: invocation.all(.coverage).compactMap(\.text))
+    options.reportPipe = Self.reportPipe(outputs)
+    self.options = options
     jobs = invocation.number(.jobs) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     guard (1...1000).contains(jobs) else {
       throw Failure(.usage, "--jobs \(jobs)", "not a number from 1 to 1000")
@@ -93,6 +94,15 @@ struct TestCommand {
     return options
   }
 
+  /// Standard output, if a report is written to it and it is a pipe.
+  private static func reportPipe(_ outputs: [ReportOutput.Target]) -> Int32? {
+    var status = stat()
+    guard outputs.contains(where: { $0.file == nil }), fstat(1, &status) == 0,
+      status.st_mode & S_IFMT == S_IFIFO
+    else { return nil }
+    return 1
+  }
+
   private static func recordings(_ invocation: Invocation) throws(Failure) -> SuiteOptions.Recordings? {
     let given = [OptionID.record, .replay, .mock].compactMap { invocation.last($0) }
     guard given.count <= 1 else {
@@ -109,9 +119,10 @@ struct TestCommand {
   func run(on console: Console) throws {
     if invocation.has(.formatFiles) { return try format(console) }
     let begin = MonotonicClock.now
+    Interrupt.handleHangUp()
     let color = invocation.choice(.color) ?? ColorChoice.auto
     let isColored = color.isUsed(isTerminal: console.output.isTerminal, EnvironmentVariables.value)
-    let output = ReportOutput(outputs, console, isColored: isColored)
+    let output = try ReportOutput(outputs, console, isColored: isColored)
     var counts = SuiteEnd()
     var coverage = SuiteCoverage()
     var missing: [String] = []
@@ -132,7 +143,8 @@ struct TestCommand {
       {
         missing.append(file.file)
       }
-      if !counts.isSuccess, self.options.failsEarly { processes?.stop() }
+      guard output.hasFailed || !counts.isSuccess && self.options.failsEarly else { return }
+      if let processes { processes.endEarly() } else if output.hasFailed { Interrupt.request() }
     }
     var failure: Failure?
     if let processes {
@@ -190,11 +202,17 @@ struct TestCommand {
       hint: invocation.last(.coverage) == nil ? "--coverage text shows which" : nil)
   }
 
-  /// Formats the files, and prints the names of those that changed.
+  /// Formats the files, and prints the names of those that changed, or the formatted text of standard input.
   private func format(_ console: Console) throws(Failure) {
     for file in files {
-      guard let formatted = try SuiteFormatter.format(file: file) else { continue }
-      if let problem = FileContents.replace(file, with: formatted) {
+      let (text, isChanged) = try SuiteFormatter.format(file: file)
+      guard file != "-" else {
+        console.output.write(text)
+        console.output.flush()
+        continue
+      }
+      guard isChanged else { continue }
+      if let problem = FileContents.replace(file, with: text) {
         throw Failure(.input, file, problem.why)
       }
       console.output.print("\(TerminalText.escape(file))\n")
