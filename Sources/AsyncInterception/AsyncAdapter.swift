@@ -27,6 +27,8 @@ final class AsyncAdapter: StagedInterceptor {
   private var hasResponded = false
   /// The start of a response that the function has returned while the call of `next` waited.
   private var ownStart: ResponseStart?
+  /// The same until it takes the place of the server's.
+  private var waitingStart: ResponseStart?
   /// Whether the function has ended the messages of the request before the caller.
   private var hasEndedRequest = false
   private var changeTrailers: @Sendable (Headers) -> Headers = { $0 }
@@ -96,7 +98,7 @@ final class AsyncAdapter: StagedInterceptor {
   }
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
-    if let ownStart { return token.proceed(ownStart) }
+    if let start = waitingStart.take() { return token.proceed(start) }
     responseStart = (start, HeldToken(token))
     resumeWaiter(start)
   }
@@ -110,6 +112,8 @@ final class AsyncAdapter: StagedInterceptor {
     if token.isVoid { return }
     let box = HeldToken(token)
     responseEnd = (end, box)
+    // The server has ended the call without a start.
+    if let start = waitingStart.take() { context.start(response: start) }
     if let waiter {
       // The call has ended before its response started.
       self.waiter = nil
@@ -263,6 +267,7 @@ final class AsyncAdapter: StagedInterceptor {
       context.start(response: given.start)
     } else {
       ownStart = given.start
+      waitingStart = given.start
     }
     responseStart = nil
     bridge.pump(given.messages, .response)

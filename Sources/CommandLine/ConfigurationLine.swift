@@ -49,7 +49,8 @@ extension ConfigurationLine {
   /// Throws if another option follows the value. The error does not contain it: its value may be a credential.
   fileprivate func checkThatItIsOne(_ command: CommandID, _ origin: Origin) throws(ParseError) {
     guard let words = value?.split(separator: Character(" ")), words.count > 1 else { return }
-    if let option = option(command) {
+    if name != "target" {
+      guard let option = option(command) else { return }
       switch option.kind {
       case .data: return
       case .text where option.pathForm != .whole && !Self.withoutBlanks.contains(option.id): return

@@ -5,10 +5,19 @@ import System
 
 /// A file that is written through its descriptor.
 package final class DescriptorFile: OutputFile {
+  /// What is left to do before the first write.
+  private enum Beginning {
+    /// Write these bytes.
+    case write([UInt8])
+    /// Replace the content of the file with this identity, unless another object has done so.
+    case replace(FileIdentity)
+    case nothing
+  }
+
   private let descriptor: Int32
-  private let closes: Bool
-  /// Nil if the content of the file cannot be replaced: a pipe, for example.
-  private let identity: FileIdentity?
+  /// Whether `close` and the end of the object close the descriptor.
+  private let closes: Locked<Bool>
+  private let beginning: Locked<Beginning>
 
   /// Makes a file of an open descriptor, which is written at its position.
   ///
@@ -17,8 +26,8 @@ package final class DescriptorFile: OutputFile {
   ///   - closes: Whether `close` closes it.
   package init(_ descriptor: Int32, closes: Bool) {
     self.descriptor = descriptor
-    self.closes = closes
-    identity = nil
+    self.closes = Locked(closes)
+    beginning = Locked(.nothing)
   }
 
   /// Makes a file of a descriptor that was opened for appending, and is closed by `close`.
@@ -28,52 +37,104 @@ package final class DescriptorFile: OutputFile {
   ///   - head: The first bytes of the content that replaces the old one before the first write; nil to append.
   init(_ descriptor: Int32, replacingWith head: [UInt8]?) {
     self.descriptor = descriptor
-    closes = true
-    identity = FileIdentity(descriptor)
-    if let identity, let head { FileIdentity.replaced.withLock { $0[identity] = head } }
+    closes = Locked(true)
+    guard let head else {
+      beginning = Locked(.nothing)
+      return
+    }
+    let identity = FileIdentity(replaceable: descriptor)
+    beginning = Locked(identity.map { .replace($0) } ?? .write(head))
+    identity?.addOwner(ObjectIdentifier(self), head)
   }
 
+  deinit { try? close() }
+
   package func write(_ bytes: [UInt8]) throws(ServiceFailure) {
-    let head = try replaceOldContent()
-    if let problem = FileContents.write(head.isEmpty ? bytes : head + bytes, to: descriptor) {
-      throw ServiceFailure(problem.why)
+    try beginning.withLock { beginning throws(ServiceFailure) in
+      switch beginning {
+      case .write(let head): try append(head + bytes)
+      case .replace(let identity):
+        let isDone = try identity.replace { head throws(ServiceFailure) in
+          guard ftruncate(descriptor, 0) == 0 else { throw ServiceFailure(FileContents.lastError()) }
+          try append(head + bytes)
+        }
+        if !isDone { try append(bytes) }
+      case .nothing: return try append(bytes)
+      }
+      beginning = .nothing
     }
+  }
+
+  private func append(_ bytes: [UInt8]) throws(ServiceFailure) {
+    if let problem = FileContents.write(bytes, to: descriptor) { throw ServiceFailure(problem.why) }
   }
 
   package func close() throws(ServiceFailure) {
-    // The number of a closed file may become that of another.
-    if let identity { _ = FileIdentity.replaced.withLock { $0.removeValue(forKey: identity) } }
+    beginning.withLock { beginning in
+      if case .replace(let identity) = beginning { identity.removeOwner(ObjectIdentifier(self)) }
+      beginning = .nothing
+    }
+    let closes = closes.withLock { closes in
+      defer { closes = false }
+      return closes
+    }
     guard closes, Glibc.close(descriptor) != 0 else { return }
     throw ServiceFailure(FileContents.lastError())
-  }
-
-  /// Empties the file before its first write, and returns what it then begins with.
-  private func replaceOldContent() throws(ServiceFailure) -> [UInt8] {
-    guard let identity else { return [] }
-    return try FileIdentity.replaced.withLock { replaced throws(ServiceFailure) -> [UInt8] in
-      guard let head = replaced.removeValue(forKey: identity) else { return [] }
-      guard ftruncate(descriptor, 0) == 0 else { throw ServiceFailure(FileContents.lastError()) }
-      return head
-    }
   }
 }
 
 /// Identifies an open regular file, however its path is written.
 private struct FileIdentity: Hashable, Sendable {
+  /// A file whose content is to be replaced.
+  private struct Replacement {
+    /// What begins the new content.
+    var head: [UInt8]
+    /// The objects of which the first one that writes replaces the content.
+    var owners: Set<ObjectIdentifier> = []
+  }
+
   private let device: dev_t
   private let number: ino_t
 
-  /// The files whose content is to be replaced before the next write, and what then begins it. Interceptors that write to the
-  /// same file replace it once.
+  /// The files whose content is to be replaced before the next write. Interceptors that write to the same file replace it once.
   ///
   /// Global, because the process has one file of each identity, whichever client opened it.
-  static let replaced = Locked<[FileIdentity: [UInt8]]>([:])
+  private static let replaced = Locked<[FileIdentity: Replacement]>([:])
 
-  /// Returns nil for anything but a regular file.
-  init?(_ descriptor: Int32) {
+  private init?(_ descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     device = status.st_dev
     number = status.st_ino
+  }
+
+  /// Returns nil for anything but a regular file, and for a standard stream, to which the program itself writes.
+  init?(replaceable descriptor: Int32) {
+    self.init(descriptor)
+    for stream in Int32(0)...2 where FileIdentity(stream) == self { return nil }
+  }
+
+  func addOwner(_ owner: ObjectIdentifier, _ head: [UInt8]) {
+    Self.replaced.withLock { _ = $0[self, default: Replacement(head: head)].owners.insert(owner) }
+  }
+
+  func removeOwner(_ owner: ObjectIdentifier) {
+    Self.replaced.withLock { replaced in
+      replaced[self]?.owners.remove(owner)
+      if replaced[self]?.owners.isEmpty == true { replaced[self] = nil }
+    }
+  }
+
+  /// Replaces the content, unless that was done.
+  ///
+  /// - Parameter body: Replaces it by what begins with the bytes; after an error, the next write tries again.
+  /// - Returns: Whether it was replaced now.
+  func replace(_ body: ([UInt8]) throws(ServiceFailure) -> Void) throws(ServiceFailure) -> Bool {
+    try Self.replaced.withLock { replaced throws(ServiceFailure) in
+      guard let replacement = replaced[self] else { return false }
+      try body(replacement.head)
+      replaced[self] = nil
+      return true
+    }
   }
 }

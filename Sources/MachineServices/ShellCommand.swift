@@ -159,9 +159,11 @@ private final class ProcessGroup: Sendable {
     state.withLock { state in
       guard case .running(let process) = state else { return 0 }
       var status: Int32 = 0
-      guard waitpid(process, &status, WNOHANG) == process else { return nil }
+      let result = waitpid(process, &status, WNOHANG)
+      guard result != 0, result > 0 || errno != EINTR else { return nil }
       state = .ended
-      return status
+      // Where SIGCHLD is ignored, the system does not keep the status.
+      return result > 0 ? status : 0
     }
   }
 }

@@ -13,6 +13,8 @@ struct CheckText {
   let isText: Bool
   /// Whether the operand consists of an operator and of words: status codes, a number or a duration.
   let hasWords: Bool
+  /// Whether the operand is the path of a file, maybe with words after it.
+  let isFile: Bool
 
   /// Splits what follows `expect`. Returns nil if it has no operand.
   init?(_ text: Substring) {
@@ -21,14 +23,13 @@ struct CheckText {
     var rest = text[word.endIndex...].droppingScalars(while: \.properties.isWhitespace)
     hasWords = ["status", "count", "latency"].contains(word)
     if hasWords {
-      (head, operand, isText) = (text[..<rest.startIndex], rest, true)
+      (head, operand, isText, isFile) = (text[..<rest.startIndex], rest, true, false)
       return
     }
     let isMetadata = ["error", "header", "trailer"].contains(word)
     if !isMetadata {
       // A path, maybe after words.
-      let path = word.begins(with: ".") ? text : text.firstRange(of: " .").map { text[$0.lowerBound...] }
-      guard let path = path?.droppingScalars(while: \.properties.isWhitespace) else { return nil }
+      guard let path = Self.path(in: text) else { return nil }
       rest = path[path.endOfFieldPath...]
     } else if word != "error" {
       rest = rest.droppingScalars { !$0.properties.isWhitespace && !"=!<>".unicodeScalars.contains($0) }
@@ -39,7 +40,19 @@ struct CheckText {
     guard !symbols.isEmpty || ["contains", "golden"].contains(condition) else { return nil }
     operand = rest[condition.endIndex...].droppingScalars(while: \.properties.isWhitespace)
     head = text[..<operand.startIndex]
-    isText = isMetadata || condition == "golden" || symbols.utf8.last == UInt8(ascii: "~")
+    isFile = condition == "golden"
+    isText = isMetadata || isFile || symbols.utf8.last == UInt8(ascii: "~")
+  }
+
+  /// What begins with the path of a field: the first word that begins with a dot.
+  private static func path(in text: Substring) -> Substring? {
+    var isStart = true
+    for index in text.unicodeScalars.indices {
+      let scalar = text.unicodeScalars[index]
+      if isStart, scalar == "." { return text[index...] }
+      isStart = scalar.properties.isWhitespace
+    }
+    return nil
   }
 }
 
@@ -51,11 +64,15 @@ extension SessionVariables {
       return try expand(json: text)
     }
     if check.hasWords { return try String(check.head) + expand(words: String(check.operand)) }
-    let operand = try expand(text: String(check.operand))
+    // The words after the path of a file are typed: a value has none.
+    let file = check.isFile ? check.operand.prefixOfScalars { !$0.properties.isWhitespace } : check.operand
+    let operand = try expand(text: String(file))
+    let words = try expand(words: String(check.operand[file.endIndex...]))
     // Quotes and white space of a value are a part of the text, and so is what would continue the operator.
     let isPlain =
       operand[...].withoutOuterSpace == operand
       && operand.unicodeScalars.first.map { !"\"=!<>~".unicodeScalars.contains($0) } ?? false
-    return try expand(json: String(check.head)) + (isPlain ? operand : JSONValue.quoted(operand))
+      && !(check.isFile && operand.unicodeScalars.contains(where: \.properties.isWhitespace))
+    return try expand(json: String(check.head)) + (isPlain ? operand : JSONValue.quoted(operand)) + words
   }
 }

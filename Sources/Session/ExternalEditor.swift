@@ -97,19 +97,29 @@ private struct ExternalProgram {
     // Only the shell holds the write end of the pipe; processes that the program leaves running do not. The shell
     // ignores a Ctrl-C that is meant for the program.
     let script = "trap : INT; \(command) 3>&-; exit $?"
+    // A group of its own would be in the background of a terminal, where only the shell can be ended.
+    let leadsGroup = !Self.hasTerminal
     let started = ChildProcess.start(
-      ["/bin/sh", "-c", script, "sh", path], hasInput: true, giving: [(ends[1], 3)])
+      ["/bin/sh", "-c", script, "sh", path], hasInput: true, giving: [(ends[1], 3)], leadsGroup: leadsGroup)
     close(ends[1])
     guard case .success(let process) = started else { return -1 }
     var hasEnded = false
     defer {
       if !hasEnded {
-        kill(process, SIGKILL)
+        kill(leadsGroup ? -process : process, SIGKILL)
         _ = ChildProcess.wait(for: process)
       }
     }
     hasEnded = try waitForEnd(ends[0])
     guard hasEnded else { throw Failure(.input, name, "the program did not end in time") }
     return ChildProcess.wait(for: process)
+  }
+
+  /// Whether the process has a terminal, which its standard input need not be.
+  private static var hasTerminal: Bool {
+    let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    close(descriptor)
+    return true
   }
 }

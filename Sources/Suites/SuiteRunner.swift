@@ -281,10 +281,14 @@ final class SuiteRunner {
   func stop(after limit: Duration, _ reason: String) -> () -> Void {
     let end = MonotonicClock.now + limit
     limits.append((end, reason))
+    // Streams that were opened before, as by the setup, stay open.
+    let kept = session.streams.open
     let timer = session.client.loop.schedule(at: end) { [weak self] in
       guard let self else { return }
       timeout = timeout ?? reason
-      for stream in session.streams.open { stream.cancel(reason) }
+      for stream in session.streams.open where !kept.contains(where: { $0 === stream }) {
+        stream.cancel(reason)
+      }
       session.foreground?.cancel(reason)
     }
     return { [self] in

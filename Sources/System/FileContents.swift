@@ -73,13 +73,11 @@ package enum FileContents {
     if descriptor != 0 { Glibc.close(descriptor) }
   }
 
-  /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file.
+  /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file. Does not wait for those of a descriptor
+  /// that does not block: that is an error.
   package static func readPiece(_ descriptor: Int32, limitBytes: Int) throws(Problem) -> [UInt8] {
-    while true {
-      if let piece = try readAvailable(descriptor, limitBytes: limitBytes) { return piece }
-      var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      poll(&wait, 1, -1)
-    }
+    if let piece = try readAvailable(descriptor, limitBytes: limitBytes) { return piece }
+    throw Problem(why: String(cString: strerror(EAGAIN)))
   }
 
   /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file, and nil if there are none yet.

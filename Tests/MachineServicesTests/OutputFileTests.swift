@@ -59,10 +59,35 @@ import Testing
     for file in files { try file.close() }
   }
 
-  @Test func opensFilesOfOtherKinds() throws {
-    let file = try services.openFile("/dev/null", replacingWith: Array("head".utf8))
-    try file.write(Array("a".utf8))
+  /// An interceptor that was removed before its first call replaces nothing.
+  @Test(arguments: [true, false]) func fileThatIsNotWrittenReplacesNothing(isClosed: Bool) throws {
+    #expect(write("old ") == nil)
+    var file: (any OutputFile)? = try services.openFile(path, replacingWith: Array("head".utf8))
+    if isClosed { try file?.close() }
+    file = nil
+    let other = try services.openFile(path, replacingWith: nil)
+    try other.write(Array("new".utf8))
+    #expect(content(path) == "old new")
+  }
+
+  @Test func replacesAgainAfterAFailure() throws {
+    #expect(write("old") == nil)
+    let descriptor = open(path, O_RDONLY)
+    let unwritable = DescriptorFile(descriptor, replacingWith: Array("a ".utf8))
+    #expect(throws: ServiceFailure.self) { try unwritable.write([]) }
+    let file = try services.openFile(path, replacingWith: Array("b ".utf8))
+    try file.write(Array("new".utf8))
+    #expect(content(path) == "a new")
+  }
+
+  @Test func writesTheHeadToAPipe() throws {
+    var ends: [Int32] = [-1, -1]
+    try #require(pipe(&ends) == 0)
+    let file = DescriptorFile(ends[1], replacingWith: Array("head ".utf8))
+    for text in ["a", "b"] { try file.write(Array(text.utf8)) }
     try file.close()
+    #expect((try? FileContents.readPiece(ends[0], limitBytes: 100)) == Array("head ab".utf8))
+    close(ends[0])
   }
 
   @Test func dryRunChangesNothing() throws {

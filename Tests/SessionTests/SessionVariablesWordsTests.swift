@@ -32,7 +32,12 @@ struct SessionVariablesWordsTests {
     ("header content-type !~ ^application/$v$", "grpc", "header content-type !~ ^application/grpc$"),
     ("header a!= b/${v}", "c", "header a!= b/c"), ("trailer a contains x${v}", "y", "trailer a contains xy"),
     ("any .name =~ ^${v}", "a", "any .name =~ ^a"), ("detail T .b !~ $v", "a", "detail T .b !~ a"),
-    (". golden ${v}.json", "a", ". golden a.json"), ("error == $$${v}", "a", "error == $${v}"),
+    (". golden ${v}.json", "a", ". golden a.json"),
+    (". golden ${v}", "a within 1", #". golden "a within 1""#),
+    (". golden ${v} unordered", "a b", #". golden "a b" unordered"#),
+    (". golden a within ${v}", "1", ". golden a within 1"),
+    ("last\t. == {\"a\": ${v}}", "b", "last\t. == {\"a\": \"b\"}"),
+    ("error == $$${v}", "a", "error == $${v}"),
     ("status ${v}", "ok", "status ok"), ("count == ${v}", "3", "count == 3"),
     ("latency < $v", "2s", "latency < 2s"),
     // Text that quotation marks or white space would change.

@@ -1,5 +1,8 @@
+import CommandSupport
+import Glibc
 import Output
 import SuiteReports
+import System
 import Testing
 
 @testable import Suites
@@ -67,8 +70,14 @@ struct SuiteProcessesTests {
 
   @Test func processThatHoldsTheOutputDoesNotDelayTheEnd() throws {
     let start = SuiteEvent.file(SuiteFile(file: "a", tests: 1))
-    // The shell ends, and what it leaves does not.
-    let script = "trap '' INT\ntail -f /dev/null &\n" + print(start)
+    // The shell ends, and what it leaves does not: it is in no group that is killed.
+    let directory = try #require(TemporaryDirectory())
+    let script =
+      "trap '' INT\nsetsid tail -f /dev/null &\necho $! > \(directory.path)/process\n" + print(start)
+    defer {
+      let text = (try? FileContents.read("\(directory.path)/process")) ?? []
+      if let process = pid_t(String(decoding: text.dropLast(), as: UTF8.self)) { kill(process, SIGKILL) }
+    }
     let ended = try events(["a": script], patience: .zero) { _, processes in processes.endEarly() }
     #expect(ended.first == start)
   }

@@ -82,7 +82,8 @@ package struct SchemaQuery {
 
   /// A full name may start with a dot, as in types of `.proto` files. The path of a file may, too.
   private static func name(_ argument: String) -> String {
-    argument.hasPrefix(".") && !argument.hasSuffix(".proto") ? String(argument.dropFirst()) : argument
+    argument.hasPrefix(".") && argument != "." && !argument.hasSuffix(".proto")
+      ? String(argument.dropFirst()) : argument
   }
 
   /// Whether an argument can only be a server, not the name of a symbol.
