@@ -137,6 +137,41 @@ import Testing
     #expect(call.wireLines.last == "cancel")
   }
 
+  /// The server ends the call without a start while the messages of the returned response are not all there.
+  @Test func responseThatIsReturnedWhileNextWaitsReplacesAFailure() async {
+    let (isSent, sent) = AsyncStream<Void>.makeStream()
+    let (hasFailed, failed) = AsyncStream<Void>.makeStream()
+    let count = Locked(0)
+    let call = call(.serverStreaming) { request, next in
+      let given = request
+      let waiting = Task { try await next(given) }
+      for await _ in isSent { break }
+      waiting.cancel()
+      let messages = AsyncThrowingStream<Message, any Error> {
+        let number = count.withLock { count in
+          count += 1
+          return count
+        }
+        if number == 1 { return TestMessages.make("fallback") }
+        for await _ in hasFailed { break }
+        return nil
+      }
+      return InterceptedResponse(start: ResponseStart(headers: ["from": "async"]), messages: messages)
+    }
+    call.start()
+    call.send("x")
+    call.close()
+    await run(call) { call.wireLines.contains("half-close") }
+    sent.yield()
+    // The message arrives after the response.
+    await run(call) { count.withLock { $0 > 0 } }
+    call.wireChain.receive(.responseEnd(ResponseEnd(error: down)))
+    failed.yield()
+    await run(call) { call.outcome != nil }
+    #expect(call.receivedStart?.headers == ["from": "async"])
+    #expect(texts(call) == ["headers", "fallback", "end ok"])
+  }
+
   // MARK: Trailers
 
   /// Ends the call on the server, with a trailer.
