@@ -62,14 +62,14 @@ def disk(tmp_path):
     return Disk(str(tmp_path / "disk"))
 
 
-# The files of a call, and the exit code: 1 if the output is lost, 7 if an interceptor cannot make its file, and 0 if only a
-# report is lost, which is an error on standard error.
+# The files of a call, and the exit code: 1 if the output is lost, 7 if an interceptor cannot make its file, that of the call if
+# it cannot be recorded, and 0 if only a report is lost, which is an error on standard error.
 WRITTEN = {
     "output": (["-o", "old"], 1),
     "log": (["--use", "log,file=calls,bodies=true"], 0),
     "har": (["--use", "log,format=har,file=log,bodies=true"], 7),
     "trace": (["--use", "trace,file=spans"], 0),
-    "cassette": (["--use", "record,file=cassette"], 7),
+    "cassette": (["--use", "record,file=cassette"], 64 + 13),
     "metrics": (["--use", "metrics,file=metrics"], 0),
 }
 
