@@ -7,7 +7,7 @@
 package struct Parser {
   private let words: [String]
   private var index: Int
-  /// The index of an argument that names the command; nil if that is the first one, or there is none.
+  /// The index of an argument that names the command; nil if that is the first one, or absent.
   private let name: Int?
   private var invocation: Invocation
 

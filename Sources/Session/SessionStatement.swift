@@ -50,7 +50,7 @@ package struct SessionStatementReader {
   private var reader: MessageSplitter?
   /// The brackets of an incomplete check, or of the rest of an invalid statement.
   private var brackets: OpenBrackets?
-  /// The first error of an incomplete statement; nil if there is none.
+  /// The first error of an incomplete statement; nil if absent.
   package private(set) var failure: Failure?
   /// The position in `text` of the next byte to read, and those of the values.
   private var position = TextPosition()

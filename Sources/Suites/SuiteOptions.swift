@@ -26,7 +26,7 @@ package struct SuiteOptions {
   /// The older schema that calls are compared with; nil to compare none.
   package var contract: SuiteContract?
 
-  /// The pipe that a report is written to; nil if there is none. The run ends if its reader does.
+  /// The pipe that a report is written to; nil if absent. The run ends if its reader does.
   package var reportPipe: Int32?
 
   /// What is recorded, or responds instead of the server; nil for neither.

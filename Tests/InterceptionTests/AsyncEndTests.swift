@@ -36,6 +36,14 @@ import Testing
     }
   }
 
+  /// Sends a whole request to the server.
+  private func sendRequest(_ call: TestCall) async {
+    call.start()
+    call.send("x")
+    call.close()
+    await run(call) { call.wireLines.contains("half-close") }
+  }
+
   private func texts(_ call: TestCall) -> [String] {
     call.callerLines.filter { !$0.hasPrefix("metrics") && $0 != "finished" }.map {
       $0.replacing("typed ", with: "")
@@ -60,10 +68,7 @@ import Testing
       }
     }
     call.request.headers = ["old": "1"]
-    call.start()
-    call.send("x")
-    call.close()
-    await run(call) { call.wireLines.contains("half-close") }
+    await sendRequest(call)
     call.receiveEnd(down)
     await run(call) { call.wireStarts == 2 }
     #expect(call.sentStart?.target == "http://backup")
@@ -102,10 +107,7 @@ import Testing
       response.changeTrailers = { _ in ["t": "own"] }
       return response
     }
-    call.start()
-    call.send("x")
-    call.close()
-    await run(call) { call.wireLines.contains("half-close") }
+    await sendRequest(call)
     call.receiveHeaders()
     call.receive("1")
     call.receive("2")
@@ -126,10 +128,7 @@ import Testing
       return InterceptedResponse(
         start: ResponseStart(headers: ["from": "async"]), messages: [TestMessages.make("fallback")])
     }
-    call.start()
-    call.send("x")
-    call.close()
-    await run(call) { call.wireLines.contains("half-close") }
+    await sendRequest(call)
     sent.yield()
     await run(call) { call.outcome != nil }
     #expect(call.receivedStart?.headers == ["from": "async"])
@@ -158,10 +157,7 @@ import Testing
       }
       return InterceptedResponse(start: ResponseStart(headers: ["from": "async"]), messages: messages)
     }
-    call.start()
-    call.send("x")
-    call.close()
-    await run(call) { call.wireLines.contains("half-close") }
+    await sendRequest(call)
     sent.yield()
     // The message arrives after the response.
     await run(call) { count.withLock { $0 > 0 } }
@@ -176,10 +172,7 @@ import Testing
 
   /// Ends the call on the server, with a trailer.
   private func fail(_ call: TestCall) async {
-    call.start()
-    call.send("x")
-    call.close()
-    await run(call) { call.wireLines.contains("half-close") }
+    await sendRequest(call)
     call.wireChain.receive(.responseEnd(ResponseEnd(error: down, trailers: ["t": "server"])))
     await run(call) { call.outcome != nil }
   }
@@ -225,10 +218,7 @@ import Testing
       error.metadata = ["retry-after": "1"]
       throw error
     }
-    call.start()
-    call.send("x")
-    call.close()
-    await run(call) { call.wireLines.contains("half-close") }
+    await sendRequest(call)
     sent.yield()
     await run(call) { call.outcome != nil }
     #expect(
@@ -246,10 +236,7 @@ import Testing
       }
       return response
     }
-    call.start()
-    call.send("x")
-    call.close()
-    await run(call) { call.wireLines.contains("half-close") }
+    await sendRequest(call)
     call.receiveHeaders()
     await run(call) { call.outcome != nil }
     #expect(call.end?.error == RPCError(.dataLoss, "broken", origin: .interceptor("async")))

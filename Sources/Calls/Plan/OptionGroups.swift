@@ -139,10 +139,13 @@ package struct CommonRequestOptions {
   /// - Parameters:
   ///   - environment: Returns the value of an environment variable.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  ///   - contentTypes: The values of `content-type` that the requests have; nil if they are not determined yet.
   package func headerArguments(
-    _ environment: @escaping (String) -> String?, waitLimit: Duration?
+    _ environment: @escaping (String) -> String?, waitLimit: Duration?, contentTypes: Set<String>? = nil
   ) -> HeaderArguments {
-    HeaderArguments(expansion: expandHeaders ? HeaderExpansion(environment) : nil, waitLimit: waitLimit)
+    HeaderArguments(
+      expansion: expandHeaders ? HeaderExpansion(environment) : nil, waitLimit: waitLimit,
+      contentTypes: contentTypes)
   }
 
   /// The parser of header options.
@@ -151,9 +154,7 @@ package struct CommonRequestOptions {
   ///   - sources: What values are read from.
   ///   - contentTypes: The values of `content-type` that the requests have.
   package func headerArguments(_ sources: ArgumentSources, _ contentTypes: Set<String>) -> HeaderArguments {
-    HeaderArguments(
-      expansion: expandHeaders ? HeaderExpansion(sources.environment) : nil, waitLimit: sources.waitLimit,
-      contentTypes: contentTypes)
+    headerArguments(sources.environment, waitLimit: sources.waitLimit, contentTypes: contentTypes)
   }
 }
 

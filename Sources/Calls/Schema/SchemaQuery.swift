@@ -10,7 +10,7 @@ import System
 
 /// A schema and the name that a command looks for in it.
 package struct SchemaQuery {
-  /// The name as typed, without the leading dot of a full name; nil if there is none.
+  /// The name as typed, without the leading dot of a full name; nil if absent.
   package let symbol: String?
   private let sources: [SchemaSource.Source]
   private let server: ReflectionSource?
