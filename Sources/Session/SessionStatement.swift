@@ -2,7 +2,6 @@ import Calls
 import CommandLine
 import Output
 import Protobuf
-import Terminal
 
 /// A statement: a command with its values, or only values, which are messages.
 package struct SessionStatement {
