@@ -53,6 +53,9 @@ package enum ProxyExemption {
     let size = parts.count == 2 ? Int(atoi(String(parts[1]))) : 0
     let bits = size == 0 ? 8 * start.count : size
     guard (0...8 * start.count).contains(bits) else { return false }
-    return (0..<bits).allSatisfy { (start[$0 / 8] ^ address[$0 / 8]) & (0x80 >> UInt8($0 % 8)) == 0 }
+    return (0..<bits).allSatisfy { bit in
+      let mask: UInt8 = 0x80 >> (bit % 8)
+      return (start[bit / 8] ^ address[bit / 8]) & mask == 0
+    }
   }
 }

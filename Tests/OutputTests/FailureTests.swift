@@ -60,12 +60,13 @@ struct FailureTests {
 }
 
 struct ExitStatusTests {
-  @Test(arguments: [
-    (RPCError.Origin.server, StatusCode.notFound, 64 + 5 as Int32), (.violation, .internal, 64 + 13),
-    (.client, .deadlineExceeded, 64 + 4), (.interceptor("x"), .unauthenticated, 64 + 16),
-    (.connection, .unavailable, 5), (.proxy("http://p"), .unavailable, 5), (.tls, .unavailable, 6),
-    (.request, .invalidArgument, 2),
-  ])
+  @Test(
+    arguments: [
+      (.server, .notFound, 64 + 5), (.violation, .internal, 64 + 13),
+      (.client, .deadlineExceeded, 64 + 4), (.interceptor("x"), .unauthenticated, 64 + 16),
+      (.connection, .unavailable, 5), (.proxy("http://p"), .unavailable, 5), (.tls, .unavailable, 6),
+      (.request, .invalidArgument, 2),
+    ] as [(RPCError.Origin, StatusCode, Int32)])
   func dependsOnLayerThatFailed(origin: RPCError.Origin, code: StatusCode, status: Int32) {
     #expect(Output.ExitStatus.call(RPCError(code, "", origin: origin)).rawValue == status)
   }

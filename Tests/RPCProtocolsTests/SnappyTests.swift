@@ -24,7 +24,10 @@ import Testing
   /// CRC-32C bit by bit, following its definition.
   private static func crc32c(_ bytes: [UInt8]) -> UInt32 {
     ~bytes.reduce(~0) { crc, byte in
-      (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in (crc >> 1) ^ (crc & 1 == 1 ? 0x82F6_3B78 : 0) }
+      (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ -> UInt32 in
+        let polynomial: UInt32 = crc & 1 == 1 ? 0x82F6_3B78 : 0
+        return crc >> 1 ^ polynomial
+      }
     }
   }
 
