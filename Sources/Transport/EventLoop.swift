@@ -174,6 +174,9 @@ package final class EventLoop {
 
   // MARK: For Transfer
 
+  /// Whether there is one exchange only.
+  var hasOneTransfer: Bool { transfers.count == 1 }
+
   func add(_ transfer: Transfer, handle: UnsafeMutableRawPointer) throws(TransportError) {
     try check(ccurl_multi_add_handle(multi, handle))
     transfers[Int(bitPattern: handle)] = transfer

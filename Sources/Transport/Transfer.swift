@@ -299,12 +299,11 @@ package final class Transfer {
     let isUsable =
       old?.accepts(isReused: isReused) ?? !(isReused && loop.sockets.isClosedByServer(localPort: localPort))
     (connection.isReused, connection.isUsable) = (isReused, isUsable)
-    connection.reasonToRepeat = reasonToRepeat
+    (connection.reasonToRepeat, connection.isAlone) = (reasonToRepeat, loop.hasOneTransfer)
     let negotiated = isTLS ? self.negotiated : nil
     if checksNegotiation { connection.negotiated = negotiated }
     connection.usesHTTP2 =
-      connection.reasonToRepeat != .requiredHTTP1
-      && options.isHTTP2(url, negotiated: negotiated)
+      connection.reasonToRepeat != .requiredHTTP1 && options.isHTTP2(url, negotiated: negotiated)
     connection.isForwarded = isForwarded
     easy.forgetError()
     requestSize = sentSize

@@ -59,8 +59,13 @@ struct TransferStateMachine {
   /// The header fields and trailers of the response.
   private(set) var response = ResponseReader()
 
+  /// How often a request is sent that is refused each time. libcurl gives up after six times.
+  private static let maximumSends = 5
+
   private let requiresHTTP2: Bool
   private var state = State.created
+  /// How often the server has refused the request.
+  private var refusals = 0
   /// The connection of the request.
   private(set) var connection = Connection()
   private var sending = Sending.flowing
@@ -181,9 +186,13 @@ struct TransferStateMachine {
     if case .loss(let detail)? = connection.reasonToRepeat {
       return end(TransportError(.broken, "").with(.closed(detail)))
     }
-    // A refused request is repeated once (gRFC A6, "Transparent Retries"); libcurl would repeat it five times.
-    if connection.reasonToRepeat == .refusal, self.connection.reasonToRepeat == .refusal {
-      return end(refused("it was sent twice"))
+    if connection.reasonToRepeat == .refusal {
+      refusals += 1
+      // Repeated once (gRFC A6, "Transparent Retries"). Of requests at the same time, a server may refuse those over the
+      // limit of a connection: then more often.
+      if refusals > 1 && self.connection.isAlone || refusals == Self.maximumSends {
+        return end(refused(refusals == 2 ? "it was sent twice" : "it was sent \(refusals) times"))
+      }
     }
     guard !isConnected || requestBody.rewind() else { return end(unrepeatable(connection.reasonToRepeat)) }
     if requiresHTTP2, connection.reasonToRepeat == .requiredHTTP1 {

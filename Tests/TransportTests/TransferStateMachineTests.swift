@@ -205,15 +205,24 @@ struct TransferStateMachineTests {
     #expect(cause(nil) == .closed(""))
   }
 
-  @Test func repeatsRefusedRequestOnce() {
+  /// - `isAlone`: For each time that the request is sent, whether no other was in progress.
+  @Test(arguments: [
+    ([true, true, true], "it was sent twice"), ([false, true, false], "it was sent twice"),
+    ([false, false, true, true], "it was sent 3 times"),
+    ([false, false, false, false, false, false], "it was sent 5 times"),
+  ])
+  func repeatsRefusedRequest(_ isAlone: [Bool], _ why: String) {
     var machine = performing(RequestBody(whole: [1]))
-    #expect(name(machine.handle(.connected(.init()))) == "proceed")
-    #expect(name(machine.handle(.connected(.init(reasonToRepeat: .refusal)))) == "proceed")
+    for (index, isAlone) in isAlone.dropLast().enumerated() {
+      let reason: ReasonToRepeat? = index == 0 ? nil : .refusal
+      let action = machine.handle(.connected(.init(reasonToRepeat: reason, isAlone: isAlone)))
+      #expect(name(action) == "proceed")
+    }
     guard case .end(let error?) = machine.handle(.connected(.init(reasonToRepeat: .refusal))) else {
-      Issue.record("the server has refused it twice")
+      Issue.record("the request is sent again")
       return
     }
-    #expect(error.cause == .refusedRequest("it was sent twice"))
+    #expect(error.cause == .refusedRequest(why))
     #expect(error.kind == .broken)
   }
 
