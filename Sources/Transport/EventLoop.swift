@@ -174,8 +174,8 @@ package final class EventLoop {
 
   // MARK: For Transfer
 
-  /// Whether there is one exchange only.
-  var hasOneTransfer: Bool { transfers.count == 1 }
+  /// The number of exchanges that libcurl was given and that have not ended.
+  var transferCount: Int { transfers.count }
 
   func add(_ transfer: Transfer, handle: UnsafeMutableRawPointer) throws(TransportError) {
     try check(ccurl_multi_add_handle(multi, handle))

@@ -299,7 +299,7 @@ package final class Transfer {
     let isUsable =
       old?.accepts(isReused: isReused) ?? !(isReused && loop.sockets.isClosedByServer(localPort: localPort))
     (connection.isReused, connection.isUsable) = (isReused, isUsable)
-    (connection.reasonToRepeat, connection.isAlone) = (reasonToRepeat, loop.hasOneTransfer)
+    (connection.reasonToRepeat, connection.otherExchanges) = (reasonToRepeat, loop.transferCount - 1)
     let negotiated = isTLS ? self.negotiated : nil
     if checksNegotiation { connection.negotiated = negotiated }
     connection.usesHTTP2 =

@@ -112,7 +112,7 @@ extension TransferStateMachine {
     var usesHTTP2 = false
     /// Why the request is sent again; nil over the first connection.
     var reasonToRepeat: ReasonToRepeat?
-    /// Whether the loop has no other exchange.
-    var isAlone = false
+    /// How many other exchanges the loop has.
+    var otherExchanges = 0
   }
 }

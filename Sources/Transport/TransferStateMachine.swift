@@ -190,7 +190,7 @@ struct TransferStateMachine {
       refusals += 1
       // Repeated once (gRFC A6, "Transparent Retries"). Of requests at the same time, a server may refuse those over the
       // limit of a connection: then more often.
-      if refusals > 1 && self.connection.isAlone || refusals == Self.maximumSends {
+      if refusals > 1 && self.connection.otherExchanges == 0 || refusals == Self.maximumSends {
         return end(refused(refusals == 2 ? "it was sent twice" : "it was sent \(refusals) times"))
       }
     }

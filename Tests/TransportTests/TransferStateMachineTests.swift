@@ -205,17 +205,16 @@ struct TransferStateMachineTests {
     #expect(cause(nil) == .closed(""))
   }
 
-  /// - `isAlone`: For each time that the request is sent, whether no other was in progress.
+  /// - `others`: For each time that the request is sent, the number of others in progress.
   @Test(arguments: [
-    ([true, true, true], "it was sent twice"), ([false, true, false], "it was sent twice"),
-    ([false, false, true, true], "it was sent 3 times"),
-    ([false, false, false, false, false, false], "it was sent 5 times"),
+    ([0, 0], "it was sent twice"), ([1, 0], "it was sent twice"), ([1, 2, 0], "it was sent 3 times"),
+    ([9, 9, 9, 9, 9], "it was sent 5 times"),
   ])
-  func repeatsRefusedRequest(_ isAlone: [Bool], _ why: String) {
+  func repeatsRefusedRequest(_ others: [Int], _ why: String) {
     var machine = performing(RequestBody(whole: [1]))
-    for (index, isAlone) in isAlone.dropLast().enumerated() {
+    for (index, count) in others.enumerated() {
       let reason: ReasonToRepeat? = index == 0 ? nil : .refusal
-      let action = machine.handle(.connected(.init(reasonToRepeat: reason, isAlone: isAlone)))
+      let action = machine.handle(.connected(.init(reasonToRepeat: reason, otherExchanges: count)))
       #expect(name(action) == "proceed")
     }
     guard case .end(let error?) = machine.handle(.connected(.init(reasonToRepeat: .refusal))) else {
