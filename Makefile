@@ -62,7 +62,7 @@ PLOT_PACKAGES   := etcd-server nghttp2-client
 
 # Where libcurl's headers are, if not where every compiler looks.
 SWIFT_FLAGS := $(patsubst %,-Xcc %,$(filter-out -I/usr/include%,$(shell pkg-config --cflags-only-I libcurl 2>/dev/null)))
-# Of the unit tests, as in CI without debug information, which takes a sixth of the time of a build.
+# For the builds of the unit tests. CI omits the debug information, which takes a sixth of their time.
 TEST_FLAGS := $(SWIFT_FLAGS) $(if $(RPCURL_STRICT),-debug-info-format none)
 # The directory of the built-in libcurl; empty if the program uses the system's. Known once libcurl is built.
 BUILT_IN = $(if $(filter built-in,$(LIBCURL)),$(shell readlink -e $(BUILD)/libcurl/current))

@@ -112,7 +112,7 @@ extension TransferStateMachine {
     var usesHTTP2 = false
     /// Why the request is sent again; nil over the first connection.
     var reasonToRepeat: ReasonToRepeat?
-    /// How many other exchanges the loop has.
+    /// How many other exchanges were in progress when the connection was chosen.
     var otherExchanges = 0
   }
 }

@@ -59,7 +59,7 @@ struct TransferStateMachine {
   /// The header fields and trailers of the response.
   private(set) var response = ResponseReader()
 
-  /// How often a request is sent that is refused each time. libcurl gives up after six times.
+  /// How often a request that is always refused is sent. libcurl itself would send it six times.
   private static let maximumSends = 5
 
   private let requiresHTTP2: Bool
@@ -188,8 +188,8 @@ struct TransferStateMachine {
     }
     if connection.reasonToRepeat == .refusal {
       refusals += 1
-      // Repeated once (gRFC A6, "Transparent Retries"). Of requests at the same time, a server may refuse those over the
-      // limit of a connection: then more often.
+      // It is repeated once (gRFC A6, "Transparent Retries"). If others were in progress, it may have exceeded a limit of the
+      // connection, and is repeated more often.
       if refusals > 1 && self.connection.otherExchanges == 0 || refusals == Self.maximumSends {
         return end(refused(refusals == 2 ? "it was sent twice" : "it was sent \(refusals) times"))
       }
