@@ -54,6 +54,7 @@ let package = Package(
   targets: [
     // C
     .target(name: "CArguments", cSettings: strictC),
+    .target(name: "CSystem", cSettings: strictC),
     .target(name: "CCompression", cSettings: strictC, linkerSettings: [.linkedLibrary("dl")]),
     .target(
       name: "CLineEditor", cSettings: strictC,
@@ -137,7 +138,7 @@ let package = Package(
           name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["SwiftProtobuf"])),
       ], swiftSettings: fast),
     // Files, processes and signals of the machine.
-    .target(name: "System", dependencies: ["RPCProtocols", "Protobuf"], swiftSettings: small),
+    .target(name: "System", dependencies: ["RPCProtocols", "Protobuf", "CSystem"], swiftSettings: small),
     // Files, commands and the clock for the built-in interceptors.
     .target(
       name: "MachineServices",

@@ -10,7 +10,7 @@
  * then uses the token. Meanwhile the loop runs, so Ctrl-C and deadlines work as usual, and nothing is sent. Without an
  * answer in time the call fails with permission_denied.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <rpcurl/plugin.h>
 
 #include <errno.h>
@@ -174,7 +174,7 @@ static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call
   state->approve = approve;
   state->facts.struct_size = sizeof(state->facts);
   int32_t found = host->call_facts(host, call, &state->facts);
-  if (found < 0 || pipe(state->wake) != 0) {
+  if (found < 0 || pipe2(state->wake, O_CLOEXEC) != 0) {
     free(state);
     return found < 0 ? found : rpcurl_fail(host, "pipe: %s", strerror(errno));
   }

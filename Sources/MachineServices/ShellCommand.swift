@@ -46,17 +46,12 @@ package struct ShellCommand {
   private static func run(
     _ command: String, _ group: ProcessGroup, until deadline: MonotonicClock.Instant
   ) -> Result<[UInt8], ServiceFailure> {
-    var ends: (read: Int32, write: Int32) = (-1, -1)
-    let piped = withUnsafeMutablePointer(to: &ends) {
-      $0.withMemoryRebound(to: Int32.self, capacity: 2) { pipe($0) }
-    }
-    guard piped == 0 else { return .failure(ServiceFailure(FileContents.lastError())) }
-    defer { close(ends.read) }
-    for end in [ends.read, ends.write] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let problem = group.start(command, output: ends.write)
-    close(ends.write)
+    guard let pipe = Pipe() else { return .failure(ServiceFailure(FileContents.lastError())) }
+    defer { close(pipe.readEnd) }
+    let problem = group.start(command, output: pipe.writeEnd)
+    close(pipe.writeEnd)
     if let problem { return .failure(problem) }
-    let output = read(ends.read, until: deadline)
+    let output = read(pipe.readEnd, until: deadline)
     if case .failure = output { group.kill() }
     // The command may have closed its output long before it ends.
     let status = group.wait(until: deadline)

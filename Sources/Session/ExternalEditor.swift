@@ -90,18 +90,17 @@ private struct ExternalProgram {
   }
 
   private func run(_ path: String, _ waitForEnd: (Int32) throws(Failure) -> Bool) throws(Failure) -> Int32 {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw Failure(.internalError, name, FileContents.lastError()) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    defer { close(ends[0]) }
+    guard let pipe = Pipe() else { throw Failure(.internalError, name, FileContents.lastError()) }
+    defer { close(pipe.readEnd) }
     // Only the shell holds the write end of the pipe; processes that the program leaves running do not. The shell
     // ignores a Ctrl-C that is meant for the program.
     let script = "trap : INT; \(command) 3>&-; exit $?"
     // A group of its own would be in the background of a terminal, where only the shell can be ended.
     let leadsGroup = !Self.hasTerminal
     let started = ChildProcess.start(
-      ["/bin/sh", "-c", script, "sh", path], hasInput: true, giving: [(ends[1], 3)], leadsGroup: leadsGroup)
-    close(ends[1])
+      ["/bin/sh", "-c", script, "sh", path], hasInput: true, giving: [(pipe.writeEnd, 3)],
+      leadsGroup: leadsGroup)
+    close(pipe.writeEnd)
     guard case .success(let process) = started else { return -1 }
     var hasEnded = false
     defer {
@@ -110,7 +109,7 @@ private struct ExternalProgram {
         _ = ChildProcess.wait(for: process)
       }
     }
-    hasEnded = try waitForEnd(ends[0])
+    hasEnded = try waitForEnd(pipe.readEnd)
     guard hasEnded else { throw Failure(.input, name, "the program did not end in time") }
     return ChildProcess.wait(for: process)
   }

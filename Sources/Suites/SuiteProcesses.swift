@@ -94,18 +94,16 @@ package final class SuiteProcesses {
   }
 
   private func start(_ file: String) throws(Failure) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw Failure(.internalError, file, FileContents.lastError()) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    guard let pipe = Pipe() else { throw Failure(.internalError, file, FileContents.lastError()) }
+    _ = fcntl(pipe.readEnd, F_SETFL, O_NONBLOCK)
     // Without a terminal a prompt fails, which several processes at a time could not share.
     let started = ChildProcess.start(
-      arguments(file), hasInput: file == "-", giving: [(ends[1], 1)], leadsSession: true)
-    close(ends[1])
+      arguments(file), hasInput: file == "-", giving: [(pipe.writeEnd, 1)], leadsSession: true)
+    close(pipe.writeEnd)
     switch started {
-    case .success(let process): workers.append(Worker(file: file, process: process, descriptor: ends[0]))
+    case .success(let process): workers.append(Worker(file: file, process: process, descriptor: pipe.readEnd))
     case .failure(let error):
-      close(ends[0])
+      close(pipe.readEnd)
       throw Failure(.internalError, file, "cannot start a process: \(error.why)")
     }
   }

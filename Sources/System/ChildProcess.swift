@@ -22,19 +22,18 @@ package enum ChildProcess {
   ///   - output: The descriptor that receives its standard output; nil to read it with standard error.
   /// - Throws: `Problem` if the program could not be started.
   package static func run(_ arguments: [String], output: Int32? = nil) throws(Problem) -> Outcome {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw Problem(why: FileContents.lastError(), isMissing: false) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    defer { close(ends[0]) }
-    let started = start(arguments, hasInput: false, giving: [(output ?? ends[1], 1), (ends[1], 2)])
-    close(ends[1])
+    guard let pipe = Pipe() else { throw Problem(why: FileContents.lastError(), isMissing: false) }
+    defer { close(pipe.readEnd) }
+    let started = start(
+      arguments, hasInput: false, giving: [(output ?? pipe.writeEnd, 1), (pipe.writeEnd, 2)])
+    close(pipe.writeEnd)
     let process: pid_t
     switch started {
     case .success(let pid): process = pid
     case .failure(let error): throw Problem(why: error.why, isMissing: error.number == ENOENT)
     }
     var errors: [UInt8] = []
-    while let piece = try? FileContents.readPiece(ends[0], limitBytes: 1 << 14), !piece.isEmpty {
+    while let piece = try? FileContents.readPiece(pipe.readEnd, limitBytes: 1 << 14), !piece.isEmpty {
       // Discard output over 1 MiB: it is only shown in an error.
       if errors.count < 1 << 20 { errors += piece }
     }

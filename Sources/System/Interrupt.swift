@@ -1,6 +1,6 @@
 import Glibc
 
-/// Turns SIGINT (Ctrl-C) and SIGTERM into a descriptor that the event loop can wait for.
+/// Turns SIGINT (Ctrl-C), SIGTERM and SIGHUP into a descriptor that the event loop can wait for.
 ///
 /// The first signal of each kind makes the descriptor readable. A second one restores the terminal and ends the
 /// process at once. A session calls `rearm` after it has handled the first signal.
@@ -35,13 +35,12 @@ package enum Interrupt {
   /// Further calls return the same descriptor.
   package static func install() -> Int32? {
     if descriptor >= 0 { return descriptor }
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-    writeEnd = ends[1]
-    descriptor = ends[0]
+    guard let pipe = Pipe() else { return nil }
+    _ = fcntl(pipe.readEnd, F_SETFL, O_NONBLOCK)
+    writeEnd = pipe.writeEnd
+    descriptor = pipe.readEnd
     arm()
+    handleHangUp()
     return descriptor
   }
 
@@ -59,7 +58,7 @@ package enum Interrupt {
 
   /// Gives SIGHUP the effect of a first SIGTERM, unless the process ignores it, as below nohup. Further ones have none:
   /// when a terminal closes, its shell and the kernel both send it.
-  package static func handleHangUp() {
+  private static func handleHangUp() {
     var action = sigaction()
     sigaction(SIGHUP, nil, &action)
     let ignoring = unsafeBitCast(SIG_IGN, to: Int.self)

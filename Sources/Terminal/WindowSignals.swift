@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// Turns SIGWINCH (the window size changed) and SIGCONT (continued after a stop) into a descriptor that the event
 /// loop can wait for.
@@ -24,14 +25,10 @@ package enum WindowSignals {
   /// Installs the signal handlers. Returns the descriptor that becomes readable, or nil if no pipe can be created.
   package static func install() -> Int32? {
     if readEnd >= 0 { return readEnd }
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
-    readEnd = ends[0]
-    writeEnd = ends[1]
+    guard let pipe = Pipe() else { return nil }
+    for end in [pipe.readEnd, pipe.writeEnd] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    readEnd = pipe.readEnd
+    writeEnd = pipe.writeEnd
     for number in [SIGWINCH, SIGCONT] {
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { number in

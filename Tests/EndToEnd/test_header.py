@@ -83,7 +83,7 @@ def test_an_unavailable_value_fails_the_call_before_it_is_sent(rpcurl, raw_serve
 
 
 @pytest.mark.parametrize("use", ["header,set-command=x-a:", "auth,command="])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_command_ends_with_the_program(rpcurl, descriptor_set, grpc_server, tmp_path, use, number):
     """With its processes: each has the pipe open, so that reading it ends when all have ended."""
     os.mkfifo(tmp_path / "pipe")

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = [
-    {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CHistogram", "CLineEditor", "CArguments", "CommandLine"},
+    {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CHistogram", "CLineEditor", "CArguments", "CSystem", "CommandLine"},
     {"Protobuf"},
     {"RPCProtocols", "SchemaTools"},
     {"Interception", "SchemaDiff", "SuiteReports"},

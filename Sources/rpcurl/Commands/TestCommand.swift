@@ -119,7 +119,6 @@ struct TestCommand {
   func run(on console: Console) throws {
     if invocation.has(.formatFiles) { return try format(console) }
     let begin = MonotonicClock.now
-    Interrupt.handleHangUp()
     let color = invocation.choice(.color) ?? ColorChoice.auto
     let isColored = color.isUsed(isTerminal: console.output.isTerminal, EnvironmentVariables.value)
     let output = try ReportOutput(outputs, console, isColored: isColored)

@@ -1,0 +1,10 @@
+#ifndef CSYSTEM_H
+#define CSYSTEM_H
+
+/* Creates a pipe whose two ends no program inherits that another thread starts at the same time: pipe2(2) with O_CLOEXEC,
+ * which Swift's module of the C library lacks.
+ *
+ * Writes the descriptors to `ends`, the one to read from first. Returns 0; or -1, and sets `errno`. */
+int csystem_pipe(int ends[2]);
+
+#endif
