@@ -228,6 +228,13 @@ def keeps_early_responses(libcurl_version: tuple[int, ...]) -> None:
         pytest.skip("this libcurl loses responses that end before the request")
 
 
+@pytest.fixture
+def ends_early_responses(rpcurl: Rpcurl, libcurl_version: tuple[int, ...]) -> bool:
+    """Whether libcurl ends a call with the response, although the request has not ended: the built-in one with its patch."""
+    source = json.loads(rpcurl("version", "--format", "json").out)["libcurl"]["source"]
+    return source == "built-in" and libcurl_version >= (8, 21)
+
+
 @dataclass(frozen=True)
 class HTTP3Rpcurl(Rpcurl):
     """Runs the binary with a libcurl that has HTTP/3."""

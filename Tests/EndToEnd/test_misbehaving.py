@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import socket
 import struct
 import time
 
@@ -91,7 +92,7 @@ def test_information_before_the_response(call):
 @pytest.mark.parametrize(
     ("reset", "code"),
     [
-        (1, INTERNAL), (2, INTERNAL), (3, INTERNAL), (4, INTERNAL), (5, UNKNOWN), (6, INTERNAL), (7, UNAVAILABLE),
+        (0, INTERNAL), (1, INTERNAL), (2, INTERNAL), (3, INTERNAL), (4, INTERNAL), (5, UNKNOWN), (6, INTERNAL), (7, UNAVAILABLE),
         (8, 64 + 1), (9, INTERNAL), (10, INTERNAL), (11, 64 + 8), (12, 64 + 7), (13, UNKNOWN),
     ],
 )  # fmt: skip
@@ -205,9 +206,9 @@ def test_connection_closed_in_the_middle(call, sent):
         stream.headers(OK)
         if sent:
             stream.data(sent)
-        stream.connection.close()
+        stream.connection.shutdown(socket.SHUT_WR)
 
-    fails(call(respond), 5)
+    fails(call(respond), 5, "the connection was closed before the response was complete")
 
 
 @pytest.mark.parametrize(
@@ -281,7 +282,7 @@ def test_a_megabyte_of_headers(call):
 LARGE = json.dumps({"name": "x" * 5_000_000})
 
 
-def test_response_before_the_request_is_sent(call):
+def test_response_before_the_request_is_sent(call, ends_early_responses):
     """The server responds and grants no window for the request."""
 
     def respond(stream):
@@ -290,8 +291,12 @@ def test_response_before_the_request_is_sent(call):
         stream.headers(STATUS_OK, end=True)
         stream.wait_for_the_end()
 
-    # libcurl does not report the trailers before the request is sent: the deadline ends the call.
-    fails(call(respond, "--max-time", "300ms", waits=False, data=LARGE), 64 + 4)
+    result = call(respond, "--max-time", "60" if ends_early_responses else "300ms", waits=False, data=LARGE)
+    if ends_early_responses:
+        assert (result.code, result.err) == (0, "") and result.out, result
+    else:
+        # libcurl does not report the trailers before the request is sent: the deadline ends the call.
+        fails(result, 64 + 4)
 
 
 @pytest.mark.usefixtures("keeps_early_responses")
@@ -343,6 +348,25 @@ def test_refusal_and_reset_in_one_piece_while_a_stream_is_open(rpcurl, libcurl_v
         assert process.wait() in [64 + 12, *lost]
         err = process.stderr.read().decode()
         assert ("no such method" if process.returncode == 64 + 12 else "was lost by libcurl") in err
+
+
+@pytest.mark.parametrize("method", ["Chat", "Sum"])
+def test_response_that_ends_before_the_request(rpcurl, ends_early_responses, raw_server, descriptor_set, method):
+    """The server does not reset the stream (RFC 9113, section 8.1)."""
+    if not ends_early_responses:
+        pytest.skip("this libcurl waits for the end of the request")
+
+    def respond(stream):
+        stream.headers(OK)
+        if method == "Chat":
+            stream.data(b"\0\0\0\0\x04\x0a\x02hi")
+        stream.headers([("grpc-status", "5"), ("grpc-message", "gone")], end=True)
+
+    server = raw_server(raw_http2.handler(respond, waits=False))
+    with rpcurl.start("--descriptor-set", descriptor_set, f"http://{server.address}/demo.v1.Demo/{method}") as process:
+        out, err = process.stdout.read(), process.stderr.read()
+        assert (process.wait(), out) == (64 + 5, b'{"text":"hi"}\n' if method == "Chat" else b"")
+        assert err == f"rpcurl: demo.v1.Demo/{method}: not_found (5): gone\n".encode()
 
 
 def test_message_and_trailers_in_one_piece_while_a_stream_is_open(current_rpcurl, raw_server, descriptor_set):
