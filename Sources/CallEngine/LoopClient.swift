@@ -137,9 +137,13 @@ package final class LoopClient {
     let network = network(log: log)
     let waiting = Waiting(count: interceptors.count)
     for interceptor in interceptors {
-      interceptor.factory.conclude(network) { waiting.count.subtract(1, ordering: .relaxed) }
+      // Perhaps on the thread of another loop, if its client shares the interceptor.
+      interceptor.factory.conclude(network) { [mailbox = loop.mailbox] in
+        waiting.count.subtract(1, ordering: .releasing)
+        mailbox.post {}
+      }
     }
-    return { waiting.count.load(ordering: .relaxed) == 0 }
+    return { waiting.count.load(ordering: .acquiring) == 0 }
   }
 
   /// How many factories have not finished.

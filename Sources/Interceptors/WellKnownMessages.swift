@@ -19,4 +19,13 @@ package enum WellKnownMessages {
     guard let path = try? FieldPath(path) else { return nil }
     return try? message.value(at: path)
   }
+
+  /// The seconds since 1970 of the JSON form of a timestamp; nil if it is invalid.
+  static func seconds(ofTimestamp json: String) -> Int64? {
+    guard let type = Self.type("google.protobuf.Timestamp"),
+      let message = try? Message(type, json: Array(json.utf8)),
+      case .int64(let seconds)? = value("seconds", of: message)
+    else { return nil }
+    return seconds
+  }
 }

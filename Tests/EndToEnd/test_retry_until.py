@@ -8,7 +8,9 @@ import grpc
 import pytest
 
 import manual
+import raw_http2
 from conftest import GENERATED
+from raw_http2 import OK
 
 SERVICE = "demo.v1.Demo"
 HELLO = f"{SERVICE}/Hello"
@@ -151,14 +153,18 @@ def test_a_wrong_condition_is_reported_before_anything_is_sent(call, job_server)
     assert server.calls == []
 
 
-def test_headers_that_are_sent_early_can_be_held(call, job_server):
-    def failing():
-        return job_server(grpc.StatusCode.UNAVAILABLE, "DONE", sends_headers=True)
+def test_headers_that_are_sent_early_can_be_held(call, job_server, raw_server, rpcurl, descriptor_set):
+    def respond(stream):
+        stream.headers(OK)
+        stream.wait_until_read()
+        stream.headers([("grpc-status", "14")], end=True)
 
-    result = call(failing(), "max=1s")
-    assert result.code == 64 + 14
+    server = raw_server(raw_http2.handler(respond))
+    options = ["--descriptor-set", descriptor_set, "-d", "{}", "--use", f"retry,{QUICK},max=1s"]
+    result = rpcurl(*options, f"http://{server.address}/{HELLO}")
+    assert (result.code, server.connections) == (64 + 14, 1)
     assert "not retried: the response has started" in result.err
-    result = call(failing(), "hold-headers=30s")
+    result = call(job_server(grpc.StatusCode.UNAVAILABLE, "DONE", sends_headers=True), "hold-headers=30s")
     assert (result.code, json.loads(result.out)["message"]) == (0, "DONE")
 
 

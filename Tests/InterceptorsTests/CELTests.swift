@@ -65,6 +65,10 @@ import Testing
       "bytes('ab') == b'ab' && bool('true') && !bool('0') && dyn(1) == 1 && type(1) == int && type('') != int",
       "true"
     ),
+    (
+      "type(now) == google.protobuf.Timestamp && type(duration('1s')) == google.protobuf.Duration && type(1) != google.protobuf.Duration",
+      "true"
+    ),
     ("[duration('1h30m'), duration('-1.5s'), duration('100ms'), duration('0')]", "[5400s, -1.5s, 0.1s, 0s]"),
     ("timestamp(10) + duration('1s') - duration('500ms')", "1970-01-01T00:00:10.5Z"),
     ("timestamp(10) - timestamp(4)", "6s"), ("now > timestamp(0)", "true"),
@@ -167,7 +171,9 @@ import Testing
     (#"'\ud800'"#, "invalid escape in a string"),
     ("9223372036854775808", "9223372036854775808 is out of range"),
     ("1 # 2", "unexpected character at byte 2 of the expression"),
-    ("x.y.Z{a: 1}", "x is not a variable"), ("this.?a", "expected a name before ? in the expression"),
+    ("x.y.Z{a: 1}", "x is not a variable"), ("google.protobuf.Any", "google is not a variable"),
+    ("google.protobuf", "google is not a variable"),
+    ("this.?a", "expected a name before ? in the expression"),
     ("[1].all(x, y)", "y is not a variable"),
   ])
   func rejects(_ expression: String, _ reason: String) {

@@ -302,6 +302,30 @@ import Testing
     #expect(texts(Calls(cache).start()) == ["DONE"])
   }
 
+  @Test(
+    arguments: [("cache,refresh=true", []), ("cache", [("cache-control", "no-cache")])]
+      as [(String, [(String, String)])])
+  func callsThatRefreshDoNotWait(_ text: String, _ headers: [(String, String)]) throws {
+    let calls = try calls(text)
+    calls.protocolName = .connect
+    let first = calls.start()
+    calls.headers = headers
+    let second = calls.start()
+    #expect([first, second].map(\.wireStarts) == [1, 1])
+  }
+
+  @Test func waitingCallIsSentIfTheResponseIsTooOldForIt() throws {
+    let calls = try calls()
+    calls.protocolName = .connect
+    let first = calls.start()
+    calls.headers = [("cache-control", "max-age=5")]
+    let second = calls.start()
+    #expect(second.wireStarts == 0)
+    calls.respond(to: first, "old", [("age", "5")])
+    second.work()
+    #expect(second.wireStarts == 1)
+  }
+
   @Test func differentCallsDoNotWait() throws {
     let calls = try calls()
     _ = calls.start("a")
@@ -318,6 +342,13 @@ import Testing
       ([("cache-control", "max-age=10")], 10, true), ([("cache-control", "max-age=1000")], 300, true),
       ([("cache-control", "max-age=10"), ("age", "8")], 1, false),
       ([("cache-control", "max-age=10"), ("age", "8")], 2, true),
+      ([("date", "Tue, 14 Nov 2023 22:13:12 GMT"), ("cache-control", "max-age=10")], 1, false),
+      ([("date", "Tue, 14 Nov 2023 22:13:12 GMT"), ("cache-control", "max-age=10")], 2, true),
+      ([("date", "Tue, 14 Nov 2023 22:13:12 GMT"), ("age", "3")], 291, false),
+      ([("date", "Tue, 14 Nov 2023 22:13:12 GMT"), ("age", "9")], 291, true),
+      ([("date", "Fri, 31 Dec 9999 23:59:59 GMT")], 299, false),
+      ([("date", "Mon, 01 Jan 0001 00:00:00 GMT")], 0, true), ([("date", "Tue, 14 Nov 2023")], 299, false),
+      ([("date", "Thu, 31 Nov 2022 22:13:12 GMT")], 299, false),
       ([("age", "290")], 10, true), ([("cache-control", "max-age=x")], 0, true),
       ([("cache-control", "max-age=100"), ("cache-control", "max-age=5")], 5, true),
       ([("expires", "0")], 0, true), ([("expires", "0"), ("cache-control", "max-age=10")], 9, false),
@@ -345,6 +376,20 @@ import Testing
     #expect(!calls.isSent())
     advance(1)
     #expect(calls.isSent())
+  }
+
+  @Test func responsesAreStoredForTheRestOfTheirTime() throws {
+    let calls = try calls()
+    calls.protocolName = .connect
+    let stored = calls.run("a", headers: [("cache-control", "max-age=10"), ("age", "8")])
+    #expect(stored.found.map(\.text) == ["miss", "stored for 2.0 seconds"])
+    let old = calls.start("b")
+    let waiting = calls.start("b")
+    calls.respond(to: old, "old", [("cache-control", "max-age=10"), ("age", "10")])
+    #expect(old.found.map(\.text) == ["miss", "not stored: it is already too old"])
+    #expect(services.cached.count == 1)
+    waiting.work()
+    #expect(waiting.wireStarts == 1)
   }
 
   @Test func storedResponseHasItsAge() throws {

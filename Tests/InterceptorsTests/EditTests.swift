@@ -97,12 +97,20 @@ import Testing
     #expect(try changed(kind, value, json, type: "google.rpc.ErrorInfo") == expected)
   }
 
+  @Test(arguments: [(#"{"b":1}"#, "{}"), (#"{"a":null,"b":1}"#, #"{"a":null,"b":null}"#)])
+  func copyOfUnsetValueClears(_ json: String, _ expected: String) throws {
+    let value = #"fields["a"]:fields["b"]"#
+    #expect(try changed("copy", value, json, type: "google.protobuf.Struct") == expected)
+  }
+
   @Test(arguments: [
     ("google.protobuf.Int32Value", "2147483647", "add(1)"), ("google.protobuf.Int64Value", "-9", "add(0.5)"),
     ("google.protobuf.Int64Value", "9223372036854775807", "add(1)"),
     ("google.protobuf.UInt64Value", "1", "add(-2)"), ("google.protobuf.UInt32Value", "1", "add(-2)"),
     ("google.protobuf.BoolValue", "true", "add(1)"), ("google.protobuf.Int32Value", "1", "upper"),
     ("google.protobuf.StringValue", "\"1\"", "add(1)"),
+    ("google.protobuf.DoubleValue", "1e308", "add(1e308)"),
+    ("google.protobuf.FloatValue", "3e38", "add(1e38)"),
   ])
   func impossibleResultsAreErrors(_ type: String, _ json: String, _ function: String) throws {
     #expect(throws: FieldChange.Problem.self) {
@@ -114,6 +122,7 @@ import Testing
     ("google.protobuf.UInt64Value", "\"18446744073709551615\"", "add(-1)", "\"18446744073709551614\""),
     ("google.protobuf.DoubleValue", "1", "add(0.5)", "1.5"),
     ("google.protobuf.FloatValue", "1", "add(-2)", "-1"),
+    ("google.protobuf.DoubleValue", "\"Infinity\"", "add(1)", "\"Infinity\""),
     ("google.protobuf.UInt32Value", "4294967294", "add(1)", "4294967295"),
     ("google.protobuf.BytesValue", "\"AAEC\"", "truncate(2)", "\"AAE=\""),
   ])

@@ -1,5 +1,6 @@
 import Interception
 import InterceptionSupport
+import Protobuf
 import RPCProtocols
 import Testing
 
@@ -228,6 +229,20 @@ import Testing
     #expect(spans(0).count == 2 && spans(1).count == 4)
     network.respond()
     #expect(network.isConcluded && network.logged == [])
+  }
+
+  /// Clients may share an interceptor.
+  @Test func concludesForEachClient() throws {
+    let trace = try services.registration("trace,endpoint=http://localhost:4318")
+    call([trace]).receiveEnd()
+    trace.factory.callFinished(network.network)
+    let concluded = Locked<[String]>([])
+    for client in ["a", "b"] {
+      trace.factory.conclude(network.network) { concluded.withLock { $0.append(client) } }
+    }
+    #expect(concluded.withLock { $0 } == [])
+    network.respond()
+    #expect(concluded.withLock { $0 } == ["a", "b"])
   }
 
   @Test func failuresAreReportedOnce() throws {

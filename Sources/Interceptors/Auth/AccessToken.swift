@@ -85,9 +85,7 @@ struct AccessToken: Sendable, Equatable {
   }
 
   private static func timestamp(_ value: JSONValue?) -> Int64? {
-    guard let value, let type = WellKnownMessages.type("google.protobuf.Timestamp"),
-      let message = try? Message(type, json: Array(value.text.utf8), options: JSONDecodingOptions()),
-      case .int64(let seconds)? = WellKnownMessages.value("seconds", of: message),
+    guard let value, let seconds = WellKnownMessages.seconds(ofTimestamp: value.text),
       (0..<9_000_000_000) ~= seconds
     else { return nil }
     return seconds * 1_000_000_000

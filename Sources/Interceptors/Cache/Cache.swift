@@ -88,7 +88,8 @@ final class Cache: StagedInterceptor {
     }
     let key = CacheKey.bytes(of: message, start, call, policy.headerNames)
     // An interceptor that repeats a call asks for another response.
-    if policy.refreshes || control.requiresValidation || call.attempt > 1 {
+    let refreshes = policy.refreshes || control.requiresValidation || call.attempt > 1
+    if refreshes {
       note("refresh: stored responses are ignored")
     } else if let stored = store.load(key) {
       switch usable(stored, maxAge: control.maxAge) {
@@ -99,10 +100,12 @@ final class Cache: StagedInterceptor {
       note("miss")
     }
     let handle = context.handle
-    let resume = LoopBound { [weak self] (response: CachedResponse?) in self?.resume(response) }
+    let resume = LoopBound { [weak self] (response: CachedResponse?) in
+      self?.resume(response, maxAge: control.maxAge)
+    }
     let (ticket, isFirst) = store.enter(key) { response in handle.post { resume.value(response) } }
-    // A further attempt may run at the same time as the first, which is to win.
-    guard isFirst || call.attempt > 1 else {
+    // A call that refreshes asks for a response of its own, also while an identical call runs.
+    guard isFirst || refreshes else {
       context.log(.debug, "waiting for the response to an identical call")
       state = .waiting(ticket)
       return
@@ -111,9 +114,9 @@ final class Cache: StagedInterceptor {
   }
 
   /// The response to the identical call is known.
-  private func resume(_ response: CachedResponse?) {
+  private func resume(_ response: CachedResponse?, maxAge: Int?) {
     guard case .waiting(let ticket) = state else { return }
-    if let response, case .success(let response) = usable(response, maxAge: nil) {
+    if let response, case .success(let response) = usable(response, maxAge: maxAge) {
       respond(response, "shared with an identical call")
     } else {
       note("the response to the identical call cannot be used")
@@ -148,14 +151,20 @@ final class Cache: StagedInterceptor {
     guard let age = response.age(at: services.nanosecondsSince1970) else {
       return .failure(Miss(reason: "the stored response is from the future"))
     }
-    let limits = [response.maxAge, maxAge].compactMap { $0.map { Duration.seconds($0) } }
-    guard Duration.nanoseconds(age) < limits.reduce(policy.ttl, min) else {
+    guard Duration.nanoseconds(age) < limit(for: response, maxAge: maxAge) else {
       return .failure(Miss(reason: "the stored response is too old: age \(Self.text(age))"))
     }
     guard let message = payload(response.message) else {
       return .failure(Miss(reason: "the stored response cannot be parsed"))
     }
     return .success(Usable(response: response, message: message, age: age))
+  }
+
+  /// The age at which a response is no longer used.
+  ///
+  /// - Parameter maxAge: How old it may be by the request, in seconds; nil for any age.
+  private func limit(for response: CachedResponse, maxAge: Int? = nil) -> Duration {
+    [response.maxAge, maxAge].compactMap { $0.map { Duration.seconds($0) } }.reduce(policy.ttl, min)
   }
 
   private func payload(_ message: [UInt8]) -> Payload? {
@@ -224,10 +233,14 @@ final class Cache: StagedInterceptor {
       note("not stored: \(error.reason)")
       return store.leave(ticket)
     }
+    let left = limit(for: response) - .nanoseconds(now - response.date)
+    guard left > .zero else {
+      note("not stored: it is already too old")
+      return store.leave(ticket)
+    }
     do throws(ServiceFailure) {
       try store.store(response, ticket)
-      let maxAge = response.maxAge.map { Duration.seconds($0) } ?? policy.ttl
-      note("stored for \(min(maxAge, policy.ttl))")
+      note("stored for \(left.roundedToMilliseconds)")
     } catch {
       note("not stored: \(error.reason)")
     }

@@ -45,8 +45,11 @@ struct CachedResponse: Sendable {
     }
     if Self.varyingNames(headers).contains("*") { throw Refusal(reason: "Vary: *") }
     maxAge = control.maxAge
+    // The age by `Age` and that by `Date`, whose seconds are whole, in seconds (section 4.2.3).
     let stated = headers.first("age").flatMap { CacheControl.seconds($0) } ?? 0
-    date = now - age - Int64(stated) * 1_000_000_000
+    let sent = headers.first("date").flatMap { HTTPDate.seconds($0) }
+    let apparent = sent.map { min(max(0, now / 1_000_000_000 - $0), Int64(CacheControl.longest)) } ?? 0
+    date = now - max(age + Int64(stated) * 1_000_000_000, apparent * 1_000_000_000)
     variant = Self.variant(headers, date, of: request.headers)
   }
 

@@ -5,9 +5,10 @@ import RPCProtocols
 ///
 /// The first line is `{"cassette":"rpcurl","version":1}`. Each other line is an event of a call, in
 /// chronological order; numbers identify concurrent calls.
-enum Cassette {
+package enum Cassette {
   static let version = 1
-  static let firstLine = #"{"cassette":"rpcurl","version":1}"#
+  /// The first line, without its line feed. A cassette without calls has only this.
+  package static let firstLine = #"{"cassette":"rpcurl","version":1}"#
 }
 
 /// A recorded call.

@@ -84,7 +84,13 @@ struct FieldChange: Sendable {
       case .clear(let targets):
         for path in try targets.paths(in: message) { try message.clear(at: path) }
       case .copy(let from, let to):
-        try message.setJSON(try message.json(at: from), at: to)
+        let json = try message.json(at: from)
+        // A google.protobuf.Value would be set to null by the JSON of a field that is not set.
+        if try !message.has(from), json == Array("null".utf8) {
+          try message.clear(at: to)
+        } else {
+          try message.setJSON(json, at: to)
+        }
       case .transform(let targets, let transform):
         for path in try targets.paths(in: message) {
           guard let value = try message.value(at: path) else { continue }

@@ -62,8 +62,14 @@ enum FieldTransform: Sendable {
   /// The sum of a number and the text of another; nil for values of other types, and if the type has no such number.
   private static func sum(_ value: Value, _ text: String) -> Value? {
     switch value {
-    case .double(let number): return Double(text).map { .double(number + $0) }
-    case .float(let number): return Double(text).map { .float(Float(Double(number) + $0)) }
+    case .double(let number):
+      guard let added = Double(text) else { return nil }
+      let sum = number + added
+      return sum.isFinite || !number.isFinite ? .double(sum) : nil
+    case .float(let number):
+      guard let added = Double(text) else { return nil }
+      let sum = Float(Double(number) + added)
+      return sum.isFinite || !number.isFinite ? .float(sum) : nil
     default: break
     }
     guard let added = Int64(text) else { return nil }

@@ -22,8 +22,8 @@ final class SpanExporter: Sendable {
     /// The number of spans that were not exported, and why the first of them was not.
     var lost = 0
     var problem: String?
-    /// To be called when everything is sent. Set when no call follows.
-    var completion: (@Sendable () -> Void)?
+    /// To be called when everything is sent. Set when no call of a client follows; several clients may share the exporter.
+    var completions: [@Sendable () -> Void] = []
 
     mutating func lose(_ count: Int, _ reason: String) {
       lost += count
@@ -94,7 +94,7 @@ final class SpanExporter: Sendable {
 
   /// Sends the rest, and reports once what was not exported. `[loop's thread]`
   func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void) {
-    state.withLock { $0.completion = completion }
+    state.withLock { $0.completions.append(completion) }
     flush(network)
   }
 
@@ -102,7 +102,7 @@ final class SpanExporter: Sendable {
     state.withLock { state in
       if let problem {
         state.lose(state.sending, problem)
-        if state.completion != nil {
+        if !state.completions.isEmpty {
           // The program waits for one failure only.
           state.lose(state.waiting.count, problem)
           state.waiting = []
@@ -114,17 +114,18 @@ final class SpanExporter: Sendable {
   }
 
   private func finishIfDone(_ network: FactoryNetwork) {
-    let (completion, lost, problem) = state.withLock { state -> ((@Sendable () -> Void)?, Int, String?) in
-      guard state.sending == 0, let completion = state.completion.take() else { return (nil, 0, nil) }
-      return (completion, state.lost, state.problem)
+    let (completions, lost, problem) = state.withLock { state -> ([@Sendable () -> Void], Int, String?) in
+      guard state.sending == 0 else { return ([], 0, nil) }
+      defer { state.completions = [] }
+      return (state.completions, state.lost, state.problem)
     }
-    guard let completion else { return }
+    guard !completions.isEmpty else { return }
     if let problem {
       network.log(
         LogRecord(
           level: .warning, source: name,
           text: "\(lost) span\(lost == 1 ? " was" : "s were") not exported: \(problem)"))
     }
-    completion()
+    for completion in completions { completion() }
   }
 }

@@ -217,8 +217,9 @@ struct CELParser {
       let types: Set<String> = [
         "bool", "int", "uint", "double", "string", "bytes", "list", "map", "null_type", "type",
       ]
-      guard types.contains(name) else { throw RuleProblem("\(name) is not a variable") }
-      return .literal(.type(name))
+      if types.contains(name) { return .literal(.type(name)) }
+      if name == "google", let type = timeType() { return .literal(.type(type)) }
+      throw RuleProblem("\(name) is not a variable")
     }
     let arguments = try self.arguments(until: ")")
     if name == "has" {
@@ -231,6 +232,16 @@ struct CELParser {
       throw RuleProblem("the function \(name) with \(arguments.count) arguments is not supported")
     }
     return .call(name, arguments)
+  }
+
+  /// The name of the type of timestamps or durations, after `google`; nil if another name follows.
+  private mutating func timeType() -> String? {
+    for name in ["Timestamp", "Duration"]
+    where tokens[position...].prefix(4) == [.symbol("."), .name("protobuf"), .symbol("."), .name(name)] {
+      position += 4
+      return "google.protobuf.\(name)"
+    }
+    return nil
   }
 }
 
