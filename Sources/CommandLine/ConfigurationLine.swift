@@ -43,6 +43,33 @@ extension ConfigurationLine {
       ?? OptionTable.all.first { $0.isNamed(name[...]) }
   }
 
+  /// The error for a name that no option has. It does not contain what follows the letters of a name, or the letter of an
+  /// option with a value: that may be a credential.
+  fileprivate func unknown(_ origin: Origin) -> ParseError {
+    func find(_ name: String) -> Option? { OptionTable.all.first { $0.isNamed(name[...]) } }
+    let word = String(name.unicodeScalars.prefix(while: Self.isOfName))
+    var given = word
+    // -plaintext is --plaintext with a dash too few, and -uada is -u with a value.
+    if find(word) == nil, find("-\(word)") == nil {
+      let letters = word.unicodeScalars.dropFirst().map { "-\($0)" }
+      given = letters.first { find($0)?.hasValue != false } ?? word
+    }
+    guard let option = find(given) else { return Suggestions.unknown(word, .call, origin) }
+    guard option.hasValue else { return ParseError(.invalidFlag(given), origin) }
+    return ParseError(
+      .invalidValue(
+        option: given, value: "…", why: "missing blank after the name",
+        hint: "write \(given) \(option.placeholder)"),
+      origin)
+  }
+
+  private static func isOfName(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "-", ".": true
+    default: false
+    }
+  }
+
   /// Text of these has no blanks.
   private static let withoutBlanks: Set<OptionID> = [.resolve, .connectTo, .proxy, .servername, .authority]
 
@@ -152,7 +179,7 @@ extension Invocation {
 
   /// The option of a line; nil if the command does not have it, but another one does.
   private func argument(_ line: ConfigurationLine, _ origin: Origin) throws(ParseError) -> Argument? {
-    guard let option = line.option(command) else { throw Suggestions.unknown(line.name, .call, origin) }
+    guard let option = line.option(command) else { throw line.unknown(origin) }
     guard option.isConfigurable else { throw ParseError(.onlyTyped(line.name), origin) }
     let argument: Argument
     if option.hasValue {
@@ -161,7 +188,7 @@ extension Invocation {
         option.id, name: line.name, text: text,
         value: try Value(text, of: option, name: line.name, origin), origin)
     } else {
-      let isOff = line.name.begins(with: "--no-") && option.name != line.name
+      let isOff = option.isTurnedOff(by: line.name)
       guard line.value == nil || line.value == "true" || line.value == "false" else {
         throw ParseError(.invalidFlag(line.name), origin)
       }

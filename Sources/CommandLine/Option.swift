@@ -126,6 +126,8 @@ package struct Option: Sendable {
 
   /// The names with their dashes, short ones first. Those that begin with `--no-` turn a flag off.
   package var names: [String] { nameList.split(separator: " ").map(String.init) }
+  /// Whether this of its names turns a flag off.
+  func isTurnedOff(by name: String) -> Bool { name.begins(with: "--no-") && name != self.name }
   /// Further names that are accepted.
   package var aliases: [String] { aliasList.split(separator: " ").map(String.init) }
   /// The name for messages: the first long one.

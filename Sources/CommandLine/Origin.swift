@@ -77,5 +77,8 @@ package struct Argument: Equatable, Sendable {
   }
 
   /// The same as arguments of a command line.
-  package var words: [String] { [name] + (text.map { [$0] } ?? []) }
+  package var words: [String] {
+    guard case .flag(let isOn) = value else { return [name] + (text.map { [$0] } ?? []) }
+    return [isOn == OptionTable[id].isTurnedOff(by: name) ? "\(name)=false" : name]
+  }
 }

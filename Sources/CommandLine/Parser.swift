@@ -7,8 +7,8 @@
 package struct Parser {
   private let words: [String]
   private var index: Int
-  /// The index of an argument that names the command; nil if that is the first one, or absent.
-  private let name: Int?
+  /// The indices of later arguments that name the command; empty if the first ones do, or none does.
+  private let names: [Int]
   private var invocation: Invocation
 
   /// Reads the arguments of the program, without its name. One that is not UTF-8 is the first error.
@@ -36,7 +36,7 @@ package struct Parser {
     if let command = CommandTable.find(first) { return parse(words, command, from: 1, isNamed: true) }
     switch first {
     case "plugins": return plugins(words)
-    case "help": return help(words)
+    case "help": return help(words.dropFirst().filter { !$0.begins(with: "-") })
     case "complete": return request(.complete(Array(words.dropFirst())))
     case "--dump-options": return request(.dump)
     case "-h", "--help",
@@ -56,8 +56,11 @@ package struct Parser {
   {
     var parser = Parser(words, command, from: index, isNamed: isNamed)
     parser.run()
-    if let (other, name) = parser.invocation.laterCommand {
-      parser = Parser(words, other, from: index, isNamed: true, name: name)
+    if !isNamed, parser.invocation.positionals.first?.text == "help" {
+      return help(parser.invocation.positionals.dropFirst().map(\.text))
+    }
+    if let (other, names) = parser.invocation.laterCommand {
+      parser = Parser(words, other, from: index, isNamed: true, names: names)
       parser.run()
     }
     parser.invocation.finish()
@@ -65,11 +68,11 @@ package struct Parser {
   }
 
   private init(
-    _ words: [String], _ command: CommandID, from index: Int, isNamed: Bool, name: Int? = nil
+    _ words: [String], _ command: CommandID, from index: Int, isNamed: Bool, names: [Int] = []
   ) {
     self.words = words
     self.index = index
-    self.name = name
+    self.names = names
     invocation = Invocation(command, isNamed: isNamed)
   }
 
@@ -100,8 +103,8 @@ package struct Parser {
     }
   }
 
-  private static func help(_ words: [String]) -> Invocation {
-    let names = words.dropFirst().filter { !$0.begins(with: "-") }
+  /// Help on the command that the arguments after `help` name.
+  private static func help(_ names: [String]) -> Invocation {
     let request: Invocation.Request
     switch (names.first, names.dropFirst().first) {
     case (nil, _), ("help", _): request = .help(nil, isWhole: true)
@@ -135,7 +138,7 @@ package struct Parser {
       let origin = Origin.typed(index: index)
       index += 1
       if endsOptions || word.utf8.first != UInt8(ascii: "-") || word.utf8.count == 1 {
-        if index - 1 == name { continue }
+        if names.contains(index - 1) { continue }
         if !endsOptions, let error = Suggestions.otherDash(word, origin) { invocation.add(error) }
         invocation.add(Positional(word, origin))
       } else if word == "--" {
@@ -206,7 +209,7 @@ package struct Parser {
     _ option: Option, name: String, attached: Substring?, _ origin: Origin, word: String? = nil
   ) {
     guard option.hasValue else {
-      let isOff = name.begins(with: "--no-") && option.name != name
+      let isOff = option.isTurnedOff(by: name)
       guard attached == nil || attached == "true" || attached == "false" else {
         return invocation.add(ParseError(.invalidFlag(name), origin))
       }
@@ -289,21 +292,28 @@ extension Invocation {
     }
   }
 
-  /// The command that a later argument names, and the argument's index: `rpcurl --plaintext list HOST`, and grpcurl's
+  /// The command that later arguments name, and their indices: `rpcurl --plaintext list HOST`, and grpcurl's
   /// `-plaintext HOST list`. Two arguments may also be a target and a method with the name of another command.
-  var laterCommand: (CommandID, index: Int)? {
+  var laterCommand: (CommandID, names: [Int])? {
     guard !isNamed, let first = positionals.first, !Suggestions.programs.contains(first.text) else {
       return nil
     }
-    if let other = CommandTable.find(first.text) { return named(other, by: first) }
+    if let other = CommandTable.find(first.text) { return named(other, by: [first]) }
+    if first.text == CommandTable.plugins.name {
+      let own = positionals.dropFirst().first.flatMap { CommandTable.find(plugins: $0.text) }
+      return named(own ?? .pluginsList, by: Array(positionals.prefix(own == nil ? 1 : 2)))
+    }
     guard positionals.count > 1, let other = CommandTable.find(positionals[1].text),
       other == .list || other == .describe || positionals.count > 2
     else { return nil }
-    return named(other, by: positionals[1])
+    return named(other, by: [positionals[1]])
   }
 
-  private func named(_ command: CommandID, by positional: Positional) -> (CommandID, index: Int)? {
-    guard case .typed(let index) = positional.origin else { return nil }
-    return (command, index)
+  private func named(_ command: CommandID, by positionals: [Positional]) -> (CommandID, names: [Int]) {
+    let names = positionals.compactMap { (positional) -> Int? in
+      guard case .typed(let index) = positional.origin else { return nil }
+      return index
+    }
+    return (command, names)
   }
 }

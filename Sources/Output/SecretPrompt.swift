@@ -11,7 +11,7 @@ package final class SecretPrompt {
 
   /// Prompts for a line without echo. Returns nil if there is no terminal or the line is empty.
   ///
-  /// - Throws: `Failure` if a signal arrives meanwhile.
+  /// - Throws: `Failure` if a signal arrives meanwhile, or if the line is not UTF-8.
   package func ask(_ prompt: String) throws(Failure) -> String? {
     if let secret = secrets[prompt] { return secret }
     let secret = try Self.read(prompt)
@@ -41,7 +41,10 @@ package final class SecretPrompt {
     while line.count < 4096, let byte = try nextByte(terminal), byte != UInt8(ascii: "\n") {
       line.append(byte)
     }
-    return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+    guard let secret = String(validating: line, as: UTF8.self) else {
+      throw Failure(.usage, String(prompt.dropLast(2)), "is not UTF-8 text")
+    }
+    return secret.isEmpty ? nil : secret
   }
 
   /// Waits for a byte; returns nil at the end of the input.

@@ -99,17 +99,53 @@ package enum FileContents {
   }
 
   /// Writes all of `bytes`. Returns nil, or why they could not be written.
+  ///
+  /// Waits for the reader of a pipe, also if the descriptor does not block; after a signal, only while the reader continues.
   package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Problem? {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        guard waitUntilWritable(descriptor) else { return Problem(why: Interrupt.reason) }
       } else if errno != EINTR {
         return Problem(why: lastError())
       }
     }
     return nil
+  }
+
+  /// Waits until a write would accept bytes or fail. Returns false if that takes 200 ms after a signal.
+  private static func waitUntilWritable(_ descriptor: Int32) -> Bool {
+    while true {
+      let isEnding = Interrupt.isPending
+      var waits = [
+        pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+        pollfd(fd: isEnding ? -1 : Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      let count = poll(&waits, nfds_t(waits.count), isEnding ? 200 : -1)
+      if waits[0].revents != 0 { return true }
+      if isEnding, count == 0 { return false }
+    }
+  }
+
+  /// Opens the file at `path` for writing, or creates it. Waits for the reader of a pipe, until a signal arrives.
+  private static func openForWriting(_ path: String) throws(Problem) -> Int32 {
+    while true {
+      let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC | O_NONBLOCK
+      let descriptor = Glibc.open(path, flags, 0o600)
+      if descriptor >= 0 { return descriptor }
+      let problem = Problem(why: lastError())
+      var status = stat()
+      guard errno == ENXIO, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+        throw problem
+      }
+      // Nothing reports that a pipe has got a reader.
+      var wait = pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0)
+      poll(&wait, 1, 50)
+      if Interrupt.isPending { throw Problem(why: Interrupt.reason) }
+    }
   }
 
   /// Replaces the file at `path` atomically. Returns nil, or why that failed.
@@ -139,8 +175,8 @@ package enum FileContents {
       // The file may be writable although its directory is not.
       guard isThere, errno == EACCES || errno == EPERM else { return Problem(why: lastError()) }
     }
-    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0o600)
-    guard descriptor >= 0 else { return Problem(why: lastError()) }
+    let descriptor: Int32
+    do throws(Problem) { descriptor = try openForWriting(path) } catch { return error }
     let problem = write(bytes, to: descriptor)
     return Glibc.close(descriptor) == 0 ? problem : problem ?? Problem(why: lastError())
   }
@@ -170,6 +206,18 @@ package enum FileContents {
   private static func problemOfFolder(_ path: String) -> Problem? {
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     return access(folder, W_OK | X_OK) == 0 ? nil : Problem(why: lastError())
+  }
+
+  /// The path of the file that does not exist yet and that opening `path` creates: the target of a dangling link.
+  package static func createdPath(_ path: String) -> String {
+    var path = path
+    // The limit of the kernel.
+    for _ in 0..<40 {
+      guard let target = target(ofLink: path) else { break }
+      let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+      path = target.utf8.first == UInt8(ascii: "/") ? target : "\(folder)\(target)"
+    }
+    return path
   }
 
   /// The target of a symbolic link; nil if it cannot be read.

@@ -13,9 +13,20 @@ package struct InputFile {
   /// - Parameter waitLimit: How long to wait for data from a pipe (`--max-time`); nil for no limit.
   package init(_ path: String, waitLimit: Duration? = nil) throws(FileContents.Problem) {
     descriptor = try FileContents.open(path)
-    var status = stat()
-    isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    isRegular = Self.isRegular(descriptor)
     deadline = waitLimit.map { .now + $0 }
+  }
+
+  /// Reads a descriptor that was opened without blocking.
+  package init(reading descriptor: Int32) {
+    self.descriptor = descriptor
+    isRegular = Self.isRegular(descriptor)
+    deadline = nil
+  }
+
+  private static func isRegular(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
   package func close() { FileContents.close(descriptor) }

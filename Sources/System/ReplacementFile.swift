@@ -68,6 +68,10 @@ package final class ReplacementFile {
 
   private static func name(beside path: String) -> String {
     let end = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
-    return "\(path[..<end]).\(path[end...]).\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
+    let random = ".\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
+    var name = path[end...]
+    // The limit of file systems.
+    while name.utf8.count + random.utf8.count > 254 { name.unicodeScalars.removeLast() }
+    return "\(path[..<end]).\(name)\(random)"
   }
 }

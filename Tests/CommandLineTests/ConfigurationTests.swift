@@ -158,6 +158,28 @@ struct ConfigurationTests {
   }
 
   @Test(arguments: [
+    ("-uada:s3cr3t", "-u …", "missing blank after the name"),
+    ("-u=ada:s3cr3t", "-u …", "missing blank after the name"),
+    ("-kus3cr3t", "-u …", "missing blank after the name"),
+    ("-Hauthorization:Bearer_s3cr3t", "-H …", "missing blank after the name"),
+    ("--bearer:s3cr3t", "--bearer …", "missing blank after the name"),
+    ("-bearer=s3cr3t", "-bearer", "unknown option"), ("--token:s3cr3t", "--token", "unknown option"),
+    ("--plaintext:s3cr3t", "--plaintext", "expected true or false"), ("-@s3cr3t", "-", "unknown option"),
+    ("-max-time 1", "-max-time", "unknown option"), ("-kv", "-kv", "unknown option"),
+  ])
+  func errorsOfNamesHaveNoSecrets(line: String, what: String, why: String) {
+    let error = configured("h M", [line]).errors.first
+    #expect(error?.what == what)
+    #expect(error?.why == why)
+    #expect(error?.hint?.contains("s3cr3t") != true)
+  }
+
+  @Test func errorOfNameWithoutBlankHasHint() {
+    #expect(configured("h M", ["-Hx:1"]).errors.first?.hint == "write -H \(OptionTable[.header].placeholder)")
+    #expect(configured("h M", ["-bearer=x"]).errors.first?.hint == "did you mean --bearer?")
+  }
+
+  @Test(arguments: [
     (["--no-such-option 1"], "--no-such-option", "unknown option"),
     (["--max-time soon"], "--max-time soon", "not a valid duration"),
     (["--verbose yes"], "--verbose", "expected true or false"), (["--user"], "--user", "missing value"),

@@ -43,6 +43,15 @@ struct ParserTests {
     #expect(invocation.positionals.map(\.text) == ["h", "M"])
   }
 
+  @Test(arguments: [
+    "-k h M", "-k=false h M", "--no-reflect h M", "--no-reflect=false h M", "--no-cache=false -d {} -v h M",
+  ])
+  func argumentsHaveTheSameWords(line: String) {
+    let invocation = parse(line)
+    let again = Parser.parse(["call"] + invocation.arguments.flatMap(\.words) + ["h", "M"])
+    #expect(again.errors == [] && again.arguments.map(\.value) == invocation.arguments.map(\.value))
+  }
+
   @Test(arguments: [([0x4A, 0xFC], 2), ([0xC3], 1), ([0x61, 0x62, 0xE2, 0x82], 3)] as [([UInt8], Int)])
   func rejectsArgumentsThatAreNotUTF8(bytes: [UInt8], byte: Int) {
     let arguments = ["--nope".utf8.map { $0 }, bytes, Array("é".utf8)].map { bytes in
@@ -300,7 +309,8 @@ struct ParserTests {
     ("-plaintext h describe S --format json", .describe, ["h", "S"]),
     ("-k health --wait 3s h", .health, ["h"]),
     ("plugins", .pluginsList, []), ("plugins list", .pluginsList, []),
-    ("plugins check p", .pluginsCheck, ["p"]),
+    ("plugins check p", .pluginsCheck, ["p"]), ("--format json plugins", .pluginsList, []),
+    ("--format json plugins list", .pluginsList, []), ("-s plugins new --lang c n", .pluginsNew, ["n"]),
     ("plugins --format json", .pluginsList, []), ("plugins new -s n", .pluginsNew, ["n"]),
     ("session", .session, []), ("run f", .run, ["f"]), ("version", .version, []),
   ])
@@ -309,6 +319,16 @@ struct ParserTests {
     #expect(invocation.errors == [])
     #expect(invocation.command == command)
     #expect(invocation.positionals.map(\.text) == positionals)
+  }
+
+  @Test(arguments: [
+    ("-k plugins list", "-k", "plugins list has no such option, but call or session has"),
+    ("-s plugins lst", "lst", "unexpected argument"),
+  ])
+  func refusesArgumentsThatFoundPluginsCommandLacks(line: String, what: String, why: String) {
+    let error = parse(line).errors.first
+    #expect(error?.what == what)
+    #expect(error?.why == why)
   }
 
   @Test func refusesOptionsThatTheFoundCommandLacks() {
@@ -323,6 +343,8 @@ struct ParserTests {
     ("call -h", .help(.call, isWhole: false)), ("call --nope --help", .help(.call, isWhole: true)),
     ("h M -vh", .help(.call, isWhole: false)), ("-k list --help", .help(.list, isWhole: true)),
     ("-help", .help(nil, isWhole: true)),
+    ("--plaintext help", .help(nil, isWhole: true)),
+    ("--plaintext help call", .help(.call, isWhole: true)), ("-m 5 help list", .help(.list, isWhole: true)),
     ("help plugins", .pluginsHelp(isWhole: true)), ("plugins -h", .pluginsHelp(isWhole: false)),
     ("help plugins new", .help(.pluginsNew, isWhole: true)), ("--version", .version), ("-V", .version),
     ("list -V", .version), ("complete use x", .complete(["use", "x"])), ("--dump-options", .dump),

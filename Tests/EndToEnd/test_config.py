@@ -172,7 +172,11 @@ def test_flags_for_json_in_the_file_do_not_prevent_text(rpcurl, config, grpc_ser
         ("--profile x", 1, "--profile: only for the command line"),
         ("target", 1, "target needs a URL or HOST:PORT"),
         ("\x1b[31m", 1, "neither an option nor target"),
-        ("--\x1b]0;x\x07", 1, "--\\u{1B}]0;x\\u{07}: unknown option"),
+        ("--\x1b]0;x\x07", 1, "--: unknown option"),
+        ("-uada:s3cr3t", 1, "-u …: missing blank after the name\nhint: write -u "),
+        ("-Hauthorization:Bearer_s3cr3t", 1, "-H …: missing blank after the name"),
+        ("-bearer=s3cr3t", 1, "-bearer: unknown option\nhint: did you mean --bearer?"),
+        ("--bearer:s3cr3t", 1, "--bearer …: missing blank after the name"),
     ],
 )
 def test_an_error_names_file_and_line(rpcurl, config, text, line, why):
@@ -181,6 +185,31 @@ def test_an_error_names_file_and_line(rpcurl, config, text, line, why):
     assert result.code == 2
     assert result.err.startswith(f"rpcurl: {file}, line {line}: {why}")
     assert "\x1b" not in result.err and "s3cr3t" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("-d @nofile", "nofile: No such file or directory"),
+        ("--proto nofile.proto", "nofile.proto: "),
+        ("--proxy bad://x", "--proxy: unknown scheme of the URL"),
+        ("--limit 0", "--limit: must be at least 1"),
+        ("--jobs 2", "--jobs: there is only one call"),
+        ("--jobs 0\n--each", "--jobs 0: not a number from 1 to 1000"),
+        ("--filter nope", "--filter nope: demo.v1.HelloReply has no field nope"),
+        ("--filter a[", "--filter a[: "),
+        ("--key nofile", "--key: no certificate"),
+        ("-o /nodir/x", "-o /nodir/x: No such file or directory"),
+        ("--bearer a\x01b", "authorization: the value contains a control character"),
+        ("--user-agent a\x01b", "user-agent: the value contains a control character"),
+        ("--authority a\x01b", "host: the value contains a control character"),
+    ],
+)
+def test_an_error_of_the_use_of_a_line_names_file_and_line(rpcurl, tmp_path, descriptor_set, text, why):
+    (tmp_path / "own").write_text(text)
+    result = rpcurl("--config", tmp_path / "own", "--descriptor-set", descriptor_set, "http://host", HELLO)
+    assert result.err.startswith(f"rpcurl: {tmp_path}/own, line 1: {why}")
+    assert (result.out, result.code != 0) == ("", True)
 
 
 def test_missing_file_or_profile(rpcurl, config, tmp_path):
@@ -288,6 +317,16 @@ def test_files_of_another_user_are_refused(rpcurl, tmp_path, culprit):
 def test_a_named_pipe_in_a_directory_of_others_is_refused(rpcurl, open_directory):
     os.mkfifo(open_directory / "pipe", 0o600)
     config_refused_for(rpcurl, open_directory / "pipe", open_directory)
+
+
+def test_a_named_pipe_may_get_its_writer_later(rpcurl, tmp_path):
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    with rpcurl.start("--config", tmp_path / "pipe", *EXPLAIN, "http://host", HELLO) as process:
+        process.wait_until_idle()
+        with open(tmp_path / "pipe", "r+b", buffering=0) as pipe:
+            pipe.write(b"--max-time 1\n")
+        out, err = process.communicate()
+    assert (process.returncode, err, json.loads(out)["timeout_ms"]) == (0, b"", 1000)
 
 
 def test_help_and_other_commands_need_no_file(rpcurl, config):

@@ -1,7 +1,9 @@
 """`rpcurl export`: a schema, or what a name needs of it, as a descriptor set."""
 
+import fcntl
 import os
 import pty
+import signal
 import subprocess
 
 import pytest
@@ -90,3 +92,34 @@ def test_write_errors_are_reported(rpcurl, descriptor_set, tmp_path):
     for path, why in [(tmp_path / "no" / "file", "No such file"), ("/dev/full", "No space left")]:
         result = rpcurl("export", "--descriptor-set", descriptor_set, "-o", path)
         assert result.code == 1 and f"rpcurl: {path}: {why}" in result.err
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    return tmp_path / "pipe"
+
+
+def test_a_pipe_may_get_its_reader_later(rpcurl, grpc_server, pipe):
+    with rpcurl.start("export", "-v", "--no-cache", grpc_server.url, "-o", pipe) as process:
+        assert b"* schema: reflection" in process.stderr.readline()
+        data = pipe.read_bytes()
+        assert process.wait() == 0
+    load(data).FindServiceByName("demo.v1.Demo")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_wait_for_the_reader_of_a_pipe(rpcurl, grpc_server, pipe, number, code):
+    with rpcurl.start("export", "-v", "--no-cache", grpc_server.url, "-o", pipe) as process:
+        assert b"* schema: reflection" in process.stderr.readline()
+        process.send_signal(number)
+        assert process.wait() == code
+
+
+def test_a_signal_ends_the_wait_for_room_in_a_pipe(rpcurl, grpc_server, pipe):
+    with open(pipe, "r+b", buffering=0) as reader:
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+        with rpcurl.start("export", grpc_server.url, "-o", pipe) as process:
+            process.wait_until_idle()
+            process.send_signal(signal.SIGINT)
+            assert process.wait() == 130

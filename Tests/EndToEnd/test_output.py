@@ -163,6 +163,24 @@ def test_a_symbolic_link_is_kept(echo, tmp_path):
     assert (tmp_path / "real").read_text() == 'message: "Hello, A!"\nname: "A"\n'
 
 
+@pytest.mark.parametrize("method", ["Hello", "Count"])
+def test_a_dangling_symbolic_link_is_kept(echo, tmp_path, method):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "link").symlink_to("inner/link")
+    (tmp_path / "inner" / "link").symlink_to("real")
+    data = {"from": 1, "to": 1} if method == "Count" else {"name": "A"}
+    assert echo("-o", tmp_path / "link", data=data, method=method).code == 0
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "inner" / "link").is_symlink()
+    assert json.loads((tmp_path / "inner" / "real").read_text())
+
+
+def test_a_long_file_name(echo, tmp_path):
+    assert echo("-o", tmp_path / ("x" * 255), data={"name": "A"}, method="Hello").code == 0
+    assert json.loads((tmp_path / ("x" * 255)).read_text())["name"] == "A"
+    result = echo("-o", tmp_path / ("x" * 256), data={"name": "A"}, method="Hello")
+    assert (result.code, result.err) == (1, f"rpcurl: -o {tmp_path}/{'x' * 256}: File name too long\n")
+
+
 def test_streams_and_events_are_written_as_they_arrive(echo, tmp_path):
     file = tmp_path / "out"
     assert echo("-o", file, data={"code": 5, "afterMessages": 2}, method="FailStream").code == 69

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 
 import pytest
 from google.protobuf import descriptor_pb2
@@ -334,6 +335,29 @@ def test_large_schemas_take_linear_time(rpcurl, tmp_path):
         for form in ["text", "json"]:
             result = rpcurl("describe", "--descriptor-set", path, "--format", form, *words)
             assert (result.code, result.err) == (0, "")
+
+
+def test_describe_reads_each_file_once(rpcurl, tmp_path):
+    """Also if services of two files alternate."""
+
+    def processor_seconds(*services):
+        files = []
+        for index, names in enumerate(services):
+            files.append(descriptor_pb2.FileDescriptorProto(name=f"{index}.proto", package="p", syntax="proto3"))
+            files[-1].message_type.add(name=f"M{index}")
+            for name in names:
+                service = files[-1].service.add(name=name)
+                for method in range(5):
+                    service.method.add(name=f"Call{method}", input_type=f".p.M{index}", output_type=f".p.M{index}")
+        (tmp_path / "set").write_bytes(file_set(*files))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        result = rpcurl("describe", "--descriptor-set", tmp_path / "set")
+        assert (result.code, result.err) == (0, "")
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    names = [f"S{number:04}" for number in range(3000)]
+    in_order = processor_seconds(names[:1500], names[1500:])
+    assert processor_seconds(names[::2], names[1::2]) < 5 * in_order + 0.1
 
 
 def test_comments_of_a_file_with_carriage_returns(rpcurl):

@@ -31,6 +31,17 @@ def test_ctrl_c_ends_the_command_with_echo(
     assert echoes(screen)
 
 
+def test_a_password_that_is_not_utf8(
+    terminal: Callable[..., Terminal], grpc_server: Server  # noqa: F811
+) -> None:
+    screen = terminal("call", "-u", "ada", grpc_server.url, "demo.v1.Demo/Hello")
+    screen.shows(PROMPT)
+    screen.send(b"J\xfcrgen\r")
+    assert screen.end() == (2, None)
+    screen.shows("rpcurl: password of ada: is not UTF-8 text")
+    assert echoes(screen)
+
+
 def test_ctrl_c_after_the_prompt(
     terminal: Callable[..., Terminal], grpc_server: Server, tmp_path: Path  # noqa: F811
 ) -> None:

@@ -98,6 +98,16 @@ struct FileContentsTests {
     #expect(FileContents.target(ofLink: "\(folder.path)/link") == "file")
   }
 
+  @Test func findsFileThatDanglingLinkCreates() throws {
+    let folder = try folder()
+    folder.makeDirectory("inner")
+    symlink("inner/link", "\(folder.path)/first")
+    symlink("../file", "\(folder.path)/inner/link")
+    symlink("\(folder.path)/other", "\(folder.path)/absolute")
+    let found = ["first", "absolute", "new"].map { FileContents.createdPath("\(folder.path)/\($0)") }
+    #expect(found == ["inner/../file", "other", "new"].map { "\(folder.path)/\($0)" })
+  }
+
   @Test func reportsMissingDirectory() throws {
     let file = try "\(folder().path)/none/file"
     #expect(FileContents.replace(file, with: [1])?.why == "No such file or directory")

@@ -22,6 +22,18 @@ struct ReplacementFileTests {
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o644)
   }
 
+  @Test(arguments: [236, 254, 255])
+  func replacesFileWithLongName(length: Int) throws {
+    let folder = try folder()
+    let name = String(repeating: "é", count: length / 2) + String(repeating: "x", count: length % 2)
+    let path = folder.write(name, Array("old".utf8))
+    let file = try #require(ReplacementFile(for: path, mode: nil))
+    #expect(FileContents.write(Array("new".utf8), to: file.descriptor) == nil)
+    #expect(file.replace())
+    #expect(try FileContents.read(path) == Array("new".utf8))
+    #expect(folder.names == [name])
+  }
+
   @Test func discardLeavesOldFile() throws {
     let folder = try folder()
     let path = folder.write("file", Array("old".utf8))

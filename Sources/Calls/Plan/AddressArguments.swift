@@ -59,7 +59,8 @@ enum AddressArguments {
   }
 
   /// Checks the value of `--proxy`. The error does not contain it: it may have a password.
-  static func proxy(_ text: String) throws(Failure) -> String {
+  static func proxy(_ argument: Argument) throws(Failure) -> String {
+    let text = argument.text ?? ""
     let schemes = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
     let mark = text.firstRange(of: "://")
     let rest = mark.map { text[$0.upperBound...] } ?? text[...]
@@ -69,7 +70,8 @@ enum AddressArguments {
     guard text.isEmpty || isKnown && Origin.split(host.prefix { $0 != "/" }) != nil else {
       throw Failure(
         .usage, "--proxy", isKnown ? "not of the form [SCHEME://]HOST[:PORT]" : "unknown scheme of the URL",
-        hint: "the schemes are \(schemes.joined(separator: ", "))")
+        hint: "the schemes are \(schemes.joined(separator: ", "))"
+      ).at(argument.origin)
     }
     return text
   }

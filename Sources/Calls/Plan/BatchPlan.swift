@@ -1,3 +1,4 @@
+import CommandLine
 import Output
 import Protobuf
 import CallEngine
@@ -17,7 +18,7 @@ package struct BatchPlan: Equatable {
   /// - Throws: `Failure` if the options do not fit the method.
   package init?(_ options: BatchOptions, _ method: MethodDescriptor) throws(Failure) {
     guard options.each else {
-      if options.jobs != nil { throw Self.needsEach("--jobs") }
+      if let jobs = options.jobs { throw Self.needsEach("--jobs").at(jobs.origin) }
       if options.failEarly { throw Self.needsEach("--fail-early") }
       return nil
     }
@@ -28,10 +29,11 @@ package struct BatchPlan: Equatable {
           ? "without --each, all messages are sent in one call"
           : "omit --each; a shell loop makes one call after another")
     }
-    jobs = options.jobs ?? 1
+    if case .number(let number)? = options.jobs?.value { jobs = number } else { jobs = 1 }
     failsEarly = options.failEarly
     guard (1...Self.mostJobs).contains(jobs) else {
       throw Failure(.usage, "--jobs \(jobs)", "not a number from 1 to \(Self.mostJobs)")
+        .at(options.jobs?.origin)
     }
   }
 

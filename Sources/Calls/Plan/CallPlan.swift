@@ -155,26 +155,35 @@ extension CallPlan {
     let data = options.data.filter { readsData || !$0.hasPrefix("@") }
     guard readsData else {
       if !data.isEmpty {
-        sources = try RequestData.sources(data, for: method, isBatch: isForMany, form: form)
+        sources = try messages(data, of: options, isBatch: isForMany, form)
       }
       return
     }
     form.edits = try FieldEdit.read(edits, waitLimit: settings.timeout)
     guard let chunks else {
-      sources = try RequestData.sources(
-        data, for: method, isBatch: isForMany, form: form,
+      sources = try messages(
+        data, of: options, isBatch: isForMany, form,
         waitLimit: readsTypedMessage(data) ? nil : settings.timeout)
       return
     }
     form.chunks = chunks
     let (before, after) = options.dataAroundFile
-    sources = try messages(before) + [.stream(path: chunks.file, form: form)] + messages(after)
+    // The messages before and after a file do not get the fields of `--set`.
+    let around = try [before, after].map { (data) throws(Failure) -> [RequestSource] in
+      try data.isEmpty ? [] : messages(data, of: options, isBatch: false, settings.requestForm)
+    }
+    sources = around[0] + [.stream(path: chunks.file, form: form)] + around[1]
   }
 
-  /// The messages of `-d` before or after a file. They do not get the fields of `--set`.
-  private func messages(_ data: [String]) throws(Failure) -> [RequestSource] {
-    guard !data.isEmpty else { return [] }
-    return try RequestData.sources(data, for: method, isBatch: false, form: settings.requestForm)
+  /// The messages of `-d`. The error of a file has the place of the option that names it.
+  private func messages(
+    _ data: [String], of options: DataOptions, isBatch: Bool, _ form: RequestForm, waitLimit: Duration? = nil
+  ) throws(Failure) -> [RequestSource] {
+    do throws(Failure) {
+      return try RequestData.sources(data, for: method, isBatch: isBatch, form: form, waitLimit: waitLimit)
+    } catch {
+      throw error.at(options.argument(ofFile: error.message?.what ?? "")?.origin)
+    }
   }
 
   /// Resolves what depends on the method, except the chain and the messages.

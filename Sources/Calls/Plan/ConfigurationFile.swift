@@ -38,7 +38,7 @@ package struct ConfigurationFile {
     do {
       contents = try Self.contents(of: descriptor, waits: isDemanded)
     } catch {
-      throw Failure(.usage, path, error.why)
+      throw Interrupt.failure ?? Failure(.usage, path, error.why)
     }
     try self.init(path, contents: contents)
   }
@@ -60,13 +60,14 @@ package struct ConfigurationFile {
     try parse(text)
   }
 
-  /// Reads the file up to the limit. Waits for a pipe such as `<(…)` that was named by an option.
+  /// Reads the file up to the limit. Waits for a pipe such as `<(…)` that was named by an option, also for its writer.
   private static func contents(of descriptor: Int32, waits: Bool) throws(FileContents.Problem) -> [UInt8] {
-    if waits { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK) }
+    let file = InputFile(reading: descriptor)
     var contents: [UInt8] = []
     while contents.count < limitBytes {
-      let piece = try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
-      guard !piece.isEmpty else { break }
+      guard let piece = try waits ? file.next() : FileContents.readPiece(descriptor, limitBytes: 1 << 16),
+        !piece.isEmpty
+      else { break }
       contents += piece
     }
     return contents

@@ -129,7 +129,7 @@ package enum ConnectionPlan {
   ) throws -> ConnectionOptions.Certificate? {
     guard let file = try readable(server.cert, "--cert", sources) else {
       guard server.key == nil else {
-        throw Failure(.usage, "--key", "no certificate", hint: "add --cert FILE")
+        throw Failure(.usage, "--key", "no certificate", hint: "add --cert FILE").at(server.key?.origin)
       }
       return nil
     }

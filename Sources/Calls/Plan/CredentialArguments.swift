@@ -21,11 +21,13 @@ package enum CredentialArguments {
     if let bearer, headers.first("authorization") == nil {
       headers.add("authorization", "Bearer \(bearer)")
     }
-    if let agent = request.userAgent, headers.first("user-agent") == nil { headers.add("user-agent", agent) }
-    if let authority = server.authority, headers.first("host") == nil { headers.add("host", authority) }
-    for name in ["authorization", "user-agent", "host"] {
+    let others = [("user-agent", request.userAgent), ("host", server.authority)]
+    for (name, argument) in others where headers.first(name) == nil {
+      if let text = argument?.text { headers.add(name, text) }
+    }
+    for (name, argument) in [("authorization", request.bearer ?? request.user)] + others {
       guard headers.values(name).allSatisfy({ HeaderSyntax.isValue($0) }) else {
-        throw Failure(.usage, name, "the value contains a control character")
+        throw Failure(.usage, name, "the value contains a control character").at(argument?.origin)
       }
     }
     return headers

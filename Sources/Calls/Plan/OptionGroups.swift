@@ -61,7 +61,7 @@ package struct ServerOptions {
   package let key: Argument?
   package let pass: Argument?
   package let servername: String?
-  package let authority: String?
+  package let authority: Argument?
   package let tls12: Bool
   package let tls13: Bool
   /// One of `--http1.1` to `--http3`.
@@ -71,7 +71,7 @@ package struct ServerOptions {
   package let unixSocket: String?
   package let abstractUnixSocket: String?
   package let certType: String?
-  package let proxy: String?
+  package let proxy: Argument?
   package let proxyUser: Argument?
   package let resolve: [Argument]
   package let connectTo: [Argument]
@@ -95,7 +95,7 @@ package struct ServerOptions {
     key = invocation.last(.key)
     pass = invocation.last(.pass)
     servername = invocation.text(.servername)
-    authority = invocation.text(.authority)
+    authority = invocation.last(.authority)
     tls12 = invocation.has(.tls12)
     tls13 = invocation.has(.tls13)
     httpVersion = invocation.last(of: [.http1, .http2, .http2PriorKnowledge, .http3])?.id
@@ -103,7 +103,7 @@ package struct ServerOptions {
     unixSocket = invocation.text(.unixSocket)
     abstractUnixSocket = invocation.text(.abstractUnixSocket)
     certType = invocation.text(.certType)
-    proxy = invocation.text(.proxy)
+    proxy = invocation.last(.proxy)
     proxyUser = invocation.last(.proxyUser)
     resolve = invocation.all(.resolve)
     connectTo = invocation.all(.connectTo)
@@ -121,7 +121,7 @@ package struct CommonRequestOptions {
   package let bearer: Argument?
   package let netrc: Bool
   package let netrcFile: Argument?
-  package let userAgent: String?
+  package let userAgent: Argument?
 
   package init(_ invocation: Invocation) {
     protocolName = invocation.choice(.protocolName)
@@ -131,7 +131,7 @@ package struct CommonRequestOptions {
     bearer = invocation.last(.bearer)
     netrc = invocation.has(.netrc)
     netrcFile = invocation.last(.netrcFile)
-    userAgent = invocation.text(.userAgent)
+    userAgent = invocation.last(.userAgent)
   }
 
   /// The parser of header options.
@@ -211,6 +211,11 @@ package struct DataOptions {
     return (Self.data(parts[..<index]), Self.data(parts[index...]))
   }
 
+  /// The first `-d` that names a file; nil if none does.
+  func argument(ofFile path: String) -> Argument? {
+    parts.first { $0.id == .data && $0.string == "@\(path)" }
+  }
+
   private static func data(_ parts: some Sequence<Argument>) -> [String] {
     parts.compactMap { $0.id == .data ? $0.string : nil }
   }
@@ -226,13 +231,13 @@ package struct DataOptions {
 /// The options of batches.
 package struct BatchOptions {
   package let each: Bool
-  package let jobs: Int?
+  package let jobs: Argument?
   package let failEarly: Bool
 
   package init(_ invocation: Invocation) {
     each = invocation.has(.each)
     // Those of a load are not the calls of a batch.
-    jobs = invocation.command == .load ? nil : invocation.number(.jobs)
+    jobs = invocation.command == .load ? nil : invocation.last(.jobs)
     failEarly = invocation.has(.failEarly)
   }
 }
@@ -277,23 +282,24 @@ package struct ResponseOptions {
   package let filter: Argument?
   package let filterMissing: FieldFilter.MissingAction?
   package let raw: Bool
-  package let limit: Int?
-  package let output: String?
+  private let limit: Argument?
+  package let output: Argument?
   package let explain: Bool
 
   package init(_ invocation: Invocation) {
     filter = invocation.last(.filter)
     filterMissing = invocation.choice(.filterMissing)
     raw = invocation.has(.raw)
-    limit = invocation.number(.limit)
-    output = invocation.text(.output)
+    limit = invocation.last(.limit)
+    output = invocation.last(.output)
     explain = invocation.has(.explain)
   }
 
   /// The value of `--limit`; nil for all responses.
   func checkedLimit() throws(Failure) -> Int? {
-    if let limit, limit < 1 { throw Failure(.usage, "--limit", "must be at least 1") }
-    return limit
+    guard let limit, case .number(let number) = limit.value else { return nil }
+    guard number > 0 else { throw Failure(.usage, "--limit", "must be at least 1").at(limit.origin) }
+    return number
   }
 }
 

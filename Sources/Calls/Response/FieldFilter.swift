@@ -1,3 +1,4 @@
+import CommandLine
 import Interceptors
 import Output
 import Protobuf
@@ -23,6 +24,8 @@ package struct FieldFilter {
     let missing: MissingAction
     /// Whether bytes are written as they are (`--raw`).
     package let isRaw: Bool
+    /// The option, for the place of errors.
+    let argument: Argument
   }
 
   private let settings: Settings
@@ -36,7 +39,7 @@ package struct FieldFilter {
   /// - Throws: `Failure` if the path is invalid or the format cannot print a field.
   package static func settings(_ options: ResponseOptions, format: OutputFormat?) throws(Failure) -> Settings?
   {
-    guard let text = options.filter?.text else {
+    guard let argument = options.filter, let text = argument.text else {
       guard options.raw || options.filterMissing != nil else { return nil }
       throw Failure(
         .usage, options.raw ? "--raw" : "--filter-missing", "requires --filter",
@@ -45,6 +48,7 @@ package struct FieldFilter {
     }
     if let format, format != .json, format != .pretty {
       throw Failure(.usage, "--filter", "cannot be combined with --format \(format.rawValue)")
+        .at(argument.origin)
     }
     let missing = options.filterMissing ?? .fail
     if options.raw, missing == .null {
@@ -52,10 +56,12 @@ package struct FieldFilter {
         .usage, "--raw", "cannot be combined with --filter-missing null", hint: "use --filter-missing skip")
     }
     do {
-      return Settings(selector: try FieldSelector(text), missing: missing, isRaw: options.raw)
+      return Settings(
+        selector: try FieldSelector(text), missing: missing, isRaw: options.raw, argument: argument)
     } catch {
       throw Failure(
-        .usage, "--filter \(text)", error.description, hint: "use a path such as user.addresses[0].city")
+        .usage, "--filter \(text)", error.description, hint: "use a path such as user.addresses[0].city"
+      ).at(argument.origin)
     }
   }
 
@@ -72,17 +78,20 @@ package struct FieldFilter {
     } catch .unknownField(let name, let type, let nearest) {
       throw Failure(
         .schema, "--filter \(path)", "\(type) has no field \(name)",
-        hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", "))?")
+        hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", "))?"
+      ).at(settings.argument.origin)
     } catch .needsSubscript(let field) {
       throw Failure(
         .usage, "--filter \(path)", "\(field) is a list or a map: name an element, as in \(field)[0]",
-        hint: "\(field)[] means all elements")
+        hint: "\(field)[] means all elements"
+      ).at(settings.argument.origin)
     } catch {
-      throw Failure(.usage, "--filter \(path)", "\(error)")
+      throw Failure(.usage, "--filter \(path)", "\(error)").at(settings.argument.origin)
     }
     isList = kind == .list
     if settings.isRaw, kind == .other {
       throw Failure(.usage, "--filter \(path) --raw", "not a field of bytes or a string")
+        .at(settings.argument.origin)
     }
   }
 

@@ -27,9 +27,10 @@ package final class ResponseFile {
     self.option = option
     var status = stat()
     let exists = stat(path, &status) == 0
+    guard exists || errno == ENOENT else { throw Self.failure(option, path) }
     let isRegular = !exists || status.st_mode & S_IFMT == S_IFREG
     // Replace the target of a symbolic link, not the link.
-    self.path = exists ? (FileContents.canonicalPath(path) ?? path) : path
+    self.path = exists ? (FileContents.canonicalPath(path) ?? path) : FileContents.createdPath(path)
     if isWhole, isRegular {
       if let file = ReplacementFile(for: self.path, mode: exists ? status.st_mode & 0o777 : nil) {
         replacement = file

@@ -124,9 +124,14 @@ package enum SchemaSource {
       }
     }
     if !schema.protos.isEmpty {
-      sources.append(
-        try ProtoCompiler.compile(
-          schema.protos.compactMap(\.text), importPaths: schema.importPaths, error))
+      do throws(Failure) {
+        sources.append(
+          try ProtoCompiler.compile(
+            schema.protos.compactMap(\.text), importPaths: schema.importPaths, error))
+      } catch let failure {
+        // protoc compiles all files at once.
+        throw failure.at(schema.protos.count == 1 ? schema.protos.first?.origin : nil)
+      }
     }
     return sources
   }

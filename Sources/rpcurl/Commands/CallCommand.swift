@@ -32,9 +32,12 @@ struct CallCommand {
       return try Explanation(arguments, resolved).show(on: console.output)
     }
     console.output.holdsText = plan.format != .binary && plan.settings.filter?.isRaw != true
-    guard let path = arguments.response.output, path != "-" else { return try run(plan, clients) }
+    guard let output = arguments.response.output, let path = output.text, path != "-" else {
+      return try run(plan, clients)
+    }
     let isWhole = !plan.method.serverStreaming && plan.batch == nil && plan.format != .events
-    let file = try ResponseFile(redirecting: console.output, to: path, isWhole: isWhole)
+    let option = output.origin.place.map { "\($0): -o" } ?? "-o"
+    let file = try ResponseFile(redirecting: console.output, to: path, isWhole: isWhole, option: option)
     do {
       try run(plan, clients)
     } catch {

@@ -31,16 +31,17 @@ struct DescribeCommand {
     guard let symbol = query.symbol else {
       let pool = try query.pool(console.error)
       let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).sorted { $0.name < $1.name }
-      // Services of one package are usually declared in one file, which may be large.
-      var last: (source: Source, services: [String: ServiceDeclaration])?
+      // A file declares many services, and those of several files may alternate.
+      var files: [String: (source: Source, services: [String: ServiceDeclaration])] = [:]
       for (index, service) in services.enumerated() {
         if index > 0, format == .text { output.print("\n") }
-        if last?.source.file.name != service.file {
-          last = try read(service.file, pool).map { source in
+        if files[service.file] == nil {
+          files[service.file] = try read(service.file, pool).map { source in
             (source, Dictionary(source.file.services.map { ($0.fullName, $0) }) { first, _ in first })
           }
         }
-        try show(service.name, last?.source, last?.services[service.name].map { .service($0) }, on: output)
+        let file = files[service.file]
+        try show(service.name, file?.source, file?.services[service.name].map { .service($0) }, on: output)
       }
       return
     }

@@ -89,6 +89,6 @@ struct ExportCommand {
     guard let problem = FileContents.replace(path, with: bytes, newMode: nil) else { return }
     let hint =
       errno == EISDIR ? "--proto-dir DIR writes .proto files into a directory" : nil
-    throw Failure(.internalError, path, problem.why, hint: hint)
+    throw Interrupt.failure ?? Failure(.internalError, path, problem.why, hint: hint)
   }
 }
