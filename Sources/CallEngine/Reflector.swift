@@ -84,7 +84,8 @@ package final class Reflector {
   // MARK: From a call
 
   fileprivate func received(_ response: [UInt8], on stream: ReflectionStream) {
-    guard result == nil, stream === self.stream else { return }
+    // A message after the last response changes nothing.
+    guard result == nil, schema == nil, stream === self.stream else { return }
     attempt { () throws(ReflectionError) in
       // Further requests are sent when this call has ended.
       guard case .done(let schema) = try query.receive(response) else { return }

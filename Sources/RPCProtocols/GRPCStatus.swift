@@ -50,7 +50,10 @@ enum GRPCStatus {
 
   private static func error(_ text: String, _ trailers: Headers) -> RPCError? {
     let message = PercentEncoding.decode(trailers.first("grpc-message") ?? "")
-    guard let number = Int(text), let code = StatusCode(rawValue: number) else {
+    // Int also accepts a sign.
+    guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(text),
+      let code = StatusCode(rawValue: number)
+    else {
       let words = "the server sent the unknown grpc-status \(text.debugDescription)"
       return RPCError(.unknown, message.isEmpty ? words : "\(message) (\(words))", origin: .server)
     }

@@ -16,7 +16,8 @@ package enum CachedSchema {
   private static let format: UInt8 = 1
   /// The format, the version, the number of files, and the checksum.
   private static let payloadBytes = 1 + 1 + 4 + 8
-  private static let stampBytes = tag.count + 1 + payloadBytes
+  /// The size of the additional field.
+  package static let stampBytes = tag.count + 1 + payloadBytes
 
   /// Encodes a schema as the contents of a cache file.
   package static func encode(_ schema: ReflectedSchema) -> [UInt8] {

@@ -63,8 +63,8 @@ package struct ReflectionQuery {
     case chosen
     /// v1 was tried, which the server may lack.
     case tried
-    /// v1alpha is tried, since the server responded to v1 with this error.
-    case fallback(RPCError)
+    /// v1alpha is tried, since the server responded to v1 with this error; nil for `ok` without a response.
+    case fallback(RPCError?)
     /// The server has responded in it.
     case understood
   }
@@ -150,7 +150,7 @@ package struct ReflectionQuery {
 
   /// Handles the end of the stream while requests are open.
   ///
-  /// After v1, v1alpha is tried if the error is a response of the server, or of a proxy, that may mean an
+  /// After v1, v1alpha is tried if the status is a response of the server, or of a proxy, that may mean an
   /// unknown service. If v1alpha fails too, the error of v1 is thrown.
   ///
   /// - Parameter error: The status of the stream; `nil` for `ok`.
@@ -160,8 +160,9 @@ package struct ReflectionQuery {
     responsesOnStream = 0
     guard let error else {
       // A server may accept one request per stream; one that responded to none never will.
-      guard hasProgressed else { throw .invalidResponse("the server ended the stream without a response") }
-      return .open(pending)
+      if hasProgressed { return .open(pending) }
+      guard standing.allowsFallback else { throw Self.noResponse }
+      return .open(fallBack(nil))
     }
     if error.code == .notFound, error.origin == .server, !(first == .services && standing.allowsFallback) {
       // Some servers end the stream instead of sending the error response that the specification requires.
@@ -175,7 +176,7 @@ package struct ReflectionQuery {
   }
 
   /// Starts again with v1alpha.
-  private mutating func fallBack(_ error: RPCError) -> [ServerReflectionRequest] {
+  private mutating func fallBack(_ error: RPCError?) -> [ServerReflectionRequest] {
     standing = .fallback(error)
     schema.version = .v1alpha
     unknownSymbol = nil
@@ -184,13 +185,17 @@ package struct ReflectionQuery {
     return start()
   }
 
+  private static let noResponse = ReflectionError.invalidResponse(
+    "the server ended the stream without a response")
+
   /// The error for a stream's error when no other stream follows.
   private func failure(_ error: RPCError) -> ReflectionError {
     if let unknownSymbol { return .unknownSymbol(unknownSymbol, services: []) }
     switch standing {
     case .understood: return .failed(error)
+    case .fallback(nil) where error.mayMeanUnknownService: return Self.noResponse
     // The error of v1 is more specific, unless v1 is not implemented or the call of v1alpha had no response.
-    case .fallback(let v1) where v1.code != .unimplemented && error.mayMeanUnknownService: return .failed(v1)
+    case .fallback(let v1?) where v1.code != .unimplemented && error.mayMeanUnknownService: return .failed(v1)
     case .chosen, .tried, .fallback: return error.code == .unimplemented ? .notOffered(error) : .failed(error)
     }
   }

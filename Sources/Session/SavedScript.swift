@@ -55,15 +55,20 @@ package enum SavedScript {
   /// - Parameters:
   ///   - call: The call.
   ///   - secrets: Replaces its credentials by variables.
-  package static func command(_ call: SavedCall, _ secrets: inout SessionSecrets) -> String {
-    var words = ["rpcurl", "call"] + secrets.words(call.arguments).map(quoted)
+  ///   - mask: Replaces other secrets in words and messages, before they are quoted.
+  package static func command(
+    _ call: SavedCall, _ secrets: inout SessionSecrets, masking mask: (String) -> String = { $0 }
+  ) -> String {
+    var words = ["rpcurl", "call"] + secrets.words(call.arguments.map(mask)).map(quoted)
     // Without a response there is nothing to wait for but the end.
     if let limit = call.limit, limit > 0 { words += ["--limit", "\(limit)"] }
     if !call.isClientStreaming, let message = call.messages.first, message != "{}" {
-      words += ["-d", quoted(message)]
+      words += ["-d", quoted(mask(message))]
     }
-    words += [quoted(call.target), quoted(call.method.description)]
-    return words.joined(separator: " ") + (call.isClientStreaming ? document(call.messages) : "")
+    // For `-o`, a dash is standard output.
+    if let path = call.output { words += ["-o", quoted(mask(path == "-" ? "./-" : path))] }
+    words += [quoted(mask(call.target)), quoted(call.method.description)]
+    return words.joined(separator: " ") + (call.isClientStreaming ? document(call.messages.map(mask)) : "")
   }
 
   /// A here-document with a delimiter that no message contains.

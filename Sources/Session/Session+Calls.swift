@@ -14,7 +14,8 @@ extension Session {
     _ method: String, _ values: [SessionStatement.Value], to path: SessionWords.Word? = nil, as text: String
   ) throws {
     var messages = try values.flatMap { try self.messages(of: $0) }
-    let file = try path.map { try CallFile(bindings.expand(file: $0), console) }
+    let path = try path.map { try bindings.expand(file: $0) }
+    let file = try path.map { try CallFile($0, console) }
     var hasSucceeded = false
     defer { if !hasSucceeded { try? file?.close(hasSucceeded: false) } }
     let output = file?.output ?? console.output
@@ -27,6 +28,7 @@ extension Session {
       messages = [Input(json: "{}")]
     }
     let (stream, payloads) = try start(plan, messages, number: nil, output)
+    stream.saved?.output = path
     foreground = stream
     defer { foreground = nil }
     for payload in payloads { stream.send(payload) }

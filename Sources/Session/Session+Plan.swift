@@ -66,7 +66,10 @@ extension Session {
   /// The server as a source of the schema; nil if reflection is off.
   package func server() throws -> ReflectionSource? {
     guard options.reflection.reflect ?? !options.schema.hasSources else { return nil }
-    return try settings(for: MethodName(service: "", method: "")).reflection(options, clients)
+    var source = try settings(for: MethodName(service: "", method: "")).reflection(options, clients)
+    // A timeout of 0 would be none.
+    if let left = observer?.timeLeft { source.timeout = min(source.timeout, max(left, .milliseconds(1))) }
+    return source
   }
 
   /// The plan of a call of the method.

@@ -42,4 +42,9 @@ extension Session {
     if state.fixedArguments != scope.state.fixedArguments { schema.forget() }
     try setState { $0 = scope.state }
   }
+
+  /// Ends a scope that keeps its variables: what was changed within it stays.
+  package func keepChanges(of scope: Scope) {
+    chain.forgetKept()
+  }
 }

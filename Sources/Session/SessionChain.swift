@@ -150,6 +150,9 @@ package struct SessionChain {
     source = earlier
   }
 
+  /// Forgets the last `keep` that was not restored yet.
+  package mutating func forgetKept() { _ = kept.popLast() }
+
   /// Unloads removed plugins that no kept chain has. Called when no call is open.
   package mutating func settle() {
     let needed = Set(kept.flatMap { $0.members.map(\.registration.id) })

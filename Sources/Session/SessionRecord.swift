@@ -4,7 +4,7 @@ import RPCProtocols
 
 /// A call of a session, for a shell script.
 package final class SavedCall {
-  /// The options and interceptors as arguments of the command line.
+  /// The options and interceptors as arguments of the command line, for `messages`, which are expanded.
   package let arguments: [String]
   package let target: String
   package let method: MethodName
@@ -20,6 +20,8 @@ package final class SavedCall {
   package var hasFailed = false
   /// Whether a check accepted its status.
   package var isExpected = false
+  /// The file for its responses; nil for standard output.
+  package var output: String?
   /// The number of responses after which a script ends the call; nil for a call that its server ended.
   package var limit: Int?
 
@@ -27,7 +29,7 @@ package final class SavedCall {
   fileprivate var isOmittedStream: Bool { number != nil && hasFailed && !isExpected }
 
   package init(_ state: SessionState, _ chain: SessionChain, _ plan: CallPlan) {
-    arguments = state.commandLine + chain.savedEntries.flatMap(\.arguments)
+    arguments = state.commandLineOfExpandedData + chain.savedEntries.flatMap(\.arguments)
     target = state.target?.text ?? plan.target.baseURL
     method = plan.name
     isClientStreaming = plan.method.clientStreaming

@@ -81,8 +81,8 @@ extension Session {
   package func throwFailureOfStream() throws(Failure) {
     guard scriptDepth > 0 || input == nil, let failure = failures.first else { return }
     failures.removeAll()
-    guard failure.stream.number != nil else { throw Failure(reported: failure.status) }
-    throw Failure(failure.status, failure.stream.place?.description ?? "", "the stream opened here failed")
+    let why = failure.stream.number == nil ? "the command failed" : "the stream opened here failed"
+    throw Failure(failure.status, failure.stream.place?.description ?? "", why)
   }
 
   /// Forgets the failures of a call whose status a check decides about, and records the call if the check holds. At the

@@ -18,6 +18,9 @@ package struct SessionState {
   /// Flags, and the command that sets each.
   package static let flags = [(option: OptionID.timing, verb: "timing")]
 
+  /// Options with a file that each call reads.
+  private static let files: Set<OptionID> = [.bearer, .netrcFile]
+
   /// The server, and where it was set.
   package private(set) var target: Positional?
   /// The values of `-H`.
@@ -65,7 +68,10 @@ package struct SessionState {
     for choice in Self.choices {
       if let value = invocation.last(choice.option) { chosen[choice.option] = value }
     }
-    for flag in Self.flags where invocation.has(flag.option) { switched.insert(flag.option) }
+    for flag in Self.flags {
+      guard let isOn = invocation.flag(flag.option) else { continue }
+      if isOn { switched.insert(flag.option) } else { switched.remove(flag.option) }
+    }
     let given = invocation.count(.verbose)
     if given > 0 { verbosity = given }
     // Arguments of the configuration file are included already.
@@ -75,6 +81,14 @@ package struct SessionState {
     let own = CommandSet(.session)
     for argument in invocation.arguments
     where !taken.contains(argument.id) && OptionTable[argument.id].commands.contains(own) {
+      // Each call reads it again.
+      guard !Self.files.contains(argument.id) || !argument.isReadableOnce else {
+        throw Failure(
+          .usage, "\(argument.name) \(argument.text ?? "")",
+          "each call reads it, and a pipe can be read once",
+          hint: argument.id == .bearer ? "use env:NAME or a file" : "write it to a file"
+        ).at(argument.origin)
+      }
       // Of an option that does not repeat, only the last value holds.
       if !OptionTable[argument.id].repeats { fixed.removeAll { $0.id == argument.id } }
       fixed.append(argument)
@@ -90,7 +104,18 @@ package struct SessionState {
   }
 
   /// The options as arguments of the command line.
-  package var commandLine: [String] {
+  package var commandLine: [String] { words(of: arguments) }
+
+  /// The options as arguments of the command line of a call with expanded data, which must not be expanded again: it may
+  /// contain text of a server. Headers are kept as written.
+  package var commandLineOfExpandedData: [String] {
+    // The program reads the configuration again.
+    let isConfigured = fixed.contains { $0.id == .expandData && $0.origin.place != nil }
+    return words(of: arguments.filter { $0.id != .expandData && $0.id != .seed })
+      + (isConfigured ? ["--expand-data=false"] : [])
+  }
+
+  private func words(of arguments: [Argument]) -> [String] {
     let strings = arguments.flatMap(\.words)
     return verbosity > 0 ? strings + ["-\(String(repeating: "v", count: verbosity))"] : strings
   }

@@ -51,6 +51,15 @@ final class OldLibcurl {
   /// The explanation of a lost response, for error messages.
   static var lossNote: String { "the server's response was lost by \(name)" }
 
+  /// The error of a transfer whose response was lost.
+  static func loss(_ code: CURLcode, detail: String) -> TransportError {
+    var error = TransportError(code, detail: detail)
+    // After the response, a reset without an error is correct (RFC 9113, section 8.1).
+    if error.resetCode == 0 { error.resetCode = nil }
+    error.message += "; \(lossNote)"
+    return error
+  }
+
   /// The library and its version, for error messages.
   static var name: String {
     "libcurl \(ccurl_version_info()?.pointee.version.map { String(cString: $0) } ?? "")"

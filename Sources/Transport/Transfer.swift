@@ -280,8 +280,7 @@ package final class Transfer {
       isConnected: hasConnected, hasResponse: hasStatusLine)
     var error = failure.error
     if code == CURLE_HTTP2_STREAM, old?.hasLostStatus == true {
-      error = TransportError(code, detail: failure.detail)
-      error.message += "; \(OldLibcurl.lossNote)"
+      error = OldLibcurl.loss(code, detail: failure.detail)
     }
     perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR && sentSize == requestSize))
   }

@@ -148,10 +148,14 @@ struct TransferFailure {
     }
     if let cause = alertCause { return cause }
     if detail.contains(" alert ") { return .handshakeRefused(alert) }
-    let isCut = [
+    return isCut ? .handshakeCut : nil
+  }
+
+  /// Whether libcurl reports that the connection was closed.
+  private var isCut: Bool {
+    [
       "unexpected eof", "SSL_ERROR_SYSCALL", "Connection reset", "SSL_ERROR_ZERO_RETURN", "Broken pipe",
-    ]
-    return isCut.contains(where: detail.contains) ? .handshakeCut : nil
+    ].contains(where: detail.contains)
   }
 
   /// What an alert of the server says about the client certificate.
@@ -176,10 +180,26 @@ struct TransferFailure {
       return alertCause ?? .closed(detail)
     case CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
       return .closed(detail)
-    // Old versions report a closed connection so, with several codes.
-    default: return detail.contains("before end of the underlying stream") ? .closed(detail) : nil
+    default: return isCutByOldLibcurl ? .closed(detail) : nil
     }
   }
+
+  /// Whether the connection was closed in the middle of the response. Of some of these, libcurl has only a code.
+  private var isResponseCut: Bool {
+    guard progress == .responseBegun else { return false }
+    if isCutByOldLibcurl { return true }
+    return switch code {
+    // Not a stream that was reset.
+    case CURLE_PARTIAL_FILE: !detail.contains("stream")
+    case CURLE_RECV_ERROR, CURLE_SEND_ERROR: detail.isEmpty || isCut
+    // Of a violation of HTTP/2, libcurl has a message.
+    case CURLE_HTTP2: detail.isEmpty
+    default: false
+    }
+  }
+
+  /// Whether libcurl reports a closed connection as old versions do, with several codes.
+  private var isCutByOldLibcurl: Bool { detail.contains("before end of the underlying stream") }
 }
 
 extension TransferFailure {
@@ -253,6 +273,9 @@ extension TransferFailure {
         .broken,
         "a part of the response, such as a header line, is longer than libcurl accepts (\(error.message))")
     }
-    return cause.map { error.with($0) } ?? error
+    if let cause { return error.with(cause) }
+    guard isResponseCut else { return error }
+    let reason = detail.isEmpty ? "" : " (\(error.message))"
+    return TransportError(error.kind, "the connection was closed before the response was complete\(reason)")
   }
 }

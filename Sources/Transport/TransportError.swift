@@ -77,8 +77,10 @@ package struct TransportError: Error, Sendable, Equatable {
   }
 
   /// The reset code, which libcurl reports only in text: `HTTP/2 stream 1 was not closed cleanly: CANCEL (err
-  /// 8)`, or in newer versions `HTTP/2 stream 1 reset by server (error 0x8 CANCEL)`.
+  /// 8)`, or in newer versions `HTTP/2 stream 1 reset by server (error 0x8 CANCEL)`. After a reset with NO_ERROR, the stream
+  /// `was closed cleanly, but before getting all response header fields`.
   private static func resetCode(_ message: String) -> Int? {
+    if message.contains("was closed cleanly") { return 0 }
     if let mark = message.firstRange(of: "(error 0x") {
       return Int(message[mark.upperBound...].prefix { $0.isHexDigit }, radix: 16)
     }

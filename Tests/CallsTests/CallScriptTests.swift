@@ -228,6 +228,12 @@ struct CallScriptTests {
         "\"cookie: ${COOKIE}\" --header \"cookie: ${COOKIE_2}\" --reflect-header \"cookie: ${COOKIE}\""))
   }
 
+  /// With a colon, curl would remove the header.
+  @Test func writesHeadersWithoutAValueForCurl() throws {
+    let written = try script(.curl, ["-H", "x-a:", "-H", "x-b: \t", "-H", "x-c: 1"])
+    #expect(written.contains("-H 'x-a;' -H 'x-b;' -H 'x-c: 1'"))
+  }
+
   @Test func expandsVariablesOfHeaders() throws {
     let options = ["--expand-headers", "-H", "x-api-key: a${KEY}$b"]
     let environment = ["KEY": "geheim"]

@@ -1,4 +1,6 @@
 import CommandSupport
+import Protobuf
+import Reflection
 import Testing
 
 @testable import Calls
@@ -57,6 +59,17 @@ struct ReflectionCacheTests {
     #expect(cache.known(of: Target(baseURL: "http://host:80")).services == ["a.B", "a.C"])
     #expect(cache.known(of: Target(baseURL: "http://localhost", unixSocket: "/run/x")).services == ["f.G"])
     #expect(cache.known(of: Target(baseURL: "http://none:80")).services.isEmpty)
+  }
+
+  @Test func loadsTheBytesThatTheServerSent() throws {
+    let directory = try #require(TemporaryDirectory())
+    let cache = try #require(ReflectionCache { $0 == "XDG_CACHE_HOME" ? directory.path : nil })
+    let key = ReflectionCache.Key(target: "a", service: "b", facts: [])
+    var schema = ReflectedSchema(version: .v1)
+    schema.descriptorSet = Array(1...50)
+    #expect(cache.store(schema, key) == nil)
+    let set = try #require(cache.load(key, notOlderThan: .seconds(300))).set
+    #expect(set.bytes.elementsEqual(schema.descriptorSet))
   }
 
   @Test func reportsUnusableDirectory() throws {

@@ -198,6 +198,8 @@ class HealthServer(health.HealthServicer):
         super().__init__()
         # The value that the header x-api-key must have; None if it is not required.
         self.key = None
+        # The number of checks that fail before those without a response; None if each has one.
+        self.failing = None
         # Released by each check.
         self.checked = threading.Semaphore(0)
         self.server = grpc.server(ThreadPoolExecutor(16))
@@ -208,6 +210,13 @@ class HealthServer(health.HealthServicer):
     def Check(self, request, context):
         if self.key and ("x-api-key", self.key) not in context.invocation_metadata():
             context.abort(grpc.StatusCode.UNAUTHENTICATED, "the key is missing")
+        if self.failing is not None:
+            self.failing -= 1
+            if self.failing >= 0:
+                context.abort(grpc.StatusCode.UNAVAILABLE, "starting")
+            ended = threading.Event()
+            if context.add_callback(ended.set):
+                ended.wait(PATIENCE_SECONDS)
         self.checked.release()
         return super().Check(request, context)
 
@@ -260,6 +269,20 @@ def test_health_reports_the_last_status_after_waiting(rpcurl, health_server, wat
     result = rpcurl("health", *watch, "--wait", "2s", "--plaintext", health_server.address)
     assert result.code == 8, result.err
     assert "the status is NOT_SERVING" in result.err
+
+
+def test_health_reports_the_last_failure_after_waiting(rpcurl, health_server):
+    health_server.failing = 1
+    result = rpcurl("health", "--wait", "3s", "--plaintext", health_server.address)
+    assert (result.code, result.out) == (64 + 14, "")
+    assert result.err == f"rpcurl: http://{health_server.address}: unavailable (14): starting\n"
+
+
+def test_health_reports_the_end_of_waiting_in_milliseconds(rpcurl, health_server):
+    health_server.failing = 0
+    result = rpcurl("health", "--wait", "1500ms", "--plaintext", health_server.address)
+    assert (result.code, result.out) == (64 + 4, "")
+    assert not re.search(r"\.\d{4}", result.err), result.err
 
 
 def test_health_watches_changes(rpcurl, health_server):

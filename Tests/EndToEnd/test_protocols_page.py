@@ -63,7 +63,7 @@ def test_http_statuses(call, raw_server, protocol):
 def test_resets(call, raw_server):
     known = {int(re.search(r"\((\d+)\)", name)[1]): row for name, *row in table("reset") if name != "others"}
     (others,) = [row for name, *row in table("reset") if name == "others"]
-    for reset in [*known, 1, 2, 3]:
+    for reset in [*known, 0, 1, 2, 3]:
         server = raw_server(raw_http2.handler(lambda stream: stream.reset(reset)))
         code, events = call("grpc", server)
         assert [events["end"]["code"], str(code)] == known.get(reset, others), reset

@@ -827,6 +827,19 @@ def test_stream_that_ends_without_a_response(rpcurl, reflecting):
     fails(rpcurl(reflecting(reflect)), 3, "without a response")
 
 
+def test_response_after_the_schema_is_complete(rpcurl, reflecting):
+    types = file("t.proto")
+    types.message_type.add(name="T")
+
+    def reflect(requests, context):
+        next(requests)
+        yield response_with(service_file("t.proto"), types)
+        yield response_with()
+
+    result = rpcurl(reflecting(reflect))
+    assert (result.code, result.out) == (0, "{}\n"), result.err
+
+
 def test_not_found_as_the_status_of_the_stream(rpcurl, reflecting):
     def reflect(requests, context):
         for request in requests:

@@ -845,6 +845,31 @@ def test_sourced_call_with_its_check_is_saved(rpcurl, grpc_server, tmp_path):
     assert rpcurl("run", saved).code == 0
 
 
+def test_script_names_the_line_of_the_call_that_failed(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "script"
+    script.write_text('call Find {"id":"9"}\nexpect count == 0\nexpect latency < 60s\ncall Hello\n')
+    result = rpcurl("run", grpc_server.url, script)
+    assert (result.code, result.err.splitlines()[-1]) == (64 + 5, f"rpcurl: {script}, line 1: the command failed")
+
+
+def test_file_that_each_call_reads_is_no_pipe(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "script"
+    script.write_text("call EchoMetadata\n")
+    for options, hint in [(("--bearer", "@-"), "use env:NAME or a file"), (("--netrc-file", "/dev/stdin"), "write it to a file")]:
+        result = rpcurl("run", *options, grpc_server.url, script, input="token")
+        why = f"each call reads it, and a pipe can be read once\nhint: {hint}\n"
+        assert (result.code, result.err) == (2, f"rpcurl: {' '.join(options)}: {why}")
+
+
+def test_flag_that_is_off_is_saved(rpcurl, grpc_server, tmp_path):
+    saved = tmp_path / "saved"
+    options = ["-k=false", "--no-reflect=false", "--connect-get=false"]
+    result = rpcurl("session", *options, grpc_server.url, input=f'call Hello {{"name":"Ada"}}\nsave {saved}\n')
+    assert result.code == 0, result.err
+    assert "options -k=false --no-reflect=false --connect-get=false\n" in saved.read_text()
+    assert rpcurl("run", saved).out == ADA + "\n"
+
+
 def test_source_stops_at_the_first_failed_command(rpcurl, grpc_server, tmp_path):
     (tmp_path / "inner").write_text('# a comment\ncall Hello {"name":\n  "Ada"}\ncall Find {"id":"9"}\ncall Hello {"name":"never"}\n')
     (tmp_path / "outer").write_text(f"header x-a: 1\nsource {tmp_path}/inner\nheader x-b: 2\n")
@@ -980,6 +1005,29 @@ def test_saved_scripts_print_the_same_responses(rpcurl, grpc_server, tmp_path):
     assert (by_shell.returncode, by_shell.stderr, masked(by_shell.stdout)) == (0, "", responses)
     del environment["AUTHORIZATION"]
     assert "AUTHORIZATION" in subprocess.run(["sh", shell], capture_output=True, text=True, env=environment).stderr
+
+
+def test_shell_scripts_do_not_expand_messages_again(rpcurl, grpc_server, tmp_path):
+    shell = tmp_path / "saved.sh"
+    lines = ['call Echo {"stringValue":"$${env(HOME)} ${random(1,9)}"}', 'call Echo {"stringValue":"${last.stringValue}"}', f"save {shell}"]
+    result = run(rpcurl, "--expand-data", "--seed", 1, grpc_server.url, lines=lines)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.count('"${env(HOME)} ') == 2
+    environment = rpcurl.environment(None) | {"PATH": f"{RPCURL.parent}:{os.environ['PATH']}"}
+    by_shell = subprocess.run(["sh", shell], capture_output=True, text=True, env=environment)
+    # A note names the functions that are sent as text.
+    assert (by_shell.returncode, by_shell.stdout) == (0, result.out), by_shell.stderr
+
+
+def test_shell_scripts_write_the_files_of_calls(rpcurl, grpc_server, tmp_path):
+    shell, out = tmp_path / "saved.sh", tmp_path / "it's"
+    run(rpcurl, grpc_server.url, lines=[f'set name = "{out}"', 'call Hello {"name":"Ada"} > $name', f"save {shell}"])
+    written = out.read_text()
+    out.unlink()
+    environment = rpcurl.environment(None) | {"PATH": f"{RPCURL.parent}:{os.environ['PATH']}"}
+    by_shell = subprocess.run(["sh", shell], capture_output=True, text=True, env=environment)
+    assert (by_shell.returncode, by_shell.stderr, by_shell.stdout) == (0, "", "")
+    assert (written, out.read_text()) == (ADA + "\n", ADA + "\n")
 
 
 def test_saved_scripts_end_open_streams(rpcurl, prompt, grpc_server, tmp_path):

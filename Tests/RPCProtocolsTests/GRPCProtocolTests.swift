@@ -235,7 +235,7 @@ import Testing
     #expect(recorder.end?.code == .resourceExhausted)
   }
 
-  @Test(arguments: ["17", "99", "-1", "", "ok", "0x0", "18446744073709551616"])
+  @Test(arguments: ["17", "99", "-1", "+0", "-0", "+5", "", "ok", "0x0", "18446744073709551616"])
   func unknownStatusIsUnknown(status: String) {
     let trailers = [("grpc-status", status), ("grpc-message", "m")]
     let error = unary(HTTPResponse(headers: Self.grpc, trailers: trailers)).end?.error

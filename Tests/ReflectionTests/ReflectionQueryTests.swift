@@ -257,6 +257,23 @@ import Testing
     #expect(failure { try query.streamEnded(Self.unimplemented) } == .notOffered(Self.unimplemented))
   }
 
+  @Test func fallsBackIfV1EndsWithoutAResponse() throws {
+    let noResponse = ReflectionError.invalidResponse("the server ended the stream without a response")
+    var query = ReflectionQuery(.symbols(["p.A"]))
+    let questions = query.start()
+    #expect(try query.streamEnded(nil) == .open(questions))
+    #expect(query.version == .v1alpha)
+    var (refused, unreachable, silent) = (query, query, query)
+    #expect(try Self.diamond.run(&query, questions).schema.version == .v1alpha)
+    #expect(failure { try refused.streamEnded(Self.unimplemented) } == noResponse)
+    let error = RPCError(.unavailable, "refused", origin: .connection)
+    #expect(failure { try unreachable.streamEnded(error) } == .failed(error))
+    #expect(failure { try silent.streamEnded(nil) } == noResponse)
+    var chosen = ReflectionQuery(.symbols(["p.A"]), version: .v1)
+    _ = chosen.start()
+    #expect(failure { try chosen.streamEnded(nil) } == noResponse)
+  }
+
   @Test(arguments: ReflectionVersion.allCases)
   func doesNotFallBackFromRequestedVersion(version: ReflectionVersion) {
     var query = ReflectionQuery(.symbols(["p.A"]), version: version)

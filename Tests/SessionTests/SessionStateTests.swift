@@ -14,4 +14,14 @@ struct SessionStateTests {
     #expect(
       state.fixedArguments == ["--proto", "a.proto", "--bearer", "b", "-k", "--proto", "b.proto"])
   }
+
+  /// Data is expanded already; headers are not.
+  @Test func omitsExpansionForExpandedData() throws {
+    let typed = try state("--expand-data", "--seed", "1", "--expand-headers", "-H", "x: ${A}")
+    #expect(typed.commandLineOfExpandedData == ["--expand-headers", "-H", "x: ${A}"])
+    let configured = try Argument(
+      .expandData, name: "--expand-data", .file(path: "config", line: 1, profile: nil))
+    let session = try SessionState(Invocation(.session, [configured]), target: nil)
+    #expect(session.commandLineOfExpandedData == ["--expand-data=false"])
+  }
 }

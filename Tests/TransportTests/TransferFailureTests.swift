@@ -177,9 +177,43 @@ import Testing
   }
 
   @Test func keepsLibcurlsMessageWithoutACause() {
-    let error = failure(CURLE_PARTIAL_FILE, "transfer closed", .responseBegun).error
+    let error = failure(CURLE_RECV_ERROR, "Malformed encoding found", .responseBegun).error
     #expect(error.cause == nil)
-    #expect(error.message == "transfer closed")
+    #expect(error.message == "Malformed encoding found")
     #expect(error.kind == .broken)
+  }
+
+  @Test(arguments: [
+    (CURLE_PARTIAL_FILE, "transfer closed with 8 bytes remaining to read"), (CURLE_PARTIAL_FILE, ""),
+    (CURLE_RECV_ERROR, "Recv failure: Connection reset by peer"), (CURLE_HTTP2, ""),
+    (CURLE_SEND_ERROR, "Send failure: Broken pipe"),
+    (CURLE_HTTP2_STREAM, "HTTP/2 stream 1 was not closed cleanly before end of the underlying stream"),
+  ])
+  func reportsAConnectionThatClosedWithinTheResponse(_ code: CURLcode, _ detail: String) {
+    let words = "the connection was closed before the response was complete"
+    let error = failure(code, detail, .responseBegun).error
+    #expect(error.cause == nil)
+    #expect(error.message == words + (detail.isEmpty ? "" : " (\(detail))"))
+    #expect(error.kind == (code == CURLE_HTTP2_STREAM ? .stream : .broken))
+    #expect(!failure(code, detail, .connected).error.message.hasPrefix(words))
+  }
+
+  @Test(arguments: [
+    (CURLE_PARTIAL_FILE, "HTTP/2 stream 1 was reset"), (CURLE_HTTP2, "nghttp2 recv error -531"),
+    (CURLE_HTTP2_STREAM, "HTTP/2 stream 1 reset by server (error 0x8 CANCEL)"),
+  ])
+  func keepsLibcurlsMessageForAResetWithinTheResponse(_ code: CURLcode, _ detail: String) {
+    #expect(failure(code, detail, .responseBegun).error.message == detail)
+  }
+
+  @Test(
+    arguments: [
+      ("HTTP/2 stream 1 was not closed cleanly: CANCEL (err 8)", 8),
+      ("HTTP/2 stream 1 reset by server (error 0xb ENHANCE_YOUR_CALM)", 11),
+      ("HTTP/2 stream 1 was closed cleanly, but before getting  all response header fields", 0),
+      ("HTTP/2 stream 1 was not closed cleanly before end of the underlying stream", nil),
+    ] as [(String, Int?)])
+  func findsCodeOfReset(_ detail: String, _ code: Int?) {
+    #expect(failure(CURLE_HTTP2_STREAM, detail, .connected).error.resetCode == code)
   }
 }

@@ -10,6 +10,8 @@ import Transport
 package final class HealthCheck {
   /// The time between two checks while waiting.
   private static let interval = Duration.milliseconds(500)
+  /// How much before its deadline a check may end: the server's clock may reach it slightly earlier.
+  private static let clockTolerance = Duration.milliseconds(100)
 
   private let request: ServerRequest
   private let service: String
@@ -62,7 +64,7 @@ package final class HealthCheck {
     _ client: LoopClient, _ methods: HealthMethods, _ message: Message, _ connection: ConnectionOptions
   ) {
     let method = isWatching ? methods.watch : methods.check
-    let remaining = giveUpTime.map { max($0 - .now, .milliseconds(1)) }
+    let remaining = giveUpTime.map { max(($0 - MonotonicClock.now).roundedToMilliseconds, .milliseconds(1)) }
     // A check without a limit could wait forever for a server that does not respond.
     let limit = [request.maxTime, remaining, isWatching ? nil : .seconds(10)].compactMap { $0 }.min()
     let call = request.call(method, request.protocolName, connection, timeout: limit)
@@ -89,10 +91,7 @@ package final class HealthCheck {
   }
 
   private func ended(_ error: RPCError?, _ connection: ConnectionOptions) {
-    // The end of --wait is not a failure of the server: its last status is the result.
-    let isWaitOver =
-      patience != nil && status != nil && error?.code == .deadlineExceeded && error?.origin == .client
-    if let error, !isDone, !isWaitOver {
+    if let error, !isDone, !isEndOfWait(error) {
       let isUnknown = error.code == .notFound && error.origin == .server && !service.isEmpty
       failure =
         isUnknown
@@ -106,6 +105,13 @@ package final class HealthCheck {
       isDone = true
       return
     }
+  }
+
+  /// Whether only the end of `--wait` has ended a check. That is not a failure of the server: its last status or failure is
+  /// the result, if there is one.
+  private func isEndOfWait(_ error: RPCError) -> Bool {
+    guard let giveUpTime, status != nil || failure != nil else { return false }
+    return error.code == .deadlineExceeded && giveUpTime < .now + Self.clockTolerance
   }
 
   private func isWorthRetrying(_ error: RPCError?) -> Bool {

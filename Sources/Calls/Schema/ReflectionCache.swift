@@ -27,17 +27,22 @@ package struct ReflectionCache {
     directory = "\(base)/rpcurl/reflection"
   }
 
-  /// The mapped descriptor set of `key`, and its age; nil if there is none, it is incomplete or it is too old.
+  /// The mapped descriptor set of `key`, as the server sent it, and its age; nil if there is none, it is incomplete or it
+  /// is too old.
   package func load(
     _ key: Key, notOlderThan age: Duration
   ) -> (set: SchemaBytes, stamp: CachedSchema.Stamp, age: Duration)? {
     var status = stat()
     guard lstat(path(key), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid()
     else { return nil }
-    let seconds = time(nil) - status.st_mtim.tv_sec
-    guard (0...Int(age.components.seconds)).contains(seconds), let set = try? FileContents.map(path(key)),
-      let stamp = CachedSchema.stamp(of: set.bytes.bytes)
+    // Not of `time`, which may be behind the time of a file that was just written.
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    let seconds = now.tv_sec - status.st_mtim.tv_sec
+    guard (0...Int(age.components.seconds)).contains(seconds), let file = try? FileContents.map(path(key)),
+      let stamp = CachedSchema.stamp(of: file.bytes.bytes)
     else { return nil }
+    let set = SchemaBytes(file, count: file.bytes.count - CachedSchema.stampBytes)
     return (set, stamp, .seconds(seconds))
   }
 

@@ -52,12 +52,13 @@ struct CurlCommand {
     addConnection()
     let url = addServerName(request.url)
     for argument in call.arguments where argument.id == .header || argument.id == .rpcHeader {
-      script.add("-H", call.header(argument, expands: true))
+      script.add("-H", Self.emptyHeader(argument.text ?? "") ?? call.header(argument, expands: true))
     }
     if let header = call.bearerHeader() { script.add("-H", header) }
     for field in request.headers.fields
     where !Self.omitted.contains(field.name) && !call.hasHeader(field.name) {
-      script.add("-H", ShellText("\(field.name): \(field.value)"))
+      let line = "\(field.name): \(field.value)"
+      script.add("-H", Self.emptyHeader(line) ?? ShellText(line))
     }
     if request.method != "GET" { add(body: body) }
     script.add(ShellText(url))
@@ -68,6 +69,14 @@ struct CurlCommand {
       }
     }
     return call.finish(script, without: missing)
+  }
+
+  /// A header without a value, which curl sends only if a semicolon follows the name; nil for another header.
+  private static func emptyHeader(_ line: String) -> ShellText? {
+    guard !line.hasPrefix("@"), case let (name, value?) = line.parted(at: ":"),
+      HeaderSyntax.trimmed(value).isEmpty
+    else { return nil }
+    return ShellText("\(name);")
   }
 
   /// Whether messages have an envelope.

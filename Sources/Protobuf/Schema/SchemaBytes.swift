@@ -19,5 +19,12 @@ public final class SchemaBytes: @unchecked Sendable {
     self.init(owning: UnsafeRawBufferPointer(copy)) { $0.deallocate() }
   }
 
+  /// The first `count` bytes of `whole`, which is retained.
+  package convenience init(_ whole: SchemaBytes, count: Int) {
+    self.init(owning: UnsafeRawBufferPointer(rebasing: whole.bytes.prefix(count))) { _ in
+      withExtendedLifetime(whole) {}
+    }
+  }
+
   deinit { release(bytes) }
 }

@@ -1,0 +1,18 @@
+import CommandLine
+import Glibc
+import Protobuf
+
+extension Argument {
+  /// Whether the value names standard input or a pipe, whose content can be read only once.
+  package var isReadableOnce: Bool {
+    guard var path = text else { return false }
+    switch OptionTable[id].pathForm {
+    case .whole: break
+    case .afterAt where path.begins(with: "@"): path = String(path.unicodeScalars.dropFirst())
+    case .afterAt, .interceptor, .none: return false
+    }
+    var status = stat()
+    let isPipe = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    return isPipe || ["", "-", "/dev/stdin"].contains(path) || path.begins(with: "/dev/fd/")
+  }
+}
