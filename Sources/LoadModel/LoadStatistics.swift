@@ -107,10 +107,10 @@ package struct LoadStatistics {
     receivedMessages += sample.receivedMessages
     sentBytes += sample.sentBytes
     receivedBytes += sample.receivedBytes
-    lastEnd = max(lastEnd, sample.end)
     // A call that was canceled did not end, and has no latency, only a lower bound of one.
     if sample.outcome != .unfinished {
       ended += 1
+      lastEnd = max(lastEnd, sample.end)
       latencies.count(sample.latency)
       series.add(sample)
     }

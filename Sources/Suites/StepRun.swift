@@ -83,13 +83,13 @@ struct StepRun {
       let end = call.end
       return CallRecord(
         method: call.method, line: call.line, status: end.status, duration: end.duration,
-        command: Self.command(call.saved).map(masks.apply))
+        command: Self.command(call.saved, masks))
     }
     result.failures = failures.map { failed in
       var failure = CheckFailure(
         line: failed.place.line, check: masks.apply(failed.check), expected: masks.apply(failed.expected),
         got: masks.apply(failed.got), diff: failed.diff.map(masks.apply),
-        command: Self.command(failed.saved).map(masks.apply))
+        command: Self.command(failed.saved, masks))
       if failed.place.file != file { failure.file = failed.place.file }
       return failure
     }
@@ -97,9 +97,9 @@ struct StepRun {
   }
 
   /// The command line that makes the call alone; nil if its messages were too large to keep.
-  private static func command(_ saved: SavedCall?) -> String? {
+  private static func command(_ saved: SavedCall?, _ masks: SecretMask) -> String? {
     var secrets = SessionSecrets(showsSecrets: false)
     guard let saved, !saved.isCut else { return nil }
-    return SavedScript.command(saved, &secrets)
+    return SavedScript.command(saved, &secrets, masking: masks.apply)
   }
 }

@@ -16,4 +16,12 @@ extension SuiteError {
       why: masks.apply(message?.why ?? (failure == nil ? "\(error)" : "the command failed")),
       hint: message?.hint.map(masks.apply))
   }
+
+  /// The error of a setup or of a test, with that of the teardown that followed.
+  func followed(byTeardown other: SuiteError) -> SuiteError {
+    var both = self
+    let place = other.line.map { "line \($0): " } ?? ""
+    both.why += "; the teardown failed too: \(place)\(other.what): \(other.why)"
+    return both
+  }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Interceptors
 import Output
 import Protobuf
 import Session
@@ -25,23 +26,33 @@ struct SuiteRecordings {
     switch recordings {
     case .record(let directory):
       Directory.make(directory)
-      try execute("use record,file=\(Self.value("\(directory)/\(name).cassette"))", session)
+      try execute("use record,file=\(Self.value(cassette(in: directory)))", session)
     case .replay(let directory):
       // A call that was not made has no schema: then there is no file.
       let schema = "\(directory)/\(name).binpb"
       if hasOwnSchema, access(schema, F_OK) == 0 {
         try execute("options --no-reflect --descriptor-set \(SessionWords.quoted(schema))", session)
       }
-      try execute("use replay,file=\(Self.value("\(directory)/\(name).cassette"))", session)
+      try execute("use replay,file=\(Self.value(cassette(in: directory)))", session)
     case .mock(let file): try execute("use mock,file=\(Self.value(file))", session)
     }
   }
 
-  /// Writes the schema of the recorded calls.
+  /// Writes the schema of the recorded calls. Without calls, the cassette has none.
   func end(_ session: Session) throws {
-    guard case .record(let directory) = recordings, session.schema.pool != nil else { return }
+    guard case .record(let directory) = recordings else { return }
+    let cassette = cassette(in: directory)
+    var status = stat()
+    if stat(cassette, &status) == 0, status.st_size == 0,
+      let problem = FileContents.replace(cassette, with: Array("\(Cassette.firstLine)\n".utf8))
+    {
+      throw Failure(.input, cassette, problem.why)
+    }
+    guard session.schema.pool != nil else { return }
     try execute("export \(SessionWords.quoted("\(directory)/\(name).binpb"))", session)
   }
+
+  private func cassette(in directory: String) -> String { "\(directory)/\(name).cassette" }
 
   private func execute(_ line: String, _ session: Session) throws {
     var reader = SessionStatementReader()

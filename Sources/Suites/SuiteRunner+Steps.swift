@@ -10,15 +10,19 @@ extension SuiteRunner {
     var attempts = 0
     while true {
       attempts += 1
+      // The first step, without a name, is the test itself: what its last attempt has changed stays.
+      let scope = step.name == nil && step.retry != nil ? session.beginScope(keepsVariables: true) : nil
       let (error, mayPass) = try runOnce(step)
       var ended = self.step ?? StepRun(name: step.name, line: step.line)
       ended.duration = MonotonicClock.now - begin
       ended.attempts = attempts
       self.step = ended
       guard mayPass, let retry = step.retry, ended.duration + retry.pause < retry.limit else {
+        if let scope { session.keepChanges(of: scope) }
         if let error { throw error }
         return ended
       }
+      if let scope { try session.end(scope) }
       try session.sleep(for: retry.pause)
       pending.removeAll { stream in ended.calls.contains { $0.stream === stream } }
       try checkTime()
@@ -30,7 +34,6 @@ extension SuiteRunner {
     self.step = StepRun(name: step.name, line: step.line)
     let limit = options.stepLimit.map { stop(after: $0, "the step took longer than \($0.brief)") }
     defer { limit?() }
-    // The first step, without a name, is the test itself.
     let scope = step.name == nil ? nil : session.beginScope(keepsVariables: true)
     do {
       for command in step.commands { try execute(command) }

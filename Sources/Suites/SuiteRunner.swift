@@ -83,7 +83,9 @@ final class SuiteRunner {
       Interrupt.isDeferred = true
       defer { Interrupt.isDeferred = false }
       session.resume()
-      if let failure = runOutside(file.teardown), problem == nil { problem = failure }
+      if let failure = runOutside(file.teardown) {
+        problem = problem?.followed(byTeardown: failure) ?? failure
+      }
     }
     if coverage != nil {
       // Streams that the setup has opened end here.
@@ -257,6 +259,7 @@ final class SuiteRunner {
       }
     } catch let error where !(error is StepEnded) {
       try checkTime()
+      if let interruption { throw interruption }
       throw compared(error)
     }
     try checkTime()

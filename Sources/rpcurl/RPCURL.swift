@@ -72,7 +72,7 @@ enum RPCURL {
   /// Prints which credentials do not apply and, with `-v`, what was read.
   private static func report(_ invocation: Invocation, on error: StandardError) {
     let configuration = invocation.configuration
-    if let warning = configuration.warning {
+    if let warning = configuration.warning, !isProcessOfSuite {
       error.remark("rpcurl: warning: \(TerminalText.escape(warning))\nhint: run \"rpcurl trust\"\n")
     }
     guard invocation.count(.verbose) > 0 else { return }
@@ -84,6 +84,11 @@ enum RPCURL {
     {
       error.write("* target: \(TerminalText.escape("\(Target.shown(target.text)) (\(place))"))\n")
     }
+  }
+
+  /// Whether this process runs one suite of several: the process of the run reports what concerns all.
+  static var isProcessOfSuite: Bool {
+    Swift.CommandLine.unsafeArgv[0].map { strcmp($0, TestCommand.processName) } == 0
   }
 
   private static func run(_ invocation: Invocation, on console: Console) throws {

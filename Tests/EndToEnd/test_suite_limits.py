@@ -36,6 +36,17 @@ def test_limit_ends_the_wait_for_a_file_or_a_program(rpcurl, suite, tmp_path, co
     assert waits["error"]["why"].startswith("the test took longer than"), waits
 
 
+@pytest.mark.parametrize("limit", [None, "--step-timeout"])
+def test_limit_ends_the_wait_for_the_schema(rpcurl, raw_server, tmp_path, limit):
+    server = raw_server(lambda connection: [None for _ in iter(lambda: connection.recv(1 << 16), b"")])
+    path = tmp_path / "suite.rpcurl"
+    path.write_text(f"target http://{server.address}\ntest waits\n{'' if limit else 'timeout 200ms'}\ncall demo.v1.Demo/Hello\n")
+    result = rpcurl("test", "--report", "ndjson", *([limit, "200ms"] if limit else []), path)
+    (test,) = results(result.out)
+    assert test["error"]["why"].endswith("took longer than 200 ms"), test
+    assert test["seconds"] < 5, test
+
+
 def test_responses_of_earlier_calls_are_not_kept(rpcurl, suite, grpc_server):
     received = grpc_server.log().splitlines().count("received demo.v1.Demo/Count")
     calls = 'call Large {"sizeBytes":"4000000"} > /dev/null\n' * 30

@@ -140,6 +140,42 @@ def test_report_that_cannot_be_written_does_not_prevent_others(rpcurl, suite, tm
     assert not end.exists()
 
 
+@pytest.mark.parametrize("options", [("-H", "@/dev/stdin"), ("--descriptor-set", "-"), ("--compare", "-"), ("--config", "/dev/fd/0")])
+def test_pipe_that_several_processes_would_read_is_refused(rpcurl, suite, options):
+    files = [suite(name, HELLO)[0] for name in "ab"]
+    result = rpcurl("test", *options, *files, input="")
+    why = "the process of each suite reads it, and a pipe can be read once\nhint: write it to a file\n"
+    assert (result.code, result.out, result.err) == (2, "", f"rpcurl: {' '.join(options)}: {why}")
+
+
+def test_options_of_each_process_are_those_of_the_run(rpcurl, suite, grpc_server):
+    files = [suite(name, HELLO)[0] for name in "ab"]
+    for path in files:
+        path.write_text(HELLO)
+    host = grpc_server.url.removeprefix("http://")
+    result = rpcurl("test", "--plaintext=false", *files, env={"RPCURL_TARGET": host})
+    assert result.code == 4 and "does not use TLS" in result.out, result.out
+
+
+def test_suite_that_waits_for_its_schema_when_the_run_ends_is_skipped(rpcurl, suite, raw_server, tmp_path):
+    asked = tmp_path / "request"
+    os.mkfifo(asked)
+
+    def serve(connection):
+        connection.recv(1)
+        asked.write_text('{"name":"Ada"}')
+        while connection.recv(1 << 16):
+            pass
+
+    waiting = tmp_path / "waiting.rpcurl"
+    waiting.write_text(f"target http://{raw_server(serve).address}\ntest t\ncall demo.v1.Demo/Hello\n")
+    failing, _ = suite("b", f'test u\ncall Hello @{asked}\nexpect .name == "q"\n')
+    result = rpcurl("test", "--fail-early", "--jobs", "2", "--report", "ndjson", waiting, failing)
+    tests = {event["name"]: event for event in map(json.loads, result.out.splitlines()) if event["event"] == "test"}
+    outcomes = {name: (test["outcome"], test.get("reason")) for name, test in tests.items()}
+    assert outcomes == {"t": ("skipped", "the run ended early"), "u": ("failed", None)}, result.out
+
+
 def test_test_that_the_end_of_the_run_interrupts_is_skipped(rpcurl, suite, wait_for_count, tmp_path):
     endless, end = suite("a", f"test t\n{ENDLESS}")
     os.mkfifo(tmp_path / "request")

@@ -349,11 +349,21 @@ def test_secrets_of_the_environment_and_of_the_configuration_are_masked(suite, t
         'test reads variables\ncall Hello {"name":"${API_TOKEN} ${HOME_TOWN}"}\nexpect .name == "x"\n\n'
         'test echoes headers\nuse header,set=x-own:env:HOME_KEY\ncall EchoMetadata\nexpect . == {"headers":[]}\n'
     )
-    secrets = {"API_TOKEN": "hunter2-api", "HOME_KEY": "hunter2-home", "TOKEN3": "hunter2-three"}
+    secrets = {"API_TOKEN": "hunter2's-api", "HOME_KEY": "hunter2-home", "TOKEN3": "hunter2-three"}
     result, tests, _ = suite(text, "--config", config, env=secrets | {"HOME_TOWN": "Turin"})
     assert result.code == 8, result.out
     assert tests["reads variables"]["steps"][0]["failures"][0]["got"] == '"[redacted] Turin"'
     assert "hunter2" not in result.out and "[redacted]" in tests["echoes headers"]["steps"][0]["failures"][0]["got"]
+    # The command that repeats a call quotes its words.
+    assert "s-api" not in result.out, result.out
+
+
+def test_secrets_are_masked_before_texts_are_cut(suite):
+    token = "-".join(map(str, range(100, 500)))
+    text = f'test t\ncall Hello {{"name":"{"x" * 3000}${{API_TOKEN}}"}}\nexpect .name == "q"\n'
+    result, tests, _ = suite(text, env={"API_TOKEN": token})
+    assert tests["t"]["steps"][0]["failures"][0]["got"].endswith("x[redacted]… (cut at 4096 bytes)")
+    assert "100-101" not in result.out
 
 
 def test_timeouts(suite):
@@ -381,6 +391,51 @@ def test_recorded_suite_runs_without_a_server(rpcurl, grpc_server, tmp_path, sui
     path.write_text(path.read_text().replace(grpc_server.url, "http://127.0.0.1:1"))
     again = rpcurl("test", "--replay", cassettes, path)
     assert again.code == 0, again.out
+
+
+def test_recorded_files_without_calls_are_replayed(rpcurl, grpc_server, tmp_path):
+    suites = tmp_path / "suites"
+    suites.mkdir()
+    (suites / "common.rpcurl").write_text(f"target {grpc_server.url}\n")
+    (suites / "calls.rpcurl").write_text(f"source {suites}/common.rpcurl\n\ntest t\ncall EchoMetadata\n")
+    (suites / "skips.rpcurl").write_text("test u\nskip later\ncall Hello\n")
+    cassettes = tmp_path / "cassettes"
+    for _ in range(2):
+        result = rpcurl("test", "--record", cassettes, suites)
+        assert (result.code, result.err) == (0, "")
+        (suites / "common.rpcurl").write_text("target http://127.0.0.1:1\n")
+        result = rpcurl("test", "--replay", cassettes, suites)
+        assert result.code == 0, result.out
+        (suites / "common.rpcurl").write_text(f"target {grpc_server.url}\n")
+
+
+def test_each_attempt_begins_with_the_same_settings(suite):
+    use = "use header,add=x-a:1\n"
+    text = f'test t\nretry until=1s every=1ms\n{use}call EchoMetadata\nexpect .headers[].name contains "x-b"\n'
+    _, tests, _ = suite(text)
+    step = tests["t"]["steps"][0]
+    assert step["attempts"] > 2 and step["failures"][0]["command"].count("x-a:1") == 1, step
+    # What the last attempt sets stays for the steps after it.
+    text = f'test t\nretry until=1s every=1ms\n{use}call EchoMetadata\n\nstep again\ncall EchoMetadata\nexpect .headers[].name contains "x-a"\n'
+    assert suite(text)[0].code == 0
+
+
+def test_failures_of_setup_and_teardown_are_both_reported(suite):
+    text = 'call Find {"id":"9"}\n\ntest t\ncall Hello\n\nteardown\ncall Hello {"name":"q"}\nexpect .name == "z"\n'
+    result, _, events = suite(text)
+    why = next(event["error"]["why"] for event in events if event["event"] == "file-end")
+    assert result.code == 4 and "not_found" in why
+    assert why.endswith('; the teardown failed too: line 9: .name == "z": expected "z", got "q"'), why
+
+
+def test_two_reports_with_one_file_are_an_error(rpcurl, tmp_path):
+    path = tmp_path / "a.rpcurl"
+    path.write_text("test t\n")
+    result = rpcurl("test", path, "--report", f"junit={tmp_path}/x", "--coverage", f"html={tmp_path}/x")
+    assert (result.code, result.err) == (
+        2,
+        f"rpcurl: {tmp_path}/x: two reports are written to this file\nhint: give each a file of its own\n",
+    )
 
 
 def test_files_run_in_processes(rpcurl, grpc_server, tmp_path):

@@ -82,6 +82,18 @@ struct LoadThresholdTests {
     #expect(report.results(of: try LoadThreshold.list("rate>0.1")).map(\.holds) == [false])
   }
 
+  /// It ends long after the others.
+  @Test func canceledCallDoesNotLengthenTheMeasuredPart() throws {
+    var statistics = LoadStatistics(from: .zero)
+    for _ in 0..<4 { statistics.add(LoadSample(due: .zero, end: .seconds(1), .status(.ok))) }
+    statistics.add(LoadSample(due: .zero, end: .seconds(6), .unfinished))
+    let report = LoadReport(
+      target: "h:1", method: "a.B/C",
+      shape: LoadShape(.closed, jobs: 5, duration: .seconds(1), requests: nil),
+      connections: nil, statistics: statistics, missed: 0, end: .seconds(1), isInterrupted: false)
+    #expect((report.rate, report.elapsed) == (4, .seconds(1)))
+  }
+
   @Test func callsThatDidNotStartAreErrors() {
     let report = Self.report(errors: 0, missed: 250)
     #expect(report.errors == 250)

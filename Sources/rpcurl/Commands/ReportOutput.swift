@@ -41,7 +41,12 @@ final class ReportOutput {
   /// - Throws: `Failure` for an unknown format, or what does not fit on standard output.
   static func targets(_ texts: [String], coverage: [String]) throws(Failure) -> [Target] {
     let reports = try targets(reports: texts)
-    return reports + (try targets(coverage: coverage, besides: reports))
+    let targets = reports + (try targets(coverage: coverage, besides: reports))
+    var files: Set<String> = []
+    for file in targets.compactMap(\.file) where !file.hasPrefix("/dev/") && !files.insert(file).inserted {
+      throw Failure(.usage, file, "two reports are written to this file", hint: "give each a file of its own")
+    }
+    return targets
   }
 
   /// What `--coverage` accepts.

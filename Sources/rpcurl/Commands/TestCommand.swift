@@ -19,6 +19,8 @@ struct TestCommand {
   private let options: SuiteOptions
   private let outputs: [ReportOutput.Target]
   private let jobs: Int
+  /// Whether each suite runs in a process of its own.
+  private let needsProcesses: Bool
   /// The options that a process of one suite gets.
   private let words: [String]
 
@@ -26,6 +28,9 @@ struct TestCommand {
   private static let own: Set<OptionID> = [
     .report, .jobs, .totalTimeout, .shuffle, .seed, .coverage, .coverageMin,
   ]
+
+  /// The name of the program in the command line of a process that runs one suite of several.
+  static let processName = "/proc/self/exe"
 
   init(_ invocation: Invocation) throws(Failure) {
     self.invocation = invocation
@@ -53,6 +58,13 @@ struct TestCommand {
     let typed = invocation.arguments.filter { argument in
       guard case .typed = argument.origin else { return false }
       return !Self.own.contains(argument.id)
+    }
+    needsProcesses = files.count > 1 || invocation.last(.totalTimeout) != nil
+    if needsProcesses, let argument = typed.first(where: \.isReadableOnce) {
+      throw Failure(
+        .usage, "\(argument.name) \(argument.text ?? "")",
+        "the process of each suite reads it, and a pipe can be read once",
+        hint: "write it to a file")
     }
     words =
       typed.flatMap(\.words)
@@ -128,8 +140,7 @@ struct TestCommand {
     var options = options
     options.contract = try contract(console)
     let limit = invocation.duration(.totalTimeout)
-    let processes =
-      files.count == 1 && limit == nil ? nil : SuiteProcesses(files, jobs: jobs) { arguments($0) }
+    let processes = needsProcesses ? SuiteProcesses(files, jobs: jobs) { arguments($0) } : nil
     output.add(.run(start))
     let named = Set(invocation.positionals.map(\.text))
     let receive = { (event: SuiteEvent) in
@@ -160,7 +171,7 @@ struct TestCommand {
     output.add(.end(counts))
     try output.close()
     if let failure { throw failure }
-    if let file = missing.first {
+    if let file = missing.first, !RPCURL.isProcessOfSuite {
       throw Failure(.input, file, "no tests", hint: "test NAME begins one; see rpcurl-test(5)")
     }
     try check(counts, coverage.called)
@@ -185,7 +196,7 @@ struct TestCommand {
 
   /// Throws if no test ran, a test failed, or fewer methods were called than `--coverage-min` demands.
   private func check(_ counts: SuiteEnd, _ called: SuiteCoverage.Share) throws(Failure) {
-    if counts.total == 0 {
+    if counts.total == 0, !RPCURL.isProcessOfSuite {
       throw Failure(
         .usage, "", "no test was selected", hint: "--only and --skip select tests by name or @TAG")
     }
@@ -220,6 +231,6 @@ struct TestCommand {
 
   /// The command line of the process that runs a suite.
   private func arguments(_ file: String) -> [String] {
-    ["/proc/self/exe", "test"] + words + ["--report", "ndjson", "--", file]
+    [Self.processName, "test"] + words + ["--report", "ndjson", "--", file]
   }
 }
