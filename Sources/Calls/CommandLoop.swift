@@ -41,7 +41,8 @@ package struct CommandLoop {
     return isInterrupted
   }
 
-  /// Runs the loop until a condition holds, flushes standard output meanwhile and shows a progress line.
+  /// Runs the loop until a condition holds, flushes standard output meanwhile and shows a progress line. A write error has the
+  /// effect of a signal, and is kept: `StandardOutput.endIfFailed` ends the process.
   ///
   /// - Parameters:
   ///   - console: Where the command prints.
@@ -60,12 +61,14 @@ package struct CommandLoop {
   ) throws(Failure) -> (isInterrupted: Bool, conclusion: Conclusion) {
     // A slow reader slows the server down, but does not delay the deadline or a signal.
     let flusher = OutputFlusher(console.output, loop, whenBehind: whenBehind)
+    // Calls end with all that interceptors do at the end.
+    console.output.onFailure = { Interrupt.request() }
     let progress = ProgressLine(console, loop, traffic: traffic)
     defer { progress?.finish() }
     let isInterrupted = try run(
       start: start,
       onInterrupt: {
-        console.error.endEchoedLine()
+        if !console.output.hasFailed { console.error.endEchoedLine() }
         onInterrupt()
       }, until: isDone)
     progress?.finish()

@@ -27,8 +27,8 @@ package final class StandardOutput {
   private var removed = 0
   // A slice: the first is removed without moving the others, of which a slow reader may leave many.
   private var remarks: ArraySlice<Remark> = []
-  /// Whether a write error is kept as `failure` instead of ending the process.
-  package var keepsFailure = false
+  /// Called at a write error, which is kept as `failure`; if nil, the error ends the process.
+  package var onFailure: (() -> Void)?
   /// The `errno` of a write error that was kept. The output after it is discarded.
   private var failure: Int32?
   /// Called when the buffer is large; if nil, `write` waits for the reader instead.
@@ -111,6 +111,8 @@ package final class StandardOutput {
 
   /// Writes `text` to standard error, after the output so far.
   package func remark(_ text: String) {
+    // What follows a write error is its effect.
+    guard failure == nil else { return }
     guard waitingBytes > 0 || !remarks.isEmpty || error.terminal.isLent else {
       return error.write(text)
     }
@@ -139,7 +141,7 @@ package final class StandardOutput {
   /// Writes as much of the buffer as the reader accepts without blocking. Returns false if some is left.
   ///
   /// A closed pipe ends the process with SIGPIPE; any other write error (a full disk) is reported and ends it; unless
-  /// `keepsFailure`.
+  /// `onFailure` is set.
   package func flushWhatFits() -> Bool {
     guard waitingBytes > 0 || !remarks.isEmpty else { return true }
     guard !error.terminal.isLent else {
@@ -171,9 +173,11 @@ package final class StandardOutput {
         dropWritten()
         return false
       case .failed(let code):
-        guard keepsFailure else { fail(code) }
-        failure = code
+        guard let onFailure else { fail(code) }
         written = end
+        guard failure == nil else { continue }
+        failure = code
+        onFailure()
       }
     }
     empty(keepingBytes: Self.mostBytes)

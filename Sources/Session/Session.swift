@@ -105,6 +105,7 @@ package final class Session {
     console.error.reserve { [mailbox = client.loop.mailbox, error = console.error] in
       mailbox.post { error.lookAfterOthers() }
     }
+    if !isInteractive { console.output.onFailure = { Interrupt.request() } }
     chain = try SessionChain(state.chain, ChainSetup(console, options))
     record = SessionRecord(state)
     _ = try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))

@@ -23,7 +23,9 @@ enum RPCURL {
       console.error.configure(Diagnostics(invocation))
       try configure(&invocation, console)
       try run(invocation, on: console)
+      console.output.endIfFailed()
     } catch let failure as Failure {
+      console.output.endIfFailed()
       if let message = failure.message { console.error.report(ErrorReport(message, failure.status)) }
       exit(failure.status.rawValue)
     } catch {

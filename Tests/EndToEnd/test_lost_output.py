@@ -101,6 +101,31 @@ def test_a_full_disk_of_other_commands(rpcurl, descriptor_set, run):
     assert (done.returncode, done.stderr) == (1, b"rpcurl: /dev/full: No space left on device\n")
 
 
+@pytest.mark.parametrize("command", ["call", "batch", "session", "run"])
+@pytest.mark.parametrize("target", ["closed", "full"])
+def test_reports_of_interceptors_are_written(rpcurl, grpc_server, run, command, target):
+    script = rpcurl.home / "script"
+    script.write_text("call Count " + ENDLESS + "\n")
+    metrics = rpcurl.home / "metrics"
+    metrics.unlink(missing_ok=True)
+    count = ["-d", ENDLESS, f"{grpc_server.url}/{SERVICE}/Count"]
+    words = {
+        "call": ["call", *count], "batch": ["call", "--each", "-d", '{"name":"A"}', f"{grpc_server.url}/{SERVICE}/Hello"],
+        "session": ["session", grpc_server.url], "run": ["run", grpc_server.url, script],
+    }[command]  # fmt: skip
+    words = rpcurl.command((words[0], "--use", f"metrics,file={metrics}", *words[1:]))
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open("/dev/full", "wb") as full, os.fdopen(writing, "wb") as closed, open(script) as lines:
+        done = subprocess.run(
+            words, stdin=lines, stdout=closed if target == "closed" else full, stderr=subprocess.PIPE,
+            env=rpcurl.environment(None), timeout=60,
+        )  # fmt: skip
+    end = (-signal.SIGPIPE, b"") if target == "closed" else (1, b"rpcurl: standard output: No space left on device\n")
+    assert (done.returncode, done.stderr) == end
+    assert "METHOD" in metrics.read_text()
+
+
 def test_a_file_size_limit_leaves_no_partial_response(words, run, tmp_path):
     """On a full disk, the existing file is kept."""
     file = tmp_path / "reply"

@@ -71,7 +71,8 @@ struct ConsoleTests {
     defer { close(full) }
     let error = try Pipe()
     let console = Console(output: full, error: error.writer)
-    console.output.keepsFailure = true
+    var failures = 0
+    console.output.onFailure = { failures += 1 }
     console.output.write(Array("output".utf8))
     #expect(!console.output.hasFailed)
     console.output.remark("remark\n")
@@ -79,7 +80,9 @@ struct ConsoleTests {
     #expect(console.output.hasFailed && console.output.waitingBytes == 0)
     #expect(error.text() == "remark\n")
     console.output.print("more")
-    #expect(console.output.waitingBytes == 0)
+    console.output.remark("another remark\n")
+    #expect(console.output.waitingBytes == 0 && failures == 1)
+    #expect(error.text() == "")
   }
 
   @Test func captureKeepsBothStreams() {

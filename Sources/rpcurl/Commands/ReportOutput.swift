@@ -105,7 +105,7 @@ final class ReportOutput {
     }
     self.console = console
     // The teardowns of the suites still run, and the files are written.
-    console.output.keepsFailure = true
+    console.output.onFailure = {}
     writers = targets.map { target in
       Writer(report: target.format.makeReport(isColored: isColored && target.file == nil), file: target.file)
     }
