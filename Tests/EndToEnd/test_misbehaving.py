@@ -97,7 +97,7 @@ def test_information_before_the_response(call):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("when", ["before", "during"])
-def test_reset_with_each_code(call, reset, code, when):
+def test_reset_with_each_code(call, libcurl_version, reset, code, when):
     def respond(stream):
         if when == "during":
             stream.headers(OK)
@@ -106,8 +106,9 @@ def test_reset_with_each_code(call, reset, code, when):
         stream.wait_for_the_end()
 
     # A request that was refused unseen is repeated, and this server has only one response: then there is no connection.
+    may_fail = reset in (7, 13) or (reset == 0 and when == "during" and libcurl_version < (8, 14))
     result = call(respond)
-    assert result.code in ((code, 5) if reset in (7, 13) else (code,)), result.err
+    assert result.code in ((code, 5) if may_fail else (code,)), result.err
     assert result.out == ""
 
 
