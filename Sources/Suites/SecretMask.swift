@@ -1,10 +1,10 @@
+import Interceptors
 import Protobuf
 
 /// Replaces secrets in texts of reports.
 final class SecretMask {
   /// Shorter values are part of many words.
   private static let leastBytes = 4
-  private static let replacement = "[redacted]"
   /// What is in the place of removed text.
   private static let cut = "…"
   /// Values that many messages contain.
@@ -30,19 +30,19 @@ final class SecretMask {
   /// The text without secrets, and without the parts of secrets that are left where a text was cut.
   func apply(_ text: String) -> String {
     let masked = secrets.reduce(text) { text, secret in
-      text.contains(secret) ? text.replacing(secret, with: Self.replacement) : text
+      text.contains(secret) ? text.replacing(secret, with: Redaction.placeholder) : text
     }
     guard !secrets.isEmpty, masked.contains(Self.cut) else { return masked }
     var pieces = masked.split(separator: Self.cut, omittingEmptySubsequences: false).map { Array($0.utf8) }
     for index in pieces.indices {
       // The end of a secret, behind the place of a cut.
       let end = index == 0 ? 0 : countOfPart(in: pieces[index]) { $0.prefix($2).elementsEqual($1.suffix($2)) }
-      if end > 0 { pieces[index].replaceSubrange(..<end, with: Self.replacement.utf8) }
+      if end > 0 { pieces[index].replaceSubrange(..<end, with: Redaction.placeholder.utf8) }
       guard index < pieces.count - 1 else { continue }
       // The start of a secret, before the place of a cut.
       let start = countOfPart(in: pieces[index]) { $0.suffix($2).elementsEqual($1.prefix($2)) }
       if start > 0 {
-        pieces[index].replaceSubrange((pieces[index].count - start)..., with: Self.replacement.utf8)
+        pieces[index].replaceSubrange((pieces[index].count - start)..., with: Redaction.placeholder.utf8)
       }
     }
     return pieces.map { String(decoding: $0, as: UTF8.self) }.joined(separator: Self.cut)

@@ -27,8 +27,7 @@ package struct ReflectionCache {
     directory = "\(base)/rpcurl/reflection"
   }
 
-  /// The mapped descriptor set of `key`, as the server sent it, and its age; nil if there is none, it is incomplete or it
-  /// is too old.
+  /// The mapped descriptor set of `key`, as the server sent it, and its age; nil if absent, incomplete or too old.
   package func load(
     _ key: Key, notOlderThan age: Duration
   ) -> (set: SchemaBytes, stamp: CachedSchema.Stamp, age: Duration)? {
