@@ -229,8 +229,8 @@ def keeps_early_responses(libcurl_version: tuple[int, ...]) -> None:
 
 
 @pytest.fixture
-def ends_early_responses(rpcurl: Rpcurl, libcurl_version: tuple[int, ...]) -> bool:
-    """Whether libcurl ends a call with the response, although the request has not ended: the built-in one with its patch."""
+def has_mended_libcurl(rpcurl: Rpcurl, libcurl_version: tuple[int, ...]) -> bool:
+    """Whether rpcurl uses its built-in libcurl with all of scripts/libcurl.patch."""
     source = json.loads(rpcurl("version", "--format", "json").out)["libcurl"]["source"]
     return source == "built-in" and libcurl_version >= (8, 21)
 
