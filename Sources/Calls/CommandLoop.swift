@@ -62,7 +62,7 @@ package struct CommandLoop {
     // A slow reader slows the server down, but does not delay the deadline or a signal.
     let flusher = OutputFlusher(console.output, loop, whenBehind: whenBehind)
     // Calls end with all that interceptors do at the end.
-    console.output.onFailure = { Interrupt.request() }
+    console.output.interruptAtFailure()
     let progress = ProgressLine(console, loop, traffic: traffic)
     defer { progress?.finish() }
     let isInterrupted = try run(

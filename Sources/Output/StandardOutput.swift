@@ -206,6 +206,12 @@ package final class StandardOutput {
     error.report(ErrorReport(message, nil))
   }
 
+  /// Makes a write error end calls as a signal does. It is kept: `endIfFailed` ends the process.
+  package func interruptAtFailure() {
+    guard Interrupt.install() != nil else { return }
+    onFailure = { Interrupt.noteFailedOutput() }
+  }
+
   /// Whether a write error was kept.
   package var hasFailed: Bool { failure != nil }
 
@@ -221,6 +227,8 @@ package final class StandardOutput {
       signal(SIGPIPE, SIG_DFL)
       raise(SIGPIPE)
     }
+    // The terminal was closed, as SIGHUP says, which may arrive later.
+    if code == EIO, isTerminal { exit(ExitStatus.terminated.rawValue) }
     let message = Failure.Message(what: name, why: String(cString: strerror(code)))
     error.report(ErrorReport(message, .internalError))
     exit(ExitStatus.internalError.rawValue)

@@ -105,7 +105,7 @@ package final class Session {
     console.error.reserve { [mailbox = client.loop.mailbox, error = console.error] in
       mailbox.post { error.lookAfterOthers() }
     }
-    if !isInteractive { console.output.onFailure = { Interrupt.request() } }
+    console.output.interruptAtFailure()
     chain = try SessionChain(state.chain, ChainSetup(console, options))
     record = SessionRecord(state)
     _ = try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
@@ -375,10 +375,10 @@ package final class Session {
     notice("press Ctrl-C again, or Ctrl-D, to end the session")
   }
 
-  /// Handles a pending signal and waits for the next one. SIGTERM ends the session; any signal ends a script.
+  /// Handles a pending signal and waits for the next one. SIGTERM and a failed output end the session; any signal ends a script.
   package func handleSignal() {
     guard Interrupt.isPending else { return }
-    if input == nil || Interrupt.status != .interrupted {
+    if input == nil || Interrupt.isFailedOutput || Interrupt.status != .interrupted {
       interruption = interruption ?? Interrupt.failure
       leave(Interrupt.status)
     }

@@ -9,7 +9,7 @@ import Glibc
 package enum Interrupt {
   // Set by `install` before the handlers are; a handler only reads it.
   nonisolated(unsafe) private static var writeEnd: Int32 = -1
-  // The number of the first signal, 0 for none. Set by the handler and by `rearm`.
+  // The number of the first signal, SIGPIPE for a failed output, 0 for none. Set by the handler and by `rearm`.
   nonisolated(unsafe) private static var signalNumber: Int32 = 0
 
   /// Becomes readable when a signal arrives, and stays readable until `rearm`; -1 before `install`.
@@ -23,6 +23,9 @@ package enum Interrupt {
 
   /// Whether the signal that arrived is SIGTERM.
   package static var isTermination: Bool { signalNumber == SIGTERM }
+
+  /// Whether standard output has failed, and no signal has arrived.
+  package static var isFailedOutput: Bool { signalNumber == SIGPIPE }
 
   /// The effect of the signal, as a word of an error message.
   package static var reason: String { isTermination ? "terminated" : "interrupted" }
@@ -56,6 +59,10 @@ package enum Interrupt {
   /// Has the effect of a first SIGINT, unless a signal has arrived.
   package static func request() { note(SIGINT) }
 
+  /// Ends calls as a first SIGINT does, since standard output has failed, unless a signal has arrived. One that arrives later
+  /// counts as the first.
+  package static func noteFailedOutput() { note(SIGPIPE) }
+
   /// Gives SIGHUP the effect of a first SIGTERM, unless the process ignores it, as below nohup. Further ones have none:
   /// when a terminal closes, its shell and the kernel both send it.
   private static func handleHangUp() {
@@ -74,7 +81,7 @@ package enum Interrupt {
   }
 
   private static func note(_ number: Int32) {
-    if signalNumber == 0 { signalNumber = number }
+    if signalNumber == 0 || isFailedOutput { signalNumber = number }
     var byte: UInt8 = 1
     if !isDeferred { _ = write(writeEnd, &byte, 1) }
   }

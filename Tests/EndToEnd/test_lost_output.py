@@ -1,11 +1,14 @@
 """A closed output ends the command quietly; a write error is reported, with exit code 1."""
 
 import os
+import pty
+import select
 import signal
 import subprocess
 
+import collector
 import pytest
-from conftest import Process
+from conftest import PATIENCE_SECONDS, Process
 
 SERVICE = "demo.v1.Demo"
 ENDLESS = '{"from":1,"to":2000000000}'
@@ -107,22 +110,67 @@ def test_reports_of_interceptors_are_written(rpcurl, grpc_server, run, command, 
     script = rpcurl.home / "script"
     script.write_text("call Count " + ENDLESS + "\n")
     metrics = rpcurl.home / "metrics"
-    metrics.unlink(missing_ok=True)
     count = ["-d", ENDLESS, f"{grpc_server.url}/{SERVICE}/Count"]
     words = {
         "call": ["call", *count], "batch": ["call", "--each", "-d", '{"name":"A"}', f"{grpc_server.url}/{SERVICE}/Hello"],
         "session": ["session", grpc_server.url], "run": ["run", grpc_server.url, script],
     }[command]  # fmt: skip
-    words = rpcurl.command((words[0], "--use", f"metrics,file={metrics}", *words[1:]))
     reading, writing = os.pipe()
     os.close(reading)
-    with open("/dev/full", "wb") as full, os.fdopen(writing, "wb") as closed, open(script) as lines:
+    with (
+        open("/dev/full", "wb") as full, os.fdopen(writing, "wb") as closed, open(script) as lines,
+        collector.running() as otlp,
+    ):  # fmt: skip
+        # A name, so that the wait for the collector is not over at once.
+        trace = f"trace,endpoint=http://localhost:{otlp.server_address[1]}"
+        words = rpcurl.command((words[0], "--use", f"metrics,file={metrics}", "--use", trace, *words[1:]))
         done = subprocess.run(
             words, stdin=lines, stdout=closed if target == "closed" else full, stderr=subprocess.PIPE,
             env=rpcurl.environment(None), timeout=60,
         )  # fmt: skip
     end = (-signal.SIGPIPE, b"") if target == "closed" else (1, b"rpcurl: standard output: No space left on device\n")
     assert (done.returncode, done.stderr) == end
+    assert "METHOD" in metrics.read_text()
+    assert otlp.spans
+
+
+@pytest.mark.parametrize("verb", ["call", "open"])
+def test_session_ends_with_its_output(rpcurl, grpc_server, verb):
+    """It makes no further calls, and does not wait for further lines."""
+    metrics = rpcurl.home / "metrics"
+    words = rpcurl.command(("session", "--use", f"metrics,file={metrics}", grpc_server.url))
+    endless = f"{verb} Count {ENDLESS}\n"
+    with (
+        open("/dev/full", "wb") as full,
+        Process(
+            words, stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE, env=rpcurl.environment(None), cwd=rpcurl.home
+        ) as session,
+    ):  # fmt: skip
+        session.stdin.write(f"{endless}{endless}call Echo {{}}\ncall Hello {{\"name\":\n".encode())
+        session.stdin.flush()
+        assert session.wait() == 1
+        assert session.stderr.read() == b"rpcurl: standard output: No space left on device\n"
+    calls = [line.split()[:3] for line in metrics.read_text().splitlines()]
+    assert [f"{SERVICE}/Count", "canceled", "1" if verb == "call" else "2"] in calls
+    assert verb == "open" or f"{SERVICE}/Echo" not in metrics.read_text()
+
+
+def test_session_whose_terminal_closes_while_it_prints(rpcurl, grpc_server):
+    metrics = rpcurl.home / "metrics"
+    words = rpcurl.command(("session", "--use", f"metrics,file={metrics}", grpc_server.url))
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execve(words[0], words, rpcurl.environment(None))
+    os.write(terminal, f"call Count {ENDLESS}\r".encode())
+    output = b""
+    while b"number" not in output:
+        assert select.select([terminal], [], [], PATIENCE_SECONDS)[0], output
+        output = os.read(terminal, 1 << 16)
+    os.close(terminal)
+    end = os.pidfd_open(process)
+    assert select.select([end], [], [], PATIENCE_SECONDS)[0]
+    os.close(end)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 128 + signal.SIGTERM
     assert "METHOD" in metrics.read_text()
 
 

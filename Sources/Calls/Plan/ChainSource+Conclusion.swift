@@ -1,5 +1,6 @@
 import Interception
 import Output
+import System
 import CallEngine
 
 extension ChainSource {
@@ -15,6 +16,8 @@ extension ChainSource {
   ) {
     let areDone = client.conclude(interceptors, log: log)
     guard !areDone() else { return }
+    // A failed output has ended the calls, and not this wait, which a signal ends.
+    if Interrupt.isFailedOutput { Interrupt.rearm() }
     var isInterrupted = false
     // Their calls have ended with a result, which nothing here changes.
     _ = try? CommandLoop(client.loop).run(

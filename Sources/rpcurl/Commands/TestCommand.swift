@@ -154,7 +154,7 @@ struct TestCommand {
         missing.append(file.file)
       }
       guard output.hasFailed || !counts.isSuccess && self.options.failsEarly else { return }
-      if let processes { processes.endEarly() } else if output.hasFailed { Interrupt.request() }
+      if let processes { processes.endEarly() } else if output.hasFailed { Interrupt.noteFailedOutput() }
     }
     var failure: Failure?
     if let processes {
