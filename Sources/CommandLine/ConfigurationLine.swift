@@ -54,6 +54,11 @@ extension ConfigurationLine {
       let letters = word.unicodeScalars.dropFirst().map { "-\($0)" }
       given = letters.first { find($0)?.hasValue != false } ?? word
     }
+    if find(given) == nil, Suggestions.nearest(to: word, .call) == nil {
+      // --bearerTOKEN is --bearer with a value, and no other option written wrongly.
+      let names = Invocation.credentials.flatMap { OptionTable[$0].names }.filter { $0.hasPrefix("--") }
+      given = names.first(where: word.hasPrefix) ?? given
+    }
     guard let option = find(given) else { return Suggestions.unknown(word, .call, origin) }
     guard option.hasValue else { return ParseError(.invalidFlag(given), origin) }
     return ParseError(
@@ -199,7 +204,7 @@ extension Invocation {
     return option.commands.contains(CommandSet(command)) ? argument : nil
   }
 
-  private static let credentials: Set<OptionID> = [.user, .bearer]
+  fileprivate static let credentials: Set<OptionID> = [.user, .bearer]
   private static let headers: Set<OptionID> = [.header, .rpcHeader, .reflectHeader]
 
   /// Whether `others` have something that stands for the argument: credentials, data, or a header of the same name.

@@ -35,6 +35,8 @@ package struct SessionState {
   package var showsTimestamps = false
   /// All other options.
   package private(set) var fixed: [Argument] = []
+  /// Whether the configuration has `--expand-data`, whatever replaces it.
+  private var isExpansionConfigured = false
   /// The interceptors that options specify: the initial chain.
   package private(set) var chain: [ChainArguments.Entry] = []
   /// The interceptors of the configuration that `--no-use` omits.
@@ -89,6 +91,7 @@ package struct SessionState {
           hint: argument.id == .bearer ? "use env:NAME or a file" : "write it to a file"
         ).at(argument.origin)
       }
+      if argument.id == .expandData, argument.origin.place != nil { isExpansionConfigured = true }
       // Of an option that does not repeat, only the last value holds.
       if !OptionTable[argument.id].repeats { fixed.removeAll { $0.id == argument.id } }
       fixed.append(argument)
@@ -109,10 +112,9 @@ package struct SessionState {
   /// The options as arguments of the command line of a call with expanded data, which must not be expanded again: it may
   /// contain text of a server. Headers are kept as written.
   package var commandLineOfExpandedData: [String] {
-    // The program reads the configuration again.
-    let isConfigured = fixed.contains { $0.id == .expandData && $0.origin.place != nil }
-    return words(of: arguments.filter { $0.id != .expandData && $0.id != .seed })
-      + (isConfigured ? ["--expand-data=false"] : [])
+    words(of: arguments.filter { $0.id != .expandData && $0.id != .seed })
+      // The program reads the configuration again.
+      + (isExpansionConfigured ? ["--expand-data=false"] : [])
   }
 
   private func words(of arguments: [Argument]) -> [String] {

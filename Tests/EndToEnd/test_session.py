@@ -1007,7 +1007,10 @@ def test_saved_scripts_print_the_same_responses(rpcurl, grpc_server, tmp_path):
     assert "AUTHORIZATION" in subprocess.run(["sh", shell], capture_output=True, text=True, env=environment).stderr
 
 
-def test_shell_scripts_do_not_expand_messages_again(rpcurl, grpc_server, tmp_path):
+@pytest.mark.parametrize("configuration", ["", "--expand-data\n--seed 5\n"])
+def test_shell_scripts_do_not_expand_messages_again(rpcurl, grpc_server, tmp_path, configuration):
+    (rpcurl.home / ".config/rpcurl").mkdir(parents=True)
+    (rpcurl.home / ".config/rpcurl/config").write_text(configuration)
     shell = tmp_path / "saved.sh"
     lines = ['call Echo {"stringValue":"$${env(HOME)} ${random(1,9)}"}', 'call Echo {"stringValue":"${last.stringValue}"}', f"save {shell}"]
     result = run(rpcurl, "--expand-data", "--seed", 1, grpc_server.url, lines=lines)

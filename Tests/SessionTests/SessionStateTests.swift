@@ -19,9 +19,18 @@ struct SessionStateTests {
   @Test func omitsExpansionForExpandedData() throws {
     let typed = try state("--expand-data", "--seed", "1", "--expand-headers", "-H", "x: ${A}")
     #expect(typed.commandLineOfExpandedData == ["--expand-headers", "-H", "x: ${A}"])
+  }
+
+  /// Also if the command line or the session has the option too, the configuration is read again.
+  @Test(arguments: [[], ["--expand-data"], ["--expand-data=false"]])
+  func turnsConfiguredExpansionOffForExpandedData(typed: [String]) throws {
     let configured = try Argument(
       .expandData, name: "--expand-data", .file(path: "config", line: 1, profile: nil))
-    let session = try SessionState(Invocation(.session, [configured]), target: nil)
+    let invocation = Parser.parse(typed, as: .session)
+    var session = try SessionState(
+      Invocation(.session, [configured] + invocation.arguments), target: nil)
+    #expect(session.commandLineOfExpandedData == ["--expand-data=false"])
+    try session.add(invocation)
     #expect(session.commandLineOfExpandedData == ["--expand-data=false"])
   }
 }

@@ -175,7 +175,9 @@ package struct RequestOptions {
   package init(_ invocation: Invocation) {
     common = CommonRequestOptions(invocation)
     expandData = invocation.has(.expandData)
-    seed = invocation.number(.seed).map { UInt64(bitPattern: Int64($0)) }
+    // --expand-data=false replaces that of a configuration, which may have a seed too.
+    let isTurnedOff = invocation.flag(.expandData) == false
+    seed = isTurnedOff ? nil : invocation.number(.seed).map { UInt64(bitPattern: Int64($0)) }
     codec = invocation.choice(.codec) ?? .proto
     connectGet = invocation.has(.connectGet)
     compression = invocation.choice(.compression)

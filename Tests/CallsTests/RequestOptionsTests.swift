@@ -1,0 +1,14 @@
+import CommandLine
+import Testing
+
+@testable import Calls
+
+struct RequestOptionsTests {
+  /// Scripts of `save` turn configured expansion off, and read a configured seed again.
+  @Test func expansionThatIsOffHasNoSeed() {
+    let seeds = [["--expand-data"], ["--expand-data=false"], []].map {
+      RequestOptions(Parser.parse(["call", "--seed", "5"] + $0)).seed
+    }
+    #expect(seeds == [5, nil, 5])
+  }
+}
