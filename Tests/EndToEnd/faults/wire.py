@@ -7,7 +7,8 @@ DATA, HEADERS, RST_STREAM, CONTINUATION = 0, 1, 3, 9
 END_STREAM, END_HEADERS, PADDED = 1, 4, 8
 
 # Lines of HTTP/1.1. libcurl accepts several CR at the end of a line.
-HEAD_END, LINE_END = re.compile(rb"\r*\n\r*\n"), re.compile(rb"\r*\n")
+# libcurl takes a line that begins with CR, which no server sends, for the end of the head.
+HEAD_END, LINE_END = re.compile(rb"\r*\n(\r[^\n]*)?\n"), re.compile(rb"\r*\n")
 CHUNK_LENGTH = re.compile(rb"[0-9a-fA-F]+")
 
 # Flags of an envelope: compressed, and the last one of Connect and of gRPC-Web.
