@@ -122,7 +122,7 @@ def test_reports_of_interceptors_are_written(rpcurl, grpc_server, run, command, 
         collector.running() as otlp,
     ):  # fmt: skip
         # A name, so that the wait for the collector is not over at once.
-        trace = f"trace,endpoint=http://localhost:{otlp.server_address[1]}"
+        trace = f"trace,endpoint=http://localhost:{otlp.server_address[1]},timeout=60s"
         words = rpcurl.command((words[0], "--use", f"metrics,file={metrics}", "--use", trace, *words[1:]))
         done = subprocess.run(
             words, stdin=lines, stdout=closed if target == "closed" else full, stderr=subprocess.PIPE,
@@ -151,7 +151,9 @@ def test_session_ends_with_its_output(rpcurl, grpc_server, verb):
         assert session.wait() == 1
         assert session.stderr.read() == b"rpcurl: standard output: No space left on device\n"
     calls = [line.split()[:3] for line in metrics.read_text().splitlines()]
-    assert [f"{SERVICE}/Count", "canceled", "1" if verb == "call" else "2"] in calls
+    # The output may fail before the second stream is opened.
+    counts = ("1",) if verb == "call" else ("1", "2")
+    assert any([f"{SERVICE}/Count", "canceled", count] in calls for count in counts)
     assert verb == "open" or f"{SERVICE}/Echo" not in metrics.read_text()
 
 
