@@ -35,7 +35,7 @@ package struct SessionState {
   package var showsTimestamps = false
   /// All other options.
   package private(set) var fixed: [Argument] = []
-  /// Whether the configuration has `--expand-data`, whatever replaces it.
+  /// Whether the configuration has `--expand-data`, also if the command line or the session replaces it.
   private var isExpansionConfigured = false
   /// The interceptors that options specify: the initial chain.
   package private(set) var chain: [ChainArguments.Entry] = []
