@@ -255,6 +255,14 @@ extension Call: ChainCaller {
     deliver { () throws(RPCError) in try observer.receive(message: message) }
   }
 
+  /// Reports messages of a stream that no interceptor wanted.
+  package func receive(messages places: Span<Range<Int>>, of piece: RawSpan) -> Int {
+    var count = 1
+    deliver { () throws(RPCError) in count = try observer.receive(messages: places, of: piece) }
+    received += count - 1
+    return count
+  }
+
   package func deadlineChanged(to deadline: MonotonicClock.Instant?) {
     keep(deadline: deadline, deadline.map { ($0 - begin).roundedToMilliseconds } ?? .zero)
   }

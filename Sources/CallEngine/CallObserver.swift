@@ -29,6 +29,15 @@ package protocol CallObserver: AnyObject {
   ///
   /// - Throws: An error, which ends the call.
   func receive(message: RawSpan) throws(RPCError)
+  /// Receives the first of serialized response messages as `receive(message:)` does, and those after it that it takes
+  /// together. By default it takes one.
+  ///
+  /// - Parameters:
+  ///   - places: The places of the messages in the piece, in bytes: at least one.
+  ///   - piece: Valid during this call only.
+  /// - Returns: The number of messages that it took: at least one. The others are given again, unless the call has ended.
+  /// - Throws: An error, which ends the call.
+  func receive(messages places: Span<Range<Int>>, of piece: RawSpan) throws(RPCError) -> Int
   /// Receives the size of a message on the wire: of each request message that was sent, and if
   /// `CallRequest.reportsSizes`, of each response message that has arrived and has not passed the chain.
   func receive(wire event: CallEvent<MessageSize>)
@@ -44,6 +53,11 @@ extension CallObserver {
   /// Gives a copy to `receive` as an event.
   package func receive(message: RawSpan) throws(RPCError) {
     try receive(.responseMessage(.bytes(message.copyBytes())))
+  }
+  /// Receives the first message.
+  package func receive(messages places: Span<Range<Int>>, of piece: RawSpan) throws(RPCError) -> Int {
+    try receive(message: piece.extracting(places[0]))
+    return 1
   }
   /// Does nothing.
   package func attemptEnded(_ report: AttemptReport) {}

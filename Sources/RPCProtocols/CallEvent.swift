@@ -58,18 +58,20 @@ package protocol ResponseReceiver: AnyObject {
   /// This is `receive(.responseMessage)` for bytes in the buffer of the transport, which an event cannot contain: a
   /// message that no interceptor wants passes from libcurl's buffer to the output without a copy.
   func receive(message: RawSpan)
-  /// Receives serialized messages that lie one after the other in a piece of the response, as `receive(message:)` for
-  /// each. By default it is called for each.
+  /// Receives the first of serialized messages as `receive(message:)` does, and those after it that it takes together.
+  /// By default it takes one.
   ///
   /// - Parameters:
-  ///   - ranges: The places of the messages in the piece, in bytes.
+  ///   - places: The places of the messages in the piece, in bytes: at least one.
   ///   - piece: A piece of the response's body, which is valid during this call only.
-  func receive(messages ranges: [Range<Int>], of piece: RawSpan)
+  /// - Returns: The number of messages that it took: at least one. The others are to be given again.
+  func receive(messages places: Span<Range<Int>>, of piece: RawSpan) -> Int
 }
 
 extension ResponseReceiver {
-  /// Receives each message.
-  package func receive(messages ranges: [Range<Int>], of piece: RawSpan) {
-    for range in ranges { receive(message: piece.extracting(range)) }
+  /// Receives the first message.
+  package func receive(messages places: Span<Range<Int>>, of piece: RawSpan) -> Int {
+    receive(message: piece.extracting(places[0]))
+    return 1
   }
 }

@@ -127,7 +127,10 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     guard !plain.isEmpty else { return }
     receivedMessages += plain.count
     receivedMessageBytes += offset - start - plain.count * Envelope.prefixBytes
-    receiver.receive(messages: plain, of: piece)
+    var rest = plain.span
+    while !rest.isEmpty {
+      rest = rest.extracting(droppingFirst: receiver.receive(messages: rest, of: piece))
+    }
   }
 
   func receive(trailers: Headers, _ receiver: any ResponseReceiver) -> ResponseEnd? {

@@ -94,6 +94,43 @@ struct CallTests {
     #expect(accepted == [Int(CURL_WRITEFUNC_PAUSE), 2 * Self.envelope.count])
   }
 
+  /// Takes two messages at a time, and refuses after some.
+  private final class PairObserver: CallObserver {
+    var events: [String] = []
+    let accepted: Int
+    init(accepted: Int) { self.accepted = accepted }
+    func receive(_ event: CallEvent<Payload>) throws(RPCError) {
+      if case .responseEnd(let end) = event { events.append("end \(end.code.name)") }
+    }
+    func receive(messages places: Span<Range<Int>>, of piece: RawSpan) throws(RPCError) -> Int {
+      guard events.count < accepted else { throw RPCError(.dataLoss, "refused", origin: .client) }
+      events.append("\(min(2, places.count)) of \(places.count)")
+      return min(2, places.count)
+    }
+  }
+
+  @Test(arguments: [
+    (2, ["2 of 5", "2 of 3", "end data_loss"]), (9, ["2 of 5", "2 of 3", "1 of 1", "end ok"]),
+  ])
+  func messagesOfAPieceAreGivenAgainUntilTheCallEnds(accepted: Int, events: [String]) throws {
+    var request = try request()
+    let name = try #require(MethodName("pkg.S/M"))
+    request.method = try OpaqueMethod.descriptor(of: name, .serverStreaming)
+    let observer = PairObserver(accepted: accepted)
+    let call = client.makeCall(request, observer: observer)
+    call.start()
+    call.send(.bytes([7, 8]))
+    call.finishSending()
+    try fake.run(
+      client.loop,
+      {
+        fake.send(fake.handle(), "HTTP/2 200", "content-type: application/grpc+proto", "")
+        send(fake.handle(), Self.envelope + Self.envelope + Self.envelope + Self.envelope + Self.envelope)
+        fake.send(fake.handle(), "grpc-status: 0")
+      })
+    #expect(observer.events == events)
+  }
+
   @Test func errorOfTheObserverEndsTheCall() throws {
     observer.refusal = RPCError(.dataLoss, "refused", origin: .client)
     let call = start(try request())

@@ -1,5 +1,3 @@
-import CommandLine
-import CommandSupport
 import Output
 import Protobuf
 import Testing
@@ -13,18 +11,13 @@ struct MessageWriterTests {
   private func print(_ messages: [String], _ method: String = "Place", _ options: [String] = []) throws
     -> String
   {
-    let pool = try ShopSchema.pool()
-    let arguments = CallArguments(Parser.parse(["call", "http://a", "shop.Orders/\(method)"] + options))
-    let settings = try CallSettings(
-      arguments, isTerminal: false, ArgumentSources(environment: { _ in nil }, secrets: SecretPrompt()))
-    let found = try #require(try pool.service(named: "shop.Orders")?.method(named: method))
-    let plan = try CallPlan(arguments, settings, (pool, found), reflection: nil, sharesConnection: false)
+    let plan = try CallPlan.ofOrders(method, options)
     let writer = MessageWriter(plan, isTerminal: false)
     var wire = OutputBuffer()
     var typed = OutputBuffer()
     for text in messages {
-      let message = try Message(found.output, json: Array(text.utf8))
-      let bytes = settings.codec == .json ? Array(text.utf8) : message.serialized()
+      let message = try Message(plan.method.output, json: Array(text.utf8))
+      let bytes = plan.codec == .json ? Array(text.utf8) : message.serialized()
       try writer.append(bytes.span.bytes, to: &wire)
       try writer.append(message, to: &typed)
     }

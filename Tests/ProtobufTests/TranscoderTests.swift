@@ -54,6 +54,50 @@ struct TranscoderTests {
     #expect(valid > 100)
   }
 
+  /// Lines of many messages are those of each, up to one that has an error.
+  @Test(arguments: ["test2.Old", "test3.Lists", "test3.Maps", "test3.WellKnown", "test2.Set"])
+  func linesOfMessagesAreThoseOfEach(_ typeName: String) throws {
+    let transcoder = JSONTranscoder(try type(typeName))
+    var random = SplitMix()
+    var together = 0
+    for _ in 0..<200 {
+      let messages = (0..<8).map { _ in
+        TranscoderTests.fields(&random, depth: 0, count: Int(random.next() % 4))
+      }
+      var expected = OutputBuffer()
+      var valid = 0
+      for message in messages {
+        guard (try? transcoder.transcode(serialized: message.span.bytes, into: &expected)) != nil else {
+          break
+        }
+        expected.append(0x0a)
+        valid += 1
+      }
+      var ends = [0]
+      for message in messages { ends.append((ends.last ?? 0) + message.count) }
+      let places = zip(ends, ends.dropFirst()).map { $0..<$1 }
+      let piece = messages.flatMap(\.self)
+      var lines = OutputBuffer()
+      var count = 0
+      while count < valid {
+        let rest = places.span.extracting(droppingFirst: count)
+        let written = transcoder.transcodeLines(serialized: rest, of: piece.span.bytes, into: &lines)
+        count += written
+        together = max(together, written)
+        guard written == 0 else { continue }
+        // A value without a JSON form that a later one replaces is left to the conversion of one message.
+        let message = messages[count]
+        try transcoder.transcode(serialized: message.span.bytes, into: &lines)
+        lines.append(0x0a)
+        count += 1
+      }
+      #expect(count == valid)
+      let (a, b) = (lines.copyBytes(), expected.copyBytes())
+      #expect(String(decoding: a, as: UTF8.self) == String(decoding: b, as: UTF8.self))
+    }
+    #expect(together > 2)
+  }
+
   /// Serialized fields with random numbers and wire types, in no order.
   private static func fields(_ random: inout SplitMix, depth: Int, count: Int) -> [UInt8] {
     var buffer = OutputBuffer()

@@ -230,6 +230,39 @@ enum Enveloped: CaseIterable {
     #expect(reader.counts == (kind == .unary ? [1] : [2, 2]))
   }
 
+  /// Takes up to some messages of a piece at a time.
+  private final class Taker: ResponseReceiver {
+    let most: Int
+    private(set) var taken: [[UInt8]] = []
+    private(set) var single = 0
+    init(most: Int) { self.most = most }
+    func receive(_ event: CallEvent<Payload>) {}
+    func receive(message: RawSpan) {
+      taken.append(message.copyBytes())
+      single += 1
+    }
+    func receive(messages places: Span<Range<Int>>, of piece: RawSpan) -> Int {
+      let count = min(most, places.count)
+      for index in 0..<count { taken.append(piece.extracting(places[index]).copyBytes()) }
+      return count
+    }
+  }
+
+  @Test(arguments: Enveloped.allCases, [6, 7, 20, Int.max])
+  func eachMessageIsGivenOnce(wire: Enveloped, pieceBytes: Int) {
+    let messages = (0..<10).map { [UInt8](repeating: $0, count: Int($0) % 4) }
+    let body = messages.flatMap { envelope($0) }
+    for most in [1, 2, 3, 100] {
+      let taker = Taker(most: most)
+      wire.response(body).feed(wire.call(.of(.serverStreaming)), pieceBytes: pieceBytes, to: taker) {
+        #expect($0 == nil || $0?.error == nil)
+      }
+      #expect(taker.taken == messages)
+      // Those of a whole piece are given together.
+      if pieceBytes == .max { #expect(taker.single == 0) }
+    }
+  }
+
   @Test(arguments: Enveloped.allCases)
   func rejectsTruncatedResponse(wire: Enveloped) {
     let headers = [("content-type", wire.contentType)]

@@ -130,6 +130,17 @@ package final class CallPrinter: CallObserver {
     if !missing.isEmpty { hold(.responseMessage(.bytes(message.copyBytes())), for: missing) }
   }
 
+  /// Prints messages; many at once if nothing but their content is printed.
+  package func receive(messages places: Span<Range<Int>>, of piece: RawSpan) throws(RPCError) -> Int {
+    if isPlain {
+      let count = print(places, of: piece)
+      received += count
+      if count > 0 { return count }
+    }
+    try receive(message: piece.extracting(places[0]))
+    return 1
+  }
+
   package func receive(wire event: CallEvent<MessageSize>) {
     if held == nil { print(event) } else { add(.wire(event)) }
   }
@@ -247,13 +258,6 @@ package final class CallPrinter: CallObserver {
     }
   }
 
-  private func print(_ report: AttemptReport) {
-    guard plan.format == .events else { return }
-    var event = event("attempt")
-    event.add(report)
-    write(event)
-  }
-
   private func print(_ start: ResponseStart) {
     if plan.verbosity > 0 {
       trace(
@@ -363,15 +367,19 @@ package final class CallPrinter: CallObserver {
     return []
   }
 
-  func write(_ event: JSONObject) {
-    let line = event.line
-    output.write { $0.append(line) }
+  /// Whether a message is printed as its JSON and a line feed, or not at all, in spite of what was printed before.
+  private var isPlain: Bool {
+    guard plan.limit == nil, onResponse == nil, held == nil, lookup?.canHoldAny != true else { return false }
+    return plan.format == .none || writer.writesLines && !plan.usesColor
   }
 
-  func event(_ name: String) -> JSONObject {
-    var event = JSONObject()
-    event.add("event", name)
-    if let index { event.add("call", index) }
-    return event
+  /// Prints messages up to one that has no JSON, or until there is much output.
+  ///
+  /// - Returns: The number of messages that are printed.
+  private func print(_ places: Span<Range<Int>>, of piece: RawSpan) -> Int {
+    if plan.format == .none { return places.count }
+    var count = 0
+    output.write { out in count = writer.appendLines(of: places, in: piece, to: &out) }
+    return count
   }
 }

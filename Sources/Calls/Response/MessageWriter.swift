@@ -61,6 +61,15 @@ package final class MessageWriter {
     }
   }
 
+  /// Whether messages are lines that can be written together.
+  package var writesLines: Bool { codec == .proto && format == .json && filter == nil }
+
+  /// Appends JSON of messages in protobuf, each with a line feed, as `JSONTranscoder.transcodeLines` does.
+  package func appendLines(of places: Span<Range<Int>>, in piece: RawSpan, to out: inout OutputBuffer) -> Int
+  {
+    transcoder.transcodeLines(serialized: places, of: piece, into: &out)
+  }
+
   /// Appends a message.
   package func append(_ message: Message, to out: inout OutputBuffer) throws {
     if let filter {

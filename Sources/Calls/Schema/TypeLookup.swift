@@ -21,7 +21,7 @@ package final class TypeLookup {
   private let pool: DescriptorPool
   private let client: LoopClient
   /// Whether responses can contain an `Any`. Computed for the first response.
-  private lazy var canHoldAny = Self.canHoldAny(output)
+  package private(set) lazy var canHoldAny = Self.canHoldAny(output)
   private let output: MessageType
   /// The types whose lookup has ended.
   private var answered: Set<String> = []

@@ -193,13 +193,11 @@ package final class Chain: ResponseReceiver {
     }
   }
 
-  /// Receives messages as `receive(message:)` does. The caller is retained once for all of them.
-  package func receive(messages ranges: [Range<Int>], of piece: RawSpan) {
-    guard let caller else { return }
-    for range in ranges {
-      let message = piece.extracting(range)
-      if letsResponsesThrough { caller.receive(message: message) } else { receive(message: message) }
-    }
+  /// Receives messages as `receive(message:)` does. The caller may take many that no interceptor wants.
+  package func receive(messages places: Span<Range<Int>>, of piece: RawSpan) -> Int {
+    if letsResponsesThrough, let caller { return caller.receive(messages: places, of: piece) }
+    receive(message: piece.extracting(places[0]))
+    return 1
   }
 
   /// Sets whether the transport takes more to send now.

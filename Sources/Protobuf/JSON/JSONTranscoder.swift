@@ -50,6 +50,22 @@ public struct JSONTranscoder: Sendable {
     }
   }
 
+  /// Reads serialized messages and appends the JSON of each, and a line feed: up to one that has an error, of which
+  /// nothing is appended, or until there is much output.
+  ///
+  /// - Parameters:
+  ///   - places: The places of the messages in the piece, in bytes.
+  ///   - piece: Bytes that contain the messages.
+  ///   - out: The output.
+  /// - Returns: The number of messages that were written.
+  package func transcodeLines(
+    serialized places: Span<Range<Int>>, of piece: RawSpan, into out: inout OutputBuffer
+  ) -> Int {
+    piece.withUnsafeBytes {
+      WireToJSON.transcodeLines(places, of: $0, type: type, options: encoding, into: &out)
+    }
+  }
+
   /// Reads a JSON text and appends the serialized message. On an error nothing is appended.
   package func transcode(json: RawSpan, into out: inout [UInt8]) throws(MessageParseError) {
     var buffer = OutputBuffer()

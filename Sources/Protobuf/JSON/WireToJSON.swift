@@ -53,6 +53,39 @@ struct WireToJSON: ~Copyable {
     return (writer.mayLackRequired, writer.repairsText)
   }
 
+  /// The size of the output of lines that are written together, before the last of them, in bytes.
+  private static let bytesOfLines = 1 << 16
+
+  /// Appends the JSON of each message and a line feed, up to one that has an error, or until there is much output.
+  ///
+  /// - Returns: The number of messages that were written.
+  static func transcodeLines(
+    _ places: Span<Range<Int>>, of piece: UnsafeRawBufferPointer, type: MessageType,
+    options: JSONEncodingOptions,
+    into buffer: inout OutputBuffer
+  ) -> Int {
+    guard let plan = try? type.pointerToPlan() else { return 0 }
+    var writer = WireToJSON(options: options, capacity: 0)
+    swap(&writer.out, &buffer)
+    let end = writer.out.count + bytesOfLines
+    var count = 0
+    while count < places.count, writer.out.count < end {
+      let bytes = UnsafeRawBufferPointer(rebasing: piece[places[count]])
+      let start = writer.out.count
+      writer.out.reserve(bytes.count * 2 + 64)
+      do throws(DecodeError) {
+        try writer.message(plan, WireReader(bytes), depth: 0)
+      } catch {
+        writer.out.truncate(to: start)
+        break
+      }
+      writer.out.append(UInt8(ascii: "\n"))
+      count += 1
+    }
+    swap(&writer.out, &buffer)
+    return count
+  }
+
   /// Writes a message with a value that has no JSON form: a later duplicate may replace it.
   @inline(never)
   private mutating func retry(
