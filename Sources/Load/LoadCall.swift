@@ -39,6 +39,11 @@ final class LoadCall: CallObserver {
 
   func receive(message: RawSpan) throws(RPCError) { receivedMessages += 1 }
 
+  func receive(messages places: Span<Range<Int>>, of piece: RawSpan) throws(RPCError) -> Int {
+    receivedMessages += places.count
+    return places.count
+  }
+
   func receive(wire event: CallEvent<MessageSize>) {
     if case .requestMessage = event { sentMessages += 1 }
   }

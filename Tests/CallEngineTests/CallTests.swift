@@ -94,30 +94,40 @@ struct CallTests {
     #expect(accepted == [Int(CURL_WRITEFUNC_PAUSE), 2 * Self.envelope.count])
   }
 
-  /// Takes two messages at a time, and refuses after some.
-  private final class PairObserver: CallObserver {
+  /// Takes two messages at a time. After some it pauses the response, or ends the call.
+  final class PairObserver: CallObserver {
+    enum Reaction { case none, refuse, cancel, pause }
     var events: [String] = []
-    let accepted: Int
-    init(accepted: Int) { self.accepted = accepted }
+    var call: Call?
+    let reaction: Reaction
+    init(_ reaction: Reaction) { self.reaction = reaction }
     func receive(_ event: CallEvent<Payload>) throws(RPCError) {
       if case .responseEnd(let end) = event { events.append("end \(end.code.name)") }
     }
     func receive(messages places: Span<Range<Int>>, of piece: RawSpan) throws(RPCError) -> Int {
-      guard events.count < accepted else { throw RPCError(.dataLoss, "refused", origin: .client) }
+      let isSecond = events.count == 1
+      if isSecond, reaction == .refuse { throw RPCError(.dataLoss, "refused", origin: .client) }
       events.append("\(min(2, places.count)) of \(places.count)")
+      if isSecond, reaction == .cancel { call?.cancel("enough") }
+      if isSecond, reaction == .pause { call?.wantResponse(false) }
       return min(2, places.count)
     }
   }
 
   @Test(arguments: [
-    (2, ["2 of 5", "2 of 3", "end data_loss"]), (9, ["2 of 5", "2 of 3", "1 of 1", "end ok"]),
+    (PairObserver.Reaction.none, ["2 of 5", "2 of 3", "1 of 1", "end ok"]),
+    (.pause, ["2 of 5", "2 of 3", "1 of 1", "end ok"]), (.refuse, ["2 of 5", "end data_loss"]),
+    (.cancel, ["2 of 5", "2 of 3", "end canceled"]),
   ])
-  func messagesOfAPieceAreGivenAgainUntilTheCallEnds(accepted: Int, events: [String]) throws {
+  func messagesOfAPieceAreGivenAgainUntilTheCallEnds(
+    reaction: PairObserver.Reaction, events: [String]
+  ) throws {
     var request = try request()
     let name = try #require(MethodName("pkg.S/M"))
     request.method = try OpaqueMethod.descriptor(of: name, .serverStreaming)
-    let observer = PairObserver(accepted: accepted)
+    let observer = PairObserver(reaction)
     let call = client.makeCall(request, observer: observer)
+    observer.call = call
     call.start()
     call.send(.bytes([7, 8]))
     call.finishSending()

@@ -15,8 +15,8 @@ struct CallPrinterTests {
     output = StandardOutput(OutputStream(capture), error: StandardError(OutputStream(OutputCapture())))
   }
 
-  private func printer(_ options: [String]) throws -> CallPrinter {
-    CallPrinter(try .ofOrders("Watch", options), output: CallOutput(output, isDirect: true))
+  private func printer(_ options: [String], isDirect: Bool = true) throws -> CallPrinter {
+    CallPrinter(try .ofOrders("Watch", options), output: CallOutput(output, isDirect: isDirect))
   }
 
   /// Gives messages as a piece of a response, again and again until all are taken.
@@ -59,6 +59,21 @@ struct CallPrinterTests {
     #expect(try give([Self.order("a"), [], Self.order("c")], to: printer) == taken)
     #expect(printed == text)
     #expect(printer.received == (options.contains("--limit") ? 2 : 3))
+  }
+
+  @Test func printsMessagesOfTheCodecJSON() throws {
+    let printer = try printer(["--format", "json", "--protocol", "connect", "--codec", "json"])
+    let messages = [#"{ "id" : "a" }"#, "{}"].map { Array($0.utf8) }
+    #expect(try give(messages, to: printer) == [1, 1])
+    #expect(printed == "{\"id\":\"a\"}\n{}\n")
+  }
+
+  @Test func keepsMessagesUntilItsTurn() throws {
+    let printer = try printer(["--format", "json"], isDirect: false)
+    #expect(try give([Self.order("a"), Self.order("b")], to: printer) == [2])
+    #expect(printed == "")
+    printer.output.beginTurn()
+    #expect(printed == "{\"id\":\"a\"}\n{\"id\":\"b\"}\n")
   }
 
   @Test func printsMessagesBeforeOneThatIsInvalid() throws {

@@ -57,10 +57,11 @@ struct TranscoderTests {
   /// Lines of many messages are those of each, up to one that has an error.
   @Test(arguments: ["test2.Old", "test3.Lists", "test3.Maps", "test3.WellKnown", "test2.Set"])
   func linesOfMessagesAreThoseOfEach(_ typeName: String) throws {
-    let transcoder = JSONTranscoder(try type(typeName))
+    var transcoder = JSONTranscoder(try type(typeName))
     var random = SplitMix()
     var together = 0
-    for _ in 0..<200 {
+    for round in 0..<200 {
+      transcoder.encoding = JSONEncodingOptions(emitDefaults: round % 2 == 0, protoNames: round % 3 == 0)
       let messages = (0..<8).map { _ in
         TranscoderTests.fields(&random, depth: 0, count: Int(random.next() % 4))
       }

@@ -367,13 +367,13 @@ package final class CallPrinter: CallObserver {
     return []
   }
 
-  /// Whether a message is printed as its JSON and a line feed, or not at all, in spite of what was printed before.
+  /// Whether nothing but a message itself decides how it is printed: as its JSON and a line feed, or not at all.
   private var isPlain: Bool {
-    guard plan.limit == nil, onResponse == nil, held == nil, lookup?.canHoldAny != true else { return false }
-    return plan.format == .none || writer.writesLines && !plan.usesColor
+    guard plan.limit == nil, onResponse == nil, held == nil else { return false }
+    return plan.format == .none || writer.writesLines && !plan.usesColor && lookup?.canHoldAny != true
   }
 
-  /// Prints messages up to one that has no JSON, or until there is much output.
+  /// Prints messages up to one that must be printed alone, or until there is much output.
   ///
   /// - Returns: The number of messages that are printed.
   private func print(_ places: Span<Range<Int>>, of piece: RawSpan) -> Int {

@@ -56,13 +56,13 @@ struct WireToJSON: ~Copyable {
   /// The size of the output of lines that are written together, before the last of them, in bytes.
   private static let bytesOfLines = 1 << 16
 
-  /// Appends the JSON of each message and a line feed, up to one that has an error, or until there is much output.
+  /// Appends the JSON of each message and a line feed, until there is much output, or up to one that cannot be written in
+  /// one pass, or not at all.
   ///
   /// - Returns: The number of messages that were written.
   static func transcodeLines(
     _ places: Span<Range<Int>>, of piece: UnsafeRawBufferPointer, type: MessageType,
-    options: JSONEncodingOptions,
-    into buffer: inout OutputBuffer
+    options: JSONEncodingOptions, into buffer: inout OutputBuffer
   ) -> Int {
     guard let plan = try? type.pointerToPlan() else { return 0 }
     var writer = WireToJSON(options: options, capacity: 0)

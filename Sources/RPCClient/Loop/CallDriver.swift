@@ -66,6 +66,11 @@ final class CallDriver: CallObserver {
     list()
   }
 
+  func receive(messages places: Span<Range<Int>>, of piece: RawSpan) -> Int {
+    for index in places.indices { receive(message: piece.extracting(places[index])) }
+    return places.count
+  }
+
   func wantInput(_ isWanted: Bool) { channel.wantRequests(isWanted) }
 
   private func add(_ message: Payload, _ bytes: Int) {
