@@ -26,10 +26,10 @@ struct CallTests {
     return client
   }
 
-  private func request(_ method: String = "pkg.S/M") throws -> CallRequest {
+  private func request(_ method: String = "pkg.S/M", _ kind: CallKind = .unary) throws -> CallRequest {
     let name = try #require(MethodName(method))
     return CallRequest(
-      method: try OpaqueMethod.descriptor(of: name), target: "http://h", userAgent: "test")
+      method: try OpaqueMethod.descriptor(of: name, kind), target: "http://h", userAgent: "test")
   }
 
   /// Starts a unary call with the message 7 8.
@@ -73,9 +73,7 @@ struct CallTests {
 
   /// A small piece may hold large messages, when they are compressed.
   @Test func pausedCallReceivesRestOfAPieceLater() throws {
-    var request = try request()
-    let name = try #require(MethodName("pkg.S/M"))
-    request.method = try OpaqueMethod.descriptor(of: name, .serverStreaming)
+    var request = try request("pkg.S/M", .serverStreaming)
     // Each message is a part of the piece.
     request.reportsSizes = true
     let call = start(request)
@@ -122,9 +120,7 @@ struct CallTests {
   func messagesOfAPieceAreGivenAgainUntilTheCallEnds(
     reaction: PairObserver.Reaction, events: [String]
   ) throws {
-    var request = try request()
-    let name = try #require(MethodName("pkg.S/M"))
-    request.method = try OpaqueMethod.descriptor(of: name, .serverStreaming)
+    let request = try request("pkg.S/M", .serverStreaming)
     let observer = PairObserver(reaction)
     let call = client.makeCall(request, observer: observer)
     observer.call = call

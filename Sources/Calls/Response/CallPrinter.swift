@@ -373,7 +373,7 @@ package final class CallPrinter: CallObserver {
     return plan.format == .none || writer.writesLines && !plan.usesColor && lookup?.canHoldAny != true
   }
 
-  /// Prints messages up to one that must be printed alone, or until there is much output.
+  /// Prints messages up to one that has an error, or until there is much output.
   ///
   /// - Returns: The number of messages that are printed.
   private func print(_ places: Span<Range<Int>>, of piece: RawSpan) -> Int {

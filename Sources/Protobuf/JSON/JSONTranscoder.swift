@@ -50,8 +50,8 @@ public struct JSONTranscoder: Sendable {
     }
   }
 
-  /// Reads serialized messages and appends the JSON of each, and a line feed, until there is much output, or up to one
-  /// that `transcode(serialized:into:)` must convert alone, or reject: nothing of it is appended.
+  /// Reads serialized messages and appends the JSON of each, and a line feed: up to one that has an error, of which
+  /// nothing is appended, or until there is much output.
   ///
   /// - Parameters:
   ///   - places: The places of the messages in the piece, in bytes.

@@ -34,63 +34,55 @@ struct WireToJSON: ~Copyable {
   ) throws(DecodeError) -> (mayLackRequired: Bool, repairsText: Bool) {
     var writer = WireToJSON(options: options, capacity: 0)
     swap(&writer.out, &buffer)
-    let start = writer.out.count
-    writer.out.reserve(bytes.count * 2 + 64)
-    do throws(DecodeError) {
-      do throws(DecodeError) {
-        try writer.message(type.pointerToPlan(), WireReader(bytes), depth: 0)
-      } catch {
-        guard case .notRepresentable = error.reason else { throw error }
-        writer.rewind(to: start, level: 0)
-        try writer.retry(bytes, type, after: error)
-      }
-    } catch {
-      writer.out.truncate(to: start)
-      swap(&writer.out, &buffer)
-      throw error
-    }
-    swap(&writer.out, &buffer)
+    defer { swap(&writer.out, &buffer) }
+    try writer.append(bytes, type)
     return (writer.mayLackRequired, writer.repairsText)
   }
 
   /// The size of the output of lines that are written together, before the last of them, in bytes.
   private static let bytesOfLines = 1 << 16
 
-  /// Appends the JSON of each message and a line feed, until there is much output, or up to one that cannot be written in
-  /// one pass, or not at all.
+  /// Appends the JSON of each message and a line feed, up to one that has an error, or until there is much output.
   ///
   /// - Returns: The number of messages that were written.
   static func transcodeLines(
     _ places: Span<Range<Int>>, of piece: UnsafeRawBufferPointer, type: MessageType,
     options: JSONEncodingOptions, into buffer: inout OutputBuffer
   ) -> Int {
-    guard let plan = try? type.pointerToPlan() else { return 0 }
     var writer = WireToJSON(options: options, capacity: 0)
     swap(&writer.out, &buffer)
+    defer { swap(&writer.out, &buffer) }
     let end = writer.out.count + bytesOfLines
     var count = 0
     while count < places.count, writer.out.count < end {
       let bytes = UnsafeRawBufferPointer(rebasing: piece[places[count]])
-      let start = writer.out.count
-      writer.out.reserve(bytes.count * 2 + 64)
-      do throws(DecodeError) {
-        try writer.message(plan, WireReader(bytes), depth: 0)
-      } catch {
-        writer.out.truncate(to: start)
-        break
-      }
+      guard (try? writer.append(bytes, type)) != nil else { break }
       writer.out.append(UInt8(ascii: "\n"))
       count += 1
     }
-    swap(&writer.out, &buffer)
     return count
   }
 
-  /// Writes a message with a value that has no JSON form: a later duplicate may replace it.
+  /// Appends the JSON of a message; nothing on an error.
+  @inline(__always)
+  private mutating func append(_ bytes: UnsafeRawBufferPointer, _ type: MessageType) throws(DecodeError) {
+    let start = out.count
+    out.reserve(bytes.count * 2 + 64)
+    do throws(DecodeError) {
+      try message(type.pointerToPlan(), WireReader(bytes), depth: 0)
+    } catch {
+      rewind(to: start, level: 0)
+      guard case .notRepresentable = error.reason else { throw error }
+      try retry(bytes, type, after: error)
+    }
+  }
+
+  /// Appends a message with a value that has no JSON form, which a later duplicate may replace; nothing on an error.
   @inline(never)
   private mutating func retry(
     _ bytes: UnsafeRawBufferPointer, _ type: MessageType, after first: DecodeError
   ) throws(DecodeError) {
+    let start = out.count
     let message = try Message(type.node, bytes: bytes)
     var canonical = OutputBuffer(capacity: bytes.count + 16)
     BinaryEncoder.encode(message.storage, into: &canonical)
@@ -98,6 +90,7 @@ struct WireToJSON: ~Copyable {
     do throws(DecodeError) {
       try self.message(type.pointerToPlan(), reader, depth: 0)
     } catch {
+      out.truncate(to: start)
       // The first error has the place in the input.
       throw error.fieldPath == first.fieldPath ? first : error
     }
