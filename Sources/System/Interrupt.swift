@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Turns SIGINT (Ctrl-C), SIGTERM and SIGHUP into a descriptor that the event loop can wait for.
 ///
@@ -7,44 +8,56 @@ import Glibc
 ///
 /// Global, because a process has one handler of a signal, which has no parameter for other data.
 package enum Interrupt {
-  // Set by `install` before the handlers are; a handler only reads it.
-  nonisolated(unsafe) private static var writeEnd: Int32 = -1
+  // nil if it cannot be created. A handler only reads it: `install` creates it first.
+  private static let pipe: Pipe? = {
+    guard let pipe = Pipe() else { return nil }
+    _ = fcntl(pipe.readEnd, F_SETFL, O_NONBLOCK)
+    return pipe
+  }()
+  // The read end of the pipe, -1 before `install`.
+  private static let installed = Atomic<Int32>(-1)
   // The number of the first signal, SIGPIPE for a failed output, 0 for none. Set by the handler and by `rearm`.
-  nonisolated(unsafe) private static var signalNumber: Int32 = 0
+  private static let signalNumber = Atomic<Int32>(0)
+  private static let deferral = Atomic<Bool>(false)
 
   /// Becomes readable when a signal arrives, and stays readable until `rearm`; -1 before `install`.
-  nonisolated(unsafe) package private(set) static var descriptor: Int32 = -1
+  package static var descriptor: Int32 { installed.load(ordering: .relaxed) }
 
   /// Whether the first signal has no effect yet: it is pending when this is false again. A second one ends the process.
-  nonisolated(unsafe) package static var isDeferred = false
+  package static var isDeferred: Bool {
+    get { deferral.load(ordering: .relaxed) }
+    set { deferral.store(newValue, ordering: .relaxed) }
+  }
 
   /// Whether a signal has arrived.
-  package static var isPending: Bool { signalNumber != 0 && !isDeferred }
+  package static var isPending: Bool { first != 0 && !isDeferred }
 
   /// Whether the signal that arrived is SIGTERM.
-  package static var isTermination: Bool { signalNumber == SIGTERM }
+  package static var isTermination: Bool { first == SIGTERM }
 
   /// Whether standard output has failed, and no signal has arrived.
-  package static var isFailedOutput: Bool { signalNumber == SIGPIPE }
+  package static var isFailedOutput: Bool { first == SIGPIPE }
 
   /// The effect of the signal, as a word of an error message.
   package static var reason: String { isTermination ? "terminated" : "interrupted" }
+
+  private static var first: Int32 { signalNumber.load(ordering: .relaxed) }
 
   /// Called in the signal handler before the second signal ends the process. Must be async-signal-safe.
   package nonisolated(unsafe) static var beforeEnd: (@convention(c) () -> Void)?
 
   /// Installs the signal handlers. Returns the descriptor that becomes readable, or nil if no pipe can be created.
   ///
-  /// Further calls return the same descriptor.
+  /// Further calls return the same descriptor. Any thread may call it.
   package static func install() -> Int32? {
-    if descriptor >= 0 { return descriptor }
-    guard let pipe = Pipe() else { return nil }
-    _ = fcntl(pipe.readEnd, F_SETFL, O_NONBLOCK)
-    writeEnd = pipe.writeEnd
-    descriptor = pipe.readEnd
-    arm()
-    handleHangUp()
-    return descriptor
+    guard let pipe else { return nil }
+    // Creates what the handlers use: a debug build would do so at the first use.
+    _ = (first, isDeferred)
+    if installed.exchange(pipe.readEnd, ordering: .relaxed) < 0 {
+      arm()
+      handleHangUp()
+    }
+    return pipe.readEnd
   }
 
   /// Resets the state after a signal was handled, so that the next one counts as the first.
@@ -52,7 +65,7 @@ package enum Interrupt {
     guard descriptor >= 0 else { return }
     var bytes: (UInt64, UInt64) = (0, 0)
     while read(descriptor, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}
-    signalNumber = 0
+    signalNumber.store(0, ordering: .relaxed)
     arm()
   }
 
@@ -81,9 +94,10 @@ package enum Interrupt {
   }
 
   private static func note(_ number: Int32) {
-    if signalNumber == 0 || isFailedOutput { signalNumber = number }
+    let (isFirst, earlier) = signalNumber.compareExchange(expected: 0, desired: number, ordering: .relaxed)
+    if !isFirst, earlier == SIGPIPE { signalNumber.store(number, ordering: .relaxed) }
     var byte: UInt8 = 1
-    if !isDeferred { _ = write(writeEnd, &byte, 1) }
+    if let pipe, !isDeferred { _ = write(pipe.writeEnd, &byte, 1) }
   }
 
   private static func arm() {

@@ -15,7 +15,7 @@ LOADED = "The dynamic loader loads a file once for the process."
 NUMBERS = "A counter: its numbers are different in the whole process."
 
 GLOBALS = {
-    "System/Interrupt.swift": (SIGNALS, {"writeEnd", "signalNumber", "descriptor", "beforeEnd", "isDeferred"}),
+    "System/Interrupt.swift": (SIGNALS, {"installed", "signalNumber", "deferral", "beforeEnd"}),
     "Terminal/WindowSignals.swift": (SIGNALS, {"writeEnd", "readEnd"}),
     "Terminal/TerminalModes.swift": (
         "A process has one controlling terminal, whose modes its signal handlers restore.",
