@@ -6,14 +6,19 @@ enum UTF8Validation {
 
   /// The offset of the first byte of invalid UTF-8; nil if all bytes are valid.
   static func firstInvalid(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    guard let base = bytes.baseAddress else { return nil }
+    let nonASCII: UInt64 = 0x8080_8080_8080_8080
     var index = 0
     let count = bytes.count
     while index < count {
-      if index + 8 <= count {
-        if bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
-          index += 8
+      let rest = count &- index
+      if rest >= 8 {
+        if bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & nonASCII == 0 {
+          index &+= 8
           continue
         }
+      } else if Words.load(base + index, count: rest) & nonASCII == 0 {
+        return nil
       }
       let length = sequenceLength(bytes, at: index)
       if length == 0 { return index }

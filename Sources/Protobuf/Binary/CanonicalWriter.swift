@@ -74,8 +74,15 @@ struct CanonicalWriter: ~Copyable {
     var hasUnknown = false
     while !reader.isAtEnd {
       let start = reader.cursor
-      let tag = try reader.tag()
-      guard let field = try CanonicalWriter.field(tag, of: plan) else {
+      let known: FieldPointer?
+      let tag: Tag
+      if let short = reader.shortTag(of: plan) {
+        (known, tag) = (short, short.pointee.elementTag)
+      } else {
+        tag = try reader.tag()
+        known = try CanonicalWriter.field(tag, of: plan)
+      }
+      guard let field = known else {
         try reader.skip(tag, depth: depth)
         if dropsUnknown { continue }
         hasUnknown = true
