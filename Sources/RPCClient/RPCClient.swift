@@ -16,8 +16,9 @@ import struct CallEngine.ReflectionRequest
 /// }
 /// ```
 ///
-/// A client may be used by several tasks at once: their calls share connections. It has a thread of its own, which ends
-/// after `close`, or after the client is released. Unfinished calls then end with the code `canceled`.
+/// A client may be used by several tasks at once: their calls share connections. It has a thread of its own, which ends in
+/// `close`, or soon after the client is released. Unfinished calls then end with the code `canceled`. A program closes its clients
+/// before it ends: libraries of TLS do not support that a thread ends beside `exit`.
 public final class RPCClient: Sendable {
   /// The server: `http[s]://host[:port][/prefix]`, without a final slash.
   public let target: String
@@ -74,7 +75,7 @@ public final class RPCClient: Sendable {
   deinit { beginClose() }
 
   /// Cancels unfinished calls, waits until interceptors have written or sent what they collected, for five seconds at
-  /// most, and closes all connections. Later calls fail with the code `canceled`.
+  /// most, closes all connections, and ends the client's thread. Later calls fail with the code `canceled`.
   public func close() async {
     beginClose()
     await loop.waitForClose()

@@ -110,8 +110,13 @@ actor ClientLoop {
     }
   }
 
-  /// Waits until the loop has ended.
-  func waitForClose() async {
+  /// Waits until the loop and its thread have ended.
+  nonisolated func waitForClose() async {
+    await waitForEndOfLoop()
+    thread.end()
+  }
+
+  private func waitForEndOfLoop() async {
     if case .over = state { return }
     await withCheckedContinuation { closeWaiters.append($0) }
   }

@@ -6,16 +6,22 @@ import Transport
 /// The thread of a loop, as the executor of the actor that owns it.
 ///
 /// Work is run in the order in which it was added, and always: while a loop runs, by its mailbox; before and after, by the
-/// thread itself. The thread ends after the executor is released: then no actor can add work.
+/// thread itself; after `end`, by the thread that adds it. Without `end`, the thread ends after the executor is released.
 package final class LoopThread: SerialExecutor {
   package typealias Work = @Sendable () -> Void
 
   private let queue = WorkQueue()
+  /// The thread that was started and not joined.
+  private let thread = Locked<pthread_t?>(nil)
 
   /// Makes an executor, whose work waits until `start`.
   package init() {}
 
-  deinit { queue.end() }
+  deinit {
+    queue.end()
+    // The last release may be on the thread itself, so it cannot be waited for.
+    thread.withLock { if let thread = $0 { pthread_detach(thread) } }
+  }
 
   /// Starts the thread. To be called once.
   ///
@@ -34,7 +40,18 @@ package final class LoopThread: SerialExecutor {
     // As for memory: a process without another thread cannot continue.
     precondition(
       code == 0, "a thread for the event loop cannot be started: \(String(cString: strerror(code)))")
-    pthread_detach(thread)
+    self.thread.withLock { $0 = thread }
+  }
+
+  /// Waits until the thread has ended, with all that libraries do at its end: OpenSSL's cleanup at the end of the process must
+  /// not run beside it. Does not wait on the thread itself. To be called when the thread has only short work.
+  package func end() {
+    queue.end()
+    guard !queue.isCurrent else { return }
+    thread.withLock {
+      if let thread = $0 { pthread_join(thread, nil) }
+      $0 = nil
+    }
   }
 
   /// Runs `work` on the thread, after all that was added before.
@@ -83,31 +100,40 @@ private final class ThreadStart {
 private final class WorkQueue: Sendable {
   private struct State {
     var work: [LoopThread.Work] = []
-    /// Whether the thread will look for work.
+    /// Whether a thread will look for work.
     var isAwake = false
-    var isEnding = false
+    var phase = Phase.running
     var mailbox: Mailbox?
+  }
+
+  private enum Phase {
+    case running
+    /// The thread ends when it has no work.
+    case ending
+    /// The thread runs no further work: the thread that adds work runs it.
+    case ended
   }
 
   private let state = Locked(State())
   private let sleep = Semaphore()
-  /// The thread; 0 before it runs.
+  /// The thread that runs work; 0 if none does, before it begins and after its end.
   private let thread = Atomic<UInt>(0)
 
   var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   func add(_ work: @escaping LoopThread.Work) {
-    let (wakes, mailbox): (Bool, Mailbox?) = state.withLock { state in
+    let (wakes, hasEnded, mailbox): (Bool, Bool, Mailbox?) = state.withLock { state in
       state.work.append(work)
       defer { state.isAwake = true }
-      return (!state.isAwake, state.mailbox)
+      return (!state.isAwake, state.phase == .ended, state.mailbox)
     }
-    if wakes { wake(mailbox) }
+    guard wakes else { return }
+    if hasEnded { runHere() } else { wake(mailbox) }
   }
 
   func end() {
     let mailbox: Mailbox? = state.withLock { state in
-      state.isEnding = true
+      if state.phase == .running { state.phase = .ending }
       return state.mailbox
     }
     wake(mailbox)
@@ -143,7 +169,30 @@ private final class WorkQueue: Sendable {
     while true {
       sleep.wait()
       run()
-      if state.withLock({ $0.isEnding && $0.work.isEmpty }) { return }
+      let hasEnded = state.withLock { state in
+        guard state.phase == .ending, state.work.isEmpty else { return false }
+        state.phase = .ended
+        thread.store(0, ordering: .relaxed)
+        return true
+      }
+      if hasEnded { return }
+    }
+  }
+
+  /// Runs work on this thread, also what is added meanwhile, by this thread and by others.
+  private func runHere() {
+    thread.store(UInt(pthread_self()), ordering: .relaxed)
+    while true {
+      let work: [LoopThread.Work] = state.withLock { state in
+        if state.work.isEmpty {
+          thread.store(0, ordering: .relaxed)
+          state.isAwake = false
+        }
+        defer { state.work = [] }
+        return state.work
+      }
+      if work.isEmpty { return }
+      for item in work { item() }
     }
   }
 }
