@@ -46,17 +46,17 @@ package enum Interrupt {
   /// Called in the signal handler before the second signal ends the process. Must be async-signal-safe.
   package nonisolated(unsafe) static var beforeEnd: (@convention(c) () -> Void)?
 
-  /// Installs the signal handlers. Returns the descriptor that becomes readable, or nil if no pipe can be created.
+  /// Installs the signal handlers. Returns the descriptor that becomes readable, or nil if no pipe could be created.
   ///
-  /// Further calls return the same descriptor. Any thread may call it.
+  /// Further calls return the same. Any thread may call it.
   package static func install() -> Int32? {
+    if descriptor >= 0 { return descriptor }
     guard let pipe else { return nil }
     // Creates what the handlers use: a debug build would do so at the first use.
     _ = (first, isDeferred)
-    if installed.exchange(pipe.readEnd, ordering: .relaxed) < 0 {
-      arm()
-      handleHangUp()
-    }
+    arm()
+    handleHangUp()
+    installed.store(pipe.readEnd, ordering: .relaxed)
     return pipe.readEnd
   }
 
@@ -95,7 +95,9 @@ package enum Interrupt {
 
   private static func note(_ number: Int32) {
     let (isFirst, earlier) = signalNumber.compareExchange(expected: 0, desired: number, ordering: .relaxed)
-    if !isFirst, earlier == SIGPIPE { signalNumber.store(number, ordering: .relaxed) }
+    if !isFirst, earlier == SIGPIPE {
+      _ = signalNumber.compareExchange(expected: SIGPIPE, desired: number, ordering: .relaxed)
+    }
     var byte: UInt8 = 1
     if let pipe, !isDeferred { _ = write(pipe.writeEnd, &byte, 1) }
   }

@@ -6,7 +6,7 @@ import Transport
 /// The thread of a loop, as the executor of the actor that owns it.
 ///
 /// Work is run in the order in which it was added, and always: while a loop runs, by its mailbox; before and after, by the
-/// thread itself; after `end`, by the thread that adds it. Without `end`, the thread ends after the executor is released.
+/// thread itself; after `end`, by a thread that adds work. Without `end`, the thread ends after the executor is released.
 package final class LoopThread: SerialExecutor {
   package typealias Work = @Sendable () -> Void
 
@@ -67,8 +67,11 @@ package final class LoopThread: SerialExecutor {
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // The job retains its actor, which retains the executor.
+    // Until it has run, the job retains its actor, which retains the executor.
     let executor = asUnownedSerialExecutor()
+    // If it runs here, or the thread ends meanwhile, nothing else may retain the queue.
+    let retained = Unmanaged.passRetained(queue)
+    defer { retained.release() }
     queue.add { job.runSynchronously(on: executor) }
   }
 
@@ -110,7 +113,7 @@ private final class WorkQueue: Sendable {
     case running
     /// The thread ends when it has no work.
     case ending
-    /// The thread runs no further work: the thread that adds work runs it.
+    /// The thread runs no further work: a thread that adds work runs it.
     case ended
   }
 
@@ -140,11 +143,11 @@ private final class WorkQueue: Sendable {
   }
 
   func attach(_ mailbox: Mailbox?) {
-    let hasWork = state.withLock { state in
+    let isWanted = state.withLock { state in
       state.mailbox = mailbox
-      return state.isAwake
+      return state.isAwake || state.phase == .ending
     }
-    if hasWork { wake(mailbox) }
+    if isWanted { wake(mailbox) }
   }
 
   private func wake(_ mailbox: Mailbox?) {
