@@ -17,8 +17,8 @@ import struct CallEngine.ReflectionRequest
 /// ```
 ///
 /// A client may be used by several tasks at once: their calls share connections. It has a thread of its own, which ends in
-/// `close`, or soon after the client is released. Unfinished calls then end with the code `canceled`. A program closes its clients
-/// before it ends: libraries of TLS do not support that a thread ends beside `exit`.
+/// `close`, or soon after the client is released. Unfinished calls then end with the code `canceled`. A program must close its
+/// clients before it ends: if a thread ends while `exit` runs, OpenSSL may crash.
 public final class RPCClient: Sendable {
   /// The server: `http[s]://host[:port][/prefix]`, without a final slash.
   public let target: String

@@ -69,7 +69,7 @@ package final class LoopThread: SerialExecutor {
     let job = UnownedJob(job)
     // Until it has run, the job retains its actor, which retains the executor.
     let executor = asUnownedSerialExecutor()
-    // If it runs here, or the thread ends meanwhile, nothing else may retain the queue.
+    // If it runs here, or the thread ends meanwhile, the job may release all else that retains the queue.
     let retained = Unmanaged.passRetained(queue)
     defer { retained.release() }
     queue.add { job.runSynchronously(on: executor) }
