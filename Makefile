@@ -220,7 +220,8 @@ sanitize-threads: build-packages ## Run the unit tests under ThreadSanitizer
 	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize=thread --scratch-path $(BUILD)/thread $(TEST_FLAGS)
 
 # The debug build, with a current libcurl if there is one. A report changes the exit code, so that the test fails. Left out are tests
-# of memory, of which a sanitizer takes more, and one that sends SIGSEGV to the program, which is reported as a crash.
+# of memory, of which a sanitizer takes more, and one that sends SIGSEGV to the program, which is reported as a crash. Leaks are not
+# searched: LeakSanitizer does so at `exit`, and the program ends by `_exit`; valgrind and the soak find leaks of the program.
 SANITIZER := address
 sanitize-program: build-packages plugins servers test-packages http3-libcurl ## Run end-to-end tests and faults with the program under a sanitizer: SANITIZER (address, thread)
 	swift build --sanitize=$(SANITIZER) --scratch-path $(BUILD)/$(SANITIZER) $(SWIFT_FLAGS) --product rpcurl

@@ -1,4 +1,4 @@
-"""Files, tests, targets and headings that README, CONTRIBUTING and SECURITY name exist."""
+"""Files, tests, targets and headings that the documents name exist."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/PACKAGES.md", "docs/PERFORMANCE.md", "docs/RELIABILITY.md"]
 
 
 def text(document):
@@ -35,7 +35,7 @@ def test_targets_of_links_exist(document):
         if target.startswith(("http:", "https:")):
             continue
         file, _, heading = target.partition("#")
-        assert not file or (ROOT / file).exists(), target
+        assert not file or (ROOT / document).parent.joinpath(file).exists(), target
         if heading:
             assert heading in headings(file or document), target
 

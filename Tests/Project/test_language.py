@@ -39,7 +39,8 @@ WORDS = {
 PATTERN = re.compile("|".join(rf"\b(?:{words})\b" for words in WORDS), re.I)
 
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/PACKAGES.md", "docs/PERFORMANCE.md")),
+    *(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
     *sorted(path for folder in ("Sources", "Plugins") for path in (ROOT / folder).glob("*/README.md")),
     *sorted((ROOT / "scripts" / "docs" / "prose").iterdir()),
     *sorted((ROOT / "man").iterdir()),

@@ -8,7 +8,7 @@ PACKAGED_GLIBC := 2.31
 PACKAGE = scripts/package --version $(VERSION) --archives $(BUILD)/rpcurl.archives --work $(BUILD)/package-work \
   $(BUILD)/package-tree $(PACKAGES)
 
-.PHONY: packages dist deb rpm package-tree package-test release-check
+.PHONY: packages dist deb rpm package-tree package-test check-reproducible release-check
 
 packages: package-tree ## Make all packages, below .build/packages
 	@$(PACKAGE) tar libc deb rpm
@@ -34,10 +34,17 @@ package-test: packages servers ## Test the packages: contents, and the program o
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check spdx-tools==0.8.5
 	$(PYTEST) Tests/Packages
 
+check-reproducible: packages ## Make the packages again in another directory, and compare them
+	scripts/packages/check-reproducible $(PACKAGES)
+
 # Everything that must hold before a release. The tests run the program that the packages contain.
 release-check: export GLIBC := $(PACKAGED_GLIBC)
-release-check: ## Check what must hold before a release: all tests, packages, and the same bytes from another directory
+release-check: export RPCURL_SKIPS := fail
+release-check: ## Check what must hold before a release: all tests, sanitizers, packages, the same bytes from another directory
 	scripts/packages/check-version $(VERSION)
-	$(MAKE) test-all
+	$(MAKE) test-all valgrind
 	RPCURL_TESTS=all $(MAKE) package-test
-	scripts/packages/check-reproducible $(PACKAGES)
+	$(MAKE) check-reproducible
+	$(MAKE) sanitize sanitize-threads fuzz-smoke
+	$(MAKE) sanitize-program
+	$(MAKE) sanitize-program SANITIZER=thread
