@@ -138,10 +138,19 @@ enum Words {
   /// The number of digits before the first other byte; the lowest byte is the first.
   @inline(__always)
   static func leadingDigits(_ word: UInt64) -> Int {
+    // No carry comes from the bytes before the lowest mark.
+    otherThanDigits(word).trailingZeroBitCount &>> 3
+  }
+
+  /// Whether all bytes are digits.
+  @inline(__always)
+  static func areDigits(_ word: UInt64) -> Bool { otherThanDigits(word) == 0 }
+
+  /// Marks the bytes that are not digits. Only the lowest mark is reliable.
+  @inline(__always)
+  private static func otherThanDigits(_ word: UInt64) -> UInt64 {
     let values = word ^ 0x3030_3030_3030_3030
-    // The lowest mark is reliable: no carry comes from the bytes before it.
-    let others = (values &+ 0x7676_7676_7676_7676 | values) & 0x8080_8080_8080_8080
-    return others.trailingZeroBitCount &>> 3
+    return (values &+ 0x7676_7676_7676_7676 | values) & 0x8080_8080_8080_8080
   }
 
   /// The number of the first digits, of which there is at least one.

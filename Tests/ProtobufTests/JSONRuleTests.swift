@@ -149,6 +149,20 @@ import Testing
     }
   }
 
+  /// Digits are read eight at a time if so many bytes follow, and one by one near the end.
+  @Test func readsFractionsOfEachLength() {
+    for zone in ["Z", "+00:00"] {
+      for digits in [
+        "", "1", "98", "007", "1234", "00050", "999999", "1234567", "00000001", "987654321", "1234567890",
+      ] {
+        let text = Array("2024-05-31T12:47:09.\(digits)\(zone)".utf8)
+        let nanos = text.withUnsafeBytes { TimeText.timestamp($0)?.nanos }
+        let padded = digits + String(repeating: "0", count: max(9 - digits.count, 0))
+        #expect(nanos == (1...9 ~= digits.count ? Int32(padded) : nil), "\(digits)\(zone)")
+      }
+    }
+  }
+
   /// Short strings are copied in blocks, with what follows them; every byte must be checked.
   @Test func escapesAndReadsEachByteOfStrings() throws {
     let specials: [(character: String, escaped: String)] = [

@@ -15,6 +15,7 @@ extension JSONToWire {
     switch field.pointee.kind {
     case .string: written = try string(field)
     case .double: written = try double(field)
+    case .int64, .uint64, .int32, .uint32: written = try varint(field)
     default: written = try scalar(field)
     }
     if written == .nothing || written == .zero && omitZero { out.truncate(to: start) }
@@ -60,6 +61,14 @@ extension JSONToWire {
   }
 
   enum Written { case nothing, zero, value }
+
+  /// Reads a whole number that is written as a varint, without ZigZag.
+  @inline(never)
+  private mutating func varint(_ field: FieldPointer) throws(ReadFailure) -> Written {
+    guard let bits = plainInteger(field) else { return try scalar(field) }
+    out.appendVarint(bits)
+    return bits == 0 ? .zero : .value
+  }
 
   /// Reads a value and writes it without a tag.
   mutating func scalar(_ field: FieldPointer) throws(ReadFailure) -> Written {

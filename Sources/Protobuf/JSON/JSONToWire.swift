@@ -141,6 +141,8 @@ struct JSONToWire: ~Copyable {
       do throws(ReadFailure) {
         if field.pointee.isScalar, scanner.peek() != UInt8(ascii: "n") {
           try inlinedScalarField(field, omitZero: !field.pointee.hasPresence)
+        } else if field.pointee.isRepeated, !field.pointee.isMap, scanner.startsArray {
+          try list(field, depth: depth)
         } else {
           isSet = try self.field(field, depth: depth, inMessageSet: plan.pointee.isMessageSet)
         }

@@ -64,7 +64,7 @@ enum TimeText {
     let mask = ((separators &+ 0x7f7f_7f7f_7f7f_7f7f) & 0x8080_8080_8080_8080) &>> 7 &* 0xff
     guard text & mask == separators else { return nil }
     let digits = text & ~mask | mask & 0x3030_3030_3030_3030
-    guard Words.leadingDigits(digits) == 8 else { return nil }
+    guard Words.areDigits(digits) else { return nil }
     let values = digits &- 0x3030_3030_3030_3030
     return values &* 10 &+ values &>> 8
   }
@@ -86,39 +86,42 @@ enum TimeText {
     return negative ? (-seconds, -nanos) : (seconds, nanos)
   }
 
-  /// Reads a decimal point with one to nine digits, if present.
+  /// Reads a decimal point with one to nine digits as nanoseconds, if present.
   @inline(__always)
   private static func fraction(_ text: UnsafeRawBufferPointer, _ index: inout Int) -> Int32? {
     guard index < text.count, text[index] == UInt8(ascii: ".") else { return 0 }
-    return digitsOfFraction(text, &index)
-  }
-
-  /// Reads a decimal point and one to nine digits as nanoseconds.
-  @inline(never)
-  private static func digitsOfFraction(_ text: UnsafeRawBufferPointer, _ index: inout Int) -> Int32? {
     let first = index &+ 1
-    var count = 0
-    var value: UInt64 = 0
     if text.count &- first >= 8 {
       let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: first, as: UInt64.self))
-      count = Words.leadingDigits(word)
-      if count > 0 { value = Words.number(word, digits: count) }
-    }
-    if count == 0 || count == 8 {
-      while first &+ count < text.count, text[first &+ count] &- 48 <= 9 {
-        guard count < 9 else { return nil }
-        value = value &* 10 &+ UInt64(text[first &+ count] &- 48)
-        count &+= 1
+      let count = Words.leadingDigits(word)
+      if count > 0, count < 8 {
+        index = first &+ count
+        // As eight digits, the last of which are zeros.
+        let mask = (1 as UInt64) &<< UInt64(truncatingIfNeeded: 8 &* count) &- 1
+        return Int32(truncatingIfNeeded: Words.number(word & mask | 0x3030_3030_3030_3030 & ~mask) &* 10)
       }
     }
-    guard count > 0 else { return nil }
-    index = first &+ count
-    return Int32(truncatingIfNeeded: value &* powers.withUnsafeBufferPointer { $0[9 &- count] })
+    guard let (nanos, end) = otherFraction(text, from: first) else { return nil }
+    index = end
+    return nanos
   }
 
-  private static let powers: [UInt64] = [
-    1, 10, 100, 1000, 10000, 100_000, 1_000_000, 10_000_000, 100_000_000,
-  ]
+  /// Reads one to nine digits that are near the end of the text, or more than seven.
+  @inline(never)
+  private static func otherFraction(
+    _ text: UnsafeRawBufferPointer, from first: Int
+  ) -> (nanos: Int32, end: Int)? {
+    var nanos: Int32 = 0
+    var place: Int32 = 100_000_000
+    var index = first
+    while index < text.count, text[index] &- 48 <= 9 {
+      guard place > 0 else { return nil }
+      nanos &+= Int32(text[index] &- 48) &* place
+      place /= 10
+      index &+= 1
+    }
+    return index > first ? (nanos, index) : nil
+  }
 
   // MARK: Writing
 
