@@ -36,7 +36,8 @@
   X(ZSTD_createDCtx) X(ZSTD_DCtx_setParameter) X(ZSTD_decompressStream) X(ZSTD_DCtx_reset) X(ZSTD_freeDCtx) \
   X(ZSTD_createCCtx) X(ZSTD_compressStream2) X(ZSTD_CCtx_reset) X(ZSTD_freeCCtx)
 #define BROTLI_DECODER_FUNCTIONS(X) \
-  X(BrotliDecoderCreateInstance) X(BrotliDecoderDecompressStream) X(BrotliDecoderDestroyInstance)
+  X(BrotliDecoderCreateInstance) X(BrotliDecoderDecompressStream) X(BrotliDecoderGetErrorCode) \
+  X(BrotliDecoderDestroyInstance)
 #define BROTLI_ENCODER_FUNCTIONS(X) \
   X(BrotliEncoderCreateInstance) X(BrotliEncoderSetParameter) X(BrotliEncoderCompressStream) \
   X(BrotliEncoderIsFinished) X(BrotliEncoderDestroyInstance)
@@ -280,13 +281,18 @@ static ccompression_result start_brotli_decoder(ccompression_codec *codec) {
   codec->state.brotli_decoder = lib.BrotliDecoderCreateInstance(NULL, NULL, NULL);
   return outcome(codec->state.brotli_decoder);
 }
+static bool is_out_of_memory(BrotliDecoderErrorCode code) {
+  return code <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES && code >= BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES;
+}
 static ccompression_result step_brotli_decoder(ccompression_codec *codec, ccompression_buffers *buffers) {
   BrotliDecoderResult result = lib.BrotliDecoderDecompressStream(
       codec->state.brotli_decoder, &buffers->input_count, &buffers->input, &buffers->output_count, &buffers->output,
       NULL);
   switch (result) {
   case BROTLI_DECODER_RESULT_SUCCESS: return CCOMPRESSION_DONE;
-  case BROTLI_DECODER_RESULT_ERROR: return CCOMPRESSION_CORRUPT;
+  case BROTLI_DECODER_RESULT_ERROR:
+    return is_out_of_memory(lib.BrotliDecoderGetErrorCode(codec->state.brotli_decoder)) ? CCOMPRESSION_FAILED
+                                                                                       : CCOMPRESSION_CORRUPT;
   default: return CCOMPRESSION_MORE;
   }
 }

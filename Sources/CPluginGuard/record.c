@@ -50,7 +50,11 @@ plugin_guard_record *plugin_guard_make_record(void) {
   plugin_guard_record *record = reuse();
   if (record == NULL) {
     record = calloc(1, sizeof(*record));
-    if (record == NULL) return &shared;
+    if (record == NULL) {
+      // What another thread left in it must not become the place of this one.
+      __atomic_store_n(&shared.place.plugin, NULL, __ATOMIC_RELAXED);
+      return &shared;
+    }
     record->is_used = 1;
     record->next = plugin_guard_records();
     while (!__atomic_compare_exchange_n(&records, &record->next, record, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}

@@ -71,15 +71,15 @@ package final class SuiteProcesses {
   ///   - limit: The time after which they are stopped; nil for no limit.
   ///   - receive: Receives the events of all files. Those of one file are in order.
   /// - Returns: Why not all suites ran to their end; nil if they did.
-  /// - Throws: `Failure` if no process can be started.
-  package func run(limit: Duration?, _ receive: @escaping (SuiteEvent) -> Void) throws(Failure) -> String? {
+  package func run(limit: Duration?, _ receive: @escaping (SuiteEvent) -> Void) -> String? {
     self.receive = receive
     defer { self.receive = { _ in } }
     let end = limit.map { MonotonicClock.now + $0 }
     let interrupt = Interrupt.install()
     var reason: String?
     while !waiting.isEmpty || !workers.isEmpty {
-      while workers.count < jobs, let file = waiting.popLast() { try start(file) }
+      while workers.count < jobs, let file = waiting.popLast() { start(file) }
+      if workers.isEmpty { break }  // No suite that is left could be started.
       if Interrupt.isPending, reason == nil {
         reason = Interrupt.reason
         stop()
@@ -93,8 +93,8 @@ package final class SuiteProcesses {
     return reason
   }
 
-  private func start(_ file: String) throws(Failure) {
-    guard let pipe = Pipe() else { throw Failure(.internalError, file, FileContents.lastError()) }
+  private func start(_ file: String) {
+    guard let pipe = Pipe() else { return refuse(file, FileContents.lastError()) }
     _ = fcntl(pipe.readEnd, F_SETFL, O_NONBLOCK)
     // Without a terminal a prompt fails, which several processes at a time could not share.
     let started = ChildProcess.start(
@@ -104,8 +104,13 @@ package final class SuiteProcesses {
     case .success(let process): workers.append(Worker(file: file, process: process, descriptor: pipe.readEnd))
     case .failure(let error):
       close(pipe.readEnd)
-      throw Failure(.internalError, file, "cannot start a process: \(error.why)")
+      refuse(file, "cannot start a process: \(error.why)")
     }
+  }
+
+  /// Reports a suite that cannot be started. Those that run, and the others, are not affected.
+  private func refuse(_ file: String, _ why: String) {
+    receive(.fileEnd(SuiteFileEnd(file: file, error: SuiteError(what: file, why: why), duration: .zero)))
   }
 
   /// Waits for events, a signal or a time.

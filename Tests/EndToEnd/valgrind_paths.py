@@ -157,8 +157,44 @@ def test_reflection(checked, grpc_server):
 
 
 def test_session(checked, grpc_server, descriptor_set):
-    lines = 'call Hello {"name":"Ada"}\nopen Chat\n{"text":"a"}\nclose\nwait\nexpect code ok\nchain use retry\ncall Count {"from":1,"to":3}\n'
+    lines = 'call Hello {"name":"Ada"}\nopen Chat\n{"text":"a"}\nclose\nwait\nexpect status ok\nchain use retry\ncall Count {"from":1,"to":3}\n'
     succeeds(checked("session", "--descriptor-set", descriptor_set, grpc_server.url, input=lines))
+
+
+def test_session_of_streams_at_the_same_time(checked, grpc_server, descriptor_set):
+    """Streams in both directions, one of which is canceled, variables, and sources that are read again."""
+    lines = [
+        "open Chat", '{"text":"a"}', "receive", "open Chat", '{"text":"b"}', "receive", "cancel", "switch Chat[1]", "wait",
+        'set name = "Ada"', 'call Hello {"name":$name}', "print $last.message", "reflect", "list", "use retry", "remove retry",
+        f"options --descriptor-set {descriptor_set}", 'call Hello {"name":"Eve"}',
+    ]  # fmt: skip
+    result = checked("session", "--descriptor-set", descriptor_set, grpc_server.url, input="\n".join(lines) + "\n")
+    out = succeeds(result)
+    for text in ("you said: a", "you said: b", '{"message":"Hello, Ada!"', '\n"Hello, Ada!"\n', '{"message":"Hello, Eve!"'):
+        assert text in out, out + result.err
+
+
+@pytest.mark.parametrize("loop", [("--jobs", "4"), ("--rate", "20")], ids=["closed", "open"])
+def test_load(checked, grpc_server, descriptor_set, loop):
+    words = ["--plaintext", "--descriptor-set", descriptor_set, "--format", "json", "-d", '{"name":"Ada"}']
+    out = succeeds(checked("load", *words, "--requests", "40", *loop, grpc_server.address, "demo.v1.Demo/Hello"))
+    report = json.loads(out)
+    assert (report["calls"], report["errors"]) == (40, 0)
+
+
+def test_suite(checked, grpc_server, descriptor_set, tmp_path):
+    """One suite, which the process itself runs: valgrind 3.19 cannot start the processes of several."""
+    lines = [
+        f"target {grpc_server.url}", "test greets", 'call Hello {"name":"Ada"}', 'expect .message == "Hello, Ada!"',
+        "test counts", 'call Count {"from":1,"to":3}', "expect count == 3",
+        "test fails", 'call Hello {"name":"Ada"}', 'expect .message == "Hello, Eve!"',
+        "test is refused", 'call Find {"id":"9"}', "expect status not_found",
+    ]  # fmt: skip
+    (tmp_path / "demo.rpcurl").write_text("\n".join(lines) + "\n")
+    reports = [f"--report=junit={tmp_path}/report.xml", "--report", "tap"]
+    result = checked("test", "--descriptor-set", descriptor_set, *reports, tmp_path / "demo.rpcurl")
+    assert (result.code, result.out.count("\nok "), result.out.count("\nnot ok ")) == (8, 3, 1), result.out + result.err
+    assert "Hello, Eve!" in (tmp_path / "report.xml").read_text()
 
 
 def test_convert(checked, descriptor_set):

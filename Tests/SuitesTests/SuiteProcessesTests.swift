@@ -18,7 +18,7 @@ struct SuiteProcessesTests {
       ["sh", "-c", scripts[file] ?? ""]
     }
     var events: [SuiteEvent] = []
-    let reason = try processes.run(limit: nil) {
+    let reason = processes.run(limit: nil) {
       events.append($0)
       receive($0, processes)
     }

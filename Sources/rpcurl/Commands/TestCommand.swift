@@ -158,7 +158,7 @@ struct TestCommand {
     }
     var failure: Failure?
     if let processes {
-      let reason = try processes.run(limit: limit, receive)
+      let reason = processes.run(limit: limit, receive)
       failure = reason.map { Interrupt.failure ?? Failure(.assertion, "", $0) }
     } else {
       failure = SuiteWorker(files[0], invocation, options, schemaCommand: SchemaCommands.run).run(receive)

@@ -1,5 +1,6 @@
-// Makes allocations of libcurl, nghttp2 and OpenSSL fail. To be preloaded.
+// Makes allocations of C libraries fail. To be preloaded.
 //
+//   FAILING_LIBRARIES=NAME:...    the libraries, by the start of their file's name
 //   FAIL_ALLOCATIONS=FIRST-LAST   the allocations that fail, counted from 1
 //   KEEP_STRINGS=1                copies of strings do not fail, and are not counted
 //   STARTED_LIBRARY=FILE          a libcrypto, which is started before allocations fail and are counted
@@ -21,6 +22,7 @@ extern void *__libc_realloc(void *, size_t);
 static atomic_long count;
 static long first, last;
 static int keeps_strings;
+static const char *libraries;
 
 static void start(const char *path) {
   long first_failure = first;
@@ -35,6 +37,8 @@ static void start(const char *path) {
 __attribute__((constructor)) static void begin(void) {
   const char *range = getenv("FAIL_ALLOCATIONS");
   if (range && sscanf(range, "%ld-%ld", &first, &last) != 2) abort();
+  libraries = getenv("FAILING_LIBRARIES");
+  if (!libraries) abort();
   keeps_strings = getenv("KEEP_STRINGS") != NULL;
   const char *started = getenv("STARTED_LIBRARY");
   if (started) start(started);
@@ -49,11 +53,13 @@ __attribute__((destructor)) static void end(void) {
 }
 
 static int is_chosen(const char *path) {
-  static const char *const names[] = {"libcurl.", "libnghttp2.", "libssl.", "libcrypto."};
   const char *slash = strrchr(path, '/');
   const char *name = slash ? slash + 1 : path;
-  for (size_t index = 0; index < sizeof names / sizeof *names; index++)
-    if (!strncmp(name, names[index], strlen(names[index]))) return 1;
+  for (const char *start = libraries; start; start = strchr(start, ':')) {
+    start += *start == ':';
+    size_t length = strcspn(start, ":");
+    if (length && !strncmp(name, start, length)) return 1;
+  }
   return 0;
 }
 
@@ -71,7 +77,7 @@ static int is_of_library(void *code) {
 }
 
 static int fails(void *caller) {
-  if (!is_of_library(caller)) return 0;
+  if (!libraries || !is_of_library(caller)) return 0;
   long number = atomic_fetch_add(&count, 1) + 1;
   if (number < first || number > last) return 0;
   errno = ENOMEM;
