@@ -6,12 +6,14 @@
 import asyncio
 import json
 import os
+import sys
 from dataclasses import replace
 
 import pytest
 from conftest import ALL_TESTS, RPCURL
 from faults import cases, matrix, oracle
-from faults.proxy import RESPONSE, Fault, Proxy
+from faults.outcome import Outcome, requests
+from faults.proxy import REQUEST, RESPONSE, Fault, Proxy
 
 SEED = 1
 # Cases of a route, as a part of those in the whole matrix.
@@ -80,7 +82,7 @@ def replaced(outcome, old, new):
     return {"out": outcome.out.replace(old, new)}
 
 
-UNAVAILABLE = [{"status": "unavailable", "calls": oracle.LOAD_CALLS}]
+UNAVAILABLE = [{"status": "unavailable", "calls": cases.CALLS["load"]}]
 FAILED_CALL = "rpcurl: call 0: a: b\n"
 WRONG_OUTCOMES = {
     "batch": [
@@ -93,7 +95,7 @@ WRONG_OUTCOMES = {
         lambda o: {"code": oracle.CONNECTION},
     ],
     "load": [
-        lambda o: report(o, statuses=UNAVAILABLE, errors=oracle.LOAD_CALLS),
+        lambda o: report(o, statuses=UNAVAILABLE, errors=cases.CALLS["load"]),
         lambda o: report(o, statuses=[{"status": "ok", "calls": 11}, *UNAVAILABLE], errors=1),
         lambda o: report(o, statuses=[{"status": "ok", "calls": 11}, {"status": "unavailable", "calls": 1}], errors=1),
         lambda o: report(o, errors=1),
@@ -104,7 +106,7 @@ WRONG_OUTCOMES = {
     "test": [
         lambda o: replaced(o, '"outcome":"passed"', '"outcome":"failed"') | {"code": oracle.FAILED_TESTS},
         lambda o: replaced(o, '"event":"end","passed":4,"failed":0', '"event":"end","passed":0,"failed":4'),
-        lambda o: lines(o, lambda all: [line for line in all if '"name":"Bob"' not in line]),
+        lambda o: lines(o, lambda all: [line for line in all if '"name":"1"' not in line]),
         lambda o: lines(o, lambda all: [*all, *all[-3:]]),
         lambda o: {"code": oracle.FAILED_TESTS},
         lambda o: {"code": oracle.CONNECTION},
@@ -149,42 +151,182 @@ def test_oracle_rejects_wrong_errors_of_a_batch(world):
         assert oracle.findings(case, replace(outcome, err="".join(errors))) != [], errors
 
 
+# What `retry` promises
+
+BEFORE_THE_HEADERS = Fault("close", RESPONSE, 20)
+LOST = [
+    (cases.Route(mode, protocol, http, kind, "retry", tls), Fault(fault, RESPONSE, 20))
+    for mode, protocol, http, kind, tls, fault in [
+        ("single", "grpc", "2", "unary", False, "close"),
+        ("single", "grpc-web", "1.1", "server", False, "reset"),
+        ("single", "connect", "1.1", "client", True, "half"),
+        ("single", "connect", "2", "bidi", True, "close"),
+        ("batch", "connect", "1.1", "large", False, "close"),
+        ("load", "grpc", "2", "server", False, "close"),
+        ("test", "grpc-web", "2", "client", False, "reset"),
+        ("session", "grpc", "2", "bidi", True, "half"),
+    ]
+]
+
+
+def changed_retry(world, tmp_path, settings):
+    """A program whose interceptor `retry` has other settings; without settings, it has no effect."""
+    program = tmp_path / "program"
+    other = f'"retry,{settings}"' if settings else '"header,set=x-b: c"'
+    program.write_text(
+        f"#!{sys.executable}\nimport os, sys\n"
+        f"arguments = [{other} if word.startswith('retry,') else word for word in sys.argv[1:]]\n"
+        f"os.execv('{RPCURL}', ['rpcurl', *arguments])\n"
+    )
+    program.chmod(0o755)
+    return replace(world, program=program)
+
+
+@pytest.mark.parametrize(("route", "fault"), LOST, ids=str)
+def test_oracle_rejects_a_retry_that_is_not_made(world, tmp_path, route, fault):
+    case = cases.Case(route, fault)
+    outcome = asyncio.run(matrix.run(world, case))
+    assert outcome.faulted and oracle.findings(case, outcome) == []
+    for settings in ("", "attempts=1,codes=unavailable", "codes=internal"):
+        outcome = asyncio.run(matrix.run(changed_retry(world, tmp_path, settings), case))
+        assert outcome.faulted and oracle.findings(case, outcome) != [], settings
+
+
+@pytest.mark.parametrize(("protocol", "http", "kind"), [("grpc", "2", "server"), ("grpc", "2", "unary"), ("connect", "2", "large")])
+def test_oracle_rejects_a_retry_after_the_response_has_begun(world, tmp_path, protocol, http, kind):
+    """In a gRPC or Connect response whose headers have arrived."""
+    route = cases.Route("single", protocol, http, kind, "retry")
+    clean = asyncio.run(matrix.run(world, cases.Case(route, Fault("none"))))
+    case = cases.Case(route, Fault("close", RESPONSE, len(clean.connections[0].forwarded[RESPONSE]) - 60))
+    outcome = asyncio.run(matrix.run(world, case))
+    assert oracle.findings(case, outcome) == [] and outcome.code == oracle.CONNECTION
+    # A program that holds headers longer makes the call again, unless a message has arrived.
+    again = asyncio.run(matrix.run(changed_retry(world, tmp_path, "hold-headers=20s,initial=1ms"), case))
+    if kind != "server":
+        assert requests(case, again) == 2
+        assert oracle.findings(case, again) != []
+    # The same calls, as another defect could make them.
+    twice = replace(outcome, connections=[*outcome.connections, *clean.connections])
+    assert oracle.findings(case, twice) != []
+    assert oracle.findings(case, replace(twice, code=0, out=clean.out, err="")) != []
+
+
+def test_oracle_rejects_attempts_with_wrong_headers(world):
+    route = cases.Route("single", "connect", "1.1", "unary", "retry")
+    case = cases.Case(route, BEFORE_THE_HEADERS)
+    outcome = asyncio.run(matrix.run(world, case))
+    assert oracle.findings(case, outcome) == []
+    first, second = outcome.connections
+    for old, new in ((b"attempts: 1", b"attempts: 2"), (b"grpc-previous", b"grpc-next")):
+        sent = second.forwarded[REQUEST].replace(old, new)
+        assert sent != second.forwarded[REQUEST]
+        changed = replace(second, forwarded=second.forwarded | {REQUEST: sent})
+        assert oracle.findings(case, replace(outcome, connections=[first, changed])) != [], new
+    # More attempts than the setting allows.
+    assert oracle.findings(case, replace(outcome, connections=[first, second, second, second])) != []
+    header = cases.Case(replace(route, chain="header"), Fault("none"))
+    outcome = asyncio.run(matrix.run(world, header))
+    assert oracle.findings(header, outcome) == []
+    sent = outcome.connections[0].forwarded[REQUEST]
+    sent[:] = sent.replace(b"x-a: b", b"x-a: c")
+    assert oracle.findings(header, outcome) != []
+
+
+# Deadlines
+
+
+def test_oracle_rejects_a_wrong_deadline(world):
+    route = cases.Route("single", "grpc", "2", "unary")
+    case = cases.Case(route, Fault("stall", RESPONSE, 20))
+    outcome = asyncio.run(matrix.run(world, case))
+    assert outcome.code == oracle.DEADLINE and oracle.findings(case, outcome) == []
+    assert oracle.findings(case, replace(outcome, seconds=0.9 * outcome.deadline)) != []
+
+
+@pytest.mark.parametrize("mode", cases.CALLS)
+def test_oracle_rejects_stalls_that_most_calls_end_late(mode):
+    route = cases.Route(mode, "grpc", "2", "unary")
+
+    def results(*late, usual=0.2):
+        quick = [(cases.Case(route, Fault("delay")), Outcome(0, "", "", usual, 20, [])) for _ in range(5)]
+        seconds = [route.rounds * matrix.SHORT + value for value in late]
+        stalled = cases.Case(route, Fault("stall"))
+        return quick + [
+            (stalled, Outcome(oracle.DEADLINE, "", "rpcurl: a: b", value, matrix.SHORT, [])) for value in seconds
+        ]
+
+    assert oracle.lateness(results(0.1, 0.2, 0.3, 0.2, 0.1)) == []
+    # One process that starts late, and a slow machine.
+    assert oracle.lateness(results(0.1, 0.2, 0.3, 0.2, 14.0)) == []
+    assert oracle.lateness(results(5, 6, 7, 8, 9, usual=6)) == []
+    assert oracle.lateness(results(1.5, 1.5, 1.5, 0.1, 9)) != []
+    assert oracle.lateness(results(*[3.0] * 5)) != []
+
+
 # What faults leave behind in a process that continues
 
+# One of each kind, in turn. The number of faults between two samples is a multiple of theirs.
+KINDS_IN_A_SESSION = [
+    *((kind, direction) for direction in (RESPONSE, REQUEST) for kind in ("close", "reset", "half")),
+    ("drop", RESPONSE), ("flip", RESPONSE), ("twice", RESPONSE), ("stall", RESPONSE),
+]  # fmt: skip
 FAULTS_IN_A_SESSION = 300 if ALL_TESTS else 60
+# The deadline of calls that a fault may block.
+BLOCKED = "50ms"
 
 
-@pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
-def test_faults_leave_no_descriptors_and_no_memory(rpcurl, world, protocol):
-    """Of calls in one session, each over a connection that is cut at another byte."""
-    route = cases.Route("session", protocol, "2" if protocol == "grpc" else "1.1", "server")
-
-    async def run():
-        async with Proxy(world.port(route), Fault("none"), 1 << 30) as proxy:
-            arguments, _ = matrix.command(world, cases.Case(route, Fault("none")), proxy.port)
-            process = await asyncio.create_subprocess_exec(
-                world.program, *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT, cwd=world.home, env=world.environment,
-            )  # fmt: skip
-            samples = []
-            for number in range(FAULTS_IN_A_SESSION):
-                kind = ("close", "reset", "half")[number % 3]
-                # The connection of the call before was ended by its fault, so this call makes another.
-                proxy.fault = Fault(kind, RESPONSE, 1 + number % 150)
-                process.stdin.write(f"call Count {route.method.requests[0]}\nset mark = {number}\nprint $mark\n".encode())
-                while (await asyncio.wait_for(process.stdout.readline(), 60)).decode() != f"{number}\n":
-                    pass
-                # Twice after the same kind of fault: a connection that is half open remains until the next call.
-                if number in (FAULTS_IN_A_SESSION // 2 - 1, FAULTS_IN_A_SESSION - 1):
-                    samples.append((open_files(process.pid), resident(process.pid)))
-            process.stdin.close()
-            assert await asyncio.wait_for(process.wait(), 60) in (0, 5, *range(65, 81))
-            return samples, len(proxy.connections)
-
-    ((files_before, memory_before), (files_after, memory_after)), connections = asyncio.run(run())
-    assert connections >= FAULTS_IN_A_SESSION * 9 // 10
+@pytest.mark.parametrize(
+    "route",
+    [
+        cases.Route("session", protocol, http, kind, chain)
+        for protocol, http, kind, chain in [
+            ("grpc", "2", "server", "plain"),
+            ("grpc-web", "1.1", "server", "plain"),
+            ("connect", "1.1", "server", "header"),
+            ("grpc", "2", "bidi", "retry"),
+            ("grpc-web", "2", "client", "header"),
+            ("connect", "1.1", "unary", "retry"),
+            ("connect", "2", "large", "plain"),
+        ]
+    ],
+    ids=str,
+)
+def test_faults_leave_no_descriptors_and_no_memory(world, route):
+    """Of calls in one session, each over a connection with a fault at another byte."""
+    samples, faulted = asyncio.run(session_with_faults(world, route))
+    (files_before, memory_before), (files_after, memory_after) = samples
+    assert faulted >= FAULTS_IN_A_SESSION * 9 // 10
     assert files_after <= files_before
     assert memory_after - memory_before < 512, "kilobytes"
+
+
+async def session_with_faults(world, route):
+    """Returns the files and the memory of the session at half of the faults and at the end, and the number of faults."""
+    call = f"call {route.method.name} {' '.join(route.method.requests)}\n"
+    async with Proxy(world.port(route), Fault("none"), 1 << 30) as proxy:
+        arguments, _ = matrix.command(world, cases.Case(route, Fault("none")), proxy.port)
+        process = await asyncio.create_subprocess_exec(
+            world.program, *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT, cwd=world.home, env=world.environment, limit=1 << 20,
+        )  # fmt: skip
+        samples, faulted = [], 0
+        for number in range(FAULTS_IN_A_SESSION):
+            kind, direction = KINDS_IN_A_SESSION[number % len(KINDS_IN_A_SESSION)]
+            # The call makes another connection, which has the fault.
+            await proxy.end_all()
+            proxy.connections.clear()
+            proxy.fault = fault = Fault(kind, direction, 1 + number % 150, 9)
+            deadline = BLOCKED if matrix.may_block(cases.Case(route, fault)) else f"{matrix.LONG}"
+            process.stdin.write(f"deadline {deadline}\n{call}set mark = {number}\nprint $mark\n".encode())
+            while (await asyncio.wait_for(process.stdout.readline(), 60)).decode() != f"{number}\n":
+                pass
+            faulted += proxy.faulted
+            # Twice after the same kind of fault: a connection that is half open remains until the next call.
+            if number in (FAULTS_IN_A_SESSION // 2 - 1, FAULTS_IN_A_SESSION - 1):
+                samples.append((open_files(process.pid), resident(process.pid)))
+        process.stdin.close()
+        assert await asyncio.wait_for(process.wait(), 60) == 0
+        return samples, faulted
 
 
 def open_files(process: int) -> int:

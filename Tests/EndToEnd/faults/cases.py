@@ -1,9 +1,10 @@
 """The cases: calls of every kind and protocol, in every mode of the program, with a fault at every interesting byte."""
 
+import base64
 import itertools
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from . import wire
@@ -13,8 +14,14 @@ SERVICE = "demo.v1.Demo"
 # Larger than one frame of HTTP/2, so that a message is divided.
 LARGE_BYTES = 40_000
 
-# The protocols with their versions of HTTP, and the kinds of methods that each version can have.
+# The protocols with their versions of HTTP.
 ROUTES = [("grpc", "2"), ("grpc-web", "1.1"), ("grpc-web", "2"), ("connect", "1.1"), ("connect", "2")]
+
+
+def large_reply(size: int) -> dict:
+    """The response of the method Large: bytes that repeat a pattern."""
+    pattern = bytes(range(251))
+    return {"payload": base64.b64encode((pattern * (size // len(pattern) + 1))[:size]).decode()}
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,8 @@ class Method:
     output: str
     requests: tuple[str, ...]
     responses: tuple[dict, ...]
+    # What a suite requires of the response; BATCHES has this for unary calls.
+    check: str = ""
 
     @property
     def is_unary(self) -> bool:
@@ -40,23 +49,45 @@ METHODS = {
     method.kind: method
     for method in (
         Method("unary", "Hello", "HelloReply", ('{"name":"Ada"}',), ({"message": "Hello, Ada!", "name": "Ada"},)),
-        Method("large", "Large", "LargeReply", (json.dumps({"sizeBytes": LARGE_BYTES}),), ()),
-        Method("server", "Count", "CountReply", ('{"from":1,"to":5}',), tuple({"number": n} for n in range(1, 6))),
-        Method("client", "Sum", "SumReply", ('{"value":1}', '{"value":2}', '{"value":3}'), ({"total": "6", "count": 3},)),
+        Method("large", "Large", "LargeReply", (json.dumps({"sizeBytes": LARGE_BYTES}),), (large_reply(LARGE_BYTES),)),
+        Method(
+            "server", "Count", "CountReply", ('{"from":1,"to":5}',), tuple({"number": n} for n in range(1, 6)),
+            "list .number == [1,2,3,4,5]",
+        ),
+        Method(
+            "client", "Sum", "SumReply", ('{"value":1}', '{"value":2}', '{"value":3}'), ({"total": "6", "count": 3},),
+            ".total == 6",
+        ),
         Method(
             "bidi", "Chat", "ChatReply", tuple(f'{{"text":"{t}"}}' for t in "abc"),
-            tuple({"text": f"you said: {t}"} for t in "abc"),
+            tuple({"text": f"you said: {t}"} for t in "abc"), "count == 3",
         ),
     )
 }  # fmt: skip
 
 # The interceptors of a case. With `retry`, a call that fails is made again, over a connection without a fault.
+ATTEMPTS = 3
 CHAINS: dict[str, tuple[str, ...]] = {
     "plain": (),
     "header": ("--use", "header,set=x-a: b", "--use", "validate"),
-    "retry": ("--use", "retry,attempts=3,initial=1ms,max=2ms,codes=unavailable+internal+unknown"),
+    "retry": ("--use", f"retry,attempts={ATTEMPTS},initial=1ms,max=2ms,codes=unavailable+internal+unknown"),
 }
-CALLS_OF_BATCH = ("Ada", "Bob", "Cyd", "Dan")
+# The calls of a batch, which are different: the requests, their responses, and what a suite requires of these.
+NAMES = ("Ada", "Bob", "Cyd", "Dan")
+BATCHES: dict[str, tuple[tuple[str, dict, str], ...]] = {
+    "unary": tuple(
+        (json.dumps({"name": name}), {"message": f"Hello, {name}!", "name": name}, f'.name == "{name}"') for name in NAMES
+    ),
+    "large": tuple(
+        (json.dumps({"sizeBytes": size}), large_reply(size), f".payload size == {size}")
+        for size in range(LARGE_BYTES, LARGE_BYTES + len(NAMES))
+    ),
+}
+# The kinds of methods that each mode calls. A batch makes unary calls.
+KINDS_OF_MODES = {"single": METHODS, "batch": BATCHES, "load": METHODS, "test": METHODS, "session": METHODS}
+# The calls of a run in each mode, and how many of them can be in progress at a time.
+CALLS = {"single": 1, "batch": len(NAMES), "load": 12, "test": len(NAMES), "session": 3}
+CONCURRENT = {"single": 1, "batch": 1, "load": 3, "test": 1, "session": 1}
 
 
 @dataclass(frozen=True)
@@ -73,6 +104,16 @@ class Route:
     @property
     def method(self) -> Method:
         return METHODS[self.kind]
+
+    @property
+    def calls(self) -> int:
+        """The number of calls of a run."""
+        return CALLS[self.mode]
+
+    @property
+    def rounds(self) -> int:
+        """How many deadlines pass at most, one after the other, if each call is blocked."""
+        return -(-self.calls // CONCURRENT[self.mode])
 
     def __str__(self) -> str:
         return f"{self.mode}-{self.protocol}-http{self.http}-{self.kind}-{self.chain}{'-tls' * self.tls}"
@@ -92,16 +133,10 @@ def can_call(http: str, kind: str) -> bool:
 
 
 def routes() -> Iterator[Route]:
-    for (protocol, http), kind in itertools.product(ROUTES, METHODS):
-        if can_call(http, kind):
-            for chain in CHAINS:
-                yield Route("single", protocol, http, kind, chain)
-            yield Route("single", protocol, http, kind, tls=True)
-    for (protocol, http), tls in itertools.product(ROUTES, (False, True)):
-        for mode in ("batch", "load", "test"):
-            yield Route(mode, protocol, http, "unary", tls=tls)
-        for kind in ("unary", "server"):
-            yield Route("session", protocol, http, kind, tls=tls)
+    for mode, (protocol, http), kind in itertools.product(KINDS_OF_MODES, ROUTES, METHODS):
+        if can_call(http, kind) and kind in KINDS_OF_MODES[mode]:
+            for chain, tls in itertools.product(CHAINS, (False, True)):
+                yield Route(mode, protocol, http, kind, chain, tls)
 
 
 # Which bytes are interesting
@@ -160,22 +195,32 @@ def faults(recording: Recording, http: str, chance: random.Random) -> Iterator[F
             yield Fault(kind, direction, offset, length, chance.choice([0x01, 0x04, 0x80, 0xFF]))
 
 
-# How many cases a route has at most in the whole matrix: calls, of which most routes are, and modes.
-SHARES = {"single": {"plain": 110, "header": 25, "retry": 45}, "other": 70, "tls": 25}
+# How many cases a route has at most in the whole matrix, by its chain, in the clear and over TLS: single calls, and the
+# other modes, of which more routes are.
+SHARES = {
+    "single": {"plain": (75, 20), "header": (25, 6), "retry": (40, 12)},
+    "other": {"plain": (20, 7), "header": (6, 3), "retry": (12, 4)},
+}
 
 
 def share(route: Route) -> int:
-    if route.tls:
-        return SHARES["tls"]
-    return SHARES["single"][route.chain] if route.mode == "single" else SHARES["other"]
+    return SHARES["single" if route.mode == "single" else "other"][route.chain][route.tls]
+
+
+def counts(selected: Iterable[Route], seed: int, part: float = 1) -> dict[Route, int]:
+    """The number of cases of each route in the matrix, or in a part of it, where some routes have none."""
+    result = {}
+    for route in selected:
+        whole, fraction = divmod(share(route) * part, 1)
+        result[route] = int(whole) + (random.Random(f"{seed} {route}").random() < fraction)
+    return {route: count for route, count in result.items() if count}
 
 
 def select(recordings: dict[Route, Recording], seed: int, part: float = 1) -> list[Case]:
     """The cases of the matrix, or a part of them: the same for a seed, whatever the machine."""
     cases = []
-    for route, recording in recordings.items():
+    for route, count in counts(recordings, seed, part).items():
         chance = random.Random(f"{seed} {route}")
-        all_faults = list(faults(recording, route.http, chance))
-        count = max(1, round(share(route) * part))
+        all_faults = list(faults(recordings[route], route.http, chance))
         cases += [Case(route, fault) for fault in chance.sample(all_faults, min(count, len(all_faults)))]
     return cases

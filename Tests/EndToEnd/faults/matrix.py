@@ -14,12 +14,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import cases, oracle
 from .cases import SERVICE, Case, Recording, Route
+from .outcome import Outcome
 from .proxy import NO_FAULT, REQUEST, RESPONSE, Proxy
 
 # The deadline of calls that a fault may block, and of all others: only a call that waits for nothing reaches that.
@@ -73,66 +74,65 @@ def command(world: World, case: Case, port: int) -> tuple[list[str], str]:
     elif route.protocol != "grpc":
         options.append("--http1.1" if route.http == "1.1" else "--http2-prior-knowledge")
     options += cases.CHAINS[route.chain]
-    names = [json.dumps({"name": name}) for name in cases.CALLS_OF_BATCH]
+    data = "".join(route.method.requests)
+    call = f"call {route.method.name} {' '.join(route.method.requests)}\n"
     if route.mode == "single":
-        return [*options, "-d", "".join(route.method.requests), f"{url}/{method}"], ""
+        return [*options, "-d", data, f"{url}/{method}"], ""
     if route.mode == "batch":
-        return ["call", *options, "--each", "-d", "\n".join(names), f"{url}/{method}"], ""
+        each = "\n".join(request for request, *_ in cases.BATCHES[route.kind])
+        return ["call", *options, "--each", "-d", each, f"{url}/{method}"], ""
     if route.mode == "load":
-        words = ["--requests", f"{oracle.LOAD_CALLS}", "--jobs", "3", "--format", "json", "-d", names[0]]
+        jobs = cases.CONCURRENT[route.mode]
+        words = ["--requests", f"{route.calls}", "--jobs", f"{jobs}", "--format", "json", "-d", data]
         return ["load", *options, *words, url, method], ""
     if route.mode == "session":
-        line = f"call {route.method.name} {route.method.requests[0]}\n"
-        return ["session", *options, url], line * oracle.CALLS_OF_SESSION
+        return ["session", *options, url], call * route.calls
     # A suite is read from standard input.
-    tests = "".join(f'test {n}\ncall Hello {n_json}\nexpect .name == "{n}"\n' for n, n_json in zip(cases.CALLS_OF_BATCH, names))
+    batch = [(f"call {route.method.name} {request}\n", check) for request, _, check in cases.BATCHES.get(route.kind, ())]
+    calls = batch or [(call, route.method.check)] * route.calls
+    tests = "".join(f"test {number}\n{line}expect {check}\n" for number, (line, check) in enumerate(calls))
     return ["test", "--report", "ndjson", *options, "-"], f"target {url}\n{tests}"
 
 
-async def run(world: World, case: Case) -> oracle.Outcome:
+async def run(world: World, case: Case) -> Outcome:
     """Run a case."""
     connections = 1 if case.route.chain == "retry" or case.route.mode == "session" else 1 << 30
     async with Proxy(world.port(case.route), case.fault, connections, world.tls(case.route)) as proxy:
         arguments, text = command(world, case, proxy.port)
-        limit = (SHORT if may_block(case) else LONG) * len(cases.CALLS_OF_BATCH) + GRACE
+        deadline = SHORT if may_block(case) else LONG
         start = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             world.program, *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE, cwd=world.home, env=world.environment,
         )  # fmt: skip
         try:
-            out, err = await asyncio.wait_for(process.communicate(text.encode()), limit)
+            out, err = await asyncio.wait_for(process.communicate(text.encode()), deadline * case.route.rounds + GRACE)
             code = process.returncode
         except asyncio.TimeoutError:
             process.send_signal(signal.SIGKILL)
             await process.wait()
             out, err, code = b"", b"", None
         seconds = time.monotonic() - start
-    return oracle.Outcome(
-        code, out.decode(errors="replace"), err.decode(errors="replace"), seconds, limit, proxy.connections
+    return Outcome(
+        code, out.decode(errors="replace"), err.decode(errors="replace"), seconds, deadline, proxy.connections
     )
 
 
-async def record(world: World, only: str) -> dict[Route, Recording]:
-    """Make each call that `only` selects without a fault."""
+async def record(world: World, routes: Iterable[Route], jobs: int) -> dict[Route, Recording]:
+    """Make the calls of routes without a fault."""
     recordings = {}
-    for route in cases.routes():
-        if only not in str(route) and str(route) not in only:
-            continue
-        case = Case(route, NO_FAULT)
-        outcome = await run(world, case)
-        failed = oracle.findings(case, outcome)
+    async for case, outcome, failed in results(world, [Case(route, NO_FAULT) for route in routes], jobs):
         if outcome.code != 0 or failed or not outcome.connections:
-            raise SystemExit(f"{route} fails without a fault: {outcome.code}\n{failed}\n{outcome.out}\n{outcome.err}")
+            raise SystemExit(f"{case.route} fails without a fault: {outcome.code}\n{failed}\n{outcome.out}\n{outcome.err}")
         connection = outcome.connections[0]
-        recordings[route] = Recording({name: bytes(connection.forwarded[name]) for name in (REQUEST, RESPONSE)})
+        recordings[case.route] = Recording({name: bytes(connection.forwarded[name]) for name in (REQUEST, RESPONSE)})
     return recordings
 
 
 @dataclass
 class Failure:
     case: Case
-    outcome: oracle.Outcome
+    outcome: Outcome
     findings: list[str]
 
     def __str__(self) -> str:
@@ -148,11 +148,11 @@ class Failure:
         )
 
 
-async def results(world: World, selected: Sequence[Case], jobs: int) -> AsyncIterator[tuple[Case, oracle.Outcome, list[str]]]:
+async def results(world: World, selected: Sequence[Case], jobs: int) -> AsyncIterator[tuple[Case, Outcome, list[str]]]:
     """Run cases, `jobs` at a time."""
     places = asyncio.Semaphore(jobs)
 
-    async def one(case: Case) -> tuple[Case, oracle.Outcome, list[str]]:
+    async def one(case: Case) -> tuple[Case, Outcome, list[str]]:
         async with places:
             outcome = await run(world, case)
             return case, outcome, oracle.findings(case, outcome)
@@ -161,16 +161,23 @@ async def results(world: World, selected: Sequence[Case], jobs: int) -> AsyncIte
         yield await done
 
 
-async def check(world: World, seed: int, part: float, only: str, jobs: int) -> tuple[list[Failure], Counter]:
-    """Run the matrix, or a part. Returns the failures, and how many cases there were of each kind and code."""
-    selected = [case for case in cases.select(await record(world, only), seed, part) if only in str(case)]
-    failures, counts = [], Counter()
-    async with contextlib.aclosing(results(world, selected, jobs)) as all_results:
-        async for case, outcome, found in all_results:
+async def check(world: World, seed: int, part: float, only: str, jobs: int) -> tuple[list[Failure | str], Counter]:
+    """Run the matrix, or a part. Returns the failures, and how many cases there were of each kind and code.
+
+    `only` is a part of the names of cases, or the name of one.
+    """
+    routes = [route for route in cases.routes() if only in str(route) or only.startswith(f"{route}-")]
+    recordings = await record(world, cases.counts(routes, seed, part), jobs)
+    selected = [case for case in cases.select(recordings, seed, part) if only in str(case)]
+    failures: list[Failure | str] = []
+    all_results, counts = [], Counter()
+    async with contextlib.aclosing(results(world, selected, jobs)) as ended:
+        async for case, outcome, found in ended:
             counts[f"{case.fault.kind}", outcome.code, "made" if outcome.faulted else "not made"] += 1
             if found:
                 failures.append(Failure(case, outcome, found))
-    return failures, counts
+            all_results.append((case, replace(outcome, connections=[])))
+    return failures + oracle.lateness(all_results), counts
 
 
 def main() -> int:

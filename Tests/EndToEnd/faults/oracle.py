@@ -6,12 +6,14 @@ Of every case:
 - each message of the output was forwarded, in this order, and as the bytes are;
 - of a stream, each message that was forwarded whole is in the output;
 - each call has one result, and a complete response is a success: in a batch, a load, a suite and a session too;
-- without `retry`, each call is sent at most once, also over a connection that others have used.
+- without `retry`, each call is sent at most once, also over a connection that others have used; with it, a call is made
+  again if, and only if, its connection is lost before its response has begun (retries.py).
 """
 
 import json
 import re
-from dataclasses import dataclass, replace
+import statistics
+from collections.abc import Iterable
 
 # It adds the directory of demo_pb2 to the path.
 import conftest  # noqa: F401
@@ -19,67 +21,13 @@ import demo_pb2 as demo
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
 
-from . import wire
-from .cases import CALLS_OF_BATCH, PREFACE_BYTES, Case, Method
-from .proxy import CHANGES, ENDINGS, REQUEST, RESPONSE, Connection
+from . import retries
+from .cases import BATCHES, Case, Method
+from .outcome import Outcome, answers, requests
+from .proxy import CHANGES, ENDINGS, REQUEST, Fault
 
 CONNECTION, DEADLINE, FAILED_TESTS = 5, 68, 8
 STATUSES = range(65, 81)
-# Calls that the load and the session make.
-LOAD_CALLS = 12
-CALLS_OF_SESSION = 3
-CALLS = {
-    "single": 1, "batch": len(CALLS_OF_BATCH), "load": LOAD_CALLS, "test": len(CALLS_OF_BATCH), "session": CALLS_OF_SESSION,
-}  # fmt: skip
-
-
-@dataclass
-class Outcome:
-    """How a run of the program ended, and what was forwarded during it."""
-
-    code: int | None
-    out: str
-    err: str
-    seconds: float
-    limit: float
-    connections: list[Connection]
-
-    @property
-    def errors(self) -> list[str]:
-        return [line for line in self.err.splitlines() if line.startswith("rpcurl: ")]
-
-    @property
-    def faulted(self) -> bool:
-        return any(connection.faulted for connection in self.connections)
-
-
-def answers(case: Case, outcome: Outcome) -> list[wire.Answer]:
-    """The responses that were forwarded, connection by connection."""
-    route, result = case.route, []
-    for connection in outcome.connections:
-        data = bytes(connection.forwarded[RESPONSE])
-        # After a failure without a response, rpcurl asks the server which version of HTTP it has.
-        has_http1 = data.startswith(b"HTTP/")
-        if route.http == "2" and not has_http1:
-            responses = [response for _, response in sorted(wire.read_http2(data).items())]
-        elif route.http == "1.1" and has_http1 and connection.forwarded[REQUEST].startswith(b"POST "):
-            responses = wire.read_http1(data)
-        else:
-            responses = []
-        result += [wire.read(route.protocol, route.method.is_unary, response) for response in responses]
-    return result
-
-
-def requests(case: Case, outcome: Outcome) -> int:
-    """The number of requests that were sent."""
-    count = 0
-    for connection in outcome.connections:
-        data = bytes(connection.forwarded[REQUEST])
-        if data.startswith(b"PRI "):
-            count += sum(kind == wire.HEADERS for _, kind, *_ in wire.frames(data, PREFACE_BYTES))
-        else:
-            count += data.count(b"POST /")
-    return count
 
 
 def decoded(method: Method, message: bytes) -> dict | None:
@@ -129,10 +77,13 @@ def general(case: Case, outcome: Outcome) -> list[str]:
     for line in outcome.errors:
         if not re.match(r"rpcurl: \S.*: \S", line) and not SUMMARY.fullmatch(line):
             found.append(f"an error without WHAT: WHY: {line}")
-    if case.route.chain != "retry" and case.fault.kind not in CHANGES:
-        sent, calls = requests(case, outcome), CALLS[case.route.mode]
-        if sent > calls:
-            found.append(f"{sent} requests for {calls} calls")
+    if case.fault.kind not in CHANGES:
+        sent, most = requests(case, outcome), retries.most_requests(case, outcome)
+        if sent > most:
+            found.append(f"{sent} requests for {case.route.calls} calls, of which {most} are allowed")
+        found += retries.wrong_headers(case, outcome)
+        if outcome.code == DEADLINE and outcome.seconds < outcome.deadline:
+            found.append(f"a deadline of {outcome.deadline} s ends the call after {outcome.seconds} s")
     if "Fatal error" in outcome.err or "Sanitizer" in outcome.err:
         found.append("a crash")
     return found
@@ -176,16 +127,23 @@ def single(case: Case, outcome: Outcome) -> list[str]:
 def ending(case: Case, outcome: Outcome, is_complete: bool) -> list[str]:
     """The code of a failed call whose bytes arrived unchanged, as far as they arrived."""
     fault = case.fault
-    if is_complete and not (fault.direction == REQUEST and fault.kind in ENDINGS):
+    if is_complete and not may_be_discarded(fault):
         return ["a complete response is a failure"]
     if fault.kind not in ENDINGS:
         return ["a failure, but nothing is lost"]
+    if outcome.code == CONNECTION and retries.least_successes(case, outcome):
+        return ["the connection was lost before the response had begun, but the call is not made again"]
     if fault.kind == "stall":
         return [] if outcome.code == DEADLINE else [f"a stall is not exit code {DEADLINE}"]
     # A server that gets half of a request may respond with a status, or wait for the rest.
     if fault.direction == REQUEST and fault.kind == "half":
         return []
     return [] if outcome.code == CONNECTION else [f"a lost connection is not exit code {CONNECTION}"]
+
+
+def may_be_discarded(fault: Fault) -> bool:
+    """Whether a response may be complete although its request has not ended: it may be discarded, or be a failure."""
+    return fault.direction == REQUEST and fault.kind in ("half", "stall")
 
 
 def shown(value: object) -> str:
@@ -198,7 +156,7 @@ def shown(value: object) -> str:
 
 def successes(case: Case, outcome: Outcome, count: int) -> list[str]:
     """Whether the number of calls that succeeded is that of the complete responses."""
-    fault, total = case.fault, CALLS[case.route.mode]
+    fault, total = case.fault, case.route.calls
     if fault.kind in CHANGES:
         return []
     replies = answers(case, outcome)
@@ -206,9 +164,10 @@ def successes(case: Case, outcome: Outcome, count: int) -> list[str]:
     most = least + sum(reply.lacks_only_end for reply in replies)
     if fault.kind not in ENDINGS:
         least = total
-    elif fault.direction == REQUEST:
-        # A response to a request that has not ended may be discarded.
+    elif may_be_discarded(fault):
         least = 0
+    if not may_be_discarded(fault):
+        least = max(least, retries.least_successes(case, outcome))
     if least <= count <= most:
         return []
     return [f"{count} of {total} calls succeeded, but {least} to {most} responses are complete"]
@@ -218,7 +177,7 @@ def batch(case: Case, outcome: Outcome) -> list[str]:
     messages = printed(outcome)
     if messages is None:
         return ["the output is not whole messages"]
-    method, found = case.route.method, []
+    method, total, found = case.route.method, case.route.calls, []
     replies = answers(case, outcome)
     forwarded = [decoded(method, message) for reply in replies for message in reply.messages]
     changed = case.fault.kind in CHANGES
@@ -227,18 +186,19 @@ def batch(case: Case, outcome: Outcome) -> list[str]:
             found.append(f"a message that was not forwarded: {shown(message)}")
     failed = [int(number) for number in re.findall(r"^rpcurl: call (\d+): ", outcome.err, re.M)]
     if not changed:
-        order = [CALLS_OF_BATCH.index(message["name"]) for message in messages]
+        replies_in_order = [reply for _, reply, _ in BATCHES[case.route.kind]]
+        order = [replies_in_order.index(message) for message in messages if message in replies_in_order]
         if order != sorted(set(order)):
             found.append(f"order {order}")
-        if sorted(order + failed) != list(range(len(CALLS_OF_BATCH))):
+        if sorted(order + failed) != list(range(total)):
             found.append(f"the messages of the calls {order} and errors of the calls {failed}")
         found += successes(case, outcome, len(messages))
     if failed != sorted(set(failed)):
         found.append(f"errors of the calls {failed}")
-    if len(messages) + len(failed) != len(CALLS_OF_BATCH):
-        found.append(f"{len(messages)} messages and {len(failed)} errors for {len(CALLS_OF_BATCH)} calls")
+    if len(messages) + len(failed) != total:
+        found.append(f"{len(messages)} messages and {len(failed)} errors for {total} calls")
     summaries = [tuple(map(int, summary)) for summary in SUMMARY.findall(outcome.err)]
-    if summaries != ([(len(failed), len(CALLS_OF_BATCH), failed[0])] if failed else []):
+    if summaries != ([(len(failed), total, failed[0])] if failed else []):
         found.append(f"the summary {summaries} of the failed calls {failed}")
     if len(outcome.errors) != len(failed) + len(summaries):
         found.append(f"{len(outcome.errors)} errors for {len(failed)} failed calls")
@@ -255,8 +215,8 @@ def load(case: Case, outcome: Outcome) -> list[str]:
     found = []
     statuses = {status["status"]: status["calls"] for status in report["statuses"]}
     succeeded, total = statuses.get("ok", 0), sum(statuses.values())
-    if total != LOAD_CALLS or report["calls"] != LOAD_CALLS:
-        found.append(f"{total} calls of {LOAD_CALLS}")
+    if total != case.route.calls or report["calls"] != case.route.calls:
+        found.append(f"{total} calls of {case.route.calls}")
     if report["errors"] != total - succeeded:
         found.append("the number of errors is not that of the statuses")
     if outcome.code != 0 or outcome.errors:
@@ -271,12 +231,12 @@ def suite(case: Case, outcome: Outcome) -> list[str]:
     found = []
     tests = [event["outcome"] for event in events if event["event"] == "test"]
     passed = tests.count("passed")
-    if len(tests) != len(CALLS_OF_BATCH):
+    if len(tests) != case.route.calls:
         found.append(f"{len(tests)} tests")
     ends = [(event["passed"], event["failed"]) for event in events if event["event"] == "end"]
     if ends != [(passed, tests.count("failed"))]:
         found.append(f"the end {ends} of the tests {tests}")
-    if outcome.code != (0 if passed == len(CALLS_OF_BATCH) else FAILED_TESTS):
+    if outcome.code != (0 if passed == case.route.calls else FAILED_TESTS):
         found.append(f"exit code {outcome.code} with {passed} passed tests")
     return found + successes(case, outcome, passed)
 
@@ -286,7 +246,7 @@ def session(case: Case, outcome: Outcome) -> list[str]:
     messages = printed(outcome)
     if messages is None:
         return ["the output is not whole messages"]
-    method, found, kind = case.route.method, [], case.fault.kind
+    method, found, kind, total = case.route.method, [], case.fault.kind, case.route.calls
     replies = answers(case, outcome)
     forwarded = [decoded(method, message) for reply in replies for message in reply.messages]
     # A changed end of a header over HTTP/1.1 hides where the body begins.
@@ -298,13 +258,38 @@ def session(case: Case, outcome: Outcome) -> list[str]:
     if kind not in CHANGES:
         if method.streams_response and messages != forwarded:
             found.append(f"messages are lost: {shown(forwarded)} was forwarded")
-        found += successes(case, outcome, CALLS_OF_SESSION - len(outcome.errors))
-    if method.is_unary and len(messages) + len(outcome.errors) != CALLS_OF_SESSION:
-        found.append(f"{len(messages)} messages and {len(outcome.errors)} errors for {CALLS_OF_SESSION} calls")
-    first = answers(case, replace(outcome, connections=outcome.connections[:1]))
-    is_before_last = sum(reply.is_complete for reply in first) < CALLS_OF_SESSION - 1
+        found += successes(case, outcome, total - len(outcome.errors))
+    if not method.streams_response and len(messages) + len(outcome.errors) != total:
+        found.append(f"{len(messages)} messages and {len(outcome.errors)} errors for {total} calls")
+    is_before_last = sum(reply.is_complete for reply in answers(case, outcome.first)) < total - 1
     if kind in ("none", "delay", "trickle") or (kind in ("close", "reset") and is_before_last):
         clean = list(method.responses)
         if messages[-len(clean) :] != clean:
             found.append("the call after the fault fails")
+    return found
+
+
+# Many cases
+
+# Cases without which a median means nothing.
+LEAST_CASES = 4
+# How long after its deadline a call may end in most cases, apart from the time that a run without a stall takes.
+LATE_SECONDS = 1.0
+
+
+def lateness(results: Iterable[tuple[Case, Outcome]]) -> list[str]:
+    """Whether most calls that a stall blocks end near their deadline. A machine with much else to do delays single cases."""
+    stalled, quick = {}, {}
+    for case, outcome in results:
+        mode = case.route.mode
+        if outcome.code == 0 and case.fault.kind not in (*CHANGES, *ENDINGS):
+            quick.setdefault(mode, []).append(outcome.seconds)
+        elif outcome.code is not None and outcome.errors and case.fault.kind == "stall":
+            stalled.setdefault(mode, []).append(outcome.seconds - outcome.deadline * case.route.rounds)
+    found = []
+    for mode, seconds in stalled.items():
+        if min(len(seconds), len(quick.get(mode, []))) >= LEAST_CASES:
+            late, usual = statistics.median(seconds), statistics.median(quick[mode])
+            if late > usual + LATE_SECONDS:
+                found.append(f"{mode}: most stalled runs end {late:.2f} s after the deadline, others after {usual:.2f} s")
     return found

@@ -13,12 +13,15 @@ import contextlib
 import json
 import os
 import random
+import statistics
 import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import plugins
+from .plugins import Plugins
 from .proxy import NO_FAULT, RESPONSE, Fault, Proxy
 
 # The first part of the run, in which memory may grow: buffers get their size, and the session keeps its first 10,000
@@ -26,8 +29,6 @@ from .proxy import NO_FAULT, RESPONSE, Fault, Proxy
 WARM_UP = 0.5
 # Growth of the resident memory after the warm-up that is not a leak, in kilobytes: the allocator keeps pages.
 NOISE_KILOBYTES = 1024
-# A plugin is loaded again in one of so many rounds: each load keeps 3 kB, since a plugin may use its host at any time.
-ROUNDS_OF_PLUGIN = 50
 # How long one round may take.
 PATIENCE_SECONDS = 60
 
@@ -56,8 +57,6 @@ RELOAD = "reflect\ncall Echo {{\"stringValue\":\"{number}\",\"nested\":{{\"child
 # The messages for which a round waits before it cancels a stream, and the one before that stream.
 RECEIVED = 3
 LAST_OF_CHAT = {"text": "you said: b"}
-# The options of the plugin `stamp`, which adds a header to each call.
-STAMP = "header=x-stamp:soak"
 
 
 def output(number: int) -> list[dict | str]:
@@ -92,11 +91,11 @@ def read(lines: list[str]) -> tuple[list[dict | str], list[dict[str, str]]]:
     return result, headers
 
 
-def problems(lines: list[str], number: int, has_plugin: bool, has_fault: bool) -> list[str]:
-    """The requirements that the output of a round does not meet."""
+def problems(lines: list[str], number: int, added: dict[str, str], has_fault: bool) -> list[str]:
+    """The requirements that the output of a round does not meet. `added` are the headers that plugins add to each call."""
     items, headers = read(lines)
     expected = output(number)
-    own = {"x-round": f"{number}"} | ({"x-stamp": "soak"} if has_plugin else {})
+    own = added | {"x-round": f"{number}"}
     found = [f"headers {sent}" for sent in headers if not own.items() <= sent.items()]
     if not has_fault:
         found += [] if items == expected else [f"output {items}"]
@@ -109,24 +108,33 @@ def problems(lines: list[str], number: int, has_plugin: bool, has_fault: bool) -
 
 @dataclass
 class Samples:
-    """What the process used, round by round."""
+    """What the process used, round by round, without what the builds of a plugin keep by design."""
 
     memory: list[int] = field(default_factory=list)
     files: list[int] = field(default_factory=list)
 
-    def add(self, process: int) -> None:
-        self.memory.append(resident_kilobytes(process))
-        self.files.append(open_files(process))
+    def add(self, process: int, rebuilds: int = 0) -> None:
+        """Take a sample of a process that has loaded a plugin again so many times after it was built."""
+        self.memory.append(resident_kilobytes(process) - rebuilds * plugins.KILOBYTES_OF_BUILD)
+        self.files.append(open_files(process) - rebuilds * plugins.FILES_OF_BUILD)
 
     def growth(self) -> tuple[int, int]:
         """Of memory, in kilobytes, and of descriptors, from the end of the warm-up to the end.
 
-        The least of some samples: a round may end while something is being freed.
+        Of memory the least of some samples, since a round may end while something is being freed. Of descriptors the
+        usual number, since the last fault of a round may or may not leave a connection.
         """
         start = int(len(self.memory) * WARM_UP)
         part = max(1, (len(self.memory) - start) // 5)
         early, late = slice(start, start + part), slice(-part, None)
-        return min(self.memory[late]) - min(self.memory[early]), min(self.files[late]) - min(self.files[early])
+        usual = statistics.median_low
+        return min(self.memory[late]) - min(self.memory[early]), usual(self.files[late]) - usual(self.files[early])
+
+
+def grows(samples: Samples) -> bool:
+    """Whether a process uses more and more memory or descriptors."""
+    memory, files = samples.growth()
+    return memory > NOISE_KILOBYTES or files > 0
 
 
 def open_files(process: int) -> int:
@@ -164,6 +172,11 @@ class Session:
             if lines[-1] == f'"{mark}"':
                 return lines[:-1]
 
+    async def quiet(self, command: str, mark: str) -> None:
+        """Run a command that prints nothing, unless it fails."""
+        if lines := await self.run(command, mark):
+            raise SystemExit(f"{command}{lines}")
+
 
 @dataclass(frozen=True)
 class World:
@@ -171,12 +184,14 @@ class World:
     environment: dict[str, str]
     home: Path
     port: int
-    # A plugin that is loaded again; None without plugins.
-    plugin: Path | None
+    # The plugin `stamp`, which is loaded again; None without it.
+    plugin: Path | None = None
+    # Builds of another plugin, which replace each other.
+    builds: dict[str, Path] = field(default_factory=dict)
 
 
-async def soak(world: World, seconds: float, seed: int, report=print) -> Samples:
-    """Run rounds for a time; returns the samples. Ends the process if a round prints something else than required."""
+async def soak(world: World, seconds: float, seed: int, report=print, least_rounds: int = 1) -> Samples:
+    """Run rounds for a time, and at least so many; returns the samples. Ends the process if a round prints something else than required."""
     chance, samples = random.Random(seed), Samples()
     async with Proxy(world.port, NO_FAULT, 1 << 30) as proxy:
         process = await asyncio.create_subprocess_exec(
@@ -185,14 +200,14 @@ async def soak(world: World, seconds: float, seed: int, report=print) -> Samples
             cwd=world.home, env=world.environment, limit=1 << 24,
         )  # fmt: skip
         try:
-            session = Session(process)
+            session, loaded = Session(process), Plugins(world.plugin, world.builds, world.home / "build.so")
             start, number = time.monotonic(), 0
-            if world.plugin:
-                await quiet(session, f"plugin load {world.plugin},{STAMP}\n", "plugin")
-            while time.monotonic() - start < seconds:
+            await loaded.load(session)
+            while time.monotonic() - start < seconds or number < least_rounds:
                 number += 1
-                await rounds(session, proxy, number, world.plugin is not None, chance)
-                samples.add(process.pid)
+                await loaded.reload(session, number)
+                await rounds(session, proxy, number, loaded.headers, chance)
+                samples.add(process.pid, loaded.rebuilds)
                 if number % 20 == 0:
                     report(
                         f"{time.monotonic() - start:6.0f} s, round {number}: {samples.memory[-1]} kB, {samples.files[-1]} files",
@@ -208,34 +223,26 @@ async def soak(world: World, seconds: float, seed: int, report=print) -> Samples
     return samples
 
 
-async def rounds(session: Session, proxy: Proxy, number: int, has_plugin: bool, chance: random.Random) -> None:
+async def rounds(session: Session, proxy: Proxy, number: int, added: dict[str, str], chance: random.Random) -> None:
     """A round without faults, and one with each fault."""
     proxy.fault = NO_FAULT
-    require(await session.run((ROUND + RELOAD).format(number=number), f"clean {number}"), number, has_plugin, NO_FAULT)
-    if has_plugin and number % ROUNDS_OF_PLUGIN == 1:
-        await quiet(session, "plugin reload 1\n", f"plugin {number}")
+    require(await session.run((ROUND + RELOAD).format(number=number), f"clean {number}"), number, added, NO_FAULT)
     # This fault ends the connection of the clean calls, and the next one has another.
     for kind in ("close", "reset", "half"):
         await proxy.end_all()
         proxy.connections.clear()
         proxy.fault = Fault(kind, RESPONSE, chance.randrange(1, 3000))
-        require(await session.run(ROUND.format(number=number), f"{kind} {number}"), number, has_plugin, proxy.fault)
+        require(await session.run(ROUND.format(number=number), f"{kind} {number}"), number, added, proxy.fault)
         if not proxy.faulted:
             raise SystemExit(f"round {number}: {proxy.fault} was not made")
     await proxy.end_all()
     proxy.connections.clear()
 
 
-def require(lines: list[str], number: int, has_plugin: bool, fault: Fault) -> None:
+def require(lines: list[str], number: int, added: dict[str, str], fault: Fault) -> None:
     """End the process if a round has printed something else than required."""
-    if found := problems(lines, number, has_plugin, fault != NO_FAULT):
+    if found := problems(lines, number, added, fault != NO_FAULT):
         raise SystemExit(f"round {number}, {fault}: {'; '.join(found)}")
-
-
-async def quiet(session: Session, command: str, mark: str) -> None:
-    """Run a command that prints nothing, unless it fails."""
-    if lines := await session.run(command, mark):
-        raise SystemExit(f"{command}{lines}")
 
 
 def main() -> int:
@@ -250,11 +257,12 @@ def main() -> int:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as home, servers(conftest) as (port, _):
         environment = conftest.Rpcurl(Path(home)).environment(None)
-        world = World(conftest.RPCURL, environment, Path(home), port, chosen.plugin)
+        builds = plugins.build(Path(home)) if chosen.plugin else {}
+        world = World(conftest.RPCURL, environment, Path(home), port, chosen.plugin, builds)
         samples = asyncio.run(soak(world, chosen.seconds, chosen.seed))
     memory, files = samples.growth()
     print(f"{len(samples.memory)} rounds: {memory} kB and {files} descriptors more after the warm-up")
-    return 1 if memory > NOISE_KILOBYTES or files > 0 else 0
+    return 1 if grows(samples) else 0
 
 
 if __name__ == "__main__":

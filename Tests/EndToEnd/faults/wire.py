@@ -39,7 +39,7 @@ class Answer:
     is_complete: bool = False
     # The same, but the end of the HTTP response, which has no content, is missing.
     lacks_only_end: bool = False
-    # Whether anything of it arrived.
+    # Whether its headers arrived.
     has_begun: bool = False
     is_broken: bool = False
 
