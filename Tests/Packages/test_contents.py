@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import tarfile
+from hashlib import sha256
 
 import pytest
 from conftest import ALL_TESTS, MACHINE, PACKAGES, ROOT, VERSION, package, run
@@ -139,11 +140,19 @@ def test_the_notice_names_each_project_with_its_licence(unpacked):
         assert words in notice
 
 
-def test_the_bill_of_materials_is_valid(unpacked):
+@pytest.fixture(scope="module")
+def unpacked_with_libc(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("libc")
+    run("tar", "-xzf", package("*-libc.tar.gz"), "-C", folder)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["", "libc"])
+def test_the_bill_of_materials_is_valid(unpacked, unpacked_with_libc, kind):
     from spdx_tools.spdx.parser.parse_anything import parse_file
     from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
 
-    document = parse_file(str(unpacked / DOCUMENTS / "rpcurl.spdx.json"))
+    document = parse_file(str((unpacked_with_libc / "usr" if kind else unpacked) / DOCUMENTS / "rpcurl.spdx.json"))
     assert [message.validation_message for message in validate_full_spdx_document(document, "SPDX-2.3")] == []
 
 
@@ -161,6 +170,28 @@ def test_the_bill_of_materials_names_the_program_and_its_parts(unpacked):
     output = run(unpacked / "bin/rpcurl", "version", env={}).stdout
     assert f"libcurl/{versions['curl']} " in output and f"OpenSSL/{versions['openssl']} " in output
     assert f"nghttp2/{versions['nghttp2']}" in output
+
+
+def test_the_bill_of_materials_names_the_c_library_that_is_in_the_package(unpacked_with_libc, unpacked):
+    bill = json.loads((unpacked_with_libc / "usr" / DOCUMENTS / "rpcurl.spdx.json").read_text())
+    (libc,) = [entry for entry in bill["packages"] if entry["name"] == "libc6"]
+    (reference,) = [reference["referenceLocator"] for reference in libc["externalRefs"]]
+    assert libc["licenseDeclared"] == PROJECTS["glibc"] and reference.startswith(f"pkg:deb/debian/libc6@{libc['versionInfo']}?arch=")
+    # The library names its version, of which the package's is a revision.
+    shown = run(unpacked_with_libc / f"lib/{MACHINE}-linux-gnu/libc.so.6").stdout
+    assert f"GLIBC {libc['versionInfo']})" in shown
+    # Each file that runs: the program, and those of the C library.
+    listed = {
+        file["fileName"].removeprefix("./"): check["checksumValue"]
+        for file in bill["files"] for check in file["checksums"] if check["algorithm"] == "SHA256"
+    }  # fmt: skip
+    files = [path for path in unpacked_with_libc.rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+    assert listed == {str(path.relative_to(unpacked_with_libc)): sha256(path.read_bytes()).hexdigest() for path in files}
+    assert len(files) > 5
+    parts = {r["spdxElementId"] for r in bill["relationships"] if r["relatedSpdxElement"] == libc["SPDXID"]}
+    assert parts == {file["SPDXID"] for file in bill["files"]}
+    other = json.loads((unpacked / DOCUMENTS / "rpcurl.spdx.json").read_text())
+    assert other["documentNamespace"] != bill["documentNamespace"]
 
 
 # Debian and RPM

@@ -1,10 +1,11 @@
 """The packages on minimal systems: installed, used and removed."""
 
+import gzip
 import json
 import re
 
 import pytest
-from conftest import ALL_TESTS, VERSION, package, run
+from conftest import ALL_TESTS, ROOT, VERSION, package, run
 
 pytestmark = pytest.mark.skipif(not ALL_TESTS, reason="packages are installed in minimal systems with RPCURL_TESTS=all")
 
@@ -35,6 +36,33 @@ def use(system, server):
     suite = '\n'.join([f"target {server.url}", "test greets", 'call Hello {"name":"Ada"}', 'expect .message == "Hello, Ada!"'])
     (system.root / "tmp/greet.rpcurl").write_text(suite + "\n")
     assert system("rpcurl", "test", "--report", "tap", "/tmp/greet.rpcurl").stdout.count("\nok ") == 1
+    check_manual(system.root)
+    check_completions(system)
+
+
+def check_manual(root):
+    """Each page is where `man` searches it."""
+    pages = {}
+    for file in (root / "usr/share/man").glob("man*/rpcurl*"):
+        assert file.parent.name == f"man{file.suffixes[-2][1:]}" and file.suffix == ".gz", file
+        pages[file.stem] = gzip.decompress(file.read_bytes())
+    assert pages == {page.name: page.read_bytes() for page in (ROOT / "man").iterdir()}
+
+
+def check_completions(system):
+    """Each shell finds them, and bash, which a minimal system has, completes with them."""
+    share = system.root / "usr/share"
+    (zsh,) = [file for file in share.glob("zsh/*/_rpcurl") if file.parent.name in ("site-functions", "vendor-completions")]
+    bash = "bash-completion/completions/rpcurl"
+    installed = {"_rpcurl": zsh, "rpcurl.bash": share / bash, "rpcurl.fish": share / "fish/vendor_completions.d/rpcurl.fish"}
+    assert {name: file.read_bytes() for name, file in installed.items()} == {
+        file.name: file.read_bytes() for file in (ROOT / "completions").iterdir()
+    }
+    script = (
+        f'. /usr/share/{bash}; COMP_LINE="rpcurl vers" COMP_POINT=11 COMP_WORDS=(rpcurl vers) COMP_CWORD=1; _rpcurl; '
+        'printf "%s,%s" "${COMPREPLY[@]% }" "$(complete -p rpcurl)"'
+    )
+    assert system("bash", "-c", script).stdout == "version,complete -F _rpcurl rpcurl"
 
 
 # Debian 12 is as a rule what the packages are built on, and Debian 11 has the oldest C library.

@@ -89,6 +89,14 @@ def of_glibc(folder: Path) -> Component:
     return Component("glibc", version.split("-")[0], licence, home, text, f"pkg:deb/debian/glibc@{version}?arch=source")
 
 
+def of_libc() -> Component:
+    """The C library of this machine, of which a package has copies."""
+    _, licence, home = DEBIAN["libc_nonshared.a"]
+    version, architecture = output("dpkg-query", "-W", "-f", "${Version} ${Architecture}", "libc6").split(" ")
+    text = Path("/usr/share/doc/libc6/copyright").read_text()
+    return Component("libc6", version, licence, home, text, f"pkg:deb/debian/libc6@{version}?arch={architecture}")
+
+
 def pkg_config_version(place: Path, module: str) -> str:
     return re.search(r"^Version: (.*)$", (place / f"lib/pkgconfig/{module}.pc").read_text(), re.M)[1]
 
