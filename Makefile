@@ -99,7 +99,7 @@ SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/sw
   -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --wrap=_swift_stdlib_getUnsafeArgvArgc \
   -Xlinker --print-archive-stats=$(CURDIR)/$(BUILD)/rpcurl.archives
 # One more at a time than there are processors: tests wait for a third of their time.
-PYTEST := $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -n $(shell expr $$(nproc) + 1)
+PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -p skips -n $(shell expr $$(nproc) + 1)
 
 .PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust libcurl \
   static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads sanitize-program fuzz \

@@ -1,9 +1,8 @@
-"""RPCURL_SKIPS=fail (Tests/conftest.py): a test that is skipped fails the run, unless it is expected to be skipped."""
+"""RPCURL_SKIPS=fail (Tests/skips.py): a test that is skipped fails the run, unless it is expected to be skipped."""
 
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-specification = importlib.util.spec_from_file_location("tests_conftest", TESTS / "conftest.py")
+specification = importlib.util.spec_from_file_location("skips", TESTS / "skips.py")
 skips = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(skips)
 
@@ -28,15 +27,17 @@ def test_all_kinds_of_calls_are_replayed(codec):
 @pytest.fixture
 def run(tmp_path):
     """`run(text, RPCURL_SKIPS=…)`: the result of a file of tests in a folder of its own."""
-    shutil.copy(TESTS / "conftest.py", tmp_path)
     folder = tmp_path / "EndToEnd"
     folder.mkdir()
 
     def run(text, processes, **environment):
         (folder / "test_record.py").write_text(text)
-        command = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", processes, "--rootdir", tmp_path, folder]
+        command = [
+            sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "skips", "-n", processes,
+            "--rootdir", tmp_path, folder,
+        ]  # fmt: skip
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "RPCURL_"))}
-        return subprocess.run(list(map(str, command)), capture_output=True, text=True, env=kept | environment, cwd=tmp_path)
+        return subprocess.run(list(map(str, command)), capture_output=True, text=True, env=kept | {"PYTHONPATH": str(TESTS)} | environment, cwd=tmp_path)
 
     return run
 

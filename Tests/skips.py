@@ -1,4 +1,4 @@
-"""Skipped tests of all folders.
+"""A plugin of pytest for skipped tests.
 
 With RPCURL_SKIPS=fail in the environment, a test that is skipped fails the run, unless EXPECTED lists it: what a machine lacks
 must not look like a success. Each such test is one line at the end of the output.
