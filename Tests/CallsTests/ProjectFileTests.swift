@@ -256,7 +256,7 @@ struct ProjectFileTests {
       --use log,file=log.txt,redact=@list
       --use header,set=a:@@b
       --plugin ./sign.so,key=@key,cert=file
-      --plugin ?lib/other.so
+      --plugin ?lib/other,,1.so
       --plugin byname
       target unix:x.sock
       """)
@@ -280,7 +280,7 @@ struct ProjectFileTests {
       ])
     #expect(
       invocation.texts(.plugin) == [
-        "\(p)/sign.so,key=@\(p)/key,cert=file", "?\(p)/lib/other.so", "byname",
+        "\(p)/sign.so,key=@\(p)/key,cert=file", "?\(p)/lib/other,,1.so", "byname",
       ])
     #expect(invocation.configuredTarget?.text == "unix:\(p)/x.sock")
   }

@@ -124,7 +124,8 @@ struct ProjectLines {
     var parts = InterceptorSecrets.split(value)
     if isPlugin, parts[0].contains("/") {
       let isOptional = parts[0].begins(with: "?")
-      parts[0] = (isOptional ? "?" : "") + quoted(absolute(String(parts[0].dropFirst(isOptional ? 1 : 0))))
+      let path = unquoted(String(parts[0].dropFirst(isOptional ? 1 : 0)))
+      parts[0] = (isOptional ? "?" : "") + quoted(absolute(path))
     }
     let keys = isPlugin ? [] : BuiltIns.all.first { $0.name == parts[0] }?.keys ?? []
     for index in parts.indices.dropFirst() {
