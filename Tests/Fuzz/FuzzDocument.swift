@@ -31,6 +31,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let control = CacheControl(Headers([("cache-control", text)]))
     precondition((control.maxAge ?? 0) <= CacheControl.longest, "times are bounded")
     _ = RetryPushback(text)
+    precondition((HTTPDate.seconds(text) ?? 0) <= 253_402_300_799, "a year has four digits")
   default:
     _ = RetryInfo.delay(in: [StatusDetail(typeName: "google.rpc.RetryInfo", value: content)])
   }
