@@ -77,9 +77,9 @@ package final class SuiteProcesses {
     let end = limit.map { MonotonicClock.now + $0 }
     let interrupt = Interrupt.install()
     var reason: String?
-    while !waiting.isEmpty || !workers.isEmpty {
+    while true {
       while workers.count < jobs, let file = waiting.popLast() { start(file) }
-      if workers.isEmpty { break }  // No suite that is left could be started.
+      if workers.isEmpty { return reason }
       if Interrupt.isPending, reason == nil {
         reason = Interrupt.reason
         stop()
@@ -90,7 +90,6 @@ package final class SuiteProcesses {
       if let killTime, MonotonicClock.now >= killTime { endAll() }
       wait(interrupt, until: [killTime, reason == nil ? end : nil].compactMap(\.self).min())
     }
-    return reason
   }
 
   private func start(_ file: String) {

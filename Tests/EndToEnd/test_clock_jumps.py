@@ -39,8 +39,7 @@ def test_deadline(rpcurl, raw_server, descriptor_set, clock, has_jumped, jump): 
     url = f"http://{raw_server(raw_http2.handler(respond)).address}/{HELLO}"
     begin = time.monotonic()
     with rpcurl.start("--descriptor-set", descriptor_set, "--max-time", "1", "-d", "{}", url, env=clock.env) as process:
-        while not has_request.wait(0.01) and process.poll() is None:
-            pass
+        assert has_request.wait(PATIENCE_SECONDS)
         clock.jump(jump)
         has_jumped.set()
         assert process.wait() == 68, process.stderr.read()

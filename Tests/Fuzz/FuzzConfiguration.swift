@@ -25,7 +25,7 @@ private func read(_ start: UnsafePointer<UInt8>, _ count: Int) -> (Configuration
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let (configuration, project) = read(start, count)
-  guard let project else { fatalError("a file can be read, whatever it contains") }
+  guard let project else { fatalError("each file can be read") }
   guard let file = configuration else {
     precondition(count > 0, "an empty file is trusted and valid")
     return 0

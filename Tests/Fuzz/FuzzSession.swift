@@ -85,7 +85,7 @@ private func expand(_ line: String, _ variables: SessionVariables) {
   }
 }
 
-/// A value does not become an option or a setting, whatever it contains.
+/// Checks that no value becomes an option or a setting.
 private func checkThatValuesAreData(
   _ line: String, _ received: SessionVariables, _ plain: SessionVariables
 ) {

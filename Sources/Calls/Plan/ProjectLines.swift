@@ -124,8 +124,7 @@ struct ProjectLines {
     var parts = InterceptorSecrets.split(value)
     if isPlugin, parts[0].contains("/") {
       let isOptional = parts[0].begins(with: "?")
-      let path = unquoted(String(parts[0].dropFirst(isOptional ? 1 : 0)))
-      parts[0] = (isOptional ? "?" : "") + quoted(absolute(path))
+      parts[0] = (isOptional ? "?" : "") + absoluteQuoted(String(parts[0].dropFirst(isOptional ? 1 : 0)))
     }
     let keys = isPlugin ? [] : BuiltIns.all.first { $0.name == parts[0] }?.keys ?? []
     for index in parts.indices.dropFirst() {
@@ -141,10 +140,13 @@ struct ProjectLines {
       let plain = text.begins(with: "@@") ? text : afterAt(unquoted(text))
       return plain == text ? text : quoted(plain)
     }
-    if form.hasSuffix("=FILE"), text != "-" { return quoted(absolute(unquoted(text))) }
+    if form.hasSuffix("=FILE"), text != "-" { return absoluteQuoted(text) }
     guard form.hasSuffix("=NAME:FILE"), case (let name, let path?) = text.parted(at: ":") else { return text }
-    return "\(name):\(quoted(absolute(unquoted(String(path)))))"
+    return "\(name):\(absoluteQuoted(String(path)))"
   }
+
+  /// The absolute path of one whose commas are doubled, with doubled commas.
+  private func absoluteQuoted(_ path: String) -> String { quoted(absolute(unquoted(path))) }
 
   private func quoted(_ text: String) -> String { text.replacing(",", with: ",,") }
   private func unquoted(_ text: String) -> String { text.replacing(",,", with: ",") }

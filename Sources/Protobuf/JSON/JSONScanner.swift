@@ -83,10 +83,6 @@ struct JSONScanner: TokenScanner {
     guard accept(UInt8(ascii: ":")) else { throw expected("\":\"") }
   }
 
-  /// Whether an array follows, without white space.
-  @inline(__always)
-  var startsArray: Bool { cursor < end && cursor.pointee == UInt8(ascii: "[") }
-
   @inline(__always)
   mutating func openArray() throws(ReadFailure) {
     guard accept(UInt8(ascii: "[")) else { throw wrongType("a list") }

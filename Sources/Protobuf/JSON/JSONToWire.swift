@@ -141,7 +141,7 @@ struct JSONToWire: ~Copyable {
       do throws(ReadFailure) {
         if field.pointee.isScalar, scanner.peek() != UInt8(ascii: "n") {
           try inlinedScalarField(field, omitZero: !field.pointee.hasPresence)
-        } else if field.pointee.isRepeated, !field.pointee.isMap, scanner.startsArray {
+        } else if field.pointee.isRepeated, !field.pointee.isMap, scanner.peek() == UInt8(ascii: "[") {
           try list(field, depth: depth)
         } else {
           isSet = try self.field(field, depth: depth, inMessageSet: plan.pointee.isMessageSet)
