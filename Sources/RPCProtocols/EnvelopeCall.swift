@@ -228,7 +228,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 
   private func finish(_ end: ResponseEnd, _ receiver: any ResponseReceiver) -> ResponseEnd {
     state = .ended
-    guard !parameters.kind.serverStreams, end.error == nil else { return end }
+    guard !parameters.kind.serverStreams, end.error == nil else { return marked(end) }
     do throws(RPCError) {
       let message = try single.get()
       receivedMessages += 1
@@ -236,13 +236,20 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       receiver.receive(message: message.span.bytes)
       return end
     } catch {
-      return ResponseEnd(error: error, trailers: end.trailers)
+      return marked(ResponseEnd(error: error, trailers: end.trailers))
     }
   }
 
   private func fail(_ error: RPCError) -> ResponseEnd {
     state = .ended
-    return ResponseEnd(error: error)
+    return marked(ResponseEnd(error: error))
+  }
+
+  /// The end of a failed call, with whether a single message had arrived.
+  private func marked(_ end: ResponseEnd) -> ResponseEnd {
+    var end = end
+    end.discardsMessage = single.hasMessage
+    return end
   }
 }
 

@@ -6,6 +6,9 @@ import Protobuf
 struct SingleResponse {
   private var message: [UInt8]?
 
+  /// Whether a message arrived.
+  var hasMessage: Bool { message != nil }
+
   /// Keeps the message.
   ///
   /// - Throws: ``RPCError`` for a second message.

@@ -102,6 +102,18 @@ import Testing
 
   // MARK: Failures
 
+  /// The message of a call that failed is not delivered, but the server has run the method.
+  @Test func singleMessageThatWasLostDecides() throws {
+    let call = try call("hedge", .unary, .grpcWeb)
+    call.wireChains[0].receive(.responseStart(ResponseStart()))
+    var end = ResponseEnd(error: Self.unavailable)
+    end.discardsMessage = true
+    call.wireChains[0].receive(.responseEnd(end))
+    call.clock.advance(by: .seconds(10))
+    #expect(call.wireStarts == 1)
+    #expect(call.end?.code == .unavailable)
+  }
+
   @Test func statusThatIsNotFatalStartsTheNextAttempt() throws {
     for (text, code) in [
       ("hedge", StatusCode.unavailable), ("hedge,non-fatal=aborted+INTERNAL", .internal),

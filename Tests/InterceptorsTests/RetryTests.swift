@@ -374,6 +374,25 @@ import Testing
     #expect(attempts(waited) == 1)
   }
 
+  /// The message of a call that failed is not delivered, but the server has run the method.
+  @Test func singleMessageThatWasLostIsAResponseThatHasBegun() throws {
+    for (protocolName, kind) in [(ProtocolName.grpcWeb, CallKind.unary), (.connect, .clientStreaming)] {
+      let call = try call("retry", kind, protocolName)
+      call.receiveHeaders()
+      var end = ResponseEnd(error: Self.unavailable)
+      end.discardsMessage = true
+      call.wireChain.receive(.responseEnd(end))
+      call.clock.advance(by: .seconds(10))
+      #expect(attempts(call) == 1)
+      #expect(call.end?.code == .unavailable)
+      #expect(
+        call.logged.map(\.text) == [
+          "attempt 1 of 5 failed: unavailable (busy); not retried: the response has started, or the request is larger"
+            + " than the buffer"
+        ])
+    }
+  }
+
   @Test func headersAreNotHeldForATimeOfZero() throws {
     let call = try call("retry,hold-headers=0", .serverStreaming, .grpcWeb)
     call.receiveHeaders()

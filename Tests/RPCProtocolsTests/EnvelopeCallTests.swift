@@ -276,6 +276,28 @@ enum Enveloped: CaseIterable {
     #expect(recorder.end?.error?.origin == .connection)
   }
 
+  /// The server has run the method, so the call is not made again.
+  @Test(arguments: Enveloped.allCases, [CallKind.unary, .clientStreaming])
+  func endStatesThatASingleMessageIsNotDelivered(wire: Enveloped, kind: CallKind) {
+    let headers = [("content-type", wire.contentType)]
+    let whole = envelope([1])
+    for (body, isDiscarded) in [(whole, true), (whole + [0], true), (whole.dropLast(), false), ([], false)] {
+      for failure in [nil, RPCError(.unavailable, "lost", origin: .connection)] {
+        let recorder = ResponseRecorder()
+        let call = wire.call(.of(kind))
+        HTTPResponse(headers: headers, body: Array(body)).feed(call, to: recorder, failure: failure) {
+          recorder.receive(end: $0)
+        }
+        #expect(recorder.messages.isEmpty)
+        #expect(recorder.end?.error != nil)
+        #expect(recorder.end?.discardsMessage == isDiscarded)
+      }
+    }
+    #expect(wire.response(whole).feed(wire.call(.of(kind))).end?.discardsMessage == false)
+    let stream = HTTPResponse(headers: headers, body: whole).feed(wire.call(.of(.serverStreaming)))
+    #expect(stream.end?.discardsMessage == false)
+  }
+
   @Test(arguments: [Enveloped.grpcWeb, .connect])
   func ignoresHTTPTrailersAfterTheLastEnvelope(wire: Enveloped) {
     var response = wire.response(envelope([1]))

@@ -48,7 +48,7 @@ struct HTTPResponse {
   /// Feeds the response to a new call, which gives it to a receiver; `onEnd` is called with what the protocol returns.
   func feed(
     _ call: any WireProtocol, pieceBytes: Int = .max, to receiver: any ResponseReceiver,
-    onEnd: (ResponseEnd?) -> Void
+    failure: RPCError? = nil, onEnd: (ResponseEnd?) -> Void
   ) {
     let head = ResponseStart(httpStatus: status, httpVersion: "2", headers: Headers(headers))
     onEnd(call.receive(head: head, receiver))
@@ -61,7 +61,7 @@ struct HTTPResponse {
       offset = end
     }
     if !trailers.isEmpty { onEnd(call.receive(trailers: Headers(trailers), receiver)) }
-    onEnd(call.receiveEnd(failure: nil, receiver))
+    onEnd(call.receiveEnd(failure: failure, receiver))
   }
 }
 

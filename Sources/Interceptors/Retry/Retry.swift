@@ -73,7 +73,7 @@ final class Retry: StagedInterceptor {
     guard let error = end.error, error.isRepeatable, policy.codes.contains(error.code) else {
       return letGo(end, token)
     }
-    if let reason = reasonToGiveUp(pushback, canRetry: token.canRetry) {
+    if let reason = reasonToGiveUp(pushback, canRetry: token.canRetry && !end.discardsMessage) {
       context.log(.info, "\(described(error)); not retried: \(reason)")
       return letGo(end, token)
     }

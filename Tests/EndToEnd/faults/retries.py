@@ -3,7 +3,7 @@
 - A call that fails with one of its codes is made again, `attempts` times in all, unless its response has begun. A lost
   connection has the code `unavailable`, which is one of them.
 - The response has begun when its headers were received. Those of gRPC-Web and of streams of Connect are held until a
-  message follows, for at most a second.
+  message follows, for at most a second. A single message counts although it is delivered only with the status.
 - An attempt after a failed one has a header with the number of earlier attempts.
 
 Only the first connection of a run with `retry` has the fault, so the second attempt succeeds.
@@ -35,8 +35,7 @@ def has_begun(case: Case, outcome: Outcome, answer: Answer) -> bool | None:
     if route.protocol == "grpc" or (route.protocol == "connect" and route.method.is_unary):
         return True
     if answer.messages:
-        # A single response is delivered at its end: until then rpcurl makes the call again although its message arrived.
-        return True if route.method.streams_response else None
+        return True
     return False if outcome.seconds < HOLD_SECONDS else None
 
 
