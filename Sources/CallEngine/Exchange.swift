@@ -129,6 +129,8 @@ final class Exchange: ChainTransport, TransferDelegate {
     return (transfer.sentBytes, transfer.receivedBytes)
   }
 
+  var hasMessage: Bool { wire.hasMessage }
+
   var peer: String? {
     if case .open(let transfer) = state { transfer.peer } else { measuredPeer }
   }
@@ -227,10 +229,22 @@ final class Exchange: ChainTransport, TransferDelegate {
 
   /// Waits for the end of a response with a known status, to detect data that may not follow it.
   private func awaitEnd() {
-    guard wire.awaitsEnd, endTimer == nil, case .open(let transfer) = state else { return }
-    // libcurl may not report the end of a response before the end of the request.
-    guard hasWholeRequest, transfer.unsentBytes == 0 else { return receiveEnd(failure: nil) }
-    endTimer = loop.schedule(at: .now + Self.endTime) { [weak self] in self?.receiveEnd(failure: nil) }
+    guard endTimer == nil, case .open(let transfer) = state else { return }
+    if wire.awaitsEnd {
+      // libcurl may not report the end of a response before the end of the request.
+      guard hasWholeRequest, transfer.unsentBytes == 0 else { return receiveEnd(failure: nil) }
+    } else {
+      guard wire.hasEarlyOK, !hasWholeRequest || transfer.unsentBytes > 0 else { return }
+      // The server takes no more of the request, so it ends here, and libcurl reports the end of the response.
+      hasWholeRequest = true
+      transfer.finishSending()
+      // Unless the server does not even take what waits, or an old libcurl loses that end.
+      guard transfer.unsentBytes > 0 || loop.losesEarlyEnds else { return }
+    }
+    endTimer = loop.schedule(at: .now + Self.endTime) { [weak self] in
+      guard let self, wire.awaitsEnd || wire.hasEarlyOK else { return }
+      receiveEnd(failure: nil)
+    }
   }
 
   func receive(trailers: Headers) {

@@ -81,9 +81,9 @@ public struct ResponseEnd: Sendable, Equatable {
   public var error: RPCError?
   /// The trailing metadata, in the order received.
   public var trailers: Headers
-  /// Whether the single message of the response arrived, and is not delivered because the call failed after it: the
-  /// server ran the method.
-  package var discardsMessage = false
+  /// Whether this is the failure of an attempt after a message of the response arrived, even one that is invalid or was
+  /// not delivered: the server has run the method.
+  package var followsMessage = false
 
   /// Makes the end of a call.
   public init(error: RPCError? = nil, trailers: Headers = Headers()) {

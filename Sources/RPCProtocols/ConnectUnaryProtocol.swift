@@ -25,6 +25,7 @@ final class ConnectUnaryProtocol: WireProtocol {
   private var message: [UInt8] = []
   private(set) var receivedMessages = 0
   private(set) var receivedMessageBytes = 0
+  private(set) var hasMessage = false
   var onMessageSize: ((MessageSize) -> Void)?
 
   init(_ parameters: CallParameters) {
@@ -101,6 +102,7 @@ final class ConnectUnaryProtocol: WireProtocol {
     switch state {
     case .head, .ended: return nil
     case .message(let head):
+      hasMessage = true
       let limit = parameters.maxMessageBytes
       guard body.count + piece.byteCount <= limit else {
         return fail(.messageTooLarge("is too long", limit: limit), head)
@@ -118,14 +120,20 @@ final class ConnectUnaryProtocol: WireProtocol {
   }
 
   var awaitsEnd: Bool { false }
+  var hasEarlyOK: Bool { false }
 
   func receiveEnd(failure: RPCError?, _ receiver: any ResponseReceiver) -> ResponseEnd? {
     let before = state
     state = .ended
     switch before {
     case .ended: return nil
+    case .head: return ResponseEnd(error: failure ?? .closedWithoutResponse)
+    case .error(let head) where failure != nil:
+      // The status is known, and decides about retries; only its words were lost.
+      var error = failure
+      error?.code = HTTPStatusMapping.connect(head.httpStatus)
+      return ResponseEnd(error: error)
     case _ where failure != nil: return ResponseEnd(error: failure)
-    case .head: return ResponseEnd(error: .closedWithoutResponse)
     case .message(let head):
       do throws(RPCError) {
         let message = try decompressed(limit: parameters.maxMessageBytes)

@@ -31,7 +31,11 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   /// The encoding that the headers name. It matters only if a message is compressed: a failed call has none.
   private var encoding: String?
   private var decompressor: MessageDecompressor?
+  /// Whether an envelope arrived that is invalid or too large.
+  private var hasInvalidEnvelope = false
   var onMessageSize: ((MessageSize) -> Void)?
+
+  var hasMessage: Bool { receivedMessages > 0 || single.hasMessage || hasInvalidEnvelope }
 
   init(_ parameters: CallParameters) {
     self.parameters = parameters
@@ -91,6 +95,11 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       // A response with a body is not trailers-only, so its status is in the trailers (PROTOCOL-HTTP2,
       // "Responses").
       if case .status(_, let head) = state { try expectEnvelopes(head, hasStatus: true) }
+    } catch {
+      offset = body.byteCount
+      return fail(error)
+    }
+    do throws(RPCError) {
       if case .last = state { throw .dataAfterEnd }
       guard isReading else {
         offset = body.byteCount
@@ -107,6 +116,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       return nil
     } catch {
       offset = body.byteCount
+      hasInvalidEnvelope = true
       return fail(error)
     }
   }
@@ -152,16 +162,22 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 
   var awaitsEnd: Bool {
     switch state {
-    case .status, .last: true
+    case .status(let end, _): end.error != nil
+    case .last: true
     case .head, .body, .ended: false
     }
   }
 
+  var hasEarlyOK: Bool { if case .status(let end, _) = state { end.error == nil } else { false } }
+
   func receiveEnd(failure: RPCError?, _ receiver: any ResponseReceiver) -> ResponseEnd? {
     switch state {
     case .ended: return nil
-    // The RPC's end is known; only the end of the HTTP response is missing.
-    case .status(let end, _), .last(let end): return finish(end, receiver)
+    case .last(let end): return finish(end, receiver)
+    case .status(let end, _):
+      // An error is the end of the call, whether or not its HTTP response ends. Success could have messages.
+      if end.error == nil, let failure { return fail(failure) }
+      return finish(end, receiver)
     case .head: return fail(failure ?? .closedWithoutResponse)
     case .body(let hasStatus): return fail(failure ?? unexpectedEnd(hasStatus: hasStatus))
     }
@@ -228,7 +244,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 
   private func finish(_ end: ResponseEnd, _ receiver: any ResponseReceiver) -> ResponseEnd {
     state = .ended
-    guard !parameters.kind.serverStreams, end.error == nil else { return marked(end) }
+    guard !parameters.kind.serverStreams, end.error == nil else { return end }
     do throws(RPCError) {
       let message = try single.get()
       receivedMessages += 1
@@ -236,20 +252,13 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       receiver.receive(message: message.span.bytes)
       return end
     } catch {
-      return marked(ResponseEnd(error: error, trailers: end.trailers))
+      return ResponseEnd(error: error, trailers: end.trailers)
     }
   }
 
   private func fail(_ error: RPCError) -> ResponseEnd {
     state = .ended
-    return marked(ResponseEnd(error: error))
-  }
-
-  /// The end of a failed call, with whether a single message had arrived.
-  private func marked(_ end: ResponseEnd) -> ResponseEnd {
-    var end = end
-    end.discardsMessage = single.hasMessage
-    return end
+    return ResponseEnd(error: error)
   }
 }
 

@@ -39,10 +39,16 @@ package protocol WireProtocol: AnyObject {
   /// Whether the status is known, and only the end of the HTTP response is missing.
   var awaitsEnd: Bool { get }
 
+  /// Whether the headers contain the status `ok`. Messages and another status may follow it, and replace it.
+  var hasEarlyOK: Bool { get }
+
   /// Receives the end of the HTTP response, or its failure; returns the end of the call. A status that is already
-  /// known takes precedence over a failure.
+  /// known takes precedence over a failure, except `ok` in the headers.
   func receiveEnd(failure: RPCError?, _ receiver: any ResponseReceiver) -> ResponseEnd?
 
+  /// Whether a message of the response has arrived, also one that is invalid, or is not delivered because the call fails:
+  /// the server has run the method.
+  var hasMessage: Bool { get }
   /// The number of messages given to the receiver.
   var receivedMessages: Int { get }
   /// The size of these messages, uncompressed, in bytes.

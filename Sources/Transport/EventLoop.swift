@@ -32,6 +32,8 @@ package final class EventLoop {
 
   /// Workarounds, if this libcurl needs them.
   let oldLibcurl: OldLibcurl?
+  /// Whether libcurl may not report the end of a response that comes before that of the request.
+  package var losesEarlyEnds: Bool { oldLibcurl != nil }
 
   /// The sockets of all connections.
   let sockets = SocketTable()

@@ -12,15 +12,17 @@ enum ReasonToRepeat: Equatable {
   /// Nothing of the request was sent, or it has no side effects.
   case isSafe
 
-  /// Finds out the reason for a request that was sent and may have side effects.
+  /// Finds out the reason for a request that was sent.
   ///
   /// - Parameters:
+  ///   - isSafe: Whether it has no side effects. After a loss it may be sent again; a server that refuses it receives it as
+  ///     often as another request.
   ///   - overHTTP2: Whether it was sent over HTTP/2, without which no server can refuse it unprocessed.
   ///   - restOfError: libcurl's message since the request was sent, without its first character.
   ///   - byOldLibcurl: Whether libcurl is older than 8.14, which reports nothing of some lost connections.
-  init(overHTTP2: Bool, restOfError: String, byOldLibcurl: Bool) {
+  init(isSafe: Bool, overHTTP2: Bool, restOfError: String, byOldLibcurl: Bool) {
     let cause = restOfError.firstRange(of: ": ").map { restOfError[$0.upperBound...] } ?? ""
-    let loss = Self.loss(detail: String(cause))
+    let loss = isSafe ? Self.isSafe : Self.loss(detail: String(cause))
     guard overHTTP2 else {
       self = loss
       return

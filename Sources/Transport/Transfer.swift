@@ -324,9 +324,10 @@ package final class Transfer {
   /// Why libcurl is about to send the request again; nil if it was not sent yet.
   private var reasonToRepeat: ReasonToRepeat? {
     guard machine.isConnected else { return nil }
-    guard !isSafe, sentSize != requestSize else { return .isSafe }
+    guard sentSize != requestSize else { return .isSafe }
     return ReasonToRepeat(
-      overHTTP2: machine.connection.usesHTTP2, restOfError: easy.restOfError, byOldLibcurl: old != nil)
+      isSafe: isSafe, overHTTP2: machine.connection.usesHTTP2, restOfError: easy.restOfError,
+      byOldLibcurl: old != nil)
   }
 
   /// Whether a proxy forwards the request. An old libcurl reports only the use of a tunnel.

@@ -170,7 +170,14 @@ REFUSE = pytest.mark.parametrize(
 
 @pytest.mark.usefixtures("keeps_early_responses")
 @REFUSE
-@pytest.mark.parametrize(("options", "requests"), [((), 2), (("--use", "retry,attempts=3,initial=1ms"), 6)])
+@pytest.mark.parametrize(
+    ("options", "requests"),
+    [
+        ((), 2),
+        (("--use", "retry,attempts=3,initial=1ms"), 6),
+        (("--protocol", "connect", "--connect-get", "--http2-prior-knowledge"), 2),
+    ],
+)
 def test_refused_request_is_sent_twice(rpcurl, raw_server, descriptor_set, refuse, options, requests):
     received = []
 
@@ -500,6 +507,64 @@ def test_status_in_the_headers_of_a_stream_that_does_not_end(call):
         stream.wait_for_the_end()
 
     fails(call(respond, "--max-time", "8"), 64 + 7, "no")
+
+
+OK_AND_STATUS = [*OK, ("grpc-status", "0")]
+
+
+@pytest.fixture
+def stream_call(rpcurl, raw_server, descriptor_set):
+    """Starts a call of a stream method at an HTTP/2 server that responds as the function does; its input stays open."""
+
+    def start(method, respond, waits=True):
+        server = raw_server(raw_http2.handler(respond, waits))
+        return rpcurl.start(
+            "--descriptor-set", descriptor_set, "-d", "@-", f"http://{server.address}/demo.v1.Demo/{method}"
+        )  # fmt: skip
+
+    return start
+
+
+@pytest.mark.parametrize(("end", "code"), [("reset", INTERNAL), ("close", 5)])
+def test_ok_in_the_headers_of_a_stream_that_is_cut(stream_call, end, code):
+    """Messages could have followed."""
+
+    def respond(stream):
+        stream.headers(OK_AND_STATUS)
+        stream.wait_until_read()
+        if end == "reset":
+            stream.reset(2)
+        else:
+            stream.connection.shutdown(socket.SHUT_RDWR)
+
+    with stream_call("Count", respond) as process:
+        out, err = process.communicate(b"{}")
+    assert (process.returncode, out) == (code, b""), err
+
+
+@pytest.mark.parametrize("method", ["Count", "Chat"])
+def test_message_and_status_after_ok_in_the_headers(stream_call, method):
+    """A request that is not complete ends, since libcurl does not report the end of a response before."""
+
+    def respond(stream):
+        stream.headers(OK_AND_STATUS)
+        if method == "Chat":
+            while raw_http2.read_frame(stream.connection)[:2] != (raw_http2.DATA, raw_http2.END_STREAM):
+                pass
+        stream.data(b"\0\0\0\0\0")
+        stream.headers([("grpc-status", "13")], end=True)
+
+    with stream_call(method, respond, waits=method == "Count") as process:
+        if method == "Count":
+            process.stdin.write(b"{}")
+            process.stdin.close()
+        assert process.stdout.read().split() == [b"{}"]
+        assert process.wait() == INTERNAL
+
+
+def test_ok_in_the_headers_ends_a_call_whose_input_is_open(stream_call):
+    with stream_call("Chat", lambda stream: stream.headers(OK_AND_STATUS, end=True), waits=False) as process:
+        assert process.wait() == 0
 
 
 @pytest.mark.parametrize("more", [b"\0\0\0\0\0", b"\2\0\0\0\2{}", b"x"], ids=["message", "end", "rest"])

@@ -29,6 +29,8 @@ package final class TestCall: ChainCaller {
   package var attempts: [AttemptReport] = []
   /// The address that the transport reports.
   package var peer: String? = "192.0.2.1:443"
+  /// Whether a message of the response has arrived, also one that was not delivered.
+  package var hasMessage = false
   package var receivedStart: ResponseStart?
   package var received: [Payload] = []
   package var end: ResponseEnd?
@@ -197,6 +199,7 @@ package final class TestCall: ChainCaller {
     }
     func responseWanted(_ isWanted: Bool) { call.journal.note("wire \(isWanted ? "go on" : "pause")") }
     var peer: String? { call.peer }
+    var hasMessage: Bool { call.hasMessage }
     func measure() {
       if let chain { call.measuring.append(chain) }
       if call.measuresAtOnce { call.giveMetrics() }

@@ -327,6 +327,21 @@ import Testing
     #expect(network.fetches.count == 2)
   }
 
+  /// The server has run the method.
+  @Test func callWhoseMessageArrivedIsNotRepeatedWithNewToken() throws {
+    let network = TestNetwork()
+    let call = call(try auth(Self.client), network: network, protocolName: .grpcWeb)
+    network.answer("{\"access_token\":\"t1\"}")
+    call.work()
+    call.receiveHeaders()
+    call.hasMessage = true
+    call.receiveEnd(RPCError(.unauthenticated, "token expired", origin: .server))
+    call.work()
+    #expect(network.fetches.count == 1)
+    #expect(call.wireStarts == 1)
+    #expect(call.end?.error?.message == "token expired")
+  }
+
   @Test func newTokenMayTakeLongerThanHeadersAreHeld() throws {
     let network = TestNetwork()
     let call = call(try auth(Self.client), network: network, protocolName: .grpcWeb)

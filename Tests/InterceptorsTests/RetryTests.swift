@@ -11,11 +11,11 @@ import Testing
 
   private func call(
     _ text: String, _ kind: CallKind = .unary, _ protocolName: ProtocolName = .grpc,
-    isIdempotent: Bool = false
+    isIdempotent: Bool = false, further: String? = nil
   ) throws -> TestCall {
-    let registration = try services.registration(text)
+    let registrations = try [text, further].compactMap(\.self).map { try services.registration($0) }
     let call = TestCall(
-      kind, Journal(), [registration], typed: true, isIdempotent: isIdempotent, protocolName: protocolName)
+      kind, Journal(), registrations, typed: true, isIdempotent: isIdempotent, protocolName: protocolName)
     call.start()
     call.send("ping")
     call.close()
@@ -379,9 +379,8 @@ import Testing
     for (protocolName, kind) in [(ProtocolName.grpcWeb, CallKind.unary), (.connect, .clientStreaming)] {
       let call = try call("retry", kind, protocolName)
       call.receiveHeaders()
-      var end = ResponseEnd(error: Self.unavailable)
-      end.discardsMessage = true
-      call.wireChain.receive(.responseEnd(end))
+      call.hasMessage = true
+      call.receiveEnd(Self.unavailable)
       call.clock.advance(by: .seconds(10))
       #expect(attempts(call) == 1)
       #expect(call.end?.code == .unavailable)
@@ -390,6 +389,19 @@ import Testing
           "attempt 1 of 5 failed: unavailable (busy); not retried: the response has started, or the request is larger"
             + " than the buffer"
         ])
+    }
+  }
+
+  /// The end of an attempt that reaches its deadline is not from the server, but its message may be.
+  @Test func attemptWhoseMessageArrivedBeforeItsDeadlineIsNotRepeated() throws {
+    for hasMessage in [false, true] {
+      let call = try call(
+        "retry,codes=deadline_exceeded,jitter=0", .unary, .grpcWeb, further: "deadline,max=400ms")
+      call.receiveHeaders()
+      call.hasMessage = hasMessage
+      call.clock.advance(by: .milliseconds(600))
+      #expect(attempts(call) == (hasMessage ? 1 : 2))
+      #expect((call.end?.code == .deadlineExceeded) == hasMessage)
     }
   }
 
@@ -452,6 +464,17 @@ import Testing
     respond(call, "DONE")
     #expect(call.end == ResponseEnd())
     #expect(attempts(call) == 2)
+  }
+
+  /// Each attempt would fail in the same way.
+  @Test(arguments: ["ok", "not_found"])
+  func failureOfTLSIsNotRepeatedUntilAStatus(_ code: String) throws {
+    let call = try call("retry,until=code=\(code)")
+    let error = RPCError(.unavailable, "untrusted", origin: .tls)
+    call.receiveEnd(error)
+    call.clock.advance(by: .seconds(60))
+    #expect(attempts(call) == 1)
+    #expect(call.end?.error == error)
   }
 
   @Test func statusCanBeACondition() throws {

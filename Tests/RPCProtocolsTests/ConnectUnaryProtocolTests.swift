@@ -96,6 +96,32 @@ import Testing
     #expect(found?.origin == .violation)
   }
 
+  /// Only the words of the error are lost.
+  @Test func statusOfErrorThatIsCutIsThatOfHTTP() {
+    let lost = RPCError(.unavailable, "lost", origin: .connection)
+    for (status, code) in [(409, StatusCode.unknown), (401, .unauthenticated), (503, .unavailable)] {
+      let recorder = ResponseRecorder()
+      let call = ConnectUnaryProtocol(.of(.unary))
+      let response = HTTPResponse(status: status, headers: Self.json, body: Array(#"{"code":"#.utf8))
+      response.feed(call, to: recorder, failure: lost) { recorder.receive(end: $0) }
+      #expect(recorder.end?.error == RPCError(code, "lost", origin: .connection))
+      #expect(!call.hasMessage)
+    }
+  }
+
+  @Test(arguments: [([UInt8](), false), ([1], true), ([UInt8](repeating: 1, count: 1001), true)])
+  func messageThatIsCutHasArrived(body: [UInt8], hasMessage: Bool) {
+    let lost = RPCError(.unavailable, "lost", origin: .connection)
+    let recorder = ResponseRecorder()
+    let call = ConnectUnaryProtocol(.of(.unary))
+    HTTPResponse(headers: Self.proto, body: body).feed(call, to: recorder, failure: lost) {
+      recorder.receive(end: $0)
+    }
+    #expect(recorder.messages.isEmpty)
+    #expect(recorder.end?.error != nil)
+    #expect(call.hasMessage == hasMessage)
+  }
+
   @Test(arguments: ["text/html", "application/json", "application/connect+proto", ""])
   func rejectsOtherContentTypes(contentType: String) {
     let recorder = feed(HTTPResponse(headers: [("content-type", contentType)], body: [1]))

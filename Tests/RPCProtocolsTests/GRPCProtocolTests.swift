@@ -130,6 +130,22 @@ import Testing
     #expect(!call.awaitsEnd)
   }
 
+  /// Messages and trailers with another status could have followed.
+  @Test(arguments: [CallKind.unary, .serverStreaming])
+  func failureAfterOKInTheHeadersEndsTheCall(kind: CallKind) {
+    for failure in [nil, RPCError(.unavailable, "reset", origin: .connection)] {
+      let recorder = ResponseRecorder()
+      let call = EnvelopeCall<GRPCProtocol>(.of(kind))
+      let head = Headers(Self.grpc + [("grpc-status", "0")])
+      recorder.receive(end: call.receive(head: ResponseStart(httpVersion: "2", headers: head), recorder))
+      #expect(!call.awaitsEnd)
+      #expect(call.hasEarlyOK)
+      recorder.receive(end: call.receiveEnd(failure: failure, recorder))
+      #expect(!call.hasEarlyOK)
+      #expect(recorder.end?.code == (failure != nil ? .unavailable : kind == .unary ? .unimplemented : .ok))
+    }
+  }
+
   @Test func failureBeforeTheStatusEndsTheCall() {
     let recorder = ResponseRecorder()
     let call = EnvelopeCall<GRPCProtocol>(.of(.unary))

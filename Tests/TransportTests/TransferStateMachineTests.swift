@@ -353,4 +353,14 @@ struct TransferStateMachineTests {
     .completed(nil), .completed(TransportError(.broken, "broken")), .settle, .settle, .settle, .roundEnded,
     .nextRound,
   ]
+
+  @Test func requestWithoutSideEffectsIsRepeatedAfterALossOnly() {
+    func reason(isSafe: Bool, _ restOfError: String) -> ReasonToRepeat {
+      ReasonToRepeat(isSafe: isSafe, overHTTP2: true, restOfError: restOfError, byOldLibcurl: false)
+    }
+    let lost = "ecv failure: Connection reset by peer"
+    #expect(reason(isSafe: true, lost) == .isSafe)
+    #expect(reason(isSafe: false, lost) == .loss(detail: "Connection reset by peer"))
+    for isSafe in [true, false] { #expect(reason(isSafe: isSafe, "") == .refusal) }
+  }
 }

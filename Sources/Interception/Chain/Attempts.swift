@@ -201,6 +201,8 @@ final class Attempts: AttemptsTransport {
   /// The address of the server of the current attempt.
   var peer: String? { current?.chain.peer }
 
+  var hasMessage: Bool { current?.chain.hasMessage == true }
+
   // MARK: - From the attempts
 
   /// Reports the end of an attempt, or of an attempt within it. They are counted together.
@@ -239,19 +241,19 @@ final class Attempts: AttemptsTransport {
     private var upper: Chain? { attempts?.current === self ? attempts?.upper : nil }
 
     func receive(_ event: CallEvent<Payload>) {
-      guard case .metrics(let own) = event else {
-        if case .responseEnd(let end) = event {
-          deadline.set(nil, of: chain)
-          if !hasInnerAttempts, let attempts, attempts.current === self {
-            attempts.report(end.error, peer: chain.peer)
-          }
+      switch event {
+      case .metrics(let own):
+        let metrics = own.counted(from: offset)
+        self.metrics = metrics
+        if let attempts, attempts.current !== self { attempts.usage.add(metrics) }
+      case .responseEnd(let end):
+        deadline.set(nil, of: chain)
+        if !hasInnerAttempts, let attempts, attempts.current === self {
+          attempts.report(end.error, peer: chain.peer)
         }
-        upper?.receive(event)
-        return
+        upper?.receive(.responseEnd(chain.ended(end)))
+      default: upper?.receive(event)
       }
-      let metrics = own.counted(from: offset)
-      self.metrics = metrics
-      if let attempts, attempts.current !== self { attempts.usage.add(metrics) }
     }
     func receive(message: RawSpan) { upper?.receive(message: message) }
     func deadlineChanged(to instant: MonotonicClock.Instant?) { deadline.set(instant, of: chain) }

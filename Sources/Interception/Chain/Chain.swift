@@ -107,6 +107,16 @@ package final class Chain: ResponseReceiver {
   /// The address of the server of the current attempt, with its port; nil if it is not known.
   package var peer: String? { progress.downstream.target?.transport.peer }
 
+  /// The end of this chain's attempt at a call, with whether it follows a message of the response.
+  func ended(_ end: ResponseEnd) -> ResponseEnd {
+    var end = end
+    end.followsMessage = end.error != nil && hasMessage
+    return end
+  }
+
+  /// Whether a message of the response has arrived, also one that was not delivered.
+  var hasMessage: Bool { progress.downstream.target?.transport.hasMessage == true }
+
   // MARK: - From the caller
 
   /// Starts the call. To be called once. Messages that were sent before follow the start.

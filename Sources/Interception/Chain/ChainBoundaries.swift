@@ -47,6 +47,8 @@ package protocol ChainTransport: AnyObject {
   func responseWanted(_ isWanted: Bool)
   /// The address of the server that the request was sent to, with its port; nil if it is not known.
   var peer: String? { get }
+  /// Whether a message of the response has arrived, also one that was not delivered.
+  var hasMessage: Bool { get }
   /// The call has ended: give its metrics to `Chain.receive`, now or soon. Once, last.
   func measure()
 }
@@ -54,4 +56,6 @@ package protocol ChainTransport: AnyObject {
 extension ChainTransport {
   /// Default: not known.
   package var peer: String? { nil }
+  /// Default: none has.
+  package var hasMessage: Bool { false }
 }

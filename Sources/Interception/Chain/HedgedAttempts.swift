@@ -62,6 +62,8 @@ final class HedgedAttempts: AttemptsTransport {
 
   var peer: String? { (chosen ?? inFlight.last ?? attempts.last)?.chain.peer }
 
+  var hasMessage: Bool { chosen?.chain.hasMessage == true }
+
   // MARK: - From the upper chain
 
   func start(_ start: RequestStart) {
@@ -328,7 +330,7 @@ final class HedgedAttempts: AttemptsTransport {
       case .metrics(let own): metrics = own.counted(from: offset)
       case .responseEnd(let end):
         deadline.set(nil, of: chain)
-        hedged?.receive(end, by: self)
+        hedged?.receive(chain.ended(end), by: self)
       default: hedged?.receive(event, by: self)
       }
     }

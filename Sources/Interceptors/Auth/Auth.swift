@@ -115,7 +115,9 @@ final class Auth: StagedInterceptor {
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
-    guard end.code == .unauthenticated, mayRenew, token.canRetry, case .store(let store) = plan.source else {
+    guard end.code == .unauthenticated, mayRenew, token.canRetry, !end.followsMessage,
+      case .store(let store) = plan.source
+    else {
       gate.open()
       return token.proceed(end)
     }

@@ -34,7 +34,7 @@ final class HedgePolicy: HedgingPolicy {
     }
     let pushback = RetryPushback(of: end, heldHeaders: headers)
     if nonFatal.contains(error.code) || pushback == .refused { throttle?.countFailure(of: server) }
-    guard error.isRepeatable, !end.discardsMessage, nonFatal.contains(error.code) else { return .decided }
+    guard error.isRepeatable, !end.followsMessage, nonFatal.contains(error.code) else { return .decided }
     return switch pushback {
     case .refused: .failed(next: nil)
     case .after(let delay): .failed(next: delay)

@@ -69,11 +69,13 @@ final class Retry: StagedInterceptor {
     guard !token.isVoid else { return token.proceed(end) }
     let pushback = RetryPushback(of: end, heldHeaders: gate.heldHeaders)
     count(end, pushback)
-    if let polling, polling.applies(to: end) { return poll(end, pushback, polling, token) }
+    if let polling, end.error?.isRepeatable != false, polling.applies(to: end) {
+      return poll(end, pushback, polling, token)
+    }
     guard let error = end.error, error.isRepeatable, policy.codes.contains(error.code) else {
       return letGo(end, token)
     }
-    if let reason = reasonToGiveUp(pushback, canRetry: token.canRetry && !end.discardsMessage) {
+    if let reason = reasonToGiveUp(pushback, canRetry: token.canRetry && !end.followsMessage) {
       context.log(.info, "\(described(error)); not retried: \(reason)")
       return letGo(end, token)
     }
