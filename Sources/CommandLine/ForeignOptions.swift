@@ -74,7 +74,7 @@ enum ForeignOptions {
     Entry(.evans, "--call", "the method is the last argument"),
     Entry(
       .evans, "-f --file",
-      "use -d @FILE for data; in place of curl's option, a failed call has an exit code of its own"),
+      "use -d @FILE for data; a failed call has an exit code of its own, without an option"),
     Entry(.evans, "-e --edit --edit-global", "the configuration is a text file, see rpcurl-config(5)"),
     Entry(.evans, "--repl --cli", "use \"rpcurl session\""),
     Entry(.curl, "-X --request", "omit it: the protocol determines the method; --connect-get uses GET"),

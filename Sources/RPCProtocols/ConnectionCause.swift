@@ -1,3 +1,5 @@
+import Protobuf
+
 /// Why a connection to a server cannot be made or used, as far as it is known.
 public enum ConnectionCause: Sendable, Equatable {
   // Address
@@ -160,6 +162,7 @@ extension ConnectionCause: CustomStringConvertible {
       } ?? "gRPC requires HTTP/2, and the server responded with HTTP/1"
     case .onlyHTTP2: "the request used HTTP/1.1, and the server supports only HTTP/2"
     case .notHTTP(let start): "the server does not use HTTP on this port: it sent \"\(start)\""
+    case .closed(let reason) where reason.contains("HTTP/0.9"): "the server's response is not HTTP/1.1"
     case .closed(let reason):
       "the server closed the connection without a response\(reason.isEmpty ? "" : " (\(reason))")"
     case .refusedRequest(let reason): "the server refused the request without processing it; \(reason)"

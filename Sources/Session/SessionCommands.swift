@@ -108,7 +108,7 @@ extension Session {
       output: statement.output, text: statement.text, name: name, usage: entry.verb.usage)
     guard !entry.verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
     let (call, isNumbered) = subject(of: name, arguments)
-    try entry.run(self, arguments)
+    do { try entry.run(self, arguments) } catch let failure as Failure { throw failure.inSession }
     if name == "call" || name == "expect",
       let failed = failures.lastIndex(where: { $0.stream === checkedStream && $0.stream.number == nil })
     {

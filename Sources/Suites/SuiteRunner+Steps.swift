@@ -32,7 +32,9 @@ extension SuiteRunner {
   /// Runs a step once. Returns its error, and whether a step that has not passed may pass if it is repeated.
   private func runOnce(_ step: Suite.Step) throws -> (error: (any Error)?, mayPass: Bool) {
     self.step = StepRun(name: step.name, line: step.line)
-    let limit = options.stepLimit.map { stop(after: $0, "the step took longer than \($0.brief)") }
+    let limit = options.stepLimit.map {
+      stop(after: $0, "the step took longer than \($0.brief)", hint: "--step-timeout sets the limit")
+    }
     defer { limit?() }
     let scope = step.name == nil ? nil : session.beginScope(keepsVariables: true)
     do {

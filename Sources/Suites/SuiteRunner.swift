@@ -35,9 +35,9 @@ final class SuiteRunner {
   /// Its name; that of messages is `send`.
   private(set) var verb = ""
   /// When the time of the test and of its step is over; the text names which.
-  private var limits: [(end: MonotonicClock.Instant, reason: String)] = []
+  private var limits: [(end: MonotonicClock.Instant, timeout: Timeout)] = []
   /// Whether one of them has passed; the text names which.
-  private var timeout: String?
+  private var timeout: Timeout?
 
   /// Prepares a run.
   ///
@@ -197,7 +197,9 @@ final class SuiteRunner {
     pending = []
     session.forgetFailuresOfStreams()
     let limit = (test.limit ?? file.limit ?? options.testLimit).map {
-      stop(after: $0, "the test took longer than \($0.brief)")
+      stop(
+        after: $0, "the test took longer than \($0.brief)",
+        hint: "--test-timeout, or timeout DURATION in the suite, sets the limit")
     }
     defer {
       limit?()
@@ -280,15 +282,22 @@ final class SuiteRunner {
 
   // MARK: Time
 
+  /// Why the time of a test or step is over, and what sets it.
+  private struct Timeout {
+    let reason: String
+    let hint: String
+  }
+
   /// Cancels the calls and ends a sleep after a time. Returns a function that prevents it.
-  func stop(after limit: Duration, _ reason: String) -> () -> Void {
+  func stop(after limit: Duration, _ reason: String, hint: String) -> () -> Void {
     let end = MonotonicClock.now + limit
-    limits.append((end, reason))
+    let timeout = Timeout(reason: reason, hint: hint)
+    limits.append((end, timeout))
     // Streams that were opened before, as by the setup, stay open.
     let kept = session.streams.open
     let timer = session.client.loop.schedule(at: end) { [weak self] in
       guard let self else { return }
-      timeout = timeout ?? reason
+      self.timeout = self.timeout ?? timeout
       for stream in session.streams.open where !kept.contains(where: { $0 === stream }) {
         stream.cancel(reason)
       }
@@ -303,9 +312,9 @@ final class SuiteRunner {
   func checkTime() throws(Failure) {
     // A wait for a file does not run the loop.
     let now = MonotonicClock.now
-    timeout = timeout ?? limits.first { $0.end <= now }?.reason
+    timeout = timeout ?? limits.first { $0.end <= now }?.timeout
     guard let timeout else { return }
-    throw Failure(.assertion, "", timeout, hint: "timeout DURATION in the suite sets the limit")
+    throw Failure(.assertion, "", timeout.reason, hint: timeout.hint)
   }
 
   // MARK: Events

@@ -50,6 +50,10 @@ import Testing
     (.notHTTP("SSH-2.0"), 5, "SSH-2.0", "port"),
     (.lost("reset", library: "libcurl 7.88.1"), 5, "(reset); libcurl 7.88.1 may have lost it", "8.14"),
     (.closed("reset"), 5, "reset", "rpcurl check https://h:1"),
+    (
+      .closed("Received HTTP/0.9 when not allowed"), 5, "is not HTTP/1.1",
+      "check the port; the server may require HTTP/2"
+    ),
     (.refusedRequest("not repeated"), 5, "refused the request without processing it", "--use retry"),
   ]
 

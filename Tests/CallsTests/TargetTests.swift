@@ -69,7 +69,7 @@ struct TargetTests {
     ("http://a", nil, "http://a", "no method to call"),
     ("http://a/S", nil, "http://a/S", "no method to call"),
     ("http://a//M", nil, "http://a//M", "no method to call"), ("http://a", "x y", "x y", "not a method name"),
-    ("http://a", "", "", "not a method name"),
+    ("http://a", "", "''", "not a method name"),
   ])
   func rejectsMissingMethod(text: String, method: String?, what: String, why: String) {
     let failure = #expect(throws: Failure.self) { try Target.parse(text, method: method, .byTarget) }

@@ -140,6 +140,14 @@ def test_no_connection(check):
     assert code == 5 and steps["proxy"] == ("failed", f"{proxy}: cannot connect to it: Connection refused")
 
 
+def test_server_that_closes_each_connection(rpcurl, raw_server):
+    """The advice is not to run this command."""
+    result = rpcurl("check", "--plaintext", raw_server(lambda connection: connection.recv(1 << 16)).address)
+    assert result.code == 5
+    assert "the server closed the connection without a response" in result.out
+    assert "hint: check the port" in result.out and '"rpcurl check' not in result.out + result.err
+
+
 def test_the_command_keeps_the_options_of_the_connection(check, grpc_mtls_server, certificates):
     options = [f"--cacert {certificates}/ca.pem", f"--cert {certificates}/client.pem"]
     options += [f"--key {certificates}/client-key.pem", "--authority localhost", "--connect-timeout 50s"]

@@ -240,6 +240,7 @@ def test_text_of_a_schema_cannot_control_the_terminal(rpcurl, place):
         (["{old}.binpb", "{old}.binpb", "x"], 2, "rpcurl: x: unexpected argument\n"),
         (["{old}.binpb", "missing.binpb"], 3, "rpcurl: missing.binpb: No such file or directory\n"),
         (["./missing", "{old}.binpb"], 3, "rpcurl: ./missing: No such file or directory\nhint: a schema is a descriptor set, "),
+        (["{old}.binpb", "missing/"], 3, "rpcurl: missing/: No such file or directory\n"),
         (["{empty}", "{old}.binpb"], 3, "rpcurl: {empty}: a directory without .proto files\n"),
         (["{old}.binpb", "/dev/null"], 3, "rpcurl: /dev/null: "),
         (["--rules", "STRICT", "{old}.binpb", "{old}.binpb"], 2, "rpcurl: --rules STRICT: "),

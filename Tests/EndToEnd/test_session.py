@@ -169,6 +169,8 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("help nonsense", "no such command"),
         ("list 'unclosed", "missing closing quote '"),
         ("call", "call METHOD [JSON]"),
+        ("call Xyzzy", 'rpcurl: Xyzzy: not found in the schema\nhint: run "list --kind method" to see what exists'),
+        ("list Xyzzy", 'hint: run "list'),
         ("call Demo/Helo", "rpcurl: demo.v1.Demo/Helo: no method Helo in demo.v1.Demo\nhint: did you mean demo.v1.Demo/Hello?"),
         ("call Hello @nowhere", "rpcurl: nowhere: No such file or directory"),
         ('call Hello {"history": "2024": PA}, "card": 1}', 'expected "," or "}" (line 1, column 30)'),

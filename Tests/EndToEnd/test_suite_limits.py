@@ -44,6 +44,7 @@ def test_limit_ends_the_wait_for_the_schema(rpcurl, raw_server, tmp_path, limit)
     result = rpcurl("test", "--report", "ndjson", *([limit, "200ms"] if limit else []), path)
     (test,) = results(result.out)
     assert test["error"]["why"].endswith("took longer than 200 ms"), test
+    assert test["error"]["hint"].startswith(limit or "--test-timeout, or timeout DURATION in the suite"), test
     assert test["seconds"] < 5, test
 
 

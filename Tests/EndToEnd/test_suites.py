@@ -76,6 +76,15 @@ def test_suite_that_passes(suite):
     assert (events[-1]["passed"], events[-1]["failed"]) == (4, 0)
 
 
+def test_random_order_is_repeated_by_its_seed(suite):
+    text = "".join(f'test {name}\ncall Hello {{"name":"Ada"}}\n' for name in "abcdefgh")
+    result, tests, _ = suite(text, "--shuffle")
+    assert (result.code, result.err, set(tests)) == (0, "", set("abcdefgh")), result.out
+    orders = [list(suite(text, "--shuffle", "--seed", seed)[1]) for seed in (1, 1, 2)]
+    assert orders[0] == orders[1] != orders[2]
+    assert all(set(order) == set("abcdefgh") for order in orders)
+
+
 def test_all_failed_checks_of_a_step_are_reported(suite):
     result, tests, _ = suite(
         'test t\ncall Hello {"name":"Ada"}\nexpect .message == "x"\nexpect .name == "Ada"\nexpect count == 2\ncall Hello {"name":"never"}\n'

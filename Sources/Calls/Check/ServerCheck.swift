@@ -159,7 +159,9 @@ package final class ServerCheck {
   }
 
   private func hint(_ cause: ConnectionCause) -> String {
-    ConnectionAdvice(request.target, request.protocolName, hasCertificate: request.server.cert != nil)
+    // The advice is to run this command.
+    if case .closed = cause { return "check the port, and the log of the server or of a proxy before it" }
+    return ConnectionAdvice(request.target, request.protocolName, hasCertificate: request.server.cert != nil)
       .hint(for: cause)
   }
 

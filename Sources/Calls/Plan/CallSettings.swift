@@ -111,7 +111,7 @@ package struct CallSettings {
     unknownFields = options.output.unknownFields ?? .show
     requestForm = RequestForm(
       format: data, allowsUnknownFields: options.output.allowUnknownFields, acceptsFiles: response != nil)
-    requestForm.functions = try Self.functions(options.request, data)
+    requestForm.functions = try Self.functions(options.request, data, isSession: response == nil)
     try Self.checkCompressions(compression, acceptedCompressions ?? [])
     baseConnection = try ConnectionPlan.options(
       options.server, options.request.common, target, protocolName, sources)
@@ -172,10 +172,13 @@ package struct CallSettings {
 
   /// The value functions of `--expand-data`; nil without it.
   private static func functions(
-    _ options: RequestOptions, _ format: MessageFormat
+    _ options: RequestOptions, _ format: MessageFormat, isSession: Bool
   ) throws(Failure) -> ValueFunctions? {
     guard options.expandData else {
-      guard options.seed == nil else { throw Failure(.usage, "--seed", "requires --expand-data") }
+      // In a session it is also that of calls with the option, and of the order of tests.
+      guard options.seed == nil || isSession else {
+        throw Failure(.usage, "--seed", "requires --expand-data")
+      }
       return nil
     }
     guard format == .json else {

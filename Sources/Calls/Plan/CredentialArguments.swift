@@ -12,7 +12,7 @@ package enum CredentialArguments {
     _ secrets: SecretPrompt
   ) throws(Failure) -> Headers {
     guard request.user == nil || bearer == nil else {
-      throw Failure(.usage, "--user", "--user and --bearer contradict each other")
+      throw Failure(.usage, "--user", "cannot be combined with --bearer", hint: "use one of the two")
     }
     var headers = headers
     if let user = request.user, headers.first("authorization") == nil {

@@ -53,7 +53,8 @@ package struct Target: Equatable {
     let bare = method.hasPrefix("/") ? String(method.dropFirst()) : method
     guard let name = MethodName(bare) ?? Self.bareName(bare) else {
       throw Failure(
-        .usage, shown(method), "not a method name", hint: "write pkg.Service/Method or pkg.Service.Method")
+        .usage, method.isEmpty ? "''" : shown(method), "not a method name",
+        hint: "write pkg.Service/Method or pkg.Service.Method")
     }
     return (target.appending(path.split(separator: "/")), name)
   }

@@ -35,6 +35,10 @@ extension CallPlan {
       case .grpcWeb: "if this is not a gRPC-Web server, use --protocol grpc"
       case .grpc: "if this is not a gRPC server, use --protocol connect"
       }
+    case .violation where error.message.contains("HTTP 30"):
+      "redirects are not followed: call the address in the header location, which -v shows"
+    case .client where error.code == .resourceExhausted && error.message.contains("the limit is"):
+      "--max-message-size BYTES raises the limit"
     case .client where error.message.hasPrefix("the request has no message"):
       "send a message after open: send {…}"
     default: nil

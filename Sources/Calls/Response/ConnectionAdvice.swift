@@ -1,4 +1,5 @@
 import Glibc
+import Protobuf
 import RPCProtocols
 
 /// What to do about each cause of a failed connection.
@@ -63,6 +64,8 @@ package struct ConnectionAdvice {
     case .notHTTP: "check the port"
     case .refusedRequest: "the server may be busy or about to stop: try again later, or use --use retry"
     case .lost: Self.newerLibcurl
+    case .closed(let reason) where reason.contains("HTTP/0.9"):
+      "check the port; the server may require HTTP/2, as gRPC does (--protocol grpc), or TLS (https://)"
     case .closed: "\"rpcurl check \(target.argument)\" shows what the server supports"
     }
   }

@@ -103,7 +103,7 @@ package enum SchemaOperand {
   /// Whether an argument that does not exist was meant as a path.
   private static func isPath(_ text: String) -> Bool {
     if ["/", "./", "../", "~"].contains(where: text.hasPrefix) { return true }
-    return [".proto", ".binpb", ".pb", ".bin", ".desc", ".protoset"].contains(where: text.hasSuffix)
+    return ["/", ".proto", ".binpb", ".pb", ".bin", ".desc", ".protoset"].contains(where: text.hasSuffix)
       && !text.contains(":")
   }
 }

@@ -251,4 +251,11 @@ extension Failure {
     message.hint = message.hint?.replacing("\"rpcurl list", with: "\"rpcurl list \(arguments)")
     return Failure(status, message)
   }
+
+  /// The failure, whose hint at `rpcurl list` names the command of a session.
+  package var inSession: Failure {
+    guard var message else { return self }
+    message.hint = message.hint?.replacing("run \"rpcurl list", with: "run \"list")
+    return Failure(status, message)
+  }
 }

@@ -126,7 +126,7 @@ extension OptionTable {
     Option(
       .expandData, "--expand-data", .flag, "", .data, .callers,
       "Replace value functions such as ${uuid()} in JSON data.",
-      "The functions are uuid(), now(), now(+1h), random(1,9), env(NAME), file(PATH) and offset(); see rpcurl-values(7). "
+      "The functions are uuid(), now(), now(+1h), random(1,9), base64(TEXT), env(NAME), file(PATH) and offset(); see rpcurl-values(7). "
         + "Within a string the text is inserted, elsewhere a JSON value. $${ stands for ${.",
       example:
         "rpcurl --expand-data -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create",
@@ -148,7 +148,7 @@ extension OptionTable {
       "Without -d, the messages are read from standard input. Responses are printed in the order of the messages. With "
         + "HTTP/2 the calls share a connection. A call that fails is reported with its number, counted from 0, and "
         + "the others continue; the exit code is that of the first failed call in this order. Invalid data ends the "
-        + "batch where it is.",
+        + "batch where it is; -d with JSON that is cut off is an error before the first call.",
       example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json",
       trust: .effects),
     Option(

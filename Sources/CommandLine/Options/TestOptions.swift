@@ -35,7 +35,7 @@ extension OptionTable {
     Option(
       .report, "--report", .text, "FORMAT[=FILE]", .own, .test,
       "Write a report: terminal (the default), tap, junit, ndjson, html or github; may repeat.",
-      "Without a file, the report is standard output. At most one report can be.",
+      "Without a file, the report is written to standard output; only one may be.",
       example: "rpcurl test --report terminal --report junit=report.xml tests", repeats: true,
       isConfigurable: false, isCommon: true, completion: "ask:report"),
     Option(

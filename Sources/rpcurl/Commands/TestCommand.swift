@@ -202,6 +202,9 @@ struct TestCommand {
     }
     if counts.failed > 0 { throw Failure(reported: .assertion) }
     if counts.errors > 0 { throw Failure(reported: .input) }
+    if called.of == 0, let name = invocation.last(.coverageOf)?.text {
+      throw Failure(.usage, "--coverage-of \(name)", "the schema has no such service or package")
+    }
     guard let percent = invocation.number(.coverageMin), called.of == 0 || called.percent < percent else {
       return
     }
