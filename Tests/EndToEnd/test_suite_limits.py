@@ -36,7 +36,7 @@ def test_limit_ends_the_wait_for_a_file_or_a_program(rpcurl, suite, tmp_path, co
     assert waits["error"]["why"].startswith("the test took longer than"), waits
 
 
-@pytest.mark.parametrize("limit", [None, "--step-timeout"])
+@pytest.mark.parametrize("limit", [None, "--step-timeout", "--test-timeout"])
 def test_limit_ends_the_wait_for_the_schema(rpcurl, raw_server, tmp_path, limit):
     server = raw_server(lambda connection: [None for _ in iter(lambda: connection.recv(1 << 16), b"")])
     path = tmp_path / "suite.rpcurl"

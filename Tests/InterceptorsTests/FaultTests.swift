@@ -154,16 +154,21 @@ import Testing
       #expect(changed.count == 1 && changed[0].count == whole.count)
       #expect(zip(changed[0], whole).count { $0 != $1 } == 1)
     }
-    let response = try call("fault,truncate-response=100,seed=1")
-    response.receiveHeaders()
-    response.receive("pong")
-    response.receiveEnd()
-    guard case .bytes(let bytes)? = response.received.first else {
-      Issue.record("no message came")
-      return
-    }
-    #expect(bytes.count < TestMessages.bytes("pong").count)
-    #expect(response.end?.code == .ok)
+    let pong = TestMessages.bytes("pong")
+    #expect(try received("fault,truncate-response=100,seed=1").count < pong.count)
+    let changed = try received("fault,corrupt-response=100,seed=1")
+    #expect(zip(changed, pong).count { $0 != $1 } == 1 && changed.count == pong.count)
+  }
+
+  /// The bytes of a response of one message.
+  private func received(_ text: String) throws -> [UInt8] {
+    let call = try call(text)
+    call.receiveHeaders()
+    call.receive("pong")
+    call.receiveEnd()
+    #expect(call.end?.code == .ok)
+    guard case .bytes(let bytes)? = call.received.first else { return [] }
+    return bytes
   }
 
   @Test func directionsAreIndependent() {
@@ -199,6 +204,16 @@ import Testing
       call.clock.advance(by: .milliseconds(1010))
       #expect(call.received.count == 3)
       #expect(call.end?.code == .ok)
+    }
+  }
+
+  @Test func limitsTheRateOfSomeCalls() throws {
+    for (percent, isLimited) in [("0", false), ("100", true)] {
+      let call = try call("fault,rate=3,rate-percent=\(percent)", .serverStreaming)
+      call.receiveHeaders()
+      call.receive("x")
+      call.receiveEnd()
+      #expect((call.end == nil) == isLimited)
     }
   }
 
