@@ -43,6 +43,8 @@ package struct CallRequest: Sendable {
   var formerAddresses: [String] = []
   /// Whether only the name of the method is known: its types are invented, and have no fields.
   var isOpaque = false
+  /// How long the caller keeps the call.
+  package var lifetime = CallLifetime.untilItsEnd
   /// Whether a stream of messages is sent only after its last one, and with its length.
   package var isHeldUntilWhole = false
   /// The value of the `user-agent` header.
@@ -68,6 +70,7 @@ extension CallRequest {
       method: name, kind: method.kind, protocolName: protocolName, target: target, codec: codec,
       requestType: method.input, responseType: method.output)
     facts.isOpaque = isOpaque
+    facts.lifetime = lifetime
     facts.isIdempotent = method.isIdempotent
     facts.hasNoSideEffects = method.hasNoSideEffects
     if !interceptors.isEmpty { facts.route = connection.route }

@@ -242,8 +242,10 @@ final class Exchange: ChainTransport, TransferDelegate {
       guard transfer.unsentBytes > 0 || loop.losesEarlyEnds else { return }
     }
     endTimer = loop.schedule(at: .now + Self.endTime) { [weak self] in
-      guard let self, wire.awaitsEnd || wire.hasEarlyOK else { return }
-      receiveEnd(failure: nil)
+      guard let self else { return }
+      endTimer = nil
+      // What followed a status in the headers may have replaced it.
+      if wire.awaitsEnd || wire.hasEarlyOK { receiveEnd(failure: nil) }
     }
   }
 

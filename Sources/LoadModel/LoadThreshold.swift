@@ -110,9 +110,12 @@ package struct LoadThreshold: Equatable, Sendable {
     package let holds: Bool
   }
 
-  /// Compares what was measured. A latency is above every limit if no call ended.
+  /// Compares what was measured. No condition holds if no call was due, and none on a latency if no call ended.
   func evaluate(_ report: LoadReport) -> Result {
     let latencies = report.statistics.latencies
+    guard report.statistics.calls + report.missed > 0 else {
+      return Result(threshold: self, measured: "no call was measured", holds: false)
+    }
     let value: Double
     let text: String
     switch metric {

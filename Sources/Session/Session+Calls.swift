@@ -200,7 +200,8 @@ extension Session {
         .usage, plan.method.name, "\(messages.count) messages given, but the method accepts one")
     }
     let stream = makeStream(plan, number: number, output)
-    let request = plan.request(log: log, onFinding: stream.printer.findings.sink)
+    var request = plan.request(log: log, onFinding: stream.printer.findings.sink)
+    request.lifetime = .untilCanceled
     let call = client.makeCall(request, observer: stream.printer)
     stream.saved = SavedCall(state, chain, plan)
     stream.saved?.number = number

@@ -33,8 +33,18 @@ package final class SuiteProcesses {
   private var workers: [Worker] = []
   /// When workers that still run are killed; nil as long as they are not stopped.
   private var killTime: MonotonicClock.Instant?
-  /// Whether the run itself has stopped them, and no signal.
-  private var endsEarly = false
+  /// Why the run itself has stopped them; nil if it has not.
+  private var ending: Ending?
+
+  private enum Ending {
+    /// A test has failed.
+    case failure
+    /// The run took longer than its limit.
+    case timeout(String)
+
+    /// The error of a test that it interrupts; nil if that is only skipped.
+    var reason: String? { if case .timeout(let reason) = self { reason } else { nil } }
+  }
 
   /// Prepares a run.
   ///
@@ -54,7 +64,12 @@ package final class SuiteProcesses {
 
   /// Starts no more suites, and asks those that run to end. A test that this interrupts is reported as skipped.
   package func endEarly() {
-    endsEarly = true
+    end(because: .failure)
+  }
+
+  private func end(because ending: Ending) {
+    self.ending = self.ending ?? ending
+    if case .timeout(let reason) = ending { for file in waiting.reversed() { refuse(file, reason) } }
     stop()
   }
 
@@ -84,8 +99,9 @@ package final class SuiteProcesses {
         reason = Interrupt.reason
         stop()
       } else if let end, MonotonicClock.now >= end, reason == nil, let limit {
-        reason = "the run took longer than \(limit.brief)"
-        endEarly()
+        let words = "the run took longer than \(limit.brief)"
+        reason = words
+        self.end(because: .timeout(words))
       }
       if let killTime, MonotonicClock.now >= killTime { endAll() }
       wait(interrupt, until: [killTime, reason == nil ? end : nil].compactMap(\.self).min())
@@ -152,17 +168,20 @@ package final class SuiteProcesses {
       case .fileEnd: workers[index].hasEnded = true
       case .file, .test, .coverage: break
       }
-      receive(endsEarly ? Self.early(event) : event)
+      receive(ending.map { Self.changed(event, $0) } ?? event)
     } catch {
       fail(index, "an event is invalid: \(error)")
     }
   }
 
-  /// An event after the run was stopped: what that has interrupted has no error.
-  private static func early(_ event: SuiteEvent) -> SuiteEvent {
+  /// An event after the run was stopped: what that has interrupted has no error, or that of the limit.
+  private static func changed(_ event: SuiteEvent, _ ending: Ending) -> SuiteEvent {
     // The reason of SIGINT in the process of the suite.
     let interrupted = "interrupted"
     switch event {
+    case .test(var test) where test.error?.why.hasSuffix(interrupted) == true && ending.reason != nil:
+      test.error?.why = ending.reason ?? ""
+      return .test(test)
     case .test(let test)
     where test.error?.why.hasSuffix(interrupted) == true
       || test.outcome == .skipped && test.reason == interrupted:

@@ -284,7 +284,7 @@ def test_credentials(rpcurl, descriptor_set, connect_server, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["-u", "a:b", "--bearer", "c"], 2, ["contradict"]),
+        (["-u", "a:b", "--bearer", "c"], 2, ["--user: cannot be combined with --bearer"]),
         (["--bearer", "@/no/such/token"], 2, ["/no/such/token", "No such file"]),
         (["--bearer", "a\nb"], 2, ["control character"]),
         (["--bearer", "env:NO_SUCH_TOKEN"], 2, ["--bearer env:NO_SUCH_TOKEN: the environment variable is not set"]),

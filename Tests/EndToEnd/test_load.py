@@ -224,6 +224,12 @@ def test_log_is_read_by_hdrhistogram(load, address, tmp_path):
             report["latency_ms"][f"p{percentile}"], abs=0.001)  # fmt: skip
 
 
+def test_two_reports_to_one_file_are_refused(rpcurl, address):
+    result = rpcurl("load", "--plaintext", "--requests", 1, "--raw", "same", "--hdr", "same", "-d", ADA, address, HELLO)
+    assert (result.code, result.err.split("\n")[0]) == (2, "rpcurl: same: two reports are written to this file")
+    assert not (rpcurl.home / "same").exists()
+
+
 def test_errors_are_counted_by_status(load, address):
     result = load(address, HELLO, "--requests", 20, "--rpc-header", "demo-code: 8")
     assert (result.code, result.report["errors"], result.report["error_share"]) == (0, 20, 1)

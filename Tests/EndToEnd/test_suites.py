@@ -51,6 +51,21 @@ expect count >= 1
 """
 
 
+# Streams that the end of their test cancels.
+LEFT_OPEN = """
+test chats
+open Chat
+{"text":"hi"}
+receive
+expect .text =~ hi
+
+test leaves
+open Count {"from":1,"to":100,"intervalMs":50}
+receive
+expect .number == 1
+"""
+
+
 @pytest.fixture
 def suite(rpcurl, grpc_server, tmp_path):
     """Run a suite by its text, with its events."""
@@ -139,6 +154,31 @@ def test_check_of_a_status_accepts_no_other_stream_that_fails(suite):
 def test_stream_that_violates_an_assertion_fails_its_test(suite):
     result, tests, _ = suite("test t\nuse assert,code=not_found\nopen Chat\nwait\n\ntest u\ncall Hello {\"name\":\"a\"}\n")
     assert (result.code, tests["t"]["outcome"], tests["u"]["outcome"]) == (8, "failed", "passed"), result.out
+
+
+def test_limit_of_the_run_is_an_error_of_each_suite_that_it_ends(rpcurl, suite, grpc_server, tmp_path):
+    suite("test never\ncall Hello\n", "--only", "none", name="suites/b.rpcurl")
+    (tmp_path / "suites/a.rpcurl").write_text("test t\nsleep 1m\n\ntest u\nsleep 1m\n")
+    result = rpcurl("test", "--jobs", 1, "--total-timeout", "500ms", "--report", "ndjson", tmp_path / "suites")
+    assert result.code == 8
+    events = [json.loads(line) for line in result.out.splitlines()]
+    tests = {event["name"]: event for event in events if event["event"] == "test"}
+    assert [tests["t"]["outcome"], tests["u"]["outcome"]] == ["error", "skipped"], events
+    assert tests["t"]["error"]["why"] == "the run took longer than 500 ms"
+    assert [event["error"]["why"] for event in events if event["event"] == "file-end" and "error" in event] == [
+        "the run took longer than 500 ms"
+    ]
+    assert events[-1]["errors"] == 2, events[-1]
+
+
+@pytest.mark.parametrize("use", ["record,file=x", "log,format=ndjson,file=x", "metrics,file=x", "assert,junit=x", "shadow,to=h:1,file=x"])
+def test_suites_do_not_share_a_file(rpcurl, tmp_path, use):
+    for name in "ab":
+        (tmp_path / f"{name}.rpcurl").write_text("test t\ncall Hello\n")
+    result = rpcurl("test", "--use", use, tmp_path)
+    assert result.code == 2
+    assert result.err.startswith(f"rpcurl: --use {use.split(',')[0]}: each suite runs in a process of its own"), result.err
+    assert not (rpcurl.home / "x").exists()
 
 
 def test_limit_of_the_run_ends_one_suite(suite):
@@ -394,7 +434,7 @@ def test_golden_files(suite, tmp_path):
 
 def test_recorded_suite_runs_without_a_server(rpcurl, grpc_server, tmp_path, suite):
     cassettes = tmp_path / "cassettes"
-    result, _, _ = suite(PASSING.replace('{"name":"$name"}', '{"name":$name}').split("test talks")[0], "--record", cassettes)
+    result, _, _ = suite(PASSING.replace('{"name":"$name"}', '{"name":$name}') + LEFT_OPEN, "--record", cassettes)
     assert result.code == 0, result.out
     path = tmp_path / "suite.rpcurl"
     path.write_text(path.read_text().replace(grpc_server.url, "http://127.0.0.1:1"))

@@ -71,7 +71,8 @@ package final class TestCall: ChainCaller {
     _ registrations: some Sequence<InterceptorRegistration>, windowBytes: Int = Chain.defaultWindowBytes,
     network: (any SubrequestTransport)? = nil, excluded: Set<RegistrationID> = [],
     typed: Bool = false, isIdempotent: Bool = false, hasNoSideEffects: Bool = false,
-    protocolName: ProtocolName = .grpc, clock: ManualClock = ManualClock()
+    lifetime: CallLifetime = .untilItsEnd, protocolName: ProtocolName = .grpc,
+    clock: ManualClock = ManualClock()
   ) {
     self.journal = journal
     self.clock = clock
@@ -91,6 +92,7 @@ package final class TestCall: ChainCaller {
     var facts = TestCall.facts(kind, protocolName, typed: typed)
     facts.isIdempotent = isIdempotent
     facts.hasNoSideEffects = hasNoSideEffects
+    facts.lifetime = lifetime
     chain = ChainBuilder(Array(registrations)).makeChain(
       for: facts, headers: request.headers, codec: TestMessages.codec, environment: environment)
   }

@@ -112,6 +112,16 @@ import Testing
     #expect(call.outcome?.metrics.sentBytes == 14)
   }
 
+  /// An interceptor further out does not repeat the call then.
+  @Test func messageOfAnyAttemptIsOneOfTheCall() {
+    let call = call()
+    #expect(!call.chain.hasMessage)
+    call.hasMessage = true
+    #expect(call.chain.hasMessage)
+    call.chain.cancel(RPCError(.deadlineExceeded, "late", origin: .client))
+    #expect(call.chain.hasMessage)
+  }
+
   @Test func fastResponseStartsNoOtherAttempt() {
     let call = call()
     respond(call, 1)

@@ -59,6 +59,28 @@ import Testing
     #expect(journal.lines(of: "A") == ["start", "posted", "finish canceled"])
   }
 
+  @Test func functionThatQueuesItselfForEverDoesNotPreventTheEnd() {
+    let probe = Probe("A", [.requestStart, .metrics], journal)
+    let call = TestCall(.unary, journal, [probe])
+    call.start()
+    var count = 0
+    func repeatForEver() {
+      count += 1
+      // More than the loop runs in this test; without a limit it would not end.
+      if count < 1_000_000 { probe.context?.post(repeatForEver) }
+    }
+    repeatForEver()
+    let error = RPCError(.canceled, "Ctrl-C", origin: .client)
+    for _ in 0..<2 {
+      call.chain.cancel(error)
+      call.giveMetrics()
+      for _ in 0..<10 { call.work() }
+    }
+    #expect(call.outcome?.end.error == error)
+    #expect(journal.lines(of: "A").suffix(1) == ["finish canceled"])
+    #expect(count < 1_000_000)
+  }
+
   @Test(arguments: [false, true])
   func functionThatQueuesItselfForEverLetsTheLoopContinue(_ waitsForRoom: Bool) {
     let probe = Probe("A", [.requestStart], journal)

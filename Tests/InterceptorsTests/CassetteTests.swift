@@ -94,6 +94,26 @@ import Testing
     #expect(again.end?.error?.message == "c.rec:2: the recorded call was interrupted and has no end")
   }
 
+  /// A session cancels its streams at the end of a test; another caller would wait for ever.
+  @Test(arguments: [true, false])
+  func callThatItsCallerCanceledHasNoEnd(staysOpen: Bool) throws {
+    let canceled = try call(.bidiStreaming, "record,file=c.rec")
+    canceled.start()
+    canceled.send("a")
+    canceled.receiveHeaders()
+    canceled.receive("b")
+    canceled.chain.cancel(RPCError(.canceled, "the test has ended", origin: .client))
+    let replay = try services.registration("replay,file=c.rec")
+    let again = TestCall(
+      .bidiStreaming, Journal(), [replay], typed: true, lifetime: staysOpen ? .untilCanceled : .untilItsEnd)
+    again.start()
+    again.send("a")
+    #expect(again.callerLines.prefix(2) == ["headers", "typed b"])
+    #expect(again.end?.code == (staysOpen ? nil : .unavailable))
+    again.chain.cancel(RPCError(.canceled, "the test has ended", origin: .client))
+    #expect(again.end?.code == (staysOpen ? .canceled : .unavailable))
+  }
+
   @Test func recordsEndOfCallThatFailsBeforeSending() throws {
     let call = try call(.unary, "record,file=c.rec")
     call.start()

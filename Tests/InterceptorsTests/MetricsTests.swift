@@ -47,6 +47,15 @@ import Testing
     #expect(abs(histogram.mean / unit - 5000.5) <= 5)
   }
 
+  /// 1.3 % of the calls exceed the latency of the others.
+  @Test func quantileIsExceededByNoMoreCallsThanStated() {
+    let histogram = LatencyHistogram()
+    for _ in 1...149 { histogram.count(.milliseconds(2)) }
+    for _ in 1...2 { histogram.count(.milliseconds(150)) }
+    #expect(histogram.quantile(98) < .milliseconds(3))
+    #expect(histogram.quantile(99) > .milliseconds(149))
+  }
+
   @Test func slowCallsCountForTheCallsThatTheyDelay() {
     let histogram = LatencyHistogram()
     for _ in 1...99 { histogram.count(.milliseconds(1), expectedInterval: .milliseconds(10)) }

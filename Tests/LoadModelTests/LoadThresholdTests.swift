@@ -66,9 +66,20 @@ struct LoadThresholdTests {
   }
 
   @Test func latenciesOfNoCallFulfilNoCondition() throws {
-    let results = Self.report(calls: 0).results(of: try LoadThreshold.list("p50<1h,max>1ms,errors<1,rate<1"))
+    let results = Self.report(calls: 0, missed: 1).results(
+      of: try LoadThreshold.list("p50<1h,max>1ms,errors<2,rate<1"))
     #expect(results.map(\.holds) == [false, false, true, true])
     #expect(results[0].measured == "no call ended")
+  }
+
+  /// A server that does not respond at all must not pass.
+  @Test func noConditionHoldsIfNoCallWasMeasured() throws {
+    let thresholds = try LoadThreshold.list("errors<1%,errors<=5,rate<1,p99<1s")
+    let results = Self.report(errors: 0, calls: 0).results(of: thresholds)
+    #expect(results.map(\.holds) == [false, false, false, false])
+    #expect(results[0].measured == "no call was measured")
+    let missed = Self.report(errors: 0, calls: 0, missed: 3).results(of: thresholds)
+    #expect(missed[0].measured == "100.000 %")
   }
 
   @Test func rateIsThatOfCallsThatEnded() throws {

@@ -179,7 +179,9 @@ extension Chain {
       case .passing(let metrics): giveUpReport(metrics)
       // Interceptors of an attempt may hold its metrics as well.
       case .awaited: progress.downstream.target?.inner?.cancel(error)
-      case .received: break
+      // Commands that follow each other without end would come before it.
+      case .received(let metrics):
+        if case .ended(let observed) = progress.completion { sendReport(metrics, observed) }
       }
     case .finished: break
     }
@@ -258,6 +260,7 @@ extension Chain {
   func finish(_ metrics: CallMetrics, _ end: ResponseEnd = ResponseEnd()) {
     guard !progress.isFinished else { return }
     let outcome = Outcome(end: progress.end ?? end, metrics: metrics)
+    progress.hadMessage = hasMessage
     progress.completion = .finished
     progress.downstream = .closed(nil)
     flush(outbound)

@@ -115,7 +115,7 @@ package final class Chain: ResponseReceiver {
   }
 
   /// Whether a message of the response has arrived, also one that was not delivered.
-  var hasMessage: Bool { progress.downstream.target?.transport.hasMessage == true }
+  var hasMessage: Bool { progress.hadMessage || progress.downstream.target?.transport.hasMessage == true }
 
   // MARK: - From the caller
 

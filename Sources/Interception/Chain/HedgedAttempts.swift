@@ -62,7 +62,7 @@ final class HedgedAttempts: AttemptsTransport {
 
   var peer: String? { (chosen ?? inFlight.last ?? attempts.last)?.chain.peer }
 
-  var hasMessage: Bool { chosen?.chain.hasMessage == true }
+  var hasMessage: Bool { attempts.contains { $0.chain.hasMessage } }
 
   // MARK: - From the upper chain
 

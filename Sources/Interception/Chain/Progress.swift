@@ -16,6 +16,8 @@ struct Progress {
   /// How many messages were sent to the transport.
   var sentCount = 0
   var downstream = Downstream.unstarted
+  /// Whether a message of the response had arrived when the call finished.
+  var hadMessage = false
   var completion = Completion.pending
   var requestFlow = Flow()
   var responseFlow = Flow()

@@ -1,6 +1,13 @@
 import Protobuf
 import RPCProtocols
 
+/// How long a caller keeps a call.
+package enum CallLifetime: Sendable {
+  case untilItsEnd
+  /// It cancels the call when it needs no more of it, as a session does.
+  case untilCanceled
+}
+
 /// What is known of a call before it starts; it does not change.
 public struct CallFacts: Sendable {
   /// The method.
@@ -19,6 +26,8 @@ public struct CallFacts: Sendable {
   public var responseType: MessageType?
   /// Whether only the name of the method is known: its types are invented, and have no fields.
   package var isOpaque = false
+  /// How long the caller keeps the call.
+  package var lifetime = CallLifetime.untilItsEnd
   /// Whether the schema marks the method as idempotent, or as free of side effects (`idempotency_level`).
   public var isIdempotent = false
   /// Whether the schema marks the method as free of side effects (`idempotency_level`).

@@ -150,6 +150,7 @@ final class Replay: StagedInterceptor {
     var steps: [ResponseScript.Step] = []
     var received = 0
     var last = Duration.zero
+    var isWhole = recorded.isWhole
     for recorded in recorded.events {
       let delay = recorded.time - last
       last = recorded.time
@@ -162,6 +163,10 @@ final class Replay: StagedInterceptor {
       case .responseStart(let start): event = .responseStart(start)
       case .responseMessage(let message):
         event = .responseMessage(received < skipped ? nil : try payload(message))
+      // The caller has ended the call: the caller of this one does so too, or it is a recording without an end.
+      case .responseEnd(let end) where end.isCancellation:
+        isWhole = call.lifetime == .untilCanceled
+        continue
       case .responseEnd(let end): event = .responseEnd(end)
       case .requestStart, .metrics: continue
       }
@@ -172,7 +177,7 @@ final class Replay: StagedInterceptor {
       }
       steps.append(.event(event))
     }
-    if !recorded.isWhole {
+    if !isWhole {
       let why = "\(recorded.place): the recorded call was interrupted and has no end"
       let error = RPCError(.unavailable, why, origin: .interceptor(context.name))
       steps.append(.event(.responseEnd(ResponseEnd(error: error))))
@@ -245,4 +250,9 @@ final class Replay: StagedInterceptor {
       context.log(.error, error.message)
     }
   }
+}
+
+extension ResponseEnd {
+  /// Whether the caller has canceled the call.
+  fileprivate var isCancellation: Bool { error?.code == .canceled && error?.origin == .client }
 }

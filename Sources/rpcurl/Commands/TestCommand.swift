@@ -66,6 +66,12 @@ struct TestCommand {
         "the process of each suite reads it, and a pipe can be read once",
         hint: "write it to a file")
     }
+    if files.count > 1, let name = invocation.all(.use).lazy.compactMap(\.writerOfFile).first {
+      throw Failure(
+        .usage, "--use \(name)",
+        "each suite runs in a process of its own, and would replace the file of the others",
+        hint: "put \"use \(name),…\" into each suite, with its own file; --record records the calls of all")
+    }
     words =
       typed.flatMap(\.words)
       + (options.covered == nil ? [] : ["--coverage", "report"])

@@ -621,8 +621,8 @@ struct rpcurl_host {
    * with the status `canceled` and this reason. */
   int32_t (*cancel)(const rpcurl_host *host, rpcurl_call call, rpcurl_text reason);
 
-  /* [any; before close returns] Reports a finding about the call, one line: it is printed, counted for the exit
-   * status, and part of reports such as JUnit's. */
+  /* [any; before close returns] Reports a finding about the call, one line: a failure is printed, the others with -v;
+   * it counts for the exit status, and is part of reports such as JUnit's. */
   int32_t (*report)(const rpcurl_host *host, rpcurl_call call, uint32_t kind, rpcurl_text text);
 
   /* -- The schema: RPCURL_EUNSUPPORTED without one. What these return is valid until close returns -- */

@@ -15,4 +15,16 @@ extension Argument {
     let isPipe = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     return isPipe || ["", "-", "/dev/stdin"].contains(path) || path.begins(with: "/dev/fd/")
   }
+
+  /// The name of the interceptor of `--use` if it writes a file of the whole run: a log, a report or a cassette.
+  package var writerOfFile: String? {
+    guard let text else { return nil }
+    let name = String(text.prefixOfScalars { $0 != "," })
+    let writes =
+      name == "assert"
+      ? text.contains(",junit=")
+      : ["log", "metrics", "record", "shadow", "trace"].contains(name) && text.contains(",file=")
+        && !text.contains(",file=-")
+    return writes ? name : nil
+  }
 }
