@@ -63,11 +63,7 @@ package struct LoadOptions {
     htmlPath = invocation.text(.html)
     logPath = invocation.text(.histogramLog)
     rawPath = invocation.text(.rawLatencies)
-    let files = [htmlPath, logPath, rawPath].compactMap(\.self)
-    if let file = files.first(where: { file in files.count { $0 == file } > 1 && !file.begins(with: "/dev/") }
-    ) {
-      throw Failure(.usage, file, "two reports are written to this file", hint: "give each a file of its own")
-    }
+    try Failure.check(reportFiles: [htmlPath, logPath, rawPath].compactMap(\.self))
     isExported = invocation.text(.exportScript) != nil
   }
 

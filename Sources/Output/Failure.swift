@@ -61,3 +61,15 @@ package struct Failure: Error {
     message = nil
   }
 }
+
+extension Failure {
+  /// Checks that each report has a file of its own. A device may have several.
+  ///
+  /// - Throws: `Failure` if two reports are written to one file.
+  package static func check(reportFiles files: [String]) throws(Failure) {
+    var seen: Set<String> = []
+    for file in files where !file.begins(with: "/dev/") && !seen.insert(file).inserted {
+      throw Failure(.usage, file, "two reports are written to this file", hint: "give each a file of its own")
+    }
+  }
+}

@@ -39,11 +39,8 @@ package final class SuiteProcesses {
   private enum Ending {
     /// A test has failed.
     case failure
-    /// The run took longer than its limit.
+    /// The run took longer than its limit, in these words.
     case timeout(String)
-
-    /// The error of a test that it interrupts; nil if that is only skipped.
-    var reason: String? { if case .timeout(let reason) = self { reason } else { nil } }
   }
 
   /// Prepares a run.
@@ -178,18 +175,18 @@ package final class SuiteProcesses {
   private static func changed(_ event: SuiteEvent, _ ending: Ending) -> SuiteEvent {
     // The reason of SIGINT in the process of the suite.
     let interrupted = "interrupted"
-    switch event {
-    case .test(var test) where test.error?.why.hasSuffix(interrupted) == true && ending.reason != nil:
-      test.error?.why = ending.reason ?? ""
+    switch (event, ending) {
+    case (.test(var test), .timeout(let reason)) where test.error?.why.hasSuffix(interrupted) == true:
+      test.error?.why = reason
       return .test(test)
-    case .test(let test)
+    case (.test(let test), _)
     where test.error?.why.hasSuffix(interrupted) == true
       || test.outcome == .skipped && test.reason == interrupted:
       var skipped = TestResult(file: test.file, line: test.line, name: test.name, outcome: .skipped)
       (skipped.row, skipped.tags, skipped.duration) = (test.row, test.tags, test.duration)
       skipped.reason = "the run ended early"
       return .test(skipped)
-    case .fileEnd(var end) where end.error?.why.hasSuffix(interrupted) == true:
+    case (.fileEnd(var end), _) where end.error?.why.hasSuffix(interrupted) == true:
       end.error = nil
       return .fileEnd(end)
     default: return event

@@ -327,16 +327,23 @@ import Testing
     #expect(network.fetches.count == 2)
   }
 
-  /// The server has run the method.
-  @Test func callWhoseMessageArrivedIsNotRepeatedWithNewToken() throws {
-    let network = TestNetwork()
+  /// A call whose token the server refuses after the headers of its response.
+  private func callRefusedAfterItsHeaders(_ network: TestNetwork, hasMessage: Bool = false) throws -> TestCall
+  {
     let call = call(try auth(Self.client), network: network, protocolName: .grpcWeb)
     network.answer("{\"access_token\":\"t1\"}")
     call.work()
     call.receiveHeaders()
-    call.hasMessage = true
+    call.hasMessage = hasMessage
     call.receiveEnd(RPCError(.unauthenticated, "token expired", origin: .server))
     call.work()
+    return call
+  }
+
+  /// The server has run the method.
+  @Test func callWhoseMessageArrivedIsNotRepeatedWithNewToken() throws {
+    let network = TestNetwork()
+    let call = try callRefusedAfterItsHeaders(network, hasMessage: true)
     #expect(network.fetches.count == 1)
     #expect(call.wireStarts == 1)
     #expect(call.end?.error?.message == "token expired")
@@ -344,12 +351,7 @@ import Testing
 
   @Test func newTokenMayTakeLongerThanHeadersAreHeld() throws {
     let network = TestNetwork()
-    let call = call(try auth(Self.client), network: network, protocolName: .grpcWeb)
-    network.answer("{\"access_token\":\"t1\"}")
-    call.work()
-    call.receiveHeaders()
-    call.receiveEnd(RPCError(.unauthenticated, "token expired", origin: .server))
-    call.work()
+    let call = try callRefusedAfterItsHeaders(network)
     call.clock.advance(by: .seconds(2))
     network.answer("{\"access_token\":\"t2\"}")
     call.work()

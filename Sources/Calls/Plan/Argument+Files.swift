@@ -19,12 +19,11 @@ extension Argument {
   /// The name of the interceptor of `--use` if it writes a file of the whole run: a log, a report or a cassette.
   package var writerOfFile: String? {
     guard let text else { return nil }
-    let name = String(text.prefixOfScalars { $0 != "," })
-    let writes =
-      name == "assert"
-      ? text.contains(",junit=")
-      : ["log", "metrics", "record", "shadow", "trace"].contains(name) && text.contains(",file=")
-        && !text.contains(",file=-")
-    return writes ? name : nil
+    let parts = InterceptorSecrets.split(text)
+    let key = parts[0] == "assert" ? "junit=" : "file="
+    guard ["assert", "log", "metrics", "record", "shadow", "trace"].contains(parts[0]),
+      parts.dropFirst().contains(where: { $0.begins(with: key) && $0 != "file=-" })
+    else { return nil }
+    return parts[0]
   }
 }

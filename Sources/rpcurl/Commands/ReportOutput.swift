@@ -42,10 +42,7 @@ final class ReportOutput {
   static func targets(_ texts: [String], coverage: [String]) throws(Failure) -> [Target] {
     let reports = try targets(reports: texts)
     let targets = reports + (try targets(coverage: coverage, besides: reports))
-    var files: Set<String> = []
-    for file in targets.compactMap(\.file) where !file.hasPrefix("/dev/") && !files.insert(file).inserted {
-      throw Failure(.usage, file, "two reports are written to this file", hint: "give each a file of its own")
-    }
+    try Failure.check(reportFiles: targets.compactMap(\.file))
     return targets
   }
 
