@@ -15,7 +15,7 @@ extension RPCClient {
   /// - Returns: The messages of the response. If the stream is released before its end, the call is canceled.
   /// - Throws: An error of the request. Errors of the call are thrown where the messages are read.
   public func serverStreaming(
-    _ method: String, _ message: MessageValue, headers: Headers = Headers(), timeout: Duration? = nil
+    _ method: String, _ message: FieldValue, headers: Headers = Headers(), timeout: Duration? = nil
   ) async throws(RPCError) -> ResponseStream<Message> {
     let method = try await resolve(method) { $0 == .serverStreaming }
     return ResponseStream(
@@ -34,7 +34,7 @@ extension RPCClient {
   public func serverStreaming(
     _ method: String, _ message: Message, headers: Headers = Headers(), timeout: Duration? = nil
   ) async throws(RPCError) -> ResponseStream<Message> {
-    try await serverStreaming(method, MessageValue(message), headers: headers, timeout: timeout)
+    try await serverStreaming(method, FieldValue(message), headers: headers, timeout: timeout)
   }
 
   /// Makes a server-streaming call with generated types.
@@ -68,11 +68,11 @@ extension RPCClient {
   /// - Throws: The error of the call, or of the sequence. If the task is canceled, the call is canceled.
   public func clientStreaming<Messages: AsyncSequence & Sendable>(
     _ method: String, _ messages: Messages, headers: Headers = Headers(), timeout: Duration? = nil
-  ) async throws -> UnaryResponse<Message> where Messages.Element: MessageValueConvertible {
+  ) async throws -> UnaryResponse<Message> where Messages.Element: FieldValueConvertible {
     let method = try await resolve(method) { $0 == .clientStreaming }
     return try await clientStreaming(method, headers, timeout) { writer in
       for try await message in messages {
-        guard try await writer.call.send(try writer.encode(MessageValue(message))) else { return }
+        guard try await writer.call.send(try writer.encode(FieldValue(message))) else { return }
       }
     }
   }
@@ -87,7 +87,7 @@ extension RPCClient {
   /// - Returns: The response.
   /// - Throws: The error of the call. If the task is canceled, the call is canceled.
   public func clientStreaming(
-    _ method: String, _ messages: [MessageValue], headers: Headers = Headers(), timeout: Duration? = nil
+    _ method: String, _ messages: [FieldValue], headers: Headers = Headers(), timeout: Duration? = nil
   ) async throws -> UnaryResponse<Message> {
     let method = try await resolve(method) { $0 == .clientStreaming }
     return try await clientStreaming(method, headers, timeout) { writer in
@@ -162,7 +162,7 @@ extension RPCClient {
   /// - Throws: The error of `body`.
   public func bidirectional<Result>(
     _ method: String, headers: Headers = Headers(), timeout: Duration? = nil,
-    _ body: (_ requests: RequestWriter<MessageValue>, _ responses: ResponseStream<Message>) async throws ->
+    _ body: (_ requests: RequestWriter<FieldValue>, _ responses: ResponseStream<Message>) async throws ->
       Result
   ) async throws -> Result {
     try await bidirectional(try await resolve(method) { $0 == .bidiStreaming }, headers, timeout, body)

@@ -12,7 +12,7 @@ extension RPCClient {
   /// - Returns: The response.
   /// - Throws: The error of the call. If the task is canceled, the call is canceled.
   public func unary(
-    _ method: String, _ message: MessageValue, headers: Headers = Headers(), timeout: Duration? = nil
+    _ method: String, _ message: FieldValue, headers: Headers = Headers(), timeout: Duration? = nil
   ) async throws(RPCError) -> UnaryResponse<Message> {
     try await unary(try await resolve(method) { $0 == .unary }, message, headers, timeout)
   }
@@ -29,7 +29,7 @@ extension RPCClient {
   public func unary(
     _ method: String, _ message: Message, headers: Headers = Headers(), timeout: Duration? = nil
   ) async throws(RPCError) -> UnaryResponse<Message> {
-    try await unary(method, MessageValue(message), headers: headers, timeout: timeout)
+    try await unary(method, FieldValue(message), headers: headers, timeout: timeout)
   }
 
   /// Makes a unary call with generated types.

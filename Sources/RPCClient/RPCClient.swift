@@ -104,7 +104,7 @@ public final class RPCClient: Sendable {
   /// Finds a method with dynamic messages.
   func resolve(
     _ name: String, _ isKind: (CallKind) -> Bool
-  ) async throws(RPCError) -> ResolvedMethod<MessageValue, Message> {
+  ) async throws(RPCError) -> ResolvedMethod<FieldValue, Message> {
     _ = try server.get()
     return ResolvedMethod(try await resolver.method(name, isKind), codec: options.codec)
   }

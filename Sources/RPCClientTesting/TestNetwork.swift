@@ -63,12 +63,12 @@ private struct TestNetwork: Interceptor {
 private struct Encoded: AsyncSequence, Sendable {
   typealias Failure = any Error
 
-  let messages: any AsyncSequence<MessageValue, any Error> & Sendable
+  let messages: any AsyncSequence<FieldValue, any Error> & Sendable
   let type: MessageType
   let error: RPCError?
 
   struct AsyncIterator: AsyncIteratorProtocol {
-    var messages: any AsyncIteratorProtocol<MessageValue, any Error>
+    var messages: any AsyncIteratorProtocol<FieldValue, any Error>
     let type: MessageType
     let error: RPCError?
 

@@ -43,7 +43,7 @@ public final class TestServer: Sendable {
   ///   - headers: The leading metadata.
   ///   - trailers: The trailing metadata.
   public func respond(
-    to method: String, _ messages: MessageValue..., headers: Headers = Headers(),
+    to method: String, _ messages: FieldValue..., headers: Headers = Headers(),
     trailers: Headers = Headers()
   ) {
     let response = ServerResponse(messages: messages, headers: headers, trailers: trailers)
@@ -61,7 +61,7 @@ public final class TestServer: Sendable {
   ///   - messages: The messages of the response before the error.
   ///   - trailers: The trailing metadata.
   public func fail(
-    _ method: String, _ error: RPCError, after messages: MessageValue..., trailers: Headers = Headers()
+    _ method: String, _ error: RPCError, after messages: FieldValue..., trailers: Headers = Headers()
   ) {
     var response = ServerResponse(messages: messages, trailers: trailers)
     response.error = error
@@ -129,7 +129,7 @@ public struct ServerResponse: Sendable {
   /// The leading metadata.
   public var headers: Headers
   /// The messages. The next one is requested when the client takes more.
-  public var messages: any AsyncSequence<MessageValue, any Error> & Sendable
+  public var messages: any AsyncSequence<FieldValue, any Error> & Sendable
   /// The trailing metadata.
   public var trailers: Headers
   /// The error; nil for the status `ok`.
@@ -137,7 +137,7 @@ public struct ServerResponse: Sendable {
 
   /// Makes a response of a sequence of messages.
   public init(
-    messages: any AsyncSequence<MessageValue, any Error> & Sendable, headers: Headers = Headers(),
+    messages: any AsyncSequence<FieldValue, any Error> & Sendable, headers: Headers = Headers(),
     trailers: Headers = Headers()
   ) {
     self.headers = headers
@@ -146,7 +146,7 @@ public struct ServerResponse: Sendable {
   }
 
   /// Makes a response of a list of messages.
-  public init(messages: [MessageValue], headers: Headers = Headers(), trailers: Headers = Headers()) {
+  public init(messages: [FieldValue], headers: Headers = Headers(), trailers: Headers = Headers()) {
     self.init(messages: Elements(elements: messages), headers: headers, trailers: trailers)
   }
 }
@@ -155,11 +155,11 @@ public struct ServerResponse: Sendable {
 private struct Elements: AsyncSequence, Sendable {
   typealias Failure = any Error
 
-  let elements: [MessageValue]
+  let elements: [FieldValue]
 
   struct AsyncIterator: AsyncIteratorProtocol {
-    var rest: ArraySlice<MessageValue>
-    mutating func next() async throws -> MessageValue? { rest.popFirst() }
+    var rest: ArraySlice<FieldValue>
+    mutating func next() async throws -> FieldValue? { rest.popFirst() }
   }
 
   func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: elements[...]) }

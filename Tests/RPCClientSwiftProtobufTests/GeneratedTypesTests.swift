@@ -88,8 +88,8 @@
 
     struct AsyncIterator: AsyncIteratorProtocol {
       var messages: any AsyncIteratorProtocol<RPCClient.Message, any Error>
-      mutating func next() async throws -> MessageValue? {
-        try await messages.next(isolation: #isolation).map { MessageValue($0) }
+      mutating func next() async throws -> FieldValue? {
+        try await messages.next(isolation: #isolation).map { FieldValue($0) }
       }
     }
 

@@ -80,7 +80,7 @@ struct CallTests {
     }
     try await withRPCClient(server) { client in
       let numbers = AsyncStream { continuation in
-        for number in 1...100 { continuation.yield(["number": number] as MessageValue) }
+        for number in 1...100 { continuation.yield(["number": number] as FieldValue) }
         continuation.finish()
       }
       let sum = try await client.clientStreaming("test.v1.Echo/Client", numbers)
@@ -193,7 +193,7 @@ struct CallTests {
 
   @Test func rejectsMessageThatDoesNotFit() async throws {
     try await withRPCClient(server) { client in
-      for message: MessageValue in [["none": 1], ["number": "x"], ["list": 5], ["color": "BLUE"]] {
+      for message: FieldValue in [["none": 1], ["number": "x"], ["list": 5], ["color": "BLUE"]] {
         let error = await #expect(throws: RPCError.self) {
           try await client.unary("test.v1.Echo/Unary", message)
         }
@@ -217,7 +217,7 @@ struct CallTests {
   @Test func thousandCallsAtOnce() async throws {
     server.handle("test.v1.Echo/Unary") { call in
       let messages = try await call.readRequest()
-      return ServerResponse(messages: messages.map { MessageValue($0) })
+      return ServerResponse(messages: messages.map { FieldValue($0) })
     }
     try await withRPCClient(server) { client in
       try await withThrowingTaskGroup(of: Int.self) { group in
@@ -243,8 +243,8 @@ struct Echo: AsyncSequence, Sendable {
 
   struct AsyncIterator: AsyncIteratorProtocol {
     var messages: any AsyncIteratorProtocol<Message, any Error>
-    mutating func next() async throws -> MessageValue? {
-      try await messages.next(isolation: #isolation).map { MessageValue($0) }
+    mutating func next() async throws -> FieldValue? {
+      try await messages.next(isolation: #isolation).map { FieldValue($0) }
     }
   }
 

@@ -155,7 +155,7 @@ import Testing
     }
     try await withRPCClient(server) { client in
       let text = String(repeating: "x", count: 64 << 10)
-      let messages = AsyncStream<MessageValue> {
+      let messages = AsyncStream<FieldValue> {
         let count = sent.change { $0 += 1 }
         return count > 500 ? nil : ["text": text]
       }
@@ -173,7 +173,7 @@ import Testing
     server.handle("test.v1.Echo/Client") { _ in ServerResponse(messages: [["number": 7]]) }
     try await withRPCClient(server) { client in
       // The sequence never ends by itself.
-      let (messages, continuation) = AsyncStream.makeStream(of: MessageValue.self)
+      let (messages, continuation) = AsyncStream.makeStream(of: FieldValue.self)
       continuation.yield(["number": 1])
       let reply = try await client.clientStreaming("test.v1.Echo/Client", messages)
       #expect(try reply.message["number"] as Int == 7)
@@ -187,7 +187,7 @@ import Testing
       ServerResponse(messages: [["number": try await call.readRequest().count]])
     }
     try await withRPCClient(server, interceptors: [finishes]) { client in
-      let messages = AsyncThrowingStream<MessageValue, any Error> { throw Broken() }
+      let messages = AsyncThrowingStream<FieldValue, any Error> { throw Broken() }
       await #expect(throws: Broken.self) {
         try await client.clientStreaming("test.v1.Echo/Client", messages)
       }
@@ -279,7 +279,7 @@ private struct Endless: AsyncSequence, Sendable {
   struct AsyncIterator: AsyncIteratorProtocol {
     let made: Signal<Int>
     var number = 0
-    mutating func next() async throws -> MessageValue? {
+    mutating func next() async throws -> FieldValue? {
       number += 1
       let number = number
       made.change { $0 = number }

@@ -10,9 +10,9 @@ struct MessageTests {
     return try Message(
       try TestSchema.type(),
       [
-        "text": name, "number": 5, "ratio": 1.5, "data": MessageValue.bytes([1, 255]), "flag": true,
+        "text": name, "number": 5, "ratio": 1.5, "data": FieldValue.bytes([1, 255]), "flag": true,
         "color": "GREEN", "child": ["text": "nested"], "list": [1, 2, 3], "labels": ["a": "b"],
-        "items": [MessageValue(["number": 1, "text": none]), MessageValue(["number": 2])],
+        "items": [FieldValue(["number": 1, "text": none]), FieldValue(["number": 2])],
       ])
   }
 
@@ -68,9 +68,9 @@ struct MessageTests {
   }
 
   @Test func valuesAreJSON() throws {
-    let value: MessageValue = [
-      "a\"": [MessageValue.null, MessageValue(true)], "b": -1.5, "c": Double.infinity,
-      "d": MessageValue.bytes([0, 255]), "e": MessageValue.unsigned(.max),
+    let value: FieldValue = [
+      "a\"": [FieldValue.null, FieldValue(true)], "b": -1.5, "c": Double.infinity,
+      "d": FieldValue.bytes([0, 255]), "e": FieldValue.unsigned(.max),
     ]
     #expect(
       String(decoding: try value.json(), as: UTF8.self)
@@ -78,7 +78,7 @@ struct MessageTests {
   }
 
   @Test func rejectsDeepNesting() throws {
-    var value = MessageValue.list([])
+    var value = FieldValue.list([])
     for _ in 0..<200 { value = .list([value]) }
     #expect(throws: RPCError.self) { try value.json() }
   }

@@ -260,7 +260,7 @@ import Testing
     }
     try await withRPCClient(server, interceptors: [counting]) { client in
       // Like a stream of which the task is canceled: it ends early, without an error.
-      let messages = AsyncStream<MessageValue> {
+      let messages = AsyncStream<FieldValue> {
         withUnsafeCurrentTask { $0?.cancel() }
         return nil
       }

@@ -71,7 +71,7 @@ extension ResolvedMethod {
   }
 }
 
-extension ResolvedMethod where Input == MessageValue, Output == Message {
+extension ResolvedMethod where Input == FieldValue, Output == Message {
   /// A method with dynamic messages.
   init(_ descriptor: MethodDescriptor, codec: CodecName) {
     let (input, output) = (descriptor.input, descriptor.output)

@@ -8,7 +8,7 @@ extension Message {
   ///   - type: The type.
   ///   - value: The fields.
   /// - Throws: `RPCError` if the type has no such fields, or they cannot have the values.
-  public init(_ type: MessageType, _ value: MessageValue) throws(RPCError) {
+  public init(_ type: MessageType, _ value: FieldValue) throws(RPCError) {
     switch try value.payload(of: type, .json) {
     case .typed(let message): self = message
     case .bytes: self.init(type)
@@ -16,7 +16,7 @@ extension Message {
   }
 }
 
-extension MessageValue {
+extension FieldValue {
   /// The message of a request.
   func payload(of type: MessageType, _ codec: CodecName) throws(RPCError) -> Payload {
     if case .message(let message) = self {
