@@ -248,7 +248,10 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "RPCClientTests", dependencies: ["RPCClient", "RPCClientTesting", "CFakeCurl"],
+      name: "RPCClientTests",
+      dependencies: [
+        "RPCClient", "RPCClientTesting", "CallEngine", "Transport", "CCurl", "CFakeCurl", "TransportSupport",
+      ],
       exclude: ["test.proto"],
       swiftSettings: strict),
     .testTarget(

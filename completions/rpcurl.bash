@@ -67,6 +67,7 @@ _rpcurl_arguments() {
 --use|+||ask:use
 --plugin|+||ask:plugin
 --no-use|+||ask:use
+--attribute|+||none
 --format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
@@ -145,6 +146,7 @@ _rpcurl_arguments() {
 --use|+||ask:use
 --plugin|+||ask:plugin
 --no-use|+||ask:use
+--attribute|+||none
 --format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
@@ -217,6 +219,7 @@ _rpcurl_arguments() {
 --use|+||ask:use
 --plugin|+||ask:plugin
 --no-use|+||ask:use
+--attribute|+||none
 --format|||list pretty json text binary events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
@@ -291,6 +294,7 @@ _rpcurl_arguments() {
 --use|+||ask:use
 --plugin|+||ask:plugin
 --no-use|+||ask:use
+--attribute|+||none
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
 --rules|||list PACKAGE WIRE_JSON WIRE
@@ -379,6 +383,7 @@ _rpcurl_arguments() {
 --use|+||ask:use
 --plugin|+||ask:plugin
 --no-use|+||ask:use
+--attribute|+||none
 -v --verbose|+|-i --include|flag
 --show-secrets|||flag
 --rate|||none

@@ -72,7 +72,7 @@ pub enum Verdict<'a> {
     Proceed,
     /// Keeps the token, which is used later.
     Later,
-    /// Removes the message; message and bytes stages only.
+    /// Removes the message; message stages only.
     Drop,
     /// Fails the call with RPCURL_STATUS_... and a message.
     Fail(i32, String),

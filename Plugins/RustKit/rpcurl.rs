@@ -74,7 +74,7 @@ pub enum Verdict<'a> {
     Proceed,
     /// Keeps the token, which is used later.
     Later,
-    /// Removes the message; message and bytes stages only.
+    /// Removes the message; message stages only.
     Drop,
     /// Fails the call with RPCURL_STATUS_... and a message.
     Fail(i32, String),
@@ -264,16 +264,22 @@ pub const RPCURL_FIELD_REQUIRED: u32 = 8;
 pub const RPCURL_FORM_SERIALIZED: u32 = 0;
 pub const RPCURL_FORM_JSON: u32 = 1;
 pub const RPCURL_FORM_BINARY: u32 = 2;
+pub const RPCURL_MESSAGES_CHANGE_TYPED: u32 = 0;
+pub const RPCURL_MESSAGES_NONE: u32 = 1;
+pub const RPCURL_MESSAGES_READ_TYPED: u32 = 2;
+pub const RPCURL_MESSAGES_READ_BYTES: u32 = 3;
+pub const RPCURL_MESSAGES_CHANGE_BYTES: u32 = 4;
+pub const RPCURL_MESSAGES_OPAQUE: u32 = 5;
+pub const RPCURL_MESSAGES_DECODE: u32 = 6;
 pub const RPCURL_STAGE_REQUEST_START: u64 = 1 << 0;
 pub const RPCURL_STAGE_REQUEST_MESSAGE: u64 = 1 << 1;
-pub const RPCURL_STAGE_REQUEST_BYTES: u64 = 1 << 2;
-pub const RPCURL_STAGE_REQUEST_END: u64 = 1 << 3;
-pub const RPCURL_STAGE_RESPONSE_START: u64 = 1 << 4;
-pub const RPCURL_STAGE_RESPONSE_BYTES: u64 = 1 << 5;
-pub const RPCURL_STAGE_RESPONSE_MESSAGE: u64 = 1 << 6;
-pub const RPCURL_STAGE_RESPONSE_END: u64 = 1 << 7;
-pub const RPCURL_STAGE_METRICS: u64 = 1 << 8;
-pub const RPCURL_STAGES_ALL: u64 = 0x1ff;
+pub const RPCURL_STAGE_REQUEST_END: u64 = 1 << 2;
+pub const RPCURL_STAGE_RESPONSE_START: u64 = 1 << 3;
+pub const RPCURL_STAGE_RESPONSE_MESSAGE: u64 = 1 << 4;
+pub const RPCURL_STAGE_RESPONSE_END: u64 = 1 << 5;
+pub const RPCURL_STAGE_ATTEMPT_END: u64 = 1 << 6;
+pub const RPCURL_STAGE_METRICS: u64 = 1 << 7;
+pub const RPCURL_STAGES_ALL: u64 = 0xff;
 pub const RPCURL_DIRECTION_REQUEST: u32 = 0;
 pub const RPCURL_DIRECTION_RESPONSE: u32 = 1;
 pub const RPCURL_FINDING_NOTE: u32 = 0;
@@ -400,6 +406,17 @@ pub struct rpcurl_metrics {
     pub attempts: u64,
     pub sent_message_bytes: u64,
     pub received_message_bytes: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct rpcurl_attempt {
+    pub struct_size: usize,
+    pub status: *const rpcurl_status,
+    pub numbers: *const u32,
+    pub number_count: usize,
+    pub wait_ns: i64,
+    pub peer: rpcurl_text,
 }
 
 #[repr(C)]
@@ -624,7 +641,9 @@ pub struct rpcurl_needs {
     pub replay_limit_bytes: u64,
     pub window_bytes: u64,
     pub is_serial: u32,
-    pub reserved: u32,
+    pub collects: u32,
+    pub request_messages: u32,
+    pub response_messages: u32,
 }
 
 #[repr(C)]
@@ -718,6 +737,8 @@ pub struct rpcurl_plugin {
     pub version: *const c_char,
     pub summary: *const c_char,
     pub config_help: *const c_char,
+    pub request_messages: u32,
+    pub response_messages: u32,
     pub load: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut *mut c_void) -> i32>,
     pub configure: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void, key: rpcurl_text, value: rpcurl_text) -> i32>,
     pub ready: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void) -> i32>,
@@ -728,12 +749,11 @@ pub struct rpcurl_plugin {
     pub needs: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, needs: *mut rpcurl_needs) -> i32>,
     pub request_start: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, call: rpcurl_call, token: rpcurl_token) -> i32>,
     pub request_message: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, call: rpcurl_call, token: rpcurl_token) -> i32>,
-    pub request_bytes: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, call: rpcurl_call, token: rpcurl_token) -> i32>,
     pub request_end: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, call: rpcurl_call, token: rpcurl_token) -> i32>,
     pub response_start: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, call: rpcurl_call, token: rpcurl_token) -> i32>,
-    pub response_bytes: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, call: rpcurl_call, token: rpcurl_token) -> i32>,
     pub response_message: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, call: rpcurl_call, token: rpcurl_token) -> i32>,
     pub response_end: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, call: rpcurl_call, token: rpcurl_token) -> i32>,
+    pub attempt_end: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, call: rpcurl_call, attempt: *const rpcurl_attempt)>,
     pub metrics: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, call: rpcurl_call, token: rpcurl_token) -> i32>,
     pub close: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void, call: rpcurl_call, outcome: *const rpcurl_outcome)>,
 }
@@ -750,6 +770,7 @@ sized! {
     rpcurl_detail,
     rpcurl_status,
     rpcurl_metrics,
+    rpcurl_attempt,
     rpcurl_outcome,
     rpcurl_field_type,
     rpcurl_message_type,

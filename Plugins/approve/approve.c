@@ -206,6 +206,8 @@ static void close_call(const rpcurl_host *host, void *plugin_state, rpcurl_call 
 static const rpcurl_plugin plugin = {
     RPCURL_PLUGIN_HEAD,
     .flags = RPCURL_MUST_SEE_ALL,
+    .request_messages = RPCURL_MESSAGES_NONE,
+    .response_messages = RPCURL_MESSAGES_NONE,
     .name = "approve",
     .version = "1.0",
     .summary = "holds each call until a person on this machine approves it",

@@ -11,16 +11,16 @@
  *     x-signature-scope      "body" or "method": the signed part
  *
  * The body is the serialized message, before compression and envelope. Headers are sent before the body, so the start of
- * the request is kept until the body is complete:
+ * the request is kept until request_end; messages go no further meanwhile:
  *
- *     one request message      The start waits for the message. Scope "body".
+ *     one request message      The start waits for the message and the end. Scope "body".
  *     a stream, stream=method  (the default) Nothing waits, and messages are not signed. Scope "method": the body in the
  *                              formula is empty.
- *     a stream, stream=all     Everything waits until the stream is complete; for short streams. Scope "body": the
- *                              messages, each after its length in four bytes, big-endian.
+ *     a stream, stream=all     The same, for streams of up to 4 MiB. Scope "body": the messages, each after its length in
+ *                              four bytes, big-endian.
  *     a stream, stream=refuse  The call fails.
  *
- * Put it last (priority=-100): interceptors after it must not change the messages, or wait for typed ones.
+ * Put it last (priority=-100): it signs what it receives, so interceptors after it must not change the messages.
  */
 #include <rpcurl/plugin.h>
 
@@ -33,14 +33,14 @@
 #include <time.h>
 
 enum stream { STREAM_METHOD, STREAM_ALL, STREAM_REFUSE };
-enum { DIGEST_BYTES = 32, DEFAULT_WINDOW_BYTES = 4 << 20 };
+/* Of a call with one message, the host keeps up to 64 MiB; of a stream, its own window. */
+enum { DIGEST_BYTES = 32, MESSAGE_WINDOW_BYTES = 64 << 20 };
 
 struct sign {
   EVP_MAC *hmac;
   char *key;
   size_t key_size;
   enum stream stream;
-  uint64_t window_bytes; /* how much of a stream may be kept */
 };
 
 /* One call. */
@@ -49,7 +49,6 @@ struct state {
   EVP_MAC_CTX *digest;
   rpcurl_token start; /* kept until the signature is computed; 0 otherwise */
   int is_stream;      /* messages are preceded by their lengths */
-  uint64_t kept_bytes;
   char timestamp[24];
 };
 
@@ -58,7 +57,6 @@ struct state {
 static int32_t load(const rpcurl_host *host, void **plugin) {
   struct sign *sign = calloc(1, sizeof(*sign));
   if (sign == NULL) return rpcurl_fail(host, "out of memory");
-  sign->window_bytes = DEFAULT_WINDOW_BYTES;
   sign->hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
   *plugin = sign;
   return sign->hmac == NULL ? rpcurl_fail(host, "libcrypto has no HMAC") : RPCURL_OK;
@@ -149,13 +147,15 @@ static uint64_t stages(const rpcurl_host *host, void *plugin_state) {
   (void)host;
   const struct state *state = plugin_state;
   if (!needs_body(state)) return RPCURL_STAGE_REQUEST_START;
-  return RPCURL_STAGE_REQUEST_START | RPCURL_STAGE_REQUEST_BYTES | RPCURL_STAGE_REQUEST_END;
+  return RPCURL_STAGE_REQUEST_START | RPCURL_STAGE_REQUEST_MESSAGE | RPCURL_STAGE_REQUEST_END;
 }
 
 static int32_t needs(const rpcurl_host *host, void *plugin_state, rpcurl_needs *needs) {
   (void)host;
   const struct state *state = plugin_state;
-  if (needs_body(state)) needs->window_bytes = state->sign->window_bytes;
+  if (!needs_body(state)) return RPCURL_OK;
+  needs->collects = 1;
+  if (!state->is_stream) needs->window_bytes = MESSAGE_WINDOW_BYTES;
   return RPCURL_OK;
 }
 
@@ -182,15 +182,6 @@ static int32_t stamp(const rpcurl_host *host, struct state *state, rpcurl_token 
   return RPCURL_OK;
 }
 
-/* The body is complete: forwards the start, and the values that wait for it. */
-static int32_t release(const rpcurl_host *host, struct state *state) {
-  if (state->start.id == 0) return RPCURL_OK;
-  int32_t result = stamp(host, state, state->start);
-  if (result == RPCURL_OK) result = host->proceed(host, state->start);
-  state->start.id = 0;
-  return result;
-}
-
 static int32_t request_start(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
   (void)host, (void)call;
@@ -199,7 +190,7 @@ static int32_t request_start(const rpcurl_host *host, void *plugin_state, rpcurl
   return RPCURL_LATER;
 }
 
-static int32_t request_bytes(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_message(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
   rpcurl_text bytes;
   (void)call;
@@ -208,27 +199,25 @@ static int32_t request_bytes(const rpcurl_host *host, void *plugin_state, rpcurl
   if (state->is_stream) {
     const unsigned char length[] = {(unsigned char)(bytes.size >> 24), (unsigned char)(bytes.size >> 16),
                                     (unsigned char)(bytes.size >> 8), (unsigned char)bytes.size};
-    state->kept_bytes += bytes.size;
-    /* Above the window the input is paused, and the end would never be received. */
-    if (state->kept_bytes >= state->sign->window_bytes) {
-      host->fail(host, token, 8, RPCURL_TEXT("the stream is too long to sign as a whole"));
-      return RPCURL_OK;
-    }
     if (!add(state, length, sizeof(length))) return rpcurl_fail(host, "libcrypto failed");
   }
-  if (!add(state, bytes.data, bytes.size)) return rpcurl_fail(host, "libcrypto failed");
-  return state->is_stream ? RPCURL_OK : release(host, state);
+  return add(state, bytes.data, bytes.size) ? RPCURL_OK : rpcurl_fail(host, "libcrypto failed");
 }
 
-/* Also called for a request without a message: its body is empty. */
+/* The body is complete: forwards the start, and the messages that wait for it. The body of a request without a message is
+ * empty. */
 static int32_t request_end(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
+  struct state *state = plugin_state;
   (void)call, (void)token;
-  return release(host, plugin_state);
+  int32_t result = stamp(host, state, state->start);
+  return result < 0 ? result : host->proceed(host, state->start);
 }
 
 static const rpcurl_plugin plugin = {
     RPCURL_PLUGIN_HEAD,
     .flags = RPCURL_MUST_SEE_ALL | RPCURL_READS_MESSAGES | RPCURL_CHANGES_HEADERS,
+    .request_messages = RPCURL_MESSAGES_READ_BYTES,
+    .response_messages = RPCURL_MESSAGES_NONE,
     .name = "sign",
     .version = "1.0",
     .summary = "signs requests with HMAC-SHA256 over method, time and body",
@@ -242,7 +231,7 @@ static const rpcurl_plugin plugin = {
     .open = open_call,
     .stages = stages,
     .request_start = request_start,
-    .request_bytes = request_bytes,
+    .request_message = request_message,
     .request_end = request_end,
     .close = close_call,
     .needs = needs,

@@ -180,6 +180,7 @@ static int32_t response_message(const rpcurl_host *host, void *state, rpcurl_cal
 
 static const rpcurl_plugin plugin = {
     RPCURL_PLUGIN_HEAD,
+    .flags = RPCURL_CHANGES_HEADERS | RPCURL_CHANGES_MESSAGES,
     .name = "stamp",
     .version = "1.0",
     .summary = "stamps calls: sets a header, and changes a field of the messages",

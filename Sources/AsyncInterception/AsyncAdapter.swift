@@ -5,6 +5,7 @@ import RPCProtocols
 /// Runs the function of an asynchronous interceptor as an interceptor of one call.
 final class AsyncAdapter: StagedInterceptor {
   let stages: Stages
+  let messages: MessageAccesses
   let requirements: InterceptorRequirements
 
   private let interceptor: any Interceptor
@@ -13,16 +14,15 @@ final class AsyncAdapter: StagedInterceptor {
   private let context: CallContext
   private let request: AsyncSide
   private let response: AsyncSide
-  private var tasks: [Task<Void, Never>] = []
 
   // The held starts and end of the call; the sides hold the messages.
   private var requestStart: HeldToken<RequestStart, Outbound>?
   private var responseStart: (ResponseStart, HeldToken<ResponseStart, Inbound>)?
   private var responseEnd: (ResponseEnd, HeldToken<ResponseEnd, Inbound>)?
-  /// The tasks that wait until the chain takes more messages.
-  private var emitters: [ObjectIdentifier: AsyncWaiter<Void>] = [:]
-  /// The task that waits for the response to start.
+  /// The call of `next` that waits.
   private var waiter: AsyncWaiter<ResponseStart>?
+  /// Whether the last call of `next` has returned a response.
+  private var hasResponse = false
   /// Whether the function has returned a response.
   private var hasResponded = false
   /// The start of a response that the function has returned while the call of `next` waited.
@@ -33,19 +33,23 @@ final class AsyncAdapter: StagedInterceptor {
   private var hasEndedRequest = false
   private var changeTrailers: @Sendable (Headers) -> Headers = { $0 }
 
-  init(_ interceptor: any Interceptor, _ facts: CallFacts, _ context: CallContext, receivesBytes: Bool) {
-    stages = [
-      .requestStart, receivesBytes ? .requestBytes : .requestMessage, .requestEnd, .responseStart,
-      .responseMessage, .responseEnd,
-    ]
+  init(
+    _ interceptor: any Interceptor, _ messages: MessageAccesses, _ facts: CallFacts, _ context: CallContext
+  ) {
+    var stages: Stages = [.requestStart, .responseStart, .responseEnd]
+    if messages.request != .none { stages.formUnion([.requestMessage, .requestEnd]) }
+    // A single message is also observed without its content: `next` waits for it.
+    if messages.response != .none || !facts.kind.serverStreams { stages.insert(.responseMessage) }
+    self.stages = stages
+    self.messages = messages
     self.interceptor = interceptor
     self.facts = facts
     self.context = context
     requirements = InterceptorRequirements(replayLimitBytes: interceptor.replayLimitBytes)
     let reference = AdapterReference()
     bridge = AsyncBridge(context.handle, reference)
-    request = AsyncSide(injectAfter: { context.inject(request: .typed($0)) }, fail: { context.fail($0) })
-    response = AsyncSide(injectAfter: { context.inject(response: .typed($0)) }, fail: { context.fail($0) })
+    request = AsyncSide(messages.request)
+    response = AsyncSide(messages.response)
     reference.object = self
   }
 
@@ -53,34 +57,24 @@ final class AsyncAdapter: StagedInterceptor {
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     requestStart = HeldToken(token)
-    let (interceptor, bridge, name) = (interceptor, bridge, context.name)
+    let (interceptor, bridge) = (interceptor, bridge)
     let given = InterceptedRequest(
       start: start, messages: Incoming(bridge: bridge, direction: .request), call: facts, bridge: bridge)
-    retain(
-      Task {
-        do {
-          var request = given
-          let response = try await interceptor.intercept(&request, next: NextInterceptor(bridge: bridge))
-          bridge.onLoop { $0.respond(response) }
-        } catch {
-          let error = error as? RPCError ?? RPCError(.internal, "\(error)", origin: .interceptor(name))
-          bridge.onLoop { $0.fail(error) }
-        }
-      })
+    bridge.run {
+      do {
+        var request = given
+        let response = try await interceptor.intercept(&request, next: NextInterceptor(bridge: bridge))
+        bridge.onLoop { $0.respond(response) }
+      } catch {
+        let error = bridge.failure(error)
+        bridge.onLoop { $0.fail(error) }
+      }
+    }
   }
 
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
-    request.deliver(AsyncSlot(message, token))
-  }
-
-  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
-    guard let type = facts.requestType else { return token.proceed(bytes) }
-    let message = try facts.codec == .json ? Message(type, json: bytes) : Message(type, serialized: bytes)
-    let held = HeldToken(token)
-    request.deliver(
-      AsyncSlot(
-        message: message, error: nil, inject: { front in held.look { $0.inject(.typed(front)) } },
-        settle: { message, error in held.use { $0.settle(message.map { _ in bytes }, error: error) } }))
+  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
+    if request.isPassing { return token.proceed(message) }
+    request.deliver(try AsyncSlot(message, token))
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) {
@@ -100,11 +94,20 @@ final class AsyncAdapter: StagedInterceptor {
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
     if let start = waitingStart.take() { return token.proceed(start) }
     responseStart = (start, HeldToken(token))
-    resumeWaiter(start)
+    // The error of a single response is known at its message or its end, that of a stream perhaps from its start.
+    if facts.kind.serverStreams, !start.showsEnd { resumeNext(.success(start)) }
   }
 
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    response.deliver(AsyncSlot(message, token))
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
+    resumeNext(.success(responseStart?.0 ?? ResponseStart()))
+    if messages.response == .none {
+      // A response of the function takes the place of the server's.
+      token.settle(hasResponded && !hasResponse ? nil : message, error: nil)
+    } else if response.isPassing {
+      token.proceed(message)
+    } else {
+      response.deliver(try AsyncSlot(message, token))
+    }
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
@@ -114,11 +117,7 @@ final class AsyncAdapter: StagedInterceptor {
     responseEnd = (end, box)
     // The server has ended the call without a start.
     if let start = waitingStart.take() { context.start(response: start) }
-    if let waiter {
-      // The call has ended before its response started.
-      self.waiter = nil
-      waiter.resume(end.described.map { .failure($0) } ?? .success(ResponseStart()))
-    }
+    resumeNext(end.described.map { .failure($0) } ?? .success(responseStart?.0 ?? ResponseStart()))
     response.deliver(
       AsyncSlot(
         message: nil, error: end.described, inject: { front in box.look { $0.inject(.typed(front)) } },
@@ -129,31 +128,28 @@ final class AsyncAdapter: StagedInterceptor {
         }))
   }
 
-  func finish(_ outcome: Outcome) {
-    // Waiting tasks receive the end of the call as their error, not the cancellation of the task.
-    bridge.finish(outcome)
-    waiter?.resume(.failure(AsyncBridge.over))
-    waiter = nil
-    for emitter in emitters.values { emitter.resume(.failure(AsyncBridge.over)) }
-    emitters = [:]
-    request.release()
-    response.release()
-    for task in tasks { task.cancel() }
-  }
+  func finish(_ outcome: Outcome) { bridge.finish(outcome) }
 
   /// The error of a unary direction whose message was removed and not replaced; nil if there is none.
   private func missing(_ direction: AsyncBridge.Direction) -> RPCError? {
     let isStream = direction == .request ? facts.kind.clientStreams : facts.kind.serverStreams
     guard !isStream, side(direction).isEmptied else { return nil }
-    let words = "\(context.name) dropped the only message of a unary \(direction)"
-    return RPCError(.internal, words, origin: .interceptor(context.name))
+    return error("\(context.name) dropped the only message of a unary \(direction)")
   }
 
-  // MARK: - From the function
+  private func error(_ words: String) -> RPCError {
+    RPCError(.internal, words, origin: .interceptor(context.name))
+  }
 
-  func retain(_ task: Task<Void, Never>) { tasks.append(task) }
+  // MARK: - Messages of the function
 
+  /// The function asks for the next message of a direction.
   func ask(_ direction: AsyncBridge.Direction, _ consumer: AsyncSide.Consumer) {
+    guard access(direction) != .none else {
+      let words = "\(context.name) reads messages of the \(direction), and declares that it receives none"
+      consumer.resume(.failure(error(words)))
+      return
+    }
     side(direction).ask(consumer)
   }
 
@@ -161,26 +157,47 @@ final class AsyncAdapter: StagedInterceptor {
   ///
   /// - Parameter emitter: The task that emits it, which continues when the chain takes more of the direction.
   func emit(_ message: Message, _ direction: AsyncBridge.Direction, _ emitter: AsyncWaiter<Void>) {
-    // The values held here may fill the chain's window, and only the function can forward them: do not wait.
-    guard side(direction).emit(message) else {
+    let mayBeNew = access(direction).mayChange || (direction == .response && !hasResponse)
+    switch side(direction).emit(message, mayBeNew: mayBeNew) {
+    case .placed:
+      // The values held here may fill the chain's window, and only the function can forward them: do not wait.
       emitter.resume(.success(()))
-      return
-    }
-    let identity = ObjectIdentifier(emitter)
-    emitters[identity] = emitter
-    let resume = { [weak self] in _ = self?.emitters.removeValue(forKey: identity)?.resume(.success(())) }
-    switch direction {
-    case .request: context.whenRequestWanted(resume)
-    case .response: context.whenResponseWanted(resume)
+    case .last:
+      let resume = { _ = emitter.resume(.success(())) }
+      switch direction {
+      case .request:
+        context.inject(request: .typed(message))
+        context.whenRequestWanted(resume)
+      case .response:
+        context.inject(response: .typed(message))
+        context.whenResponseWanted(resume)
+      }
+    case .refused:
+      let words =
+        "\(context.name) changed a message of the \(direction), and declares that it only reads them"
+      emitter.resume(.failure(error(words)))
     }
   }
 
+  /// Forwards the messages of a direction as the function has left them.
+  private func forward(_ messages: AsyncMessages, _ direction: AsyncBridge.Direction) {
+    if bridge.isGiven(messages, direction) {
+      side(direction).pass()
+    } else {
+      bridge.pump(messages, direction)
+    }
+  }
+
+  /// The function emits no more messages of a direction.
   func finish(_ direction: AsyncBridge.Direction, _ error: RPCError?) {
-    if direction == .response, let token = requestStart {
-      requestStart = nil
+    let side = side(direction)
+    if direction == .response, let token = requestStart.take() {
       token.use { $0.respond(LocalResponse(changed(Headers(), error))) }
-    } else if side(direction).finish(error) {
-      close(direction)
+    } else if let error, !side.hasEnd {
+      context.fail(error)
+    } else {
+      side.finish(error)
+      if !side.hasEnd { close(direction) }
     }
   }
 
@@ -192,7 +209,7 @@ final class AsyncAdapter: StagedInterceptor {
       hasEndedRequest = true
       context.endRequest()
     case .response:
-      guard facts.kind.serverStreams || ownStart != nil else { return }
+      guard facts.kind.serverStreams || !hasResponse else { return }
       context.respond(LocalResponse(changed(Headers(), nil), headers: ownStart?.headers ?? Headers()))
     }
   }
@@ -209,24 +226,32 @@ final class AsyncAdapter: StagedInterceptor {
     direction == .request ? request : response
   }
 
+  private func access(_ direction: AsyncBridge.Direction) -> MessageAccess {
+    direction == .request ? messages.request : messages.response
+  }
+
+  // MARK: - Calls of next
+
   /// Forwards the request, for the first time or again.
   ///
-  /// - Parameters:
-  ///   - waiter: The task that waits for the response to start.
-  ///   - pump: Starts to forward the messages.
-  func proceed(
-    _ start: RequestStart, _ waiter: AsyncWaiter<ResponseStart>, pump: () -> Void
-  ) {
+  /// - Parameter waiter: The call of `next`.
+  func proceed(_ given: InterceptedRequest, _ waiter: AsyncWaiter<ResponseStart>) {
     guard waiter.isWaiting else { return }
     if let token = requestStart {
+      if messages.request == .none, !bridge.isGiven(given.messages, .request) {
+        return refuse(
+          waiter, "\(context.name) replaces the request's messages, and declares that it receives none")
+      }
       requestStart = nil
       self.waiter = waiter
-      token.use { $0.proceed(start) }
-      pump()
+      token.use { $0.proceed(given.start) }
+      forward(given.messages, .request)
+    } else if self.waiter?.isWaiting == true {
+      refuse(waiter, "next was called again before its first call returned")
     } else if let (_, token) = responseEnd {
-      retryCall(start, token, waiter)
+      retryCall(given.start, token, waiter)
     } else if let (_, token) = responseStart {
-      retryCall(start, token, waiter)
+      retryCall(given.start, token, waiter)
     } else {
       refuse(waiter, "next was called again before its first call returned")
     }
@@ -241,6 +266,7 @@ final class AsyncAdapter: StagedInterceptor {
       return refuse(waiter, "next was called again, and the call cannot be retried")
     }
     self.waiter = waiter
+    hasResponse = false
     token.use { $0.retry(start: start) }
     responseStart = nil
     responseEnd = nil
@@ -248,20 +274,25 @@ final class AsyncAdapter: StagedInterceptor {
   }
 
   private func refuse(_ waiter: AsyncWaiter<ResponseStart>, _ words: String) {
-    waiter.resume(.failure(RPCError(.internal, words, origin: .interceptor(context.name))))
+    waiter.resume(.failure(error(words)))
   }
 
-  private func resumeWaiter(_ start: ResponseStart) {
-    waiter?.resume(.success(start))
-    waiter = nil
+  private func resumeNext(_ result: Result<ResponseStart, any Error>) {
+    guard let waiter = waiter.take() else { return }
+    // A call of next that was canceled has not returned the response.
+    let isReceived = waiter.resume(result)
+    if isReceived, !hasResponded, case .success = result { hasResponse = true }
   }
+
+  // MARK: - The result of the function
 
   /// The function has returned.
   private func respond(_ given: InterceptedResponse) {
     guard !hasResponded else { return }
     hasResponded = true
     changeTrailers = given.changeTrailers
-    if let (_, token) = responseStart {
+    if messages.response == .none, let words = obstacle(given) { return fail(error(words)) }
+    if let (_, token) = responseStart.take() {
       token.use { $0.proceed(given.start) }
     } else if requestStart != nil || responseEnd != nil {
       context.start(response: given.start)
@@ -269,22 +300,45 @@ final class AsyncAdapter: StagedInterceptor {
       ownStart = given.start
       waitingStart = given.start
     }
-    responseStart = nil
-    bridge.pump(given.messages, .response)
+    forward(given.messages, .response)
+  }
+
+  /// Why an interceptor that receives no messages of the response cannot return a response.
+  private func obstacle(_ given: InterceptedResponse) -> String? {
+    if hasResponse {
+      guard !bridge.isGiven(given.messages, .response) else { return nil }
+      return "\(context.name) replaces the response's messages, and declares that it receives none"
+    }
+    guard facts.kind.serverStreams, requestStart == nil, responseEnd == nil else { return nil }
+    return
+      "\(context.name) responds while next waits, and declares that it receives no messages of the response"
   }
 
   /// The function has thrown. The metadata of the error are the trailers of the response.
   private func fail(_ error: RPCError) {
     if let token = requestStart {
       token.use { $0.fail(error) }
+    } else if responseEnd != nil {
+      // The headers and trailers of the server are kept.
+      if let (start, token) = responseStart { token.use { $0.proceed(start) } }
+      response.finish(error)
     } else if let (_, token) = responseStart {
       token.use { $0.fail(error) }
-    } else if let (end, token) = responseEnd {
-      let end = changed(end.trailers, error)
-      token.use { $0.proceed(end) }
     } else {
       context.fail(error)
     }
+  }
+
+  // MARK: - Own calls
+
+  /// Makes a call of the interceptor's own.
+  func call(_ call: Subrequest, _ waiter: AsyncWaiter<SubrequestResponse>) {
+    context.call(call) { waiter.resume(.success($0)) }
+  }
+
+  /// Makes an HTTP request.
+  func fetch(_ fetch: HTTPFetch, _ waiter: AsyncWaiter<HTTPFetchResponse>) {
+    context.fetch(fetch) { waiter.resume($0.mapError { $0 }) }
   }
 }
 

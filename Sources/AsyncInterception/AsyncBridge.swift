@@ -11,6 +11,7 @@ final class AsyncBridge: Sendable {
   private struct State {
     var outcome: Outcome?
     var finishers: [@Sendable (Outcome) -> Void] = []
+    var tasks: [Task<Void, Never>] = []
     var lastWaiter = 0
     var waiters: [Int: @Sendable (any Error) -> Void] = [:]
   }
@@ -25,69 +26,66 @@ final class AsyncBridge: Sendable {
     self.adapter = LoopBound(adapter)
   }
 
-  static let over = RPCError(.canceled, "the call has ended", origin: .client)
+  private static let over = RPCError(.canceled, "the call has ended", origin: .client)
 
-  /// Runs `body` on the loop's thread with a waiter, which receives an error if the call finishes first.
-  private func wait<Value: Sendable>(
+  /// The error of the call for an error that the function, or a sequence of messages, has thrown.
+  func failure(_ error: any Error) -> RPCError {
+    switch error {
+    case let error as RPCError: error
+    case is CancellationError:
+      RPCError(.canceled, "\(handle.name) was canceled", origin: .interceptor(handle.name))
+    default: RPCError(.internal, "\(error)", origin: .interceptor(handle.name))
+    }
+  }
+
+  /// Runs `body` on the loop's thread with a waiter, and waits for its result, or for the end of the call.
+  func wait<Value: Sendable>(
     _ body: @escaping @Sendable (AsyncAdapter, AsyncWaiter<Value>) -> Void
   ) async throws -> Value {
     let waiter = AsyncWaiter<Value>()
+    let number: Int? = state.withLock { state in
+      guard state.outcome == nil else { return nil }
+      state.lastWaiter += 1
+      state.waiters[state.lastWaiter] = { waiter.resume(.failure($0)) }
+      return state.lastWaiter
+    }
+    guard let number else { throw Self.over }
+    defer {
+      waiter.noteResumption()
+      state.withLock { $0.waiters[number] = nil }
+    }
     return try await withTaskCancellationHandler {
-      defer { waiter.noteResumption() }
-      return try await withCheckedThrowingContinuation { continuation in
-        guard waiter.wait(continuation) else { return }
-        let number: Int? = state.withLock { state in
-          guard state.outcome == nil else { return nil }
-          state.lastWaiter += 1
-          state.waiters[state.lastWaiter] = { waiter.resume(.failure($0)) }
-          return state.lastWaiter
-        }
-        guard let number else {
-          waiter.resume(.failure(Self.over))
-          return
-        }
-        handle.post {
-          // From now on the adapter resumes the waiter at the end.
-          self.state.withLock { $0.waiters[number] = nil }
-          if let adapter = self.adapter.value.object {
-            body(adapter, waiter)
-          } else {
-            waiter.resume(.failure(Self.over))
-          }
-        }
+      try await withCheckedThrowingContinuation { continuation in
+        if waiter.wait(continuation) { onLoop { body($0, waiter) } }
       }
     } onCancel: {
       waiter.resume(.failure(CancellationError()))
     }
   }
 
-  /// The next message of a direction; nil at its end.
-  func nextMessage(_ direction: Direction) async throws -> Message? {
-    try await wait { adapter, consumer in adapter.ask(direction, consumer) }
+  /// Forwards a request, and waits for its response.
+  func next(_ request: InterceptedRequest) async throws -> InterceptedResponse {
+    let start = try await wait { adapter, waiter in adapter.proceed(request, waiter) }
+    return InterceptedResponse(start: start, messages: Incoming(bridge: self, direction: .response))
   }
 
-  /// Forwards a request, and waits for the start of its response.
-  func next(_ request: InterceptedRequest) async throws -> InterceptedResponse {
-    let messages = request.messages
-    let start = try await wait { adapter, waiter in
-      adapter.proceed(request.start, waiter) { self.pump(messages, .request) }
-    }
-    return InterceptedResponse(start: start, messages: Incoming(bridge: self, direction: .response))
+  /// Whether messages are those that the function was given, unchanged.
+  func isGiven(_ messages: AsyncMessages, _ direction: Direction) -> Bool {
+    guard let messages = messages as? Incoming else { return false }
+    return messages.bridge === self && messages.direction == direction
   }
 
   /// Forwards messages, until they end.
   func pump(_ messages: AsyncMessages, _ direction: Direction) {
-    let task = Task {
+    run {
       do {
-        try await drain(messages, direction)
-        onLoop { $0.finish(direction, nil) }
+        try await self.drain(messages, direction)
+        self.onLoop { $0.finish(direction, nil) }
       } catch {
-        let error =
-          error as? RPCError ?? RPCError(.internal, "\(error)", origin: .interceptor(self.handle.name))
-        onLoop { $0.finish(direction, error) }
+        let error = self.failure(error)
+        self.onLoop { $0.finish(direction, error) }
       }
     }
-    onLoop { $0.retain(task) }
   }
 
   private func drain(
@@ -98,6 +96,17 @@ final class AsyncBridge: Sendable {
     }
   }
 
+  /// Runs `body` in a task, which is canceled at the end of the call.
+  func run(_ body: @escaping @Sendable () async -> Void) {
+    let task = Task(operation: body)
+    let hasEnded = state.withLock { state in
+      if state.outcome == nil { state.tasks.append(task) }
+      return state.outcome != nil
+    }
+    if hasEnded { task.cancel() }
+  }
+
+  /// Runs `body` on the loop's thread, unless the call finishes first.
   func onLoop(_ body: @escaping @Sendable (AsyncAdapter) -> Void) {
     handle.post { if let adapter = self.adapter.value.object { body(adapter) } }
   }
@@ -111,15 +120,16 @@ final class AsyncBridge: Sendable {
     if let outcome { body(outcome) }
   }
 
-  /// Resumes every waiting task, with the error that the call has ended.
+  /// Resumes every waiting task with the error that the call has ended, and cancels all tasks.
   func finish(_ outcome: Outcome) {
-    let (left, finishers) = state.withLock { state in
-      state.outcome = outcome
-      defer { (state.waiters, state.finishers) = ([:], []) }
-      return (Array(state.waiters.values), state.finishers)
+    let ended = state.withLock { state in
+      defer { state = State(outcome: outcome) }
+      return state
     }
-    for resume in left { resume(Self.over) }
-    for finisher in finishers { finisher(outcome) }
+    // Waiting tasks receive the end of the call as their error, not the cancellation of the task.
+    for resume in ended.waiters.values { resume(Self.over) }
+    for finisher in ended.finishers { finisher(outcome) }
+    for task in ended.tasks { task.cancel() }
   }
 }
 
@@ -149,7 +159,8 @@ struct Incoming: AsyncSequence, Sendable {
     mutating func next() async throws -> Message? {
       guard !isOver else { return nil }
       do {
-        let message = try await bridge.nextMessage(direction)
+        let direction = direction
+        let message = try await bridge.wait { adapter, consumer in adapter.ask(direction, consumer) }
         isOver = message == nil
         return message
       } catch {

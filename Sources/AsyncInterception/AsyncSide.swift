@@ -10,17 +10,21 @@ struct AsyncSlot {
   let error: RPCError?
   /// Injects a message before the value.
   let inject: (Message) -> Void
-  /// Forwards the value: a message as this one, or dropped if nil; an end with this error.
-  let settle: (Message?, RPCError?) -> Void
+  /// Forwards the value, or removes the message; an end is forwarded with this error.
+  let settle: (_ isForwarded: Bool, _ error: RPCError?) -> Void
 }
 
 extension AsyncSlot {
+  /// Whether this is the message, unchanged.
+  func isMessage(_ other: Message) -> Bool { message?.isIdentical(to: other) ?? false }
+
   /// Holds a message.
-  init<Direction>(_ message: Message, _ token: consuming Token<Message, Direction>) {
+  init<Direction>(_ value: MessageValue, _ token: consuming Token<MessageValue, Direction>) throws {
+    let message = try value.typed
     let held = HeldToken(token)
     self.init(
       message: message, error: nil, inject: { front in held.look { $0.inject(.typed(front)) } },
-      settle: { message, error in held.use { $0.settle(message, error: error) } })
+      settle: { isForwarded, _ in held.use { $0.settle(isForwarded ? value : nil, error: nil) } })
   }
 }
 
@@ -29,119 +33,135 @@ extension AsyncSlot {
 final class AsyncSide {
   typealias Consumer = AsyncWaiter<Message?>
 
-  private var slots = Queue<AsyncSlot>()
-  /// Whether the consumer has received the first slot's value and has not asked for the next.
-  private var isConsuming = false
-  /// The first value, if the consumer has emitted it unchanged and nothing else since.
-  private var unchanged: Message?
-  private var consumer: Consumer?
-  /// Whether the consumer emits nothing more, and the error with which it ended.
-  private var end: (isOver: Bool, error: RPCError?) = (false, nil)
-  private let injectAfter: (Message) -> Void
-  private let fail: (RPCError) -> Void
-  private var (hasTaken, hasEmitted) = (false, false)
-
-  /// Whether messages were removed, and none was emitted.
-  var isEmptied: Bool { hasTaken && !hasEmitted }
-
-  /// - Parameters:
-  ///   - injectAfter: Injects a message after everything received, if no value is held.
-  ///   - fail: Fails the call, if no value is held.
-  init(injectAfter: @escaping (Message) -> Void, fail: @escaping (RPCError) -> Void) {
-    self.injectAfter = injectAfter
-    self.fail = fail
+  /// What happens to the values that arrive.
+  private enum Mode {
+    /// The consumer receives them.
+    case consumed
+    /// They are forwarded unchanged: the function has left the messages of the direction as they were.
+    case passed
+    /// Messages are removed, since the consumer emits nothing more. The end is forwarded with the error.
+    case over(RPCError?)
   }
+
+  /// How a message that the consumer emits was handled.
+  enum Emission {
+    /// It was forwarded in the place of a value that is held.
+    case placed
+    /// It is to be injected after everything received, since no value is held.
+    case last
+    /// The interceptor has not declared that it changes messages.
+    case refused
+  }
+
+  private let access: MessageAccess
+  private var mode = Mode.consumed
+  /// The messages that the consumer has received and not emitted, in order. At most one if messages may be changed: it is
+  /// removed when the consumer asks for the next.
+  private var taken = Queue<AsyncSlot>()
+  /// The values that the consumer has not received.
+  private var waiting = Queue<AsyncSlot>()
+  private var consumer: Consumer?
+  private var (hasRemoved, hasEmitted) = (false, false)
+  /// Whether the end of the direction has arrived.
+  private(set) var hasEnd = false
+
+  /// - Parameter access: What the interceptor does with the messages of the direction.
+  init(_ access: MessageAccess) { self.access = access }
+
+  /// Whether messages are forwarded without a slot.
+  var isPassing: Bool { if case .passed = mode { true } else { false } }
+  /// Whether messages were removed, and none was emitted.
+  var isEmptied: Bool { hasRemoved && !hasEmitted }
 
   /// Appends a value that has arrived.
   func deliver(_ slot: AsyncSlot) {
-    slots.append(slot)
+    if slot.message == nil { hasEnd = true }
+    waiting.append(slot)
     serve()
   }
 
-  /// The consumer asks for the next value, and has finished with the one before.
+  /// The consumer asks for the next value.
   func ask(_ consumer: Consumer) {
-    guard self.consumer?.isWaiting != true else {
+    if self.consumer?.isWaiting == true || isPassing {
       let words = "two tasks iterate over the messages of one direction at once"
       consumer.resume(.failure(RPCError(.internal, words, origin: .client)))
       return
     }
-    if isConsuming, slots.first?.message != nil { settleFirst() }
+    if access.mayChange { removeTaken() }
     self.consumer = consumer
     serve()
   }
 
   /// The consumer emits a message.
   ///
-  /// - Returns: Whether the message was injected after everything received, because no value is held.
-  func emit(_ message: Message) -> Bool {
+  /// - Parameter mayBeNew: Whether the message may be another than those that the consumer has received.
+  func emit(_ message: Message, mayBeNew: Bool) -> Emission {
+    if taken.all.contains(where: { $0.isMessage(message) }) {
+      while let slot = taken.popFirst() {
+        let isForwarded = slot.isMessage(message)
+        slot.settle(isForwarded, nil)
+        if isForwarded { break }
+        hasRemoved = true
+      }
+      hasEmitted = true
+      return .placed
+    }
+    guard mayBeNew else { return .refused }
     hasEmitted = true
-    guard let first = slots.first else {
-      injectAfter(message)
-      return true
-    }
-    if isConsuming, unchanged == nil, let given = first.message, given.isIdentical(to: message) {
-      unchanged = message
-      return false
-    }
-    if let before = unchanged { first.inject(before) }
-    unchanged = nil
+    guard let first = taken.first ?? waiting.first else { return .last }
     first.inject(message)
-    return false
+    return .placed
   }
 
-  /// The consumer emits nothing more. What has arrived is forwarded or removed, and so is what arrives later.
+  /// The function has left the messages unchanged: what has arrived is forwarded, except the messages that the consumer has
+  /// received, and so is what arrives later.
+  func pass() {
+    removeTaken()
+    mode = .passed
+    serve()
+  }
+
+  /// The consumer emits nothing more. Messages that have arrived are removed, and so are those that arrive later.
   ///
-  /// - Returns: Whether the direction continues: its end has not arrived, and the consumer has not failed.
-  func finish(_ error: RPCError?) -> Bool {
-    end = (true, error)
-    if let error, slots.isEmpty {
-      fail(error)
-      return false
-    }
-    var continues = error == nil
-    while let first = slots.first {
-      if first.message == nil { continues = false }
-      settleFirst()
-    }
-    return continues
+  /// - Parameter error: The error of the direction's end.
+  func finish(_ error: RPCError?) {
+    removeTaken()
+    mode = .over(error)
+    serve()
   }
 
   /// Discards everything, as the response of another attempt follows.
   func reset() {
-    slots.removeAll()
-    isConsuming = false
-    unchanged = nil
-  }
-
-  /// Discards everything and resumes the consumer, when the call has finished.
-  func release() {
-    reset()
-    consumer?.resume(.failure(AsyncBridge.over))
-    consumer = nil
+    taken.removeAll()
+    waiting.removeAll()
+    hasEnd = false
+    (hasRemoved, hasEmitted) = (false, false)
   }
 
   private func serve() {
-    while let first = slots.first {
-      if end.isOver {
-        settleFirst()
-      } else if let consumer, !isConsuming || first.message == nil {
+    while let first = waiting.first {
+      switch mode {
+      case .passed: first.settle(true, first.error)
+      case .over(let error):
+        if first.message != nil { hasRemoved = true }
+        first.settle(first.message == nil, error)
+      case .consumed:
+        guard let consumer = consumer.take() else { return }
+        // A cancelled consumer has not received the value.
+        let isReceived = consumer.resume(first.error.map { .failure($0) } ?? .success(first.message))
         // A consumer that asks again after the end receives the end again.
-        self.consumer = nil
-        let wasDelivered = consumer.resume(first.error.map { .failure($0) } ?? .success(first.message))
-        // A cancelled consumer has not received it.
-        isConsuming = isConsuming || wasDelivered
-      } else {
-        return
+        guard isReceived, first.message != nil else { return }
+        taken.append(first)
       }
+      _ = waiting.popFirst()
     }
   }
 
-  private func settleFirst() {
-    guard let first = slots.popFirst() else { return }
-    isConsuming = false
-    let message = unchanged
-    unchanged = nil
-    if message == nil, first.message != nil { hasTaken = true }
-    first.settle(message, end.error)
+  /// Removes the messages that the consumer has received and not emitted.
+  private func removeTaken() {
+    while let slot = taken.popFirst() {
+      hasRemoved = true
+      slot.settle(false, nil)
+    }
   }
 }

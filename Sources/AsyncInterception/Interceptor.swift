@@ -29,6 +29,13 @@ public protocol Interceptor: ChainMember {
   func intercept(_ request: inout Request, next: Next) async throws -> Response
   /// Whether a call passes through the interceptor; read once for each call. True by default.
   func applies(to call: CallFacts) -> Bool
+  /// What the interceptor does with the messages of each direction; read once for each call. By default it receives typed
+  /// messages, and may change them.
+  ///
+  /// - `none`: it receives no messages of the direction, and leaves `messages` unchanged. Nothing is parsed for it.
+  /// - `readTyped`: it receives typed messages, and may remove them. Another message fails the call.
+  /// - The forms of bytes are an error of the configuration, which fails each call: a `StagedInterceptor` receives bytes.
+  var messages: MessageAccesses { get }
   /// How many bytes of the request are kept so that `next` can be called again; 0, the default, if it is called once.
   var replayLimitBytes: Int { get }
 }
@@ -43,6 +50,8 @@ extension Interceptor {
 
   /// Every call passes through the interceptor.
   public func applies(to call: CallFacts) -> Bool { true }
+  /// Typed messages that may be changed.
+  public var messages: MessageAccesses { MessageAccesses() }
   /// `next` is called once.
   public var replayLimitBytes: Int { 0 }
   /// A registration for all calls, with the name of the type.
@@ -60,7 +69,8 @@ public struct InterceptedRequest: Sendable {
   /// Method, target, headers and deadline.
   public var start: RequestStart
   /// The messages; may be wrapped or replaced. The half-close is sent when they have ended: for a stream at once, and
-  /// further messages of the caller are dropped.
+  /// further messages of the caller are dropped. Messages that are left unchanged do not pass through the task of the
+  /// interceptor.
   public var messages: AsyncMessages
   /// What is known of the call before it starts.
   public let call: CallFacts
@@ -78,6 +88,30 @@ public struct InterceptedRequest: Sendable {
   /// Calls `body` once when the call is over, however it ends, with its status and metrics: to release what the
   /// interceptor holds. It is called on the loop's thread, and must not wait.
   public func onFinish(_ body: @escaping @Sendable (Outcome) -> Void) { bridge.onFinish(body) }
+
+  /// Makes a unary call of the interceptor's own, which passes through the other interceptors, not through this one.
+  ///
+  /// ```swift
+  /// let token = try await request.call(Subrequest(method: MethodName(service: "auth.v1.Auth", method: "Token")))
+  /// ```
+  ///
+  /// - Parameter call: The method, the serialized message and the timeout.
+  /// - Returns: The response; its `end` has the error of a call that failed.
+  /// - Throws: An error if the intercepted call ends first, which cancels the own call unless it is lingering;
+  ///   `CancellationError` if the task is canceled.
+  public func call(_ call: Subrequest) async throws -> SubrequestResponse {
+    try await bridge.wait { adapter, waiter in adapter.call(call, waiter) }
+  }
+
+  /// Makes a plain HTTP request, to a token server for example.
+  ///
+  /// - Parameter fetch: The URL, the headers, the body and the timeout.
+  /// - Returns: The response, with any HTTP status.
+  /// - Throws: The error of a request without a response; an error if the intercepted call ends first, which cancels the
+  ///   request; `CancellationError` if the task is canceled.
+  public func fetch(_ fetch: HTTPFetch) async throws -> HTTPFetchResponse {
+    try await bridge.wait { adapter, waiter in adapter.fetch(fetch, waiter) }
+  }
 }
 
 /// A response on its way to the caller. It has the members of its start: `response.headers` is `response.start.headers`.
@@ -123,16 +157,18 @@ public struct InterceptedResponse: Sendable {
 public struct NextInterceptor: Sendable {
   let bridge: AsyncBridge
 
-  /// Forwards a request, and waits until the response starts.
+  /// Forwards a request, and waits for its response.
+  ///
+  /// For a method with one response message, it waits for the message or the end of the call. For a stream, it returns when
+  /// the response starts, or throws if the start shows the end: a gRPC response without messages, or an error of HTTP.
   ///
   /// In further calls the start of the request replaces the one before: method, target, headers and deadline. The messages
   /// of the request are those that the first call forwards, and `request.messages` is ignored.
   ///
   /// - Parameter request: The request, changed or not.
-  /// - Returns: The response. If the server fails the call after its headers, the error is thrown by
-  ///   `response.messages`, after the messages before it; a retry is possible then too.
-  /// - Throws: The error of a call that ended before its response started, as most errors of gRPC servers do. Its
-  ///   `metadata` are the trailers.
+  /// - Returns: The response. An error that the server sends later, after messages or in the trailers of a stream, is thrown by
+  ///   `response.messages`; a retry is possible then too.
+  /// - Throws: The error of the call. Its `metadata` are the trailers.
   public func callAsFunction(_ request: InterceptedRequest) async throws -> InterceptedResponse {
     try await bridge.next(request)
   }
@@ -141,20 +177,22 @@ public struct NextInterceptor: Sendable {
 /// A factory that adapts an asynchronous interceptor to each call.
 public struct AsyncFactory: InterceptorFactory {
   private let interceptor: any Interceptor
-  private let receivesBytes: Bool
 
   /// Makes a factory.
-  public init(_ interceptor: any Interceptor) { self.init(interceptor, receivesBytes: false) }
-
-  /// - Parameter receivesBytes: Whether it receives request messages after all interceptors, as a server does.
-  package init(_ interceptor: any Interceptor, receivesBytes: Bool) {
-    self.interceptor = interceptor
-    self.receivesBytes = receivesBytes
-  }
+  public init(_ interceptor: any Interceptor) { self.interceptor = interceptor }
 
   /// Makes the interceptor of one call, unless the call does not pass through it.
-  public func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
-    interceptor.applies(to: call)
-      ? AsyncAdapter(interceptor, call, context, receivesBytes: receivesBytes) : nil
+  ///
+  /// - Throws: An error if the interceptor declares that it receives bytes.
+  public func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
+    guard interceptor.applies(to: call) else { return nil }
+    let messages = interceptor.messages
+    for access in [messages.request, messages.response] where access.isBytes {
+      throw ConfigurationError(
+        interceptor: context.name,
+        reason: "an asynchronous interceptor receives typed messages and cannot declare \(access): "
+          + "declare changeTyped, readTyped or none, or make it a StagedInterceptor")
+    }
+    return AsyncAdapter(interceptor, messages, call, context)
   }
 }

@@ -42,8 +42,8 @@ package final class Call {
   ) {
     self.prepared = prepared
     chain = prepared.builder.makeChain(
-      for: prepared.facts, headers: prepared.request.headers, codec: prepared.messageCodec,
-      environment: environment)
+      for: prepared.facts, headers: prepared.request.headers, attributes: prepared.request.attributes,
+      codec: prepared.messageCodec, environment: environment)
     self.subrequests = subrequests
     self.loop = loop
     self.liveCalls = liveCalls
@@ -60,6 +60,9 @@ package final class Call {
 
   /// The HTTP request of the first attempt; nil until it is made, and for a call that an interceptor ends before.
   package private(set) var httpRequest: HTTPRequest?
+
+  /// The attributes of the call, which its caller and its interceptors have set.
+  package var attributes: CallAttributes { chain.attributes }
 
   /// The type of the request messages.
   package var inputType: MessageType { request.method.input }
@@ -110,7 +113,7 @@ package final class Call {
     chain.send(message)
   }
 
-  /// Half-closes the call: no more messages follow.
+  /// Half-closes the call: no more messages follow. Only the first time has an effect.
   package func finishSending() {
     chain.closeRequest()
   }

@@ -11,6 +11,8 @@ package struct CallRequest: Sendable {
   package var target: String
   /// Metadata to send.
   package var headers = Headers()
+  /// The attributes of the call, for its interceptors.
+  package var attributes = CallAttributes()
   /// The timeout of the call, which is also sent to the server. `nil` means none.
   package var timeout: Duration?
   /// The wire protocol.
@@ -70,6 +72,7 @@ extension CallRequest {
       method: name, kind: method.kind, protocolName: protocolName, target: target, codec: codec,
       requestType: method.input, responseType: method.output)
     facts.isOpaque = isOpaque
+    facts.compression = compression?.rawValue
     facts.lifetime = lifetime
     facts.isIdempotent = method.isIdempotent
     facts.hasNoSideEffects = method.hasNoSideEffects

@@ -67,6 +67,7 @@ final class ClientSubrequestTransport: SubrequestTransport {
     var own = CallRequest(method: method, target: target, userAgent: request.userAgent)
     own.isOpaque = isOpaque
     own.headers = call.headers
+    own.attributes = call.attributes
     own.timeout = call.timeout
     own.protocolName = request.protocolName
     own.codec = request.codec

@@ -51,7 +51,7 @@ final class Exchange: ChainTransport, TransferDelegate {
     self.loop = loop
     self.chain = chain
     self.call = call
-    wire = prepared.makeWire()
+    wire = prepared.makeWire(chain.furthestFacts)
     guard request.reportsSizes else { return }
     wire.onMessageSize = { [unowned self] size in self.call?.receive(wire: .responseMessage(size)) }
   }
@@ -93,6 +93,7 @@ final class Exchange: ChainTransport, TransferDelegate {
   }
 
   func closeRequest() {
+    guard !hasWholeRequest else { return }
     hasWholeRequest = true
     open()
     if case .open(let transfer) = state { transfer.finishSending() }

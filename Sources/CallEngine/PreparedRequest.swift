@@ -26,13 +26,18 @@ package final class PreparedRequest {
       maxMessageBytes: request.maxMessageBytes)
     parameters.compression = request.compression
     parameters.acceptedCompressions = request.acceptedCompressions ?? Compression.readable
-    parameters.usesGET = request.usesGET && request.method.hasNoSideEffects
     parameters.maxURLBytes = request.maxURLBytes
     self.parameters = parameters
   }
 
   /// The wire protocol of a new call.
-  func makeWire() -> any WireProtocol { WireProtocols.make(request.protocolName, parameters) }
+  ///
+  /// - Parameter facts: Those of the request as it leaves the chain: an interceptor may have changed the method.
+  func makeWire(_ facts: CallFacts) -> any WireProtocol {
+    var parameters = parameters
+    parameters.usesGET = request.usesGET && facts.hasNoSideEffects
+    return WireProtocols.make(request.protocolName, parameters)
+  }
 
   /// The HTTP request that starts a call.
   ///
@@ -42,7 +47,7 @@ package final class PreparedRequest {
   /// - Throws: ``RPCError`` if a header or the target is invalid, or credentials would be sent unprotected.
   func httpRequest(_ start: RequestStart, _ wire: any WireProtocol) throws(RPCError) -> HTTPRequest {
     // The timeout differs from call to call, and so does the message in a URL.
-    let isShared = start.deadline == nil && !parameters.usesGET
+    let isShared = start.deadline == nil && !request.usesGET
     if isShared, let last, last.start == start { return last.request }
     // An interceptor may have changed the target.
     var checked = start

@@ -16,7 +16,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   // Batch
   case each, jobs, failEarly
   // Interceptors
-  case use, plugin, noUse
+  case use, plugin, noUse, attribute
   // Output
   case format, textFormat, emitDefaults, enumNumbers, int64Numbers, protoNames, unknownFields
   case filter, filterMissing, raw, limit

@@ -141,7 +141,11 @@ package enum BuiltIns {
     let given = Set(spec.settings.map(\.key))
     let keys = all.first { $0.name == spec.name }?.keys ?? []
     try spec.takeCommonSettings(ownKeys: Set(keys.filter { $0.matters(besides: given) }.map(\.name)))
-    let factory = try factory(named: spec.name, configuration: spec, services: services)
-    return InterceptorRegistration(spec.name, factory, spec.common)
+    let files = ObservedServices(services)
+    let factory = try factory(named: spec.name, configuration: spec, services: files)
+    var registration = InterceptorRegistration(spec.name, factory, spec.common)
+    let digests = files.takeDigests()
+    registration.fingerprint = InterceptorFingerprint(spec.name, spec.settings) { digests }
+    return registration
   }
 }

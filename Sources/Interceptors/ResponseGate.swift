@@ -42,9 +42,9 @@ final class ResponseGate {
   private let commitment: Commitment
   private var token: ResponseToken<ResponseStart>?
   private var start: ResponseStart?
-  private var messages: [(message: Message, token: HeldToken<Message, Inbound>)] = []
-  /// The messages of an earlier attempt, whose tokens are void when the next one starts.
-  private var staleMessages: [(message: Message, token: HeldToken<Message, Inbound>)] = []
+  private var held: [(message: MessageValue, token: HeldToken<MessageValue, Inbound>)] = []
+  /// The tokens of the messages of an earlier attempt, which are void when the next one starts.
+  private var stale: [HeldToken<MessageValue, Inbound>] = []
   private var timer: CallTimer?
 
   /// Makes the gate of a call.
@@ -57,8 +57,7 @@ final class ResponseGate {
   var stages: Stages {
     switch commitment {
     case .headers: [.responseStart, .responseEnd]
-    case .message: [.responseStart, .responseBytes, .responseEnd]
-    case .decision: [.responseStart, .responseMessage, .responseEnd]
+    case .message, .decision: [.responseStart, .responseMessage, .responseEnd]
     }
   }
 
@@ -70,7 +69,7 @@ final class ResponseGate {
     let isError = start.httpStatus != 200 || start.headers.first("grpc-status") != nil
     if !isError, case .headers = commitment { return token.proceed(start) }
     // The tokens of an earlier attempt are void.
-    staleMessages = []
+    stale = []
     self.token = consume token
     self.start = start
     if !isError, case .message(let patience) = commitment {
@@ -78,15 +77,11 @@ final class ResponseGate {
     }
   }
 
-  /// Commits the response, since a message was received.
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+  /// Holds a message, if the interceptor decides at the end; otherwise commits the response, since a message was received.
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) {
+    if case .decision = commitment { return held.append((message, HeldToken(token))) }
     open()
-    token.proceed(bytes)
-  }
-
-  /// Holds a message, if the interceptor decides at the end.
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    messages.append((message, HeldToken(token)))
+    token.proceed(message)
   }
 
   /// Forwards what is held.
@@ -96,8 +91,8 @@ final class ResponseGate {
       self.start = nil
       token.proceed(start)
     }
-    let held = messages
-    messages = []
+    let held = held
+    self.held = []
     for (message, token) in held { token.use { $0.proceed(message) } }
   }
 
@@ -105,8 +100,8 @@ final class ResponseGate {
   func reset() {
     stopTimer()
     start = nil
-    staleMessages += messages
-    messages = []
+    stale += held.map(\.token)
+    held = []
   }
 
   /// Holds the start until `open` or `reset`, while the interceptor decides about the end.

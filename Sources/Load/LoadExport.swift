@@ -20,7 +20,8 @@ final class LoadExport {
     .cacert, .cert, .key, .authority, .protocolName, .http2, .http2PriorKnowledge, .header, .rpcHeader,
     .expandHeaders, .user, .bearer, .userAgent, .maxTime, .maxMessageSize, .data, .dataFormat, .set,
     .setFile, .seed, .allowUnknownFields, .jobs, .rate, .ramp, .warmUp, .duration, .requests, .threshold,
-    .loadFormat, .html, .histogramLog, .rawLatencies, .exportScript, .use, .plugin, .noUse, .verbose,
+    .loadFormat, .html, .histogramLog, .rawLatencies, .exportScript, .use, .plugin, .noUse, .attribute,
+    .verbose,
     .color, .showSecrets, .silent, .showError, .errorFormat, .config, .profile,
   ]
 

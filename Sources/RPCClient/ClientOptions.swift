@@ -37,15 +37,31 @@ public struct ClientOptions: Sendable {
   public init() {}
 }
 
+/// What a caller gives for one call, besides its messages.
+struct CallParameters: Sendable {
+  /// Metadata, after that of the client's options.
+  var headers: Headers
+  /// The timeout; nil for that of the options.
+  var timeout: Duration?
+  /// Interceptors, after those of the client.
+  var interceptors: [any ChainMember]
+
+  init(_ headers: Headers, _ timeout: Duration?, _ interceptors: [any ChainMember]) {
+    self.headers = headers
+    self.timeout = timeout
+    self.interceptors = interceptors
+  }
+}
+
 extension ClientOptions {
   /// The parameters of a call.
   func request<Input, Output>(
     _ method: ResolvedMethod<Input, Output>, _ target: String, _ interceptors: [InterceptorRegistration],
-    headers: Headers, timeout: Duration?
+    _ parameters: CallParameters
   ) -> CallRequest {
     var request = CallRequest(method: method.descriptor, target: target, userAgent: userAgent)
-    request.headers = self.headers.appending(headers)
-    request.timeout = timeout ?? self.timeout
+    request.headers = headers.appending(parameters.headers)
+    request.timeout = parameters.timeout ?? timeout
     request.protocolName = protocolName
     request.codec = method.codec
     request.compression = compression

@@ -9,12 +9,15 @@ extension RPCClient {
   ///   - message: The message of the request, such as `["name": "Ada"]`.
   ///   - headers: Metadata to send, after that of the client's options.
   ///   - timeout: The timeout of the call, which is also sent to the server; nil for that of the options.
+  ///   - interceptors: Interceptors of this call only, after those of the client.
   /// - Returns: The response.
   /// - Throws: The error of the call. If the task is canceled, the call is canceled.
   public func unary(
-    _ method: String, _ message: FieldValue, headers: Headers = Headers(), timeout: Duration? = nil
+    _ method: String, _ message: FieldValue, headers: Headers = Headers(), timeout: Duration? = nil,
+    interceptors: [any ChainMember] = []
   ) async throws(RPCError) -> UnaryResponse<Message> {
-    try await unary(try await resolve(method) { $0 == .unary }, message, headers, timeout)
+    try await unary(
+      try await resolve(method) { $0 == .unary }, message, CallParameters(headers, timeout, interceptors))
   }
 
   /// Makes a unary call with a message of any schema.
@@ -24,12 +27,15 @@ extension RPCClient {
   ///   - message: The message of the request.
   ///   - headers: Metadata to send, after that of the client's options.
   ///   - timeout: The timeout of the call, which is also sent to the server; nil for that of the options.
+  ///   - interceptors: Interceptors of this call only, after those of the client.
   /// - Returns: The response.
   /// - Throws: The error of the call. If the task is canceled, the call is canceled.
   public func unary(
-    _ method: String, _ message: Message, headers: Headers = Headers(), timeout: Duration? = nil
+    _ method: String, _ message: Message, headers: Headers = Headers(), timeout: Duration? = nil,
+    interceptors: [any ChainMember] = []
   ) async throws(RPCError) -> UnaryResponse<Message> {
-    try await unary(method, FieldValue(message), headers: headers, timeout: timeout)
+    try await unary(
+      method, FieldValue(message), headers: headers, timeout: timeout, interceptors: interceptors)
   }
 
   /// Makes a unary call with generated types.
@@ -39,28 +45,29 @@ extension RPCClient {
   ///   - message: The message of the request.
   ///   - headers: Metadata to send, after that of the client's options.
   ///   - timeout: The timeout of the call, which is also sent to the server; nil for that of the options.
+  ///   - interceptors: Interceptors of this call only, after those of the client.
   /// - Returns: The response.
   /// - Throws: The error of the call. If the task is canceled, the call is canceled.
   public func unary<Input, Output>(
     _ method: RPCMethod<Input, Output>, _ message: Input, headers: Headers = Headers(),
-    timeout: Duration? = nil
+    timeout: Duration? = nil, interceptors: [any ChainMember] = []
   ) async throws(RPCError) -> UnaryResponse<Output> {
-    try await unary(try resolve(method, .unary), message, headers, timeout)
+    try await unary(try resolve(method, .unary), message, CallParameters(headers, timeout, interceptors))
   }
 
   private func unary<Input, Output>(
-    _ method: ResolvedMethod<Input, Output>, _ message: Input, _ headers: Headers, _ timeout: Duration?
+    _ method: ResolvedMethod<Input, Output>, _ message: Input, _ parameters: CallParameters
   ) async throws(RPCError) -> UnaryResponse<Output> {
-    let call = try startWhole(method, message, headers, timeout)
+    let call = try startWhole(method, message, parameters)
     return try await response(call, method)
   }
 
   /// Starts a call with one message in its request.
   func startWhole<Input, Output>(
-    _ method: ResolvedMethod<Input, Output>, _ message: Input, _ headers: Headers, _ timeout: Duration?
+    _ method: ResolvedMethod<Input, Output>, _ message: Input, _ parameters: CallParameters
   ) throws(RPCError) -> ActiveCall {
     let payload = try method.encode(message)
-    return start(method, headers, timeout, payload)
+    return start(method, parameters, payload)
   }
 
   /// Waits for the response of a call with one message in it.

@@ -29,7 +29,7 @@ public final class RPCClient: Sendable {
   private let server: Result<String, RPCError>
   private let loop: ClientLoop
   private let resolver: MethodResolver
-  private let interceptors: [InterceptorRegistration]
+  private let chain: ClientInterceptors
   /// The number of the last call, or request for a schema.
   private let lastNumber: Numbers
 
@@ -46,7 +46,7 @@ public final class RPCClient: Sendable {
   ///     `invalidArgument`.
   ///   - schema: Where the client finds methods and the types of their messages.
   ///   - options: The options of all calls.
-  ///   - interceptors: The interceptors of all calls, first to last on the request path.
+  ///   - interceptors: The interceptors of all calls, first to last on the request path; `addInterceptor` adds others.
   public init(
     _ target: String, schema: Schema, options: ClientOptions = ClientOptions(),
     interceptors: [any ChainMember] = []
@@ -55,7 +55,7 @@ public final class RPCClient: Sendable {
     self.server = server
     self.target = (try? server.get()) ?? target
     self.options = options
-    let registrations = interceptors.map(\.registration)
+    let chain = ClientInterceptors(interceptors)
     let (loop, numbers) = (ClientLoop(), Numbers())
     resolver = MethodResolver(schema) { (service) throws(RPCError) in
       var request = ReflectionRequest(
@@ -63,10 +63,10 @@ public final class RPCClient: Sendable {
       request.headers = options.headers
       request.protocolName = options.protocolName
       request.connection = options.connection(for: .bidiStreaming)
-      request.interceptors = registrations
+      request.interceptors = chain.current
       return try await loop.descriptorSet(request, numbers.next())
     }
-    self.interceptors = registrations
+    self.chain = chain
     self.loop = loop
     lastNumber = numbers
     loop.start(connectionLimit: options.maxConnections)
@@ -82,8 +82,41 @@ public final class RPCClient: Sendable {
   }
 
   private func beginClose() {
-    let (interceptors, log) = (interceptors, options.log)
-    loop.post { $0.beginClose(interceptors, log: log) }
+    let (chain, log) = (chain, options.log)
+    loop.post { $0.beginClose(chain.all, log: log) }
+  }
+
+  // MARK: Interceptors
+
+  /// The interceptors of calls that start now, in the order in which they were added.
+  public var interceptors: [InterceptorRegistration] { chain.current }
+
+  /// Adds an interceptor after the others, unless its registration has another place. It may be called on any thread, while
+  /// calls run: calls that start later pass through the interceptor, and those that have started do not.
+  ///
+  /// ```swift
+  /// let tenant = client.addInterceptor(Tenant())
+  /// _ = try await client.unary("demo.v1.Demo/Hello", ["name": "Ada"])
+  /// client.removeInterceptor(tenant)
+  /// ```
+  ///
+  /// - Parameter interceptor: The interceptor, or a registration with a place and a scope.
+  /// - Returns: The registration, to remove the interceptor.
+  @discardableResult
+  public func addInterceptor(_ interceptor: any ChainMember) -> InterceptorRegistration {
+    let registration = interceptor.registration
+    chain.add(registration)
+    return registration
+  }
+
+  /// Removes an interceptor. It may be called on any thread, while calls run: calls that have started keep the interceptor.
+  /// What it has collected of calls, as a recording, is written when the client closes.
+  ///
+  /// - Parameter registration: One of `interceptors`.
+  /// - Returns: Whether the client had the interceptor.
+  @discardableResult
+  public func removeInterceptor(_ registration: InterceptorRegistration) -> Bool {
+    chain.remove(registration)
   }
 
   // MARK: Calls
@@ -92,12 +125,12 @@ public final class RPCClient: Sendable {
   ///
   /// - Parameter message: The only message of the request; nil for a stream.
   func start<Input, Output>(
-    _ method: ResolvedMethod<Input, Output>, _ headers: Headers, _ timeout: Duration?,
-    _ message: Payload? = nil
+    _ method: ResolvedMethod<Input, Output>, _ parameters: CallParameters, _ message: Payload? = nil
   ) -> ActiveCall {
     let call = ActiveCall(loop, lastNumber.next())
     if let message { call.channel.prepare(message) }
-    call.start(options.request(method, target, interceptors, headers: headers, timeout: timeout))
+    let interceptors = chain.forCall(with: parameters.interceptors)
+    call.start(options.request(method, target, interceptors, parameters))
     return call
   }
 

@@ -14,7 +14,9 @@ import RPCClient
 /// print(server.calls.count)
 /// ```
 ///
-/// The responses of a method are used in order, and the last one for all further calls.
+/// The responses of a method are used in order, and the last one for all further calls. They are what a server of the
+/// client's protocol sends: an error without messages is a start and an end, whose status is in the headers (gRPC), in the
+/// HTTP status (unary calls over Connect), or follows the headers (gRPC-Web, and streams over Connect).
 public final class TestServer: Sendable {
   /// Responds to a call.
   public typealias Handler = @Sendable (ServerCall) async throws -> ServerResponse
@@ -69,6 +71,7 @@ public final class TestServer: Sendable {
     handle(method) { [response] call in
       try await call.readRequest()
       guard isBare else { return response }
+      // As servers do, without headers of its own.
       var error = error
       error.metadata = trailers
       throw error
@@ -79,7 +82,7 @@ public final class TestServer: Sendable {
   ///
   /// - Parameters:
   ///   - method: The method: `pkg.Service/Method`.
-  ///   - handler: Makes the response. Its error is that of the call.
+  ///   - handler: Makes the response. An `RPCError` that it throws is that of the call, and its `metadata` are the trailers.
   public func handle(_ method: String, _ handler: @escaping Handler) {
     let name = MethodName(method)?.description ?? method
     state.withLock { $0.handlers[name, default: []].append(handler) }

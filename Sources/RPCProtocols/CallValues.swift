@@ -73,6 +73,9 @@ public struct ResponseStart: Sendable, Equatable {
     self.httpVersion = httpVersion
     self.headers = headers
   }
+
+  /// Whether the start shows how the call ends: by an error of HTTP, or by a status of gRPC in the headers (trailers-only).
+  package var showsEnd: Bool { httpStatus != 200 || headers.first("grpc-status") != nil }
 }
 
 /// The end of a call: its status and the trailing metadata.

@@ -22,6 +22,16 @@ struct ContentType {
 }
 
 extension ProtocolName {
+  /// The value of `content-type` of a call.
+  package func contentType(_ codec: CodecName, _ kind: CallKind) -> String {
+    switch self {
+    case .grpc: ContentType(base: GRPCProtocol.mediaType, codec: codec).value
+    case .grpcWeb: ContentType(base: GRPCWebProtocol.mediaType, codec: codec).value
+    case .connect where kind == .unary: ConnectUnaryProtocol.contentType(codec)
+    case .connect: ContentType(base: ConnectStreamProtocol.mediaType, codec: codec).value
+    }
+  }
+
   /// The values of `content-type` that calls send, of unary ones and of streams.
   package func contentTypes(_ codec: CodecName) -> Set<String> {
     let streams = { (base: String) in ContentType(base: base, codec: codec).value }

@@ -23,6 +23,14 @@ package enum SavedScript {
     for header in start.headers.compactMap(\.text) {
       lines.append("header \(secrets.session(secrets.header(header), escaping: true))")
     }
+    for attribute in start.attributes.compactMap(\.text) {
+      // A command is one line without blanks at its end.
+      let isLine = !attribute.contains(where: \.isNewline) && attribute.last?.isWhitespace != true
+      lines.append(
+        isLine
+          ? "attribute \(secrets.session(secrets.attribute(attribute), escaping: true))"
+          : secrets.options(["--attribute", attribute]))
+    }
     for flag in SessionState.flags where start.switched.contains(flag.option) {
       lines.append("\(flag.verb) on")
     }

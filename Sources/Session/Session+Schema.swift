@@ -110,6 +110,9 @@ extension Session: SessionKnowledge {
 
   package var interceptorNames: [String] { chain.names }
 
+  /// The keys of the attributes of calls.
+  package var attributeKeys: [String] { state.attributes.map(SessionState.key).sorted() }
+
   package var openStreams: [(number: Int, note: String)] {
     streams.open.compactMap { stream in stream.number.map { ($0, stream.summary) } }
   }

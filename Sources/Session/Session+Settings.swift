@@ -21,6 +21,23 @@ extension Session {
     }
   }
 
+  /// Sets or removes an attribute: `KEY=VALUE` or `KEY=`.
+  fileprivate func set(attribute text: String) throws {
+    let argument = try SessionState.attribute(text)
+    let key = SessionState.key(of: argument)
+    try setState { state in
+      let keys = state.attributes.map(SessionState.key)
+      guard text != "\(key)=" || keys.contains(key) else {
+        throw Failure(
+          .usage, key, "no such attribute is set",
+          hint: keys.isEmpty ? "no attributes are set" : "attributes: \(keys.joined(separator: ", "))")
+      }
+      state.set(attribute: argument)
+      // Also of `KEY=`, which is not kept.
+      _ = try AttributeArguments.parse(state.attributes + [argument], option: "attribute")
+    }
+  }
+
   private static func name(ofHeader line: String) -> String {
     line.prefixOfScalars { $0 != ":" }.lowercased()
   }
@@ -46,6 +63,15 @@ extension Session {
     let redaction = Redaction(showsSecrets: options.output.showSecrets)
     print(
       try headerArguments.parse(state.headers).fields.map { "\($0.name): \(redaction.value(of: $0))" })
+  }
+
+  /// Prints the attributes of calls.
+  fileprivate func showAttributes() throws {
+    let redaction = Redaction(showsSecrets: options.output.showSecrets)
+    print(
+      try AttributeArguments.parse(state.attributes).all.map { key, value in
+        "\(key)=\(redaction.value(ofAttribute: key, value))"
+      })
   }
 
   /// The value of an option that is in force, set or not.
@@ -96,6 +122,22 @@ extension Session {
     },
     SessionCommandEntry("unheader NAME", "the same as unset header NAME", [.header], saving: .always) {
       session, arguments in try session.unset(header: arguments.only())
+    },
+    SessionCommandEntry(
+      "attribute KEY=VALUE",
+      "set an attribute of calls, for their interceptors; KEY= removes it, attribute lists them",
+      [.attribute, .text], saving: .withWords,
+      details: """
+        Attributes are never sent. ${NAME} in the value is replaced by a variable or an environment variable.
+        Example: attribute tier=gold
+                 use retry,attribute=tier:gold
+        """
+    ) { session, arguments in
+      guard !arguments.rest.isEmpty else { return try session.showAttributes() }
+      try session.bindings.checkKey(ofAttribute: arguments.rest)
+      let text = try session.bindings.expand(word: arguments.rest)
+      guard text.utf8.contains(UInt8(ascii: "=")) else { throw arguments.wrongUsage }
+      try session.set(attribute: text)
     },
     choice("deadline", "DURATION|none", "set the deadline of calls, such as 2s or 500ms", option: .maxTime),
     choice(

@@ -12,6 +12,8 @@ package protocol SessionKnowledge: AnyObject {
   func requestType(of method: String) -> MessageType?
   /// The interceptors of the chain, in order.
   var interceptorNames: [String] { get }
+  /// The keys of the attributes of calls, in order.
+  var attributeKeys: [String] { get }
   /// The numbers of the open streams, with a short description.
   var openStreams: [(number: Int, note: String)] { get }
   /// The variables, without the dollar sign.

@@ -73,6 +73,9 @@ package struct SessionSecrets {
   /// Replaces the secret in a header `NAME: VALUE`.
   package mutating func header(_ line: String) -> Word { secrets.header(line) }
 
+  /// Replaces the secret in an attribute `KEY=VALUE`.
+  package mutating func attribute(_ text: String) -> Word { secrets.attribute(text) }
+
   /// Replaces secrets in an interceptor `NAME[,KEY=VALUE…]` by `env:NAME`.
   package mutating func spec(_ text: String) -> String { secrets.spec(text) }
 
@@ -87,6 +90,8 @@ package struct SessionSecrets {
     switch verb {
     case "header" where rest.utf8.contains(UInt8(ascii: ":")) && !rest.contains("${"):
       return "header \(session(header(rest), escaping: false))"
+    case "attribute" where rest.utf8.contains(UInt8(ascii: "=")) && !rest.contains("${"):
+      return "attribute \(session(attribute(rest), escaping: false))"
     case "use": return "use \(spec(rest))"
     case "plugin":
       let name = rest.prefixOfScalars { !$0.properties.isWhitespace }
@@ -108,7 +113,9 @@ package struct SessionSecrets {
       let variable = placeholder(String(name), "the value of the variable \(name)", for: String(value))
       return "set \(name) = \"${\(variable.name)}\""
     case "expect": return check(line, trimmed[verb.endIndex...])
-    case let verb where verb != "header" && Session.entries.contains { $0.verb.name == verb }: return line
+    case let verb
+    where verb != "header" && verb != "attribute" && Session.entries.contains { $0.verb.name == verb }:
+      return line
     default: return mistyped(line)
     }
   }

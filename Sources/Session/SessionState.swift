@@ -25,6 +25,8 @@ package struct SessionState {
   package private(set) var target: Positional?
   /// The values of `-H`.
   package var headers: [Argument] = []
+  /// The values of `--attribute`.
+  package var attributes: [Argument] = []
   /// The values of `choices`.
   package var chosen: [OptionID: Argument] = [:]
   /// The members of `flags` that are set.
@@ -67,6 +69,9 @@ package struct SessionState {
     chain += interceptors.entries
     omitted += interceptors.omitted
     headers += try Self.lines(invocation.all(.header), arguments)
+    // Also of those that remove one, which are not kept.
+    _ = try AttributeArguments.parse(invocation.all(.attribute))
+    for attribute in invocation.all(.attribute) { set(attribute: attribute) }
     for choice in Self.choices {
       if let value = invocation.last(choice.option) { chosen[choice.option] = value }
     }
@@ -77,7 +82,7 @@ package struct SessionState {
     let given = invocation.count(.verbose)
     if given > 0 { verbosity = given }
     // Arguments of the configuration file are included already.
-    let handled: Set<OptionID> = [.use, .plugin, .noUse, .header, .verbose, .config, .profile]
+    let handled: Set<OptionID> = [.use, .plugin, .noUse, .header, .attribute, .verbose, .config, .profile]
     let taken = handled.union(Self.choices.map(\.option)).union(Self.flags.map(\.option))
     // Those of another command, such as the reports of a run of suites, are no options of calls.
     let own = CommandSet(.session)
@@ -100,7 +105,7 @@ package struct SessionState {
 
   /// The options without interceptors.
   private var arguments: [Argument] {
-    var arguments = fixed + headers
+    var arguments = fixed + headers + attributes
     arguments += Self.choices.compactMap { chosen[$0.option] }
     arguments += Self.flags.compactMap { switched.contains($0.option) ? try? Argument($0.option) : nil }
     return arguments
@@ -155,6 +160,23 @@ package struct SessionState {
   /// The option `-H` with this value.
   package static func header(_ line: String) throws(Failure) -> Argument {
     try argument(.header, line, name: "-H")
+  }
+
+  /// Sets an attribute in place of one with the same key; `KEY=` only removes that.
+  package mutating func set(attribute: Argument) {
+    let key = Self.key(of: attribute)
+    attributes.removeAll { Self.key(of: $0) == key }
+    if attribute.text != "\(key)=" { attributes.append(attribute) }
+  }
+
+  /// The key of an attribute `KEY=VALUE`.
+  package static func key(of attribute: Argument) -> String {
+    String((attribute.text ?? "").parted(at: "=").before)
+  }
+
+  /// The option `--attribute` with this value.
+  package static func attribute(_ text: String) throws(Failure) -> Argument {
+    try argument(.attribute, text, name: "--attribute")
   }
 
   /// An option that a command sets.

@@ -71,12 +71,27 @@ extension SessionVariables {
 
   /// Refuses a header `NAME: VALUE` in which the name would end within the value of a reference.
   package func checkName(ofHeader line: String) throws(Failure) {
-    let colon = UInt8(ascii: ":")
-    for part in try parts(of: line) where part.text.utf8.contains(colon) {
-      if case .typed = part { return }
+    guard try isTyped(":", in: line) else {
       throw Failure(
         .usage, "", "a value cannot end the name of a header", hint: "write the colon: header NAME: ${NAME}")
     }
+  }
+
+  /// Refuses an attribute `KEY=VALUE` in which the key would end within the value of a reference.
+  package func checkKey(ofAttribute text: String) throws(Failure) {
+    guard try isTyped("=", in: text) else {
+      throw Failure(
+        .usage, "", "a value cannot end the key of an attribute", hint: "write: attribute KEY=${NAME}")
+    }
+  }
+
+  /// Whether the first `delimiter` of a text is not in the value of a reference. True if there is none.
+  private func isTyped(_ delimiter: Unicode.Scalar, in text: String) throws(Failure) -> Bool {
+    for part in try parts(of: text) where part.text.unicodeScalars.contains(delimiter) {
+      if case .typed = part { return true }
+      return false
+    }
+    return true
   }
 
   /// Replaces the references in what adds an interceptor: `NAME[,KEY=VALUE…]`.

@@ -4,7 +4,7 @@ import CommandLine
 package struct SessionVerb {
   /// The kind of an argument, for completion.
   package enum Argument: Equatable {
-    case method, service, symbol, json, file, variable, interceptor, header, stream, command, text
+    case method, service, symbol, json, file, variable, interceptor, header, attribute, stream, command, text
     /// One of these words.
     case choice([String])
   }

@@ -295,6 +295,23 @@ struct CallTests {
     call.cancel("the test ends")
   }
 
+  @Test func secondHalfCloseDoesNothing() throws {
+    let counts = Locked(0)
+    var request = try request("pkg.S/M", .clientStreaming)
+    request.interceptors = [
+      InterceptorRegistration(name: "count", factory: ClosureFactory { _, _ in HalfCloses(counts) })
+    ]
+    let call = client.makeCall(request, observer: observer)
+    call.start()
+    call.send(.bytes([7, 8]))
+    for _ in 1...3 { call.finishSending() }
+    call.send(.bytes([9]))
+    try fake.run(client.loop, { #expect(fake.read(fake.handle()) == Self.envelope) })
+    try fake.run(client.loop, { #expect(fake.read(fake.handle()) == []) })
+    #expect(counts.withLock { $0 } == 1)
+    call.cancel("the test ends")
+  }
+
   /// For every order of events from libcurl, each call ends once and releases everything.
   @Test func anyOrderOfEventsEndsEachCallOnce() throws {
     var random = SystemRandomNumberGenerator()
@@ -347,6 +364,19 @@ private final class Divert: StagedInterceptor {
     var start = start
     start.target = target
     token.proceed(start)
+  }
+}
+
+/// Counts half-closes.
+private final class HalfCloses: StagedInterceptor {
+  let stages: Stages = [.requestEnd]
+  private let counts: Locked<Int>
+
+  init(_ counts: Locked<Int>) { self.counts = counts }
+
+  func requestEnd(_ token: consuming RequestToken<Void>) {
+    counts.withLock { $0 += 1 }
+    token.proceed()
   }
 }
 

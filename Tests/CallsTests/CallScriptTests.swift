@@ -46,6 +46,16 @@ struct CallScriptTests {
     #expect(text.contains("x-a: 1") && !text.contains("Content-Type"))
   }
 
+  /// Attributes are not sent; interceptors that read them are reported by themselves.
+  @Test(arguments: CallProgram.allCases)
+  func attributesAreOfRpcurlOnly(program: CallProgram) throws {
+    let attributes = ["--attribute", "tier=gold", "--attribute", "token=x"]
+    let text = try script(program, ["--protocol", program == .grpcurl ? "grpc" : "connect"] + attributes)
+    let shown = text.contains("--attribute tier=gold --attribute \"token=${TOKEN}\"")
+    #expect(shown == (program == .rpcurl), "\(text)")
+    #expect(!text.contains("token=x") && (shown || !text.contains("attribute")))
+  }
+
   // MARK: grpcurl
 
   @Test(arguments: [

@@ -13,23 +13,27 @@ struct ChainWarningsTests {
   private static let declarations: [String: InterceptorDeclaration] = [
     "redact-both": .init(
       stages: [.requestMessage, .responseMessage], effects: [.redacts, .changesMessages]),
-    "redact-response": .init(stages: .responseBytes, effects: .redacts),
-    "log": .init(effects: .exports),
-    "sign": .init(stages: [.requestStart, .requestBytes], effects: [.readsMessages, .changesHeaders]),
-    "sign-headers": .init(stages: .requestStart, effects: .readsHeaders),
+    "redact-response": .init(stages: .responseMessage, effects: .redacts),
+    "log": InterceptorDeclaration(effects: .exports).keepingResponses(),
+    "record": InterceptorDeclaration(effects: [.exports, .readsMessages]).keepingResponses(),
+    "sign": .init(
+      stages: [.requestStart, .requestMessage, .requestEnd], effects: [.readsMessages, .changesHeaders]),
+    "sign-headers": .init(stages: .requestStart, effects: [.readsHeaders, .changesHeaders]),
+    "header": .init(stages: .requestStart, effects: .changesHeaders),
     "edit": .init(stages: .requestMessage, effects: .changesMessages),
     "edit-response": .init(stages: .responseMessage, effects: .changesMessages),
-    "cache": .init(effects: [.responds, .reusesResponses]),
-    "cache-bytes": .init(stages: [.requestStart, .responseBytes], effects: [.responds, .reusesResponses]),
-    "cache-typed": .init(stages: [.requestStart, .responseMessage], effects: [.responds, .reusesResponses]),
-    "log-typed": .init(stages: [.requestMessage, .responseMessage], effects: .exports),
-    "log-bytes": .init(stages: [.requestBytes, .responseBytes], effects: .exports),
-    "mock": .init(effects: .responds),
-    "auth": .init(effects: [.authenticates, .changesHeaders]),
+    "cache": .init(
+      stages: [.requestStart, .requestMessage, .responseMessage],
+      effects: [.readsHeaders, .readsMessages, .responds, .reusesResponses]),
+    "log-requests": .init(stages: .requestMessage, effects: .exports),
+    "mock": .init(stages: .request, effects: .responds),
+    "auth": .init(stages: .requestStart, effects: [.authenticates, .changesHeaders]),
     "renewing-auth": .init(effects: [.authenticates, .changesHeaders, .repeatsAttempts]),
-    "retry": .init(effects: .repeatsAttempts),
+    "retry": InterceptorDeclaration(effects: .repeatsAttempts).keepingResponses(),
     "fault": .init(effects: .injectsFailures),
-    "assert": .init(effects: .checksResults),
+    "fault-headers": .init(
+      stages: .requestStart, effects: [.injectsFailures, .readsHeaders, .changesHeaders]),
+    "assert": InterceptorDeclaration(effects: .checksResults).keepingResponses(),
     "undeclared": .init(),
   ]
 
@@ -37,36 +41,42 @@ struct ChainWarningsTests {
     ("", []), ("log", []), ("undeclared log undeclared", []),
     ("redact-response log", ["log receives responses before redact-response redacts them"]),
     ("log redact-response", []),
-    (
-      "log redact-both",
-      [
-        "log receives requests before redact-both redacts them",
-        "log receives responses before redact-both redacts them",
-      ]
-    ),
-    ("redact-both log-typed redact-both", []), ("redact-both log-bytes redact-response", []),
+    ("log redact-both", ["log receives requests before redact-both redacts them"]),
+    ("redact-both log redact-response", []), ("log-requests redact-response", []),
+    ("redact-both log", ["log receives responses before redact-both redacts them"]),
+    ("redact-both log-requests", []),
     ("sign edit", ["edit changes messages after sign has read them"]), ("edit sign", []),
+    ("record edit", ["edit changes messages after record has read them"]), ("edit record", []),
     ("sign edit-response", []),
+    // A signature of the body does not cover the headers.
+    ("sign auth", []), ("sign header", []), ("auth sign", []),
     ("sign-headers auth", ["auth changes headers after sign-headers has read them"]),
+    ("sign-headers sign", ["sign changes headers after sign-headers has read them"]),
     ("auth sign-headers", []),
     (
+      "sign retry",
+      ["each attempt of retry has the headers that sign made for the first one"]
+    ),
+    (
+      "sign-headers retry",
+      ["each attempt of retry has the headers that sign-headers made for the first one"]
+    ),
+    ("retry sign", []), ("sign renewing-auth", []), ("header retry", []), ("auth retry", []),
+    (
       "cache auth",
-      ["cache responds before auth adds credentials, so one caller may get the response to another"]
+      [
+        "auth changes headers after cache has read them",
+        "cache responds before auth adds credentials, so one caller may get the response to another",
+      ]
     ),
     ("auth cache", []), ("mock auth", []),
-    (
-      "cache-bytes edit-response",
-      ["cache-bytes keeps responses before edit-response changes them, and returns them unchanged"]
-    ),
-    ("edit-response cache-bytes", []), ("cache-typed edit-response", []),
-    ("cache-bytes redact-response", []), ("cache-bytes edit", []),
-    // Requests pass as typed messages first, responses as bytes: the order on the chain alone does not decide.
-    ("log-bytes redact-both", ["log-bytes receives responses before redact-both redacts them"]),
-    ("redact-both log-bytes", ["log-bytes receives responses before redact-both redacts them"]),
-    ("redact-both log", ["log receives responses before redact-both redacts them"]),
-    ("redact-response log-bytes", ["log-bytes receives responses before redact-response redacts them"]),
-    ("log-bytes redact-response", []),
+    ("cache mock", ["cache does not store responses that mock makes or changes"]),
+    ("cache edit-response", ["cache does not store responses that edit-response makes or changes"]),
+    ("cache undeclared", ["cache does not store responses that undeclared makes or changes"]),
+    ("cache log", []), ("cache retry", []), ("mock cache", []), ("edit-response cache", []),
+    ("cache edit", ["edit changes messages after cache has read them"]),
     ("fault retry", ["retry does not repeat calls that fault fails"]), ("retry fault", []),
+    ("fault-headers retry", ["retry does not repeat calls that fault-headers fails"]),
     ("mock assert", ["assert does not check calls to which mock responds"]), ("assert mock", []),
     ("retry assert", ["assert checks each attempt that retry makes, not the call"]), ("assert retry", []),
     ("retry retry", ["each attempt of retry is repeated by retry"]), ("retry renewing-auth", []),
@@ -79,6 +89,19 @@ struct ChainWarningsTests {
     let warnings = ChainWarnings.of(registrations)
     #expect(warnings.map { $0.split(separator: ": ", maxSplits: 1).last.map(String.init) } == expected)
     #expect(warnings.allSatisfy { $0.contains(" precedes ") })
+  }
+
+  @Test func cacheUsesResponsesOfInterceptorsWithTheSameSettings() {
+    var mock = InterceptorRegistration(
+      name: "mock", factory: Declared(declaration: .init(stages: .request, effects: .responds)))
+    mock.fingerprint = InterceptorFingerprint("mock", []) { [] }
+    let cache = InterceptorRegistration(
+      name: "cache", factory: Declared(declaration: .init(stages: .request, effects: .reusesResponses)))
+    #expect(
+      ChainWarnings.of([cache, mock]) == [
+        "cache precedes mock: cache stores responses that mock makes or changes, "
+          + "and uses them only with the same settings of mock"
+      ])
   }
 
   /// The names of interceptors have no influence.

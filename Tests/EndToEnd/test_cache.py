@@ -7,7 +7,9 @@ import re
 import pytest
 
 import manual
+from conftest import ROOT
 
+SAMPLES = ROOT / ".build" / "plugins"
 FIND = "demo.v1.Demo/Find"
 HELLO = "demo.v1.Demo/Hello"
 DELAY = "demo.v1.Demo/Delay"
@@ -123,6 +125,58 @@ def test_methods_with_side_effects_pass(call):
         assert result.code == 0
         assert "* cache: not used: the schema does not mark Delay as free of side effects; methods=" in result.err
     assert call.count(DELAY) == before + 2
+
+
+def test_responses_of_mock_are_used_with_the_same_stubs_only(call, tmp_path):
+    stubs = tmp_path / "stub.json"
+    before = call.count(FIND)
+
+    def find(*options):
+        result = call(FIND, "-d", '{"id":"1"}', *options)
+        assert result.code == 0, result.err
+        return json.loads(result.out).get("title"), re.findall(r"\* cache: (\w+)", result.err)
+
+    def mock(title):
+        stubs.write_text(json.dumps({"response": {"message": {"id": "1", "title": title}}}))
+        return find("--use", f"mock,file={stubs}")
+
+    assert mock("MOCK") == ("MOCK", ["miss", "stored"])
+    assert call.count(FIND) == before
+    title, notes = find()
+    assert title != "MOCK" and notes == ["miss", "stored"] and call.count(FIND) == before + 1
+    assert find() == (title, ["hit"])
+    assert mock("MOCK") == ("MOCK", ["hit"])
+    assert mock("OTHER") == ("OTHER", ["miss", "stored"])
+    assert find("--use", "log,file=/dev/null") == (title, ["hit"])
+    assert call.count(FIND) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--use", "edit,response-set=title=X"),
+        ("--plugin", f"{SAMPLES}/stamp.so,response-field=title,response-value=X"),
+    ],
+)
+def test_responses_that_are_changed_are_used_with_the_same_change_only(call, option, value):
+    change = [option, value]
+    for expected in (["miss", "stored"], ["hit"]):
+        result = call(FIND, "-d", '{"id":"1"}', *change)
+        assert (result.code, json.loads(result.out)["title"]) == (0, "X"), result.err
+        assert re.findall(r"\* cache: (\w+)", result.err) == expected
+    result = call(FIND, "-d", '{"id":"1"}')
+    assert json.loads(result.out).get("title") != "X" and "* cache: miss" in result.err
+
+
+def test_explain_states_what_is_part_of_the_key(rpcurl, descriptor_set, tmp_path):
+    stubs = tmp_path / "stub.json"
+    stubs.write_text('{"response":{"message":{}}}')
+    words = ["--use", "cache", "--use", f"mock,file={stubs}", "--descriptor-set", descriptor_set]
+    plan = json.loads(rpcurl("--explain", "--format", "json", *words, f"http://localhost:1/{FIND}").out)
+    assert plan["warnings"] == [
+        "cache precedes mock: cache stores responses that mock makes or changes, and uses them only with the same "
+        "settings of mock"
+    ]
 
 
 def test_events(call):

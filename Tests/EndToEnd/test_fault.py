@@ -69,6 +69,28 @@ def test_messages_of_request_streams_are_dropped(call):
     assert (result.code, result.out) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("chain", "interceptor", "direction"),
+    [
+        (["fault,delay=100ms,corrupt-request=0.0001", "edit,set=name=Grace"], "edit", "requests"),
+        (["fault,truncate-request=1", "log"], "log", "requests"),
+        (["log", "fault,corrupt-response=1"], "log", "responses"),
+    ],
+)
+def test_typed_messages_that_may_be_damaged_are_an_error(raw_server, rpcurl, descriptor_set, chain, interceptor, direction):
+    server = raw_server(lambda connection: None)
+    words = [word for text in chain for word in ("--use", text)]
+    words += ["--descriptor-set", descriptor_set, *ADA, f"http://{server.address}/{HELLO}"]
+    for options in ([], ["--explain"]):
+        result = rpcurl(*options, *words)
+        assert (result.code, result.out) == (7, ""), result.err
+        assert f"rpcurl: {interceptor}: receives typed {direction} that fault has made impossible to parse" in result.err
+        assert f"hint: place {interceptor} on the other side of fault, with before= or after=" in result.err
+    assert server.connections == 0
+    moved = [f"{word},before=fault" if word == chain[1] else word for word in words]
+    assert chain[0].startswith("log") or rpcurl("--explain", *moved).code == 0
+
+
 def test_corrupted_messages_are_detected(call):
     result = call(HELLO, *ADA, "--use", "fault,truncate-request=100,seed=2")
     assert result.code != 0 and "truncated message 0 of the request to" in result.err

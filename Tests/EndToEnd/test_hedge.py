@@ -114,6 +114,18 @@ def attempts(result):
     return [(event["number"], event["code"]) for event in events if event["event"] == "attempt"]
 
 
+def all_attempts(result):
+    """The number of each attempt, those within others as 1.2, with its status and the number of attempts within it."""
+    lines = [json.loads(line) for line in result.out.splitlines()]
+    names = [event["event"] for event in lines]
+    # No attempt is reported after the end of the call.
+    assert "attempt" not in names[names.index("end") :]
+    return [
+        (".".join(map(str, [event["number"], *event.get("nested", [])])), event["code"], event.get("attempts"))
+        for event in lines if event["event"] == "attempt"
+    ]  # fmt: skip
+
+
 def test_the_second_attempt_responds_and_the_first_is_cancelled_on_the_wire(call, hedge_server):
     server = hedge_server(HOLD, "fast")
     result = call(server, "delay=20ms")
@@ -190,6 +202,71 @@ def test_an_interrupt_ends_all_attempts(rpcurl, descriptor_set, hedge_server):
         process.send_signal(signal.SIGINT)
         process.communicate()
     server.wait_for_cancelled(1, 2, 3)
+
+
+def test_each_attempt_at_a_call_that_ends_early_is_one_event(call, hedge_server):
+    server = hedge_server(HOLD, HOLD, HOLD)
+    result = call(server, "delay=0,attempts=3", "--max-time", "1", "--format", "events")
+    assert result.code == 64 + 4
+    numbers = [number for number, code, within in all_attempts(result)]
+    assert sorted(numbers) == ["1", "2", "3"]
+
+
+def test_retried_attempts_within_hedged_ones_are_events(call, hedge_server):
+    server = hedge_server(HOLD, "fast")
+    result = call(server, "delay=20ms", "--use", "retry", "--format", "events")
+    assert result.code == 0, result.err
+    assert all_attempts(result) == [("1.1", "canceled", None), ("1", "canceled", 1), ("2.1", "ok", None), ("2", "ok", 1)]
+    server.wait_for_cancelled(1)
+
+
+def test_an_attempt_that_waits_for_a_retry_is_cancelled_and_reported(call, hedge_server):
+    server = hedge_server(grpc.StatusCode.UNAVAILABLE, "fast")
+    result = call(server, "delay=200ms", "--use", "retry,initial=60,max=60,jitter=0", "--format", "events")
+    assert result.code == 0, result.err
+    # The failure is that of the attempt within; the outer one waits for the next until the other responds.
+    assert all_attempts(result) == [("1.1", "unavailable", None), ("1", "canceled", 1), ("2.1", "ok", None), ("2", "ok", 1)]
+
+
+def test_hedged_attempts_within_retried_ones_are_events(rpcurl, descriptor_set, hedge_server):
+    server = hedge_server("never")
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", "{}", "--format", "events", "--use", "retry,attempts=2,initial=10ms,jitter=0",
+        "--use", "hedge,delay=60s,attempts=2", "--use", "fault,abort=unavailable", f"{server.url}/{SERVICE}/Hello",
+    )  # fmt: skip
+    assert result.code == 64 + 14
+    assert all_attempts(result) == [
+        ("1.1", "unavailable", None), ("1.2", "unavailable", None), ("1", "unavailable", 2),
+        ("2.1", "unavailable", None), ("2.2", "unavailable", None), ("2", "unavailable", 2),
+    ]  # fmt: skip
+    assert server.calls == []
+
+
+def test_losers_within_a_retried_attempt_are_events(rpcurl, descriptor_set, hedge_server):
+    server = hedge_server(HOLD, "fast")
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", "{}", "--format", "events", "--use", "retry", "--use", "hedge,delay=20ms",
+        f"{server.url}/{SERVICE}/Hello",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    assert all_attempts(result) == [("1.1", "canceled", None), ("1.2", "ok", None), ("1", "ok", 2)]
+    server.wait_for_cancelled(1)
+
+
+def test_attempts_are_nested_three_times(rpcurl, descriptor_set, hedge_server):
+    server = hedge_server("never")
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "-d", "{}", "--format", "events", "--use", "retry,attempts=2,initial=10ms,jitter=0",
+        "--use", "hedge,delay=60s,attempts=2", "--use", "retry,attempts=2,initial=10ms,jitter=0",
+        "--use", "fault,abort=unavailable", f"{server.url}/{SERVICE}/Hello",
+    )  # fmt: skip
+    expected = []
+    for outer in (1, 2):
+        for middle in (1, 2):
+            expected += [(f"{outer}.{middle}.{inner}", "unavailable", None) for inner in (1, 2)]
+            expected.append((f"{outer}.{middle}", "unavailable", 2))
+        expected.append((f"{outer}", "unavailable", 2))
+    assert (result.code, all_attempts(result)) == (64 + 14, expected)
 
 
 def test_a_method_with_side_effects_is_hedged_only_by_name(call, grpc_server):

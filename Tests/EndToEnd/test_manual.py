@@ -117,7 +117,7 @@ def test_events_of_the_manual_are_those_of_a_call(rpcurl, grpc_server, descripto
         described[re.search(r'"event":"(\w+)"', event)[1]] = set(re.findall(r'"(\w+)":', event))
     seen = {}
     assertion = "assert,field=message == nobody"
-    retried = ["--use", "retry,initial=10ms", "-H", "demo-fail-attempts: 1"]
+    retried = ["--attribute", "tier=gold", "--use", "retry,initial=10ms", "--use", "hedge,attempts=2", "-H", "demo-fail-attempts: 2"]
     for options in (["-d", '{"name":"Ada"}'], ["-d", '{"name":"Ada"}', "--use", assertion], ["-d", '{"name":"Ada"}', *retried]):
         result = rpcurl(
             "--format", "events", "--descriptor-set", descriptor_set, *options, f"{grpc_server.url}/demo.v1.Demo/Hello"

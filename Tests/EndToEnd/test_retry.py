@@ -95,6 +95,12 @@ def test_a_response_that_has_begun_is_not_retried(call, method):
     assert "not retried: the response has started" in result.err
 
 
+def test_an_attempt_that_the_deadline_ends_is_one_event(call):
+    result = call("demo.v1.Demo/Delay", "-d", '{"milliseconds":60000}', "--use", QUICK, "--max-time", "1", "--format", "events")
+    assert result.code == 64 + 4
+    assert [(event["number"], event["code"]) for event in events(result, "attempt")] == [(1, "deadline_exceeded")]
+
+
 def test_no_attempt_starts_after_the_deadline(call):
     result = call(
         HELLO, "-d", '{"name":"Ada"}', "--max-time", "5", "--use", "retry,initial=60,max=60", "-H", "demo-fail-attempts: 1"

@@ -182,7 +182,7 @@ def test_explain_states_settings_scope_stages_and_place(rpcurl, descriptor_set):
     assert retry["defaults"] == [
         "initial=100ms", "max=5s", "multiplier=2", "jitter=0.2", "only=all", "buffer=1m",
     ]  # fmt: skip
-    assert retry["stages"] == ["request_start", "response_start", "response_bytes", "response_end"]
+    assert retry["stages"] == ["request_start", "response_start", "response_message", "response_end"]
     assert (retry["scope"], retry["place"]) == ("all calls", "as given")
     assert (check["used"], check["unused_because"], check["scope"]) == (False, "kinds", "kinds !unary")
 

@@ -24,39 +24,41 @@ package final class Holder<Value, Direction> {
 }
 
 /// An interceptor that records what it receives, and runs a test's closures.
+///
+/// A line of a message starts with the form that the interceptor receives: "message" and "got-message", or "bytes" and
+/// "got-bytes".
 package final class Probe: StagedInterceptor {
   package let name: String
   package let stages: Stages
   package let journal: Journal
+  package var messages: MessageAccesses
   package var requirements = InterceptorRequirements()
   package var context: CallContext?
   package var onRequestStart: ((RequestStart, consuming RequestToken<RequestStart>) -> Void)?
-  package var onRequestMessage: ((Message, consuming RequestToken<Message>) -> Void)?
-  package var onRequestBytes: (([UInt8], consuming RequestToken<[UInt8]>) -> Void)?
+  package var onRequestMessage: ((MessageValue, consuming RequestToken<MessageValue>) -> Void)?
   package var onRequestEnd: ((consuming RequestToken<Void>) -> Void)?
   package var onResponseStart: ((ResponseStart, consuming ResponseToken<ResponseStart>) -> Void)?
-  package var onResponseBytes: (([UInt8], consuming ResponseToken<[UInt8]>) -> Void)?
-  package var onResponseMessage: ((Message, consuming ResponseToken<Message>) -> Void)?
+  package var onResponseMessage: ((MessageValue, consuming ResponseToken<MessageValue>) -> Void)?
   package var onResponseEnd: ((ResponseEnd, consuming ResponseToken<ResponseEnd>) -> Void)?
   package var onMetrics: ((CallMetrics, consuming ReportToken<CallMetrics>) -> Void)?
 
-  package init(_ name: String, _ stages: Stages = .all, _ journal: Journal) {
+  package init(
+    _ name: String, _ stages: Stages = .all, _ journal: Journal,
+    messages: MessageAccesses = MessageAccesses()
+  ) {
     self.name = name
     self.stages = stages
     self.journal = journal
+    self.messages = messages
   }
 
   package func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     journal.note("\(name) start")
     if let onRequestStart { onRequestStart(start, token) } else { token.proceed(start) }
   }
-  package func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
-    journal.note("\(name) message \(TestMessages.text(message))")
+  package func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) {
+    journal.note("\(name) \(message.line)")
     if let onRequestMessage { onRequestMessage(message, token) } else { token.proceed(message) }
-  }
-  package func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
-    journal.note("\(name) bytes \(TestMessages.text(bytes))")
-    if let onRequestBytes { onRequestBytes(bytes, token) } else { token.proceed(bytes) }
   }
   package func requestEnd(_ token: consuming RequestToken<Void>) {
     journal.note("\(name) half-close")
@@ -66,12 +68,8 @@ package final class Probe: StagedInterceptor {
     journal.note("\(name) headers")
     if let onResponseStart { onResponseStart(start, token) } else { token.proceed(start) }
   }
-  package func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
-    journal.note("\(name) got-bytes \(TestMessages.text(bytes))")
-    if let onResponseBytes { onResponseBytes(bytes, token) } else { token.proceed(bytes) }
-  }
-  package func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    journal.note("\(name) got-message \(TestMessages.text(message))")
+  package func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) {
+    journal.note("\(name) got-\(message.line)")
     if let onResponseMessage { onResponseMessage(message, token) } else { token.proceed(message) }
   }
   package func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {

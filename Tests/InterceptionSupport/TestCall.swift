@@ -180,6 +180,7 @@ package final class TestCall: ChainCaller {
     let call: TestCall
     weak var chain: Chain?
     let number: Int
+    private var isRequestClosed = false
     init(_ call: TestCall, _ chain: Chain) {
       self.call = call
       self.chain = chain
@@ -194,7 +195,11 @@ package final class TestCall: ChainCaller {
       call.sent.append(bytes)
       call.journal.note("wire \(TestMessages.text(bytes))")
     }
-    func closeRequest() { call.journal.note("wire half-close") }
+    func closeRequest() {
+      precondition(!isRequestClosed, "the chain half-closed a request twice")
+      isRequestClosed = true
+      call.journal.note("wire half-close")
+    }
     func cancel(_ error: RPCError) {
       call.cancelledAttempts.append(number)
       call.journal.note("wire cancel")

@@ -46,3 +46,40 @@ package enum TestMessages {
       parseResponse: { try Message(type, serialized: $0) })
   }
 }
+
+extension MessageAccesses {
+  /// Typed messages of both directions, which may be changed.
+  package static let typed = MessageAccesses()
+  /// Serialized messages of both directions, which may be changed.
+  package static let bytes = MessageAccesses(.changeBytes)
+}
+
+extension MessageValue {
+  /// The text of a message at a stage; "?" without its content, or if it cannot be parsed.
+  package var text: String {
+    switch content {
+    case .typed(let message)?: TestMessages.text(message)
+    case .bytes(let bytes)?: TestMessages.text(bytes)
+    case nil: "?"
+    }
+  }
+
+  /// The message at a stage with another text, in the form that the interceptor receives.
+  package func changed(to text: String) -> MessageValue {
+    var value = self
+    switch content {
+    case .typed(let message)?: try? value.setTyped(TestMessages.changed(message, text))
+    case .bytes?, nil: try? value.setBytes(TestMessages.bytes(text))
+    }
+    return value
+  }
+
+  /// The form and the text, as a line of a journal.
+  var line: String {
+    switch content {
+    case .typed?: "message \(text)"
+    case .bytes?: "bytes \(text)"
+    case nil: "message"
+    }
+  }
+}

@@ -54,7 +54,7 @@ import Testing
     call.run()
     #expect(call.end == ResponseEnd())
     #expect(call.received.count == 1)
-    #expect(journal.lines(of: "A").count == 10)
+    #expect(journal.lines(of: "A").count == 8)
   }
 
   @Test func failingFactoryFailsTheCallAndFinishesTheInterceptorsMade() {

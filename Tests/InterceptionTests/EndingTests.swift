@@ -63,7 +63,7 @@ import Testing
     let journal = Journal()
     let middle = Probe("B", [.responseMessage, .responseEnd], journal)
     middle.onResponseMessage = { message, token in
-      if TestMessages.text(message) == "2" { token.fail(refused) } else { token.proceed(message) }
+      if message.text == "2" { token.fail(refused) } else { token.proceed(message) }
     }
     let stages: Stages = [.responseMessage, .responseEnd]
     let call = TestCall(
@@ -86,11 +86,11 @@ import Testing
   @Test func valuesForwardedBeforeAFailureOfTheResponseArrive() {
     let journal = Journal()
     let outer = Probe("A", .responseMessage, journal)
-    let held = Holder<Message, Inbound>()
+    let held = Holder<MessageValue, Inbound>()
     outer.onResponseMessage = { _, token in held.keep(token) }
     let inner = Probe("B", .responseMessage, journal)
     inner.onResponseMessage = { message, token in
-      if TestMessages.text(message) == "2" { token.fail(refused) } else { token.proceed(message) }
+      if message.text == "2" { token.fail(refused) } else { token.proceed(message) }
     }
     let call = TestCall(.serverStreaming, journal, [outer, inner])
     call.start()
@@ -98,58 +98,98 @@ import Testing
     call.receive("1")
     call.receive("2")
     #expect(call.end == nil)
-    held.take().use { $0.proceed(TestMessages.make("1x")) }
+    held.take().use { $0.proceed(.typed("1x")) }
     call.chain.processCommands()
     #expect(call.callerLines.prefix(3) == ["headers", "typed 1x", "end permission_denied"])
   }
 
   @Test func forwardedValuesDoNotPassOtherInterceptorsAgain() {
     let journal = Journal()
-    let held = Holder<Message, Inbound>()
+    let held = Holder<MessageValue, Inbound>()
     let inner = Probe("B", .responseMessage, journal)
     inner.onResponseMessage = { message, token in
       guard held.count == 1 else { return held.keep(token) }
-      held.take().use { $0.proceed(TestMessages.make("1")) }
+      held.take().use { $0.proceed(.typed("1")) }
       token.fail(refused)
     }
-    let outer = Probe("A", [.responseBytes, .responseMessage], journal)
+    let outer = Probe("A", .responseMessage, journal)
     let call = TestCall(.serverStreaming, journal, [outer, inner])
     call.start()
     call.receiveHeaders()
     for text in ["1", "2"] { call.receive(text) }
     #expect(
-      journal.lines(of: "A").filter { $0.hasPrefix("got") } == [
-        "got-bytes 1", "got-bytes 2", "got-message 1",
-      ])
+      journal.lines(of: "A").filter { $0.hasPrefix("got") } == ["got-message 1"])
     #expect(call.callerLines.prefix(3) == ["headers", "typed 1", "end permission_denied"])
   }
 
-  @Test func nothingFollowsAGap() {
+  @Test func endingWaitsAfterValuesHeldFurtherOut() {
     let journal = Journal()
-    let outer = Probe("A", .responseBytes, journal)
-    let outerHeld = Holder<[UInt8], Inbound>()
-    outer.onResponseBytes = { _, token in outerHeld.keep(token) }
-    let inner = Probe("B", [.requestMessage, .responseBytes, .responseMessage], journal)
-    let (request, held) = (Holder<Message, Outbound>(), Holder<[UInt8], Inbound>())
+    let outer = Probe("A", .responseMessage, journal, messages: .bytes)
+    let outerHeld = Holder<MessageValue, Inbound>()
+    outer.onResponseMessage = { message, token in
+      if message.text == "1" { outerHeld.keep(token) } else { token.proceed(message) }
+    }
+    let inner = Probe("B", [.requestMessage, .responseMessage], journal, messages: .bytes)
+    let (request, held) = (Holder<MessageValue, Outbound>(), Holder<MessageValue, Inbound>())
     inner.onRequestMessage = { _, token in request.keep(token) }
-    inner.onResponseBytes = { bytes, token in
-      switch TestMessages.text(bytes) {
-      case "1": token.proceed(bytes)
+    inner.onResponseMessage = { message, token in
+      switch message.text {
+      case "1": token.proceed(message)
       case "2": held.keep(token)
       default:
-        held.take().use { $0.proceed(TestMessages.bytes("2")) }
+        held.take().use { $0.proceed(.bytes("2")) }
         request.take().use { $0.fail(refused) }
-        token.proceed(bytes)
+        token.proceed(message)
       }
     }
     let call = TestCall(.bidiStreaming, journal, [outer, inner])
     call.start()
     call.send("request")
     call.receiveHeaders()
-    // The first message is discarded at the outer interceptor, which holds it.
     for text in ["1", "2", "3"] { call.receive(text) }
-    #expect(call.callerLines.prefix(2) == ["headers", "end permission_denied"])
-    #expect(journal.lines(of: "A") == ["got-bytes 1", "finish permission_denied"])
+    #expect(call.callerLines == ["headers"])
+    #expect(journal.lines(of: "A") == ["got-bytes 1", "got-bytes 2"])
+    outerHeld.take().use { $0.proceed(.bytes("1")) }
+    call.chain.processCommands()
+    // The inner interceptor forwarded the third message after it had failed the call.
+    #expect(call.callerLines.prefix(4) == ["headers", "1", "2", "end permission_denied"])
+  }
+
+  @Test func contextDoesNotFailACallWhoseEndHasLeftItsInterceptor() {
+    let journal = Journal()
+    let outer = Probe("A", [.responseMessage, .responseEnd], journal)
+    outer.requirements = InterceptorRequirements(isSerial: true)
+    let held = Holder<MessageValue, Inbound>()
+    outer.onResponseMessage = { _, token in held.keep(token) }
+    let inner = Probe("B", [], journal)
+    let call = TestCall(.bidiStreaming, journal, [Probe("O", .responseEnd, journal), outer, inner])
+    call.start()
+    call.receiveHeaders()
+    call.receive("1")
+    // The end waits for the serial interceptor.
+    call.receiveEnd()
+    inner.context?.fail(refused)
+    call.work()
+    held.take().use { $0.proceed(.typed("1")) }
+    call.work()
+    #expect(call.callerLines.prefix(3) == ["headers", "typed 1", "end ok"])
+  }
+
+  @Test func unparsableRequestAfterTheEndThatAnInterceptorHasReceivedIsIgnored() {
+    let journal = Journal()
+    let starts = Holder<ResponseStart, Inbound>()
+    let inner = Probe("B", [.requestMessage, .responseStart], journal)
+    inner.onResponseStart = { _, token in starts.keep(token) }
+    let call = TestCall(.bidiStreaming, journal, [Probe("A", .response, journal), inner])
+    call.start()
+    call.receiveHeaders()
+    call.receive("1")
+    call.receiveEnd()
+    call.chain.send(.bytes(Array("garbage".utf8)))
+    starts.take().use { $0.proceed(ResponseStart()) }
+    call.work()
+    #expect(journal.lines(of: "A").prefix(3) == ["headers", "got-message 1", "end ok"])
+    #expect(call.callerLines.prefix(3) == ["headers", "1", "end ok"])
   }
 
   @Test func failAtTheEndReplacesIt() {
@@ -167,7 +207,7 @@ import Testing
   @Test func firstOfTwoFailuresCounts() {
     let journal = Journal()
     let probe = Probe("A", [.requestMessage], journal)
-    let held = Holder<Message, Outbound>()
+    let held = Holder<MessageValue, Outbound>()
     probe.onRequestMessage = { _, token in
       held.keep(token)
       guard held.count == 2 else { return }
@@ -187,9 +227,9 @@ import Testing
     let outer = Probe("A", .responseEnd, journal)
     let ends = Holder<ResponseEnd, Inbound>()
     outer.onResponseEnd = { _, token in ends.keep(token) }
-    let middle = Probe("B", .responseBytes, journal)
-    let held = Holder<[UInt8], Inbound>()
-    middle.onResponseBytes = { bytes, token in
+    let middle = Probe("B", .responseMessage, journal, messages: .bytes)
+    let held = Holder<MessageValue, Inbound>()
+    middle.onResponseMessage = { bytes, token in
       held.keep(token)
       guard held.count == 3 else { return }
       held.take(2).use { $0.fail(RPCError(.aborted, "third", origin: .client)) }
@@ -210,7 +250,7 @@ import Testing
   @Test func failStopsTheValueForwardedAfterIt() {
     let journal = Journal()
     let probe = Probe("A", [.requestMessage, .responseStart], journal)
-    let held = Holder<Message, Outbound>()
+    let held = Holder<MessageValue, Outbound>()
     probe.onRequestMessage = { _, token in held.keep(token) }
     probe.onResponseStart = { start, token in
       held.take().use { $0.fail(refused) }
@@ -239,10 +279,10 @@ import Testing
     call.run()
     #expect(
       journal.lines(of: "A") == [
-        "start", "message ping", "bytes ping", "half-close", "headers", "got-bytes one", "got-message one",
-        "got-bytes two", "got-message two", "end ok", "metrics 7", "finish ok",
+        "start", "message ping", "half-close", "headers", "got-message one",
+        "got-message two", "end ok", "metrics 7", "finish ok",
       ])
-    #expect(call.callerLines.prefix(4) == ["headers", "one", "two", "end ok"])
+    #expect(call.callerLines.prefix(4) == ["headers", "one", "typed two", "end ok"])
     #expect(call.receivedStart?.headers.first("from") == "mock")
     #expect(call.end?.trailers.first("t") == "1")
   }
@@ -291,7 +331,7 @@ import Testing
         "A start", "B start", "A message 1", "B message 1",
         "B end canceled", "A end canceled", "caller end canceled",
         "B metrics 0", "A metrics 0", "caller metrics 0",
-        "C finish canceled", "B finish canceled", "A finish canceled", "caller finished",
+        "B finish canceled", "A finish canceled", "caller finished",
       ])
     // Too late: has no effect.
     let token = held.take()
@@ -386,16 +426,16 @@ import Testing
 
   @Test(arguments: [CallKind.unary, .clientStreaming, .serverStreaming, .bidiStreaming])
   func droppingTheOnlyMessageFailsTheCall(_ kind: CallKind) {
-    for stage in [Stages.requestBytes, .responseBytes] {
+    for stage in [Stages.requestMessage, .responseMessage] {
       let journal = Journal()
       let probe = Probe("A", stage, journal)
-      probe.onRequestBytes = { _, token in token.drop() }
-      probe.onResponseBytes = { _, token in token.drop() }
+      probe.onRequestMessage = { _, token in token.drop() }
+      probe.onResponseMessage = { _, token in token.drop() }
       let call = TestCall(kind, journal, [probe])
       call.run()
-      let isStream = stage == .requestBytes ? kind.clientStreams : kind.serverStreams
+      let isStream = stage == .requestMessage ? kind.clientStreams : kind.serverStreams
       #expect((call.end?.error == nil) == isStream)
-      let side = stage == .requestBytes ? "request" : "response"
+      let side = stage == .requestMessage ? "request" : "response"
       if !isStream {
         #expect(call.end?.error?.message == "A dropped the only message of a unary \(side)")
       }
@@ -439,7 +479,8 @@ import Testing
 
   @Test func earlyEndOfTheServerStopsTheRequest() {
     let journal = Journal()
-    let call = TestCall(.clientStreaming, journal, [Probe("A", [.requestBytes, .responseEnd], journal)])
+    let call = TestCall(
+      .clientStreaming, journal, [Probe("A", [.requestMessage, .responseEnd], journal, messages: .bytes)])
     call.start()
     call.send("1")
     call.receiveEnd()
@@ -458,25 +499,25 @@ import Testing
       trailers: Headers([("t", "1")]))
     probe.onRequestStart = { _, token in if fail { token.fail(refused) } else { token.respond(answer) } }
     probe.onRequestMessage = { _, token in if fail { token.fail(refused) } else { token.respond(answer) } }
-    probe.onRequestBytes = { _, token in if fail { token.fail(refused) } else { token.respond(answer) } }
+    probe.onRequestMessage = { _, token in if fail { token.fail(refused) } else { token.respond(answer) } }
     probe.onRequestEnd = { token in if fail { token.fail(refused) } else { token.respond(answer) } }
     return probe
   }
 
-  @Test(arguments: [Stage.requestStart, .requestMessage, .requestBytes, .requestEnd])
+  @Test(arguments: [Stage.requestStart, .requestMessage, .requestEnd])
   func anyStageOfTheRequestMayRespond(_ stage: Stage) {
     let journal = Journal()
     let call = TestCall(
       .unary, journal, [Probe("A", .response, journal), ending(at: stage, "B", journal, fail: false)])
     call.run()
     #expect(
-      journal.lines(of: "A") == ["headers", "got-bytes mine", "got-message mine", "end ok", "finish ok"])
+      journal.lines(of: "A") == ["headers", "got-message mine", "end ok", "finish ok"])
     #expect(call.receivedStart?.headers.first("from") == "B")
     #expect(call.end == ResponseEnd(trailers: Headers([("t", "1")])))
     #expect(!call.wireLines.contains("half-close"))
   }
 
-  @Test(arguments: [Stage.requestStart, .requestMessage, .requestBytes, .requestEnd])
+  @Test(arguments: [Stage.requestStart, .requestMessage, .requestEnd])
   func anyStageOfTheRequestMayFailTheCall(_ stage: Stage) {
     let journal = Journal()
     let call = TestCall(

@@ -16,14 +16,15 @@ final class Stamp: StagedInterceptor {
 }
 
 final class Slow: StagedInterceptor {
-  let stages = Stages.responseBytes
+  let stages = Stages.responseMessage
+  let messages = MessageAccesses(.none)
   private let context: CallContext
 
   init(_ context: CallContext) { self.context = context }
 
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) {
     let held = HeldToken(token)
-    context.after(.seconds(1)) { held.use { $0.proceed(bytes) } }
+    context.after(.seconds(1)) { held.use { $0.proceed(message) } }
   }
 }
 

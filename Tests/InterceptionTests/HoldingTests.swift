@@ -29,18 +29,18 @@ import Testing
   @Test func valuesLeaveInOrderOfArrivalForAnyOrderOfVerdicts() {
     let journal = Journal()
     let probe = Probe("A", .responseMessage, journal)
-    let held = Holder<Message, Inbound>()
+    let held = Holder<MessageValue, Inbound>()
     probe.onResponseMessage = { _, token in held.keep(token) }
     let call = TestCall(.serverStreaming, journal, [probe])
     call.start()
     call.receiveHeaders()
     for text in ["1", "2", "3"] { call.receive(text) }
     call.receiveEnd()
-    held.take(2).use { $0.proceed(TestMessages.make("3x")) }
+    held.take(2).use { $0.proceed(.typed("3x")) }
     held.take(1).use { $0.drop() }
     call.chain.processCommands()
     #expect(call.callerLines == ["headers"])
-    held.take().use { $0.proceed(TestMessages.make("1x")) }
+    held.take().use { $0.proceed(.typed("1x")) }
     call.chain.processCommands()
     #expect(call.callerLines.prefix(4) == ["headers", "typed 1x", "typed 3x", "end ok"])
   }
@@ -62,19 +62,19 @@ import Testing
 
   @Test func bodyCanBeSignedInAHeader() {
     let journal = Journal()
-    let signer = Probe("B", [.requestStart, .requestBytes], journal)
+    let signer = Probe("B", [.requestStart, .requestMessage], journal, messages: .bytes)
     let held = Holder<RequestStart, Outbound>()
     let method = RequestStart(
       method: MethodName(service: "test.Echo", method: "Say"), target: "http://server")
     signer.onRequestStart = { _, token in held.keep(token) }
-    signer.onRequestBytes = { bytes, token in
+    signer.onRequestMessage = { bytes, token in
       var start = method
-      start.headers.set("signature", "of \(TestMessages.text(bytes))")
+      start.headers.set("signature", "of \(bytes.text)")
       held.take().use { $0.proceed(start) }
       token.proceed(bytes)
     }
     let typed = Probe("A", [.requestMessage], journal)
-    typed.onRequestMessage = { message, token in token.proceed(TestMessages.changed(message, "changed")) }
+    typed.onRequestMessage = { message, token in token.proceed(message.changed(to: "changed")) }
     let call = TestCall(.unary, journal, [typed, signer])
     call.run()
     #expect(call.sentStart?.headers.first("signature") == "of changed")
@@ -85,7 +85,7 @@ import Testing
   @Test func verdictsOnOtherThreadsWakeTheOwner() async {
     let journal = Journal()
     let probe = Probe("A", .requestMessage, journal)
-    let held = Holder<Message, Outbound>()
+    let held = Holder<MessageValue, Outbound>()
     probe.onRequestMessage = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe])
     call.start()
@@ -94,7 +94,7 @@ import Testing
     await withTaskGroup { group in
       for (number, token) in tokens.enumerated() {
         nonisolated(unsafe) let token = token
-        group.addTask { token.use { $0.proceed(TestMessages.make("\(number)")) } }
+        group.addTask { token.use { $0.proceed(.typed("\(number)")) } }
       }
     }
     #expect(call.wakes.count.load(ordering: .relaxed) >= 1)
@@ -106,12 +106,12 @@ import Testing
   @Test func verdictsInsideACallbackNeedNoWakeUp() {
     let journal = Journal()
     let probe = Probe("A", .requestMessage, journal)
-    let held = Holder<Message, Outbound>()
+    let held = Holder<MessageValue, Outbound>()
     probe.onRequestMessage = { message, token in
       held.keep(token)
       if held.count == 2 {
-        held.take(1).use { $0.proceed(TestMessages.make("second")) }
-        held.take().use { $0.proceed(TestMessages.make("first")) }
+        held.take(1).use { $0.proceed(.typed("second")) }
+        held.take().use { $0.proceed(.typed("first")) }
       }
     }
     let call = TestCall(.clientStreaming, journal, [probe])
@@ -124,7 +124,7 @@ import Testing
 
   @Test func longStreamDoesNotRecurse() {
     let journal = Journal()
-    let call = TestCall(.clientStreaming, journal, [Probe("A", .requestBytes, journal)])
+    let call = TestCall(.clientStreaming, journal, [Probe("A", .requestMessage, journal, messages: .bytes)])
     final class Feeder: ChainCaller {
       var chain: Chain?
       var left = 20_000
@@ -149,11 +149,11 @@ import Testing
 
   @Test func fullBuffersPauseTheCallerAndTheTransport() {
     let journal = Journal()
-    let probe = Probe("A", [.requestBytes, .responseBytes], journal)
-    let out = Holder<[UInt8], Outbound>()
-    let back = Holder<[UInt8], Inbound>()
-    probe.onRequestBytes = { _, token in out.keep(token) }
-    probe.onResponseBytes = { _, token in back.keep(token) }
+    let probe = Probe("A", [.requestMessage, .responseMessage], journal, messages: .bytes)
+    let out = Holder<MessageValue, Outbound>()
+    let back = Holder<MessageValue, Inbound>()
+    probe.onRequestMessage = { _, token in out.keep(token) }
+    probe.onResponseMessage = { _, token in back.keep(token) }
     let call = TestCall(.bidiStreaming, journal, [probe], windowBytes: 1000)
     call.start()
     let large = TestMessages.bytes(String(repeating: "x", count: 400))
@@ -166,7 +166,7 @@ import Testing
     #expect(!call.chain.wantsMoreResponse)
     #expect(call.wireLines.last == "pause")
     for _ in 0..<3 {
-      out.take().use { $0.proceed([]) }
+      out.take().use { $0.proceed(.bytes("")) }
       back.take().use { $0.drop() }
     }
     call.chain.processCommands()
@@ -177,12 +177,12 @@ import Testing
 
   @Test func droppedMessagesLeaveTheStream() {
     let journal = Journal()
-    let probe = Probe("A", [.requestMessage, .responseBytes], journal)
+    let probe = Probe("A", [.requestMessage, .responseMessage], journal, messages: .bytes)
     probe.onRequestMessage = { message, token in
-      if TestMessages.text(message) == "2" { token.drop() } else { token.proceed(message) }
+      if message.text == "2" { token.drop() } else { token.proceed(message) }
     }
-    probe.onResponseBytes = { bytes, token in
-      if TestMessages.text(bytes) == "2" { token.drop() } else { token.proceed(bytes) }
+    probe.onResponseMessage = { bytes, token in
+      if bytes.text == "2" { token.drop() } else { token.proceed(bytes) }
     }
     let call = TestCall(.bidiStreaming, journal, [probe])
     call.start()
@@ -199,7 +199,7 @@ import Testing
   @Test func droppedMessagesTakeNoRoomWhileTheStartIsHeld() {
     let journal = Journal()
     let starts = Holder<RequestStart, Outbound>()
-    let messages = Holder<Message, Outbound>()
+    let messages = Holder<MessageValue, Outbound>()
     let probe = Probe("A", [.requestStart, .requestMessage], journal)
     probe.onRequestStart = { _, token in starts.keep(token) }
     probe.onRequestMessage = { _, token in messages.keep(token) }
@@ -219,7 +219,7 @@ import Testing
       #expect(call.chain.outbound.waitingCount < 100)
     }
     call.send("last")
-    messages.take().use { $0.proceed(TestMessages.make("kept")) }
+    messages.take().use { $0.proceed(.typed("kept")) }
     call.close()
     starts.take().use { $0.proceed(call.request) }
     call.work()

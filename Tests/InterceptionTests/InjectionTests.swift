@@ -8,9 +8,10 @@ import Testing
   private func bytes(_ text: String) -> Payload { .bytes(TestMessages.bytes(text)) }
 
   @Test func messagesInjectedByATokenPrecedeItsValue() {
-    let probe = Probe("A", [.requestBytes, .requestEnd, .responseMessage, .responseEnd], journal)
-    probe.onRequestBytes = { value, token in
-      token.inject(self.bytes("before \(TestMessages.text(value))"))
+    let probe = Probe(
+      "A", [.requestMessage, .requestEnd, .responseMessage, .responseEnd], journal, messages: .bytes)
+    probe.onRequestMessage = { value, token in
+      token.inject(self.bytes("before \(value.text)"))
       token.proceed(value)
     }
     probe.onRequestEnd = { token in
@@ -73,9 +74,9 @@ import Testing
   }
 
   @Test func injectedMessagesFollowWhatTheInterceptorHasReceived() {
-    let held = Holder<[UInt8], Outbound>()
-    let probe = Probe("A", [.requestBytes], journal)
-    probe.onRequestBytes = { _, token in held.keep(token) }
+    let held = Holder<MessageValue, Outbound>()
+    let probe = Probe("A", [.requestMessage], journal, messages: .bytes)
+    probe.onRequestMessage = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe])
     call.start()
     call.send("1")
@@ -84,7 +85,7 @@ import Testing
     call.close()
     call.chain.processCommands()
     #expect(call.wireLines == ["start"])
-    for text in ["1", "2"] { held.take().use { $0.proceed(TestMessages.bytes(text)) } }
+    for text in ["1", "2"] { held.take().use { $0.proceed(.bytes(text)) } }
     call.chain.processCommands()
     #expect(call.wireLines == ["start", "1", "mine", "2", "half-close"])
   }
@@ -120,6 +121,17 @@ import Testing
     #expect(call.callerLines == ["headers", "early", "1"])
   }
 
+  @Test(arguments: [Stages(), .responseEnd])
+  func messageInjectedBeforeTheEndOfAResponseWithoutAStartMakesOne(_ stages: Stages) {
+    let probe = Probe("A", stages, journal)
+    let call = TestCall(.serverStreaming, journal, [probe])
+    call.start()
+    probe.context?.inject(response: bytes("early"))
+    call.work()
+    call.receiveEnd(RPCError(.unavailable, "none", origin: .server))
+    #expect(call.callerLines.prefix(3) == ["headers", "early", "end unavailable"])
+  }
+
   @Test func messageInjectedAfterTheHalfCloseIsIgnoredAndLogged() {
     let probe = Probe("A", [], journal)
     let call = TestCall(.bidiStreaming, journal, [probe])
@@ -132,12 +144,12 @@ import Testing
   }
 
   @Test func unaryMessageMayBeReplacedButNotDoubled() {
-    let replacer = Probe("A", [.requestBytes, .responseBytes], journal)
-    replacer.onRequestBytes = { _, token in
+    let replacer = Probe("A", [.requestMessage, .responseMessage], journal, messages: .bytes)
+    replacer.onRequestMessage = { _, token in
       token.inject(self.bytes("new"))
       token.drop()
     }
-    replacer.onResponseBytes = { _, token in
+    replacer.onResponseMessage = { _, token in
       token.inject(self.bytes("other"))
       token.drop()
     }
@@ -146,8 +158,8 @@ import Testing
     #expect(call.wireLines == ["start", "new", "half-close"])
     #expect(call.callerLines.prefix(3) == ["headers", "other", "end ok"])
 
-    let doubler = Probe("B", [.requestBytes], Journal())
-    doubler.onRequestBytes = { value, token in
+    let doubler = Probe("B", [.requestMessage], Journal(), messages: .bytes)
+    doubler.onRequestMessage = { value, token in
       token.inject(self.bytes("new"))
       token.proceed(value)
     }
@@ -174,11 +186,11 @@ import Testing
 
   /// Commands for one token in several turns of the loop have the effect of commands in one turn.
   @Test func unaryMessageMayBeReplacedInTwoSteps() {
-    let requests = Holder<[UInt8], Outbound>()
-    let responses = Holder<[UInt8], Inbound>()
-    let probe = Probe("A", [.requestBytes, .responseBytes], journal)
-    probe.onRequestBytes = { _, token in requests.keep(token) }
-    probe.onResponseBytes = { _, token in responses.keep(token) }
+    let requests = Holder<MessageValue, Outbound>()
+    let responses = Holder<MessageValue, Inbound>()
+    let probe = Probe("A", [.requestMessage, .responseMessage], journal, messages: .bytes)
+    probe.onRequestMessage = { _, token in requests.keep(token) }
+    probe.onResponseMessage = { _, token in responses.keep(token) }
     let call = TestCall(.unary, journal, [probe])
     call.start()
     call.send("old")
@@ -202,35 +214,49 @@ import Testing
   }
 
   @Test(arguments: [Stages(), .requestStart])
-  func messageInjectedBeforeTheStartFollowsIt(_ stages: Stages) {
-    let held = Holder<RequestStart, Outbound>()
-    let holder = Probe("A", .requestStart, journal)
-    holder.onRequestStart = { _, token in held.keep(token) }
-    let injector = Probe("B", stages, journal)
-    let last = Probe("C", [.requestStart, .requestBytes], journal)
-    let call = TestCall(.bidiStreaming, journal, [holder, injector, last])
+  func messageInjectedWhenTheInterceptorIsMadeFollowsTheStart(_ stages: Stages) {
+    let injector = TestCall.registration("B") { [journal, bytes] _, context in
+      context.inject(request: bytes("early"))
+      return Probe("B", stages, journal)
+    }
+    let last = Probe("C", [.requestStart, .requestMessage], journal, messages: .bytes)
+    let call = TestCall(.bidiStreaming, journal, [injector, TestCall.registration(last)])
     call.start()
     call.send("1")
-    // The message has made all interceptors, and the start has reached only the first.
-    injector.context?.inject(request: bytes("early"))
-    call.chain.processCommands()
-    #expect(journal.lines(of: "C").isEmpty)
-    held.take().use { $0.proceed(call.request) }
-    call.chain.processCommands()
     #expect(journal.lines(of: "C") == ["start", "bytes early", "bytes 1"])
     #expect(call.wireLines == ["start", "early", "1"])
   }
 
+  @Test func messageInjectedWhileTheStartIsHeldFollowsWhatTheInterceptorHasReceived() {
+    let held = Holder<RequestStart, Outbound>()
+    let injector = Probe("B", .requestStart, journal)
+    injector.onRequestStart = { _, token in held.keep(token) }
+    let last = Probe("C", [.requestStart, .requestMessage], journal, messages: .bytes)
+    let call = TestCall(.bidiStreaming, journal, [injector, last])
+    call.start()
+    injector.context?.inject(request: bytes("first"))
+    call.work()
+    call.send("1")
+    injector.context?.inject(request: bytes("second"))
+    call.work()
+    call.send("2")
+    #expect(journal.lines(of: "C").isEmpty)
+    held.take().use { $0.proceed(call.request) }
+    call.work()
+    #expect(journal.lines(of: "C") == ["start", "bytes first", "bytes 1", "bytes second", "bytes 2"])
+    #expect(call.wireLines == ["start", "first", "1", "second", "2"])
+  }
+
   @Test func messageInjectedBeforeAFailingMessageIsNotSent() {
-    let injector = Probe("A", [.requestBytes], journal)
-    injector.onRequestBytes = { value, token in
+    let injector = Probe("A", [.requestMessage], journal, messages: .bytes)
+    injector.onRequestMessage = { value, token in
       token.inject(self.bytes("bad"))
       token.inject(self.bytes("good"))
       token.proceed(value)
     }
-    let judge = Probe("B", [.requestBytes], journal)
-    judge.onRequestBytes = { value, token in
-      if TestMessages.text(value) == "bad" { token.fail(refused) } else { token.proceed(value) }
+    let judge = Probe("B", [.requestMessage], journal, messages: .bytes)
+    judge.onRequestMessage = { value, token in
+      if value.text == "bad" { token.fail(refused) } else { token.proceed(value) }
     }
     let call = TestCall(.clientStreaming, journal, [injector, judge])
     call.start()
@@ -241,7 +267,7 @@ import Testing
 
   @Test func messagesThatWaitForHeadersAreDiscardedIfTheHeadersFail() {
     let injector = Probe("B", [], journal)
-    let judge = Probe("A", [.responseStart, .responseBytes], journal)
+    let judge = Probe("A", [.responseStart, .responseMessage], journal, messages: .bytes)
     judge.onResponseStart = { _, token in token.fail(refused) }
     let call = TestCall(.serverStreaming, journal, [judge, injector])
     call.start()

@@ -28,6 +28,22 @@ import Testing
     #expect(!call.chain.wantsMoreInput)
   }
 
+  @Test func directionWithOneMessageIsNeverPaused() {
+    let held = Holder<RequestStart, Outbound>()
+    let probe = Probe("A", .requestStart, journal)
+    probe.requirements = InterceptorRequirements(collects: true)
+    probe.onRequestStart = { _, token in held.keep(token) }
+    let call = TestCall(.unary, journal, [probe], windowBytes: 1000)
+    call.start()
+    call.chain.send(.typed(TestMessages.make(String(repeating: "x", count: 2000))))
+    #expect(call.chain.wantsMoreInput)
+    call.close()
+    held.take().use { $0.proceed(call.request) }
+    call.chain.processCommands()
+    #expect(call.wireLines.count == 3)
+    #expect(call.wireLines.last == "half-close")
+  }
+
   @Test func changingTheCodecHasNoEffectAndIsLogged() {
     let probe = Probe("A", .requestStart, journal)
     probe.onRequestStart = { start, token in

@@ -26,7 +26,7 @@ import Testing
     answerer.context?.inject(response: .bytes(TestMessages.bytes("one")))
     call.work()
     #expect(call.callerLines == ["headers", "one"])
-    #expect(journal.lines(of: "A") == ["headers", "got-bytes one", "got-message one"])
+    #expect(journal.lines(of: "A") == ["headers", "got-message one"])
     call.send("ping")
     #expect(journal.lines(of: "B").contains("message ping"))
     answerer.context?.inject(response: .bytes(TestMessages.bytes("two")))
@@ -40,7 +40,7 @@ import Testing
 
   @Test func responderDoesNotReceiveItsOwnMessages() {
     let outer = Probe("A", .all, journal)
-    let responder = Probe("B", .all.subtracting(.requestBytes), journal)
+    let responder = Probe("B", .all, journal)
     responder.onRequestStart = { [held] _, token in held.keep(token) }
     let call = TestCall(.serverStreaming, journal, [outer, responder])
     call.start()
@@ -51,11 +51,28 @@ import Testing
     call.work()
     #expect(
       journal.lines(of: "A") == [
-        "start", "headers", "got-bytes one", "got-message one", "got-bytes two", "got-message two", "end ok",
+        "start", "headers", "got-message one", "got-message two", "end ok",
         "metrics 0", "finish ok",
       ])
     #expect(journal.lines(of: "B") == ["start", "metrics 0", "finish ok"])
     #expect(call.callerLines.contains("end ok"))
+  }
+
+  @Test func startOfAResponseArrivesAlthoughItsInterceptorFailsTheCallAtOnce() {
+    let (outer, answerer) = (Probe("A", .requestStart, journal), answerer())
+    outer.onRequestStart = { [held] _, token in held.keep(token) }
+    answerer.onRequestStart = { [held] _, token in
+      held.keep(token)
+      answerer.context?.start(response: ResponseStart())
+    }
+    answerer.onRequestMessage = { _, token in token.fail(refused) }
+    let call = TestCall(.bidiStreaming, journal, [outer, answerer])
+    call.start()
+    call.send("ping")
+    // The start and the message leave the outer interceptor in one turn.
+    held.take().use { $0.proceed(call.request) }
+    call.work()
+    #expect(call.callerLines.prefix(2) == ["headers", "end permission_denied"])
   }
 
   @Test func secondResponseStartIsIgnored() {

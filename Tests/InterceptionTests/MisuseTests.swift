@@ -30,8 +30,12 @@ import Testing
       }
       throw error
     }
-    func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws { throw error }
-    func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws { throw error }
+    func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
+      throw error
+    }
+    func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
+      throw error
+    }
     func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws { throw error }
     func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws { throw error }
   }
@@ -45,7 +49,7 @@ import Testing
       ])
   }
 
-  @Test(arguments: [Stages.requestStart, .requestBytes, .responseMessage, .responseEnd])
+  @Test(arguments: [Stages.requestStart, .requestMessage, .responseMessage, .responseEnd])
   func throwFailsTheCallWithTheError(_ stage: Stages) {
     let call = call(Thrower(stage, Broken()))
     call.run()
@@ -94,9 +98,9 @@ import Testing
   }
 
   @Test func longHoldIsLoggedOnce() {
-    let held = Holder<[UInt8], Outbound>()
-    let probe = Probe("A", [.requestBytes], journal)
-    probe.onRequestBytes = { _, token in held.keep(token) }
+    let held = Holder<MessageValue, Outbound>()
+    let probe = Probe("A", [.requestMessage], journal, messages: .bytes)
+    probe.onRequestMessage = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe])
     call.start()
     call.clock.advance(by: .seconds(60))
@@ -106,7 +110,7 @@ import Testing
     #expect(call.logged.isEmpty)
     call.clock.advance(by: .milliseconds(1))
     let warning = LogRecord(
-      level: .warning, source: "A", text: "has held the call at request_bytes for 5 seconds")
+      level: .warning, source: "A", text: "has held the call at request_message for 5 seconds")
     #expect(call.logged == [warning])
     call.clock.advance(by: .seconds(60))
     #expect(call.logged == [warning])
@@ -115,15 +119,15 @@ import Testing
   }
 
   @Test func noHoldWarningForTimelyVerdicts() {
-    let held = Holder<[UInt8], Outbound>()
-    let probe = Probe("A", [.requestBytes], journal)
-    probe.onRequestBytes = { _, token in held.keep(token) }
+    let held = Holder<MessageValue, Outbound>()
+    let probe = Probe("A", [.requestMessage], journal, messages: .bytes)
+    probe.onRequestMessage = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe])
     call.start()
     for _ in 0..<5 {
       call.send("x")
       call.clock.advance(by: .seconds(4))
-      held.take().use { $0.proceed(TestMessages.bytes("x")) }
+      held.take().use { $0.proceed(.bytes("x")) }
       call.chain.processCommands()
     }
     #expect(call.logged.isEmpty)
@@ -144,18 +148,18 @@ import Testing
   }
 
   @Test func warningExplainsHowToHoldMoreThanTheWindow() {
-    let held = Holder<[UInt8], Outbound>()
-    let probe = Probe("A", [.requestBytes], journal)
-    probe.onRequestBytes = { _, token in held.keep(token) }
+    let held = Holder<MessageValue, Outbound>()
+    let probe = Probe("A", [.requestMessage], journal, messages: .bytes)
+    probe.onRequestMessage = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe], windowBytes: 300)
     call.start()
     while call.chain.wantsMoreInput { call.send("0123456789") }
     call.clock.advance(by: .seconds(5))
     #expect(call.logged.first?.text.contains("it must declare a larger window") == true)
 
-    let asking = Probe("B", [.requestBytes], Journal())
+    let asking = Probe("B", [.requestMessage], Journal(), messages: .bytes)
     asking.requirements = InterceptorRequirements(windowBytes: 3000)
-    asking.onRequestBytes = { _, token in held.keep(token) }
+    asking.onRequestMessage = { _, token in held.keep(token) }
     let second = TestCall(.clientStreaming, Journal(), [asking], windowBytes: 300)
     second.start()
     var count = 0
@@ -167,9 +171,9 @@ import Testing
   }
 
   @Test func overflowIsResourceExhaustedAndNamesTheHolder() {
-    let held = Holder<[UInt8], Inbound>()
-    let probe = Probe("A", [.responseBytes], journal)
-    probe.onResponseBytes = { _, token in held.keep(token) }
+    let held = Holder<MessageValue, Inbound>()
+    let probe = Probe("A", [.responseMessage], journal, messages: .bytes)
+    probe.onResponseMessage = { _, token in held.keep(token) }
     let call = TestCall(.serverStreaming, journal, [probe], windowBytes: 300)
     call.start()
     call.receiveHeaders()
@@ -178,41 +182,60 @@ import Testing
     #expect(call.end?.error?.code == .resourceExhausted)
     #expect(
       call.end?.error?.message
-        == "A holds the call at response_bytes, and more values arrived than the chain can hold")
+        == "A holds the call at response_message, and more values arrived than the chain can hold")
     #expect(call.end?.error?.origin == .interceptor("A"))
     #expect(call.chain.isFinished)
+  }
+
+  @Test(arguments: [1, 3])
+  func fullWindowOfACollectingInterceptorFailsTheCallAtOnce(_ count: Int) {
+    let held = Holder<MessageValue, Outbound>()
+    let probe = Probe("A", [.requestMessage, .requestEnd], journal, messages: .bytes)
+    probe.requirements = InterceptorRequirements(collects: true)
+    probe.onRequestMessage = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe], windowBytes: 100 * count)
+    call.start()
+    for _ in 1..<count { call.send("0123456789") }
+    #expect(call.end == nil)
+    call.send(String(repeating: "x", count: 200))
+    #expect(
+      call.end?.error
+        == RPCError(
+          .resourceExhausted,
+          "A collects values at request_message, and they exceed the window of \(100 * count) bytes",
+          origin: .interceptor("A")))
   }
 
   // MARK: One at a time
 
   @Test func serialInterceptorReceivesOneValueAtATime() {
-    let held = Holder<[UInt8], Outbound>()
-    let probe = Probe("A", [.requestBytes, .requestEnd], journal)
+    let held = Holder<MessageValue, Outbound>()
+    let probe = Probe("A", [.requestMessage, .requestEnd], journal, messages: .bytes)
     probe.requirements = InterceptorRequirements(isSerial: true)
-    probe.onRequestBytes = { _, token in held.keep(token) }
+    probe.onRequestMessage = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe])
     call.start()
     for text in ["1", "2", "3"] { call.send(text) }
     call.close()
     #expect(journal.lines(of: "A") == ["bytes 1"])
-    held.take().use { $0.proceed(TestMessages.bytes("1")) }
+    held.take().use { $0.proceed(.bytes("1")) }
     call.chain.processCommands()
     #expect(journal.lines(of: "A") == ["bytes 1", "bytes 2"])
     #expect(call.wireLines == ["start", "1"])
     held.take().use { $0.drop() }
     call.chain.processCommands()
-    held.take().use { $0.proceed(TestMessages.bytes("3")) }
+    held.take().use { $0.proceed(.bytes("3")) }
     call.chain.processCommands()
     #expect(journal.lines(of: "A") == ["bytes 1", "bytes 2", "bytes 3", "half-close"])
     #expect(call.wireLines == ["start", "1", "3", "half-close"])
   }
 
   @Test func otherInterceptorsAreNotSerial() {
-    let held = Holder<[UInt8], Outbound>()
-    let serial = Probe("A", [.requestBytes], journal)
+    let held = Holder<MessageValue, Outbound>()
+    let serial = Probe("A", [.requestMessage], journal, messages: .bytes)
     serial.requirements = InterceptorRequirements(isSerial: true)
-    let other = Probe("B", [.requestBytes], journal)
-    other.onRequestBytes = { _, token in held.keep(token) }
+    let other = Probe("B", [.requestMessage], journal, messages: .bytes)
+    other.onRequestMessage = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [serial, other])
     call.start()
     call.send("1")
@@ -222,10 +245,10 @@ import Testing
   }
 
   @Test func largestWindowIsAccepted() {
-    let held = Holder<[UInt8], Outbound>()
-    let probe = Probe("A", .requestBytes, journal)
+    let held = Holder<MessageValue, Outbound>()
+    let probe = Probe("A", .requestMessage, journal, messages: .bytes)
     probe.requirements = InterceptorRequirements(windowBytes: .max, replayLimitBytes: .max)
-    probe.onRequestBytes = { _, token in held.keep(token) }
+    probe.onRequestMessage = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe])
     call.start()
     call.send("1")

@@ -13,10 +13,10 @@ import Testing
     #expect(
       journal.lines == [
         "A start", "B start", "wire start",
-        "A message ping", "B message ping", "A bytes ping", "B bytes ping", "wire ping",
+        "A message ping", "B message ping", "wire ping",
         "A half-close", "B half-close", "wire half-close",
         "B headers", "A headers", "caller headers",
-        "B got-bytes pong", "A got-bytes pong", "B got-message pong", "A got-message pong", "caller pong",
+        "B got-message pong", "A got-message pong", "caller pong",
         "B end ok", "A end ok", "caller end ok",
         "B metrics 7", "A metrics 7", "caller metrics 7",
         "B finish ok", "A finish ok", "caller finished",
@@ -26,9 +26,9 @@ import Testing
   @Test func startsAndEndsKeepTheChainsOrderForSplitInterceptors() {
     let journal = Journal()
     let stages: [(String, Stages)] = [
-      ("A", [.requestStart, .requestBytes, .requestEnd, .responseStart, .responseMessage, .responseEnd]),
+      ("A", [.requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd]),
       ("B", [.requestStart, .requestMessage, .requestEnd, .responseStart, .responseEnd]),
-      ("C", [.requestStart, .requestBytes, .requestEnd, .responseStart, .responseBytes, .responseEnd]),
+      ("C", [.requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd]),
     ]
     let call = TestCall(.unary, journal, stages.map { Probe($0.0, $0.1, journal) })
     call.run()
@@ -62,31 +62,22 @@ import Testing
     #expect(!call.chain.wantsRequestMessages)
   }
 
-  @Test func valuesMayBeChangedAtEveryStage() {
+  @Test(arguments: [MessageAccesses.typed, .bytes])
+  func valuesMayBeChangedAtEveryStage(_ messages: MessageAccesses) {
     let journal = Journal()
-    let probe = Probe("A", .all, journal)
+    let probe = Probe("A", .all, journal, messages: messages)
     probe.onRequestStart = { start, token in
       var start = start
       start.headers.add("x", "1")
       token.proceed(start)
     }
-    probe.onRequestMessage = { message, token in
-      token.proceed(TestMessages.changed(message, TestMessages.text(message) + "-typed"))
-    }
-    probe.onRequestBytes = { bytes, token in
-      token.proceed(TestMessages.bytes(TestMessages.text(bytes) + "-raw"))
-    }
+    probe.onRequestMessage = { message, token in token.proceed(message.changed(to: message.text + "-out")) }
     probe.onResponseStart = { start, token in
       var start = start
       start.headers.remove("from")
       token.proceed(start)
     }
-    probe.onResponseBytes = { bytes, token in
-      token.proceed(TestMessages.bytes(TestMessages.text(bytes) + "-raw"))
-    }
-    probe.onResponseMessage = { message, token in
-      token.proceed(TestMessages.changed(message, TestMessages.text(message) + "-typed"))
-    }
+    probe.onResponseMessage = { message, token in token.proceed(message.changed(to: message.text + "-in")) }
     probe.onResponseEnd = { end, token in
       var end = end
       end.trailers.add("y", "2")
@@ -100,9 +91,9 @@ import Testing
     let call = TestCall(.unary, journal, [probe])
     call.run()
     #expect(call.sentStart?.headers.first("x") == "1")
-    #expect(call.wireLines.contains("ping-typed-raw"))
+    #expect(call.wireLines.contains("ping-out"))
     #expect(call.receivedStart?.headers.isEmpty == true)
-    #expect(call.callerLines.contains("typed pong-raw-typed"))
+    #expect(call.callerLines.contains(messages == .typed ? "typed pong-in" : "pong-in"))
     #expect(call.end?.trailers.first("y") == "2")
     #expect(call.outcome?.metrics.sentBytes == 8)
   }
@@ -141,23 +132,28 @@ import Testing
     #expect(bytes == unusual)
   }
 
-  @Test func typedMessagesAreSerializedOnceAfterTheTypedPass() {
+  @Test func eachFormIsMadeForTheInterceptorThatDeclaresIt() {
     let journal = Journal()
-    let first = Probe("A", [.requestMessage, .requestBytes], journal)
-    let last = Probe("B", .requestMessage, journal)
-    last.onRequestMessage = { message, token in token.proceed(TestMessages.changed(message, "new")) }
-    let call = TestCall(.unary, journal, [first, last])
+    let changer = Probe("B", .requestMessage, journal)
+    changer.onRequestMessage = { message, token in token.proceed(message.changed(to: "new")) }
+    let probes = [
+      Probe("A", .requestMessage, journal, messages: MessageAccesses(.readBytes)), changer,
+      Probe("C", .requestMessage, journal, messages: MessageAccesses(.none)),
+      Probe("D", .requestMessage, journal, messages: MessageAccesses(.readBytes)),
+    ]
+    let call = TestCall(.unary, journal, probes)
     #expect(call.chain.wantsRequestMessages)
     call.start()
     call.chain.send(.typed(TestMessages.make("old")))
-    #expect(journal.lines == ["wire start", "A message old", "B message old", "A bytes new", "wire new"])
+    #expect(
+      journal.lines == ["wire start", "A bytes old", "B message old", "C message", "D bytes new", "wire new"])
   }
 
   @Test func unparsableResponseFailsTheCall() {
     let journal = Journal()
     let probes = [
       Probe("A", [.responseMessage, .responseEnd], journal),
-      Probe("B", [.responseBytes, .responseEnd], journal),
+      Probe("B", [.responseMessage, .responseEnd], journal, messages: .bytes),
     ]
     let call = TestCall(.serverStreaming, journal, probes)
     call.start()
@@ -169,6 +165,24 @@ import Testing
     #expect(journal.lines(of: "B").suffix(2) == ["end canceled", "finish internal"])
     #expect(journal.lines(of: "A") == ["got-message 1", "end internal", "finish internal"])
     #expect(call.wireLines.last == "cancel")
+  }
+
+  @Test func unparsableResponseThatWaitsForASerialInterceptorFailsTheCall() {
+    let journal = Journal()
+    let probe = Probe("A", [.responseMessage, .responseEnd], journal)
+    let held = Holder<MessageValue, Inbound>()
+    probe.requirements = InterceptorRequirements(isSerial: true)
+    probe.onResponseMessage = { _, token in held.keep(token) }
+    let call = TestCall(.serverStreaming, journal, [probe])
+    call.start()
+    call.receiveHeaders()
+    call.receive("1")
+    call.chain.receive(.responseMessage(.bytes(Array("garbage".utf8))))
+    call.receiveEnd()
+    held.take().use { $0.proceed(.typed("1")) }
+    call.work()
+    #expect(journal.lines(of: "A") == ["got-message 1", "end internal", "finish internal"])
+    #expect(call.callerLines.prefix(3) == ["headers", "typed 1", "end internal"])
   }
 
   @Test func unserializableRequestFailsTheCall() {
@@ -192,9 +206,9 @@ import Testing
     for number in 0..<responses { call.receive("\(number)") }
     call.receiveEnd()
     var lines = ["start"]
-    for number in 0..<requests { lines += ["message \(number)", "bytes \(number)"] }
+    for number in 0..<requests { lines += ["message \(number)"] }
     lines += ["half-close", "headers"]
-    for number in 0..<responses { lines += ["got-bytes \(number)", "got-message \(number)"] }
+    for number in 0..<responses { lines += ["got-message \(number)"] }
     lines += ["end ok", "metrics 7", "finish ok"]
     #expect(journal.lines(of: "A") == lines)
   }

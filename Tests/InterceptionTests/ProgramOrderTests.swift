@@ -18,7 +18,7 @@ import Testing
 
   @Test func responseArrivesAlthoughAnotherInterceptorFailsTheCallInTheSameRound() {
     let outer = Probe("A", .requestMessage, journal)
-    let messages = Holder<Message, Outbound>()
+    let messages = Holder<MessageValue, Outbound>()
     outer.onRequestMessage = { _, token in messages.keep(token) }
     let inner = Probe("B", .requestStart, journal)
     inner.onRequestStart = { [starts] _, token in starts.keep(token) }
@@ -44,7 +44,7 @@ import Testing
 
   /// Responds with the token of the start while it is called with a message, and then gives a verdict on the message.
   private final class Answering: StagedInterceptor {
-    let stages: Stages = [.requestStart, .requestBytes]
+    let stages: Stages = [.requestStart, .requestMessage]
     private let other: String
     private let response: LocalResponse
     private var start: HeldToken<RequestStart, Outbound>?
@@ -57,7 +57,7 @@ import Testing
       self.start = HeldToken(token)
     }
 
-    func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
+    func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
       start?.use { $0.respond(response) }
       switch other {
       case "fail": token.fail(refused)
@@ -87,12 +87,12 @@ import Testing
     if !isInCallback { starts.take().use(answer) }
     call.work()
     #expect(call.callerLines.prefix(8) == ["headers", "0", "1", "2", "3", "4", "local", "end ok"])
-    #expect(journal.lines(of: "A").contains("got-bytes 4"))
+    #expect(journal.lines(of: "A").contains("got-message 4"))
   }
 
   @Test func injectedMessageArrivesBeforeTheError() {
-    let probe = Probe("A", .responseBytes, journal)
-    probe.onResponseBytes = { [text] _, token in
+    let probe = Probe("A", .responseMessage, journal, messages: .bytes)
+    probe.onResponseMessage = { [text] _, token in
       probe.context?.inject(response: text("last"))
       token.fail(refused)
     }
@@ -104,8 +104,8 @@ import Testing
   }
 
   @Test func messageInjectedAfterTheErrorIsIgnored() {
-    let probe = Probe("A", .responseBytes, journal)
-    probe.onResponseBytes = { [text] _, token in
+    let probe = Probe("A", .responseMessage, journal, messages: .bytes)
+    probe.onResponseMessage = { [text] _, token in
       token.fail(refused)
       probe.context?.inject(response: text("late"))
     }
@@ -116,15 +116,47 @@ import Testing
     #expect(call.callerLines.prefix(2) == ["headers", "end permission_denied"])
   }
 
+  @Test(arguments: [true, false])
+  func messageForwardedAfterTheContextFailedTheCallIsDropped(_ isInCallback: Bool) {
+    let probe = Probe("A", .responseMessage, journal)
+    let held = Holder<MessageValue, Inbound>()
+    probe.onResponseMessage = { message, token in
+      guard isInCallback else { return held.keep(token) }
+      probe.context?.fail(refused)
+      token.proceed(message)
+    }
+    let call = TestCall(.serverStreaming, journal, [probe])
+    call.start()
+    call.receiveHeaders()
+    call.receive("1")
+    if !isInCallback {
+      probe.context?.fail(refused)
+      held.take().use { $0.proceed(.typed("1")) }
+      call.work()
+    }
+    #expect(call.callerLines.prefix(2) == ["headers", "end permission_denied"])
+  }
+
+  @Test func contextDoesNotFailACallAfterItsInterceptorHasForwardedTheEnd() {
+    let probe = Probe("A", .responseEnd, journal)
+    probe.onResponseEnd = { end, token in
+      token.proceed(end)
+      probe.context?.fail(refused)
+    }
+    let call = TestCall(.serverStreaming, journal, [probe])
+    call.run()
+    #expect(call.end == ResponseEnd())
+  }
+
   @Test func releasedMessageArrivesBeforeTheErrorOfTheNext() {
-    let probe = Probe("A", .responseBytes, journal)
-    let held = Holder<[UInt8], Inbound>()
-    probe.onResponseBytes = { _, token in held.keep(token) }
+    let probe = Probe("A", .responseMessage, journal, messages: .bytes)
+    let held = Holder<MessageValue, Inbound>()
+    probe.onResponseMessage = { _, token in held.keep(token) }
     let call = TestCall(.serverStreaming, journal, [probe])
     call.start()
     call.receiveHeaders()
     for text in ["1", "2", "3"] { call.receive(text) }
-    held.take().use { $0.proceed(TestMessages.bytes("1")) }
+    held.take().use { $0.proceed(.bytes("1")) }
     held.take().use { $0.fail(refused) }
     call.chain.processCommands()
     #expect(call.callerLines.prefix(3) == ["headers", "1", "end permission_denied"])
@@ -209,7 +241,7 @@ import Testing
   @Test func queuedMessagesAreNotLostAtTheEnd() {
     let probe = Probe("A", .responseMessage, journal)
     probe.requirements.isSerial = true
-    let held = Holder<Message, Inbound>()
+    let held = Holder<MessageValue, Inbound>()
     probe.onResponseMessage = { _, token in held.keep(token) }
     let call = TestCall(.serverStreaming, journal, [probe])
     call.start()
@@ -217,7 +249,7 @@ import Testing
     for text in ["1", "2"] { call.receive(text) }
     call.receiveEnd()
     for text in ["1", "2"] {
-      held.take().use { $0.proceed(TestMessages.make(text)) }; call.chain.processCommands()
+      held.take().use { $0.proceed(.typed(text)) }; call.chain.processCommands()
     }
     #expect(call.callerLines.prefix(4) == ["headers", "typed 1", "typed 2", "end ok"])
   }

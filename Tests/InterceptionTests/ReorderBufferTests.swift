@@ -4,17 +4,16 @@ import Testing
 
 /// The values that wait at one node: they leave in the order of arrival.
 @Suite struct ReorderBufferTests {
-  private func message(_ number: UInt8) -> Item { .responseMessage(MessageForms(bytes: [number])) }
+  private func message(_ number: UInt8) -> Item { .responseMessage(MessageValue(bytes: [number])) }
 
   /// What leaves a buffer now: the number of each message, and what else happens.
   private func outputs(of buffer: inout ReorderBuffer) -> [String] {
     var lines: [String] = []
     while let output = buffer.takeOutput() {
       switch output {
-      case .item(let item, _, _): lines.append(text(item))
+      case .item(let item, _): lines.append(text(item))
       case .injected(let item): lines.append("injected \(text(item))")
       case .nothing: lines.append("dropped")
-      case .delivery(let item): return lines + ["deliver \(text(item))"]
       }
     }
     return lines
@@ -22,15 +21,15 @@ import Testing
 
   private func text(_ item: Item) -> String {
     switch item {
-    case .responseMessage(let forms): "\(forms.bytes?.first ?? 0)"
+    case .responseMessage(let value): "\(value.bytesForm?.first ?? 0)"
     default: "end"
     }
   }
 
   @Test func valuesWaitForTheHeldOneBeforeThem() {
     var buffer = ReorderBuffer()
-    buffer.append(.held(.requestBytes, message(1)), sequence: 1, sizeBytes: 10)
-    buffer.append(.held(.requestBytes, message(2)), sequence: 2, sizeBytes: 10)
+    buffer.append(.held(.requestMessage, message(1)), sequence: 1, sizeBytes: 10)
+    buffer.append(.held(.requestMessage, message(2)), sequence: 2, sizeBytes: 10)
     buffer.append(.ready(message(3)), sequence: 3, sizeBytes: 10)
     buffer.settle(2, .dropped)
     let first = outputs(of: &buffer)
@@ -46,7 +45,7 @@ import Testing
     var buffer = ReorderBuffer()
     buffer.append(.held(.requestEnd, .requestEnd), sequence: 1, sizeBytes: 10, injectedBefore: [message(1)])
     buffer.addInjected(message(2), before: 1)
-    #expect(buffer.headEndHasMessage && buffer.trailingEnd == 1)
+    #expect(buffer.headEndHasMessage && buffer.heldEnd == 1)
     let first = outputs(of: &buffer)
     #expect(first == ["injected 1", "injected 2"])
     #expect(buffer.injectedCount(1) == 2)
@@ -57,41 +56,26 @@ import Testing
 
   @Test func injectedItemsThatHaveLeftAreNotKept() {
     var buffer = ReorderBuffer()
-    buffer.append(.held(.responseBytes, message(0)), sequence: 1, sizeBytes: 10)
+    buffer.append(.held(.responseMessage, message(0)), sequence: 1, sizeBytes: 10)
     for number in 1...100 { buffer.addInjected(message(UInt8(number)), before: 1) }
     for number in 1...60 {
       guard case .injected(let item)? = buffer.takeOutput() else { break }
       #expect(text(item) == "\(number)")
     }
     #expect(buffer.injectedCount(1) == 100)
-    var isWhole = true
-    let kept = buffer.released(before: nil, isWhole: &isWhole).map(text)
+    let kept = buffer.released(before: nil).map(text)
     #expect(kept == (61...100).map { "\($0)" })
-  }
-
-  @Test func queuedValueIsDeliveredAtTheHead() {
-    var buffer = ReorderBuffer()
-    buffer.append(.held(.requestBytes, message(1)), sequence: 1, sizeBytes: 10)
-    buffer.append(.queued(message(2)), sequence: 2, sizeBytes: 10)
-    let first = outputs(of: &buffer)
-    #expect(first == [])
-    buffer.settle(1, .ready(message(1)))
-    let second = outputs(of: &buffer)
-    #expect(second == ["1", "deliver 2"])
-    #expect(buffer.count == 1)
   }
 
   @Test(arguments: [nil, 2]) func anEndingKeepsWhatWasForwardedBeforeIt(_ last: Int?) {
     var buffer = ReorderBuffer()
     buffer.append(.ready(message(1)), sequence: 1, sizeBytes: 10)
     buffer.append(.ready(message(2)), sequence: 2, sizeBytes: 10)
-    buffer.append(.held(.responseBytes, message(3)), sequence: 3, sizeBytes: 10)
+    buffer.append(.held(.responseMessage, message(3)), sequence: 3, sizeBytes: 10)
     buffer.append(.ready(message(4)), sequence: 4, sizeBytes: 10)
     buffer.append(.ready(message(5)), sequence: 5, sizeBytes: 10, isOwn: true)
-    var isWhole = true
-    let kept = buffer.released(before: last, isWhole: &isWhole).map(text)
+    let kept = buffer.released(before: last).map(text)
     #expect(kept == (last == nil ? ["1", "2", "5"] : ["1", "5"]))
-    #expect(!isWhole)
   }
 
   @Test func removingEverythingReturnsItsSize() {

@@ -8,7 +8,7 @@ import Testing
   private func record(limitBytes: Int = 4, messages: [[UInt8]]) -> RequestRecord {
     var record = RequestRecord(limitBytes: limitBytes)
     record.start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://server")
-    for message in messages { _ = record.append(message) }
+    for message in messages { _ = record.append(MessageValue(bytes: message)) }
     return record
   }
 
@@ -16,7 +16,7 @@ import Testing
     var record = record(messages: [[1, 2], [3, 4]])
     record.enforceLimit()
     #expect(record.isComplete && record.isFull)
-    #expect(record.messages == [[1, 2], [3, 4]])
+    #expect(record.messages.map(\.bytesForm) == [[1, 2], [3, 4]])
   }
 
   @Test func discardsAllMessagesBeyondTheLimit() {
@@ -24,7 +24,7 @@ import Testing
     #expect(record.isComplete)
     record.enforceLimit()
     #expect(!record.isComplete && record.messages.isEmpty)
-    let isRecorded = record.append([6])
+    let isRecorded = record.append(MessageValue(bytes: [6]))
     #expect(!isRecorded)
   }
 
@@ -47,7 +47,7 @@ import Testing
     let start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://other")
     record.apply(.start(start))
     #expect(record.start == start)
-    #expect(record.messages == [[1]])
+    #expect(record.messages.map(\.bytesForm) == [[1]])
   }
 
   @Test func usageAddsBytesAndAttemptsAndKeepsTheFirstConnection() {

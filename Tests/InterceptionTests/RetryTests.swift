@@ -51,17 +51,17 @@ import Testing
     // The outer interceptor receives one call.
     #expect(
       journal.lines(of: "A") == [
-        "start", "message ping", "bytes ping", "half-close", "headers", "got-bytes pong", "got-message pong",
+        "start", "message ping", "half-close", "headers", "got-message pong",
         "end ok", "metrics 14", "finish ok",
       ])
     #expect(
       journal.lines(of: "C1") == [
-        "start", "message ping", "bytes ping", "half-close", "end unavailable", "metrics 7",
+        "start", "message ping", "half-close", "end unavailable", "metrics 7",
         "finish unavailable",
       ])
     #expect(
       journal.lines(of: "C2") == [
-        "start", "message ping", "bytes ping", "half-close", "headers", "got-bytes pong", "got-message pong",
+        "start", "message ping", "half-close", "headers", "got-message pong",
         "end ok", "metrics 7", "finish ok",
       ])
     #expect(call.wireLines == ["start", "ping", "half-close", "start", "ping", "half-close"])
@@ -266,7 +266,7 @@ import Testing
     outer.onResponseStart = { _, token in starts.keep(token) }
     outer.onResponseMessage = { message, token in
       let start = starts.take()
-      if TestMessages.text(message) == "1" { return token.retry() }
+      if message.text == "1" { return token.retry() }
       start.use { $0.proceed(ResponseStart()) }
       token.proceed(message)
     }
@@ -287,7 +287,7 @@ import Testing
 
   @Test func invalidRequestFailsWhileTheEndOfAnAttemptIsHeld() {
     let outer = Probe("A", .requestMessage, journal)
-    let messages = Holder<Message, Outbound>()
+    let messages = Holder<MessageValue, Outbound>()
     outer.onRequestMessage = { _, token in
       token.inject(.typed(TestMessages.make("first")))
       messages.keep(token)
@@ -300,7 +300,7 @@ import Testing
     call.start()
     call.send("second")
     call.receiveEnd(gone)
-    messages.take().use { $0.proceed(TestMessages.make("second")) }
+    messages.take().use { $0.proceed(.typed("second")) }
     call.chain.processCommands()
     #expect(
       call.end?.error?.message == "interceptors put a second message into a request that has exactly one")
@@ -317,6 +317,32 @@ import Testing
     call.start()
     call.chain.cancel(RPCError(.deadlineExceeded, "after 1 s", origin: .client))
     #expect(call.end?.error?.message == "after 1 s (held by H at request_start)")
+  }
+
+  @Test func failureFurtherOutCancelsTheInterceptorsOfAnAttempt() {
+    let outer = Probe("A", .requestMessage, journal)
+    outer.onRequestMessage = { _, token in token.fail(refused) }
+    let call = TestCall(
+      .unary, journal, [TestCall.registration(outer), TestCall.registration(retrier()), attempted("C", .all)])
+    call.start()
+    call.send("ping")
+    #expect(journal.lines(of: "C1").prefix(2) == ["start", "end canceled"])
+    #expect(call.end?.error == refused)
+  }
+
+  @Test func messageInjectedFurtherOutSurvivesARetry() {
+    let outer = Probe("A", .requestStart, journal)
+    let call = TestCall(.serverStreaming, journal, [outer, retrier()])
+    call.start()
+    outer.context?.inject(response: .bytes(TestMessages.bytes("early")))
+    call.work()
+    call.send("ping")
+    call.close()
+    call.receiveEnd(gone)
+    call.clock.advance(by: .zero)
+    call.receiveHeaders()
+    call.receiveEnd()
+    #expect(call.callerLines.prefix(3) == ["headers", "early", "end ok"])
   }
 
   @Test func pausesReachEveryAttempt() {
@@ -340,10 +366,10 @@ import Testing
     return probe
   }
 
-  @Test(arguments: [Stages(), .requestBytes, [.requestMessage, .requestEnd]])
+  @Test(arguments: [Stages(), .requestMessage, [.requestMessage, .requestEnd]])
   func requestSentWhileTheEndOfAnAttemptIsHeldIsSentInTheNext(_ stages: Stages) {
     let ends = Holder<ResponseEnd, Inbound>()
-    let outer = Probe("A", [.requestMessage, .requestBytes, .requestEnd], journal)
+    let outer = Probe("A", [.requestMessage, .requestEnd], journal, messages: .bytes)
     let call = TestCall(.bidiStreaming, journal, [outer, undecided(stages, ends)])
     call.start()
     call.send("1")
@@ -364,12 +390,12 @@ import Testing
   @Test(arguments: [0, 1])
   func requestHeldWhenAnAttemptEndsIsSentInTheNext(_ position: Int) {
     let ends = Holder<ResponseEnd, Inbound>()
-    let held = Holder<[UInt8], Outbound>()
-    let retrier = undecided([.requestMessage, .requestBytes], ends)
-    let outer = Probe("A", .requestBytes, journal)
+    let held = Holder<MessageValue, Outbound>()
+    let retrier = undecided(.requestMessage, ends)
+    let outer = Probe("A", .requestMessage, journal, messages: .bytes)
     let holder = position == 0 ? outer : retrier
-    holder.onRequestBytes = { bytes, token in
-      if TestMessages.text(bytes) == "2" { held.keep(token) } else { token.proceed(bytes) }
+    holder.onRequestMessage = { bytes, token in
+      if bytes.text == "2" { held.keep(token) } else { token.proceed(bytes) }
     }
     let call = TestCall(.clientStreaming, journal, [outer, retrier])
     call.start()
@@ -377,7 +403,7 @@ import Testing
     call.send("2")
     call.receiveEnd(gone)
     call.send("3")
-    held.take().use { $0.proceed(TestMessages.bytes("2")) }
+    held.take().use { $0.proceed(.bytes("2")) }
     call.chain.processCommands()
     ends.take().use { $0.retry() }
     call.chain.processCommands()
@@ -388,9 +414,9 @@ import Testing
 
   @Test func holderOfTheEndOfAnAttemptMayFailTheRequest() {
     let ends = Holder<ResponseEnd, Inbound>()
-    let held = Holder<[UInt8], Outbound>()
-    let retrier = undecided(.requestBytes, ends)
-    retrier.onRequestBytes = { _, token in held.keep(token) }
+    let held = Holder<MessageValue, Outbound>()
+    let retrier = undecided(.requestMessage, ends)
+    retrier.onRequestMessage = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [retrier])
     call.start()
     call.send("1")

@@ -42,9 +42,9 @@ import Testing
     #expect(journal.lines(of: "C").isEmpty)
   }
 
-  @Test func messageAfterAHeldStartMakesEveryInterceptor() {
+  @Test func messageAfterAHeldStartMakesNoInterceptor() {
     let held = Holder<RequestStart, Outbound>()
-    let holder = Probe("R", [.requestStart, .requestBytes], journal)
+    let holder = Probe("R", [.requestStart, .requestMessage], journal, messages: .bytes)
     holder.onRequestStart = { _, token in held.keep(token) }
     let call = TestCall(
       .clientStreaming, journal,
@@ -52,28 +52,28 @@ import Testing
     call.start()
     #expect(journal.lines == ["R start"])
     call.send("1")
-    // The typed message comes first, so that C may change what R sees as bytes.
-    #expect(journal.lines == ["R start", "C made"])
+    #expect(journal.lines == ["R start", "R bytes 1"])
     held.take().use { $0.proceed(call.request) }
     call.chain.processCommands()
     #expect(
-      journal.lines == ["R start", "C made", "C start", "wire start", "C message 1", "R bytes 1", "wire 1"])
+      journal.lines == ["R start", "R bytes 1", "C made", "C start", "wire start", "C message 1", "wire 1"])
   }
 
   /// Copies the request's bytes to a header.
   private final class Signer: StagedInterceptor {
-    let stages: Stages = [.requestStart, .requestBytes]
+    let stages: Stages = [.requestStart, .requestMessage]
+    let messages = MessageAccesses(request: .readBytes)
     private var start: (RequestStart, HeldToken<RequestStart, Outbound>)?
     func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
       self.start = (start, HeldToken(token))
     }
-    func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
+    func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) {
       if let (given, held) = start {
         var start = given
-        start.headers.set("signature", TestMessages.text(bytes))
+        start.headers.set("signature", message.text)
         held.use { $0.proceed(start) }
       }
-      token.proceed(bytes)
+      token.proceed(message)
     }
   }
 

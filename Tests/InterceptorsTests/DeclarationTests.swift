@@ -13,7 +13,7 @@ import Testing
     arguments: [
       ("retry", [.repeatsAttempts]), ("retry,until=field=value == a", [.repeatsAttempts]),
       ("header,set=a:b", [.changesHeaders]), ("header,response-set=a:b", []), ("header,trailer-remove=a", []),
-      ("log", [.exports]), ("record,file=f", [.exports]),
+      ("log", [.exports]), ("record,file=f", [.exports, .readsMessages]),
       ("auth,bearer=t", [.changesHeaders, .authenticates]),
       ("auth,command=c", [.changesHeaders, .authenticates, .repeatsAttempts]),
       ("assert,code=ok", [.checksResults]), ("assert,messages=1,header=a", [.checksResults]),
@@ -24,27 +24,40 @@ import Testing
       ("validate", [.readsMessages]), ("validate,requests=off,responses=warn", []),
       ("edit,set=value=a", [.changesMessages]), ("edit,response-clear=value", [.changesMessages]),
       ("cache,methods=*", [.readsHeaders, .readsMessages, .responds, .reusesResponses]),
-      ("shadow,to=b", [.exports]),
+      ("shadow,to=b", [.exports, .readsMessages]), ("fault,corrupt-response=5", [.injectsFailures]),
+      ("fault,truncate-request=5,delay=1s", [.injectsFailures, .changesMessages]),
+      ("fault,headers=true", [.injectsFailures, .readsHeaders, .changesHeaders]),
+      ("mock,file=stubs.json", [.responds]), ("auth,bearer-file=f", [.changesHeaders, .authenticates]),
     ] as [(String, InterceptorEffects)])
   func stagesOfEachCallAreDeclared(_ text: String, _ effects: InterceptorEffects) throws {
+    services.files["stubs.json"] = #"{"response":{"message":"a"}}"#
+    services.files["f"] = "token"
     let registration = try services.registration(text)
     let declaration = registration.factory.declaration
     #expect(declaration.effects == effects)
     let declared = try #require(declaration.stages)
     for kind in CallKind.allCases {
       for protocolName in ProtocolName.allCases {
-        var stages: Stages?
+        var made: (stages: Stages, messages: MessageAccesses)?
         let call = TestCall(
           kind, Journal(),
           [
             TestCall.registration("x") { facts, context in
-              let made = try registration.factory.make(for: facts, context)
-              stages = made?.stages
-              return made
+              let interceptor = try registration.factory.make(for: facts, context)
+              made = interceptor.map { ($0.stages, $0.messages) }
+              return interceptor
             }
           ], protocolName: protocolName)
         call.start()
-        if let stages { #expect(declared.isSuperset(of: stages), "\(kind) \(protocolName)") }
+        if let made {
+          #expect(declared.isSuperset(of: made.stages), "\(kind) \(protocolName)")
+          if declared.contains(.requestMessage) {
+            #expect(declaration.messages.request == made.messages.request, "\(kind) \(protocolName)")
+          }
+          if declared.contains(.responseMessage) {
+            #expect(declaration.messages.response == made.messages.response, "\(kind) \(protocolName)")
+          }
+        }
         call.chain.cancel(RPCError(.canceled, "", origin: .client))
       }
     }

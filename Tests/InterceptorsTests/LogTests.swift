@@ -73,6 +73,27 @@ import Testing
     #expect(events[5]["code"] == .string("ok") && events[5]["ms"] == .number("12.500"))
   }
 
+  @Test(arguments: [
+    (
+      "", ["test.Echo/Say * attribute Token=[redacted]", "test.Echo/Say * attribute tenant=a\\u{1B}"]
+    ),
+    (",redact=ten*", ["attribute tenant=[redacted]"]),
+    (",format=ndjson", [#""attributes":{"Token":"[redacted]","tenant":"a\u001b"}}"#]),
+    (
+      ",format=har",
+      [#""comment":"ok; unary over grpc; attribute Token=[redacted]; attribute tenant=a\u001b"}"#]
+    ),
+  ])
+  func writesAttributesOfTheStart(settings: String, expected: [String]) throws {
+    let call = TestCall(.unary, Journal(), [try services.registration("log,file=out\(settings)")])
+    try call.chain.attributes.set("Token", "top")
+    try call.chain.attributes.set("tenant", "a\u{1b}")
+    call.run()
+    for text in expected { #expect(out.contains(text), "\(out)") }
+    #expect(!out.contains("top"))
+    #expect(out.split(separator: "tenant", omittingEmptySubsequences: false).count == 2)
+  }
+
   @Test func archiveIsCompleteAfterEachCall() throws {
     let registration = try services.registration("log,file=out,format=har,bodies=true")
     let unfinished = TestCall(.unary, Journal(), [registration])

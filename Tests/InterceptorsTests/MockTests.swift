@@ -311,4 +311,21 @@ import Testing
     #expect(error.message.hasPrefix(message), "\(error.message)")
     #expect(error.origin == .interceptor("mock"))
   }
+
+  @Test func requestIsPausedWhileDelayedResponsesWait() throws {
+    let services = TestServices()
+    services.files["stubs.json"] = #"{"response":{"each":{"messages":[{"delay":"1s","message":"r"}]}}}"#
+    let call = TestCall(
+      .bidiStreaming, Journal(), [try services.registration("mock,file=stubs.json")], windowBytes: 400,
+      typed: true)
+    call.start()
+    call.send("first")
+    while call.chain.wantsMoreInput, call.journal.lines.count < 100 { call.send("more") }
+    #expect(!call.chain.wantsMoreInput)
+    call.close()
+    for _ in 0..<20 { call.clock.advance(by: .seconds(1)) }
+    #expect(call.chain.wantsMoreInput)
+    #expect(call.received.count > 3)
+    #expect(call.end == ResponseEnd())
+  }
 }

@@ -122,8 +122,8 @@ import Testing
     call.receiveEnd()
     #expect(
       journal.lines(of: "A") == [
-        "start", "message ping", "bytes ping", "half-close", "headers", "got-bytes pong", "got-message pong",
-        "end ok", "metrics 14", "finish ok",
+        "start", "message ping", "half-close", "headers", "got-message pong", "end ok", "metrics 14",
+        "finish ok",
       ])
     #expect(call.outcome?.metrics.attempts == 2)
   }
@@ -548,6 +548,21 @@ import Testing
     #expect(!call.wireLines.contains("pause"))
   }
 
+  @Test func responseLargerThanTheWindowIsAnErrorThatNamesRetry() throws {
+    let call = TestCall(
+      .unary, Journal(), [try services.registration("retry,until=field=value == DONE")], typed: true)
+    call.run(start: {
+      call.receiveHeaders()
+      call.receive(String(repeating: "x", count: Retry.heldBytes))
+    })
+    #expect(call.end?.code == .resourceExhausted)
+    #expect(call.end?.error?.origin == .interceptor("retry"))
+    #expect(
+      call.end?.error?.message
+        == "retry collects values at response_message, and they exceed the window of 67108864 bytes")
+    #expect(call.cancelledAttempts == [1])
+  }
+
   @Test func impossibleConditionFailsTheCall() throws {
     let unknown = try call("retry,until=field=none == 1")
     #expect(unknown.end?.code == .invalidArgument)
@@ -569,13 +584,13 @@ import Testing
     call.peer = "[2001:db8::1]:443"
     call.clock.advance(by: .seconds(1))
     respond(call, "pong")
-    #expect(call.attempts.map(\.number) == [1, 2, 3])
+    #expect(call.attempts.map(\.numbers) == [[1], [2], [3]])
     #expect(call.attempts.map { $0.error?.code } == [.unavailable, .unavailable, nil])
-    #expect(call.attempts.map(\.wait) == [nil, .milliseconds(100), .milliseconds(200)])
+    #expect(call.attempts.map(\.wait) == [nil, .milliseconds(100), .milliseconds(200)] as [Duration?])
     #expect(call.attempts.map(\.peer) == ["192.0.2.1:443", nil, "[2001:db8::1]:443"])
   }
 
-  @Test func attemptsWithinAttemptsAreCountedTogether() throws {
+  @Test func attemptsWithinAttemptsHaveTheNumbersOfBoth() throws {
     let call = TestCall(
       .unary, Journal(),
       [
@@ -590,8 +605,10 @@ import Testing
       respond(call, "pong")
     })
     #expect(call.end == ResponseEnd())
-    #expect(call.attempts.map(\.number) == [1, 2, 3])
-    #expect(call.attempts.map(\.wait) == [nil, .milliseconds(100), .seconds(3)])
+    #expect(call.attempts.map(\.numbers) == [[1, 1], [1, 2], [1], [2, 1], [2]])
+    #expect(call.attempts.map(\.nestedCount) == [0, 0, 2, 0, 1])
+    #expect(
+      call.attempts.map(\.wait) == [nil, .milliseconds(100), nil, .seconds(3), .seconds(3)] as [Duration?])
   }
 
   @Test func canceledAttemptIsReported() throws {

@@ -12,14 +12,14 @@ import Testing
     let result = await #expect(
       processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
     ) { [path = path as String] in
-      setenv("CRASH_AT", "request_bytes", 1)
+      setenv("CRASH_AT", "request_message", 1)
       let plugin = try LogCollector().loader().load(InterceptorSpec(name: path))
       try PluginCallTest([plugin]).run()
     }
     let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(
       words.hasPrefix(
-        "rpcurl: plugin crash: crashed (SIGSEGV) in request_bytes, in the call test.Echo/Say\nhint: "))
+        "rpcurl: plugin crash: crashed (SIGSEGV) in request_message, in the call test.Echo/Say\nhint: "))
   }
 
   @Test(arguments: ["exit", "quick_exit"])
@@ -28,7 +28,7 @@ import Testing
     let result = await #expect(
       processExitsWith: .exitCode(7), observing: [\.standardErrorContent]
     ) { [path = path as String, how = how as String] in
-      setenv("CRASH_AT", "request_bytes", 1)
+      setenv("CRASH_AT", "request_message", 1)
       setenv("CRASH_HOW", how, 1)
       let plugin = try LogCollector().loader().load(InterceptorSpec(name: path))
       try PluginCallTest([plugin]).run()
@@ -36,7 +36,7 @@ import Testing
     let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(
       words.hasPrefix(
-        "rpcurl: plugin crash: ended the process in request_bytes, in the call test.Echo/Say\nhint: "))
+        "rpcurl: plugin crash: ended the process in request_message, in the call test.Echo/Say\nhint: "))
   }
 
   @Test func reportsPluginThatEndsTheProcessOnItsOwnThread() async throws {
@@ -58,7 +58,7 @@ import Testing
     let path = try Fixtures.path("crash")
     await #expect(processExitsWith: .exitCode(0)) {
       [path = path as String, how = how as String, status = status as Int32] in
-      setenv("CRASH_AT", "request_bytes", 1)
+      setenv("CRASH_AT", "request_message", 1)
       setenv("CRASH_HOW", how, 1)
       setenv("CRASH_IN", "child", 1)
       let log = LogCollector()

@@ -338,6 +338,31 @@ import Testing
     #expect(error(path) == .notSharedObject(path: path, reason: "not an ELF file"))
   }
 
+  // MARK: Fingerprints
+
+  @Test func fingerprintDependsOnSettingsAndFile() throws {
+    func fingerprint(_ path: String, _ settings: [(String, String)] = []) throws -> String? {
+      try log.loader().load(spec(path, settings)).registration.fingerprint?.text
+    }
+    let path = try Fixtures.path("batch")
+    let first = try #require(try fingerprint(path, [("on", "request")]))
+    #expect(try fingerprint(path, [("on", "request")]) == first)
+    #expect(try fingerprint(path, [("on", "response")]) != first)
+    let copy = try Fixtures.temporaryDirectory() + "/copy.so"
+    Fixtures.run("cp '\(path)' '\(copy)'; chmod 644 '\(copy)'")
+    #expect(try fingerprint(copy, [("on", "request")]) == first)
+    Fixtures.run("printf x >> '\(copy)'")
+    #expect(try fingerprint(copy, [("on", "request")]) != first)
+  }
+
+  @Test func fileThatWasReplacedAfterTheLoadHasNoFingerprint() throws {
+    let path = try Fixtures.temporaryDirectory() + "/replaced.so"
+    Fixtures.run("cp '\(try Fixtures.path("mock"))' '\(path)'; chmod 644 '\(path)'")
+    let plugin = try log.loader().load(spec(path))
+    Fixtures.run("cp '\(try Fixtures.path("batch"))' '\(path)'")
+    #expect(plugin.registration.fingerprint?.text == nil)
+  }
+
   @Test func loadsCopyInsteadOfPath() throws {
     // Not a fixture whose log another test expects: loads of one file share its static variables.
     _ = try log.loader().load(spec(try Fixtures.path("hoarding")))

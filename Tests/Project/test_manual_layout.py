@@ -41,7 +41,7 @@ def test_keys_of_all_interceptors_are_described() -> None:
     section = (ROOT / "man" / "rpcurl.1").read_text().split(".Sh INTERCEPTORS\n")[1].split("\n.Sh ")[0]
     items = "\n".join(re.findall(r"^\.It (.*)$", section, re.M))
     assert set(re.findall(r"Cm ([\w-]+) Ns =", items)) == {
-        "priority", "before", "after", "methods", "kinds", "hosts", "header", "percent", "seed", "strict",
+        "priority", "before", "after", "methods", "kinds", "hosts", "header", "attribute", "percent", "seed", "strict",
     }  # fmt: skip
     interceptors = re.findall(r"^\.Xr rpcurl-(\w+) 7", section, re.M)
     built_in = (ROOT / "Sources" / "Interceptors" / "BuiltIns.swift").read_text()

@@ -45,6 +45,22 @@ struct ChannelTests {
     }
   }
 
+  @Test func halfCloseIsTakenOnce() {
+    guard case .accepted(wakes: true) = channel.offer(.bytes([1])) else {
+      Issue.record("the channel is full")
+      return
+    }
+    #expect(!channel.takeRequests().isLast)
+    #expect(channel.finishSending())
+    #expect(!channel.finishSending())
+    #expect(channel.takeRequests().isLast)
+    #expect(!channel.takeRequests().isLast)
+    guard case .finished = channel.offer(.bytes([2])) else {
+      Issue.record("a message is accepted after the half-close")
+      return
+    }
+  }
+
   @Test func messagesThatArriveInAPauseDoNotEndIt() {
     #expect(!deliver(600))
     // Fewer than the limit are left, but more than its half.

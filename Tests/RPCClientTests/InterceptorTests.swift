@@ -7,7 +7,10 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct InterceptorTests {
   private let server = testServer()
   private let journal = Signal<[String]>([])
-  private let unary = "test.v1.Echo/Unary"
+  private static let unary = "test.v1.Echo/Unary"
+  private static let stream = "test.v1.Echo/Server"
+  private let unary = Self.unary
+  private let stream = Self.stream
 
   /// An asynchronous interceptor that calls a closure.
   private struct Whole: Interceptor {
@@ -42,19 +45,15 @@ import Testing
       note("start")
       token.proceed(start)
     }
-    func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
+    func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) {
       note("message")
       token.proceed(message)
     }
-    func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
-      note("bytes")
-      token.proceed(bytes)
+    func requestEnd(_ token: consuming RequestToken<Void>) {
+      note("half-close")
+      token.proceed()
     }
-    func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
-      note("got bytes")
-      token.proceed(bytes)
-    }
-    func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
+    func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) {
       note("got message")
       token.proceed(message)
     }
@@ -114,7 +113,7 @@ import Testing
     #expect(journal.value.prefix(3) == ["first request", "middle request", "last request"])
   }
 
-  @Test func stagesAreTypedBeforeBytesInRequestsAndAfterInResponses() async throws {
+  @Test func eachStageIsReachedOnceInOrder() async throws {
     server.respond(to: unary, ["text": "x"])
     try await withRPCClient(server, interceptors: [staged("A")]) { client in
       _ = try await client.unary(unary, ["text": "y"])
@@ -122,8 +121,7 @@ import Testing
     let lines = journal.value
     #expect(
       lines == [
-        "A start", "A message", "A bytes", "A got bytes", "A got message", "A end", "A metrics",
-        "A finish ok",
+        "A start", "A message", "A half-close", "A got message", "A end", "A metrics", "A finish ok",
       ])
   }
 
@@ -235,50 +233,94 @@ import Testing
     #expect(journal.value.filter { $0.hasPrefix("B finish") }.count == 3)
   }
 
-  @Test func errorAfterTheHeadersIsThrownByTheMessages() async throws {
+  /// The error of a single response is thrown by `next`, whatever the server has sent before.
+  @Test(arguments: [ProtocolName.grpc, .grpcWeb, .connect], [true, false])
+  func errorOfASingleResponseIsThrownByNext(_ protocolName: ProtocolName, _ hasHeaders: Bool) async throws {
+    let failure = RPCError(.aborted, "late", origin: .server)
     server.handle(unary) { call in
       try await call.readRequest()
+      guard hasHeaders else { throw failure }
       var response = ServerResponse(messages: [], headers: ["h": "1"])
-      response.error = RPCError(.aborted, "late", origin: .server)
+      response.error = failure
       return response
     }
-    let observing = whole { [journal] request, next in
-      var response = try await next(request)
-      let headers = response.headers
-      journal.change { $0.append("next \(headers["h"] ?? "")") }
-      response.messages = Noted(messages: response.messages, journal: journal)
-      return response
-    }
-    try await withRPCClient(server, interceptors: [observing]) { client in
+    try await withRPCClient(server, options: options(protocolName), interceptors: [noting("A")]) { client in
       let error = await #expect(throws: RPCError.self) { try await client.unary(unary, [:]) }
       #expect(error?.code == .aborted)
-      #expect(error?.metadata["h"] == "1")
+      #expect(error?.metadata["h"] == (hasHeaders ? "1" : nil))
     }
-    #expect(journal.value == ["next 1", "error aborted"])
+    #expect(journal.value == ["A request"])
   }
 
-  @Test func interceptorMayRetryAfterTheHeaders() async throws {
-    let attempts = Signal(0)
-    server.handle(unary) { call in
-      try await call.readRequest()
-      let attempt = attempts.change { $0 += 1 }
-      var response = ServerResponse(messages: attempt == 1 ? [] : [["text": "second"]], headers: ["h": "1"])
-      if attempt == 1 { response.error = RPCError(.unavailable, "late", origin: .server) }
-      return response
+  private func options(_ protocolName: ProtocolName) -> ClientOptions {
+    var options = ClientOptions()
+    options.protocolName = protocolName
+    return options
+  }
+
+  /// `next` returns at the start of a stream that does not show its end.
+  @Test(arguments: [ProtocolName.grpc, .grpcWeb, .connect], [true, false])
+  func errorOfAStreamIsThrownByNextIfItsStartShowsIt(_ protocolName: ProtocolName, _ hasMessage: Bool)
+    async throws
+  {
+    let failure = RPCError(.aborted, "late", origin: .server)
+    if hasMessage {
+      server.fail(stream, failure, after: ["number": 1])
+    } else {
+      server.fail(stream, failure)
     }
-    let retry = whole(replayLimitBytes: 1000) { request, next in
-      let response = try await next(request)
+    let observing = whole { [journal] request, next in
       do {
-        return InterceptedResponse(start: response.start, messages: try await all(response.messages))
-      } catch let error as RPCError where error.code == .unavailable {
-        return try await next(request)
+        var response = try await next(request)
+        journal.change { $0.append("next") }
+        response.messages = Noted(messages: response.messages, journal: journal)
+        return response
+      } catch let error as RPCError {
+        journal.change { $0.append("error of next \(error.code.name)") }
+        throw error
       }
     }
-    try await withRPCClient(server, interceptors: [retry]) { client in
-      let reply = try await client.unary(unary, [:])
-      #expect(try reply.message["text"] as String == "second")
+    try await withRPCClient(server, options: options(protocolName), interceptors: [observing]) { client in
+      let error = await #expect(throws: RPCError.self) {
+        for try await _ in try await client.serverStreaming(stream, [:]) {}
+      }
+      #expect(error?.code == .aborted)
     }
-    #expect(attempts.value == 2)
+    #expect(
+      journal.value
+        == (!hasMessage && protocolName == .grpc ? ["error of next aborted"] : ["next", "error aborted"]))
+  }
+
+  /// The retry of the documentation, for errors of `next` and of the messages of a stream.
+  @Test(arguments: [ProtocolName.grpc, .grpcWeb, .connect], [unary, stream])
+  func documentedRetryRetries(_ protocolName: ProtocolName, _ method: String) async throws {
+    let failure = RPCError(.unavailable, "late", origin: .server)
+    server.fail(method, failure)
+    server.fail(method, failure)
+    server.respond(to: method, ["text": "third"])
+    let retry = whole(replayLimitBytes: 1000) { request, next in
+      for _ in 1...2 {
+        do {
+          let response = try await next(request)
+          return try await response.withFirstMessage()
+        } catch let error as RPCError where error.code == .unavailable {
+          continue
+        }
+      }
+      return try await next(request)
+    }
+    try await withRPCClient(server, options: options(protocolName), interceptors: [retry, noting("B")]) {
+      client in
+      if method == unary {
+        let reply = try await client.unary(method, [:])
+        #expect(try reply.message["text"] as String == "third")
+      } else {
+        var texts: [String] = []
+        for try await item in try await client.serverStreaming(method, [:]) { texts.append(try item["text"]) }
+        #expect(texts == ["third"])
+      }
+    }
+    #expect(server.calls.count == 3)
   }
 
   // MARK: The end
@@ -356,6 +398,41 @@ private struct Changed: AsyncSequence, Sendable {
 
   func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(messages: messages.makeAsyncIterator(), suffix: suffix)
+  }
+}
+
+extension InterceptedResponse {
+  /// The response, when its first message or its end has arrived.
+  ///
+  /// - Throws: The error of a response without messages.
+  fileprivate func withFirstMessage() async throws -> InterceptedResponse {
+    var iterator: any AsyncIteratorProtocol<Message, any Error> = messages.makeAsyncIterator()
+    let first = try await iterator.next(isolation: #isolation)
+    var response = self
+    response.messages = Prefixed(first: first, messages: messages)
+    return response
+  }
+}
+
+/// A message, and those after it.
+private struct Prefixed: AsyncSequence, Sendable {
+  typealias Failure = any Error
+
+  let first: Message?
+  let messages: AsyncMessages
+
+  struct AsyncIterator: AsyncIteratorProtocol {
+    var first: Message?
+    var messages: any AsyncIteratorProtocol<Message, any Error>
+
+    mutating func next() async throws -> Message? {
+      if let first = first.take() { return first }
+      return try await messages.next(isolation: #isolation)
+    }
+  }
+
+  func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(first: first, messages: messages.makeAsyncIterator())
   }
 }
 

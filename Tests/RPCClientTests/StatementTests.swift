@@ -17,15 +17,16 @@ import Testing
     var onStart: ((RequestStart, consuming RequestToken<RequestStart>) -> Void)? {
       didSet { stages.insert(.requestStart) }
     }
-    var onRequestMessage: ((Message, consuming RequestToken<Message>) -> Void)? {
+    var messages = MessageAccesses()
+    var onRequestMessage: ((MessageValue, consuming RequestToken<MessageValue>) -> Void)? {
       didSet { stages.insert(.requestMessage) }
     }
-    var onRequestBytes: (([UInt8], consuming RequestToken<[UInt8]>) -> Void)? {
-      didSet { stages.insert(.requestBytes) }
-    }
     var onRequestEnd: (() -> Void)? { didSet { stages.insert(.requestEnd) } }
-    var onResponseBytes: (([UInt8], consuming ResponseToken<[UInt8]>) -> Void)? {
-      didSet { stages.insert(.responseBytes) }
+    var onResponseStart: ((ResponseStart, consuming ResponseToken<ResponseStart>) -> Void)? {
+      didSet { stages.insert(.responseStart) }
+    }
+    var onResponseMessage: ((MessageValue, consuming ResponseToken<MessageValue>) -> Void)? {
+      didSet { stages.insert(.responseMessage) }
     }
     var onEnd: ((ResponseEnd, consuming ResponseToken<ResponseEnd>) -> Void)? {
       didSet { stages.insert(.responseEnd) }
@@ -36,18 +37,18 @@ import Testing
     func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
       if let onStart { onStart(start, token) } else { token.proceed(start) }
     }
-    func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
+    func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) {
       if let onRequestMessage { onRequestMessage(message, token) } else { token.proceed(message) }
-    }
-    func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
-      if let onRequestBytes { onRequestBytes(bytes, token) } else { token.proceed(bytes) }
     }
     func requestEnd(_ token: consuming RequestToken<Void>) {
       onRequestEnd?()
       token.proceed()
     }
-    func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
-      if let onResponseBytes { onResponseBytes(bytes, token) } else { token.proceed(bytes) }
+    func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
+      if let onResponseStart { onResponseStart(start, token) } else { token.proceed(start) }
+    }
+    func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) {
+      if let onResponseMessage { onResponseMessage(message, token) } else { token.proceed(message) }
     }
     func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
       if let onEnd { onEnd(end, token) } else { token.proceed(end) }
@@ -87,20 +88,21 @@ import Testing
     }
   }
 
-  @Test func stageOfBytesReceivesAndChangesSerializedMessages() async throws {
+  @Test func interceptorOfBytesReceivesAndChangesSerializedMessages() async throws {
     server.handle(unary) { call in
       let text = try await call.readRequest().first?["text"] as String?
       return ServerResponse(messages: [["text": "\(text ?? "")!"]])
     }
     // Field 1 is the text; the last value of a field counts.
     let bytes = staged("bytes") { interceptor, _, _ in
-      interceptor.onRequestBytes = { bytes, token in
-        #expect(bytes == [0x0A, 1, UInt8(ascii: "a")])
-        token.proceed(bytes + [0x0A, 1, UInt8(ascii: "b")])
+      interceptor.messages = MessageAccesses(.changeBytes)
+      interceptor.onRequestMessage = { message, token in
+        #expect((try? message.bytes) == [0x0A, 1, UInt8(ascii: "a")])
+        token.proceed(message.appending([0x0A, 1, UInt8(ascii: "b")]))
       }
-      interceptor.onResponseBytes = { bytes, token in
-        #expect(bytes == [0x0A, 2, UInt8(ascii: "b"), UInt8(ascii: "!")])
-        token.proceed(bytes + [0x10, 7])
+      interceptor.onResponseMessage = { message, token in
+        #expect((try? message.bytes) == [0x0A, 2, UInt8(ascii: "b"), UInt8(ascii: "!")])
+        token.proceed(message.appending([0x10, 7]))
       }
     }
     try await withRPCClient(server, interceptors: [bytes]) { client in
@@ -196,9 +198,13 @@ import Testing
     server.respond(to: unary, ["text": "second"])
     let retry = staged("retry") { interceptor, _, _ in
       interceptor.requirements.replayLimitBytes = 1000
+      // The headers are held: after them, the call could not be retried.
+      var held: (ResponseStart, HeldToken<ResponseStart, Inbound>)?
+      interceptor.onResponseStart = { start, token in held = (start, HeldToken(token)) }
       interceptor.onEnd = { end, token in
-        guard end.code == .unavailable, token.canRetry else { return token.proceed(end) }
-        token.retry(headers: ["x-attempt": "2"])
+        if end.code == .unavailable, token.canRetry { return token.retry(headers: ["x-attempt": "2"]) }
+        if let (start, token) = held.take() { token.use { $0.proceed(start) } }
+        token.proceed(end)
       }
     }
     try await withRPCClient(server, interceptors: [noting("A"), retry, noting("B")]) { client in
@@ -287,5 +293,18 @@ import Testing
       request.onFinish { outcome in outcomes.change { $0.append(outcome) } }
       return try await next(request)
     }
+  }
+}
+
+extension MessageValue {
+  /// The message with further bytes.
+  fileprivate func appending(_ more: [UInt8]) -> MessageValue {
+    var message = self
+    do {
+      try message.setBytes(try message.bytes + more)
+    } catch {
+      Issue.record("\(error)")
+    }
+    return message
   }
 }

@@ -57,6 +57,7 @@ struct CompleterTests {
     ("call Place @o", "call Place @orders.rpcurl "), ("@o", "@orders.rpcurl "),
     ("call Place > o", "call Place > orders.rpcurl "), ("call Place {} >o", "call Place {} >orders.rpcurl "),
     (#"call Place {"id": "> o"#, #"call Place {"id": "> o"#),
+    ("attribute ti", "attribute tier="), ("attribute t", "attribute t"), ("attribute x", "attribute x"),
     ("use si", "use sign "), ("use retry,jit", "use retry,jitter="), ("use none,a", "use none,a"),
     ("use retry,jitter=1", "use retry,jitter=1"),
     // Variables.

@@ -8,10 +8,13 @@ final class KnownSession: SessionKnowledge {
   let pool: DescriptorPool?
   var services = ["shop.Stock", "shop.Orders"]
   var currentRequestType: MessageType?
+  let attributeKeys = ["tenant", "tier"]
   let interceptorNames = ["retry", "sign"]
   let openStreams = [(number: 2, note: "shop.Orders/Watch open, 0 received"), (number: 12, note: "")]
   let variables = ["last", "list", "order_id"]
   var commands = [
+    SessionVerb(
+      name: "attribute", usage: "attribute KEY=VALUE", summary: "", arguments: [.attribute, .text]),
     SessionVerb(
       name: "call", usage: "call METHOD [JSON]", summary: "Call a method", arguments: [.method, .json]),
     SessionVerb(

@@ -1,4 +1,5 @@
 import Calls
+import CommandLine
 import Testing
 
 @testable import Session
@@ -11,6 +12,22 @@ struct SavedScriptTests {
   ])
   func quotesWordsForShell(word: String, quoted: String) {
     #expect(Array(SavedScript.quoted(word).utf8) == Array(quoted.utf8))
+  }
+
+  @Test func writesTheAttributesOfTheCommandLine() throws {
+    let words = ["tier=gold", "token=x", "text=${A}", "lines=a\nb"].flatMap { ["--attribute", $0] }
+    let record = SessionRecord(try SessionState(Parser.parse(words, as: .session), target: nil))
+    #expect(
+      SavedScript.session(record, showsSecrets: false) == """
+        #!/usr/bin/env -S rpcurl run
+        # Set TOKEN in the environment: the value of the attribute token.
+        attribute tier=gold
+        attribute token=${TOKEN}
+        attribute text=$${A}
+        options --attribute 'lines=a
+        b'
+
+        """)
   }
 
   @Test func escapesShellSyntaxBesideSecret() {

@@ -8,6 +8,11 @@ struct SessionSecretsTests {
     (":header  X-Api-Key: 1", "header X-Api-Key: ${X_API_KEY}"),
     ("header authorization: ${TOKEN}", "header authorization: ${TOKEN}"),
     ("header x-trace: 1", "header x-trace: 1"),
+    ("attribute api_token=x y", "attribute api_token=${API_TOKEN}"),
+    (":attribute  Session=a=b", "attribute Session=${SESSION}"), ("attribute token=", "attribute token="),
+    ("attribute token=${TOKEN}", "attribute token=${TOKEN}"), ("attribute tier=gold", "attribute tier=gold"),
+    ("attribute", "attribute"), ("options --attribute token=x", "options --attribute \"token=${TOKEN}\""),
+    ("options --attribute tier=gold", "options --attribute tier=gold"),
     ("use auth,bearer=abc,hosts=a", "use auth,bearer=env:AUTH_BEARER,hosts=a"),
     ("use auth,bearer=@file", "use auth,bearer=@file"), ("use retry,attempts=3", "use retry,attempts=3"),
     ("use header,set=authorization:x", "use header,set=env:HEADER_SET"),
@@ -47,6 +52,7 @@ struct SessionSecretsTests {
     ("expect header x-trace == 1", "expect header x-trace == 1"),
     ("expect .token == \"x\"", "expect .token == \"x\""),
     // Lines that are not commands.
+    ("atribute token=x", "atribute token=${TOKEN}"), ("attribute token x", "attribute token ${TOKEN}"),
     ("HEADER x-token: x", "HEADER x-token: ${X_TOKEN}"),
     ("headr authorization: Bearer x", "headr authorization: ${AUTHORIZATION}"),
     ("header authorization x", "header authorization ${AUTHORIZATION}"),
@@ -97,7 +103,8 @@ struct SessionSecretsTests {
   // MARK: Lines of the history
 
   @Test(arguments: [
-    "header authorization: Bearer x", "header x-api-key:1", "use header,set=authorization:x",
+    "header authorization: Bearer x", "header x-api-key:1", "attribute api-key=1",
+    "use header,set=authorization:x",
     "use auth,token=abc", "use auth,tokn=abc", "usee auth,hosts=a,tokn=abc",
     "options -H 'Cookie: a=b'", "set password = x", "options --bearer x", "options -u me:x",
   ])
@@ -106,7 +113,7 @@ struct SessionSecretsTests {
   }
 
   @Test(arguments: [
-    "call Hello {\"pageToken\": \"a\"}", "header x-trace: 1", "describe auth.Service",
+    "call Hello {\"pageToken\": \"a\"}", "header x-trace: 1", "attribute tier=gold", "describe auth.Service",
     "call shop.Orders/Token", "{\"a\": 1}",
     "use retry,max-delay=1", "use auth,command=c,timeout=1s", "use retry,atempts=1", "",
   ])

@@ -1,4 +1,5 @@
 import CommandLine
+import Output
 import Testing
 
 @testable import Session
@@ -13,6 +14,15 @@ struct SessionStateTests {
     try state.add(Parser.parse(["--bearer", "b", "-k", "--proto", "b.proto"], as: .session))
     #expect(
       state.fixedArguments == ["--proto", "a.proto", "--bearer", "b", "-k", "--proto", "b.proto"])
+  }
+
+  @Test func keepsOneAttributeOfEachKey() throws {
+    var state = try state("--attribute", "a=1", "--attribute", "b=2", "--attribute", "a=3")
+    #expect(state.commandLine == ["--attribute", "b=2", "--attribute", "a=3"])
+    try state.add(Parser.parse(["--attribute", "b=", "--attribute", "c="], as: .session))
+    #expect(state.commandLine == ["--attribute", "a=3"])
+    #expect(throws: Failure.self) { try state.add(Parser.parse(["--attribute", "="], as: .session)) }
+    #expect(throws: Failure.self) { try state.add(Parser.parse(["--attribute", "a"], as: .session)) }
   }
 
   /// Data is expanded already; headers are not.

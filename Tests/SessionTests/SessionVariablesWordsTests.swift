@@ -27,6 +27,16 @@ struct SessionVariablesWordsTests {
   }
 
   @Test(arguments: [
+    ("a${v}=x", "b=c", true), ("$v", "a=b", true), ("a=${v}", "b=c", false), ("${v}=x", "a", false),
+  ])
+  func valuesDoNotEndTheKeyOfAnAttribute(text: String, value: String, isRefused: Bool) throws {
+    var variables = SessionVariables { _ in nil }
+    try variables.set("v", to: .string(value))
+    let failure = Result { try variables.checkKey(ofAttribute: text) }
+    #expect(((try? failure.get()) == nil) == isRefused)
+  }
+
+  @Test(arguments: [
     // Text.
     ("error =~ ^no item .${v}", "abc", "error =~ ^no item .abc"), ("error == $v", "a b", "error == a b"),
     ("header content-type !~ ^application/$v$", "grpc", "header content-type !~ ^application/grpc$"),

@@ -39,6 +39,7 @@ package struct CallPlan {
   package var request: CallRequest {
     var request = CallRequest(method: method, target: settings.target.baseURL, userAgent: Version.userAgent)
     request.headers = settings.headers
+    request.attributes = settings.attributes
     request.timeout = settings.timeout
     request.protocolName = settings.protocolName
     request.codec = settings.codec

@@ -1,5 +1,6 @@
 import CommandLine
 import Glibc
+import Interception
 import Interceptors
 import MachineServices
 import Output
@@ -20,6 +21,8 @@ package struct CallSettings {
   package let usesGET: Bool
   /// The headers of the call.
   package let headers: Headers
+  /// The attributes of the call, for its interceptors.
+  package let attributes: CallAttributes
   /// The headers of `-H`, which are sent with every request.
   private let commonHeaders: Headers
   private let sources: ArgumentSources
@@ -92,6 +95,7 @@ package struct CallSettings {
       options.request.common, options.server, bearer: bearer,
       given: commonHeaders.appending(
         headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")), sources.secrets)
+    attributes = try AttributeArguments.parse(options.request.attributes)
     maxMessageBytes = options.request.maxMessageBytes
     format = try options.output.format(isTerminal: isTerminal, isExplained: response?.explain == true)
     filter = try response.flatMap { response throws(Failure) in
@@ -100,11 +104,7 @@ package struct CallSettings {
     limit = try response.flatMap { response throws(Failure) in try response.checkedLimit() }
     usesColor = options.output.color.isUsed(isTerminal: isTerminal, sources.environment)
     showsTiming = options.output.timing
-    if format == .binary || filter?.isRaw == true, isTerminal {
-      throw Failure(
-        .usage, format == .binary ? "--format binary" : "--raw", "standard output is a terminal",
-        hint: "use -o FILE, or a pipe")
-    }
+    if isTerminal { try Self.checkTerminal(format, filter) }
     verbosity = options.output.verbose
     showsSecrets = options.output.showSecrets
     jsonEncoding = options.output.json.encoding
@@ -155,6 +155,16 @@ package struct CallSettings {
     reflection.cache =
       options.reflection.refusesCache ? nil : ReflectionCache(environment: sources.environment)
     return reflection
+  }
+
+  /// Throws if responses would be printed as bytes on a terminal.
+  private static func checkTerminal(
+    _ format: OutputFormat, _ filter: FieldFilter.Settings?
+  ) throws(Failure) {
+    guard format == .binary || filter?.isRaw == true else { return }
+    throw Failure(
+      .usage, format == .binary ? "--format binary" : "--raw", "standard output is a terminal",
+      hint: "use -o FILE, or a pipe")
   }
 
   /// The protocol set by an option or the environment.

@@ -23,7 +23,8 @@ struct ChainExplanation {
     var (used, unused): ([ChainSource.Member], [(ChainSource.Member, CallScope.Condition)]) = ([], [])
     for member in chain.members {
       let mismatch = member.registration.scope.mismatch(
-        method: method, kind: kind, target: settings.target.baseURL, headers: settings.headers)
+        method: method, kind: kind, target: settings.target.baseURL, headers: settings.headers,
+        attributes: settings.attributes)
       if let mismatch { unused.append((member, mismatch)) } else { used.append(member) }
     }
     (self.used, self.unused) = (used, unused)
@@ -109,7 +110,7 @@ struct ChainExplanation {
 extension ChainSource.Member {
   /// The calls that pass through the interceptor.
   ///
-  /// - Parameter showsSecrets: Whether the values of secret headers are shown.
+  /// - Parameter showsSecrets: Whether the values of secret headers and attributes are shown.
   package func scopeText(_ showsSecrets: Bool) -> String {
     let scope = registration.scope
     let redaction = Redaction(showsSecrets: showsSecrets)
@@ -121,6 +122,13 @@ extension ChainSource.Member {
       var text = "header \(condition.isNegated ? "!" : "")\(condition.name)"
       if let value = condition.value {
         text += ":\(redaction.value(of: Headers.Field(name: condition.name, value: value)))"
+      }
+      conditions.append(text)
+    }
+    for condition in scope.attributes {
+      var text = "attribute \(condition.isNegated ? "!" : "")\(condition.key)"
+      if let value = condition.value {
+        text += ":\(redaction.value(ofAttribute: condition.key, value))"
       }
       conditions.append(text)
     }

@@ -7,37 +7,39 @@ package struct ChainWarnings {
     let name: String
     let stages: Stages
     let effects: InterceptorEffects
+    /// Whether successful responses may differ because of it.
+    let mayAlterResponses: Bool
+    /// Whether its settings are part of the key of a cache further out.
+    let hasFingerprint: Bool
+
+    /// Whether it responds itself, or receives responses and may change them.
+    var makesResponses: Bool {
+      mayAlterResponses
+        && (effects.contains(.responds)
+          || !stages.isDisjoint(with: [.responseStart, .responseMessage, .responseEnd]))
+    }
+
+    /// Whether it makes headers of what it reads of the request, as a signature is made.
+    var signs: Bool {
+      effects.contains(.changesHeaders) && !effects.isDisjoint(with: [.readsHeaders, .readsMessages])
+        && !effects.contains(.injectsFailures)
+    }
 
     /// Whether it has an effect on messages of a direction.
     func affects(_ direction: Direction, _ effect: InterceptorEffects) -> Bool {
-      effects.contains(effect) && !stages.isDisjoint(with: [direction.typed, direction.bytes])
+      effects.contains(effect) && stages.contains(direction.stage)
     }
 
-    /// Whether it first receives a message of a direction before another interceptor changes it.
+    /// Whether it receives a message of a direction before another interceptor does.
     func receives(_ direction: Direction, before other: Member) -> Bool {
-      let isTyped = stages.contains(direction.typed)
-      let first = direction == .requests ? isTyped : isTyped && !stages.contains(direction.bytes)
-      return place(direction, isTyped: first) < other.change(direction)
-    }
-
-    /// The place at which it changes a message of a direction: as a typed message, if it receives one.
-    func change(_ direction: Direction) -> (pass: Int, position: Int) {
-      place(direction, isTyped: stages.contains(direction.typed))
-    }
-
-    /// A request passes all interceptors as a typed message first, and then as bytes; a response the other way round.
-    private func place(_ direction: Direction, isTyped: Bool) -> (pass: Int, position: Int) {
-      direction == .requests ? (isTyped ? 0 : 1, index) : (isTyped ? 1 : 0, -index)
+      direction == .requests ? index < other.index : index > other.index
     }
   }
 
   private enum Direction: String, CaseIterable {
     case requests, responses
 
-    /// The stage of typed messages.
-    var typed: Stages { self == .requests ? .requestMessage : .responseMessage }
-    /// The stage of serialized messages.
-    var bytes: Stages { self == .requests ? .requestBytes : .responseBytes }
+    var stage: Stages { self == .requests ? .requestMessage : .responseMessage }
   }
 
   private let members: [Member]
@@ -47,7 +49,8 @@ package struct ChainWarnings {
       let declaration = registration.factory.declaration
       return Member(
         index: index, name: registration.name, stages: declaration.stages ?? .all,
-        effects: declaration.effects)
+        effects: declaration.effects, mayAlterResponses: declaration.mayAlterResponses,
+        hasFingerprint: registration.fingerprint != nil)
     }
   }
 
@@ -76,12 +79,13 @@ package struct ChainWarnings {
       reasons.append("\(inner.name) changes messages after \(outer.name) has read them")
     }
     reasons += reasonsOfSecrets(outer, inner) + reasonsOfSecrets(inner, outer)
-    if outer.effects.contains(.reusesResponses),
-      inner.affects(.responses, .redacts) || inner.affects(.responses, .changesMessages),
-      outer.receives(.responses, before: inner)
+    if outer.effects.contains(.reusesResponses), inner.makesResponses, !inner.effects.contains(.authenticates)
     {
       reasons.append(
-        "\(outer.name) keeps responses before \(inner.name) changes them, and returns them unchanged")
+        inner.hasFingerprint
+          ? "\(outer.name) stores responses that \(inner.name) makes or changes, "
+            + "and uses them only with the same settings of \(inner.name)"
+          : "\(outer.name) does not store responses that \(inner.name) makes or changes")
     }
     if outer.effects.contains(.reusesResponses), inner.effects.contains(.authenticates) {
       reasons.append(
@@ -104,6 +108,11 @@ package struct ChainWarnings {
 
   private func reasonsOfAttempts(_ outer: Member, _ inner: Member) -> [String] {
     var reasons: [String] = []
+    // A single renewal of credentials changes nothing that was signed.
+    if outer.signs, inner.effects.contains(.repeatsAttempts), !inner.effects.contains(.authenticates) {
+      reasons.append(
+        "each attempt of \(inner.name) has the headers that \(outer.name) made for the first one")
+    }
     if outer.effects.contains(.injectsFailures), inner.effects.contains(.repeatsAttempts) {
       reasons.append("\(inner.name) does not repeat calls that \(outer.name) fails")
     }

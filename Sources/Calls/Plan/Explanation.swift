@@ -87,6 +87,9 @@ package struct Explanation {
     for field in settings.headers.fields {
       rows.append(("header", "\(field.name): \(redaction.value(of: field))"))
     }
+    for (key, value) in settings.attributes.all {
+      rows.append(("attribute", "\(key)=\(redaction.value(ofAttribute: key, value))"))
+    }
     for text in data { rows.append(("data", text)) }
     for edit in edits { rows.append((edit.isFile ? "set file" : "set", edit.text)) }
     if let chunkBytes { rows.append(("chunk", "\(chunkBytes) bytes")) }
@@ -119,6 +122,7 @@ package struct Explanation {
       "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
     }
     object.add("headers", raw: "[\(headers.joined(separator: ","))]")
+    object.add(attributes: settings.attributes, redaction)
     object.add("data", raw: "[\(data.map(JSONValue.quoted).joined(separator: ","))]")
     for isFile in [false, true] {
       let texts = edits.filter { $0.isFile == isFile }.map { JSONValue.quoted($0.text) }

@@ -166,6 +166,7 @@ package struct RequestOptions {
   package let compression: Compression?
   package let acceptCompression: [Compression]?
   package let rpcHeaders: [Argument]
+  package let attributes: [Argument]
   package let maxTime: Duration?
   package let maxMessageBytes: Int
   /// Whether value functions in data are replaced, and their random seed.
@@ -190,6 +191,7 @@ package struct RequestOptions {
       }
     }
     rpcHeaders = invocation.all(.rpcHeader)
+    attributes = invocation.all(.attribute)
     maxTime = invocation.duration(.maxTime)
     maxMessageBytes = invocation.bytes(.maxMessageSize) ?? 64 << 20
   }

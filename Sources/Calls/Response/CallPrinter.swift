@@ -236,6 +236,7 @@ package final class CallPrinter: CallObserver {
     event.add("method", start.method.description)
     event.add(
       start: headers, redaction, kind: plan.method.kind, protocolName: plan.protocolName, url: url)
+    event.add(attributes: call?.attributes ?? plan.attributes, redaction)
     write(event)
   }
 

@@ -25,6 +25,7 @@ struct BufCommand {
     .plaintext, .insecure, .cacert, .key, .authority, .protocolName, .http1, .http2, .http2PriorKnowledge,
     .bearer, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .expandData, .seed, .verbose, .format,
     .silent, .showError, .showSecrets, .color, .noCache, .each, .jobs, .failEarly,
+    .attribute,
   ]
 
   init(_ call: WrittenCall) {

@@ -56,7 +56,7 @@ package struct CommandSecrets {
 
   /// Whether the value of an option may contain secrets.
   package static func hasSecrets(_ id: OptionID) -> Bool {
-    headerOptions.contains(id) || secretOptions[id] != nil || id == .use || id == .plugin
+    headerOptions.contains(id) || secretOptions[id] != nil || id == .use || id == .plugin || id == .attribute
   }
 
   /// Replaces secrets in the value of an option.
@@ -65,6 +65,7 @@ package struct CommandSecrets {
   /// - Returns: The value; nil if the option has no secrets.
   package mutating func value(_ value: String, of option: OptionID, _ optionName: String) -> Word? {
     if Self.headerOptions.contains(option) { return header(value) }
+    if option == .attribute { return attribute(value) }
     if option == .use || option == .plugin { return Word(before: spec(value), placeholder: nil) }
     guard let name = Self.secretOptions[option] else { return nil }
     let isHarmless =
@@ -85,6 +86,18 @@ package struct CommandSecrets {
     let value = String((line.parted(at: ":").after ?? "").droppingScalars { $0 == " " })
     return Word(
       before: "\(name): ", placeholder: placeholder(name, "the value of the header \(name)", for: value))
+  }
+
+  /// Replaces the secret in an attribute `KEY=VALUE`.
+  package mutating func attribute(_ text: String) -> Word {
+    guard !showsSecrets, case (let key, let value?) = text.parted(at: "="), !value.isEmpty,
+      Redaction.isSecret(key.lowercased())
+    else {
+      return Word(before: text, placeholder: nil)
+    }
+    return Word(
+      before: "\(key)=",
+      placeholder: placeholder(String(key), "the value of the attribute \(key)", for: String(value)))
   }
 
   /// Replaces secrets in an interceptor `NAME[,KEY=VALUE…]` by `env:NAME`.

@@ -29,6 +29,7 @@ struct CurlCommand {
     .keepaliveTime, .protocolName, .header, .rpcHeader, .expandHeaders, .bearer, .codec, .connectGet,
     .compression, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .expandData, .seed,
     .allowUnknownFields, .verbose, .showSecrets, .color, .each, .jobs, .failEarly,
+    .attribute,
   ]
   /// The headers of the protocol that curl sets itself, or that would make the response unreadable.
   private static let omitted: Set<String> = [

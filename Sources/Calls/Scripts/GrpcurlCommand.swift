@@ -28,6 +28,7 @@ struct GrpcurlCommand {
     .plaintext, .insecure, .key, .protocolName, .http2, .http2PriorKnowledge, .unixSocket, .user, .bearer,
     .data, .dataFormat, .set, .setFile, .chunk, .expandData, .seed, .verbose, .format, .reflect,
     .maxMessageSize, .output, .silent, .showError, .showSecrets, .color, .noCache, .each, .jobs, .failEarly,
+    .attribute,
   ]
 
   init(_ call: WrittenCall) {

@@ -185,5 +185,14 @@ extension OptionTable {
         + "are not omitted.",
       example: "rpcurl --no-use retry https://demo.example demo.v1.Demo/Hello",
       repeats: true, isConfigurable: false, completion: "ask:use"),
+    Option(
+      .attribute, "--attribute", .text, "KEY=VALUE", .interceptors, .callers,
+      "Set an attribute of the call, for its interceptors; may repeat.",
+      "Attributes are never sent to the server. Interceptors and plugins read and set them, log and trace show them, and "
+        + "the setting attribute=KEY[:VALUE] of each interceptor selects calls by them. A later value of a key replaces "
+        + "an earlier one, and KEY= removes it. A call has at most 64 attributes, with keys and values of up to 4096 bytes.",
+      example:
+        "rpcurl --attribute tier=gold --use retry,attribute=tier:gold https://demo.example demo.v1.Demo/Hello",
+      repeats: true, trust: .harmless),
   ]
 }

@@ -12,105 +12,134 @@ struct AttemptPlan {
   let hedging: Hedging?
 }
 
-/// A transport that consists of attempts at the call.
-protocol AttemptsTransport: ChainTransport {
-  /// The interceptor that delays the attempt, and the stage at which it does.
-  var holder: (name: String, stage: Stage)? { get }
-}
-
-/// Numbers the attempts at a call, for all of its interceptors that retry or hedge.
-final class AttemptNumbers {
-  /// The highest number so far.
-  private var last = 1
-
-  /// The number of another attempt.
-  func next() -> Int {
-    last += 1
-    return last
-  }
-}
-
-extension Chain {
-  /// Makes the chain of an attempt at the call.
-  ///
-  /// - Parameters:
-  ///   - isFirst: Whether no attempt of this chain precedes it. It then has the number of this chain, which may itself
-  ///     be an attempt.
-  ///   - registrations: The interceptors below the one that makes the attempt.
-  func makeAttempt(isFirst: Bool, _ registrations: ArraySlice<InterceptorRegistration>) -> Chain {
-    var facts = facts
-    if !isFirst { facts.attempt = attemptNumbers.next() }
-    var environment = environment
-    // The subrequests of a subrequest pass through none of the interceptors of this chain either.
-    if !environment.excluded.isEmpty { environment.excluded.formUnion(self.registrations.map(\.id)) }
-    let chain = Chain(facts: facts, registrations: registrations, codec: codec, environment: environment)
-    chain.attemptNumbers = attemptNumbers
-    return chain
-  }
-}
-
-/// The transport of a chain whose last interceptor may retry: attempts, one after the other, each a chain with a
-/// transport of its own, and a record of the request.
+/// The transport of a chain whose last interceptor may retry or hedge: attempts, each a chain with a transport of its own,
+/// and a record of the request.
 ///
 /// ```
-/// caller → A → retry → [ B → C → transport ]   the first attempt
-///                    → [ B → C → transport ]   the second, with new instances of B and C
+/// caller → A → retry ─┬→ [ B → C → transport ]   the first attempt
+///                     └→ [ B → C → transport ]   the second, with new instances of B and C
 /// ```
-final class Attempts: AttemptsTransport {
-  /// What the attempts do now.
+///
+/// Retries follow each other: each attempt gives the response of the call, until the interceptor discards it. Hedged
+/// attempts run at once, and the first with a good response gives that of the call; the others are cancelled. Before the
+/// request is complete at most one is in flight, so that only one can slow down the caller.
+final class Attempts: ChainTransport {
   private enum State {
-    /// Before the request's start, and after a cancellation before the first attempt.
+    /// Before the request's start.
     case idle
-    /// The record is being sent in a new attempt; values that arrive meanwhile are appended to the record.
-    case replaying(Attempt)
-    case running(Attempt)
-    /// The next attempt starts when the timer fires; the clock's number of the timer.
-    case waiting(timer: Int)
+    /// No attempt has the response of the call; the clock's number of the timer that starts the next one.
+    case racing(timer: Int?)
+    /// The same, and no further attempt starts.
+    case lastRace
+    /// This attempt has the response of the call.
+    case decided(Attempt)
     /// The call was cancelled.
     case cancelled(Attempt?)
   }
 
-  private weak var upper: Chain?
+  private(set) weak var upper: Chain?
   private let makeTransport: (Chain) -> any ChainTransport
+  private let plan: AttemptPlan
   private var state = State.idle
   private var record: RequestRecord
+  /// In the order in which they started, without those that a retry has given up.
+  private var attempts: [Attempt] = []
   private var usage = AttemptUsage()
-  /// How many attempts were reported to the caller.
-  private var reportedCount = 0
-  /// The wait before the current attempt; nil for the first.
-  private var wait: Duration?
   /// Whether the caller takes more of the response.
   private var isResponseWanted = true
   /// Whether the upper chain has asked for the metrics.
   private var isMeasureRequested = false
-  private let registrations: ArraySlice<InterceptorRegistration>
 
   init(
     of upper: Chain, _ plan: AttemptPlan, transport makeTransport: @escaping (Chain) -> any ChainTransport
   ) {
     self.upper = upper
+    self.plan = plan
     self.makeTransport = makeTransport
-    registrations = plan.registrations
     record = RequestRecord(limitBytes: plan.replayLimitBytes)
   }
 
-  /// The attempt that takes the request and gives the response; nil while the next is awaited.
-  private var current: Attempt? {
+  /// The attempt that has the response of the call.
+  private var chosen: Attempt? {
     switch state {
-    case .idle, .waiting: nil
-    case .replaying(let attempt), .running(let attempt): attempt
+    case .idle, .racing, .lastRace: nil
+    case .decided(let attempt): attempt
     case .cancelled(let attempt): attempt
     }
   }
 
-  var holder: (name: String, stage: Stage)? { current?.chain.holder }
+  private var inFlight: [Attempt] { attempts.filter(\.isInFlight) }
 
-  /// Whether the request can be sent again.
-  var canRetry: Bool {
-    switch state {
-    case .replaying, .running: record.isComplete
-    case .idle, .waiting, .cancelled: false
+  /// The interceptor that delays the attempts, and the stage at which it does.
+  var holder: (name: String, stage: Stage)? {
+    (chosen.map { [$0] } ?? inFlight).lazy.compactMap(\.chain.holder).first
+  }
+
+  /// The chain of the attempt whose response is that of the call; nil if there is none.
+  var takenChain: Chain? { chosen?.chain }
+
+  /// The address of the server of the current attempt.
+  var peer: String? { (chosen ?? inFlight.last ?? attempts.last)?.chain.peer }
+
+  var hasMessage: Bool { attempts.contains { $0.chain.hasMessage } }
+
+  // MARK: - From the upper chain
+
+  func start(_ start: RequestStart) {
+    record.start = start
+    state = .racing(timer: nil)
+    begin(wait: nil)
+  }
+
+  func send(_ bytes: [UInt8]) { send(MessageValue(bytes: bytes)) }
+
+  /// Sends a message, which has its serialized form.
+  func send(_ message: MessageValue) {
+    for attempt in inFlight where !attempt.isReplaying { attempt.chain.send(message) }
+    guard record.append(message) else { return }
+    // No attempt has had what was sent while the next is awaited, so it is kept in any case.
+    if !inFlight.isEmpty, !attempts.contains(where: \.isReplaying) { record.enforceLimit() }
+    updateInput()
+  }
+
+  func closeRequest() {
+    record.isClosed = true
+    for attempt in inFlight where !attempt.isReplaying { attempt.chain.closeRequest() }
+    scheduleHedge()
+  }
+
+  func cancel(_ error: RPCError) {
+    stopTimer()
+    state = .cancelled(chosen)
+    for attempt in inFlight { attempt.cancel(error) }
+    record.discard()
+    if isMeasureRequested { reportMetrics() }
+  }
+
+  func responseWanted(_ isWanted: Bool) {
+    isResponseWanted = isWanted
+    chosen?.chain.callerWants(response: isWanted)
+  }
+
+  func measure() {
+    isMeasureRequested = true
+    record.discardMessages()
+    if chosen?.isFinished ?? true { reportMetrics() }
+  }
+
+  private func reportMetrics() {
+    var usage = usage
+    for attempt in attempts where attempt !== chosen {
+      if let metrics = attempt.metrics { usage.add(metrics) }
     }
+    upper?.receive(.metrics(usage.total(with: chosen?.metrics)))
+  }
+
+  // MARK: - Retrying
+
+  /// Whether the response of the current attempt can be discarded, and the request sent again.
+  var canRetry: Bool {
+    if case .decided = state { record.isComplete } else { false }
   }
 
   /// Gives up the current attempt, and starts another when `delay` has passed.
@@ -118,157 +147,221 @@ final class Attempts: AttemptsTransport {
   /// - Parameters:
   ///   - delay: How long to wait before it.
   ///   - change: How the request differs, from now on.
-  ///   - name: The interceptor that retries.
-  func retry(after delay: Duration, _ change: RequestChange, by name: String) {
-    guard canRetry, let upper, let old = current else { return }
+  func retry(after delay: Duration, _ change: RequestChange) {
+    guard canRetry, let upper, let old = chosen else { return }
     record.apply(change)
-    state = .idle
+    attempts.removeAll { $0 === old }
+    old.phase = .lost
+    state = .racing(timer: nil)
     // Metrics that arrive later are added then.
     if let metrics = old.metrics { usage.add(metrics) }
-    old.chain.cancel(RPCError(.canceled, "\(name) retries the call", origin: .interceptor(name)))
-    wait = max(delay, .zero)
-    let timer = upper.environment.clock.schedule(after: max(delay, .zero)) { [weak self] in self?.begin() }
-    state = .waiting(timer: timer)
+    old.cancel(RPCError(.canceled, "\(plan.name) retries the call", origin: .interceptor(plan.name)))
+    let wait = max(delay, .zero)
+    state = .racing(
+      timer: upper.environment.clock.schedule(after: wait) { [weak self] in self?.begin(wait: wait) })
     updateInput()
   }
 
-  private func begin() {
+  /// Adds the metrics of an attempt that was given up, if they arrive afterwards.
+  func add(_ metrics: CallMetrics, of attempt: Attempt) {
+    if !attempts.contains(where: { $0 === attempt }) { usage.add(metrics) }
+  }
+
+  // MARK: - Starting attempts
+
+  private func scheduleHedge() {
+    if let hedging = plan.hedging, case .racing(timer: nil) = state {
+      schedule(after: hedging.delay, hedging)
+    }
+  }
+
+  private func schedule(after delay: Duration, _ hedging: Hedging) {
+    stopTimer()
+    guard case .racing = state, usage.startedCount < hedging.attempts, let upper else { return }
+    state = .racing(
+      timer: upper.environment.clock.schedule(after: delay) { [weak self] in
+        self?.beginNext(delay, hedging)
+      })
+  }
+
+  private func stopTimer() {
+    guard case .racing(let timer?) = state else { return }
+    upper?.environment.clock.cancel(timer)
+    state = .racing(timer: nil)
+  }
+
+  private func stopStarting(_ hedging: Hedging, _ reason: String) {
+    if usage.startedCount < hedging.attempts { log(.info, "no further attempt: \(reason)") }
+    stopTimer()
+    state = .lastRace
+  }
+
+  private func beginNext(_ delay: Duration, _ hedging: Hedging) {
+    guard case .racing = state, let start = record.start else { return }
+    state = .racing(timer: nil)
+    let reason =
+      record.isComplete
+      ? hedging.policy.reasonAgainstAttempt(at: start) : "the request is larger than the buffer"
+    if let reason {
+      stopStarting(hedging, reason)
+      return settleFailures()
+    }
+    let number = usage.startedCount + 1
+    log(.debug, "attempt \(number) of \(hedging.attempts) starts")
+    record.replaceHeaders(hedging.policy.headers(ofAttempt: number))
+    begin(wait: delay)
+  }
+
+  /// Starts an attempt, and sends it the record of the request.
+  ///
+  /// - Parameter wait: The time before it; nil for the first.
+  private func begin(wait: Duration?) {
     guard let upper, let start = record.start else { return }
     usage.startedCount += 1
-    let chain = upper.makeAttempt(isFirst: usage.startedCount == 1, registrations)
     let now = upper.environment.clock.now
-    let attempt = Attempt(chain, self, offset: now - (upper.progress.begin ?? now))
-    state = .replaying(attempt)
-    chain.start(start, caller: attempt, transport: makeTransport)
-    // The record may grow meanwhile, and the attempt may be given up.
+    let attempt = Attempt(
+      upper.makeAttempt(isFirst: usage.startedCount == 1, plan.registrations), self,
+      number: usage.startedCount, wait: wait, offset: now - (upper.progress.begin ?? now))
+    attempts.append(attempt)
+    // The response of a retry is that of the call, until the interceptor discards it.
+    if plan.hedging == nil {
+      attempt.phase = .chosen
+      state = .decided(attempt)
+    }
+    attempt.chain.start(start, caller: attempt, transport: makeTransport)
+    // The record may grow meanwhile, and the attempt may end.
     var index = 0
-    while index < record.messages.count, current === attempt {
-      chain.send(.bytes(record.messages[index]))
+    while index < record.messages.count, attempt.isInFlight {
+      attempt.chain.send(record.messages[index])
       index += 1
     }
-    guard case .replaying(let begun) = state, begun === attempt else { return }
-    state = .running(attempt)
-    if record.isClosed { chain.closeRequest() }
-    record.enforceLimit()
-    if !isResponseWanted { chain.callerWants(response: false) }
-    updateInput()
-  }
-
-  // MARK: - From the upper chain
-
-  func start(_ start: RequestStart) {
-    record.start = start
-    begin()
-  }
-
-  func send(_ bytes: [UInt8]) {
-    if case .running(let attempt) = state { attempt.chain.send(.bytes(bytes)) }
-    guard record.append(bytes) else { return }
-    // No attempt has had what was sent while the next is awaited, so it is kept in any case.
-    if case .running = state { record.enforceLimit() }
-    updateInput()
-  }
-
-  func closeRequest() {
-    record.isClosed = true
-    if case .running(let attempt) = state { attempt.chain.closeRequest() }
-  }
-
-  func cancel(_ error: RPCError) {
-    let attempt = current
-    if case .waiting(let timer) = state { upper?.environment.clock.cancel(timer) }
-    state = .cancelled(attempt)
-    record.discard()
-    attempt?.chain.cancel(error)
-    if isMeasureRequested { reportMetrics() }
-  }
-
-  func responseWanted(_ isWanted: Bool) {
-    isResponseWanted = isWanted
-    current?.chain.callerWants(response: isWanted)
-  }
-
-  func measure() {
-    isMeasureRequested = true
-    record.discardMessages()
-    if current?.isFinished ?? true { reportMetrics() }
-  }
-
-  private func reportMetrics() {
-    upper?.receive(.metrics(usage.total(with: current?.metrics)))
-  }
-
-  /// The address of the server of the current attempt.
-  var peer: String? { current?.chain.peer }
-
-  var hasMessage: Bool { current?.chain.hasMessage == true }
-
-  // MARK: - From the attempts
-
-  /// Reports the end of an attempt, or of an attempt within it. They are counted together.
-  private func report(_ error: RPCError?, wait inner: Duration? = nil, peer: String?) {
-    reportedCount += 1
-    upper?.caller?.attemptEnded(
-      AttemptReport(number: reportedCount, error: error, wait: inner ?? wait, peer: peer))
-  }
-
-  /// Between attempts the request is accepted up to the replay limit.
-  private func updateInput() {
-    let isWanted = current.map(\.wantsInput) ?? !record.isFull
-    upper?.transportWants(input: isWanted)
-  }
-
-  /// One attempt: the caller of its chain.
-  private final class Attempt: ChainCaller {
-    let chain: Chain
-    private weak var attempts: Attempts?
-    /// From the start of the call to the start of the attempt.
-    private let offset: Duration
-    private(set) var metrics: CallMetrics?
-    private(set) var isFinished = false
-    private(set) var wantsInput = true
-    /// Whether an interceptor of the attempt may retry, so that its own attempts are reported.
-    private var hasInnerAttempts = false
-    private var deadline = AttemptDeadline()
-
-    init(_ chain: Chain, _ attempts: Attempts, offset: Duration) {
-      self.chain = chain
-      self.offset = offset
-      self.attempts = attempts
+    attempt.isReplaying = false
+    if attempt.isInFlight {
+      record.enforceLimit()
+      if record.isClosed { attempt.chain.closeRequest() }
+      if chosen === attempt, !isResponseWanted { attempt.chain.callerWants(response: false) }
     }
+    if record.isClosed { scheduleHedge() }
+    updateInput()
+  }
 
-    /// The upper chain; nil after this attempt was given up.
-    private var upper: Chain? { attempts?.current === self ? attempts?.upper : nil }
+  /// While an attempt is awaited, the request is accepted up to the replay limit.
+  func updateInput() {
+    let inFlight = inFlight
+    upper?.transportWants(input: inFlight.isEmpty ? !record.isFull : inFlight.contains(where: \.wantsInput))
+  }
 
-    func receive(_ event: CallEvent<Payload>) {
-      switch event {
-      case .metrics(let own):
-        let metrics = own.counted(from: offset)
-        self.metrics = metrics
-        if let attempts, attempts.current !== self { attempts.usage.add(metrics) }
-      case .responseEnd(let end):
-        deadline.set(nil, of: chain)
-        if !hasInnerAttempts, let attempts, attempts.current === self {
-          attempts.report(end.error, peer: chain.peer)
-        }
-        upper?.receive(.responseEnd(chain.ended(end)))
-      default: upper?.receive(event)
+  // MARK: - Deciding
+
+  /// Whether a part of an attempt's response that is not its end goes on to the upper chain.
+  func admits(_ start: ResponseStart?, of attempt: Attempt) -> Bool {
+    switch attempt.phase {
+    case .failed, .lost: return false
+    case .chosen: return true
+    case .racing:
+      if let start, plan.hedging?.isDecidedByHeaders == false || start.showsError {
+        attempt.phase = .racing(start)
+        return false
       }
+      choose(attempt)
+      return true
     }
-    func receive(message: RawSpan) { upper?.receive(message: message) }
-    func deadlineChanged(to instant: MonotonicClock.Instant?) { deadline.set(instant, of: chain) }
-    func finished(_ outcome: Outcome) {
-      isFinished = true
-      guard let attempts, attempts.current === self, attempts.isMeasureRequested else { return }
-      attempts.reportMetrics()
+  }
+
+  func receive(_ end: ResponseEnd, of attempt: Attempt) {
+    switch (attempt.phase, plan.hedging) {
+    case (.failed, _), (.lost, _): break
+    case (.racing(let start), let hedging?):
+      switch verdict(on: end, start?.headers, hedging) {
+      case .decided:
+        choose(attempt)
+        upper?.receive(.responseEnd(end))
+      case .failed(let next):
+        attempt.phase = .failed(start, end)
+        let words = end.error.map { $0.message.isEmpty ? "" : " (\($0.message))" } ?? ""
+        log(.info, "attempt \(attempt.number) of \(hedging.attempts) failed: \(end.code.name)\(words)")
+        if let next {
+          schedule(after: next, hedging)
+        } else {
+          stopStarting(hedging, "the server refused it")
+        }
+        settleFailures()
+      }
+    case (.chosen, let hedging), (.racing, let hedging):
+      // Counted by the policy; the response of the call has begun.
+      if let hedging, case .decided = state { _ = verdict(on: end, nil, hedging) }
+      upper?.receive(.responseEnd(end))
     }
-    func attemptEnded(_ report: AttemptReport) {
-      hasInnerAttempts = true
-      attempts?.report(report.error, wait: report.wait, peer: report.peer)
+  }
+
+  private func verdict(on end: ResponseEnd, _ headers: Headers?, _ hedging: Hedging) -> HedgingVerdict {
+    record.start.map { hedging.policy.verdict(on: end, headers: headers, of: $0) } ?? .decided
+  }
+
+  /// Makes the response of an attempt the response of the call, and cancels the others.
+  private func choose(_ attempt: Attempt) {
+    stopTimer()
+    state = .decided(attempt)
+    let phase = attempt.phase
+    attempt.phase = .chosen
+    let reason = RPCError(
+      .canceled, "attempt \(attempt.number) responded first", origin: .interceptor(plan.name))
+    for other in inFlight where other !== attempt { other.cancel(reason) }
+    updateInput()
+    if !isResponseWanted { attempt.chain.callerWants(response: false) }
+    if let start = phase.heldStart { upper?.receive(.responseStart(start)) }
+    if case .failed(_, let end) = phase { upper?.receive(.responseEnd(end)) }
+  }
+
+  /// Ends the call with the latest failure when no attempt is in flight, and no other starts.
+  private func settleFailures() {
+    switch state {
+    case .racing(timer: nil), .lastRace: break
+    case .racing, .idle, .decided, .cancelled: return updateInput()
     }
-    func inputWanted(_ isWanted: Bool) {
-      wantsInput = isWanted
-      if attempts?.current === self { attempts?.updateInput() }
+    if inFlight.isEmpty, let last = attempts.last { choose(last) }
+  }
+
+  private func log(_ level: LogLevel, _ text: String) {
+    upper?.environment.log(LogRecord(level: level, source: plan.name, text: text))
+  }
+
+  /// An attempt has finished.
+  func finished(_ attempt: Attempt) {
+    if isMeasureRequested, chosen === attempt { reportMetrics() }
+  }
+}
+
+extension ResponseStart {
+  /// Whether the headers are those of an error.
+  fileprivate var showsError: Bool { httpStatus != 200 || headers.first("grpc-status") != nil }
+}
+
+extension Chain {
+  /// Gives the report of an attempt that this chain's last interceptor has made, or of one within it, to the interceptors
+  /// further out and to the caller.
+  func attemptEnded(_ report: AttemptReport) {
+    for slot in slots.dropLast().reversed() where slot.observesAttempts {
+      slot.interceptor?.attemptEnd(report)
     }
+    caller?.attemptEnded(report)
+  }
+
+  /// Makes the chain of an attempt at the call.
+  ///
+  /// - Parameters:
+  ///   - isFirst: Whether no attempt of this chain precedes it. It then has the number of this chain, which may itself
+  ///     be an attempt.
+  ///   - registrations: The interceptors below the one that makes the attempt.
+  func makeAttempt(isFirst: Bool, _ registrations: ArraySlice<InterceptorRegistration>) -> Chain {
+    var facts = furthestFacts
+    if !isFirst { facts.attempt = family.nextAttempt() }
+    var environment = environment
+    // The subrequests of a subrequest pass through none of the interceptors of this chain either.
+    if !environment.excluded.isEmpty { environment.excluded.formUnion(admitted.map(\.id)) }
+    let chain = Chain(
+      facts: facts, registrations: registrations, codec: codec, environment: environment, family: family)
+    chain.copyAttributes(from: self)
+    return chain
   }
 }

@@ -4,81 +4,83 @@ import RPCProtocols
 // How values go from node to node (the drawing is in ../README.md).
 extension Chain {
   /// Takes a value as far as it goes: to a node where it waits, or out of the chain.
-  func advance(_ item: Item, on pipeline: Pipeline, from index: Int) {
+  func advance(_ item: Item, on pipeline: Pipeline, from position: Int) {
     var item = item
-    var index = index
+    var position = position
     while true {
-      if pipeline.waitingCount == 0, var forms = item.message {
-        guard let reached = run(&forms, on: pipeline, from: index) else { return }
-        index = reached
-        item = .message(forms, isRequest: pipeline === outbound)
+      if pipeline.waitingCount == 0, var value = item.message {
+        guard let reached = run(&value, on: pipeline, from: position) else { return }
+        position = reached
+        item = .message(value, isRequest: pipeline === outbound)
       }
-      guard index < pipeline.nodes.count else { return leave(item) }
-      let node = pipeline.nodes[index]
-      if isStartDue(before: item, at: node) {
-        slots[node.position].isBytesNodeDelayed = true
-        pipeline.layOutResponse(slots)
-        continue
-      }
-      guard let next = pass(item, node, pipeline) else { return }
+      guard pipeline.contains(position) else { return leave(item) }
+      guard let next = pass(item, pipeline.nodes[position], pipeline) else { return }
       item = next
-      index += 1
+      position += pipeline.step
     }
-  }
-
-  /// Whether a message has reached an interceptor's bytes node before the response's start has reached its other node.
-  private func isStartDue(before item: Item, at node: PipelineNode) -> Bool {
-    guard node.kind == .responseBytes, case .responseMessage = item else { return false }
-    let slot = slots[node.position]
-    return !slot.isBytesNodeDelayed && slot.stages.contains(.responseStart)
-      && node.position < recipients(of: inbound)
-      && progress.responseFrontier > .interceptor(node.position)
   }
 
   /// Forwards the values of a node that nothing holds any more.
   func drain(_ node: PipelineNode, of pipeline: Pipeline) {
     // The retrying interceptor has not decided yet whether another attempt follows, which would receive the values.
     guard pipeline !== outbound || node.position < progress.endFrontier || !mayStillRetry else { return }
-    deliverEarly(node, pipeline)
     // A forwarded value may end the call, which empties this buffer.
-    while !hasCommands, let sequence = node.buffer.headSequence {
-      if node.buffer.headEndHasMessage, node.passage == .awaitingStart, node.kind == .response {
+    while !hasCommands {
+      guard let sequence = node.buffer.headSequence else {
+        guard let item = node.unreceived.popFirst() else { break }
+        pipeline.removeWaiting(bytes: item.sizeBytes)
+        if let next = receive(item, at: node, pipeline) { advance(next, on: pipeline, after: node) }
+        continue
+      }
+      if node.passage == .awaitingStart, node.kind == .response,
+        node.buffer.headEndHasMessage || (!node.beforeStart.isEmpty && node.buffer.headIsForwardedEnd)
+      {
         // The response had no headers, and messages injected before its end must follow some.
         let start = Item.responseStart(ResponseStart())
         recordArrival(start, at: node)
-        recordDeparture(start, node)
-        release(node, pipeline, behind: sequence)
-        advance(start, on: pipeline, from: node.index + 1)
+        depart(start, node, pipeline, behind: sequence)
         continue
       }
       guard let output = node.buffer.takeOutput() else { break }
       switch output {
-      case .item(let item, let sizeBytes, let wasDeliveredEarly):
-        pipeline.waitingCount -= 1
-        pipeline.waitingBytes -= sizeBytes
-        if wasDeliveredEarly { recordEarlyDelivery(item, at: node) }
+      case .item(let item, let sizeBytes):
+        pipeline.removeWaiting(bytes: sizeBytes)
         recordArrival(item, at: node)
-        recordDeparture(item, node)
-        release(node, pipeline, behind: sequence)
-        advance(item, on: pipeline, from: node.index + 1)
+        depart(item, node, pipeline, behind: sequence)
       case .nothing(let sizeBytes):
-        pipeline.waitingCount -= 1
-        pipeline.waitingBytes -= sizeBytes
+        pipeline.removeWaiting(bytes: sizeBytes)
       case .injected(let item):
-        recordEarlyDelivery(item, at: node)
         recordArrival(item, at: node)
-        recordDeparture(item, node)
-        release(node, pipeline, behind: sequence)
-        advance(item, on: pipeline, from: node.index + 1)
-      case .delivery(let item):
-        deliverLate(item, node, pipeline)
+        depart(item, node, pipeline, behind: sequence)
       }
     }
-    if !node.buffer.isEmpty, hasCommands { markDirty(node, pipeline) }
+    if node.isEmpty { return }
+    if hasCommands { markDirty(node, pipeline) } else { failIfCollecting(node, pipeline) }
+  }
+
+  /// Takes a value that leaves a node's buffer as far as it goes.
+  private func depart(_ item: Item, _ node: PipelineNode, _ pipeline: Pipeline, behind sequence: Int) {
+    recordDeparture(item, node)
+    release(node, pipeline, behind: sequence)
+    advance(item, on: pipeline, after: node)
+  }
+
+  private func advance(_ item: Item, on pipeline: Pipeline, after node: PipelineNode) {
+    advance(item, on: pipeline, from: node.position + pipeline.step)
   }
 
   /// Lets a value pass one node; returns nil if it waits there or was dropped.
   func pass(_ item: Item, _ node: PipelineNode, _ pipeline: Pipeline) -> Item? {
+    let mustWait = !node.unreceived.isEmpty || (node.isSerial && !node.buffer.isEmpty)
+    if mustWait, node.position < recipients(of: pipeline) || mayStillRetry {
+      wait(item, at: node, pipeline)
+      return nil
+    }
+    return receive(item, at: node, pipeline)
+  }
+
+  /// Gives a value to the interceptor of a node; returns it if it goes on at once.
+  private func receive(_ item: Item, at node: PipelineNode, _ pipeline: Pipeline) -> Item? {
     guard node.position < recipients(of: pipeline) else {
       // This interceptor has received the end: discard request values, and forward response values after those that it
       // left when it ended the call.
@@ -88,44 +90,36 @@ extension Chain {
         markDirty(node, pipeline)
         return nil
       }
-      if mayStillRetry { append(.queued(item), item, node, pipeline) }
+      if mayStillRetry { wait(item, at: node, pipeline) }
       return nil
     }
-    var stage = stage(of: item, node)
-    if stage != nil, node.deliveredEarly != nil {
-      switch passUnchanged(item, at: node) {
-      case .isDue: break
-      case .wasDelivered: stage = nil
-      case .hasChanged: return nil
-      }
-    }
-    guard let stage else {
+    guard let stage = node.stage(of: item) else {
+      recordArrival(item, at: node)
       guard node.buffer.isEmpty, node.beforeStart.isEmpty else {
         append(.ready(item), item, node, pipeline)
         markDirty(node, pipeline)
         return nil
       }
-      recordArrival(item, at: node)
       recordDeparture(item, node)
       return item
     }
-    if node.isSerial, !node.buffer.isEmpty {
-      append(.queued(item), item, node, pipeline)
-      return nil
-    }
     recordArrival(item, at: node)
-    guard let item = prepared(item, for: stage, node) else { return nil }
-    let result = deliver(item, stage, node, sequence: sink.takeSequence())
+    let sequence = sink.takeSequence()
+    var item = item
+    if var value = item.message {
+      guard prepare(&value, at: node) else { return nil }
+      value.sequence = sequence
+      item = .message(value, isRequest: item.isRequest)
+    }
+    let result = deliver(item, stage, node, sequence: sequence)
     return finishDelivery(item, stage, node, pipeline, result)
   }
 
   /// Acts on the result of a delivery; returns nil if the value waits or was dropped.
-  @discardableResult
   func finishDelivery(
     _ item: Item, _ stage: Stage, _ node: PipelineNode, _ pipeline: Pipeline, _ result: DeliveryResult
-  )
-    -> Item?
-  {
+  ) -> Item? {
+    if !result.injectedBefore.isEmpty { family.recordChange(by: slots[node.position]) }
     guard let verdict = result.verdict else {
       append(
         .held(stage, item), item, node, pipeline, sequence: result.tokenID.sequence,
@@ -135,7 +129,7 @@ extension Chain {
       return nil
     }
     let next = apply(verdict, to: item, result.tokenID, injectedCount: result.injectedBefore.count)
-    if node.buffer.isEmpty, pendingEndings == 0, result.injectedBefore.isEmpty, node.beforeStart.isEmpty {
+    if node.buffer.isEmpty, agenda.endingCount == 0, result.injectedBefore.isEmpty, node.beforeStart.isEmpty {
       guard let next else { return nil }
       recordDeparture(next, node)
       return next
@@ -150,24 +144,6 @@ extension Chain {
     return nil
   }
 
-  /// Delivers a value that was queued and is at the head of the buffer now.
-  private func deliverLate(_ item: Item, _ node: PipelineNode, _ pipeline: Pipeline) {
-    guard let sequence = node.buffer.headSequence else { return }
-    guard let stage = stage(of: item, node) else { return node.buffer.settle(sequence, .ready(item)) }
-    guard node.position < recipients(of: pipeline), let item = prepared(item, for: stage, node) else {
-      return node.buffer.settle(sequence, .dropped)
-    }
-    recordArrival(item, at: node)
-    let result = deliver(item, stage, node, sequence: sequence)
-    for injected in result.injectedBefore { node.buffer.addInjected(injected, before: sequence) }
-    guard let verdict = result.verdict else {
-      node.buffer.settle(sequence, .held(stage, item))
-      return watchHolds(node)
-    }
-    let next = apply(verdict, to: item, result.tokenID, injectedCount: result.injectedBefore.count)
-    node.buffer.settle(sequence, next.map(ReorderBuffer.State.ready) ?? .dropped, isLate: result.isLate)
-  }
-
   /// Interceptors before this position receive the values of a pipeline.
   func recipients(of pipeline: Pipeline) -> Int {
     switch pipeline {
@@ -179,24 +155,28 @@ extension Chain {
 
   private func append(
     _ state: ReorderBuffer.State, _ item: Item?, _ node: PipelineNode, _ pipeline: Pipeline,
-    sequence: Int? = nil,
-    injectedBefore: [Item] = [], isLate: Bool = false
+    sequence: Int? = nil, injectedBefore: [Item] = [], isLate: Bool = false
   ) {
     let sizeBytes = (item?.sizeBytes ?? 0) + injectedBefore.reduce(0) { $0 + $1.sizeBytes }
-    // One more value is always accepted, however large.
-    if pipeline.waitingBytes / Self.windowsToOverflow > windowBytes { overflow(pipeline) }
+    countWaiting(sizeBytes, at: node, pipeline)
     node.buffer.append(
       state, sequence: sequence ?? sink.takeSequence(), sizeBytes: sizeBytes,
-      injectedBefore: injectedBefore,
-      isLate: isLate)
-    pipeline.waitingCount += 1
-    pipeline.waitingBytes += sizeBytes
+      injectedBefore: injectedBefore, isLate: isLate)
+    failIfCollecting(node, pipeline)
   }
 
-  /// Queues the request's start at an interceptor that has not received it.
-  func queue(_ start: Item, at node: PipelineNode) {
-    append(.queued(start), start, node, outbound)
-    markDirty(node, outbound)
+  /// Lets a value wait before its interceptor receives it.
+  func wait(_ item: Item, at node: PipelineNode, _ pipeline: Pipeline) {
+    countWaiting(item.sizeBytes, at: node, pipeline)
+    node.unreceived.append(item)
+    markDirty(node, pipeline)
+  }
+
+  /// Counts a value that begins to wait; ends the call if it is one too many. One more value is always accepted, however
+  /// large.
+  private func countWaiting(_ sizeBytes: Int, at node: PipelineNode, _ pipeline: Pipeline) {
+    if pipeline.waitingBytes / Self.windowsToOverflow > flow.windowBytes { overflow(pipeline) }
+    pipeline.addWaiting(bytes: sizeBytes)
   }
 
   /// Appends values that the node's interceptor made.
@@ -204,8 +184,7 @@ extension Chain {
     for item in items {
       node.buffer.append(
         .ready(item), sequence: sink.takeSequence(), sizeBytes: item.sizeBytes, isOwn: true)
-      pipeline.waitingCount += 1
-      pipeline.waitingBytes += item.sizeBytes
+      pipeline.addWaiting(bytes: item.sizeBytes)
     }
     markDirty(node, pipeline)
   }
@@ -213,45 +192,65 @@ extension Chain {
   private func overflow(_ pipeline: Pipeline) {
     let (name, stage) =
       holder ?? ("an interceptor", pipeline === outbound ? .requestMessage : .responseMessage)
-    end(
-      .cancel(
-        RPCError(
-          .resourceExhausted,
-          "\(name) holds the call at \(stage), and more values arrived than the chain can hold",
-          origin: .interceptor(name))))
+    fail(
+      holder: name, "\(name) holds the call at \(stage), and more values arrived than the chain can hold")
   }
 
-  func markDirty(_ node: PipelineNode, _ pipeline: Pipeline) {
-    guard !node.isDirty else { return }
-    node.isDirty = true
-    dirtyNodes.append((node, pipeline))
+  /// Ends the call if the window is full, and the values wait for an interceptor whose verdicts need later ones, which
+  /// would never arrive.
+  private func failIfCollecting(_ node: PipelineNode, _ pipeline: Pipeline) {
+    guard pipeline.waitingBytes >= flow.windowBytes, pauses(pipeline) else { return }
+    let slot = slots[node.position]
+    guard slot.requirements.collects, let stage = node.buffer.headHold?.stage else { return }
+    fail(
+      holder: slot.name,
+      "\(slot.name) collects values at \(stage), and they exceed the window of \(flow.windowBytes) bytes")
   }
+
+  /// Whether a full window pauses the sender: not in a direction with one message, which its end follows.
+  func pauses(_ pipeline: Pipeline) -> Bool {
+    pipeline === outbound ? facts.kind.clientStreams : facts.kind.serverStreams
+  }
+
+  private func fail(holder name: String, _ words: String) {
+    end(.cancel(RPCError(.resourceExhausted, words, origin: .interceptor(name))))
+  }
+
+  func markDirty(_ node: PipelineNode, _ pipeline: Pipeline) { agenda.append(node, of: pipeline) }
 
   /// Records how far a start or an end has come.
   private func recordArrival(_ item: Item, at node: PipelineNode) {
     switch item {
-    case .requestStart where node.kind == .request:
-      progress.reached = max(progress.reached, node.position + 1)
-    case .responseStart where node.kind == .response:
+    case .requestStart: progress.reached = max(progress.reached, node.position + 1)
+    case .responseStart:
       progress.responseFrontier = min(progress.responseFrontier, .interceptor(node.position))
-    case .responseEnd where node.kind == .response:
-      progress.endFrontier = min(progress.endFrontier, node.position)
-    case .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
-      .metrics:
-      break
+    case .responseEnd: progress.endFrontier = min(progress.endFrontier, node.position)
+    case .requestMessage, .requestEnd, .responseMessage, .metrics: break
     }
   }
 
   /// Records that a value has left a node.
   private func recordDeparture(_ item: Item, _ node: PipelineNode) {
     switch item {
-    case .requestEnd, .responseEnd: node.passage = .closed
+    case .requestEnd: node.passage = .closed
+    case .responseEnd:
+      node.passage = .closed
+      takeAttributes(at: node)
     case .requestStart(let start):
       node.recordStart()
       setDeadline(start.deadline)
-    case .responseStart: node.recordStart()
+    case .responseStart:
+      node.recordStart()
+      takeAttributes(at: node)
     case .requestMessage, .responseMessage, .metrics: break
     }
+  }
+
+  /// Makes the attributes of an attempt those of the call, once the interceptor that makes attempts has forwarded its
+  /// response.
+  private func takeAttributes(at node: PipelineNode) {
+    guard node.position == slots.count - 1, let attempts = progress.downstream.attempts else { return }
+    attempts.takenChain?.shareAttributes(with: self)
   }
 
   /// Sets the deadline of the call as an interceptor has left it.
@@ -271,26 +270,55 @@ extension Chain {
     } else {
       let sizeBytes = node.beforeStart.reduce(0) { $0 + $1.sizeBytes }
       node.buffer.putFirst(node.beforeStart, sequence: sequence, sizeBytes: sizeBytes)
-      pipeline.waitingCount += 1
-      pipeline.waitingBytes += sizeBytes
+      pipeline.addWaiting(bytes: sizeBytes)
     }
     beforeStartCount -= node.beforeStart.count
     node.beforeStart = []
   }
 
-  /// The stage at which a node's interceptor wants an item; nil if it does not want it.
-  func stage(of item: Item, _ node: PipelineNode) -> Stage? {
-    let candidates: Stages =
-      switch item {
-      case .requestStart: .requestStart
-      case .requestEnd: .requestEnd
-      case .responseStart: .responseStart
-      case .responseEnd: .responseEnd
-      case .metrics: .metrics
-      case .requestMessage, .responseMessage: Pipeline.messageStages
-      }
-    let wanted = node.stages.intersection(candidates)
-    return wanted.isEmpty ? nil : Stage(rawValue: UInt32(wanted.rawValue.trailingZeroBitCount))
+  // MARK: - The forms of messages
+
+  /// Makes the form of a message that the interceptor of a node receives; returns false if it cannot be made, which ends
+  /// the call there.
+  func prepare(_ value: inout MessageValue, at node: PipelineNode) -> Bool {
+    value.access = node.access
+    if node.access.isTyped { return parse(&value, at: node) }
+    return node.access.isBytes ? serialize(&value, at: node.position) : true
+  }
+
+  private func parse(_ value: inout MessageValue, at node: PipelineNode) -> Bool {
+    guard value.typedForm == nil, let bytes = value.bytesForm else { return true }
+    let isRequest = node.kind == .request
+    do {
+      value.add(typed: isRequest ? try codec.parseRequest(bytes) : try codec.parseResponse(bytes))
+      return true
+    } catch {
+      var failure =
+        error as? RPCError
+        ?? RPCError(
+          .internal, "the message cannot be parsed: \(error)", origin: isRequest ? .client : .violation)
+      if let name = family.name(of: value.setter) { failure.origin = .interceptor(name) }
+      end(.breakdown(at: node.position, failure))
+      return false
+    }
+  }
+
+  /// Makes the serialized form; returns false if it cannot be made, which ends the call.
+  ///
+  /// - Parameter position: The interceptor that needs it; nil is the transport.
+  func serialize(_ value: inout MessageValue, at position: Int?) -> Bool {
+    guard value.bytesForm == nil, let message = value.typedForm else { return true }
+    do {
+      value.add(bytes: try codec.serialize(message))
+      return true
+    } catch {
+      end(
+        .breakdown(
+          at: position,
+          error as? RPCError
+            ?? RPCError(.internal, "the message cannot be serialized: \(error)", origin: .client)))
+      return false
+    }
   }
 
   // MARK: - One delivery
@@ -305,7 +333,7 @@ extension Chain {
   }
 
   /// Calls an interceptor with a value.
-  func deliver(_ item: Item, _ stage: Stage, _ node: PipelineNode, sequence: Int) -> DeliveryResult {
+  private func deliver(_ item: Item, _ stage: Stage, _ node: PipelineNode, sequence: Int) -> DeliveryResult {
     let slot = slots[node.position]
     let tokenID = TokenID(node, stage, sequence: sequence)
     sink.beginDelivery(sequence)
@@ -313,7 +341,7 @@ extension Chain {
     let clock = environment.clock
     let begin = clock.coarseNanoseconds
     do {
-      if let interceptor = slot.interceptor { try call(item, stage, tokenID, to: interceptor) }
+      if let interceptor = slot.interceptor { try call(item, tokenID, to: interceptor) }
     } catch {
       sink.record(thrown(error, tokenID, slot))
     }
@@ -332,25 +360,13 @@ extension Chain {
       tokenID: tokenID, verdict: verdict, injectedBefore: sink.injectedBefore, isLate: isVerdictLate)
   }
 
-  private func call(
-    _ item: Item, _ stage: Stage, _ tokenID: TokenID, to interceptor: any StagedInterceptor
-  ) throws {
+  private func call(_ item: Item, _ tokenID: TokenID, to interceptor: any StagedInterceptor) throws {
     switch item {
-    case .requestMessage(let forms):
-      if stage == .requestMessage, let message = forms.typed {
-        try interceptor.requestMessage(message, RequestToken(sink, tokenID))
-      } else if stage == .requestBytes, let bytes = forms.bytes {
-        try interceptor.requestBytes(bytes, RequestToken(sink, tokenID))
-      }
-    case .responseMessage(let forms):
-      if stage == .responseMessage, let message = forms.typed {
-        try interceptor.responseMessage(message, ResponseToken(sink, tokenID))
-      } else if stage == .responseBytes, let bytes = forms.bytes {
-        try interceptor.responseBytes(bytes, ResponseToken(sink, tokenID))
-      }
     case .requestStart(let start): try interceptor.requestStart(start, RequestToken(sink, tokenID))
+    case .requestMessage(let value): try interceptor.requestMessage(value, RequestToken(sink, tokenID))
     case .requestEnd: try interceptor.requestEnd(RequestToken(sink, tokenID))
     case .responseStart(let start): try interceptor.responseStart(start, ResponseToken(sink, tokenID))
+    case .responseMessage(let value): try interceptor.responseMessage(value, ResponseToken(sink, tokenID))
     case .responseEnd(let end): try interceptor.responseEnd(end, ResponseToken(sink, tokenID))
     case .metrics(let metrics): try interceptor.metrics(metrics, ReportToken(sink, tokenID))
     }

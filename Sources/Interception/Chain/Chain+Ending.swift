@@ -8,10 +8,10 @@ enum Ending: Sendable {
   case respond(TokenID, LocalResponse)
   /// An interceptor ends the call with a response or an error, without a token.
   case respondWithout(InterceptorHandle, LocalResponse)
-  /// A message could not be parsed or serialized, or the request breaks the rules. Interceptors before the position
-  /// (nil: all that have not received the end) receive the error. The response's values at nodes before the index
-  /// (nil: all) are discarded.
-  case breakdown(below: Int?, RPCError, flushing: Int?)
+  /// A message could not be parsed or serialized, or the request breaks the rules. The interceptor at the position and
+  /// those further out receive the error, after what they have of the response. nil: all that have not received the end,
+  /// and what waits of the response is discarded.
+  case breakdown(at: Int?, RPCError)
   /// An interceptor retries the call.
   case retry(TokenID, after: Duration, RequestChange)
   /// The call ends at once, for every interceptor and the caller.
@@ -31,19 +31,23 @@ extension Chain {
       guard let position = endingPosition(tokenID) else { return }
       conclude(at: position, tokenID, response, because: responded(slots[position]), hasHeaders: true)
     case .respondWithout(let handle, let response):
-      guard let slot = slot(in: handle), slot.position <= progress.endFrontier, !progress.hasEnded
+      guard let slot = slot(in: handle), slot.position <= progress.endFrontier, !progress.hasEnded,
+        slot.response.passage != .closed, !slot.response.buffer.isLeaving
       else { return }
       conclude(
         at: slot.position, nil, response, because: response.error ?? responded(slot),
         hasHeaders: response.error == nil)
-    case .breakdown(let position, let error, let node):
-      let position = position ?? progress.endFrontier
-      guard position <= progress.endFrontier, !progress.hasEnded else { return }
-      closeRequest(because: error)
-      flush(inbound, through: node.map { $0 - 1 })
-      showCanceled(from: position, error)
-      progress.endFrontier = min(progress.endFrontier, position, progress.reached)
-      advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: 0)
+    case .breakdown(let position, let error):
+      let count = position.map { $0 + 1 } ?? progress.endFrontier
+      guard count <= progress.endFrontier, !progress.hasEnded else { return }
+      let reason = canceled(error)
+      closeRequest(because: reason)
+      flush(inbound) { position == nil || $0.position >= count }
+      // What has reached the interceptor, and was not delivered, came after a response message that cannot be parsed.
+      if let position, position >= 0 { discardUnreceived(at: inbound.nodes[position]) }
+      showEnd(from: count, reason)
+      progress.endFrontier = min(progress.endFrontier, count, progress.reached)
+      advance(.responseEnd(ResponseEnd(error: error)), on: inbound, from: progress.endFrontier - 1)
     case .retry(let tokenID, let delay, let change):
       retry(tokenID, after: delay, change)
     case .cancel(let error):
@@ -77,89 +81,48 @@ extension Chain {
     hasHeaders: Bool = false
   ) {
     let slot = slots[position]
-    let last = lastFlushed(by: slot, tokenID)
-    let released = released(by: slot, before: tokenID, flushingThrough: last)
+    if response.error == nil { family.recordChange(by: slot) }
+    let released = released(by: slot, before: tokenID)
+    let reason = canceled(reason)
     closeRequest(because: reason)
-    beforeStartCount -= inbound.flush { $0.index <= last || $0.position >= position }
-    showCanceled(from: position + 1, reason)
+    flush(inbound) { $0.position >= position }
+    showEnd(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
     slot.closeResponse()
     var items: [Item] = []
-    if released.startsAtLast
-      || (released.startAtFirst == nil && progress.responseFrontier < .interceptor(position))
-    {
-      // The start has passed the interceptors between the two nodes, and does not pass them again.
-      put(released.atLast, at: slot.responseNode, of: inbound)
-      items = released.atFirst
-    } else if let start = released.startAtFirst
-      ?? (hasHeaders
-        ? .responseStart(ResponseStart(httpStatus: response.httpStatus, headers: response.headers)) : nil)
-    {
-      items = [start] + released.atLast + released.atFirst
+    if let start = released.start {
+      items = [start] + released.messages
+    } else if progress.responseFrontier < .interceptor(position) {
+      items = released.messages
+    } else if hasHeaders {
+      let start = ResponseStart(httpStatus: response.httpStatus, headers: response.headers)
+      items = [.responseStart(start)] + released.messages
     }  // A call that fails before its headers has no messages.
-    items += response.messages.map { .responseMessage(MessageForms($0)) }
+    items += response.messages.map { .responseMessage(MessageValue($0)) }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
-    put(items, at: slot.firstResponseNode, of: inbound)
+    put(items, at: slot.response, of: inbound)
   }
 
-  /// The index of the last node of the response that is emptied when an interceptor ends the call. What has passed the
-  /// node at which the interceptor ends it stays, and so does what the interceptor made.
-  private func lastFlushed(by slot: InterceptorSlot, _ tokenID: TokenID?) -> Int {
-    if slot.isResponding { return slot.firstResponseNode.index }
-    let lastIndex = slot.responseNode.index
-    guard let tokenID, !isRequest(tokenID.stage), progress.responseFrontier < .interceptor(slot.position)
-    else {
-      return lastIndex
-    }
-    let index = tokenID.node.index
-    // A discarded value takes those that follow it along.
-    let hasGap = inbound.nodes[index...].dropFirst().contains {
-      $0.position >= slot.position && !$0.buffer.isEmpty
-    }
-    return hasGap ? lastIndex : index
-  }
-
-  /// The part of the response that is kept when an interceptor ends the call: what it has forwarded or made, and what
-  /// has not left its nodes yet.
-  private struct Released {
-    /// What is at the last of its two nodes, the start first.
-    var atLast: [Item] = []
-    var startsAtLast = false
-    /// What is at the first of its two nodes, or at its only node.
-    var startAtFirst: Item?
-    var atFirst: [Item] = []
-  }
-
-  /// What an interceptor has forwarded of the response, and made, that has not left its nodes yet.
-  ///
-  /// - Parameter last: The index of the last node that is emptied.
-  private func released(by slot: InterceptorSlot, before tokenID: TokenID?, flushingThrough last: Int)
-    -> Released
-  {
-    var released = Released()
-    var isWhole = true
-    // Values at the second of its nodes come before those at the first.
-    for node in slot.responseNodes.reversed() {
-      var start: Item?
-      var messages = node.beforeStart
-      let isHere = tokenID?.node === node
-      for item in node.buffer.released(before: isHere ? tokenID?.sequence : nil, isWhole: &isWhole) {
-        switch item {
-        case .responseMessage: messages.append(item)
-        case .responseStart: start = item
-        case .requestStart, .requestMessage, .requestEnd, .responseEnd, .metrics: break
-        }
+  /// What an interceptor has forwarded of the response, and made, that has not left its node yet: it is kept when the
+  /// interceptor ends the call.
+  private func released(by slot: InterceptorSlot, before tokenID: TokenID?) -> (
+    start: Item?, messages: [Item]
+  ) {
+    var (start, messages): (Item?, [Item]) = (nil, slot.response.beforeStart)
+    let last = tokenID?.node === slot.response ? tokenID?.sequence : nil
+    for item in slot.response.buffer.released(before: last) {
+      switch item {
+      case .responseMessage: messages.append(item)
+      case .responseStart: start = item
+      case .requestStart, .requestMessage, .requestEnd, .responseEnd, .metrics: break
       }
-      if node === slot.firstResponseNode {
-        (released.startAtFirst, released.atFirst) = (start, messages)
-      } else {
-        (released.startsAtLast, released.atLast) = (start != nil, (start.map { [$0] } ?? []) + messages)
-      }
-      // A node between the two that is emptied leaves a gap.
-      let between = inbound.nodes[slot.firstResponseNode.index..<slot.responseNode.index].dropFirst()
-      if between.contains(where: { $0.index <= last && !$0.buffer.isEmpty }) { isWhole = false }
     }
-    return released
+    return (start, messages)
+  }
+
+  /// Discards what an interceptor has not received of the response.
+  private func discardUnreceived(at node: PipelineNode) {
+    while let item = node.unreceived.popFirst() { inbound.removeWaiting(bytes: item.sizeBytes) }
   }
 
   // MARK: - Cancelling
@@ -178,7 +141,7 @@ extension Chain {
       switch ended.report {
       case .passing(let metrics): giveUpReport(metrics)
       // Interceptors of an attempt may hold its metrics as well.
-      case .awaited: progress.downstream.target?.inner?.cancel(error)
+      case .awaited: progress.downstream.attempts?.cancel(error)
       // Commands that follow each other without end would come before it.
       case .received(let metrics):
         if case .ended(let observed) = progress.completion { sendReport(metrics, observed) }
@@ -205,14 +168,14 @@ extension Chain {
     if case .open(let target) = before { target.transport.cancel(error) }
   }
 
-  /// Discards what waits on a pipeline, up to and including a node; nil is the last.
-  func flush(_ pipeline: Pipeline, through last: Int? = nil) {
-    beforeStartCount -= pipeline.flush { last == nil || $0.index <= last ?? 0 }
+  /// Discards what waits at some of the nodes of a pipeline, and makes their tokens void.
+  func flush(_ pipeline: Pipeline, where isFlushed: (PipelineNode) -> Bool = { _ in true }) {
+    beforeStartCount -= pipeline.flush(isFlushed)
   }
 
-  /// Shows the interceptors from a position on that the call was canceled; they receive nothing more of it.
-  private func showCanceled(from position: Int, _ error: RPCError) {
-    showEnd(from: position, RPCError(.canceled, error.message, origin: error.origin))
+  /// What interceptors further in than the one that ends the call receive, and the attempts and the transport.
+  private func canceled(_ error: RPCError) -> RPCError {
+    RPCError(.canceled, error.message, origin: error.origin)
   }
 
   /// Shows an end, last to first, to the interceptors from a position on that have received the start and no end.
@@ -221,8 +184,8 @@ extension Chain {
     progress.endFrontier = min(progress.endFrontier, first)
     for slot in slots.dropFirst(first) { slot.closeResponse() }
     guard first < last else { return }
-    for slot in slots[first..<last].reversed() where slot.stages.contains(.responseEnd) {
-      let token = ResponseToken<ResponseEnd>(sink, .shown(slot.responseNode, .responseEnd))
+    for slot in slots[first..<last].reversed() where slot.response.stages.contains(.responseEnd) {
+      let token = ResponseToken<ResponseEnd>(sink, .shown(slot.response, .responseEnd))
       // An observer cannot fail a call that has ended.
       try? slot.interceptor?.responseEnd(ResponseEnd(error: error), token)
     }
@@ -235,9 +198,9 @@ extension Chain {
     metrics.total = ended.total
     guard ended.isObserved else {
       progress.updateEnded { $0.report = .passing(metrics) }
-      return advance(.metrics(metrics), on: report, from: 0)
+      return advance(.metrics(metrics), on: report, from: report.first)
     }
-    for slot in slots[..<progress.reached].reversed() where slot.stages.contains(.metrics) {
+    for slot in slots[..<progress.reached].reversed() where slot.report.stages.contains(.metrics) {
       try? slot.interceptor?.metrics(metrics, ReportToken(sink, .shown(slot.report, .metrics)))
     }
     finish(metrics)
@@ -245,12 +208,12 @@ extension Chain {
 
   /// Stops waiting for an interceptor that holds the metrics: those further out receive them without it.
   private func giveUpReport(_ metrics: CallMetrics) {
-    guard let index = report.nodes.firstIndex(where: { !$0.buffer.isEmpty }) else { return finish(metrics) }
-    let holder = slots[report.nodes[index].position]
+    guard let position = report.nodes.lastIndex(where: { !$0.buffer.isEmpty }) else { return finish(metrics) }
+    let holder = slots[position]
     environment.log(
       LogRecord(level: .warning, source: holder.name, text: "held the metrics until the call was given up"))
     flush(report)
-    for node in report.nodes[(index + 1)...] {
+    for node in report.nodes[..<position].reversed() where node.stages.contains(.metrics) {
       let token = ReportToken<CallMetrics>(sink, .shown(node, .metrics))
       try? slots[node.position].interceptor?.metrics(metrics, token)
     }
@@ -268,10 +231,9 @@ extension Chain {
     flush(report)
     cancelTimers()
     sink.close()
-    inputs.removeAll()
-    commandQueue.removeAll()
-    roomWaiters = ([], [])
-    pendingEndings = 0
+    agenda.removeAll()
+    flow.request.waiters = []
+    flow.response.waiters = []
     caller?.receive(.metrics(metrics))
     outbound.release()
     inbound.release()

@@ -7,8 +7,8 @@ extension Chain {
     switch item {
     case .requestStart: sendStart(item)
     case .requestEnd: sendEnd()
-    case .requestMessage(let forms): send(forms)
-    case .responseMessage(let forms): giveCaller(forms)
+    case .requestMessage(let value): giveTransport(value)
+    case .responseMessage(let value): giveCaller(value)
     case .responseStart(let start): giveCaller(start)
     case .responseEnd(let end): endReachedCaller(end)
     case .metrics(let metrics): finish(metrics)
@@ -22,25 +22,22 @@ extension Chain {
     guard case .requestStart(let start)? = passUnmade(item), case .unopened(let make) = progress.downstream
     else { return }
     let target: Downstream.Target =
-      if let attemptPlan, let hedging = attemptPlan.hedging {
-        .hedgedAttempts(HedgedAttempts(of: self, attemptPlan, hedging, transport: make))
-      } else if let attemptPlan {
+      if let attemptPlan {
         .attempts(Attempts(of: self, attemptPlan, transport: make))
       } else {
         .transport(make(self))
       }
     progress.downstream = .open(target)
     target.transport.start(start)
-    if progress.responseFlow.isPaused { target.transport.responseWanted(false) }
+    if flow.response.isPaused { target.transport.responseWanted(false) }
   }
 
-  private func send(_ forms: MessageForms) {
-    guard let target = openTarget,
-      let forms = serialized(forms, below: outbound.typedCount, flushing: nil)
-    else { return }
+  private func giveTransport(_ value: MessageValue) {
+    var value = value
+    guard let target = openTarget, serialize(&value, at: nil) else { return }
     progress.sentCount += 1
     if !facts.kind.clientStreams, progress.sentCount > 1 { return failCount("put a second message into") }
-    if let bytes = forms.bytes { target.transport.send(bytes) }
+    target.send(value)
   }
 
   private func sendEnd() {
@@ -61,14 +58,14 @@ extension Chain {
   private func failCount(_ what: String) {
     let error = RPCError(
       .internal, "interceptors \(what) a request that has exactly one", origin: .client)
-    end(.breakdown(below: nil, error, flushing: nil))
+    end(.breakdown(at: nil, error))
   }
 
   /// Fails a call that the caller half-closes without its only message. Interceptors may wait for that message.
   func failWithoutMessage() {
     let error = RPCError(
       .invalidArgument, "the request has no message, but the method requires exactly one", origin: .client)
-    end(.breakdown(below: nil, error, flushing: nil))
+    end(.breakdown(at: nil, error))
   }
 
   // MARK: - To the caller
@@ -78,14 +75,10 @@ extension Chain {
     caller?.receive(.responseStart(start))
   }
 
-  private func giveCaller(_ forms: MessageForms) {
+  private func giveCaller(_ value: MessageValue) {
     // The headers may have been discarded while an interceptor held them.
     if progress.responseFrontier != .caller { giveCaller(ResponseStart()) }
-    if let bytes = forms.bytes {
-      caller?.receive(.responseMessage(.bytes(bytes)))
-    } else if let message = forms.typed {
-      caller?.receive(.responseMessage(.typed(message)))
-    }
+    caller?.receive(value)
   }
 
   func endReachedCaller(_ end: ResponseEnd, isCancelled: Bool = false) {

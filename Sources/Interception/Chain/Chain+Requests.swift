@@ -6,31 +6,21 @@ extension Chain {
 
   /// Puts a message after everything that an interceptor has received in a direction.
   func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
-    // A message that follows a held start needs the layout of the pipeline, and so every interceptor.
-    if isRequest { makeTheRest() }
     guard let slot = slot(in: handle) else { return }
-    let item = Item.message(MessageForms(message), isRequest: isRequest)
-    // A local response passes both nodes of the interceptors further out.
-    let node =
-      switch (isRequest, slot.isResponding) {
-      case (true, _): slot.requestNode.passage == .closed ? slot.lastRequestNode : slot.requestNode
-      case (false, true): slot.firstResponseNode
-      case (false, false): slot.responseNode
-      }
+    let item = Item.message(MessageValue(message), isRequest: isRequest)
+    let node = isRequest ? slot.request : slot.response
     let pipeline = isRequest ? outbound : inbound
-    let isOver =
-      node.passage == .closed
-      || (isRequest ? progress.downstream.isClosed : progress.hasEnded)
-    guard !isOver else {
+    guard canInject(by: handle, isRequest: isRequest) else {
       let end = isRequest ? "the half-close" : "the end"
       return environment.log(
         LogRecord(level: .warning, source: slot.name, text: "ignored: a message injected after \(end)"))
     }
+    family.recordChange(by: slot)
     if node.passage == .awaitingStart, node.buffer.isEmpty {
       // Headers come before messages. An interceptor further out may still hold the request's start.
       node.beforeStart.append(item)
       beforeStartCount += 1
-    } else if let end = node.buffer.trailingEnd {
+    } else if let end = node.buffer.heldEnd {
       node.buffer.addInjected(item, before: end)
       markDirty(node, pipeline)
     } else {
@@ -38,14 +28,23 @@ extension Chain {
     }
   }
 
+  /// Whether a message that an interceptor injects would pass on. One that is being made has forwarded nothing.
+  func canInject(by handle: InterceptorHandle, isRequest: Bool) -> Bool {
+    guard let slot = slot(in: handle) else { return true }
+    let node = isRequest ? slot.request : slot.response
+    return node.passage != .closed && !node.buffer.hasForwardedEnd
+      && !(isRequest ? progress.downstream.isClosed : progress.hasEnded)
+  }
+
   /// Starts the response at an interceptor that responds to the call.
   ///
   /// - Parameter isGivenStart: Whether the interceptor called this from the callback that delivers the request's start.
   func startResponse(_ start: ResponseStart, by handle: InterceptorHandle, isGivenStart: Bool) {
-    guard let slot = slot(in: handle), !progress.hasEnded, slot.responseNode.passage != .closed else {
+    guard let slot = slot(in: handle), !progress.hasEnded, slot.response.passage != .closed else {
       return
     }
-    let node = slot.responseNode
+    family.recordChange(by: slot)
+    let node = slot.response
     if node.passage == .awaitingStart, let (end, stage) = node.buffer.headHold, stage == .responseEnd {
       guard node.buffer.injectedCount(end) == 0 else { return }
       node.buffer.addInjected(.responseStart(start), before: end)
@@ -54,35 +53,27 @@ extension Chain {
     // An interceptor that has ended the call meanwhile does not hold its start any more.
     guard
       isGivenStart
-        ? slot.requestNode.passage == .awaitingStart
-        : slot.requestNode.buffer.headHold?.stage == .requestStart
+        ? slot.request.passage == .awaitingStart
+        : slot.request.buffer.headHold?.stage == .requestStart
     else { return }
-    let position = slot.responseNode.position
-    guard progress.responseFrontier >= .interceptor(position) else {
+    guard progress.responseFrontier >= .interceptor(slot.position) else {
       return environment.log(
         LogRecord(level: .warning, source: slot.name, text: "ignored: the response has already started"))
     }
     // The start counts as passed for this interceptor, so that its response does not bring headers again.
-    progress.responseFrontier = .beyond(position)
+    progress.responseFrontier = .beyond(slot.position)
     slot.isResponding = true
-    // Its own messages pass both nodes of the interceptors further out, and none of its own stages.
-    slot.stages.subtract([.responseStart, .responseBytes, .responseMessage])
-    inbound.layOutResponse(slots)
-    put([.responseStart(start)], at: slot.firstResponseNode, of: inbound)
-  }
-
-  /// Ends the call for an interceptor that uses no token, after what it has forwarded and made.
-  func respond(_ response: LocalResponse, by handle: InterceptorHandle) {
-    end(.respondWithout(handle, response))
+    inbound.remove([.responseStart, .responseMessage], from: node)
+    put([.responseStart(start)], at: node, of: inbound)
   }
 
   /// Half-closes the request for an interceptor, after what it has forwarded and made. The interceptor removes the values
   /// of the request that it receives afterwards.
   func endRequest(by handle: InterceptorHandle) {
-    makeTheRest()
-    guard let slot = slot(in: handle), slot.requestNode.passage != .closed, !progress.downstream.isClosed
+    guard let slot = slot(in: handle), slot.request.passage != .closed, !progress.downstream.isClosed
     else { return }
-    put([.requestEnd], at: slot.requestNode, of: outbound)
+    family.recordChange(by: slot)
+    put([.requestEnd], at: slot.request, of: outbound)
   }
 
   func slot(in handle: InterceptorHandle) -> InterceptorSlot? { slots.first { $0.handle === handle } }
@@ -121,9 +112,13 @@ extension Chain {
     guard let transport = environment.subrequests else {
       return completion(SubrequestResponse(end: ResponseEnd(error: Self.noSubrequestTransport)))
     }
-    transport.call(call, for: facts, excluding: excluded(by: handle.registration)) { [weak self] answer in
+    var call = call
+    call.attributes = attributes
+    let isLingering = call.lingering != nil
+    transport.call(call, for: furthestFacts, excluding: excluded(by: handle.registration)) {
+      [weak self] answer in
       // This call may have finished before.
-      guard call.lingering == nil else { return completion(answer) }
+      guard !isLingering else { return completion(answer) }
       self?.run { completion(answer) }
     }
   }
@@ -133,7 +128,9 @@ extension Chain {
     _ receive: @escaping (SubrequestEvent) -> Void
   ) -> (any SubrequestStream)? {
     guard !progress.isFinished, let transport = environment.subrequests else { return nil }
-    return transport.open(call, kind, for: facts, excluding: excluded(by: handle.registration)) {
+    var call = call
+    call.attributes = attributes
+    return transport.open(call, kind, for: furthestFacts, excluding: excluded(by: handle.registration)) {
       [weak self] event in self?.run { receive(event) }
     }
   }
@@ -142,7 +139,12 @@ extension Chain {
   /// itself, all that it passes through. So n interceptors make at most n² subrequests for one call.
   private func excluded(by caller: RegistrationID) -> Set<RegistrationID> {
     let isSubrequest = !environment.excluded.isEmpty
-    return environment.excluded.union(isSubrequest ? registrations.map(\.id) : [caller])
+    return environment.excluded.union(isSubrequest ? admitted.map(\.id) : [caller])
+  }
+
+  /// The interceptors of the chain whose scopes contain the call.
+  var admitted: [InterceptorRegistration] {
+    registrations.filter { $0.scope.mismatch(method: facts.method, attributes) == nil }
   }
 
   func make(

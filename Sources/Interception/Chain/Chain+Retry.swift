@@ -28,7 +28,7 @@ extension Chain {
   /// values of the request are kept for the next attempt.
   var mayStillRetry: Bool {
     guard case .ended(.attempts) = progress.downstream, let last = slots.last else { return false }
-    return progress.endFrontier == last.position && last.responseNode.passage != .closed
+    return progress.endFrontier == last.position && last.response.passage != .closed
   }
 
   /// Whether the interceptor that received a token may retry the call: nothing of the response has gone further, and
@@ -66,26 +66,27 @@ extension Chain {
   /// - Parameter change: How the request differs, from the next attempt on.
   func retry(_ tokenID: TokenID, after delay: Duration, _ change: RequestChange) {
     guard isLive(tokenID), !progress.hasEnded, let attempts = progress.downstream.attempts else { return }
+    if !change.isEmpty { family.recordChange(by: slot(of: tokenID)) }
     var change = change
-    if case .start(let start) = change {
+    if case .start(let new) = change {
+      guard let start = withMethod(new, of: tokenID) else { return }
       change = .start(withCodec(start, of: tokenID))
       setDeadline(start.deadline)
     }
-    flush(inbound)
+    // Interceptors further out may have injected messages, which follow the start of the next attempt.
+    let position = tokenID.node.position
+    flush(inbound) { $0.position == position }
     // What the attempt has given and the chain has not taken yet.
-    inputs.removeAll { !$0.isRequest }
+    agenda.removeResponse()
     for slot in slots {
       slot.reopenResponse()
     }
-    inbound.layOutResponse(slots)
     progress.endFrontier = slots.count
     progress.responseFrontier = .interceptor(slots.count)
     progress.downstream = .open(.attempts(attempts))
     // The attempts were not notified of changes after the end of the last one.
-    attempts.responseWanted(!progress.responseFlow.isPaused)
-    attempts.retry(after: delay, change, by: slot(of: tokenID).name)
-    for node in outbound.nodes where node.position == slots.count - 1 {
-      markDirty(node, outbound)
-    }
+    attempts.responseWanted(!flow.response.isPaused)
+    attempts.retry(after: delay, change)
+    if let last = outbound.nodes.last { markDirty(last, outbound) }
   }
 }

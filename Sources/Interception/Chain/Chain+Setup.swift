@@ -5,53 +5,63 @@ import RPCProtocols
 extension Chain {
   /// Takes the start through the interceptors that are not made yet; returns nil if it goes no further.
   func passUnmade(_ start: Item) -> Item? {
-    guard !unmade.isEmpty else { return start }
-    defer { layOut() }
     var start = start
-    while let slot = makeNext() {
-      guard pendingEndings == 0 else {
+    while case .requestStart(let given) = start, let slot = makeNext(given) {
+      guard agenda.endingCount == 0 else {
         // The factory ended the call, or tried to.
-        queue(start, at: slot.requestNode)
+        wait(start, at: slot.request, outbound)
         return nil
       }
-      guard let next = pass(start, slot.requestNode, outbound) else { return nil }
+      guard let next = pass(start, slot.request, outbound) else { return nil }
       start = next
     }
-    return pendingEndings == 0 ? start : nil
-  }
-
-  /// Makes the interceptors that the start has not reached.
-  func makeTheRest() {
-    guard !unmade.isEmpty else { return }
-    while makeNext() != nil {}
-    layOut()
+    return agenda.endingCount == 0 ? start : nil
   }
 
   /// Makes the next interceptor that takes part; returns nil if no other does, or the call ends here.
-  private func makeNext() -> InterceptorSlot? {
-    while pendingEndings == 0, let registration = unmade.popFirst() {
+  ///
+  /// - Parameter start: The request's start as it reaches the interceptor.
+  private func makeNext(_ start: RequestStart) -> InterceptorSlot? {
+    furthestFacts.start = start
+    while agenda.endingCount == 0, !unmade.isEmpty {
+      let number = unmade.startIndex
+      let registration = unmade.removeFirst()
+      guard family.admits(registration, furthestFacts.method, attributes) else { continue }
       let handle = InterceptorHandle(registration.id)
       let context = CallContext(name: registration.name, identity: handle, sink: sink, environment)
       do {
-        guard let interceptor = try registration.factory.make(for: facts, context) else { continue }
+        guard let interceptor = try registration.factory.make(for: furthestFacts, context) else { continue }
+        try Self.check(interceptor.requirements, registration.name)
         return add(
           InterceptorSlot(
-            name: registration.name, handle: handle, interceptor: interceptor, position: slots.count))
+            name: registration.name, handle: handle, number: number, interceptor: interceptor,
+            position: slots.count))
       } catch {
         unmade = []
-        end(
-          .breakdown(below: slots.count, self.error(error, of: registration.name), flushing: nil))
+        end(.breakdown(at: slots.count - 1, self.error(error, of: registration.name)))
       }
     }
     return nil
   }
 
+  private static func check(
+    _ requirements: InterceptorRequirements, _ name: String
+  ) throws(ConfigurationError) {
+    guard requirements.isSerial, requirements.collects else { return }
+    throw ConfigurationError(
+      interceptor: name, key: nil,
+      reason: "it takes one value at a time, so its verdicts cannot wait for later values")
+  }
+
   private func add(_ slot: InterceptorSlot) -> InterceptorSlot {
     slots.append(slot)
     sink.nodes += slot.nodes
+    outbound.add(slot.request)
+    inbound.add(slot.response)
+    report.add(slot.report)
     progress.endFrontier = slots.count
     progress.responseFrontier = .interceptor(slots.count)
-    windowBytes = max(windowBytes, slot.requirements.windowBytes)
+    flow.windowBytes = max(flow.windowBytes, slot.requirements.windowBytes)
     if slot.requirements.replayLimitBytes > 0 {
       attemptPlan = AttemptPlan(
         name: slot.name, registrations: unmade, replayLimitBytes: slot.requirements.replayLimitBytes,
@@ -59,12 +69,6 @@ extension Chain {
       unmade = []
     }
     return slot
-  }
-
-  private func layOut() {
-    outbound.layOutRequest(slots)
-    inbound.layOutResponse(slots)
-    report.layOutReport(slots)
   }
 
   /// What an interceptor threw, as the error of the call.

@@ -3,21 +3,12 @@ import RPCProtocols
 
 // What tokens and contexts call. `[any thread]`
 extension TokenSink {
-  /// Forwards a serialized message.
-  func proceed(_ tokenID: TokenID, _ bytes: [UInt8]) {
-    if isDelivering(tokenID), immediateVerdict == .nothing {
-      record(bytes)
-    } else {
-      settle(tokenID, .proceedMessage(MessageForms(bytes: bytes)))
-    }
-  }
-
-  /// Forwards a typed message.
-  func proceed(_ tokenID: TokenID, _ message: Message) {
+  /// Forwards a message.
+  func proceed(_ tokenID: TokenID, _ message: MessageValue) {
     if isDelivering(tokenID), immediateVerdict == .nothing {
       record(message)
     } else {
-      settle(tokenID, .proceedMessage(MessageForms(typed: message)))
+      settle(tokenID, .proceedMessage(message))
     }
   }
 
@@ -34,9 +25,19 @@ extension TokenSink {
   /// first.
   func inject(_ message: Payload, by handle: InterceptorHandle, isRequest: Bool) {
     if isDelivering(isRequest ? .requestEnd : .responseEnd, handle) {
-      injectedBefore.append(.message(MessageForms(message), isRequest: isRequest))
+      injectedBefore.append(.message(MessageValue(message), isRequest: isRequest))
     } else {
       post(.inject(handle, isRequest: isRequest, message))
+    }
+  }
+
+  /// Ends the call for an interceptor that uses no token, after what it has forwarded and made.
+  func respond(_ response: LocalResponse, by handle: InterceptorHandle) {
+    if isInside, let chain {
+      // At once, so that a verdict that follows comes after it.
+      chain.end(.respondWithout(handle, response))
+    } else {
+      post(.run { chain in chain.perform(.respondWithout(handle, response)) })
     }
   }
 
@@ -68,23 +69,20 @@ extension Chain {
     let node = tokenID.node
     guard let item = node.buffer.held(tokenID.sequence) else { return }
     let injectedCount = node.buffer.injectedCount(tokenID.sequence)
-    let isLate = pendingEndings > 0 && !isReadingVerdict
-    // A value of a later stage was delivered early.
-    let goesOn =
-      node.stages.contains(tokenID.stage) ? ReorderBuffer.State.ready : ReorderBuffer.State.deliveredEarly
+    let isLate = agenda.endingCount > 0 && !isReadingVerdict
     let next = apply(verdict, to: item, tokenID, injectedCount: injectedCount)
-    let state = next.map(goesOn) ?? (verdict.isEnding ? .ending : .dropped)
+    let state = next.map(ReorderBuffer.State.ready) ?? (verdict.isEnding ? .ending : .dropped)
     node.buffer.settle(tokenID.sequence, state, isLate: isLate)
     let freed = node.buffer.free(tokenID.sequence)
     let pipeline = pipeline(of: tokenID.stage)
-    pipeline.waitingCount -= freed.count
-    pipeline.waitingBytes -= freed.bytes
+    pipeline.removeWaiting(freed.count, bytes: freed.bytes)
     markDirty(node, pipeline)
   }
 
   func putHere(_ message: Payload, before tokenID: TokenID) {
     guard isLive(tokenID) else { return }
-    let item = Item.message(MessageForms(message), isRequest: isRequest(tokenID.stage))
+    family.recordChange(by: slot(of: tokenID))
+    let item = Item.message(MessageValue(message), isRequest: isRequest(tokenID.stage))
     if sink.isDelivering(tokenID) { return sink.injectedBefore.append(item) }
     let node = tokenID.node
     node.buffer.addInjected(item, before: tokenID.sequence)
@@ -108,12 +106,14 @@ extension Chain {
 
   /// The value that goes on after a verdict; nil if none does.
   func apply(_ verdict: Verdict, to item: Item, _ tokenID: TokenID, injectedCount: Int) -> Item? {
+    if family.recordsChanges, verdict.changes(item) { family.recordChange(by: slot(of: tokenID)) }
     switch verdict {
     case .proceedMessage(let new):
-      guard let old = item.message else { return nil }
-      return .message(old.replaced(by: new), isRequest: item.isRequest)
+      return item.message.flatMap { replace($0, by: new, tokenID) }.map {
+        .message($0, isRequest: item.isRequest)
+      }
     case .proceed(.requestStart(let start)):
-      return .requestStart(withCodec(start, of: tokenID))
+      return withMethod(start, of: tokenID).map { .requestStart(withCodec($0, of: tokenID)) }
     case .proceed(let new):
       return new
     case .drop:
@@ -135,6 +135,34 @@ extension Chain {
       _ = recordEnding(verdict, tokenID)
     }
     return nil
+  }
+
+  /// The message that goes on after an interceptor forwarded `new` in place of `old`; nil if it may not change messages.
+  private func replace(_ old: MessageValue, by new: MessageValue, _ tokenID: TokenID) -> MessageValue? {
+    if new.sequence == tokenID.sequence, !new.isChanged { return old }
+    guard tokenID.node.access.mayChange else {
+      fail(tokenID, "forwarded another message at \(tokenID.stage), and declares that it changes none")
+      return nil
+    }
+    family.recordChange(by: slot(of: tokenID))
+    var new = new
+    new.recordSetter(Int32(slot(of: tokenID).number), inPlaceOf: old)
+    return new
+  }
+
+  /// A start from an interceptor, which may have another method of the same kind and types; nil if it has any other, which
+  /// fails the call.
+  func withMethod(_ start: RequestStart, of tokenID: TokenID) -> RequestStart? {
+    guard start.method != furthestFacts.method else { return start }
+    do throws(MethodChangeError) {
+      try furthestFacts.change(method: start.method)
+      return start
+    } catch {
+      let name = slot(of: tokenID).name
+      let words = "the method cannot be changed: \(error.reason)"
+      end(.fail(tokenID, RPCError(.invalidArgument, words, origin: .interceptor(name))))
+      return nil
+    }
   }
 
   /// A start from an interceptor, with the codec of the call: the caller has already encoded its messages.

@@ -54,7 +54,7 @@ extension Chain {
     let now = environment.clock.now
     var next: Duration?
     for pipeline in [outbound, inbound, report] {
-      for node in pipeline.nodes {
+      for node in pipeline.inOrder {
         guard let hold = node.buffer.headHold, let since = holdBegin(at: node, hold.sequence, now: now)
         else { continue }
         let left = Self.holdPatience - (now - since)
@@ -74,7 +74,7 @@ extension Chain {
     // An interceptor that waits for a timer, or responds to the call, delays it on purpose.
     guard slot.timers.isEmpty, !slot.isResponding, !slot.requirements.holdsForLong else { return }
     var text = "has held the call at \(stage) for \(Self.holdPatience.components.seconds) seconds"
-    if pipeline.waitingBytes >= windowBytes {
+    if pipeline.waitingBytes >= flow.windowBytes {
       text += "; the chain is full, so it receives no more: to hold more it must declare a larger window"
     }
     environment.log(LogRecord(level: .warning, source: slot.name, text: text))

@@ -11,7 +11,7 @@ import RPCProtocols
 /// or until the owner cancels the call, at its deadline or at Ctrl-C.
 ///
 /// An interceptor that may retry, or that hedges, is the last of its chain: below it each attempt has a chain of its own
-/// (see `Attempts` and `HedgedAttempts`).
+/// (see `Attempts`).
 package final class Chain: ResponseReceiver {
   /// How many bytes may wait in each direction before the chain asks the sender to pause.
   package static let defaultWindowBytes = 4 << 20
@@ -20,10 +20,16 @@ package final class Chain: ResponseReceiver {
 
   /// The facts of the call.
   package let facts: CallFacts
+  /// The same as of the request's start that has come furthest: an interceptor may change the method.
+  package internal(set) var furthestFacts: CallFacts
 
   /// The registrations that the chain is made of.
   let registrations: ArraySlice<InterceptorRegistration>
   let codec: MessageCodec
+  /// The attributes of this chain's call, or attempt, until the attempt's response is taken.
+  private var ownAttributes: CallAttributes
+  /// The chain above, once the response of this attempt is taken: both have the same attributes.
+  private weak var attributesOwner: Chain?
   let environment: ChainEnvironment
   let sink: TokenSink
   /// The interceptors made so far.
@@ -32,36 +38,30 @@ package final class Chain: ResponseReceiver {
   var unmade: ArraySlice<InterceptorRegistration>
   /// How attempts are made, below an interceptor that may retry or that hedges; nil without one.
   var attemptPlan: AttemptPlan?
-  /// Numbers the attempts; the chains of a call share it.
-  lazy var attemptNumbers = AttemptNumbers()
-  var windowBytes: Int
-  let outbound = Pipeline()
-  let inbound = Pipeline()
-  let report = Pipeline()
+  /// What the chains of a call share.
+  let family: ChainFamily
+  let outbound = Pipeline(isOutbound: true)
+  let inbound = Pipeline(isOutbound: false)
+  let report = Pipeline(isOutbound: false)
 
   var caller: (any ChainCaller)?
   var progress = Progress()
+  /// Whether each direction takes more messages.
+  var flow: FlowControl
 
-  // Work for `pump`, which takes it from here so that nothing recurses.
+  // The pump: it takes its work from the agenda, so that nothing recurses.
   var isPumping = false
   /// How many functions the pump may still run in this round of the loop.
   var runsLeft = 0
   /// Whether the pump is to continue in the next round of the loop.
   var isPumpPosted = false
-  var inputs = Queue<Item>()
-  /// What interceptors run when a direction takes more.
-  var roomWaiters: (request: [() -> Void], response: [() -> Void]) = ([], [])
-  /// Commands that have not taken effect yet, in the order given.
-  var commandQueue = Queue<TokenSink.Command>()
-  /// How many endings are in the command queue. No value moves until each is performed, or found void.
-  var pendingEndings = 0
+  var agenda = Agenda()
   /// Whether a verdict from the command queue is taking effect.
   var isReadingVerdict = false
   /// The token of the value that an interceptor is called with, except on the fast path.
   var delivery: TokenID?
   /// Whether the interceptor ended the call before its verdict on the value that it is called with.
   var isVerdictLate = false
-  var dirtyNodes = Queue<(PipelineNode, Pipeline)>()
   /// How many messages wait at any node for a start to pass.
   var beforeStartCount = 0
   /// Inputs that were given before the start, which goes first.
@@ -69,16 +69,20 @@ package final class Chain: ResponseReceiver {
   /// The clock's number of the timer that checks for values held for long.
   var holdTimer: Int?
 
+  /// - Parameter family: What it shares with the chain whose attempt it is.
   init(
     facts: CallFacts, registrations: ArraySlice<InterceptorRegistration>, codec: MessageCodec,
-    environment: ChainEnvironment
+    environment: ChainEnvironment, family: ChainFamily
   ) {
     self.facts = facts
+    furthestFacts = facts
+    self.family = family
+    ownAttributes = family.attributes
     self.registrations = registrations
     self.unmade = registrations
     self.codec = codec
     self.environment = environment
-    windowBytes = environment.windowBytes
+    flow = FlowControl(windowBytes: environment.windowBytes)
     sink = TokenSink(post: environment.post)
     sink.chain = self
   }
@@ -90,19 +94,39 @@ package final class Chain: ResponseReceiver {
 
   /// Whether an interceptor wants typed request messages, or may want them. If none does, the caller can give bytes,
   /// and no message needs to be built.
-  package var wantsRequestMessages: Bool { outbound.typedCount > 0 || !unmade.isEmpty }
+  package var wantsRequestMessages: Bool {
+    outbound.typedCount > 0 || unmade.contains { $0.factory.declaration.mayReceiveTypedRequests }
+  }
 
   /// Whether an interceptor wants typed response messages.
   package var wantsResponseMessages: Bool { inbound.typedCount > 0 }
 
   /// Whether the chain and the transport take more messages to send. If not, messages are still accepted.
-  package var wantsMoreInput: Bool { !progress.requestFlow.isPaused }
+  package var wantsMoreInput: Bool { !flow.request.isPaused }
 
   /// Whether the chain and the caller take more of the response. If not, messages are still accepted.
-  package var wantsMoreResponse: Bool { !progress.responseFlow.isPaused }
+  package var wantsMoreResponse: Bool { !flow.response.isPaused }
 
   /// Whether every interceptor has finished.
   package var isFinished: Bool { progress.isFinished }
+
+  /// The attributes of the call; in an attempt a copy, until its response is taken.
+  package var attributes: CallAttributes {
+    get { attributesOwner?.attributes ?? ownAttributes }
+    set {
+      if let attributesOwner { attributesOwner.attributes = newValue } else { ownAttributes = newValue }
+    }
+  }
+
+  /// Copies the attributes of a call for an attempt at it.
+  func copyAttributes(from upper: Chain) { ownAttributes = upper.attributes }
+
+  /// Makes the attributes of this attempt, whose response is taken, those of the call.
+  func shareAttributes(with upper: Chain) {
+    guard attributesOwner == nil else { return }
+    upper.attributes = ownAttributes
+    attributesOwner = upper
+  }
 
   /// The address of the server of the current attempt, with its port; nil if it is not known.
   package var peer: String? { progress.downstream.target?.transport.peer }
@@ -150,18 +174,27 @@ package final class Chain: ResponseReceiver {
     }
   }
 
-  /// Sends a message.
+  /// Sends a message. Ignored after the half-close.
   ///
   /// - Parameters:
   ///   - message: The message; bytes are in the call's codec.
   ///   - sizeBytes: For a typed message, the size of its source in bytes, counted while the message waits.
   package func send(_ message: Payload, sizeBytes: Int = 0) {
-    progress.givenCount += 1
-    accept(afterStart: .requestMessage(MessageForms(message, sizeBytes: sizeBytes)))
+    send(MessageValue(message, sizeBytes: sizeBytes))
   }
 
-  /// Half-closes: no more messages follow. A call that requires exactly one message fails if none was sent.
+  /// Sends a message that another chain of the call has passed on.
+  func send(_ message: MessageValue) {
+    guard !progress.isRequestGiven else { return }
+    progress.givenCount += 1
+    accept(afterStart: .requestMessage(message))
+  }
+
+  /// Half-closes: no more messages follow. A call that requires exactly one message fails if none was sent. Only the
+  /// first time has an effect.
   package func closeRequest() {
+    guard !progress.isRequestGiven else { return }
+    progress.isRequestGiven = true
     accept(afterStart: .requestEnd)
   }
 
@@ -173,12 +206,12 @@ package final class Chain: ResponseReceiver {
   package func cancel(_ error: RPCError) {
     end(.cancel(error))
     // With all functions that were queued before, so that the end does not wait for a further round of the loop.
-    pump(runs: max(Self.runsPerRound, commandQueue.count + 1))
+    pump(runs: max(Self.runsPerRound, agenda.commandCount + 1))
   }
 
   /// Sets whether the caller takes more of the response now.
   package func callerWants(response isWanted: Bool) {
-    progress.responseFlow.isWanted = isWanted
+    flow.response.isWanted = isWanted
     pump()
   }
 
@@ -199,8 +232,13 @@ package final class Chain: ResponseReceiver {
     if letsResponsesThrough {
       caller?.receive(message: message)
     } else {
-      enter(.responseMessage(MessageForms(bytes: message.copyBytes())))
+      enter(.responseMessage(MessageValue(bytes: message.copyBytes())))
     }
+  }
+
+  /// Receives a message of an attempt, in the forms that the attempt has.
+  func receive(_ message: MessageValue) {
+    enter(.responseMessage(message))
   }
 
   /// Receives messages as `receive(message:)` does. The caller may take many that no interceptor wants.
@@ -212,15 +250,15 @@ package final class Chain: ResponseReceiver {
 
   /// Sets whether the transport takes more to send now.
   package func transportWants(input isWanted: Bool) {
-    progress.requestFlow.isWanted = isWanted
+    flow.request.isWanted = isWanted
     pump()
   }
 
   /// Whether a response message would leave the chain at once and unchanged: no interceptor wants messages, and no
   /// value waits.
   private var letsResponsesThrough: Bool {
-    inbound.nextForMessages[0] == inbound.nodes.count && inbound.waitingCount == 0 && !isPumping
-      && inputs.isEmpty && commandQueue.isEmpty && dirtyNodes.isEmpty && progress.downstream.isOpen
+    inbound.messageCount == 0 && inbound.waitingCount == 0 && !isPumping
+      && agenda.isEmpty && progress.downstream.isOpen
   }
 
   // MARK: - From the owner
@@ -234,11 +272,11 @@ package final class Chain: ResponseReceiver {
   /// The interceptor that delays the call, and the stage at which it does: the one that holds the first value of the
   /// response, or else of the request.
   package var holder: (name: String, stage: Stage)? {
-    for node in inbound.nodes.reversed() {
+    for node in inbound.nodes {
       if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }
-    if let holder = progress.downstream.target?.inner?.holder { return holder }
-    for node in outbound.nodes.reversed() + report.nodes {
+    if let holder = progress.downstream.attempts?.holder { return holder }
+    for node in outbound.nodes.reversed() + report.inOrder {
       if let hold = node.buffer.headHold { return (slots[node.position].name, hold.stage) }
     }
     return nil

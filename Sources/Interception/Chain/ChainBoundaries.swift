@@ -8,6 +8,8 @@ import RPCProtocols
 /// The chain retains it until `finished`. It may call the chain from any of these methods; the calls take effect after
 /// the method returns.
 package protocol ChainCaller: ResponseReceiver {
+  /// Receives a message that has passed the interceptors.
+  func receive(_ message: MessageValue)
   /// An interceptor has changed the call's deadline: from now on this one applies.
   func deadlineChanged(to deadline: MonotonicClock.Instant?)
   /// The call is over and every interceptor has finished. Once, last.
@@ -20,6 +22,8 @@ package protocol ChainCaller: ResponseReceiver {
 }
 
 extension ChainCaller {
+  /// Default: receives it as an event.
+  package func receive(_ message: MessageValue) { receive(.responseMessage(message.payload)) }
   /// Default: ignores deadline changes.
   package func deadlineChanged(to deadline: MonotonicClock.Instant?) {}
   /// Default: ignores attempts.

@@ -24,25 +24,21 @@ enum Downstream {
   enum Target {
     /// The transport that the caller provided.
     case transport(any ChainTransport)
-    /// Attempts at the call, one after the other, each with a chain and a transport of its own.
+    /// Attempts at the call, each with a chain and a transport of its own.
     case attempts(Attempts)
-    /// Attempts at the call, several at once.
-    case hedgedAttempts(HedgedAttempts)
 
     var transport: any ChainTransport {
       switch self {
       case .transport(let transport): transport
       case .attempts(let attempts): attempts
-      case .hedgedAttempts(let attempts): attempts
       }
     }
 
-    /// The attempts, in which interceptors may hold values.
-    var inner: (any AttemptsTransport)? {
+    /// Sends a message, which has its serialized form.
+    func send(_ message: MessageValue) {
       switch self {
-      case .transport: nil
-      case .attempts(let attempts): attempts
-      case .hedgedAttempts(let attempts): attempts
+      case .transport(let transport): if let bytes = message.bytesForm { transport.send(bytes) }
+      case .attempts(let attempts): attempts.send(message)
       }
     }
   }

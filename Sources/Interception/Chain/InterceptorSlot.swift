@@ -14,71 +14,52 @@ final class InterceptorHandle: Sendable {
   func takeTimerNumber() -> Int { lastTimerNumber.add(1, ordering: .relaxed).newValue }
 }
 
-/// One interceptor of a call's chain, with its stages, requirements and nodes.
+/// One interceptor of a call's chain, with its requirements and its places on the pipelines.
 final class InterceptorSlot {
   let name: String
   let handle: InterceptorHandle
+  /// Its number among the interceptors of the call, also those of attempts (`ChainFamily`).
+  let number: Int
   /// The instance; released when the call has finished.
   private(set) var interceptor: (any StagedInterceptor)?
-  /// Its stages; those of the response without messages after it has begun to respond itself.
-  var stages: Stages
   let requirements: InterceptorRequirements
-  // The nodes; the two for bytes are used only if the interceptor is split (see `Pipeline`).
-  let requestNode: PipelineNode
-  let requestBytesNode: PipelineNode
-  let responseBytesNode: PipelineNode
-  let responseNode: PipelineNode
+  let request: PipelineNode
+  let response: PipelineNode
   let report: PipelineNode
-  /// Its last node of the request, where the half-close is delivered.
-  var lastRequestNode: PipelineNode
-  /// Its first node of the response.
-  var firstResponseNode: PipelineNode
-  /// Whether response bytes reach it after the interceptors further in have received the typed messages.
-  var isBytesNodeDelayed = false
-  /// Its nodes of the response, in the order in which values pass them.
-  var responseNodes: [PipelineNode] {
-    firstResponseNode === responseNode ? [responseNode] : [firstResponseNode, responseNode]
-  }
-
-  /// Records that nothing more of the response passes it.
-  func closeResponse() {
-    for node in responseNodes { node.passage = .closed }
-  }
-
-  /// Records that the response of another attempt follows.
-  func reopenResponse() {
-    isBytesNodeDelayed = false
-    for node in responseNodes { node.passage = .awaitingStart }
-  }
-
+  /// Whether it is notified of the attempts that interceptors further in make.
+  let observesAttempts: Bool
   /// Whether it responds to the call, and holds the request's start meanwhile.
   var isResponding = false
   /// The clock's numbers of its timers.
   var timers: [CallTimer: Int] = [:]
 
-  init(name: String, handle: InterceptorHandle, interceptor: any StagedInterceptor, position: Int) {
+  init(
+    name: String, handle: InterceptorHandle, number: Int, interceptor: any StagedInterceptor, position: Int
+  ) {
     self.name = name
     self.handle = handle
+    self.number = number
     self.interceptor = interceptor
-    stages = interceptor.stages
     requirements = interceptor.requirements
+    let (stages, messages) = (interceptor.stages, interceptor.messages)
+    observesAttempts = stages.contains(.attemptEnd)
     let place = (position: position, isSerial: requirements.isSerial)
-    requestNode = PipelineNode(.request, place)
-    // The request's start passes before the pipeline is laid out.
-    requestNode.stages = stages.intersection(.requestStart)
-    requestBytesNode = PipelineNode(.requestBytes, place)
-    responseBytesNode = PipelineNode(.responseBytes, place)
-    responseNode = PipelineNode(.response, place)
-    lastRequestNode = requestNode
-    firstResponseNode = responseNode
-    report = PipelineNode(.report, place)
+    request = PipelineNode(.request, place, stages.intersection(.request), messages.request)
+    response = PipelineNode(.response, place, stages.intersection(.response), messages.response)
+    report = PipelineNode(.report, place, stages.intersection(.metrics), .none)
   }
 
   /// Its place on the chain.
-  var position: Int { responseNode.position }
+  var position: Int { response.position }
 
   /// All of its nodes.
-  var nodes: [PipelineNode] { [requestNode, requestBytesNode, responseBytesNode, responseNode, report] }
+  var nodes: [PipelineNode] { [request, response, report] }
+
+  /// Records that nothing more of the response passes it.
+  func closeResponse() { response.passage = .closed }
+
+  /// Records that the response of another attempt follows.
+  func reopenResponse() { response.passage = .awaitingStart }
 
   /// Releases the instance. The slot stays, with the nodes that tokens refer to.
   func release() -> (any StagedInterceptor)? {

@@ -1,18 +1,18 @@
 import Protobuf
 import RPCProtocols
 
-/// A value on its way through the chain: an event of the call, with a message in the forms that have been built.
-typealias Item = CallEvent<MessageForms>
+/// A value on its way through the chain: an event of the call.
+typealias Item = CallEvent<MessageValue>
 
 extension Item {
   /// The item of an event.
   init(_ event: CallEvent<Payload>) {
     switch event {
     case .requestStart(let start): self = .requestStart(start)
-    case .requestMessage(let message): self = .requestMessage(MessageForms(message))
+    case .requestMessage(let message): self = .requestMessage(MessageValue(message))
     case .requestEnd: self = .requestEnd
     case .responseStart(let start): self = .responseStart(start)
-    case .responseMessage(let message): self = .responseMessage(MessageForms(message))
+    case .responseMessage(let message): self = .responseMessage(MessageValue(message))
     case .responseEnd(let end): self = .responseEnd(end)
     case .metrics(let metrics): self = .metrics(metrics)
     }

@@ -2,127 +2,102 @@
 struct FastPathEntry {
   let interceptor: any StagedInterceptor
   let node: PipelineNode
-  let stage: Stage
+  let access: MessageAccess
   let position: Int
 }
 
-/// The nodes of one direction, in the order in which values pass them.
-///
-/// Out: first the typed pass through interceptors 0…k, where k is the last that wants typed messages, then the bytes
-/// pass. In: the mirror. With q as the first interceptor that wants bytes, interceptors q…k are *split*: they have a
-/// node in each pass. The others have one node for all their stages.
+/// The nodes of one direction, one for each interceptor, and the values that wait there.
 ///
 /// ```
-///        typed pass                        bytes pass
-/// out:   A(start) B(start, message)        A(bytes, end) B(end) C(start, bytes, end)       q = A, k = B
-///
-///        bytes pass                        typed pass
-/// in:    C(start, bytes, end) B() A(bytes) B(start, message, end) A(start, end)
+/// outbound:  caller ─▶ 0 ─▶ 1 ─▶ 2 ─▶ transport
+/// inbound:   caller ◀─ 0 ◀─ 1 ◀─ 2 ◀─ transport      so does the report
 /// ```
-///
-/// Starts and ends pass in the chain's order, and each interceptor receives start, messages and end in this order,
-/// wherever values wait. Out, the half-close comes with the bytes pass. In, an interceptor between the two nodes of a
-/// split one may hold the start; a message that reaches the bytes node then moves this node to right before the typed
-/// one (`InterceptorSlot.isBytesNodeDelayed`).
 final class Pipeline {
+  /// The nodes by the position of their interceptors on the chain.
   private(set) var nodes: [PipelineNode] = []
-  /// For each index, the first node from there on that wants messages.
-  private(set) var nextForMessages = [0]
-  /// The nodes that want messages.
-  private(set) var entries: [FastPathEntry] = []
-  /// For each index of a node, the first of `entries` from there on.
-  private(set) var firstFastEntries = [0]
-  /// How many interceptors take part in the typed pass: those up to the last that wants typed messages.
-  private(set) var typedCount = 0
-  /// Whether values were delivered early, and must pass a node unchanged.
-  var hasEarlyDeliveries = false
+  /// From a position to the next on the way: 1 for requests, -1 for responses and the report.
+  let step: Int
   /// How many values wait, and their bytes.
-  var waitingCount = 0
-  var waitingBytes = 0
+  private(set) var waitingCount = 0
+  private(set) var waitingBytes = 0
+  /// How many nodes want messages, and how many of these typed ones.
+  private(set) var messageCount = 0
+  private(set) var typedCount = 0
+  /// The nodes that want messages, in the order of the way; see `entries(_:)`.
+  private var entries: [FastPathEntry] = []
+  /// For each position, the first of `entries` from there on.
+  private var firstEntries: [Int] = []
+  private var areEntriesValid = false
 
-  static let messageStages: Stages = [.requestMessage, .requestBytes, .responseMessage, .responseBytes]
+  init(isOutbound: Bool) { step = isOutbound ? 1 : -1 }
 
-  /// Lays out the pipeline of the request.
-  func layOutRequest(_ slots: [InterceptorSlot]) {
-    typedCount = 1 + (slots.lastIndex { $0.stages.contains(.requestMessage) } ?? -1)
-    let firstRaw = slots.firstIndex { $0.stages.contains(.requestBytes) } ?? slots.count
-    var (typed, raw): ([PipelineNode], [PipelineNode]) = ([], [])
-    for (position, slot) in slots.enumerated() {
-      let head = slot.requestNode
-      slot.lastRequestNode = head
-      if position >= typedCount {
-        head.stages = slot.stages.intersection([.requestStart, .requestBytes, .requestEnd])
-        raw.append(head)
-      } else if position >= firstRaw {
-        head.stages = slot.stages.intersection([.requestStart, .requestMessage])
-        slot.requestBytesNode.stages = slot.stages.intersection([.requestBytes, .requestEnd])
-        slot.lastRequestNode = slot.requestBytesNode
-        typed.append(head)
-        raw.append(slot.requestBytesNode)
-      } else {
-        head.stages = slot.stages.intersection([.requestStart, .requestMessage, .requestEnd])
-        typed.append(head)
-      }
-    }
-    layOut(typed + raw, slots)
+  /// The position at which a value enters.
+  var first: Int { step > 0 ? 0 : nodes.count - 1 }
+
+  /// The position past the last node.
+  var end: Int { step > 0 ? nodes.count : -1 }
+
+  /// Whether there is a node at a position: a value that is past the last node leaves the chain.
+  func contains(_ position: Int) -> Bool { nodes.indices.contains(position) }
+
+  /// The nodes in the order of the way.
+  var inOrder: [PipelineNode] { step > 0 ? nodes : nodes.reversed() }
+
+  /// Adds the node of the next interceptor further in.
+  func add(_ node: PipelineNode) {
+    nodes.append(node)
+    count(node, 1)
   }
 
-  /// Lays out the pipeline of the response.
-  func layOutResponse(_ slots: [InterceptorSlot]) {
-    typedCount = 1 + (slots.lastIndex { $0.stages.contains(.responseMessage) } ?? -1)
-    let firstRaw = slots.firstIndex { $0.stages.contains(.responseBytes) } ?? slots.count
-    var (raw, typed): ([PipelineNode], [PipelineNode]) = ([], [])
-    for (position, slot) in slots.enumerated().reversed() {
-      let home = slot.responseNode
-      slot.firstResponseNode = home
-      if position >= typedCount {
-        home.stages = slot.stages.intersection([.responseStart, .responseBytes, .responseEnd])
-        raw.append(home)
-        continue
-      }
-      home.stages = slot.stages.intersection([.responseStart, .responseMessage, .responseEnd])
-      if position >= firstRaw {
-        slot.responseBytesNode.stages = slot.stages.intersection(.responseBytes)
-        slot.firstResponseNode = slot.responseBytesNode
-        if slot.isBytesNodeDelayed {
-          typed.append(slot.responseBytesNode)
-        } else {
-          raw.append(slot.responseBytesNode)
-        }
-      }
-      typed.append(home)
-    }
-    layOut(raw + typed, slots)
+  /// Lets a node receive no more of some stages.
+  func remove(_ stages: Stages, from node: PipelineNode) {
+    count(node, -1)
+    node.stages.subtract(stages)
+    count(node, 1)
   }
 
-  /// Lays out the pipeline of the metrics, which follow the end.
-  func layOutReport(_ slots: [InterceptorSlot]) {
-    for slot in slots { slot.report.stages = slot.stages.intersection(.metrics) }
-    layOut(slots.reversed().map(\.report).filter { !$0.stages.isEmpty }, slots)
+  private func count(_ node: PipelineNode, _ change: Int) {
+    areEntriesValid = false
+    guard node.wantsMessages else { return }
+    messageCount += change
+    if node.access.isTyped { typedCount += change }
   }
 
-  private func layOut(_ nodes: [PipelineNode], _ slots: [InterceptorSlot]) {
-    for (index, node) in nodes.enumerated() { node.index = index }
-    var next = Array(repeating: nodes.count, count: nodes.count + 1)
-    for index in nodes.indices.reversed() {
-      next[index] = nodes[index].stages.isDisjoint(with: Pipeline.messageStages) ? next[index + 1] : index
+  /// The nodes that want messages, in the order of the way, and the first of them from a position on.
+  func fastPath(_ slots: [InterceptorSlot], from position: Int) -> (entries: [FastPathEntry], first: Int) {
+    if !areEntriesValid { layOut(slots) }
+    return (entries, position < 0 || position >= nodes.count ? entries.count : firstEntries[position])
+  }
+
+  private func layOut(_ slots: [InterceptorSlot]) {
+    entries = inOrder.compactMap { node in
+      guard node.wantsMessages, let interceptor = slots[node.position].interceptor else { return nil }
+      return FastPathEntry(interceptor: interceptor, node: node, access: node.access, position: node.position)
     }
-    nextForMessages = next
-    self.nodes = nodes
-    entries = nodes.compactMap { node in
-      guard let stage = node.messageStage, let interceptor = slots[node.position].interceptor else {
-        return nil
-      }
-      return FastPathEntry(interceptor: interceptor, node: node, stage: stage, position: node.position)
+    firstEntries = nodes.indices.map { position in
+      entries.firstIndex { ($0.position - position) * step >= 0 } ?? entries.count
     }
-    firstFastEntries = (0...nodes.count).map { index in
-      entries.firstIndex { $0.node.index >= index } ?? entries.count
-    }
+    areEntriesValid = true
   }
 
   /// Releases the interceptors, when the call has finished.
   func release() {
     entries = []
+    areEntriesValid = false
+  }
+
+  // MARK: - Values that wait
+
+  /// Counts values that begin to wait at a node.
+  func addWaiting(_ count: Int = 1, bytes: Int) {
+    waitingCount += count
+    waitingBytes += bytes
+  }
+
+  /// Counts values that wait no longer.
+  func removeWaiting(_ count: Int = 1, bytes: Int) {
+    waitingCount -= count
+    waitingBytes -= bytes
   }
 
   /// Discards every value that waits at some of the nodes, and makes their tokens void.
@@ -131,11 +106,10 @@ final class Pipeline {
   func flush(_ isFlushed: (PipelineNode) -> Bool) -> Int {
     var beforeStartCount = 0
     for node in nodes where isFlushed(node) {
-      waitingCount -= node.buffer.count
-      waitingBytes -= node.buffer.removeAll()
+      let (count, bytes) = node.removeAll()
+      removeWaiting(count, bytes: bytes)
       beforeStartCount += node.beforeStart.count
       node.beforeStart = []
-      node.deliveredEarly = nil
       node.beginEpoch()
     }
     return beforeStartCount

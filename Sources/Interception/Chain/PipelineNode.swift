@@ -1,10 +1,14 @@
 import RPCProtocols
 import Synchronization
 
-/// A place on a pipeline: one interceptor is called here, and values wait here for it.
+/// An interceptor's place on a pipeline: it is called here, and values wait here for it.
+///
+/// ```
+/// values ─▶ unreceived ─▶ [ interceptor ] ─▶ buffer ─▶ the next node
+/// ```
 final class PipelineNode {
   enum Kind {
-    case request, requestBytes, responseBytes, response, report
+    case request, response, report
   }
 
   /// How much of its direction has passed the node.
@@ -24,18 +28,14 @@ final class PipelineNode {
   let position: Int
   /// Whether the interceptor takes one value at a time.
   let isSerial: Bool
-  /// The node's place on its pipeline.
-  var index = 0
+  /// The form of messages that the interceptor receives here.
+  let access: MessageAccess
   /// The stages delivered here.
-  var stages: Stages = [] {
-    didSet {
-      let wanted = stages.intersection(Pipeline.messageStages)
-      messageStage = wanted.isEmpty ? nil : Stage(rawValue: UInt32(wanted.rawValue.trailingZeroBitCount))
-    }
-  }
-  /// The stage at which messages are delivered here.
-  private(set) var messageStage: Stage?
+  var stages: Stages
+  /// What the interceptor has received, and has not left the node.
   var buffer = ReorderBuffer()
+  /// What the interceptor has not received: it takes one value at a time, or has not decided about another attempt.
+  var unreceived = Queue<Item>()
   /// The epoch of the tokens that are valid. Other threads compare it with their token's.
   let epoch = Atomic<UInt32>(0)
   /// Whether the chain's list of nodes whose buffer may have output contains the node.
@@ -44,26 +44,47 @@ final class PipelineNode {
   /// Messages that were injected before the start has passed; they follow it.
   var beforeStart: [Item] = []
   var holdWatch = HoldWatch.none
-  /// What was delivered early to the node's interceptor, at its other node. It must pass here unchanged.
-  var deliveredEarly: EarlyDelivery?
 
-  init(_ kind: Kind, _ place: (position: Int, isSerial: Bool)) {
+  init(_ kind: Kind, _ place: (position: Int, isSerial: Bool), _ stages: Stages, _ access: MessageAccess) {
     self.kind = kind
     position = place.position
     isSerial = place.isSerial
+    self.access = access
+    self.stages = stages
   }
+
+  /// Whether the interceptor receives messages here.
+  var wantsMessages: Bool { !stages.isDisjoint(with: .messages) }
+
+  /// Whether nothing waits here.
+  var isEmpty: Bool { buffer.isEmpty && unreceived.isEmpty }
 
   /// Makes every token of this node void.
   func beginEpoch() { epoch.add(1, ordering: .relaxed) }
 
   /// Records that the start has passed. The response of an interceptor that ends the call passes a closed node.
   func recordStart() { if case .awaitingStart = passage { passage = .started } }
-}
 
-/// What an interceptor received of the request while it held the start (see Chain+EarlyDelivery.swift).
-struct EarlyDelivery {
-  /// The messages, serialized, as the interceptor passed them on.
-  var messages = Queue<[UInt8]>()
-  /// Whether the interceptor received the end.
-  var hasEnd = false
+  /// Removes everything that waits; returns how much it was.
+  func removeAll() -> (count: Int, bytes: Int) {
+    let count = buffer.count + unreceived.count
+    let bytes = unreceived.all.reduce(buffer.removeAll()) { $0 + $1.sizeBytes }
+    unreceived.removeAll()
+    return (count, bytes)
+  }
+
+  /// The stage at which the interceptor wants a value; nil if it does not want it.
+  func stage(of item: Item) -> Stage? {
+    let stage: Stage =
+      switch item {
+      case .requestStart: .requestStart
+      case .requestMessage: .requestMessage
+      case .requestEnd: .requestEnd
+      case .responseStart: .responseStart
+      case .responseMessage: .responseMessage
+      case .responseEnd: .responseEnd
+      case .metrics: .metrics
+      }
+    return stages.contains(stage) ? stage : nil
+  }
 }

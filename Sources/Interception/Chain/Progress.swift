@@ -13,14 +13,14 @@ struct Progress {
   var responseFrontier = ResponseFrontier.interceptor(0)
   /// How many messages the caller has sent.
   var givenCount = 0
+  /// Whether the caller has half-closed.
+  var isRequestGiven = false
   /// How many messages were sent to the transport.
   var sentCount = 0
   var downstream = Downstream.unstarted
   /// Whether a message of the response had arrived when the call finished.
   var hadMessage = false
   var completion = Completion.pending
-  var requestFlow = Flow()
-  var responseFlow = Flow()
 
   /// Whether the caller has the end.
   var hasEnded: Bool { if case .pending = completion { false } else { true } }
@@ -77,12 +77,4 @@ struct EndedCall {
   /// Whether interceptors only observe the metrics, because the call was cancelled: no verdict on them has an effect.
   var isObserved: Bool
   var report = Report.awaited
-}
-
-/// Whether one direction takes more messages.
-struct Flow {
-  /// Whether the receiver outside the chain takes more: the transport of a request, the caller of a response.
-  var isWanted = true
-  /// Whether the sender was asked to pause, for this reason or because the chain is full.
-  var isPaused = false
 }

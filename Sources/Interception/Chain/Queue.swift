@@ -15,7 +15,7 @@ package struct Queue<Element> {
   /// The first element; nil if the queue is empty.
   package var first: Element? { isEmpty ? nil : elements[head] }
   /// The elements in order.
-  var all: [Element] { elements[head...].compactMap(\.self) }
+  package var all: [Element] { elements[head...].compactMap(\.self) }
 
   /// Adds an element after the others.
   package mutating func append(_ element: Element) {

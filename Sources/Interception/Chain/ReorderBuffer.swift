@@ -1,25 +1,13 @@
-/// The values that wait at one node, in the order in which they arrived: those that its interceptor holds, and those
-/// after them. Verdicts may come in any order; values leave in the order of arrival.
+/// What an interceptor has received and made of one direction, in order: the values that it holds, and those after them.
+/// Verdicts may come in any order; values leave in the order of arrival.
 struct ReorderBuffer {
   enum State {
     /// The interceptor has the token; this is the value as it was delivered.
     case held(Stage, Item)
-    /// The interceptor takes one value at a time, and has not received this one.
-    case queued(Item)
     case ready(Item)
-    /// The value goes on, and the interceptor received it at its second node as well.
-    case deliveredEarly(Item)
     case dropped
     /// The value's token ends the call.
     case ending
-
-    /// Whether the value is the last of its direction.
-    var isEnd: Bool {
-      switch self {
-      case .held(_, let item), .queued(let item), .ready(let item), .deliveredEarly(let item): item.isEnd
-      case .dropped, .ending: false
-      }
-    }
   }
 
   private struct Entry {
@@ -45,19 +33,15 @@ struct ReorderBuffer {
   /// What leaves the head of the buffer.
   enum Output {
     /// A value; its entry is removed.
-    case item(Item, sizeBytes: Int, wasDeliveredEarly: Bool)
+    case item(Item, sizeBytes: Int)
     /// Nothing: the value was dropped, and its entry is removed.
     case nothing(sizeBytes: Int)
     /// An item injected before the value at the head, which stays.
     case injected(Item)
-    /// The queued value at the head, to be delivered now; its entry stays.
-    case delivery(Item)
   }
 
   private var entries: [Entry] = []
   private var head = 0
-  /// The place of the first value that `nextForEarlyDelivery` looks at.
-  private var nextEarlyIndex = 0
   /// About how many dropped values wait for the head.
   private var droppedCount = 0
 
@@ -74,21 +58,19 @@ struct ReorderBuffer {
         isOwn: isOwn, isLate: isLate))
   }
 
-  /// What is kept when the interceptor ends the call: what it made, and what it forwarded before the first value that
-  /// it still holds. In order.
+  /// What is kept when the interceptor ends the call, in order: what it made, and what it forwarded before the first
+  /// value that it still holds, with what was injected before that value.
   ///
-  /// - Parameters:
-  ///   - last: The number of the value whose token ends the call, if that value is in this buffer.
-  ///   - isWhole: Whether all that came before is kept; false afterwards if this buffer has a gap.
-  func released(before last: Int?, isWhole: inout Bool) -> [Item] {
+  /// - Parameter last: The number of the value whose token ends the call, if that value is in this buffer.
+  func released(before last: Int?) -> [Item] {
     var released: [Item] = []
+    var isWhole = true
     for entry in entries[head...] {
-      released += entry.injectedBefore.all
+      if isWhole { released += entry.injectedBefore.all }
       if entry.sequence == last || entry.isLate { isWhole = false }
       switch entry.state {
-      case .ready(let item), .deliveredEarly(let item):
-        if entry.isOwn || isWhole { released.append(item) }
-      case .held, .queued, .ending: isWhole = false
+      case .ready(let item): if entry.isOwn || isWhole { released.append(item) }
+      case .held, .ending: isWhole = false
       case .dropped: break
       }
     }
@@ -128,7 +110,6 @@ struct ReorderBuffer {
     entries.removeAll(where: \.isGap)
     entries.insert(first, at: 0)
     head = 0
-    nextEarlyIndex = 0
     droppedCount = 0
     return before - count
   }
@@ -149,10 +130,30 @@ struct ReorderBuffer {
     index(sequence).map { entries[$0].injectedBefore.count + entries[$0].sentInjectedCount } ?? 0
   }
 
-  /// The sequence number of the last value, if that is the end of its direction.
-  var trailingEnd: Int? {
-    guard let last = entries.last, !isEmpty, last.state.isEnd else { return nil }
+  /// The number of the end of the direction, if the interceptor holds it.
+  var heldEnd: Int? {
+    guard let last = entries.last, !isEmpty, case .held(_, let item) = last.state, item.isEnd else {
+      return nil
+    }
     return last.sequence
+  }
+
+  /// Whether the interceptor has forwarded the end of the direction, and it still waits.
+  var hasForwardedEnd: Bool {
+    guard let last = entries.last, !isEmpty, case .ready(let item) = last.state else { return false }
+    return item.isEnd
+  }
+
+  /// Whether the interceptor has forwarded everything of the direction, with its end, and it still waits.
+  var isLeaving: Bool {
+    hasForwardedEnd
+      && entries[head...].allSatisfy { entry in
+        if entry.isLate { return false }
+        switch entry.state {
+        case .ready, .dropped: return true
+        case .held, .ending: return false
+        }
+      }
   }
 
   /// The number of the value at the head, and the stage at which it is held, if it is.
@@ -164,22 +165,16 @@ struct ReorderBuffer {
   /// Whether the value at the head is the end of the response, and a message injected before it is next to leave.
   var headEndHasMessage: Bool {
     guard !isEmpty, case .responseMessage? = entries[head].injectedBefore.first else { return false }
-    return entries[head].state.isEnd
+    switch entries[head].state {
+    case .held(_, let item), .ready(let item): return item.isEnd
+    case .dropped, .ending: return false
+    }
   }
 
-  /// The first value after the head that has passed its own stage here and was not delivered early; nil if the
-  /// interceptor still holds one before it.
-  mutating func nextForEarlyDelivery(_ ownStages: Stages) -> (sequence: Int, item: Item)? {
-    nextEarlyIndex = max(nextEarlyIndex, head + 1)
-    while nextEarlyIndex < entries.count {
-      switch entries[nextEarlyIndex].state {
-      case .ready(let item): return (entries[nextEarlyIndex].sequence, item)
-      case .held(let stage, _) where ownStages.contains(stage): return nil
-      case .queued, .ending: return nil
-      case .held, .deliveredEarly, .dropped: nextEarlyIndex += 1
-      }
-    }
-    return nil
+  /// Whether the value at the head is the end of its direction, and the interceptor has forwarded it.
+  var headIsForwardedEnd: Bool {
+    guard !isEmpty, case .ready(let item) = entries[head].state else { return false }
+    return item.isEnd
   }
 
   /// The number of the value at the head.
@@ -206,13 +201,9 @@ struct ReorderBuffer {
     let sizeBytes = entries[head].sizeBytes
     switch entries[head].state {
     case .held, .ending: return nil
-    case .queued(let item): return .delivery(item)
     case .ready(let item):
       removeHead()
-      return .item(item, sizeBytes: sizeBytes, wasDeliveredEarly: false)
-    case .deliveredEarly(let item):
-      removeHead()
-      return .item(item, sizeBytes: sizeBytes, wasDeliveredEarly: true)
+      return .item(item, sizeBytes: sizeBytes)
     case .dropped:
       removeHead()
       return .nothing(sizeBytes: sizeBytes)
@@ -226,10 +217,8 @@ struct ReorderBuffer {
       entries.removeAll(keepingCapacity: true)
       droppedCount = 0
       head = 0
-      nextEarlyIndex = 0
     } else if head > 32, head * 2 > entries.count {
       entries.removeFirst(head)
-      nextEarlyIndex = max(nextEarlyIndex - head, 0)
       head = 0
     }
   }
@@ -239,7 +228,6 @@ struct ReorderBuffer {
     let sizeBytes = entries[head...].reduce(0) { $0 + $1.sizeBytes }
     entries.removeAll()
     head = 0
-    nextEarlyIndex = 0
     return sizeBytes
   }
 

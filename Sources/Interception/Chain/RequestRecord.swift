@@ -5,7 +5,7 @@ struct RequestRecord {
   let limitBytes: Int
   var start: RequestStart?
   /// The messages, serialized, as they left the upper chain; empty when they are not kept any more.
-  private(set) var messages: [[UInt8]] = []
+  private(set) var messages: [MessageValue] = []
   /// Whether the request was half-closed.
   var isClosed = false
   private var sizeBytes = 0
@@ -22,10 +22,10 @@ struct RequestRecord {
   var isFull: Bool { sizeBytes >= limitBytes }
 
   /// Appends a message; returns false if messages are not recorded any more.
-  mutating func append(_ bytes: [UInt8]) -> Bool {
+  mutating func append(_ message: MessageValue) -> Bool {
     guard !exceedsLimit else { return false }
-    messages.append(bytes)
-    sizeBytes += bytes.count
+    messages.append(message.serializedOnly)
+    sizeBytes += message.sizeBytes
     return true
   }
 
@@ -65,6 +65,11 @@ enum RequestChange: Sendable {
   case headers(Headers)
   /// This start replaces the one before.
   case start(RequestStart)
+
+  /// Whether it changes nothing.
+  var isEmpty: Bool {
+    if case .headers(let headers) = self { headers.isEmpty } else { false }
+  }
 }
 
 /// What the attempts at one call took, added up.

@@ -22,8 +22,8 @@ final class TokenSink: @unchecked Sendable {
     case nothing
     /// The message goes on unchanged.
     case same
-    /// The message goes on as `bytes` or `message`; any other verdict is in `verdict`.
-    case bytes, message, verdict
+    /// The message goes on as `message`; any other verdict is in `verdict`.
+    case message, verdict
   }
 
   // Used on the loop's thread only.
@@ -34,11 +34,8 @@ final class TokenSink: @unchecked Sendable {
   private var lastSequence = 0
   /// The number of the value that an interceptor receives at the moment; 0 between deliveries.
   private(set) var deliveredSequence = 0
-  /// Identifies the message being delivered; -1 if it is delivered on the slow path.
-  private var deliveredIdentity = -1
   private(set) var immediateVerdict = ImmediateVerdict.nothing
-  private var bytes: [UInt8] = []
-  private var message: Message?
+  private var message: MessageValue?
   private var verdict: Verdict?
   /// What the interceptor has injected before the value.
   var injectedBefore: [Item] = []
@@ -74,9 +71,8 @@ final class TokenSink: @unchecked Sendable {
 
   /// Begins to deliver a value: verdicts on it are immediate from now on.
   @inline(__always)
-  func beginDelivery(_ sequence: Int, identity: Int = -1) {
+  func beginDelivery(_ sequence: Int) {
     deliveredSequence = sequence
-    deliveredIdentity = identity
   }
 
   /// Ends the delivery of a message that goes on unchanged.
@@ -94,24 +90,13 @@ final class TokenSink: @unchecked Sendable {
       return nil
     case .same:
       return .asItIs
-    case .bytes:
-      defer { bytes = [] }
-      return .proceedMessage(MessageForms(bytes: bytes))
     case .message:
       defer { message = nil }
-      return message.map { .proceedMessage(MessageForms(typed: $0)) }
+      return message.map { .proceedMessage($0) }
     case .verdict:
       defer { verdict = nil }
       return verdict
     }
-  }
-
-  /// Ends the delivery of a message that goes on as other bytes; returns them.
-  func takeBytes() -> [UInt8] {
-    defer { endDelivery() }
-    var taken: [UInt8] = []
-    swap(&taken, &bytes)
-    return taken
   }
 
   /// Whether a value is being delivered, or its verdict has not been taken yet.
@@ -138,30 +123,13 @@ final class TokenSink: @unchecked Sendable {
 
   /// Records that the message being delivered goes on.
   @inline(__always)
-  func record(_ bytes: [UInt8]) {
-    if Self.identity(of: bytes) == deliveredIdentity {
-      immediateVerdict = .same
-    } else {
-      self.bytes = bytes
-      immediateVerdict = .bytes
-    }
-  }
-
-  /// Records that the message being delivered goes on.
-  @inline(__always)
-  func record(_ message: Message) {
-    if message.identity == deliveredIdentity {
+  func record(_ message: MessageValue) {
+    if message.sequence == deliveredSequence, !message.isChanged {
       immediateVerdict = .same
     } else {
       self.message = message
       immediateVerdict = .message
     }
-  }
-
-  /// Identifies an array of bytes among all that exist, by its address; 0 for an empty one.
-  @inline(__always)
-  static func identity(of bytes: [UInt8]) -> Int {
-    bytes.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
   }
 
   // MARK: Commands

@@ -3,8 +3,8 @@ import RPCProtocols
 /// An interceptor's decision on one value.
 enum Verdict: Sendable {
   case proceed(Item)
-  /// The message goes on, in this form.
-  case proceedMessage(MessageForms)
+  /// This message goes on.
+  case proceedMessage(MessageValue)
   /// The value goes on unchanged.
   case asItIs
   case drop
@@ -24,6 +24,19 @@ enum Verdict: Sendable {
     switch self {
     case .fail, .respond, .retry, .abandoned, .ended: true
     case .proceed, .proceedMessage, .asItIs, .drop, .taken: false
+    }
+  }
+
+  /// Whether another value goes on, or none, except for messages that are replaced. A deadline changes no response.
+  func changes(_ item: Item) -> Bool {
+    switch (self, item) {
+    case (.drop, _), (.taken, _): return true
+    case (.proceed(.requestStart(var new)), .requestStart(let old)):
+      new.deadline = old.deadline
+      return new != old
+    case (.proceed(.responseStart(let new)), .responseStart(let old)): return new != old
+    case (.proceed(.responseEnd(let new)), .responseEnd(let old)): return new != old
+    default: return false
     }
   }
 }

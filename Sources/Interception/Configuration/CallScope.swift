@@ -3,12 +3,13 @@ import RPCProtocols
 
 /// The calls that an interceptor is for. A call must satisfy every condition.
 ///
-/// The conditions apply to the call as its caller makes it, before interceptors change it, and are evaluated once for each
-/// call: they hold or fail for all of its attempts.
+/// The conditions on kind, server, headers and share apply to the call as its caller makes it, before interceptors change
+/// it, and are evaluated once for each call: they hold or fail for all of its attempts. Those on the method and on
+/// attributes apply to the request as it reaches the interceptor.
 public struct CallScope: Sendable, Hashable {
   /// A condition, by the key of its setting.
   package enum Condition: String {
-    case methods, kinds, hosts, header
+    case methods, kinds, hosts, header, attribute
   }
 
   /// The methods.
@@ -19,6 +20,8 @@ public struct CallScope: Sendable, Hashable {
   public var hosts = Selection<HostPattern>()
   /// Conditions on the headers of the request, which must all hold.
   public var headers: [HeaderCondition] = []
+  /// Conditions on the attributes of the call, which must all hold.
+  public var attributes: [AttributeCondition] = []
   /// The share of the other calls that the interceptor is for, in percent; nil is all of them.
   public var percent: Double?
   /// The seed of the random numbers that select the share; nil is a random one.
@@ -36,10 +39,22 @@ public struct CallScope: Sendable, Hashable {
   ///   - kind: The kind of the method; nil if it is not known, which satisfies each condition.
   ///   - target: The server: `http[s]://host[:port][/prefix]`.
   ///   - headers: The headers that the caller gives.
+  ///   - attributes: The attributes that the caller gives.
   package func mismatch(
-    method: MethodName, kind: CallKind?, target: String, headers: Headers
+    method: MethodName, kind: CallKind?, target: String, headers: Headers,
+    attributes: CallAttributes = CallAttributes()
   ) -> Condition? {
+    mismatch(method: method, attributes) ?? mismatch(kind: kind, target: target, headers: headers)
+  }
+
+  /// The first condition that a request does not satisfy as it reaches the interceptor; nil if it satisfies all.
+  func mismatch(method: MethodName, _ attributes: CallAttributes) -> Condition? {
     if !methods.contains(where: { $0.matches(method) }) { return .methods }
+    return self.attributes.allSatisfy { $0.holds(for: attributes) } ? nil : .attribute
+  }
+
+  /// The first condition that a call does not satisfy as its caller makes it; nil if it satisfies all.
+  func mismatch(kind: CallKind?, target: String, headers: Headers) -> Condition? {
     if let kind, !kinds.contains(where: { $0 == kind }) { return .kinds }
     if !hosts.selectsAll {
       guard let origin = Origin(url: target), hosts.contains(where: { $0.matches(origin) }) else {

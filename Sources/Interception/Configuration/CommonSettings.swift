@@ -25,6 +25,8 @@ package struct CommonSettings: Sendable, Equatable {
     Key(form: "kinds=KIND+KIND", summary: "skip it for other kinds of methods"),
     Key(form: "hosts=HOST+*.DOMAIN", summary: "skip it for other servers"),
     Key(form: "header=NAME[:VALUE]", summary: "skip it without this request header", mayRepeat: true),
+    Key(
+      form: "attribute=KEY[:VALUE]", summary: "skip it without this attribute of the call", mayRepeat: true),
     Key(form: "percent=NUMBER", summary: "apply it to this share of the calls"),
     Key(form: "seed=N", summary: "random seed of percent, for repeatable runs"),
   ]
@@ -145,6 +147,11 @@ package struct CommonSettings: Sendable, Equatable {
         throw InvalidValue("must be NAME, NAME:VALUE, !NAME or !NAME:VALUE")
       }
       scope.headers.append(condition)
+    case "attribute":
+      guard let condition = AttributeCondition(value) else {
+        throw InvalidValue("must be KEY, KEY:VALUE, !KEY or !KEY:VALUE")
+      }
+      scope.attributes.append(condition)
     case "percent":
       guard let number = Double(value), (0...100).contains(number) else {
         throw InvalidValue("must be a number from 0 to 100")

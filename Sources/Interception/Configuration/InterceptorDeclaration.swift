@@ -2,13 +2,40 @@
 public struct InterceptorDeclaration: Sendable, Hashable {
   /// The stages at which it may be called; nil if they are not known before a call.
   public var stages: Stages?
+  /// What it does with messages there.
+  public var messages: MessageAccesses
   /// What it does there.
   public var effects: InterceptorEffects
+  /// Whether a successful response that passes the interceptor is that of the server to the request before it: it
+  /// observes calls, delays, repeats or fails them, or adds headers on which no response depends.
+  package var keepsResponses = false
 
   /// Makes a declaration.
-  public init(stages: Stages? = nil, effects: InterceptorEffects = []) {
+  public init(
+    stages: Stages? = nil, messages: MessageAccesses = MessageAccesses(), effects: InterceptorEffects = []
+  ) {
     self.stages = stages
+    self.messages = messages
     self.effects = effects
+  }
+
+  /// The same, with the promise that successful responses stay those of the server.
+  package func keepingResponses(_ keepsResponses: Bool = true) -> InterceptorDeclaration {
+    var declaration = self
+    declaration.keepsResponses = keepsResponses
+    return declaration
+  }
+
+  /// Whether a successful response may differ because of the interceptor: it may respond, or change the response, or change
+  /// the request.
+  package var mayAlterResponses: Bool {
+    guard !keepsResponses else { return false }
+    return stages.map { !$0.subtracting([.attemptEnd, .metrics]).isEmpty } ?? true
+  }
+
+  /// Whether it may receive typed messages of requests.
+  var mayReceiveTypedRequests: Bool {
+    messages.request.isTyped && (stages?.contains(.requestMessage) ?? true)
   }
 }
 

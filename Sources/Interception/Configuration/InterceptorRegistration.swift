@@ -27,6 +27,8 @@ public struct InterceptorRegistration: Sendable {
   public var after: [String]
   /// The calls that pass through it.
   public var scope: CallScope { didSet { share = CallShare(scope) } }
+  /// Identifies what the interceptor does; nil if this is not known.
+  package var fingerprint: InterceptorFingerprint?
   /// Selects the share of calls that the scope names; nil if it names none.
   private(set) var share: CallShare?
 

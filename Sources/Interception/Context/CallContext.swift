@@ -24,6 +24,41 @@ public struct CallContext {
   /// The call's deadline, which an interceptor may have changed; nil if it has none.
   public var deadline: MonotonicClock.Instant? { handle.sink.chain?.progress.deadline }
 
+  /// The attributes of the call: values that its caller and interceptors share.
+  public var attributes: CallAttributes { handle.sink.chain?.attributes ?? CallAttributes() }
+
+  /// Sets an attribute of the call, or removes it if the value is nil. It is visible to interceptors that receive a value
+  /// afterwards.
+  ///
+  /// - Throws: An error if the key is invalid, the value is too long, or there are too many attributes.
+  public func setAttribute(_ key: String, _ value: String?) throws(AttributeError) {
+    try handle.sink.chain?.attributes.set(key, value)
+  }
+
+  /// Sets a typed attribute of the call, or removes it if the value is nil.
+  ///
+  /// - Throws: As `setAttribute(_:_:)` for text.
+  public func setAttribute<Value>(_ key: AttributeKey<Value>, _ value: Value?) throws(AttributeError) {
+    try handle.sink.chain?.attributes.set(key, value)
+  }
+
+  /// The interceptors further in that the request would pass through as it is now, in order. The share of calls that each
+  /// is for is decided for the call.
+  package var furtherIn: [FurtherInterceptor] {
+    guard let chain = handle.sink.chain, let slot = chain.slot(in: handle.identity) else { return [] }
+    return chain.family.admitted(after: slot.number, chain.furthestFacts.method, attributes)
+  }
+
+  /// Lets the chain record which interceptors respond or change values, for `changers`.
+  package func recordChanges() { handle.sink.chain?.family.recordsChanges = true }
+
+  /// The interceptors further in that have responded to the call, or have changed, injected or dropped a value of it, in
+  /// any attempt, since `recordChanges` was called.
+  package var changers: [FurtherInterceptor] {
+    guard let chain = handle.sink.chain, let slot = chain.slot(in: handle.identity) else { return [] }
+    return chain.family.changers(after: slot.number)
+  }
+
   /// Ends the call at once, as `CallHandle.cancel(_:)` does.
   public func cancel(_ reason: String) { handle.cancel(reason) }
 
@@ -42,6 +77,12 @@ public struct CallContext {
   /// Sends the caller a further message, as `CallHandle.inject(response:)` does.
   public func inject(response message: Payload) { handle.inject(response: message) }
 
+  /// Whether an injected message would pass on now. It would not after the interceptor has forwarded the end of that
+  /// direction, and after the end of the call.
+  package func canInject(request isRequest: Bool) -> Bool {
+    handle.sink.chain?.canInject(by: handle.identity, isRequest: isRequest) ?? false
+  }
+
   /// Half-closes the request before the caller does, after what the interceptor has forwarded and injected. What it
   /// receives of the request afterwards it must remove.
   package func endRequest() {
@@ -51,7 +92,7 @@ public struct CallContext {
   /// Ends the call with a response, after what the interceptor has forwarded and injected of one. Its headers are used if
   /// the response has not started.
   package func respond(_ response: LocalResponse) {
-    onLoop { chain, identity in chain.respond(response, by: identity) }
+    handle.sink.respond(response, by: handle.identity)
   }
 
   /// Starts the response in place of a server, as `CallHandle.start(response:)` does.
@@ -60,13 +101,13 @@ public struct CallContext {
   /// Runs `body` when the chain and the transport take more of the request, unless the call finishes first. For an
   /// interceptor that makes many messages: backpressure.
   public func whenRequestWanted(_ body: @escaping () -> Void) {
-    onLoop { chain, _ in chain.roomWaiters.request.append(body) }
+    onLoop { chain, _ in chain.flow.request.waiters.append(body) }
   }
 
   /// Runs `body` when the chain and the caller take more of the response, unless the call finishes first. For an
   /// interceptor that makes many messages: backpressure.
   public func whenResponseWanted(_ body: @escaping () -> Void) {
-    onLoop { chain, _ in chain.roomWaiters.response.append(body) }
+    onLoop { chain, _ in chain.flow.response.waiters.append(body) }
   }
 
   /// Runs `body` after what the interceptor has requested so far, unless the call finishes first.

@@ -8,7 +8,13 @@ package enum CallLifetime: Sendable {
   case untilCanceled
 }
 
-/// What is known of a call before it starts; it does not change.
+/// Why the method of a call cannot be changed to another.
+struct MethodChangeError: Error {
+  let reason: String
+}
+
+/// What is known of a call before it starts. For an interceptor it does not change: it has the facts of the request as it
+/// reaches the interceptor.
 public struct CallFacts: Sendable {
   /// The method.
   public var method: MethodName
@@ -20,6 +26,10 @@ public struct CallFacts: Sendable {
   public var target: String
   /// How messages are encoded on the wire.
   public var codec: CodecName
+  /// The request's start as it reaches the interceptor: headers, deadline, and what interceptors further out have changed.
+  public var start: RequestStart
+  /// The name of the compression of sent messages, such as `gzip`; nil sends them uncompressed.
+  public package(set) var compression: String?
   /// The type of the request's messages; nil if no schema is known.
   public var requestType: MessageType?
   /// The type of the response's messages; nil if no schema is known.
@@ -51,7 +61,42 @@ public struct CallFacts: Sendable {
     self.protocolName = protocolName
     self.target = target
     self.codec = codec
+    start = RequestStart(method: method, target: target, codec: codec)
     self.requestType = requestType
     self.responseType = responseType
+  }
+
+  /// The value of `content-type` that the request has on the wire.
+  public var contentType: String {
+    start.headers.first("content-type") ?? protocolName.contentType(codec, kind)
+  }
+
+  /// The value of `host` or `:authority` that the request has on the wire; empty if the target is invalid.
+  public var host: String {
+    if let host = start.headers.first("host") { return host }
+    guard let origin = Origin(url: start.target) else { return "" }
+    let isDefault = origin.port == (origin.scheme == "https" ? 443 : 80)
+    return isDefault ? String(origin.description.dropLast("\(origin.port)".count + 1)) : origin.description
+  }
+
+  /// Changes the method to another one of the same kind, with the same types.
+  ///
+  /// - Throws: The reason, if the schema has no such method.
+  mutating func change(method new: MethodName) throws(MethodChangeError) {
+    defer { start.method = method }
+    guard let requestType, let responseType, !isOpaque else {
+      (method, isIdempotent, hasNoSideEffects) = (new, false, false)
+      return
+    }
+    guard let found = try? requestType.schemaMethod(service: new.service, method: new.method) else {
+      throw MethodChangeError(reason: "the schema has no method \(new)")
+    }
+    guard found.input.name == requestType.name, found.output.name == responseType.name else {
+      throw MethodChangeError(reason: "\(new) has other types than \(method)")
+    }
+    guard CallKind(clientStreams: found.clientStreaming, serverStreams: found.serverStreaming) == kind else {
+      throw MethodChangeError(reason: "\(new) is of another kind than \(method)")
+    }
+    (method, isIdempotent, hasNoSideEffects) = (new, found.isIdempotent, found.hasNoSideEffects)
   }
 }

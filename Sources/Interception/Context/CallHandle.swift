@@ -28,8 +28,7 @@ public struct CallHandle: Sendable {
 
   /// Fails the call as a token does: interceptors further out receive the error, those further in that it was canceled.
   public func fail(_ error: RPCError) {
-    let identity = identity
-    sink.post(.run { chain in chain.respond(LocalResponse(failure: error), by: identity) })
+    sink.respond(LocalResponse(failure: error), by: identity)
   }
 
   /// Writes to the log, with this interceptor's name.

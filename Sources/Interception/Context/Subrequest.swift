@@ -17,6 +17,8 @@ public struct Subrequest: Sendable {
   public var message: [UInt8]
   /// How long it may take; nil for no limit of its own.
   public var timeout: Duration?
+  /// The attributes of the interceptor's call, which the call has as a copy.
+  package internal(set) var attributes = CallAttributes()
   /// Makes the call independent of the interceptor's call: it passes through no interceptor, and may run for so long after
   /// the end of the interceptor's call. nil cancels it then.
   public var lingering: Duration?

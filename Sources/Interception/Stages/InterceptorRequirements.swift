@@ -2,13 +2,13 @@
 public struct InterceptorRequirements: Sendable, Equatable {
   /// Whether the interceptor receives values one at a time: while it holds one, later values of that direction wait in
   /// the chain.
-  ///
-  /// Applies to each pass: it may receive a message as bytes while it holds the next as a typed message.
   public var isSerial: Bool
   /// How many bytes the interceptor may have to hold at once before it forwards the first; 0 is the default window of
-  /// the chain. An interceptor that collects a whole stream must set it: at a full window the chain pauses the caller
-  /// or the transport, and the rest of the stream would never arrive.
+  /// the chain. At a full window the chain pauses the caller or the transport.
   public var windowBytes: Int
+  /// Whether the interceptor's verdicts wait for later values of the same direction, or its end: it collects them. A full
+  /// window then ends the call with `resource_exhausted`, since the later values would never arrive. Not with `isSerial`.
+  public var collects: Bool
   /// How many bytes of the request are kept to be sent again at a retry; 0 for an interceptor that never retries.
   ///
   /// An interceptor that may retry divides the chain: interceptors further out see one call, with one request and one
@@ -25,9 +25,11 @@ public struct InterceptorRequirements: Sendable, Equatable {
 
   /// Makes requirements.
   public init(
-    isSerial: Bool = false, windowBytes: Int = 0, replayLimitBytes: Int = 0, holdsForLong: Bool = false
+    isSerial: Bool = false, collects: Bool = false, windowBytes: Int = 0, replayLimitBytes: Int = 0,
+    holdsForLong: Bool = false
   ) {
     self.isSerial = isSerial
+    self.collects = collects
     self.windowBytes = windowBytes
     self.replayLimitBytes = replayLimitBytes
     self.holdsForLong = holdsForLong

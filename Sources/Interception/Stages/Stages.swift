@@ -2,22 +2,20 @@
 public enum Stage: UInt32, Sendable, CaseIterable, CustomStringConvertible {
   /// Outbound, once: method, target, headers, deadline.
   case requestStart = 0
-  /// Outbound, for each message: the typed message.
+  /// Outbound, for each message.
   case requestMessage = 1
-  /// Outbound, for each message: its serialized form, before compression and envelope.
-  case requestBytes = 2
   /// Outbound, once: the half-close.
-  case requestEnd = 3
+  case requestEnd = 2
   /// Inbound, at most once: HTTP status and leading metadata.
-  case responseStart = 4
-  /// Inbound, for each message: its serialized form, after decompression.
-  case responseBytes = 5
-  /// Inbound, for each message: the typed message.
-  case responseMessage = 6
+  case responseStart = 3
+  /// Inbound, for each message.
+  case responseMessage = 4
   /// Inbound, once: status and trailers.
-  case responseEnd = 7
+  case responseEnd = 5
+  /// After each attempt that an interceptor further in makes: its result. Observed, without a token.
+  case attemptEnd = 6
   /// After the end, once: the metrics of the call.
-  case metrics = 8
+  case metrics = 7
 
   /// The set of this stage alone.
   package var set: Stages { Stages(rawValue: 1 << rawValue) }
@@ -30,12 +28,11 @@ public enum Stage: UInt32, Sendable, CaseIterable, CustomStringConvertible {
     switch self {
     case .requestStart: "request_start"
     case .requestMessage: "request_message"
-    case .requestBytes: "request_bytes"
     case .requestEnd: "request_end"
     case .responseStart: "response_start"
-    case .responseBytes: "response_bytes"
     case .responseMessage: "response_message"
     case .responseEnd: "response_end"
+    case .attemptEnd: "attempt_end"
     case .metrics: "metrics"
     }
   }
@@ -55,27 +52,27 @@ public struct Stages: OptionSet, Sendable, Hashable {
   public static let requestStart = Stage.requestStart.set
   /// See `Stage.requestMessage`.
   public static let requestMessage = Stage.requestMessage.set
-  /// See `Stage.requestBytes`.
-  public static let requestBytes = Stage.requestBytes.set
   /// See `Stage.requestEnd`.
   public static let requestEnd = Stage.requestEnd.set
   /// See `Stage.responseStart`.
   public static let responseStart = Stage.responseStart.set
-  /// See `Stage.responseBytes`.
-  public static let responseBytes = Stage.responseBytes.set
   /// See `Stage.responseMessage`.
   public static let responseMessage = Stage.responseMessage.set
   /// See `Stage.responseEnd`.
   public static let responseEnd = Stage.responseEnd.set
+  /// See `Stage.attemptEnd`.
+  public static let attemptEnd = Stage.attemptEnd.set
   /// See `Stage.metrics`.
   public static let metrics = Stage.metrics.set
 
   /// The stages of the request.
-  public static let request: Stages = [.requestStart, .requestMessage, .requestBytes, .requestEnd]
+  public static let request: Stages = [.requestStart, .requestMessage, .requestEnd]
   /// The stages of the response.
-  public static let response: Stages = [.responseStart, .responseBytes, .responseMessage, .responseEnd]
+  public static let response: Stages = [.responseStart, .responseMessage, .responseEnd]
+  /// The stages of messages.
+  public static let messages: Stages = [.requestMessage, .responseMessage]
   /// Every stage.
-  public static let all: Stages = [.request, .response, .metrics]
+  public static let all: Stages = [.request, .response, .attemptEnd, .metrics]
 
   /// Whether `stage` is in the set.
   public func contains(_ stage: Stage) -> Bool { rawValue & (1 << stage.rawValue) != 0 }

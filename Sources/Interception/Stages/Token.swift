@@ -24,10 +24,10 @@ public typealias ReportToken<Value> = Token<Value, Report>
 /// If the call ends meanwhile (canceled, past its deadline, failed by another interceptor) the token becomes void, and
 /// a verdict with it has no effect.
 public struct Token<Value, Direction>: ~Copyable, Sendable {
-  private var sink: TokenSink?
-  private let tokenID: TokenID
+  var sink: TokenSink?
+  let tokenID: TokenID
 
-  init(_ sink: TokenSink, _ tokenID: TokenID) {
+  init(_ sink: TokenSink?, _ tokenID: TokenID) {
     self.sink = sink
     self.tokenID = tokenID
   }
@@ -37,7 +37,7 @@ public struct Token<Value, Direction>: ~Copyable, Sendable {
     sink == nil || tokenID.isVoid
   }
 
-  private mutating func settle(_ verdict: Verdict) {
+  mutating func settle(_ verdict: Verdict) {
     guard let sink = sink.take() else { return }
     sink.settle(tokenID, verdict)
   }
@@ -106,13 +106,7 @@ extension Token where Direction == Inbound {
 
 // MARK: - Further messages
 
-extension Token where Value == Message {
-  /// Injects a message of the same direction before this one. If this one is dropped afterwards, the injected message
-  /// replaces it, which a unary direction allows. `[any thread]`
-  public func inject(_ message: Payload) { sink?.put(message, before: tokenID) }
-}
-
-extension Token where Value == [UInt8] {
+extension Token where Value == MessageValue {
   /// Injects a message of the same direction before this one. If this one is dropped afterwards, the injected message
   /// replaces it, which a unary direction allows. `[any thread]`
   public func inject(_ message: Payload) { sink?.put(message, before: tokenID) }
@@ -158,34 +152,11 @@ extension Token where Value == CallMetrics, Direction == Report {
   public consuming func proceed(_ metrics: CallMetrics) { settle(.proceed(.metrics(metrics))) }
 }
 
-extension Token where Value == Message {
+extension Token where Value == MessageValue {
   /// Passes the message on, changed or not. An unchanged message keeps its bytes. `[any thread]`
-  public consuming func proceed(_ message: Message) {
+  public consuming func proceed(_ message: MessageValue) {
     guard let sink = sink.take() else { return }
     sink.proceed(tokenID, message)
-  }
-
-  /// Drops the message. Dropping the only message of a unary direction fails the call. `[any thread]`
-  public consuming func drop() { settle(.drop) }
-
-  /// Fails the call with `error`, or passes a message on. Without either, removes the message without checking that a
-  /// unary direction still has one; the caller must check.
-  package consuming func settle(_ message: Message?, error: RPCError?) {
-    if let error {
-      settle(.fail(error))
-    } else if let message {
-      proceed(message)
-    } else {
-      settle(.taken)
-    }
-  }
-}
-
-extension Token where Value == [UInt8] {
-  /// Passes the serialized message on, changed or not. `[any thread]`
-  public consuming func proceed(_ bytes: [UInt8]) {
-    guard let sink = sink.take() else { return }
-    sink.proceed(tokenID, bytes)
   }
 
   /// Drops the message. Dropping the only message of a unary direction fails the call. `[any thread]`
@@ -195,13 +166,13 @@ extension Token where Value == [UInt8] {
   /// at its end. `[any thread]`
   ///
   /// - Parameters:
-  ///   - bytes: The message to pass on; nil to remove it.
+  ///   - message: The message to pass on; nil to remove it.
   ///   - error: The error of the call; nil if it does not fail.
-  package consuming func settle(_ bytes: [UInt8]?, error: RPCError?) {
+  package consuming func settle(_ message: MessageValue?, error: RPCError?) {
     if let error {
       settle(.fail(error))
-    } else if let bytes {
-      proceed(bytes)
+    } else if let message {
+      proceed(message)
     } else {
       settle(.taken)
     }

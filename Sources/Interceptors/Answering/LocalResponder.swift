@@ -34,8 +34,11 @@ final class LocalResponder {
   private var state = State.undecided
   // The held parts of the request.
   private var start: (value: RequestStart, token: HeldToken<RequestStart, Outbound>)?
-  private var messages: [(value: Message, token: HeldToken<Message, Outbound>)] = []
+  private var messages: [(value: MessageValue, token: HeldToken<MessageValue, Outbound>)] = []
   private var end: HeldToken<Void, Outbound>?
+  /// The messages of a stream that arrive during a delay. They are dropped after it, so that the window of the chain bounds
+  /// the steps that are added for them.
+  private var delayed: [HeldToken<MessageValue, Outbound>] = []
 
   // The response.
   private var steps: [ResponseScript.Step] = []
@@ -67,12 +70,13 @@ final class LocalResponder {
     start = (value, HeldToken(token))
   }
 
-  func take(_ message: Message, _ token: consuming RequestToken<Message>) {
+  func take(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) {
     switch state {
     case .undecided where keepsMessages || !kind.clientStreams:
       messages.append((message, HeldToken(token)))
     case .undecided: token.drop()
     case .passing: token.proceed(message)
+    case .delaying where kind.clientStreams: delayed.append(HeldToken(token))
     case .answering, .delaying, .ended:
       if kind.clientStreams { return token.drop() }
       // The only message of a request cannot be removed.
@@ -143,10 +147,10 @@ final class LocalResponder {
       let step = steps[next]
       switch step {
       case .event(.requestMessage):
-        if requestCount <= awaitedCount, !isHalfClosed { return release() }
+        if requestCount <= awaitedCount, !isHalfClosed { return releaseAll() }
         awaitedCount += 1
       case .event(.requestEnd):
-        if !isHalfClosed { return release() }
+        if !isHalfClosed { return releaseAll() }
       case .event(.responseStart(let start)):
         head = start
         if case .pending = responseStart { responseStart = .due }
@@ -168,13 +172,20 @@ final class LocalResponder {
     }
     steps = []
     next = 0
-    release()
+    releaseAll()
   }
 
   private func endDelay() {
     guard case .delaying = state else { return }
     state = .answering
     goOn()
+  }
+
+  /// Sends the response messages that are ready, and lets further messages of the request arrive.
+  private func releaseAll() {
+    release()
+    for token in delayed { token.use { $0.drop() } }
+    delayed = []
   }
 
   /// Sends the response messages that are ready, while the call continues.

@@ -53,7 +53,9 @@ struct AssertFactory: CollectingFactory {
   }
 
   var declaration: InterceptorDeclaration {
-    InterceptorDeclaration(stages: expectations.stages, effects: .checksResults)
+    InterceptorDeclaration(
+      stages: expectations.stages, messages: MessageAccesses(.readTyped), effects: .checksResults
+    ).keepingResponses()
   }
 
   func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void) {

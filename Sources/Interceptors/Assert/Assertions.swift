@@ -5,6 +5,7 @@ import RPCProtocols
 /// Checks one call against its expectations. It forwards everything, and reports failures at the end.
 final class Assertions: StagedInterceptor {
   let stages: Stages
+  let messages = MessageAccesses(.readTyped)
   private let expected: Expectations
   private let call: CallFacts
   private let context: CallContext
@@ -33,8 +34,8 @@ final class Assertions: StagedInterceptor {
     token.proceed(start)
   }
 
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    progress.receive(message)
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
+    progress.receive(try message.typed)
     token.proceed(message)
   }
 

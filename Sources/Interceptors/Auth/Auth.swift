@@ -7,6 +7,7 @@ final class Auth: StagedInterceptor {
   private static let replayBytes = 1 << 20
 
   let stages: Stages
+  let messages = MessageAccesses(.none)
   let requirements: InterceptorRequirements
   private let plan: AuthFactory.Plan
   private let context: CallContext
@@ -110,8 +111,8 @@ final class Auth: StagedInterceptor {
     if mayRenew { gate.responseStart(start, token) } else { token.proceed(start) }
   }
 
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
-    gate.responseBytes(bytes, token)
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) {
+    gate.responseMessage(message, token)
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {

@@ -79,7 +79,8 @@ struct AuthFactory: InterceptorFactory {
     var declaration = InterceptorDeclaration(
       stages: .requestStart, effects: [.changesHeaders, .authenticates])
     if case .store = plan.source {
-      declaration.stages = [.requestStart, .responseStart, .responseBytes, .responseEnd]
+      declaration.stages = [.requestStart, .responseStart, .responseMessage, .responseEnd]
+      declaration.messages = MessageAccesses(.none)
       declaration.effects.insert(.repeatsAttempts)
     }
     return declaration

@@ -34,7 +34,7 @@ struct BreakerFactory: InterceptorFactory {
   }
 
   var declaration: InterceptorDeclaration {
-    InterceptorDeclaration(stages: [.requestStart, .responseStart, .responseEnd])
+    InterceptorDeclaration(stages: [.requestStart, .responseStart, .responseEnd]).keepingResponses()
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {

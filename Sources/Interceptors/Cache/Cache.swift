@@ -37,6 +37,7 @@ final class Cache: StagedInterceptor {
     .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
   ]
   let stages: Stages = Cache.stages
+  let messages = MessageAccesses(.readTyped)
   let requirements = InterceptorRequirements(holdsForLong: true)
   private let policy: Policy
   private let store: ResponseStore
@@ -46,6 +47,8 @@ final class Cache: StagedInterceptor {
   private let responder: LocalResponder
   private var state = State.undecided
   private var start: RequestStart
+  /// The numbers of the interceptors further in whose fingerprints are in the key.
+  private var keyed: Set<Int> = []
 
   init(
     _ policy: Policy, _ store: ResponseStore, _ call: CallFacts, _ context: CallContext,
@@ -67,9 +70,9 @@ final class Cache: StagedInterceptor {
     responder.take(start, token)
   }
 
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
+  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
     responder.take(message, token)
-    if case .undecided = state { decide(message) }
+    if case .undecided = state { decide(try message.typed) }
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) {
@@ -86,7 +89,7 @@ final class Cache: StagedInterceptor {
       state = .decided
       return responder.pass()
     }
-    let key = CacheKey.bytes(of: message, start, call, policy.headerNames)
+    let key = CacheKey.bytes(of: message, start, call, policy.headerNames, fingerprints())
     // An interceptor that repeats a call asks for another response.
     let refreshes = policy.refreshes || control.requiresValidation || call.attempt > 1
     if refreshes {
@@ -113,6 +116,15 @@ final class Cache: StagedInterceptor {
     send(ticket)
   }
 
+  /// The fingerprints of the interceptors further in that may respond, or change the response or the request.
+  private func fingerprints() -> [String] {
+    context.furtherIn.filter(\.declaration.mayAlterResponses).compactMap { other in
+      guard let text = other.fingerprint?.text else { return nil }
+      keyed.insert(other.number)
+      return text
+    }
+  }
+
   /// The response to the identical call is known.
   private func resume(_ response: CachedResponse?, maxAge: Int?) {
     guard case .waiting(let ticket) = state else { return }
@@ -125,6 +137,7 @@ final class Cache: StagedInterceptor {
   }
 
   private func send(_ ticket: ResponseStore.Ticket) {
+    context.recordChanges()
     state = .recording(ticket, Recording(begin: services.nanosecondsSince1970))
     responder.pass()
   }
@@ -192,8 +205,9 @@ final class Cache: StagedInterceptor {
     token.proceed(start)
   }
 
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    record { $0.message = message.serialized() }
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
+    let serialized = try message.typed.serialized()
+    record { $0.message = serialized }
     token.proceed(message)
   }
 
@@ -221,6 +235,11 @@ final class Cache: StagedInterceptor {
   private func store(_ recording: Recording, _ end: ResponseEnd, _ ticket: ResponseStore.Ticket) {
     guard end.error == nil, let message = recording.message else {
       note("not stored: the call failed")
+      return store.leave(ticket)
+    }
+    let changer = context.changers.first { !keyed.contains($0.number) && !$0.declaration.keepsResponses }
+    if let changer {
+      note("not stored: \(changer.name) responded to the call or changed it, and is not part of the key")
       return store.leave(ticket)
     }
     let now = services.nanosecondsSince1970

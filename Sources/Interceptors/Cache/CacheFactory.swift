@@ -39,7 +39,8 @@ struct CacheFactory: InterceptorFactory {
 
   var declaration: InterceptorDeclaration {
     InterceptorDeclaration(
-      stages: Cache.stages, effects: [.readsHeaders, .readsMessages, .responds, .reusesResponses])
+      stages: Cache.stages, messages: MessageAccesses(.readTyped),
+      effects: [.readsHeaders, .readsMessages, .responds, .reusesResponses])
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {

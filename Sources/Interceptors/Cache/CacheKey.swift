@@ -9,9 +9,12 @@ enum CacheKey {
   /// Headers with credentials are always part of it, so that one user of a server does not get the response to another.
   /// The folder stores a hash of the key only.
   ///
-  /// - Parameter names: The names of further headers that are part of it, in lower case.
+  /// - Parameters:
+  ///   - names: The names of further headers that are part of it, in lower case.
+  ///   - fingerprints: What identifies the interceptors that the response depends on, in the order of the chain.
   static func bytes(
-    of message: Message, _ start: RequestStart, _ call: CallFacts, _ names: Set<String>
+    of message: Message, _ start: RequestStart, _ call: CallFacts, _ names: Set<String>,
+    _ fingerprints: [String]
   ) -> [UInt8] {
     let credentials = start.credentials?.headerNames ?? []
     let headers = start.headers.fields.enumerated().filter { _, field in
@@ -19,10 +22,10 @@ enum CacheKey {
     }.sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
     let texts = [
       call.protocolName.rawValue, call.codec.rawValue, start.target, call.route, "\(start.method)",
-      "\(headers.count)",
+      "\(headers.count)", "\(fingerprints.count)",
     ]
     // Each text ends with a byte that UTF-8 does not contain.
-    let parts = texts + headers.flatMap { [$0.element.name, $0.element.value] }
+    let parts = texts + fingerprints + headers.flatMap { [$0.element.name, $0.element.value] }
     return parts.flatMap { Array($0.utf8) + [0xFF] } + message.serialized()
   }
 }

@@ -31,7 +31,9 @@ struct RecordFactory: InterceptorFactory {
   }
 
   var declaration: InterceptorDeclaration {
-    InterceptorDeclaration(stages: Record.stages, effects: .exports)
+    InterceptorDeclaration(
+      stages: Record.stages, messages: MessageAccesses(.readTyped), effects: [.exports, .readsMessages]
+    ).keepingResponses()
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
@@ -46,6 +48,7 @@ final class Record: StagedInterceptor {
     .requestStart, .requestMessage, .requestEnd, .responseStart, .responseMessage, .responseEnd,
   ]
   var stages: Stages { Self.stages }
+  let messages = MessageAccesses(.readTyped)
   private let recording: CallRecording
   private let context: CallContext
 
@@ -59,8 +62,8 @@ final class Record: StagedInterceptor {
     token.proceed(start)
   }
 
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
-    try recording.write(.requestMessage(message))
+  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
+    try recording.write(.requestMessage(message.typed))
     token.proceed(message)
   }
 
@@ -74,8 +77,8 @@ final class Record: StagedInterceptor {
     token.proceed(start)
   }
 
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
-    try recording.write(.responseMessage(message))
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
+    try recording.write(.responseMessage(message.typed))
     token.proceed(message)
   }
 

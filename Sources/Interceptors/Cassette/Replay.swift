@@ -16,6 +16,7 @@ final class Replay: StagedInterceptor {
   }
 
   let stages: Stages
+  let messages = MessageAccesses(.readTyped)
   let requirements: InterceptorRequirements
   private let factory: ReplayFactory
   private let call: CallFacts
@@ -43,8 +44,8 @@ final class Replay: StagedInterceptor {
     responder = LocalResponder(context, call.kind, keepsMessages: factory.miss != .error)
     stages = Self.stages(records: recording != nil)
     // A stream that may have to be forwarded is held until the decision.
-    requirements = InterceptorRequirements(
-      windowBytes: call.kind == .clientStreaming && factory.miss != .error ? 64 << 20 : 0)
+    let collects = call.kind == .clientStreaming && factory.miss != .error
+    requirements = InterceptorRequirements(collects: collects, windowBytes: collects ? 64 << 20 : 0)
   }
 
   // MARK: The request
@@ -59,15 +60,16 @@ final class Replay: StagedInterceptor {
     begin(first)
   }
 
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
+  func requestMessage(_ value: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
+    let message = try value.typed
     guard !isPassing else {
       try recording?.write(.requestMessage(message))
-      return token.proceed(message)
+      return token.proceed(value)
     }
     let number = sentCount
     sentCount += 1
     if factory.miss == .record, responder.isUndecided { sent.append(message) }
-    responder.take(message, token)
+    responder.take(value, token)
     let compared = factory.redaction.redacted(message)
     let bytes = factory.match == .exact ? compared.serialized() : []
     let before = candidates
@@ -232,8 +234,8 @@ final class Replay: StagedInterceptor {
     token.proceed(start)
   }
 
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
-    if isPassing { try recording?.write(.responseMessage(message)) }
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
+    if isPassing { try recording?.write(.responseMessage(message.typed)) }
     token.proceed(message)
   }
 

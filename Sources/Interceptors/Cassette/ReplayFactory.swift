@@ -108,7 +108,7 @@ final class ReplayFactory: InterceptorFactory {
 
   var declaration: InterceptorDeclaration {
     InterceptorDeclaration(
-      stages: Replay.stages(records: writer != nil),
+      stages: Replay.stages(records: writer != nil), messages: MessageAccesses(.readTyped),
       effects: writer == nil ? .responds : [.responds, .exports])
   }
 

@@ -4,6 +4,7 @@ import RPCProtocols
 /// Limits the time of one call.
 final class Deadline: StagedInterceptor {
   let stages: Stages
+  let messages = MessageAccesses(.none)
   private let limits: DeadlineFactory.Limits
   private let context: CallContext
   /// When the stream's start or its last message was received.
@@ -17,7 +18,7 @@ final class Deadline: StagedInterceptor {
 
   /// The stages at which these limits need the values of a call.
   static func stages(_ limits: DeadlineFactory.Limits) -> Stages {
-    limits.idle == nil ? .requestStart : [.requestStart, .responseStart, .responseBytes, .responseEnd]
+    limits.idle == nil ? .requestStart : [.requestStart, .responseStart, .responseMessage, .responseEnd]
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
@@ -36,9 +37,9 @@ final class Deadline: StagedInterceptor {
     token.proceed(start)
   }
 
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) {
     received()
-    token.proceed(bytes)
+    token.proceed(message)
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {

@@ -36,7 +36,8 @@ struct DeadlineFactory: InterceptorFactory {
   }
 
   var declaration: InterceptorDeclaration {
-    InterceptorDeclaration(stages: Deadline.stages(limits))
+    InterceptorDeclaration(stages: Deadline.stages(limits), messages: MessageAccesses(.none))
+      .keepingResponses()
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {

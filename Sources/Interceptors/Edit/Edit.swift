@@ -35,16 +35,17 @@ final class Edit: StagedInterceptor {
     }
   }
 
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
+  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
     token.proceed(try changed(message, request))
   }
 
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
     token.proceed(try changed(message, response))
   }
 
-  private func changed(_ message: Message, _ changes: [FieldChange]) throws(RPCError) -> Message {
-    var message = message
+  private func changed(_ value: MessageValue, _ changes: [FieldChange]) throws -> MessageValue {
+    var value = value
+    var message = try value.typed
     for change in changes {
       do throws(FieldChange.Problem) {
         try change.apply(to: &message, functions)
@@ -52,7 +53,8 @@ final class Edit: StagedInterceptor {
         throw self.error(change, error.reason)
       }
     }
-    return message
+    try value.setTyped(message)
+    return value
   }
 
   private func error(_ change: FieldChange, _ reason: String) -> RPCError {

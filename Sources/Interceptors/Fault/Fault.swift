@@ -4,6 +4,7 @@ import RPCProtocols
 /// Injects faults into one call.
 final class Fault: StagedInterceptor {
   let stages: Stages
+  let messages: MessageAccesses
   private var plan: FaultPlan
   private let obeysHeaders: Bool
   private let context: CallContext
@@ -36,6 +37,7 @@ final class Fault: StagedInterceptor {
     requestDamage = FaultDamage(plan.request, random[1])
     responseDamage = FaultDamage(plan.response, random[2])
     stages = plan.stages(obeysHeaders: obeysHeaders)
+    messages = plan.messages
   }
 
   // MARK: - The call
@@ -67,48 +69,54 @@ final class Fault: StagedInterceptor {
 
   // MARK: - Messages
 
-  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
+  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
     defer { sent += 1 }
-    switch requestDamage.next(bytes) {
-    case .untouched: token.proceed(bytes)
-    case .dropped:
-      context.log(.info, "dropped message \(sent) of the request")
-      token.drop()
-    case .truncated(let rest):
-      context.log(.info, "truncated message \(sent) of the request to \(rest.count) of \(bytes.count) bytes")
-      token.proceed(rest)
-    case .corrupted(let changed):
-      context.log(.info, "corrupted a byte of message \(sent) of the request")
-      token.proceed(changed)
+    guard let damaged = try damaged(message, &requestDamage, "message \(sent) of the request") else {
+      return token.drop()
     }
+    token.proceed(damaged)
   }
 
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
     defer { received += 1 }
-    switch responseDamage.next(bytes) {
-    case .untouched: slow(bytes, token)
-    case .dropped:
-      context.log(.info, "dropped message \(received) of the response")
-      token.drop()
-    case .truncated(let rest):
-      context.log(
-        .info, "truncated message \(received) of the response to \(rest.count) of \(bytes.count) bytes")
-      slow(rest, token)
-    case .corrupted(let changed):
-      context.log(.info, "corrupted a byte of message \(received) of the response")
-      slow(changed, token)
+    guard let damaged = try damaged(message, &responseDamage, "message \(received) of the response") else {
+      return token.drop()
     }
+    slow(damaged, token)
+  }
+
+  /// The message with its damage; nil if it is dropped.
+  ///
+  /// - Parameter name: The message, for the log.
+  private func damaged(
+    _ message: MessageValue, _ damage: inout FaultDamage, _ name: String
+  ) throws(MessageAccessError) -> MessageValue? {
+    var message = message
+    let bytes = damage.needsBytes ? try message.bytes : []
+    switch damage.next(bytes) {
+    case .untouched: break
+    case .dropped:
+      context.log(.info, "dropped \(name)")
+      return nil
+    case .truncated(let rest):
+      context.log(.info, "truncated \(name) to \(rest.count) of \(bytes.count) bytes")
+      try message.setBytes(rest)
+    case .corrupted(let changed):
+      context.log(.info, "corrupted a byte of \(name)")
+      try message.setBytes(changed)
+    }
+    return message
   }
 
   /// Forwards a message when the rate limit allows. The chain keeps the order, and pauses the network when
   /// too many bytes wait.
-  private func slow(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
-    guard let bytesPerSecond else { return token.proceed(bytes) }
+  private func slow(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) {
+    guard let bytesPerSecond else { return token.proceed(message) }
     let now = context.now
-    let free = max(isFreeAt ?? now, now) + .seconds(Double(bytes.count) / bytesPerSecond)
+    let free = max(isFreeAt ?? now, now) + .seconds(Double(message.sizeBytes) / bytesPerSecond)
     isFreeAt = free
     let waiting = HeldToken(token)
-    context.after(free - now) { waiting.use { $0.proceed(bytes) } }
+    context.after(free - now) { waiting.use { $0.proceed(message) } }
   }
 }
 
@@ -120,8 +128,14 @@ extension FaultPlan {
     var stages: Stages = []
     let isSlow = bytesPerSecond != nil || obeysHeaders
     if delay != nil || abort != nil || isSlow { stages.insert(.requestStart) }
-    if !request.isNone { stages.insert(.requestBytes) }
-    if !response.isNone || isSlow { stages.insert(.responseBytes) }
+    if !request.isNone { stages.insert(.requestMessage) }
+    if !response.isNone || isSlow { stages.insert(.responseMessage) }
     return stages
+  }
+
+  /// What is done with the messages: damage makes them impossible to parse.
+  var messages: MessageAccesses {
+    MessageAccesses(
+      request: request.changesBytes ? .opaque : .none, response: response.changesBytes ? .opaque : .none)
   }
 }

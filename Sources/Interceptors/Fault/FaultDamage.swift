@@ -18,7 +18,12 @@ struct FaultDamage {
     self.random = random
   }
 
+  /// Whether the decision depends on the bytes of a message.
+  var needsBytes: Bool { plan.changesBytes }
+
   /// Decides on the next message.
+  ///
+  /// - Parameter bytes: The message; empty if it is not needed.
   mutating func next(_ bytes: [UInt8]) -> Outcome {
     // Always draws the same count of numbers, so that one message's result does not affect later ones.
     let dropping = random.percent()

@@ -81,7 +81,8 @@ struct FaultFactory: InterceptorFactory {
     var effects: InterceptorEffects = fails ? .injectsFailures : []
     if obeysHeaders { effects.formUnion([.readsHeaders, .changesHeaders]) }
     if !plan.request.isNone { effects.insert(.changesMessages) }
-    return InterceptorDeclaration(stages: plan.stages(obeysHeaders: obeysHeaders), effects: effects)
+    return InterceptorDeclaration(
+      stages: plan.stages(obeysHeaders: obeysHeaders), messages: plan.messages, effects: effects)
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {

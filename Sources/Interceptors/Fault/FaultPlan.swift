@@ -32,6 +32,8 @@ struct FaultPlan: Sendable, Equatable {
     var corrupt = 0.0
 
     var isNone: Bool { self == Damage() }
+    /// Whether the bytes of messages may be damaged.
+    var changesBytes: Bool { truncate > 0 || corrupt > 0 }
   }
 
   var delay: Duration?

@@ -34,7 +34,7 @@ struct HedgeFactory: InterceptorFactory {
   }
 
   var declaration: InterceptorDeclaration {
-    InterceptorDeclaration(stages: [], effects: .repeatsAttempts)
+    InterceptorDeclaration(stages: [], effects: .repeatsAttempts).keepingResponses()
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {

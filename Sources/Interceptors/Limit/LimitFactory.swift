@@ -49,7 +49,9 @@ struct LimitFactory: InterceptorFactory {
       text: "\(parts[0]) \(number == 1 ? "call" : "calls") per \(name)")
   }
 
-  var declaration: InterceptorDeclaration { InterceptorDeclaration(stages: [.requestStart, .responseEnd]) }
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(stages: [.requestStart, .responseEnd]).keepingResponses()
+  }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     Limit(limiter, waits: whenFull == .wait, isSubrequest: call.isSubrequest, context)

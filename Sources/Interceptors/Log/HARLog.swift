@@ -24,6 +24,7 @@ final class HARLog: LogWriter {
   private let options: LogOptions
   private var startedAt: Int64 = 0
   private var start: RequestStart?
+  private var attributes = CallAttributes()
   private var response: ResponseStart?
   private var end: ResponseEnd?
   private var sent = Bodies()
@@ -64,6 +65,7 @@ final class HARLog: LogWriter {
     switch event.event {
     case .requestStart(let start):
       self.start = start
+      attributes = event.attributes
       startedAt = event.time
     case .requestMessage(let message):
       sent.add(message, limit: options.maxBodyBytes)
@@ -98,7 +100,7 @@ final class HARLog: LogWriter {
     return entry.object
   }
 
-  /// The status of the RPC, for which HTTP has no field.
+  /// The status of the RPC and its attributes, for which HTTP has no field.
   private var comment: String {
     let status = end?.error.map {
       "\($0.code.name) (\($0.code.rawValue))\($0.message.isEmpty ? "" : ": \($0.message)")"
@@ -107,6 +109,7 @@ final class HARLog: LogWriter {
     let mayBeGET = call.protocolName == .connect && call.kind == .unary && call.hasNoSideEffects
     return "\(status ?? "ok"); \(call.kind.rawValue) over \(call.protocolName.rawValue)"
       + (mayBeGET ? "; sent by GET if --connect-get is given" : "")
+      + attributes.all.map { "; attribute \($0)=\(options.redaction.value(ofAttribute: $0, $1))" }.joined()
   }
 
   private var httpVersion: String {

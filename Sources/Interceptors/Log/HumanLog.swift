@@ -26,6 +26,7 @@ final class HumanLog: LogWriter {
     case .requestStart(let start):
       ["> \(call.kind.rawValue) over \(call.protocolName.rawValue) to \(start.target.withoutUserInfo)"]
         + fields(">", start.headers, options.redaction.hiding(credentialsOf: start))
+        + event.attributes.all.map { "* attribute \($0)=\(options.redaction.value(ofAttribute: $0, $1))" }
     case .requestMessage(let message): [line(">", message)]
     case .requestEnd: ["> half-close"]
     case .responseStart(let start):

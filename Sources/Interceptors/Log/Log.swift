@@ -9,6 +9,8 @@ struct LogEvent {
   /// The time since the call's start.
   let elapsed: Duration
   let event: CallEvent<LoggedMessage>
+  /// The attributes of the call at its start; none later.
+  let attributes: CallAttributes
 }
 
 /// A logged message.
@@ -52,6 +54,7 @@ final class Log: StagedInterceptor {
   ]
 
   var stages: Stages { Self.stages }
+  let messages = MessageAccesses(.readTyped)
   private let writer: any LogWriter
   private let options: LogOptions
   private let context: CallContext
@@ -74,12 +77,12 @@ final class Log: StagedInterceptor {
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     startedAt = services.nanosecondsSince1970
-    note(.requestStart(start))
+    note(.requestStart(start), context.attributes)
     token.proceed(start)
   }
 
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
-    note(.requestMessage(logged(message, index: sentCount)))
+  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
+    note(.requestMessage(logged(try message.typed, index: sentCount)))
     sentCount += 1
     token.proceed(message)
   }
@@ -94,8 +97,8 @@ final class Log: StagedInterceptor {
     token.proceed(start)
   }
 
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    note(.responseMessage(logged(message, index: receivedCount)))
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
+    note(.responseMessage(logged(try message.typed, index: receivedCount)))
     receivedCount += 1
     token.proceed(message)
   }
@@ -118,12 +121,13 @@ final class Log: StagedInterceptor {
       index: index, sizeBytes: sizeBytes, body: LoggedBody(json, limit: options.maxBodyBytes))
   }
 
-  private func note(_ event: CallEvent<LoggedMessage>) {
+  private func note(_ event: CallEvent<LoggedMessage>, _ attributes: CallAttributes = CallAttributes()) {
     let now = services.nanosecondsSince1970
     // The time of day may be set back.
     lastTime = max(lastTime, now - (startedAt ?? now))
     do {
-      try writer.write(LogEvent(time: now, elapsed: .nanoseconds(lastTime), event: event))
+      try writer.write(
+        LogEvent(time: now, elapsed: .nanoseconds(lastTime), event: event, attributes: attributes))
     } catch {
       if !hasFailed { context.log(.error, "cannot write \(options.destination): \(error.reason)") }
       hasFailed = true

@@ -58,7 +58,9 @@ struct LogFactory: CollectingFactory {
   }
 
   var declaration: InterceptorDeclaration {
-    InterceptorDeclaration(stages: Log.stages, effects: .exports)
+    InterceptorDeclaration(
+      stages: Log.stages, messages: MessageAccesses(.readTyped), effects: .exports
+    ).keepingResponses()
   }
 
   func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void) {

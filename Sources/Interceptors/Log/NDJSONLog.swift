@@ -25,6 +25,7 @@ final class NDJSONLog: LogWriter {
       line.add(
         start: start.headers, options.redaction.hiding(credentialsOf: start), kind: call.kind,
         protocolName: call.protocolName, url: "\(start.target.withoutUserInfo)/\(start.method)")
+      line.add(attributes: event.attributes, options.redaction)
     case .requestMessage(let message): add(message, "sent", to: &line)
     case .requestEnd: line.add("event", "half_close")
     case .responseStart(let start):

@@ -101,7 +101,9 @@ struct MetricsFactory: CollectingFactory {
     }
   }
 
-  var declaration: InterceptorDeclaration { InterceptorDeclaration(stages: [.requestStart, .responseEnd]) }
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(stages: [.requestStart, .responseEnd]).keepingResponses()
+  }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     Metrics(shared, call, context)

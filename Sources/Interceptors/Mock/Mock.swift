@@ -11,6 +11,7 @@ final class Mock: StagedInterceptor {
   static let stages: Stages = [.requestStart, .requestMessage, .requestEnd]
 
   var stages: Stages { Self.stages }
+  let messages = MessageAccesses(.readTyped)
   private let factory: MockFactory
   private let stubs: [PreparedStub]
   private let call: CallFacts
@@ -34,11 +35,12 @@ final class Mock: StagedInterceptor {
     responder.take(start, token)
   }
 
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
+  func requestMessage(_ value: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
+    let message = try value.typed
     values.request = message
     values.count += 1
     let isFirst = responder.isUndecided
-    responder.take(message, token)
+    responder.take(value, token)
     if isFirst { decide(message) }
     guard let answer else { return }
     attempt { () throws(FormatError) in

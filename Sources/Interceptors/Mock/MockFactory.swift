@@ -49,7 +49,7 @@ final class MockFactory: InterceptorFactory {
   }
 
   var declaration: InterceptorDeclaration {
-    InterceptorDeclaration(stages: Mock.stages, effects: .responds)
+    InterceptorDeclaration(stages: Mock.stages, messages: MessageAccesses(.readTyped), effects: .responds)
   }
 
   func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {

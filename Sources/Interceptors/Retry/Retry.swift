@@ -7,7 +7,11 @@ final class Retry: StagedInterceptor {
   /// The header with the number of earlier attempts (gRFC A6, "Exposed Retry Metadata").
   static let countHeader = "grpc-previous-rpc-attempts"
 
+  /// The maximum size of a response that is held until the conditions of `until` are checked, in bytes.
+  static let heldBytes = 64 << 20
+
   let stages: Stages
+  let messages: MessageAccesses
   let requirements: InterceptorRequirements
   private let policy: RetryPolicy
   private let shared: RetryFactory.Shared
@@ -32,9 +36,10 @@ final class Retry: StagedInterceptor {
       shared.goal == nil
         ? ResponseGate.Commitment(facts, patience: shared.headerPatience) : .decision, context)
     stages = gate.stages.union(.requestStart)
+    messages = shared.messages
     requirements = InterceptorRequirements(
-      // A response that is held must not stop the transport, which would withhold its end.
-      windowBytes: shared.goal == nil ? 0 : 1 << 40,
+      // The response is held until its end.
+      collects: shared.goal != nil, windowBytes: shared.goal == nil ? 0 : Self.heldBytes,
       // A limit of 0 would disable retries also for requests without a message so far.
       replayLimitBytes: max(shared.bufferBytes, 1))
     server = facts.target
@@ -55,12 +60,17 @@ final class Retry: StagedInterceptor {
     gate.responseStart(start, token)
   }
 
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
-    gate.responseBytes(bytes, token)
-  }
-
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    polling?.progress.receive(message)
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
+    guard polling != nil else { return gate.responseMessage(message, token) }
+    // The chain bounds streams only: the end of a response with one message follows it.
+    guard message.sizeBytes <= Self.heldBytes else {
+      return token.fail(
+        RPCError(
+          .resourceExhausted,
+          "\(context.name) collects values at response_message, and they exceed the window of "
+            + "\(Self.heldBytes) bytes", origin: .interceptor(context.name)))
+    }
+    polling?.progress.receive(try message.typed)
     gate.responseMessage(message, token)
   }
 

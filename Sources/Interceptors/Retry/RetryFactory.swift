@@ -44,6 +44,10 @@ struct RetryFactory: InterceptorFactory {
     let headerPatience: Duration?
     /// What ends the repetition of successful calls; nil if they are not repeated.
     let goal: Goal?
+    /// The messages of the response are read to check the conditions of `until`, and only counted otherwise.
+    var messages: MessageAccesses {
+      MessageAccesses(request: .none, response: goal == nil ? .none : .readTyped)
+    }
     private let random: Locked<SeededGenerator>
 
     init(
@@ -138,10 +142,9 @@ struct RetryFactory: InterceptorFactory {
 
   var declaration: InterceptorDeclaration {
     InterceptorDeclaration(
-      stages: [
-        .requestStart, .responseStart, shared.goal == nil ? .responseBytes : .responseMessage, .responseEnd,
-      ],
-      effects: .repeatsAttempts)
+      stages: [.requestStart, .responseStart, .responseMessage, .responseEnd], messages: shared.messages,
+      effects: .repeatsAttempts
+    ).keepingResponses(shared.goal == nil)
   }
 
   func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {

@@ -3,8 +3,12 @@ import RPCProtocols
 
 /// Sends a copy of one call to a second server. Forwards everything at once and unchanged.
 final class Shadow: StagedInterceptor {
-  static let stages: Stages = [.requestStart, .requestBytes, .requestEnd, .responseBytes, .responseEnd]
+  static let stages: Stages = [
+    .requestStart, .requestMessage, .requestEnd, .responseMessage, .responseEnd,
+  ]
+  static let messages = MessageAccesses(.readBytes)
   let stages: Stages = Shadow.stages
+  let messages: MessageAccesses = Shadow.messages
   private let plan: ShadowPlan
   private let call: CallFacts
   private let context: CallContext
@@ -24,9 +28,9 @@ final class Shadow: StagedInterceptor {
     token.proceed(start)
   }
 
-  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
-    request = bytes
-    token.proceed(bytes)
+  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
+    request = try message.bytes
+    token.proceed(message)
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) {
@@ -34,9 +38,9 @@ final class Shadow: StagedInterceptor {
     token.proceed()
   }
 
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
-    response = bytes
-    token.proceed(bytes)
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
+    response = try message.bytes
+    token.proceed(message)
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {

@@ -52,7 +52,11 @@ struct ShadowFactory: InterceptorFactory {
       headerNames: names, wait: try settings.duration("wait") ?? .seconds(1), file: file, services: services)
   }
 
-  var declaration: InterceptorDeclaration { InterceptorDeclaration(stages: Shadow.stages, effects: .exports) }
+  var declaration: InterceptorDeclaration {
+    InterceptorDeclaration(
+      stages: Shadow.stages, messages: Shadow.messages, effects: [.exports, .readsMessages]
+    ).keepingResponses()
+  }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     // Calls of interceptors belong to another call, and further attempts are copies already.

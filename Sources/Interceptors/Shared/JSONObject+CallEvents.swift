@@ -50,14 +50,25 @@ extension JSONObject {
     add("attempts", metrics.attempts)
   }
 
-  /// Adds the members of an attempt at a call.
+  /// Adds the members of an attempt at a call. One within another has the number of the outer one, and its own.
   package mutating func add(_ report: AttemptReport) {
-    add("number", report.number)
+    add("number", report.numbers.first ?? 1)
+    let nested = report.numbers.dropFirst().map { "\($0)" }
+    if !nested.isEmpty { add("nested", raw: "[\(nested.joined(separator: ","))]") }
+    if report.nestedCount > 0 { add("attempts", report.nestedCount) }
     add("code", (report.error?.code ?? .ok).name)
     add("code_number", (report.error?.code ?? .ok).rawValue)
     add("message", report.error?.message ?? "")
     if let wait = report.wait { add("wait_ms", milliseconds: wait) }
     if let peer = report.peer { add("peer", peer) }
+  }
+
+  /// Adds a member with the attributes of a call, with secret values replaced; none if there are no attributes.
+  package mutating func add(attributes: CallAttributes, _ redaction: Redaction) {
+    guard !attributes.isEmpty else { return }
+    var object = JSONObject()
+    for (key, value) in attributes.all { object.add(key, redaction.value(ofAttribute: key, value)) }
+    add("attributes", raw: object.object)
   }
 
   /// Adds a member with a duration in milliseconds, to the microsecond.

@@ -49,6 +49,11 @@ package struct Redaction: Sendable {
     return "\(words[0]) \(Self.placeholder)"
   }
 
+  /// The value of an attribute, redacted if a header of that name would be.
+  package func value(ofAttribute key: String, _ value: String) -> String {
+    self.value(of: Headers.Field(name: key.lowercased(), value: value))
+  }
+
   /// The message with its redacted fields cleared.
   func redacted(_ message: Message) -> Message {
     guard !showsSecrets else { return message }

@@ -41,6 +41,8 @@ final class Span {
   private let facts: CallFacts
   /// The URL of the server.
   private let target: String
+  /// The attributes of the call or the attempt, with secrets redacted.
+  private let attributes: [(key: String, value: String)]
   /// The serialized events.
   private var events = OTLPMessage()
   private var eventCount = 0
@@ -49,12 +51,18 @@ final class Span {
   ///   - parentID: The span that caused this one; nil for the first of a trace.
   ///   - facts: The facts of the call or the attempt.
   ///   - target: The URL of the server.
-  init(_ beginning: Beginning, parentID: UInt64?, _ kind: Kind, _ facts: CallFacts, target: String) {
+  ///   - attributes: The attributes at its start.
+  init(
+    _ beginning: Beginning, parentID: UInt64?, _ kind: Kind, _ facts: CallFacts, target: String,
+    _ attributes: CallAttributes
+  ) {
     self.beginning = beginning
     self.parentID = parentID
     self.kind = kind
     self.facts = facts
     self.target = target
+    let redaction = Redaction()
+    self.attributes = attributes.all.map { ($0, redaction.value(ofAttribute: $0, $1)) }
   }
 
   /// Adds a message; counts it if there are too many.
@@ -95,6 +103,7 @@ final class Span {
       span.add(9, attribute: "server.port", origin.port)
     }
     if kind == .client { span.add(9, attribute: "rpcurl.attempt", facts.attempt) }
+    for (key, value) in attributes { span.add(9, attribute: "rpcurl.attribute.\(key)", value) }
     span.append(events)
     if eventCount > Self.maxEvents { span.add(12, varint: eventCount - Self.maxEvents) }
     if let error {

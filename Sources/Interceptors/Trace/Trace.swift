@@ -23,7 +23,8 @@ final class Trace: StagedInterceptor {
     if identity.isSampled, let exporter = plan.exporter {
       let beginning = Span.Beginning(
         identity, traceState: state, context.now, time: plan.services.nanosecondsSince1970)
-      span = Span(beginning, parentID: parent?.spanID, .internal, facts, target: start.target)
+      span = Span(
+        beginning, parentID: parent?.spanID, .internal, facts, target: start.target, context.attributes)
       exporter.begin(beginning)
     }
     context.report(
@@ -66,6 +67,7 @@ final class Trace: StagedInterceptor {
 /// Makes a span of one attempt at a call, below the span of the call, with an event for each message.
 final class TraceAttempt: StagedInterceptor {
   let stages: Stages
+  let messages = MessageAccesses(.readBytes)
   private let exporter: SpanExporter
   private let facts: CallFacts
   private let context: CallContext
@@ -79,7 +81,7 @@ final class TraceAttempt: StagedInterceptor {
     self.context = context
     stages =
       hasMessages
-      ? [.requestStart, .requestBytes, .responseBytes, .responseEnd] : [.requestStart, .responseEnd]
+      ? [.requestStart, .requestMessage, .responseMessage, .responseEnd] : [.requestStart, .responseEnd]
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
@@ -92,22 +94,23 @@ final class TraceAttempt: StagedInterceptor {
       traceID: parent.traceID, spanID: .random(in: 1...(.max)), flags: parent.flags)
     let beginning = Span.Beginning(
       identity, traceState: call.traceState, now, time: call.time(of: now))
-    span = Span(beginning, parentID: parent.spanID, .client, facts, target: start.target)
+    span = Span(
+      beginning, parentID: parent.spanID, .client, facts, target: start.target, context.attributes)
     var start = start
     start.headers.set("traceparent", identity.text)
     token.proceed(start)
   }
 
-  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
+  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) {
     sentCount += 1
-    span?.addMessage(isSent: true, number: sentCount, sizeBytes: bytes.count, at: context.now)
-    token.proceed(bytes)
+    span?.addMessage(isSent: true, number: sentCount, sizeBytes: message.sizeBytes, at: context.now)
+    token.proceed(message)
   }
 
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) {
     receivedCount += 1
-    span?.addMessage(isSent: false, number: receivedCount, sizeBytes: bytes.count, at: context.now)
-    token.proceed(bytes)
+    span?.addMessage(isSent: false, number: receivedCount, sizeBytes: message.sizeBytes, at: context.now)
+    token.proceed(message)
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {

@@ -62,6 +62,8 @@ struct TraceFactory: CollectingFactory {
     let exporter: SpanExporter
     let hasMessages: Bool
 
+    var declaration: InterceptorDeclaration { InterceptorDeclaration().keepingResponses() }
+
     func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
       TraceAttempt(exporter, hasMessages: hasMessages, call, context)
     }
@@ -75,6 +77,7 @@ struct TraceFactory: CollectingFactory {
 
   var declaration: InterceptorDeclaration {
     InterceptorDeclaration(stages: [.requestStart, .responseEnd], effects: .changesHeaders)
+      .keepingResponses()
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {

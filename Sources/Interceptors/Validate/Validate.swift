@@ -10,6 +10,7 @@ final class Validate: StagedInterceptor {
   }
 
   let stages: Stages
+  let messages = MessageAccesses(.readTyped)
   private let requests: Effect
   private let responses: Effect
   private let kind: CallKind
@@ -37,17 +38,17 @@ final class Validate: StagedInterceptor {
     Stages((requests == .off ? [] : [Stages.requestMessage]) + (responses == .off ? [] : [.responseMessage]))
   }
 
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
+  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
     defer { sent += 1 }
     let name = kind.clientStreams ? "request \(sent)" : "request"
-    if let error = validate(message, requests, .invalidArgument, name) { return token.fail(error) }
+    if let error = try validate(message.typed, requests, .invalidArgument, name) { return token.fail(error) }
     token.proceed(message)
   }
 
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
     defer { received += 1 }
     let name = kind.serverStreams ? "response \(received)" : "response"
-    if let error = validate(message, responses, .internal, name) { return token.fail(error) }
+    if let error = try validate(message.typed, responses, .internal, name) { return token.fail(error) }
     token.proceed(message)
   }
 

@@ -30,7 +30,9 @@ struct ValidateFactory: InterceptorFactory {
   var declaration: InterceptorDeclaration {
     InterceptorDeclaration(
       stages: Validate.stages(requests: requests, responses: responses),
-      effects: requests == .off ? [] : .readsMessages)
+      messages: MessageAccesses(.readTyped),
+      effects: requests == .off ? [] : .readsMessages
+    ).keepingResponses()
   }
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {

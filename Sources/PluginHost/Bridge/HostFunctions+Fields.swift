@@ -7,11 +7,8 @@ extension HostFunctions {
   static func appendJSON(
     _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ json: rpcurl_text
   ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      let (path, json) = (try fieldPath(path), try json.bytes())
-      try withMessage(instance, token) { message, _ throws(ABIFailure) in
-        try fields { () throws(FieldPathError) in try message.appendJSON(json, at: path) }
-      }
+    change(host, token, path) { message, path in
+      try message.appendJSON(json.bytes(), at: path ?? FieldPath(""))
     }
   }
 
@@ -19,59 +16,51 @@ extension HostFunctions {
     _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ index: Int,
     _ field: UnsafeMutablePointer<rpcurl_text>?
   ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      guard let field else { throw invalid("the text is null") }
-      let path = path.size == 0 ? nil : try fieldPath(path)
-      field.pointee = try withMessage(instance, token) { message, arena throws(ABIFailure) in
-        let set = try fields { () throws(FieldPathError) -> [Field] in
-          guard let path else { return message.setFields }
-          if case .message(let nested)? = try message.value(at: path) { return nested.setFields }
-          guard try message.type.field(at: path).messageType != nil else {
-            throw .notAMessage(field: path.description)
-          }
-          return []
-        }
-        guard set.indices.contains(index) else {
-          throw ABIFailure(RPCURL_ENOENT, "the index is out of range: \(set.count) fields are set")
-        }
-        return arena.text(set[index].isExtension ? set[index].jsonName : set[index].name)
+    read(host, token, path, into: field) { message, path, arena in
+      let set = try setFields(of: message, at: path)
+      guard set.indices.contains(index) else {
+        throw ABIFailure(RPCURL_ENOENT, "the index is out of range: \(set.count) fields are set")
       }
+      return arena.text(set[index].isExtension ? set[index].jsonName : set[index].name)
     }
+  }
+
+  private static func setFields(
+    of message: Message, at path: FieldPath?
+  ) throws(FieldPathError) -> [Field] {
+    guard let path else { return message.setFields }
+    if case .message(let nested)? = try message.value(at: path) { return nested.setFields }
+    guard try message.type.field(at: path).messageType != nil else {
+      throw .notAMessage(field: path.description)
+    }
+    return []
   }
 
   static func keyAt(
     _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ index: Int,
     _ key: UnsafeMutablePointer<rpcurl_value>?
   ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      guard let key else { throw invalid("the key is null") }
-      let path = try fieldPath(path)
-      key.pointee = try withMessage(instance, token) { message, arena throws(ABIFailure) in
-        let keys = try fields { () throws(FieldPathError) in try message.mapKeys(at: path) }
-        guard keys.indices.contains(index), let plain = rpcurl_value(keys[index], arena) else {
-          throw ABIFailure(RPCURL_ENOENT, "the index is out of range: the map has \(keys.count) keys")
-        }
-        return plain
+    read(host, token, path, into: key) { message, path, arena in
+      let keys = try message.mapKeys(at: path ?? FieldPath(""))
+      guard keys.indices.contains(index), let plain = rpcurl_value(keys[index], arena) else {
+        throw ABIFailure(RPCURL_ENOENT, "the index is out of range: the map has \(keys.count) keys")
       }
+      return plain
     }
   }
 
   static func which(
     _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ field: UnsafeMutablePointer<rpcurl_text>?
   ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      guard let field else { throw invalid("the text is null") }
-      let path = try fieldPath(path)
+    read(host, token, path, into: field) { message, path, arena in
+      let path = try path ?? FieldPath("")
       guard case .field(let oneof)? = path.steps.last else {
         throw ABIFailure(RPCURL_EPATH, "the path does not end with the name of a oneof")
       }
-      field.pointee = try withMessage(instance, token) { message, arena throws(ABIFailure) in
-        let found = try fields { () throws(FieldPathError) -> Field? in
-          try parent(of: path, in: message).setField(ofOneof: oneof)
-        }
-        guard let found else { throw ABIFailure(RPCURL_ENOENT, "no field of \(oneof) is set") }
-        return arena.text(found.name)
+      guard let found = try parent(of: path, in: message).setField(ofOneof: oneof) else {
+        throw ABIFailure(RPCURL_ENOENT, "no field of \(oneof) is set")
       }
+      return arena.text(found.name)
     }
   }
 
@@ -90,42 +79,35 @@ extension HostFunctions {
   static func getEnum(
     _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ name: UnsafeMutablePointer<rpcurl_text>?
   ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      guard let name else { throw invalid("the text is null") }
-      let path = try fieldPath(path)
-      name.pointee = try withMessage(instance, token) { message, arena throws(ABIFailure) in
-        let type = try enumType(message, path)
-        let value = try fields { () throws(FieldPathError) -> Value? in
-          if let value = try message.value(at: path) { return value }
-          return try message.type.field(at: path).defaultValue
-        }
-        let number = if case .enum(let number)? = value { number } else { type.defaultNumber }
-        guard let name = type.name(of: number) else {
-          throw ABIFailure(RPCURL_ENOENT, "\(type.name) has no value with the number \(number)")
-        }
-        return arena.text(name)
+    read(host, token, path, into: name) { message, path, arena in
+      let path = try path ?? FieldPath("")
+      let type = try enumType(message, path)
+      let value = try message.valueOrDefault(at: path)
+      let number = if case .enum(let number)? = value { number } else { type.defaultNumber }
+      guard let name = type.name(of: number) else {
+        throw ABIFailure(RPCURL_ENOENT, "\(type.name) has no value with the number \(number)")
       }
+      return arena.text(name)
     }
   }
 
   static func setEnum(
     _ host: Host?, _ token: rpcurl_token, _ path: rpcurl_text, _ name: rpcurl_text
   ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      let (path, name) = (try fieldPath(path), try name.string())
-      try withMessage(instance, token) { message, _ throws(ABIFailure) in
-        let type = try enumType(message, path)
-        guard let number = type.number(of: name) else {
-          throw ABIFailure(RPCURL_ENOENT, "\(type.name) has no value named \(name)")
-        }
-        try fields { () throws(FieldPathError) in try message.set(.enum(number), at: path) }
+    change(host, token, path) { message, path in
+      let (path, name) = (try path ?? FieldPath(""), try name.string())
+      let type = try enumType(message, path)
+      guard let number = type.number(of: name) else {
+        throw ABIFailure(RPCURL_ENOENT, "\(type.name) has no value named \(name)")
       }
+      try message.set(.enum(number), at: path)
     }
   }
 
-  private static func enumType(_ message: Message, _ path: FieldPath) throws(ABIFailure) -> EnumType {
-    let field = try fields { () throws(FieldPathError) in try message.type.field(at: path) }
-    guard let type = field.enumType else { throw ABIFailure(RPCURL_ETYPE, "\(path) is not an enum") }
+  private static func enumType(_ message: Message, _ path: FieldPath) throws -> EnumType {
+    guard let type = try message.type.field(at: path).enumType else {
+      throw ABIFailure(RPCURL_ETYPE, "\(path) is not an enum")
+    }
     return type
   }
 }

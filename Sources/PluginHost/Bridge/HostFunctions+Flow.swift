@@ -14,13 +14,11 @@ extension HostFunctions {
       let (pause, headers) = (
         Duration.nanoseconds(nanoseconds), try headers(fields, count, at: .requestStart)
       )
-      let held = try held(instance, token, "retry")
-      guard Stages.response.contains(held.stage) else { throw wrongStage(held.stage) }
-      let isOnLoop = try live(instance.calls.find(held.call), instance, "call", "retry").isOnItsThread
+      let held = try held(instance, token, "retry", at: .response)
+      let isOnLoop = held.call.isOnItsThread
       // Only the loop's thread may read the state of the chain.
       let obstacle = isOnLoop ? held.obstacle(toRetryAfter: pause) : nil
-      let result = settle(host, token, "retry") { _, held in held.retry(after: pause, headers) }
-      if result < 0 { throw ABIFailure(result, instance.lastError.lossyString) }
+      try use(held, token, instance, "retry") { $0.take()?.retry(after: pause, headers: headers) }
       if let obstacle { throw ABIFailure(obstacle.result, "the call cannot be retried: \(obstacle)") }
       return Int(isOnLoop ? RPCURL_OK : RPCURL_LATER)
     }
@@ -33,14 +31,10 @@ extension HostFunctions {
     _ host: Host?, _ token: rpcurl_token, _ message: UnsafePointer<rpcurl_local_message>?
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
-      let held = try held(instance, token, "inject")
-      guard held.stage != .requestStart, held.stage != .responseStart, held.stage != .metrics else {
-        throw wrongStage(held.stage)
-      }
-      let call = try live(instance.calls.find(held.call), instance, "call", "inject")
-      try call.countInjection()
+      let held = try held(instance, token, "inject", at: [.messages, .requestEnd, .responseEnd])
+      try held.call.countInjection()
       let direction = Stages.request.contains(held.stage) ? Direction.request : .response
-      try held.inject(try payload(message, direction, of: call.facts))
+      try held.inject(try payload(message, direction, of: held.call.facts))
     }
   }
 
@@ -53,9 +47,7 @@ extension HostFunctions {
     _ host: Host?, _ token: rpcurl_token, _ fields: UnsafePointer<rpcurl_field>?, _ count: Int
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
-      let held = try held(instance, token, "start_response")
-      guard held.stage == .requestStart else { throw wrongStage(held.stage) }
-      let call = try live(instance.calls.find(held.call), instance, "call", "start_response")
+      let call = try held(instance, token, "start_response", at: .requestStart).call
       let start = ResponseStart(headers: try headers(fields, count))
       guard !call.startResponse() else {
         instance.reportMisbehaviour("start_response a second time")
@@ -89,6 +81,9 @@ extension HostFunctions {
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       let call = try open(call, instance, "injecting a message")
+      guard call.canInject(request: direction == .request) else {
+        throw ABIFailure(RPCURL_EENDED, "the \(direction) has ended here")
+      }
       try call.countInjection()
       let payload = try payload(message, direction, of: call.facts)
       switch direction {

@@ -130,27 +130,20 @@ extension HostFunctions {
   static func getResponse(
     _ host: Host?, _ token: rpcurl_token, _ response: UnsafeMutablePointer<rpcurl_response_start>?
   ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      try value(instance, token) { value, arena throws(ABIFailure) in
-        guard case .responseStart(let start) = value else { throw wrongStage() }
-        let plain = rpcurl_response_start(
-          struct_size: MemoryLayout<rpcurl_response_start>.size,
-          http_status: Int32(clamping: start.httpStatus),
-          reserved: 0, http_version: arena.text(start.httpVersion), peer: arena.text(start.peer),
-          tls_version: arena.text(start.tlsVersion))
-        try fill(response, plain)
-      }
+    fill(host, token, response) { value, arena in
+      guard case .responseStart(let start) = value else { return nil }
+      return rpcurl_response_start(
+        struct_size: MemoryLayout<rpcurl_response_start>.size, http_status: Int32(clamping: start.httpStatus),
+        reserved: 0, http_version: arena.text(start.httpVersion), peer: arena.text(start.peer),
+        tls_version: arena.text(start.tlsVersion))
     }
   }
 
   static func getMetrics(
     _ host: Host?, _ token: rpcurl_token, _ metrics: UnsafeMutablePointer<rpcurl_metrics>?
   ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      try value(instance, token) { value, _ throws(ABIFailure) in
-        guard case .metrics(let found) = value else { throw wrongStage() }
-        try fill(metrics, rpcurl_metrics(found))
-      }
+    fill(host, token, metrics) { value, _ in
+      if case .metrics(let found) = value { rpcurl_metrics(found) } else { nil }
     }
   }
 

@@ -11,7 +11,6 @@ extension HostFunctions {
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       guard let done else { throw invalid("done is null") }
-      let number = call.id
       let call = try onLoop(call, instance, "call")
       let plain = try copy(own)
       let schema = try OwnSchema(plain, call.facts)
@@ -22,7 +21,7 @@ extension HostFunctions {
         let arena = Arena()
         var parts = arena.ownResponse(answer, schema)
         let fields = schema.message(of: answer).flatMap {
-          instance.tokens.insert(HeldValue($0, call: number, call.lock))
+          instance.tokens.insert(HeldValue($0, in: call))
         }
         if let fields { parts.fields = rpcurl_token(id: fields) }
         instance.guarding.run("the end of an own call", in: call) {

@@ -7,15 +7,12 @@ extension HostFunctions {
   static func getStart(
     _ host: Host?, _ token: rpcurl_token, _ start: UnsafeMutablePointer<rpcurl_start>?
   ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      try value(instance, token) { value, arena throws(ABIFailure) in
-        guard case .requestStart(let found) = value else { throw wrongStage() }
-        let left = found.deadline.map { max(.zero, $0 - .now) }
-        let plain = rpcurl_start(
-          struct_size: MemoryLayout<rpcurl_start>.size, target: arena.text(found.target),
-          timeout_ns: left?.nanoseconds ?? -1)
-        try fill(start, plain)
-      }
+    fill(host, token, start) { value, arena in
+      guard case .requestStart(let found) = value else { return nil }
+      let left = found.deadline.map { max(.zero, $0 - .now) }
+      return rpcurl_start(
+        struct_size: MemoryLayout<rpcurl_start>.size, target: arena.text(found.target),
+        timeout_ns: left?.nanoseconds ?? -1)
     }
   }
 

@@ -7,11 +7,8 @@ extension HostFunctions {
   static func getStatus(
     _ host: Host?, _ token: rpcurl_token, _ status: UnsafeMutablePointer<rpcurl_status>?
   ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      try value(instance, token) { value, arena throws(ABIFailure) in
-        guard case .responseEnd(let end) = value else { throw wrongStage() }
-        try fill(status, rpcurl_status(end, arena))
-      }
+    fill(host, token, status) { value, arena in
+      if case .responseEnd(let end) = value { rpcurl_status(end, arena) } else { nil }
     }
   }
 
@@ -20,11 +17,9 @@ extension HostFunctions {
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
       var new = try error(code, message, instance)
-      try value(instance, token) { value, _ throws(ABIFailure) in
-        guard case .responseEnd(var end) = value else { throw wrongStage() }
+      try withEnd(instance, token) { end in
         if let old = end.error, old.code == new?.code { new?.details = old.details }
         end.error = new
-        value = .responseEnd(end)
       }
     }
   }
@@ -36,7 +31,7 @@ extension HostFunctions {
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
       let new = try details(detail, 1)
-      try withEnd(instance, token) { end, _ throws(ABIFailure) in
+      try withEnd(instance, token) { end throws(ABIFailure) in
         guard end.error != nil else { throw ABIFailure(RPCURL_ENOENT, "the status ok has no details") }
         end.error?.details += new
       }
@@ -45,7 +40,7 @@ extension HostFunctions {
 
   static func detailsClear(_ host: Host?, _ token: rpcurl_token) -> Int64 {
     count(host) { instance throws(ABIFailure) in
-      try withEnd(instance, token) { end, _ in
+      try withEnd(instance, token) { end in
         let count = end.error?.details.count ?? 0
         end.error?.details = []
         return count
@@ -68,14 +63,14 @@ extension HostFunctions {
 
   private static func withEnd<Result>(
     _ instance: PluginInstance, _ token: rpcurl_token,
-    _ body: (inout ResponseEnd, Arena) throws(ABIFailure) -> Result
+    _ body: (inout ResponseEnd) throws(ABIFailure) -> Result
   ) throws(ABIFailure) -> Result {
-    try value(instance, token) { value, arena throws(ABIFailure) in
+    try value(instance, token) { value, _ throws(ABIFailure) in
       guard case .responseEnd(var end) = value else { throw wrongStage() }
       // Keeps one reference to the storage, so that a change does not copy it.
       value = .requestEnd
       defer { value = .responseEnd(end) }
-      return try body(&end, arena)
+      return try body(&end)
     }
   }
 }

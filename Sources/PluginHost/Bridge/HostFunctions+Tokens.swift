@@ -35,27 +35,33 @@ extension HostFunctions {
     }
   }
 
-  /// Uses a token.
-  static func settle(
-    _ host: Host?, _ token: rpcurl_token, _ what: String,
-    check: (Stage) throws(ABIFailure) -> Void = { _ in },
-    _ body: (PluginInstance, HeldValue) throws(ABIFailure) -> Void
+  /// Uses a token, with a function that takes nothing else.
+  static func use(
+    _ host: Host?, _ token: rpcurl_token, _ what: String, at stages: Stages = .all,
+    _ body: (HeldValue) -> Void
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
-      try check(try held(instance, token, what).stage)
-      // If two threads use the same token, one of them gets it.
-      let held = try live(instance.tokens.remove(token.id), instance, "token", what)
-      let isVoid = held.isVoid
-      try body(instance, held)
-      if isVoid { throw ABIFailure(RPCURL_EENDED, "the call has ended") }
+      try use(try held(instance, token, what, at: stages), token, instance, what, body)
     }
+  }
+
+  /// Uses the token of a value.
+  static func use(
+    _ held: HeldValue, _ token: rpcurl_token, _ instance: PluginInstance, _ what: String,
+    _ body: (HeldValue) -> Void
+  ) throws(ABIFailure) {
+    // If two threads use the same token, one of them gets it.
+    let held = try live(instance.tokens.remove(token.id), instance, "token", what)
+    let isVoid = held.isVoid
+    body(held)
+    if isVoid { throw ABIFailure(RPCURL_EENDED, "the call has ended") }
   }
 
   static func failCall(
     _ host: Host?, _ token: rpcurl_token, _ code: Int32, _ message: rpcurl_text
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
-      try fail(host, token, try error(code, message, instance), instance)
+      try fail(instance, token, try error(code, message, instance))
     }
   }
 
@@ -67,45 +73,25 @@ extension HostFunctions {
       var error = try error(plain.code, plain.message, instance)
       error?.details = try details(plain.details, plain.detail_count)
       let trailers = try headers(plain.trailers, plain.trailer_count)
-      try fail(host, token, error, trailers: trailers, instance)
+      try fail(instance, token, error, trailers: trailers)
     }
   }
 
   private static func fail(
-    _ host: Host?, _ token: rpcurl_token, _ error: RPCError?, trailers: Headers = Headers(),
-    _ instance: PluginInstance
+    _ instance: PluginInstance, _ token: rpcurl_token, _ error: RPCError?, trailers: Headers = Headers()
   ) throws(ABIFailure) {
     guard let error else { throw invalid("a call cannot fail with the code 0") }
-    let result = settle(
-      host, token, "fail",
-      check: { stage throws(ABIFailure) in if stage == .metrics { throw wrongStage(stage) } },
-      { _, held in held.fail(error, trailers: trailers) })
-    if result < 0 { throw ABIFailure(result, instance.lastError.lossyString) }
+    let held = try held(instance, token, "fail", at: [.request, .response])
+    try use(held, token, instance, "fail") { $0.take()?.fail(error, trailers: trailers) }
   }
-
-  static func dropMessage(_ host: Host?, _ token: rpcurl_token) -> Int32 {
-    settle(
-      host, token, "drop",
-      check: { stage throws(ABIFailure) in
-        guard messageStages.contains(stage) else { throw wrongStage(stage) }
-      },
-      { _, held in held.drop() })
-  }
-
-  private static let messageStages: Stages = [
-    .requestMessage, .requestBytes, .responseMessage, .responseBytes,
-  ]
 
   static func answerCall(
     _ host: Host?, _ token: rpcurl_token, _ response: UnsafePointer<rpcurl_response>?
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
-      let held = try held(instance, token, "respond")
-      guard Stages.request.contains(held.stage) else { throw wrongStage(held.stage) }
-      let call = try live(instance.calls.find(held.call), instance, "call", "respond")
-      let answer = try localResponse(response, call.facts, instance)
-      let result = settle(host, token, "respond") { _, held in held.respond(answer) }
-      if result < 0 { throw ABIFailure(result, instance.lastError.lossyString) }
+      let held = try held(instance, token, "respond", at: .request)
+      let answer = try localResponse(response, held.call.facts, instance)
+      try use(held, token, instance, "respond") { $0.take()?.respond(answer) }
     }
   }
 

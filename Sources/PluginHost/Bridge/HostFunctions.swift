@@ -48,11 +48,11 @@ enum HostFunctions {
         HostFunctions.changeStream(host, call, stream, "stream_cancel") { $0.cancel("canceled by a plugin") }
       },
       fetch: { host, call, fetch, done, argument in HostFunctions.fetch(host, call, fetch, done, argument) },
-      proceed: { host, token in HostFunctions.settle(host, token, "proceed") { _, held in held.proceed() } },
+      proceed: { host, token in HostFunctions.use(host, token, "proceed") { $0.proceed() } },
       fail: { host, token, code, message in HostFunctions.failCall(host, token, code, message) },
       fail_with: { host, token, failure in HostFunctions.failCall(host, token, with: failure) },
       respond: { host, token, response in HostFunctions.answerCall(host, token, response) },
-      drop: { host, token in HostFunctions.dropMessage(host, token) },
+      drop: { host, token in HostFunctions.use(host, token, "drop", at: .messages) { $0.take()?.drop() } },
       retry: { host, token, after, headers, count in
         HostFunctions.retry(host, token, after, headers, count)
       },
@@ -123,17 +123,19 @@ enum HostFunctions {
   /// Reads or changes the value of a token.
   static func value<Result>(
     _ instance: PluginInstance, _ token: rpcurl_token,
-    _ body: (inout CallEvent<Payload>, Arena) throws(ABIFailure) -> Result
+    _ body: (inout CallEvent<MessageValue>, Arena) throws(ABIFailure) -> Result
   ) throws(ABIFailure) -> Result {
     try held(instance, token, "using a value").with(body)
   }
 
-  /// Returns the value of a token. An outdated token is refused, and reported if the plugin could have
-  /// avoided it.
+  /// Returns the value of a token of certain stages. An outdated token is refused, and reported if the plugin could
+  /// have avoided it.
   static func held(
-    _ instance: PluginInstance, _ token: rpcurl_token, _ what: String
+    _ instance: PluginInstance, _ token: rpcurl_token, _ what: String, at stages: Stages = .all
   ) throws(ABIFailure) -> HeldValue {
-    try live(instance.tokens.find(token.id), instance, "token", what)
+    let held = try live(instance.tokens.find(token.id), instance, "token", what)
+    guard stages.contains(held.stage) else { throw wrongStage(held.stage) }
+    return held
   }
 
   static func live<Element>(
@@ -160,6 +162,19 @@ enum HostFunctions {
   static let mostElements = 65_536
 
   static func invalid(_ what: String) -> ABIFailure { ABIFailure(RPCURL_EINVAL, what) }
+
+  /// Copies what a token's value has to the plugin; nil if the stage does not have it.
+  static func fill<Structure>(
+    _ host: Host?, _ token: rpcurl_token, _ target: UnsafeMutablePointer<Structure>?,
+    _ make: (CallEvent<MessageValue>, Arena) -> Structure?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      try value(instance, token) { value, arena throws(ABIFailure) in
+        guard let plain = make(value, arena) else { throw wrongStage() }
+        try fill(target, plain)
+      }
+    }
+  }
 
   /// Copies a structure to the plugin, up to the size that it reserved; members that this host lacks are set to zero.
   static func fill<Structure>(

@@ -25,6 +25,8 @@ final class PluginCall: @unchecked Sendable {
   private var keptNanoseconds: Int64 = 0
   /// Held while a value of the call is read or changed.
   let lock = Lock()
+  /// The ends of the directions that the plugin has forwarded. Requires the lock.
+  var forwardedEnds: Stages = []
   /// The types of the call's schema, for the plugin.
   let schema: PluginSchema
   private let arena = Arena()
@@ -95,6 +97,14 @@ final class PluginCall: @unchecked Sendable {
         RPCURL_EFAILED,
         "more than \(HostFunctions.mostElements) messages at once: add the rest in a later callback")
     }
+  }
+
+  /// Whether a message that the plugin injects would pass on. On other threads than the loop's, the chain may decide
+  /// otherwise. `[any thread]`
+  func canInject(request isRequest: Bool) -> Bool {
+    let end: Stage = isRequest ? .requestEnd : .responseEnd
+    guard !lock.holding({ forwardedEnds.contains(end) }) else { return false }
+    return !isOnItsThread || context.value.canInject(request: isRequest)
   }
 
   /// Records that the plugin starts the response; returns whether it has done so before. `[any thread]`
@@ -265,6 +275,17 @@ extension Arena {
         struct_size: MemoryLayout<rpcurl_outcome>.size, status: array([rpcurl_status(outcome.end, self)]),
         metrics: array([rpcurl_metrics(outcome.metrics)]), trailers: fields(outcome.end.trailers),
         trailer_count: outcome.end.trailers.count)
+    ])
+  }
+
+  /// Converts the end of an attempt to the plugin's form.
+  func attempt(_ report: AttemptReport) -> UnsafePointer<rpcurl_attempt> {
+    array([
+      rpcurl_attempt(
+        struct_size: MemoryLayout<rpcurl_attempt>.size,
+        status: array([rpcurl_status(ResponseEnd(error: report.error), self)]),
+        numbers: array(report.numbers.map { UInt32(clamping: $0) }), number_count: report.numbers.count,
+        wait_ns: report.wait?.nanoseconds ?? -1, peer: text(report.peer ?? ""))
     ])
   }
 

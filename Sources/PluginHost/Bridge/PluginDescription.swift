@@ -16,6 +16,8 @@ struct PluginDescription: @unchecked Sendable {
       return line.dropFirst(key.count).first == "=" ? String(key) : nil
     }
   }
+  /// What the plugin declares to do with messages; `needs` may change it for a call.
+  let messages: MessageAccesses
   /// The plugin's functions; null for those that it does not implement.
   let functions: rpcurl_plugin
   /// The address of the plugin's structure, which identifies its file.
@@ -57,6 +59,14 @@ struct PluginDescription: @unchecked Sendable {
         path: path, reason: "the plugin's name is longer than 64 bytes, or not printable UTF-8 on one line")
     }
     try Self.requireSupport(functions, path)
+    guard
+      let messages = MessageAccesses(
+        request: functions.request_messages, response: functions.response_messages)
+    else {
+      throw .malformed(
+        path: path, reason: "request_messages or response_messages is not one of RPCURL_MESSAGES_...")
+    }
+    self.messages = messages
     self.name = name
     version = functions.version.map { String(cString: $0) } ?? ""
     summary = functions.summary.map { String(cString: $0) } ?? ""
@@ -105,23 +115,33 @@ struct PluginDescription: @unchecked Sendable {
   var stages: Stages {
     var stages: Stages = []
     for stage in Stage.allCases where callback(stage) != nil { stages.insert(stage.set) }
+    if functions.attempt_end != nil { stages.insert(.attemptEnd) }
     return stages
   }
 
   typealias StageCallback =
     @convention(c) (UnsafePointer<rpcurl_host>?, UnsafeMutableRawPointer?, rpcurl_call, rpcurl_token) -> Int32
 
+  /// The function of a stage whose values have tokens.
   func callback(_ stage: Stage) -> StageCallback? {
     switch stage {
     case .requestStart: functions.request_start
     case .requestMessage: functions.request_message
-    case .requestBytes: functions.request_bytes
     case .requestEnd: functions.request_end
     case .responseStart: functions.response_start
-    case .responseBytes: functions.response_bytes
     case .responseMessage: functions.response_message
     case .responseEnd: functions.response_end
+    case .attemptEnd: nil
     case .metrics: functions.metrics
     }
+  }
+}
+
+extension MessageAccesses {
+  /// The declaration of two RPCURL_MESSAGES_...; nil for an unknown number.
+  init?(request: UInt32, response: UInt32) {
+    guard let request = MessageAccess(rawValue: request), let response = MessageAccess(rawValue: response)
+    else { return nil }
+    self.init(request: request, response: response)
   }
 }

@@ -8,7 +8,9 @@ struct PluginFactory: InterceptorFactory {
   let instance: PluginInstance
 
   var declaration: InterceptorDeclaration {
-    InterceptorDeclaration(stages: instance.description.stages, effects: instance.description.effects)
+    InterceptorDeclaration(
+      stages: instance.description.stages, messages: instance.description.messages,
+      effects: instance.description.effects)
   }
 
   func make(for facts: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
@@ -47,15 +49,15 @@ struct PluginFactory: InterceptorFactory {
 }
 
 /// The interceptor of a plugin in one call.
-final class PluginInterceptor: StagedInterceptor {
+final class PluginInterceptor: AnyStageInterceptor {
   private(set) var stages: Stages = []
+  private(set) var messages: MessageAccesses
   private(set) var requirements = InterceptorRequirements()
   private let instance: PluginInstance
   private let pluginCall: PluginCall
   /// The call's number.
   private let call: UInt64
   private let state: UnsafeMutableRawPointer?
-  private let lock: Lock
   /// The plugin's functions by stage: resolved once, not for each message.
   private let callbacks: [PluginDescription.StageCallback?]
 
@@ -66,7 +68,7 @@ final class PluginInterceptor: StagedInterceptor {
     self.pluginCall = pluginCall
     self.call = call
     self.state = state
-    lock = pluginCall.lock
+    messages = instance.description.messages
     callbacks = Stage.allCases.map(instance.description.callback)
   }
 
@@ -88,57 +90,40 @@ final class PluginInterceptor: StagedInterceptor {
     // The watchdog reports a blocking callback while it blocks.
     requirements.isWatched = true
     guard let ask = functions.needs else { return nil }
-    var plain = rpcurl_needs(
-      struct_size: MemoryLayout<rpcurl_needs>.size, replay_limit_bytes: 0, window_bytes: 0, is_serial: 0,
-      reserved: 0)
+    var plain = rpcurl_needs()
+    plain.struct_size = MemoryLayout<rpcurl_needs>.size
+    plain.request_messages = messages.request.rawValue
+    plain.response_messages = messages.response.rawValue
     let result = instance.guarding.run("needs", in: pluginCall) { ask(instance.host, state, &plain) }
     if result != RPCURL_OK { return instance.failure(instance.reason(result, "needs")) }
+    guard let messages = MessageAccesses(request: plain.request_messages, response: plain.response_messages)
+    else {
+      return configurationError("needs: request_messages or response_messages is not RPCURL_MESSAGES_...")
+    }
+    guard plain.is_serial == 0 || plain.collects == 0 else {
+      return configurationError(
+        "needs: is_serial and collects exclude each other: a plugin that receives one value at a time cannot wait for later ones"
+      )
+    }
+    self.messages = messages
     requirements = InterceptorRequirements(
-      isSerial: plain.is_serial != 0, windowBytes: Int(clamping: plain.window_bytes),
+      isSerial: plain.is_serial != 0, collects: plain.collects != 0,
+      windowBytes: Int(clamping: plain.window_bytes),
       replayLimitBytes: Int(clamping: plain.replay_limit_bytes))
     requirements.isWatched = true
     return nil
   }
 
-  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
-    try deliver(HeldValue(.requestStart, call: call, lock, .requestStart(start), .requestStart(token)))
-  }
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
-    try deliver(
-      HeldValue(.requestMessage, call: call, lock, .requestMessage(.typed(message)), .requestMessage(token)))
-  }
-  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
-    try deliver(
-      HeldValue(.requestBytes, call: call, lock, .requestMessage(.bytes(bytes)), .requestBytes(token)))
-  }
-  func requestEnd(_ token: consuming RequestToken<Void>) throws {
-    try deliver(HeldValue(.requestEnd, call: call, lock, .requestEnd, .requestEnd(token)))
-  }
-  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
-    try deliver(HeldValue(.responseStart, call: call, lock, .responseStart(start), .responseStart(token)))
-  }
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) throws {
-    try deliver(
-      HeldValue(.responseBytes, call: call, lock, .responseMessage(.bytes(bytes)), .responseBytes(token)))
-  }
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
-    try deliver(
-      HeldValue(
-        .responseMessage, call: call, lock, .responseMessage(.typed(message)), .responseMessage(token)))
-  }
-  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
-    try deliver(HeldValue(.responseEnd, call: call, lock, .responseEnd(end), .responseEnd(token)))
-  }
-  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws {
-    try deliver(HeldValue(.metrics, call: call, lock, .metrics(metrics), .metrics(token)))
+  private func configurationError(_ reason: String) -> RPCError {
+    RPCError(.invalidArgument, reason, origin: .configuration(instance.description.name))
   }
 
-  private func deliver(_ held: HeldValue) throws {
-    guard let callback = callbacks[Int(held.stage.rawValue)] else { return held.proceed() }
+  func receive(_ value: CallEvent<MessageValue>, _ token: consuming AnyToken) throws {
+    guard let callback = callbacks[Int(token.stage.rawValue)] else { return token.proceed(value) }
+    let held = HeldValue(value, token, in: pluginCall)
     guard let number = instance.tokens.insert(held) else {
-      return held.fail(
-        RPCError(.resourceExhausted, "holds too many values", origin: .interceptor(instance.description.name))
-      )
+      throw RPCError(
+        .resourceExhausted, "holds too many values", origin: .interceptor(instance.description.name))
     }
     var failure: RPCError?
     let misuse = instance.watch { failure = run(callback, held, number) }
@@ -170,9 +155,22 @@ final class PluginInterceptor: StagedInterceptor {
     } else {
       let error = instance.failure(instance.reason(result, held.stage.description))
       if held.stage == .metrics { return error }
-      held.fail(error)
+      held.take()?.fail(error, trailers: Headers())
     }
     return nil
+  }
+
+  func attemptEnd(_ report: AttemptReport) {
+    guard let callback = instance.description.functions.attempt_end else { return }
+    let arena = Arena()
+    let attempt = arena.attempt(report)
+    let misuse = instance.watch {
+      instance.guarding.run(Stage.attemptEnd.name, in: pluginCall) {
+        callback(instance.host, state, rpcurl_call(id: call), attempt)
+      }
+    }
+    withExtendedLifetime(arena) {}
+    if let misuse { pluginCall.handle.fail(misuse) }
   }
 
   func finish(_ outcome: Outcome) {
@@ -182,13 +180,12 @@ final class PluginInterceptor: StagedInterceptor {
       let arena = Arena()
       let plain = arena.outcome(outcome)
       instance.guarding.run("close", in: pluginCall) {
-        close(instance.host, state, rpcurl_call(id: self.call), plain)
+        close(instance.host, state, rpcurl_call(id: call), plain)
       }
       withExtendedLifetime(arena) {}
     }
-    let call = call
     // Their tokens are void; they are released when this returns.
-    _ = instance.tokens.removeAll { $0.call == call }
+    _ = instance.tokens.removeAll { $0.call === pluginCall }
     _ = instance.calls.remove(call, hasEnded: true)
   }
 }

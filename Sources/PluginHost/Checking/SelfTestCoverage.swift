@@ -31,6 +31,7 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
       return nil
     }
     wanted.formUnion(interceptor.stages)
+    guard let interceptor = interceptor as? PluginInterceptor else { return interceptor }
     return RecordedInterceptor(interceptor, self)
   }
 
@@ -84,57 +85,29 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
 }
 
 /// Passes everything on to an interceptor, and reports its stages.
-private final class RecordedInterceptor: StagedInterceptor {
+private final class RecordedInterceptor: AnyStageInterceptor {
   var stages: Stages { inner.stages }
+  var messages: MessageAccesses { inner.messages }
   var requirements: InterceptorRequirements { inner.requirements }
-  private let inner: any StagedInterceptor
+  private let inner: PluginInterceptor
   private let coverage: SelfTestCoverage
 
-  init(_ inner: any StagedInterceptor, _ coverage: SelfTestCoverage) {
+  init(_ inner: PluginInterceptor, _ coverage: SelfTestCoverage) {
     self.inner = inner
     self.coverage = coverage
   }
 
-  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
-    coverage.note(.requestStart)
-    try inner.requestStart(start, token)
-  }
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) throws {
-    coverage.note(.requestMessage)
-    try inner.requestMessage(message, token)
-  }
-  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) throws {
-    coverage.note(.requestBytes)
-    try inner.requestBytes(bytes, token)
-  }
-  func requestEnd(_ token: consuming RequestToken<Void>) throws {
-    coverage.note(.requestEnd)
-    try inner.requestEnd(token)
-  }
-  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws {
-    coverage.note(.responseStart)
-    try inner.responseStart(start, token)
-  }
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) throws {
-    coverage.note(.responseBytes)
-    try inner.responseBytes(bytes, token)
-  }
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) throws {
-    coverage.note(.responseMessage)
-    try inner.responseMessage(message, token)
-  }
-  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
-    coverage.note(.responseEnd)
-    try inner.responseEnd(end, token)
-  }
-  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws {
-    coverage.note(.metrics)
+  func receive(_ value: CallEvent<MessageValue>, _ token: consuming AnyToken) throws {
+    let stage = token.stage
+    coverage.note(stage)
     do {
-      try inner.metrics(metrics, token)
+      try inner.receive(value, token)
     } catch {
-      coverage.note(metricsError: error)
+      if stage == .metrics { coverage.note(metricsError: error) }
       throw error
     }
   }
+
+  func attemptEnd(_ report: AttemptReport) { inner.attemptEnd(report) }
   func finish(_ outcome: Outcome) { inner.finish(outcome) }
 }

@@ -4,13 +4,14 @@ import RPCProtocols
 
 /// An interceptor next to the plugin on the chain. It holds every value for a round of the loop, and may end
 /// the call in the round in which it releases values.
-final class SelfTestPeer: StagedInterceptor {
+final class SelfTestPeer: AnyStageInterceptor {
   /// How it ends the call after receiving the whole request.
   enum Ending {
     case none, response, failure
   }
 
   let stages = Stages.all
+  let messages = MessageAccesses(.none)
   private let context: CallContext
   private let ending: Ending
   private let response: [UInt8]
@@ -35,45 +36,19 @@ final class SelfTestPeer: StagedInterceptor {
       priority: priority)
   }
 
-  private func wait<Value, Direction>(
-    _ token: consuming Token<Value, Direction>,
-    _ proceed: @escaping (consuming Token<Value, Direction>) -> Void
-  ) {
+  func receive(_ value: CallEvent<MessageValue>, _ token: consuming AnyToken) {
+    let (stage, ending, response) = (token.stage, ending, response)
     let held = HeldToken(token)
-    context.post { held.use(proceed) }
-  }
-
-  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-    wait(token) { $0.proceed(start) }
-  }
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) {
-    wait(token) { $0.proceed(message) }
-  }
-  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) {
-    wait(token) { $0.proceed(bytes) }
-  }
-  func requestEnd(_ token: consuming RequestToken<Void>) {
-    switch ending {
-    case .none: wait(token) { $0.proceed() }
-    case .response:
-      let response = response
-      wait(token) { $0.respond(LocalResponse(messages: [.bytes(response)])) }
-    case .failure: wait(token) { $0.fail(RPCError(.unavailable, "this is a self-test", origin: .client)) }
+    context.post {
+      held.use { token in
+        switch (stage, ending) {
+        case (.requestEnd, .response): token.respond(LocalResponse(messages: [.bytes(response)]))
+        case (.requestEnd, .failure):
+          token.fail(
+            RPCError(.unavailable, "this is a self-test", origin: .client), trailers: Headers())
+        default: token.proceed(value)
+        }
+      }
     }
-  }
-  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
-    wait(token) { $0.proceed(start) }
-  }
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) {
-    wait(token) { $0.proceed(bytes) }
-  }
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
-    wait(token) { $0.proceed(message) }
-  }
-  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
-    wait(token) { $0.proceed(end) }
-  }
-  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) {
-    wait(token) { $0.proceed(metrics) }
   }
 }

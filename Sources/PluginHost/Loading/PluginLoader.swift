@@ -1,6 +1,7 @@
 import CPluginABI
 import Glibc
 import Interception
+import Protobuf
 
 /// Loads plugins: finds, checks, opens and configures them.
 package struct PluginLoader: Sendable {
@@ -32,7 +33,7 @@ package struct PluginLoader: Sendable {
   package func load(_ spec: InterceptorSpec) throws(PluginError) -> LoadedPlugin {
     let path = try searchPath.locate(spec.name)
     let guarding = PluginGuard(file: path)
-    let plugin = try open(path, guarding)
+    let (plugin, facts) = try open(path, guarding)
     var spec = spec
     do {
       try spec.takeCommonSettings(ownKeys: Set(plugin.keys))
@@ -42,12 +43,12 @@ package struct PluginLoader: Sendable {
     let instance = PluginInstance(
       plugin, guarding, isStrict: spec.common.isStrict, hostVersion: hostVersion, log: log)
     try instance.start(spec.settings)
-    return LoadedPlugin(instance, path: path, spec.common)
+    return LoadedPlugin(instance, path: path, facts, spec)
   }
 
   /// Loads a plugin to read its description.
   func describe(_ path: String) throws(PluginError) -> PluginDescription {
-    try open(path, PluginGuard(file: path))
+    try open(path, PluginGuard(file: path)).0
   }
 
   static func reader(_ path: String) throws(PluginError) -> FileReader {
@@ -83,7 +84,9 @@ package struct PluginLoader: Sendable {
     return (facts, PluginFileFacts(version: version, exportsEntry: entry.map { $0 == .function }))
   }
 
-  private func open(_ path: String, _ guarding: PluginGuard) throws(PluginError) -> PluginDescription {
+  private func open(
+    _ path: String, _ guarding: PluginGuard
+  ) throws(PluginError) -> (PluginDescription, FileFacts) {
     let file = try Self.reader(path)
     let facts = try examine(file, path).0
     // Without RTLD_NOW a missing function would end the process in the middle of a call. The file stays
@@ -99,7 +102,7 @@ package struct PluginLoader: Sendable {
       throw .noEntry(path: path, symbol: RPCURL_ENTRY_SYMBOL)
     }
     guarding.loaded(at: symbol)
-    return try PluginDescription(entry: symbol, path: path, guarding)
+    return (try PluginDescription(entry: symbol, path: path, guarding), facts)
   }
 
   /// The dynamic loader's message, without the name of the copy in memory.
@@ -126,15 +129,28 @@ package final class LoadedPlugin: Sendable {
   package let registration: InterceptorRegistration
   private let instance: PluginInstance
 
-  init(_ instance: PluginInstance, path: String, _ settings: CommonSettings) {
+  init(_ instance: PluginInstance, path: String, _ facts: FileFacts, _ spec: InterceptorSpec) {
     self.instance = instance
     self.path = path
     name = instance.description.name
     version = instance.description.version
     summary = instance.description.summary
     configurationHelp = instance.description.configurationHelp
-    registration = InterceptorRegistration(
-      instance.description.name, PluginFactory(instance: instance), settings)
+    var registration = InterceptorRegistration(
+      instance.description.name, PluginFactory(instance: instance), spec.common)
+    registration.fingerprint = InterceptorFingerprint(name, spec.settings) {
+      Self.digest(of: path, facts).map { [$0] }
+    }
+    self.registration = registration
+  }
+
+  /// The digest of the file that was loaded; nil if another has replaced it, or it cannot be read.
+  private static func digest(of path: String, _ facts: FileFacts) -> String? {
+    guard let file = try? FileReader(path: path), FileFacts(descriptor: file.descriptor) == facts,
+      let count = Int(exactly: facts.sizeBytes), case let content = file.read(at: 0, count: count),
+      content.count == count
+    else { return nil }
+    return SHA256.digest(of: content)
   }
 
   /// Its violations of the ABI so far.

@@ -38,7 +38,12 @@ final class CallChannel: Sendable {
   }
 
   private enum Sending {
-    case open, finished
+    /// Messages may be added.
+    case open
+    /// The request was half-closed, and the loop has not taken the half-close.
+    case finished
+    /// The loop has taken the half-close.
+    case taken
   }
 
   private struct State {
@@ -94,13 +99,14 @@ final class CallChannel: Sendable {
     _ = deliver(&batch)
   }
 
-  /// Removes the messages to send. Returns also whether the half-close follows.
+  /// Removes the messages to send. Returns also whether the half-close follows, which is reported once.
   func takeRequests() -> (messages: [Payload], isLast: Bool) {
     state.withLock { state in
       defer {
         state.outbox = []
         state.outboxBytes = 0
         state.isScheduled = false
+        if state.sending == .finished { state.sending = .taken }
       }
       return (state.outbox, state.sending == .finished)
     }

@@ -67,6 +67,7 @@ package struct Completer {
     case .command: words(typed, knowledge.commands.map { ($0.name, $0.summary) })
     case .choice(let choices): words(typed, choices.map { ($0, "") })
     case .stream: words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
+    case .attribute: attribute(typed)
     case .json, .header, .text: Completion()
     }
   }
@@ -77,6 +78,13 @@ package struct Completer {
       Completion.Candidate(label: $0.name, text: "\($0.name) ", note: $0.note)
     }
     return Completion(replaced: typed, candidates: candidates)
+  }
+
+  /// Completes the key of an attribute that is set, with `=`.
+  private func attribute(_ typed: String) -> Completion {
+    let keys = knowledge.attributeKeys.filter { $0.hasPrefix(typed) }
+    return Completion(
+      replaced: typed, candidates: keys.map { Completion.Candidate(label: $0, text: "\($0)=") })
   }
 
   // MARK: Variables

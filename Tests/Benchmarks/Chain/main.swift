@@ -10,14 +10,18 @@ import PluginHost
 import Protobuf
 import RPCProtocols
 
-/// Passes everything on, at every stage.
+/// Passes everything on.
 final class Passing: StagedInterceptor {
   let stages: Stages
-  init(_ stages: Stages) { self.stages = stages }
-  func requestMessage(_ message: Message, _ token: consuming RequestToken<Message>) { token.proceed(message) }
-  func requestBytes(_ bytes: [UInt8], _ token: consuming RequestToken<[UInt8]>) { token.proceed(bytes) }
-  func responseBytes(_ bytes: [UInt8], _ token: consuming ResponseToken<[UInt8]>) { token.proceed(bytes) }
-  func responseMessage(_ message: Message, _ token: consuming ResponseToken<Message>) {
+  let messages: MessageAccesses
+  init(_ stages: Stages, _ messages: MessageAccess) {
+    self.stages = stages
+    self.messages = MessageAccesses(messages)
+  }
+  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) {
+    token.proceed(message)
+  }
+  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) {
     token.proceed(message)
   }
 }
@@ -95,9 +99,10 @@ func measure(_ registrations: [InterceptorRegistration], isOutbound: Bool) -> Do
   return best
 }
 
-func swift(_ count: Int, _ stages: Stages) -> [InterceptorRegistration] {
+func swift(_ count: Int, _ stages: Stages, _ messages: MessageAccess) -> [InterceptorRegistration] {
   (0..<count).map { number in
-    InterceptorRegistration(name: "passing\(number)", factory: ClosureFactory { _, _ in Passing(stages) })
+    InterceptorRegistration(
+      name: "passing\(number)", factory: ClosureFactory { _, _ in Passing(stages, messages) })
   }
 }
 
@@ -113,9 +118,9 @@ func plugins(_ count: Int, _ stages: String) throws -> [InterceptorRegistration]
 
 let chains: [(String, [InterceptorRegistration])] = [
   ("no interceptor", []),
-  ("10 in Swift, headers only", swift(10, [.requestStart, .responseStart, .responseEnd])),
-  ("10 in Swift, bytes", swift(10, [.requestBytes, .responseBytes])),
-  ("10 in Swift, every stage", swift(10, .all)),
+  ("10 in Swift, headers only", swift(10, [.requestStart, .responseStart, .responseEnd], .none)),
+  ("10 in Swift, bytes", swift(10, .messages, .readBytes)),
+  ("10 in Swift, every stage", swift(10, .all, .readTyped)),
   ("10 in C, headers only", try plugins(10, "headers")),
   ("10 in C, bytes", try plugins(10, "bytes")),
   ("10 in C, every stage", try plugins(10, "all")),

@@ -1,4 +1,4 @@
-/* A plugin that passes everything on: at the stages of headers, of headers and bytes, or at all. */
+/* A plugin that passes everything on: at the stages of headers, of headers and of messages as bytes, or at all. */
 #include <rpcurl/plugin.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int32_t configure(const rpcurl_host *host, void *plugin, rpcurl_text key,
       RPCURL_STAGE_REQUEST_START | RPCURL_STAGE_RESPONSE_START | RPCURL_STAGE_RESPONSE_END;
   if (rpcurl_text_equal(value, RPCURL_TEXT("headers"))) *wanted = headers;
   else if (rpcurl_text_equal(value, RPCURL_TEXT("bytes")))
-    *wanted = headers | RPCURL_STAGE_REQUEST_BYTES | RPCURL_STAGE_RESPONSE_BYTES;
+    *wanted = headers | RPCURL_STAGE_REQUEST_MESSAGE | RPCURL_STAGE_RESPONSE_MESSAGE;
   return RPCURL_OK;
 }
 
@@ -32,6 +32,14 @@ static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call
 static uint64_t stages(const rpcurl_host *host, void *state) {
   (void)host;
   return *(uint64_t *)state;
+}
+
+static int32_t needs(const rpcurl_host *host, void *state, rpcurl_needs *needs) {
+  const int is_bytes = *(uint64_t *)state != RPCURL_STAGES_ALL;
+  (void)host;
+  needs->request_messages = is_bytes ? RPCURL_MESSAGES_READ_BYTES : RPCURL_MESSAGES_READ_TYPED;
+  needs->response_messages = needs->request_messages;
+  return RPCURL_OK;
 }
 
 static void unload(const rpcurl_host *host, void *plugin) {
@@ -55,12 +63,11 @@ static const rpcurl_plugin passing = {
     .unload = unload,
     .open = open_call,
     .stages = stages,
+    .needs = needs,
     .request_start = pass,
     .request_message = pass,
-    .request_bytes = pass,
     .request_end = pass,
     .response_start = pass,
-    .response_bytes = pass,
     .response_message = pass,
     .response_end = pass,
 };

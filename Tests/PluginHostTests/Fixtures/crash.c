@@ -111,10 +111,8 @@ static uint64_t stages(const rpcurl_host *host, void *state) {
   }
 STAGE(request_start)
 STAGE(request_message)
-STAGE(request_bytes)
 STAGE(request_end)
 STAGE(response_start)
-STAGE(response_bytes)
 STAGE(response_message)
 STAGE(response_end)
 STAGE(metrics)
@@ -126,8 +124,8 @@ static void close_call(const rpcurl_host *host, void *state, rpcurl_call call, c
 static const rpcurl_plugin plugin = {
     RPCURL_PLUGIN_HEAD, .name = "crash", .load = load, .configure = configure, .ready = ready,
     .unload = unload, .open = open_call, .stages = stages, .request_start = request_start,
-    .request_message = request_message, .request_bytes = request_bytes, .request_end = request_end,
-    .response_start = response_start, .response_bytes = response_bytes,
+    .request_message = request_message, .request_end = request_end,
+    .response_start = response_start,
     .response_message = response_message, .response_end = response_end, .metrics = metrics,
     .close = close_call};
 RPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR, RPCURL_MIN_MINOR)

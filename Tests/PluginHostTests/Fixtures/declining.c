@@ -65,4 +65,4 @@ static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call c
 RPCURL_DEFINE_PLUGIN(.name = "declining", .summary = "for tests", .load = load, .configure = configure,
                      .config_help = "responds=yes\ncalls=yes", .open = open_call, .stages = stages,
                      .request_start = request_start, .request_end = pass, .response_start = pass,
-                     .response_bytes = pass, .response_message = pass, .response_end = pass, .metrics = pass)
+                     .response_message = pass, .response_end = pass, .metrics = pass)

@@ -1,4 +1,4 @@
-/* Sends messages in the binary form. Give: responds with the last response of Keep. Own: makes a call. */
+/* Sends messages in other forms than the call's. Give: responds with the last response of Keep. Own: makes a call. */
 #include <rpcurl/plugin.h>
 
 #define S(text) (int)(text).size, (text).data
@@ -8,12 +8,12 @@ static size_t kept_bytes;
 static rpcurl_token held;
 
 static int32_t response_message(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
-  rpcurl_text bytes;
-  int32_t result = host->get_payload(host, token, &bytes);
+  rpcurl_text json;
+  int32_t result = host->get_json(host, token, RPCURL_TEXT(""), &json);
   (void)state, (void)call;
-  if (result < 0 || bytes.size > sizeof(kept)) return RPCURL_EFAILED;
-  memcpy(kept, bytes.data, bytes.size);
-  kept_bytes = bytes.size;
+  if (result < 0 || json.size > sizeof(kept)) return RPCURL_EFAILED;
+  memcpy(kept, json.data, json.size);
+  kept_bytes = json.size;
   return RPCURL_OK;
 }
 
@@ -29,10 +29,12 @@ static void done(const rpcurl_host *host, void *argument, const rpcurl_own_respo
 
 static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   const rpcurl_local_message message = {
-      .struct_size = sizeof(message), .form = RPCURL_FORM_BINARY, .content = {kept, kept_bytes}};
+      .struct_size = sizeof(message), .form = RPCURL_FORM_JSON, .content = {kept, kept_bytes}};
+  const rpcurl_local_message binary = {
+      .struct_size = sizeof(binary), .form = RPCURL_FORM_BINARY, .content = RPCURL_TEXT("\x1a\x03" "Ada")};
   const rpcurl_response response = {.struct_size = sizeof(response), .messages = &message, .message_count = 1};
   const rpcurl_own_call own = {.struct_size = sizeof(own), .method = RPCURL_TEXT("forms.Forms/Get"),
-                               .message = &message, .response_form = RPCURL_FORM_BINARY};
+                               .message = &binary, .response_form = RPCURL_FORM_BINARY};
   rpcurl_call_facts facts = {.struct_size = sizeof(facts)};
   (void)state;
   host->call_facts(host, call, &facts);
@@ -45,4 +47,4 @@ static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call c
   return RPCURL_OK;
 }
 
-RPCURL_DEFINE_PLUGIN(.name = "forms", .request_start = request_start, .response_message = response_message)
+RPCURL_DEFINE_PLUGIN(.name = "forms", .response_messages = RPCURL_MESSAGES_READ_TYPED, .request_start = request_start, .response_message = response_message)

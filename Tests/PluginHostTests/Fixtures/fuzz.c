@@ -233,8 +233,11 @@ static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call
 }
 
 static int32_t needs(const rpcurl_host *host, void *state, rpcurl_needs *needs) {
+  static atomic_uint call;
   (void)host, (void)state;
   needs->replay_limit_bytes = 1 << 16;
+  needs->request_messages = atomic_fetch_add(&call, 1) % 7;
+  needs->response_messages = (call + call / 7) % 7;
   return RPCURL_OK;
 }
 
@@ -269,6 +272,5 @@ static void unload(const rpcurl_host *host, void *plugin) {
 
 RPCURL_DEFINE_PLUGIN(.name = "fuzz", .config_help = "calls=NUMBER  of the host\nseed=NUMBER  of the random numbers",
                      .load = load, .configure = configure, .unload = unload, .open = open_call, .needs = needs,
-                     .request_start = stage, .request_message = stage, .request_bytes = stage, .request_end = stage,
-                     .response_start = stage, .response_bytes = stage, .response_message = stage,
-                     .response_end = stage, .metrics = stage, .close = close_call)
+                     .request_start = stage, .request_message = stage, .request_end = stage,
+                     .response_start = stage, .response_message = stage, .response_end = stage, .metrics = stage, .close = close_call)

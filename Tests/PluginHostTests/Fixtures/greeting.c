@@ -72,7 +72,7 @@ static int32_t response_start(const rpcurl_host *host, void *plugin_state, rpcur
   return RPCURL_LATER;
 }
 
-static int32_t response_bytes(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t response_message(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   (void)host, (void)call, (void)token;
   return release(state);
 }
@@ -86,7 +86,7 @@ static void close_call(const rpcurl_host *host, void *state, rpcurl_call call, c
 }
 
 static const rpcurl_plugin plugin = {
-    RPCURL_PLUGIN_HEAD, .name = "greeting", .load = keep_host, .open = open_call, .needs = needs,
-    .request_start = request_start, .response_start = response_start, .response_bytes = response_bytes, .response_end = response_end,
+    RPCURL_PLUGIN_HEAD, .name = "greeting", .response_messages = RPCURL_MESSAGES_NONE, .load = keep_host, .open = open_call, .needs = needs,
+    .request_start = request_start, .response_start = response_start, .response_message = response_message, .response_end = response_end,
     .close = close_call};
 RPCURL_PLUGIN(plugin)

@@ -27,7 +27,7 @@ static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call c
 static const rpcurl_plugin plugin = {
     .abi_major = RPCURL_ABI_MAJOR, .struct_size = offsetof(rpcurl_plugin, request_message),
     .known_stages = RPCURL_STAGE_REQUEST_START, .name = "older", .load = keep_host,
-    .request_start = request_start, .request_message = beyond, .request_bytes = beyond, .request_end = beyond,
-    .response_start = beyond, .response_bytes = beyond, .response_message = beyond, .response_end = beyond,
+    .request_start = request_start, .request_message = beyond, .request_end = beyond,
+    .response_start = beyond, .response_message = beyond, .response_end = beyond,
     .metrics = beyond, .close = close_beyond};
 RPCURL_PLUGIN(plugin)

@@ -66,7 +66,7 @@ static void run(void *(*function)(void *), rpcurl_token token) {
   pthread_detach(thread);
 }
 
-static int32_t request_bytes(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
+static int32_t request_message(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
   (void)host, (void)state;
   if (!is(call, "Contend")) return RPCURL_OK;
   run(change, token);
@@ -87,7 +87,8 @@ static const rpcurl_plugin plugin = {
     .name = "reentrant",
     .load = keep_host,
     .open = open_call,
-    .request_bytes = request_bytes,
+    .request_messages = RPCURL_MESSAGES_CHANGE_BYTES,
+    .request_message = request_message,
     .close = close_call,
 };
 RPCURL_PLUGIN(plugin)

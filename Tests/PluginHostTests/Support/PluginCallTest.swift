@@ -87,7 +87,7 @@ final class PluginCallTest: ChainCaller, ChainTransport {
   func start(deadline: MonotonicClock.Instant? = nil, headers: Headers = Headers([("a", "1"), ("b", "2")])) {
     chain.start(
       RequestStart(
-        method: MethodName(service: "test.Echo", method: "Say"), target: "http://server",
+        method: chain.facts.method, target: "http://server",
         headers: headers, deadline: deadline),
       caller: self,
       transport: { chain in

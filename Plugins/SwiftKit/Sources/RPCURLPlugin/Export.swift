@@ -22,6 +22,8 @@ public func export<P: Plugin>(_ type: P.Type) -> UnsafeRawPointer {
   description.pointee.version = permanent(P.version)
   description.pointee.summary = permanent(P.summary)
   description.pointee.config_help = permanent(P.configurationHelp)
+  description.pointee.request_messages = P.messages.request.rawValue
+  description.pointee.response_messages = P.messages.response.rawValue
   addLife(to: &description.pointee)
   addStages(to: &description.pointee)
   return UnsafeRawPointer(description)
@@ -130,10 +132,16 @@ private func addLife(to plugin: inout rpcurl_plugin) {
   }
   plugin.stages = { Opened.of($1)?.interceptor.stages.rawValue ?? 0 }
   plugin.needs = { _, pointer, needs in
-    guard let wanted = Opened.of(pointer)?.interceptor.requirements, let needs else { return RPCURL_EINVAL }
+    guard let interceptor = Opened.of(pointer)?.interceptor, let needs else { return RPCURL_EINVAL }
+    if let messages = interceptor.messages {
+      needs.pointee.request_messages = messages.request.rawValue
+      needs.pointee.response_messages = messages.response.rawValue
+    }
+    let wanted = interceptor.requirements
     needs.pointee.replay_limit_bytes = UInt64(clamping: wanted.replayLimitBytes)
     needs.pointee.window_bytes = UInt64(clamping: wanted.windowBytes)
     needs.pointee.is_serial = wanted.isSerial ? 1 : 0
+    needs.pointee.collects = wanted.collects ? 1 : 0
     return RPCURL_OK
   }
   plugin.close = { _, pointer, _, outcome in
@@ -177,22 +185,21 @@ private func addStages(to plugin: inout rpcurl_plugin) {
   plugin.request_message = { _, state, _, token in
     stage(state, token) { try $0.requestMessage(Message(token: $1)) }
   }
-  plugin.request_bytes = { _, state, _, token in stage(state, token) { try $0.requestBytes(Bytes(token: $1)) }
-  }
   plugin.request_end = { _, state, _, token in
     stage(state, token) { try $0.requestEnd(RequestEnd(token: $1)) }
   }
   plugin.response_start = { _, state, _, token in
     stage(state, token) { try $0.responseStart(ResponseStart(token: $1)) }
   }
-  plugin.response_bytes = { _, state, _, token in
-    stage(state, token) { try $0.responseBytes(Bytes(token: $1)) }
-  }
   plugin.response_message = { _, state, _, token in
     stage(state, token) { try $0.responseMessage(Message(token: $1)) }
   }
   plugin.response_end = { _, state, _, token in
     stage(state, token) { try $0.responseEnd(ResponseEnd(token: $1)) }
+  }
+  plugin.attempt_end = { _, state, _, attempt in
+    guard let opened = Opened.of(state), let attempt else { return }
+    opened.interceptor.attemptEnd(AttemptReport(attempt.pointee))
   }
   plugin.metrics = { _, state, _, token in stage(state, token) { try $0.metrics(MetricsValue(token: $1)) } }
 }

@@ -18,7 +18,9 @@ public enum Value: Sendable, Equatable {
   case `enum`(Int32)
 }
 
-/// A typed message. `[any thread]`
+/// A message, in the form that ``MessageAccesses`` declares. `[any thread]`
+///
+/// All functions but the last two are for typed messages.
 ///
 /// A path names fields as the schema does, with indices and map keys in brackets: `user.address[0].city`,
 /// `labels["env"]`. The empty path is the message itself.
@@ -127,11 +129,18 @@ public struct Message: Sendable {
     try host.check(path.lend { path in json.lend { table.set_json(host.pointer, token.plain, path, $0) } })
   }
 
-  /// The message's binary form.
-  public func serialized() throws(HostError) -> [UInt8] { try Bytes(token: token).get() }
+  /// A copy of the message's bytes: serialized in the call's codec, before compression. For an interceptor that receives
+  /// bytes.
+  public func bytes() throws(HostError) -> [UInt8] {
+    var bytes = rpcurl_text()
+    try host.check(table.get_payload(host.pointer, token.plain, &bytes))
+    return [UInt8](bytes)
+  }
 
-  /// Replaces the message.
-  public func setSerialized(_ bytes: [UInt8]) throws(HostError) { try Bytes(token: token).set(bytes) }
+  /// Replaces the message by one that is serialized in the call's codec. For each interceptor that changes messages.
+  public func setBytes(_ bytes: [UInt8]) throws(HostError) {
+    try host.check(bytes.lend { table.set_payload(host.pointer, token.plain, $0) })
+  }
 }
 
 extension Value {

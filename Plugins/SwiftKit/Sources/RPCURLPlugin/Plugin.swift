@@ -33,6 +33,9 @@ public protocol Plugin: AnyObject {
   static var mustSeeAll: Bool { get }
   /// What the plugin does, for `--explain` and for warnings about the order of a chain.
   static var effects: InterceptorEffects { get }
+  /// The form in which it receives messages, and whether it changes them; ``StagedInterceptor/messages`` may differ in a
+  /// call.
+  static var messages: MessageAccesses { get }
 
   /// Makes an instance for each use of the plugin on the chain. `[main]`
   init(host: Host) throws
@@ -57,6 +60,8 @@ extension Plugin {
   public static var mustSeeAll: Bool { false }
   /// Default: nothing is declared.
   public static var effects: InterceptorEffects { [] }
+  /// Default: typed messages that may be changed.
+  public static var messages: MessageAccesses { MessageAccesses() }
 
   /// Default: rejects every key.
   public func configure(_ key: String, _ value: String) throws { throw Failure("unknown key") }

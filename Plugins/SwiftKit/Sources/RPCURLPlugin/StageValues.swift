@@ -73,26 +73,6 @@ public struct ResponseStart: Sendable {
   }
 }
 
-/// A serialized message, before compression or after decompression.
-public struct Bytes: Sendable {
-  /// The token, to keep the value and use it later.
-  public let token: Token
-
-  /// A copy of the bytes.
-  public func get() throws(HostError) -> [UInt8] {
-    var bytes = rpcurl_text()
-    let host = token.host
-    try host.check(host.pointer.pointee.get_payload(host.pointer, token.plain, &bytes))
-    return [UInt8](bytes)
-  }
-
-  /// Replaces the message.
-  public func set(_ bytes: [UInt8]) throws(HostError) {
-    let host = token.host
-    try host.check(bytes.lend { host.pointer.pointee.set_payload(host.pointer, token.plain, $0) })
-  }
-}
-
 /// The end of a call.
 public struct ResponseEnd: Sendable {
   /// The token, to keep the value and use it later.

@@ -119,7 +119,7 @@ public enum Payload: Sendable {
   case bytes([UInt8])
   /// ProtoJSON; requires a schema.
   case json(String)
-  /// Protobuf's binary form, as of ``Message/serialized()``; requires a schema if the codec is `json`.
+  /// Protobuf's binary form; requires a schema if the codec is `json`.
   case binary([UInt8])
 }
 
@@ -199,6 +199,25 @@ public struct CallMetrics: Sendable, Equatable {
       received_messages: UInt64(clamping: receivedMessages), attempts: UInt64(clamping: attempts),
       sent_message_bytes: UInt64(clamping: sentMessageBytes),
       received_message_bytes: UInt64(clamping: receivedMessageBytes))
+  }
+}
+
+/// The result of an attempt at a call.
+public struct AttemptReport: Sendable, Equatable {
+  /// The number of the attempt, from 1; of one within another, the numbers from the outer to the inner one.
+  public var numbers: [Int]
+  /// How it ended.
+  public var status: Status
+  /// How long the interceptor waited before the attempt; nil for the first.
+  public var wait: Duration?
+  /// The address and the port of the connection; empty if the attempt was not sent.
+  public var peer: String
+
+  init(_ plain: rpcurl_attempt) {
+    numbers = UnsafeBufferPointer(start: plain.numbers, count: plain.number_count).map { Int($0) }
+    status = plain.status.map { Status($0.pointee) } ?? .ok
+    wait = plain.wait_ns < 0 ? nil : .nanoseconds(plain.wait_ns)
+    peer = String(plain.peer)
   }
 }
 

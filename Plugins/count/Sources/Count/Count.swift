@@ -18,6 +18,7 @@ final class Count: Plugin {
     of=request|response  which messages to count (response)
     most=NUMBER          maximum number of distinct values (1000)
     """
+  static let messages = MessageAccesses(.readTyped)
 
   private let host: Host
   private var field = ""

@@ -9,6 +9,8 @@
  *     caller -> A -> B -> C -> wire     request stages: first to last
  *     caller <- A <- B <- C <- wire     response stages, metrics and close: last to first
  *
+ * Each interceptor has one place. The values of a direction pass it there in the order start, messages, end.
+ *
  * The smallest plugin adds a header to each request:
  *
  *     #include <rpcurl/plugin.h>
@@ -27,8 +29,20 @@
  *     RPCURL_OK from the callback forwards the value, with the plugin's changes. Returning RPCURL_LATER keeps it: the
  *     plugin uses the token later, from any thread, with proceed, fail, respond, drop or retry. While it keeps a
  *     token, it still receives later values of the same direction, unless it requested one at a time in `needs`;
- *     values are forwarded in their original order. A negative return value fails the call. A token that was used, or
- *     whose call has ended, is recognized: the function returns an error and has no effect.
+ *     values are forwarded in their original order. A plugin that keeps values until later ones, or the end, have come
+ *     sets `collects` in `needs`. A negative return value fails the call. A token that was used, or whose call has
+ *     ended, is recognized: the function returns an error and has no effect.
+ *
+ *     A plugin may keep the start of a request until request_end, to sign a body in a header. Messages and the
+ *     half-close go no further meanwhile. Interceptors further in are made when the start leaves.
+ *
+ * Messages
+ *     A message is typed (fields, which need a schema) or bytes (serialized in the call's codec: protobuf's binary
+ *     form, or with the codec "json" its text; before compression and envelope). The plugin's members
+ *     `request_messages` and `response_messages` declare for each direction which of the two it receives, and whether
+ *     it changes it. The host makes this form before it calls the callback; functions for the other form, and changes
+ *     that are not declared, return RPCURL_ESTAGE. A message that no interceptor changes leaves the chain with the
+ *     bytes that entered it.
  *
  * The host
  *     The host is the first argument of each callback, and of each of its functions. A plugin has one for each time
@@ -47,11 +61,11 @@
  *     [any]                from any thread.
  *     [...; before close]  until the host calls close for the call; from then on the function returns RPCURL_EENDED.
  *     [...; STAGES]        with a token of these stages; with another token the function returns RPCURL_ESTAGE.
- *     The message stages are request_message and response_message, the bytes stages request_bytes and
- *     response_bytes, the end stages request_end and response_end, and the header stages request_start,
- *     response_start and response_end. Request stages are those from request_start to request_end, response stages
- *     those from response_start to response_end. Two threads must not use data returned for one token while a third
- *     uses the token.
+ *     The message stages are request_message and response_message, the end stages request_end and response_end, and
+ *     the header stages request_start, response_start and response_end. Request stages are those from request_start to
+ *     request_end, response stages those from response_start to response_end. "typed" and "bytes" after the stages are
+ *     the form of messages that the function requires, and "changes" that the plugin declares a change. Two threads
+ *     must not use data returned for one token while a third uses the token.
  *
  * Errors
  *     Functions return RPCURL_OK, or a count, or a negative RPCURL_E... code. last_error returns the message. C++
@@ -132,7 +146,8 @@ extern "C" {
 /* The call has ended in the meantime, or was canceled; the function has no effect. This is not an error of the
  * plugin, and a callback may return it. */
 #define RPCURL_EENDED (-4)
-/* The function is not available at the token's stage, such as headers at a message's stage. */
+/* The function is not available at the token's stage, such as headers at a message's stage, or the plugin declares
+ * another form of messages, or no change. The reason states what to declare. */
 #define RPCURL_ESTAGE (-5)
 /* Not found: no such header or element, or an index beyond the end. */
 #define RPCURL_ENOENT (-6)
@@ -314,6 +329,16 @@ typedef struct rpcurl_metrics {
   uint64_t received_message_bytes;
 } rpcurl_metrics;
 
+/* The end of an attempt at a call, for attempt_end. Valid until attempt_end returns. */
+typedef struct rpcurl_attempt {
+  size_t struct_size;
+  const rpcurl_status *status;
+  const uint32_t *numbers; /* the number of the attempt, from 1; nested attempts carry their path of numbers */
+  size_t number_count;
+  int64_t wait_ns;  /* how long the interceptor waited before the attempt, in nanoseconds; -1 for the first */
+  rpcurl_text peer; /* as of rpcurl_response_start; empty if the attempt was not sent */
+} rpcurl_attempt;
+
 /* The outcome of a call for the caller; for close. Valid until close returns. */
 typedef struct rpcurl_outcome {
   size_t struct_size;
@@ -395,8 +420,7 @@ typedef struct rpcurl_service_type {
 /* Forms of a message. The host converts between them and the call's codec. */
 #define RPCURL_FORM_SERIALIZED 0 /* in the call's codec, unconverted */
 #define RPCURL_FORM_JSON 1       /* ProtoJSON; needs a schema */
-#define RPCURL_FORM_BINARY 2     /* protobuf's binary form, as of get_payload at message stages; with the codec "json"
-                                  * it needs a schema */
+#define RPCURL_FORM_BINARY 2     /* protobuf's binary form; with the codec "json" it needs a schema */
 
 /* A message from a plugin: in a local response, injected, or in a call of its own. */
 typedef struct rpcurl_local_message {
@@ -535,6 +559,16 @@ typedef struct rpcurl_fetch_response {
 /* Called at the end of a plain HTTP request. */
 typedef void (*rpcurl_fetched)(const rpcurl_host *host, void *argument, const rpcurl_fetch_response *response);
 
+/* What a plugin does with the messages of a direction: the form that it receives, and whether it changes it. Messages
+ * may be counted, kept, dropped and injected with each of these. */
+#define RPCURL_MESSAGES_CHANGE_TYPED 0 /* typed messages, which it may change (the default) */
+#define RPCURL_MESSAGES_NONE 1         /* messages without their content: nothing is converted */
+#define RPCURL_MESSAGES_READ_TYPED 2   /* typed messages, unchanged */
+#define RPCURL_MESSAGES_READ_BYTES 3   /* bytes, unchanged */
+#define RPCURL_MESSAGES_CHANGE_BYTES 4 /* bytes, which it may change */
+#define RPCURL_MESSAGES_OPAQUE 5       /* as CHANGE_BYTES, and what it forwards cannot be parsed: it encrypts */
+#define RPCURL_MESSAGES_DECODE 6       /* as CHANGE_BYTES, and what it receives cannot be parsed: it decrypts */
+
 /* A plugin's requirements for a call's chain. Filled by `needs`; the host sets struct_size and the
  * defaults. */
 typedef struct rpcurl_needs {
@@ -548,22 +582,27 @@ typedef struct rpcurl_needs {
   /* 1: one value at a time; while the plugin keeps a token, later values of the direction wait in the chain. 0
    * (the default): they do not wait. */
   uint32_t is_serial;
-  uint32_t reserved; /* 0 */
+  /* 1: the plugin keeps values until later values of their direction, or its end, have come. A full window then ends
+   * the call at once with the status `resource_exhausted`, since the later values would never come. 0 (the default):
+   * a full window pauses the sender. Not together with is_serial: that fails the call. */
+  uint32_t collects;
+  /* RPCURL_MESSAGES_...: what the plugin does with messages in this call. The host sets the plugin's declaration. */
+  uint32_t request_messages;
+  uint32_t response_messages;
 } rpcurl_needs;
 
 /* ---- Stages -------------------------------------------------------------------------------------------- */
 
 #define RPCURL_STAGE_REQUEST_START (UINT64_C(1) << 0)
 #define RPCURL_STAGE_REQUEST_MESSAGE (UINT64_C(1) << 1)
-#define RPCURL_STAGE_REQUEST_BYTES (UINT64_C(1) << 2)
-#define RPCURL_STAGE_REQUEST_END (UINT64_C(1) << 3)
-#define RPCURL_STAGE_RESPONSE_START (UINT64_C(1) << 4)
-#define RPCURL_STAGE_RESPONSE_BYTES (UINT64_C(1) << 5)
-#define RPCURL_STAGE_RESPONSE_MESSAGE (UINT64_C(1) << 6)
-#define RPCURL_STAGE_RESPONSE_END (UINT64_C(1) << 7)
-#define RPCURL_STAGE_METRICS (UINT64_C(1) << 8)
+#define RPCURL_STAGE_REQUEST_END (UINT64_C(1) << 2)
+#define RPCURL_STAGE_RESPONSE_START (UINT64_C(1) << 3)
+#define RPCURL_STAGE_RESPONSE_MESSAGE (UINT64_C(1) << 4)
+#define RPCURL_STAGE_RESPONSE_END (UINT64_C(1) << 5)
+#define RPCURL_STAGE_ATTEMPT_END (UINT64_C(1) << 6)
+#define RPCURL_STAGE_METRICS (UINT64_C(1) << 7)
 /* Every stage in this header. */
-#define RPCURL_STAGES_ALL UINT64_C(0x1ff)
+#define RPCURL_STAGES_ALL UINT64_C(0xff)
 
 /* ---- The host ------------------------------------------------------------------------------------------ */
 
@@ -621,8 +660,8 @@ struct rpcurl_host {
    * with the status `canceled` and this reason. */
   int32_t (*cancel)(const rpcurl_host *host, rpcurl_call call, rpcurl_text reason);
 
-  /* [any; before close returns] Reports a finding about the call, one line: it is printed, counted for the exit
-   * status, and part of reports such as JUnit's. */
+  /* [any; before close returns] Reports a finding about the call, one line: a failure is printed, the others with -v;
+   * it counts for the exit status, and is part of reports such as JUnit's. */
   int32_t (*report)(const rpcurl_host *host, rpcurl_call call, uint32_t kind, rpcurl_text text);
 
   /* -- The schema: RPCURL_EUNSUPPORTED without one. What these return is valid until close returns -- */
@@ -656,7 +695,9 @@ struct rpcurl_host {
   /* -- Calls of the plugin -- */
 
   /* [loop; before close] Makes a unary call for the plugin. It passes the chain except this plugin; calls that
-   * interceptors on that chain make in turn pass none of them. If this returns RPCURL_OK, `done` is called
+   * interceptors on that chain make in turn pass none of them. Another server than that of the current call is always
+   * verified, and receives neither the client certificate nor a connection that is meant for the call's server, such
+   * as one to its Unix socket. If this returns RPCURL_OK, `done` is called
    * exactly once, on the loop's thread, never from within this function; if the current call ends first, with
    * RPCURL_STATUS_CANCELED, before close. RPCURL_EENDED afterwards. */
   int32_t (*call)(const rpcurl_host *host, rpcurl_call call, const rpcurl_own_call *own, rpcurl_done done,
@@ -678,8 +719,8 @@ struct rpcurl_host {
   /* [loop; before close] Ends the stream with the status `canceled`, which `ended` receives soon. RPCURL_ENOENT if it
    * has ended. */
   int32_t (*stream_cancel)(const rpcurl_host *host, rpcurl_call call, rpcurl_stream stream);
-  /* [loop; before close] Makes a plain HTTP request, with the connection options of the call. `done` is called as that
-   * of `call`. */
+  /* [loop; before close] Makes a plain HTTP request, with the proxy and the authorities of the call. `done` is called
+   * as that of `call`. */
   int32_t (*fetch)(const rpcurl_host *host, rpcurl_call call, const rpcurl_fetch *fetch, rpcurl_fetched done,
                    void *argument);
 
@@ -695,8 +736,7 @@ struct rpcurl_host {
   int32_t (*fail_with)(const rpcurl_host *host, rpcurl_token token, const rpcurl_failure *failure);
   /* [any; request stages] Responds to the call locally, without the network. */
   int32_t (*respond)(const rpcurl_host *host, rpcurl_token token, const rpcurl_response *response);
-  /* [any; message and bytes stages] Removes a message from a stream. Dropping the only message of a unary call
-   * fails the call. */
+  /* [any; message stages] Removes a message from a stream. Dropping the only message of a unary call fails the call. */
   int32_t (*drop)(const rpcurl_host *host, rpcurl_token token);
   /* [any; response stages] Sends the request again from here, after a pause, through new instances of the
    * interceptors further in; `headers` replace those with their names in the request's start as this plugin
@@ -709,12 +749,14 @@ struct rpcurl_host {
 
   /* -- Messages of the plugin -- */
 
-  /* [any; message, bytes and end stages] Injects a message before the token's value. The token is not used, and
-   * this may be called several times. The next interceptors receive it like any other. In a direction with
-   * only one message, use it to replace the message: inject the new one, and drop the value. */
+  /* [any; message and end stages] Injects a message before the token's value. The token is not used, and this may be
+   * called several times. Interceptors after this one receive the message like any other. In a direction with only one
+   * message, use it to replace the message: inject the new one, and drop the value. */
   int32_t (*inject)(const rpcurl_host *host, rpcurl_token token, const rpcurl_local_message *message);
-  /* [any; before close] Sends an additional message of the request, after everything of the request that this
-   * plugin received so far. After request_end was forwarded from here the message is discarded, which is logged. */
+  /* [any; before close] Sends an additional message of the request: after all that this plugin has received of the
+   * request, and before what it has not received, also with is_serial. It waits for a start that this plugin keeps.
+   * RPCURL_EENDED after this plugin has forwarded request_end; if another thread calls this meanwhile, the message may
+   * be discarded instead, which is logged. */
   int32_t (*inject_request)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
   /* [any; before close] The same for the response, towards the caller. */
   int32_t (*inject_response)(const rpcurl_host *host, rpcurl_call call, const rpcurl_local_message *message);
@@ -761,48 +803,49 @@ struct rpcurl_host {
    *    A path names fields as the schema does, with indices and map keys in brackets:
    *    "user.address[0].city", "labels[\"env\"]". The empty path is the message itself. */
 
-  /* [any; message stages] Reads a scalar; an unset field has its default. */
+  /* [any; message stages, typed] Reads a scalar; an unset field has its default. */
   int32_t (*get)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_value *value);
-  /* [any; message stages] Writes a scalar; creates missing messages in the path. */
+  /* [any; message stages, typed, changes] Writes a scalar; creates missing messages in the path. */
   int32_t (*set)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, const rpcurl_value *value);
-  /* [any; message stages] Appends a scalar to a repeated field. */
+  /* [any; message stages, typed, changes] Appends a scalar to a repeated field. */
   int32_t (*append)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, const rpcurl_value *value);
-  /* [any; message stages] Clears a field, a repeated field or a map, or removes an element. RPCURL_ENOENT beyond
-   * the end of a list. */
+  /* [any; message stages, typed, changes] Clears a field, a repeated field or a map, or removes an element.
+   * RPCURL_ENOENT beyond the end of a list. */
   int32_t (*clear)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
-  /* [any; message stages] 1 if the field is set, 0 if not, or a negative code. */
+  /* [any; message stages, typed] 1 if the field is set, 0 if not, or a negative code. */
   int32_t (*has)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
-  /* [any; message stages] The number of elements of a repeated field or map, or a negative code. */
+  /* [any; message stages, typed] The number of elements of a repeated field or map, or a negative code. */
   int64_t (*length)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path);
-  /* [any; message stages] The name of the set field at an index, of the message at a path; fields are in ascending
-   * order of their numbers. RPCURL_ENOENT beyond the end. */
+  /* [any; message stages, typed] The name of the set field at an index, of the message at a path; fields are in
+   * ascending order of their numbers. RPCURL_ENOENT beyond the end. */
   int32_t (*field_at)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, size_t index,
                       rpcurl_text *field);
-  /* [any; message stages] The key at an index of a map, as RPCURL_TYPE_BOOL, INT64, UINT64 or STRING. Keys are in
-   * ascending order; the path of a value is "map[key]", with string keys in quotes. RPCURL_ENOENT beyond the end. */
+  /* [any; message stages, typed] The key at an index of a map, as RPCURL_TYPE_BOOL, INT64, UINT64 or STRING. Keys are
+   * in ascending order; the path of a value is "map[key]", with string keys in quotes. RPCURL_ENOENT beyond the end. */
   int32_t (*key_at)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, size_t index,
                     rpcurl_value *key);
-  /* [any; message stages] The name of the set field of a oneof, whose name ends the path. RPCURL_ENOENT if none
-   * is set. */
+  /* [any; message stages, typed] The name of the set field of a oneof, whose name ends the path. RPCURL_ENOENT if
+   * none is set. */
   int32_t (*which)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *field);
-  /* [any; message stages] The name of an enum field's value. RPCURL_ENOENT if the schema has no name for the
+  /* [any; message stages, typed] The name of an enum field's value. RPCURL_ENOENT if the schema has no name for the
    * number. */
   int32_t (*get_enum)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *name);
-  /* [any; message stages] Sets an enum field by a value's name. RPCURL_ENOENT if the enum has no such name. */
+  /* [any; message stages, typed, changes] Sets an enum field by a value's name. RPCURL_ENOENT if the enum has no such
+   * name. */
   int32_t (*set_enum)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text name);
-  /* [any; message stages] A field, or with the empty path the message, as ProtoJSON. */
+  /* [any; message stages, typed] A field, or with the empty path the message, as ProtoJSON. */
   int32_t (*get_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text *json);
-  /* [any; message stages] Replaces a field, or with the empty path the message, by a ProtoJSON value. */
+  /* [any; message stages, typed, changes] Replaces a field, or with the empty path the message, by a ProtoJSON value. */
   int32_t (*set_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text json);
-  /* [any; message stages] Appends a ProtoJSON value to a repeated field, also a message. */
+  /* [any; message stages, typed, changes] Appends a ProtoJSON value to a repeated field, also a message. */
   int32_t (*append_json)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_text json);
 
-  /* -- The message as bytes: at bytes stages its serialized form before compression, at message stages its binary
-   *    form -- */
+  /* -- The message as bytes, in the call's codec, before compression: see "Messages" above -- */
 
-  /* [any; message and bytes stages] The bytes. */
+  /* [any; message stages, bytes] The bytes. Of a typed message, use get_json with the empty path. */
   int32_t (*get_payload)(const rpcurl_host *host, rpcurl_token token, rpcurl_text *bytes);
-  /* [any; message and bytes stages] Replaces the message. */
+  /* [any; message stages, changes] Replaces the message. RPCURL_EPARSE if the plugin receives typed messages, and the
+   * bytes cannot be parsed. */
   int32_t (*set_payload)(const rpcurl_host *host, rpcurl_token token, rpcurl_text bytes);
 
   /* -- The status of the response -- */
@@ -874,6 +917,8 @@ typedef struct rpcurl_plugin {
   const char *version;     /* the plugin's own version */
   const char *summary;     /* what it does, in one line */
   const char *config_help; /* the keys, one per line: "key=VALUE  what it does" */
+  uint32_t request_messages;  /* RPCURL_MESSAGES_...: what it does with request messages; `needs` may change it */
+  uint32_t response_messages; /* the same for response messages */
 
   /* [main] Called first, once for each use of the plugin on the chain. Stores the pointer for the other callbacks. */
   int32_t (*load)(const rpcurl_host *host, void **plugin);
@@ -885,8 +930,8 @@ typedef struct rpcurl_plugin {
   /* [main] A structure of additional callbacks, such as RPCURL_EXTENSION_CHECK; null if the plugin has none with that
    * name. Called after ready. Valid as long as the process lives. */
   const void *(*get_extension)(const rpcurl_host *host, void *plugin, rpcurl_text name);
-  /* [main] Called at a normal end of the process, or when a session has removed the plugin. No call is open. The code
-   * stays in memory. */
+  /* [main] Called once after a load that returned RPCURL_OK: if configure or ready then fails, at a normal end of the
+   * process, or when a session has removed the plugin. No call is open. The code stays in memory. */
   void (*unload)(const rpcurl_host *host, void *plugin);
 
   /* [loop] A call is about to start. RPCURL_OK: take part, with *state for this call. RPCURL_DECLINE: do not take
@@ -898,25 +943,25 @@ typedef struct rpcurl_plugin {
    * the defaults. */
   int32_t (*needs)(const rpcurl_host *host, void *state, rpcurl_needs *needs);
 
-  /* [loop] The stages. Each returns RPCURL_OK, RPCURL_LATER, or a negative code, which fails the call. */
+  /* [loop] The stages. Each with a token returns RPCURL_OK, RPCURL_LATER, or a negative code, which fails the call; at
+   * metrics, the call has ended, and the host logs the reason as an error. */
 
   /* Once. The request's headers can be changed. */
   int32_t (*request_start)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
-  /* For each sent message, as a typed message; before request_bytes of every interceptor. */
+  /* For each sent message, not yet compressed, in the form of request_messages. */
   int32_t (*request_message)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
-  /* For each sent message, serialized, before compression. */
-  int32_t (*request_bytes)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
   /* Once: no more messages follow. */
   int32_t (*request_end)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
   /* At most once. The response's headers can be changed. */
   int32_t (*response_start)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
-  /* For each received message, decompressed; before response_message of every interceptor. */
-  int32_t (*response_bytes)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
-  /* For each received message, as a typed message. */
+  /* For each received message, decompressed, in the form of response_messages. */
   int32_t (*response_message)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
   /* Once, with success or an error, unless this plugin failed the call or responded to it. Status and trailers can
    * be changed. After a cancellation it is for information only: changes are ignored. */
   int32_t (*response_end)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
+  /* Once for each attempt that an interceptor further in has made, when it has ended, also by a cancellation: before
+   * response_end if the attempt ended before, else before metrics. Without a token. */
+  void (*attempt_end)(const rpcurl_host *host, void *state, rpcurl_call call, const rpcurl_attempt *attempt);
   /* Once, after the caller has received the end. */
   int32_t (*metrics)(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token);
 
