@@ -30,10 +30,10 @@ public struct MessageValue: Sendable {
     sizeBytes = bytes.count
   }
 
-  /// Makes a message that is only read.
-  package init(read message: Message) {
+  /// Makes a message that has no place in a call.
+  package init(local message: Message, _ access: MessageAccess) {
     self.init(typed: message)
-    access = .readTyped
+    self.access = access
   }
 
   /// - Parameter sizeBytes: The size of a typed message, if it is known; 0 otherwise.
@@ -76,11 +76,12 @@ public struct MessageValue: Sendable {
     isChanged = true
   }
 
-  /// Replaces the message by a serialized one, in the call's codec.
+  /// Replaces the message by a serialized one, in the call's codec. The same bytes change nothing.
   ///
   /// - Throws: An error for an interceptor that does not declare that it changes messages.
   public mutating func setBytes(_ bytes: [UInt8]) throws(MessageAccessError) {
     guard access.mayChange else { throw MessageAccessError.change(access) }
+    if bytes == bytesForm { return }
     typedForm = nil
     bytesForm = bytes
     sizeBytes = bytes.count
