@@ -1,6 +1,9 @@
 use std::os::raw::{c_char, c_void};
 use std::time::Duration;
 
+/// No call: after, cancel_timer, post, call and fetch accept it, and are then outside of calls.
+pub const RPCURL_NO_CALL: rpcurl_call = rpcurl_call { id: 0 };
+
 impl rpcurl_text {
     /// The text of a string, valid while the string is.
     pub const fn of(text: &str) -> Self {

@@ -3,6 +3,9 @@
 use std::os::raw::{c_char, c_void};
 use std::time::Duration;
 
+/// No call: after, cancel_timer, post, call and fetch accept it, and are then outside of calls.
+pub const RPCURL_NO_CALL: rpcurl_call = rpcurl_call { id: 0 };
+
 impl rpcurl_text {
     /// The text of a string, valid while the string is.
     pub const fn of(text: &str) -> Self {
@@ -264,6 +267,7 @@ pub const RPCURL_FIELD_REQUIRED: u32 = 8;
 pub const RPCURL_FORM_SERIALIZED: u32 = 0;
 pub const RPCURL_FORM_JSON: u32 = 1;
 pub const RPCURL_FORM_BINARY: u32 = 2;
+pub const RPCURL_FORM_MESSAGE: u32 = 3;
 pub const RPCURL_MESSAGES_CHANGE_TYPED: u32 = 0;
 pub const RPCURL_MESSAGES_NONE: u32 = 1;
 pub const RPCURL_MESSAGES_READ_TYPED: u32 = 2;
@@ -368,6 +372,12 @@ pub struct rpcurl_call_facts {
     pub request_type: rpcurl_text,
     pub response_type: rpcurl_text,
     pub method_options: rpcurl_text,
+    pub compression: rpcurl_text,
+    pub content_type: rpcurl_text,
+    pub host: rpcurl_text,
+    pub timeout_ns: i64,
+    pub headers: *const rpcurl_field,
+    pub header_count: usize,
 }
 
 #[repr(C)]
@@ -503,6 +513,7 @@ pub struct rpcurl_local_message {
     pub form: u32,
     pub reserved: u32,
     pub content: rpcurl_text,
+    pub message: rpcurl_token,
 }
 
 #[repr(C)]
@@ -552,6 +563,7 @@ pub struct rpcurl_start {
     pub struct_size: usize,
     pub target: rpcurl_text,
     pub timeout_ns: i64,
+    pub method: rpcurl_text,
 }
 
 #[repr(C)]
@@ -664,6 +676,12 @@ pub struct rpcurl_host {
     pub call_facts: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, facts: *mut rpcurl_call_facts) -> i32,
     pub cancel: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, reason: rpcurl_text) -> i32,
     pub report: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, kind: u32, text: rpcurl_text) -> i32,
+    pub metric_add: unsafe extern "C" fn(host: *const rpcurl_host, name: rpcurl_text, number: f64) -> i32,
+    pub share_set: unsafe extern "C" fn(host: *const rpcurl_host, name: rpcurl_text, text: rpcurl_text) -> i32,
+    pub share_get: unsafe extern "C" fn(host: *const rpcurl_host, name: rpcurl_text, text: *mut rpcurl_text) -> i32,
+    pub attribute_get: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, key: rpcurl_text, value: *mut rpcurl_text) -> i32,
+    pub attribute_set: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, key: rpcurl_text, value: rpcurl_text) -> i32,
+    pub attribute_remove: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, key: rpcurl_text) -> i32,
     pub message_type: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, name: rpcurl_text, type_: *mut *const rpcurl_message_type) -> i32,
     pub enum_type: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, name: rpcurl_text, type_: *mut *const rpcurl_enum_type) -> i32,
     pub service_type: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, name: rpcurl_text, type_: *mut *const rpcurl_service_type) -> i32,
@@ -684,6 +702,8 @@ pub struct rpcurl_host {
     pub respond: unsafe extern "C" fn(host: *const rpcurl_host, token: rpcurl_token, response: *const rpcurl_response) -> i32,
     pub drop: unsafe extern "C" fn(host: *const rpcurl_host, token: rpcurl_token) -> i32,
     pub retry: unsafe extern "C" fn(host: *const rpcurl_host, token: rpcurl_token, after_ns: i64, headers: *const rpcurl_field, header_count: usize) -> i32,
+    pub message_new: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, name: rpcurl_text, message: *mut rpcurl_token) -> i32,
+    pub message_free: unsafe extern "C" fn(host: *const rpcurl_host, message: rpcurl_token) -> i32,
     pub inject: unsafe extern "C" fn(host: *const rpcurl_host, token: rpcurl_token, message: *const rpcurl_local_message) -> i32,
     pub inject_request: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, message: *const rpcurl_local_message) -> i32,
     pub inject_response: unsafe extern "C" fn(host: *const rpcurl_host, call: rpcurl_call, message: *const rpcurl_local_message) -> i32,
@@ -692,6 +712,7 @@ pub struct rpcurl_host {
     pub get_start: unsafe extern "C" fn(host: *const rpcurl_host, token: rpcurl_token, start: *mut rpcurl_start) -> i32,
     pub set_target: unsafe extern "C" fn(host: *const rpcurl_host, token: rpcurl_token, target: rpcurl_text) -> i32,
     pub set_timeout: unsafe extern "C" fn(host: *const rpcurl_host, token: rpcurl_token, timeout_ns: i64) -> i32,
+    pub set_method: unsafe extern "C" fn(host: *const rpcurl_host, token: rpcurl_token, method: rpcurl_text) -> i32,
     pub header_count: unsafe extern "C" fn(host: *const rpcurl_host, token: rpcurl_token) -> i64,
     pub header_at: unsafe extern "C" fn(host: *const rpcurl_host, token: rpcurl_token, index: usize, field: *mut rpcurl_field) -> i32,
     pub header_first: unsafe extern "C" fn(host: *const rpcurl_host, token: rpcurl_token, name: rpcurl_text, value: *mut rpcurl_text) -> i32,
@@ -743,6 +764,7 @@ pub struct rpcurl_plugin {
     pub configure: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void, key: rpcurl_text, value: rpcurl_text) -> i32>,
     pub ready: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void) -> i32>,
     pub get_extension: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void, name: rpcurl_text) -> *const c_void>,
+    pub conclude: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void)>,
     pub unload: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void)>,
     pub open: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void, call: rpcurl_call, state: *mut *mut c_void) -> i32>,
     pub stages: Option<unsafe extern "C" fn(host: *const rpcurl_host, state: *mut c_void) -> u64>,

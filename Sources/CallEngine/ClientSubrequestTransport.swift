@@ -78,7 +78,8 @@ final class ClientSubrequestTransport: SubrequestTransport {
     own.onFinding = onFinding
     if Origin(url: target) != Origin(url: request.target) { own.connection.leaveServer() }
     if call.lingering == nil { own.interceptors = request.interceptors }
-    let made = client.makeCall(client.prepare(own), excluding: excluded, observer: observer)
+    let made = client.makeCall(
+      client.prepare(own, isSubrequest: true), excluding: excluded, observer: observer)
     calls.removeAll { $0.call.isFinished }
     calls.append((made, call.lingering))
     return made
@@ -140,8 +141,10 @@ final class ClientSubrequestTransport: SubrequestTransport {
     cancelCalls()
     for fetch in fetches { fetch.cancel() }
     fetches = []
-    guard !request.interceptors.isEmpty, let network = client?.network(log: request.log) else { return }
-    for interceptor in request.interceptors { interceptor.factory.callFinished(network) }
+    guard let client else { return }
+    for interceptor in request.interceptors {
+      interceptor.factory.callFinished(client.network(for: interceptor.id, log: request.log))
+    }
   }
 
   /// Cancels unfinished calls, lingering ones later.

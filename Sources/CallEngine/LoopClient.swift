@@ -25,6 +25,10 @@ package final class LoopClient {
   /// What all chains share.
   private let environment: ChainEnvironment
   private let liveCalls = LiveCalls()
+  /// The latest request with interceptors, except those of interceptors themselves.
+  private var latest: CallRequest?
+  /// What the factories of interceptors of this client may request outside of calls.
+  private var networks: [RegistrationID: FactoryNetwork] = [:]
   /// The requests of factories that may be unfinished.
   private var fetches: [FetchTransfer] = []
   let lingeringCalls = LingeringCalls()
@@ -55,7 +59,7 @@ package final class LoopClient {
   }
 
   deinit {
-    liveCalls.end(RPCError(.canceled, "the client was released", origin: .client))
+    liveCalls.end(Self.released)
     for fetch in fetches { fetch.cancel() }
   }
 
@@ -66,10 +70,16 @@ package final class LoopClient {
   }
 
   /// Prepares a request for many calls of this client.
-  package func prepare(_ request: CallRequest) -> PreparedRequest {
+  ///
+  /// - Parameter isSubrequest: Whether an interceptor makes the calls.
+  package func prepare(_ request: CallRequest, isSubrequest: Bool = false) -> PreparedRequest {
     var request = request
     request.formerAddresses = formerAddresses
     formerAddresses += request.connection.resolve.filter { !formerAddresses.contains($0) }
+    if !isSubrequest, !request.interceptors.isEmpty {
+      latest = request
+      attach(request.interceptors, log: request.log)
+    }
     return PreparedRequest(request)
   }
 
@@ -110,14 +120,40 @@ package final class LoopClient {
 
   // MARK: Factories of interceptors
 
-  /// What factories of interceptors may request outside of calls.
+  private static let released = RPCError(.canceled, "the client was released", origin: .client)
+
+  private func attach(_ interceptors: [InterceptorRegistration], log: @escaping LogSink) {
+    for interceptor in interceptors where networks[interceptor.id] == nil {
+      let network = network(for: interceptor.id, log: log)
+      networks[interceptor.id] = network
+      interceptor.factory.attach(network)
+    }
+  }
+
+  /// What the factory of an interceptor may request outside of calls.
   ///
-  /// - Parameter log: Receives their log records; called on any thread.
-  func network(log: @escaping LogSink) -> FactoryNetwork {
-    FactoryNetwork(log: log) { [weak self] fetch, completion in
-      guard let self else {
-        return completion(.failure(RPCError(.canceled, "the client was released", origin: .client)))
+  /// - Parameters:
+  ///   - registration: The interceptor, which its calls do not pass through.
+  ///   - log: Receives its log records; called on any thread.
+  func network(for registration: RegistrationID, log: @escaping LogSink) -> FactoryNetwork {
+    if var network = networks[registration] {
+      network.log = log
+      return network
+    }
+    let call = {
+      [weak self] (call: Subrequest, completion: @escaping (SubrequestResponse) -> Void) in
+      guard let self, let latest else {
+        return completion(SubrequestResponse(end: ResponseEnd(error: Self.released)))
       }
+      ClientSubrequestTransport(self, latest, onFinding: latest.onFinding)
+        .call(call, for: latest.facts, excluding: [registration], completion: completion)
+    }
+    return FactoryNetwork(
+      log: log, clock: environment.clock, post: environment.post,
+      facts: { [weak self] in self?.latest?.facts },
+      call: call
+    ) { [weak self] fetch, completion in
+      guard let self else { return completion(.failure(Self.released)) }
       let transfer = FetchTransfer(fetch, completion)
       fetches.removeAll { $0.isOver }
       fetches.append(transfer)
@@ -134,11 +170,10 @@ package final class LoopClient {
   package func conclude(
     _ interceptors: [InterceptorRegistration], log: @escaping LogSink
   ) -> () -> Bool {
-    let network = network(log: log)
     let waiting = Waiting(count: interceptors.count)
     for interceptor in interceptors {
       // Perhaps on the thread of another loop, if its client shares the interceptor.
-      interceptor.factory.conclude(network) { [mailbox = loop.mailbox] in
+      interceptor.factory.conclude(network(for: interceptor.id, log: log)) { [mailbox = loop.mailbox] in
         waiting.count.subtract(1, ordering: .releasing)
         mailbox.post {}
       }

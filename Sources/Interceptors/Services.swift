@@ -54,6 +54,8 @@ package protocol InterceptorServices: ValueSourceServices {
   var nanosecondsSince1970: Int64 { get }
   /// The report files of this run.
   var reports: ReportFiles { get }
+  /// What the interceptors of the program share.
+  var shared: SharedValues { get }
 }
 
 extension InterceptorServices {

@@ -1,4 +1,5 @@
 import Glibc
+import Interception
 import Interceptors
 import RPCProtocols
 import System
@@ -39,19 +40,23 @@ package struct SystemServices: InterceptorServices {
   private let standardError: any OutputFile
   private let isDry: Bool
   package let reports: ReportFiles
+  package let shared: SharedValues
 
   /// Creates the services.
   ///
   /// - Parameters:
   ///   - reports: The report files that interceptors share.
+  ///   - shared: What the interceptors of the program share.
   ///   - standardError: What interceptors that write to `-` write to.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
   ///   - isDry: Whether files are only checked: none is created or changed.
   package init(
-    reports: ReportFiles = ReportFiles(), standardError: any OutputFile = DescriptorFile(2, closes: false),
+    reports: ReportFiles = ReportFiles(), shared: SharedValues = SharedValues(),
+    standardError: any OutputFile = DescriptorFile(2, closes: false),
     waitLimit: Duration?, isDry: Bool = false
   ) {
     self.reports = reports
+    self.shared = shared
     self.standardError = standardError
     self.isDry = isDry
     values = SystemValues(waitLimit: waitLimit)

@@ -1,3 +1,4 @@
+import Interception
 import Interceptors
 import System
 
@@ -11,6 +12,8 @@ package struct Console {
   package let secrets = SecretPrompt()
   /// The report files that interceptors of this run write.
   package let reports = ReportFiles()
+  /// What interceptors share outside of calls.
+  package let shared = SharedValues()
 
   /// Creates a console.
   ///

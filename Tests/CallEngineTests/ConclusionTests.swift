@@ -95,6 +95,56 @@ struct ConclusionTests {
     #expect(fake_violations() == 0)
   }
 
+  // MARK: - Outside of calls
+
+  /// Uses the network that it is attached to.
+  private final class Outside: InterceptorFactory {
+    let events = Locked<[String]>([])
+
+    func note(_ event: String) { events.withLock { $0.append(event) } }
+    func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
+      note("make \(call.method.method)")
+      return nil
+    }
+    func attach(_ network: FactoryNetwork) {
+      note("attach")
+      network.post { [self] in note("post") }
+      network.after(.milliseconds(1)) { [self] in note("after") }
+      let never = network.after(.milliseconds(1)) { [self] in note("never") }
+      network.cancel(never)
+      let call = Subrequest(method: MethodName(service: "pkg.S", method: "Own"), message: [1])
+      network.call(call) { [self] answer in note("call \(answer.end.code)") }
+    }
+  }
+
+  @Test func factoryIsAttachedOnceAndCallsWithoutItself() throws {
+    let client = try LoopClient()
+    let (outside, other) = (Outside(), Outside())
+    let name = try #require(MethodName("pkg.S/M"))
+    var request = CallRequest(
+      method: try OpaqueMethod.descriptor(of: name), target: "http://h", userAgent: "test")
+    request.interceptors = [InterceptorRegistration(name: "outside", factory: outside)]
+    _ = client.prepare(request)
+    request.interceptors.append(InterceptorRegistration(name: "other", factory: other))
+    _ = client.prepare(request)
+    #expect(outside.events.withLock { $0 } == ["attach"])
+    try fake.run(
+      client.loop,
+      {
+        fake.send(
+          fake.handle(), "HTTP/2 200", "content-type: application/grpc+proto", "grpc-status: 5", "")
+      })
+    try client.loop.run { outside.events.withLock { $0.contains { $0.hasPrefix("call") } } }
+    client.endCalls(RPCError(.canceled, "", origin: .client))
+    let events = outside.events.withLock { $0 }
+    #expect(events.filter { $0 == "attach" }.count == 1 && !events.contains("never"))
+    #expect(events.contains("post"))
+    // The own call of the other one passes through it, and its own does not.
+    #expect(events.filter { $0 == "make Own" }.count == 1)
+    _ = client.prepare(request)
+    #expect(outside.events.withLock { $0 }.filter { $0 == "attach" }.count == 1)
+  }
+
   @Test func conclusionWithoutWorkIsDoneAtOnce() throws {
     let client = try LoopClient()
     #expect(client.conclude([], log: { _ in })())

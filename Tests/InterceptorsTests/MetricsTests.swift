@@ -32,6 +32,22 @@ import Testing
     return services.files[file] ?? ""
   }
 
+  @Test(arguments: [
+    ("metrics", "-", "jobs_total: 2.5\nother: 3\n"),
+    ("metrics,format=json", "-", #""counters":{"jobs_total":2.5,"other":3}"#),
+    (
+      "metrics,format=prometheus,file=f", "f",
+      "# TYPE jobs_total counter\njobs_total 2.5\n# HELP other Counted by a plugin.\n# TYPE other counter\nother 3\n"
+    ),
+    ("metrics,format=otlp,file=f", "f", "jobs_total"),
+  ])
+  func reportsCountersOfPlugins(_ text: String, _ file: String, _ expected: String) throws {
+    try services.shared.add(2, to: "other")
+    try services.shared.add(1, to: "other")
+    try services.shared.add(2.5, to: "jobs_total")
+    #expect(try report(text, [.milliseconds(1)], file: file).contains(expected))
+  }
+
   // MARK: Histograms
 
   @Test(arguments: [Duration.nanoseconds(100), .microseconds(1), .milliseconds(1)])

@@ -27,6 +27,7 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   private var held: [(command: String, end: () -> Void)] = []
   var nanosecondsSince1970: Int64 = 1_700_000_000_000_000_000
   let reports = ReportFiles()
+  let shared = SharedValues()
 
   func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
     if unreadableFiles.contains(path) { throw ServiceFailure("input/output error") }

@@ -37,6 +37,19 @@ import Testing
     #expect(try check("ended").last == .passed("unloaded"))
   }
 
+  @Test func runsWhatPluginDoesOutsideOfCalls() throws {
+    // The fixture opens a stream outside of calls, which is misuse.
+    let fault = #expect(throws: PluginCheck.Fault.self) { try check("outside") }
+    #expect(fault?.step == "loading")
+    let lines = try check("exporting")
+    #expect(
+      lines.suffix(2) == [.passed("unloaded"), .unexercised("a response to its HTTP request, made 2 times")])
+    #expect(
+      log.lines.filter { !$0.hasPrefix("plugin misbehaving") }.suffix(3) == [
+        "fetched: 14", "timer", "fetched: 14",
+      ])
+  }
+
   @Test func runsTestOfPlugin() throws {
     #expect(try check("self_test").contains(.passed("its own test")))
     let settings = [InterceptorSpec.Setting(key: "pass", value: "no")]

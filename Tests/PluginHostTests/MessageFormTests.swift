@@ -59,7 +59,7 @@ import Testing
     network.completion?(SubrequestResponse(message: message(codec), end: ResponseEnd()))
     call.work()
     #expect(
-      log.lines == ["call: 0", "own: 0 \u{1a}\u{03}Ada", "field: 0 Ada", "proceed: -4"])
+      log.lines == ["call: 0", "own: 0 \u{1a}\u{03}Ada", "field: 0 Ada", "proceed: -5"])
     #expect(call.sentStart != nil)
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }

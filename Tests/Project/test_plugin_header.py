@@ -54,7 +54,7 @@ def test_headers_are_read():
     assert header.structures["rpcurl_field"] == ["rpcurl_text name;", "rpcurl_text value;"]
     assert len(header.structures["rpcurl_value"]) == 3
     assert header.structures["rpcurl_plugin"][-1].startswith("void (*close)(")
-    assert len(header.structures["rpcurl_host"]) == 72 and len(header.functions) == 3
+    assert len(header.structures["rpcurl_host"]) == 81 and len(header.functions) == 3
     assert header.values["RPCURL_TYPE_BOOL"] == "1" and header.values["RPCURL_STAGE_METRICS"] == "(UINT64_C(1) << 7)"
 
 

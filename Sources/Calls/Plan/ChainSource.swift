@@ -154,7 +154,8 @@ package struct ChainSource {
     let isJSON = diagnostics.format == .json
     (!diagnostics.showsErrors ? CrashReports.silent : isJSON ? .json : .text).use()
     return PluginLoader(
-      searchPath: searchPath, hostVersion: Version.current, log: log ?? console.log(showingDebug: false))
+      searchPath: searchPath, hostVersion: Version.current, shared: console.shared,
+      log: log ?? console.log(showingDebug: false))
   }
 
   /// Where plugins are found.

@@ -34,7 +34,8 @@ extension SystemServices {
   ///   - isDry: Whether files are only checked: none is created or changed.
   init(_ console: Console, waitLimit: Duration?, isDry: Bool) {
     self.init(
-      reports: console.reports, standardError: SharedStandardError(console.error), waitLimit: waitLimit,
+      reports: console.reports, shared: console.shared, standardError: SharedStandardError(console.error),
+      waitLimit: waitLimit,
       isDry: isDry)
   }
 }

@@ -16,6 +16,9 @@ public protocol InterceptorFactory: Sendable {
   /// - Throws: An error that fails the call before anything is sent.
   func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)?
 
+  /// A client will make calls through the factory: before the first of them, once for each client. `[loop's thread]`
+  func attach(_ network: FactoryNetwork)
+
   /// A call has finished: starts to send what is collected, if the factory sends it somewhere. `[loop's thread]`
   func callFinished(_ network: FactoryNetwork)
 
@@ -32,6 +35,8 @@ extension InterceptorFactory {
   public var declaration: InterceptorDeclaration { InterceptorDeclaration() }
   /// Makes no second interceptor.
   public var innermost: (any InterceptorFactory)? { nil }
+  /// Requests nothing outside of calls.
+  public func attach(_ network: FactoryNetwork) {}
   /// Sends nothing.
   public func callFinished(_ network: FactoryNetwork) {}
   /// Has nothing to write or to send.

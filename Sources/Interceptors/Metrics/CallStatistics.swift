@@ -42,6 +42,11 @@ final class CallSeries {
   fileprivate var order: (String, Int, String) { (method.description, code.rawValue, protocolName.rawValue) }
 }
 
+extension Double {
+  /// The number without a fraction that is zero.
+  var counterText: String { Int(exactly: self).map { "\($0)" } ?? "\(self)" }
+}
+
 /// What is counted of all calls.
 struct CallStatistics {
   /// The percentages of the quantiles in reports.
@@ -55,6 +60,8 @@ struct CallStatistics {
   private(set) var startedAt: Int64?
   /// The series, by method, code and protocol.
   private(set) var series: [CallSeries] = []
+  /// The counters of plugins, by name.
+  var counters: [(name: String, value: Double)] = []
 
   init(expectedInterval: Duration) { self.expectedInterval = expectedInterval }
 

@@ -50,12 +50,12 @@ struct MetricsFactory: CollectingFactory {
     fileprivate func report(_ format: Format, at now: Int64) -> [UInt8]? {
       statistics.withLock { statistics in
         guard !statistics.series.isEmpty, let start = statistics.startedAt else { return nil }
+        statistics.counters = services.shared.counters
         switch format {
         case .text: return Array(MetricsTable.text(statistics).utf8)
         case .json: return MetricsJSON.line(statistics, duration: .nanoseconds(now - start))
-        case .prometheus: return Array(PrometheusText(statistics.series).text.utf8)
-        case .otlp:
-          return OTLPMetrics(from: start, to: now).request(statistics.series, OTLPResource(services))
+        case .prometheus: return Array(PrometheusText(statistics).text.utf8)
+        case .otlp: return OTLPMetrics(from: start, to: now).request(statistics, OTLPResource(services))
         }
       }
     }

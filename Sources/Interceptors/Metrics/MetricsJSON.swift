@@ -13,6 +13,11 @@ enum MetricsJSON {
       report.add("expected_interval_ms", milliseconds: statistics.expectedInterval)
     }
     report.add("calls", raw: "[\(statistics.series.map(object).joined(separator: ","))]")
+    if !statistics.counters.isEmpty {
+      var counters = JSONObject()
+      for (name, value) in statistics.counters { counters.add(name, raw: value.counterText) }
+      report.add("counters", raw: counters.object)
+    }
     return report.line
   }
 

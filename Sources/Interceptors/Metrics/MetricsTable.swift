@@ -31,6 +31,7 @@ enum MetricsTable {
     if statistics.expectedInterval > .zero {
       text += "latencies corrected for an expected interval of \(statistics.expectedInterval)\n"
     }
+    for (name, value) in statistics.counters { text += "\(name): \(value.counterText)\n" }
     return text
   }
 

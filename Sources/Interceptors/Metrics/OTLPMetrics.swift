@@ -31,8 +31,25 @@ struct OTLPMetrics {
   }
 
   /// A `ExportMetricsServiceRequest`.
-  func request(_ series: [CallSeries], _ resource: OTLPResource) -> [UInt8] {
-    resource.request(Metric.allCases.map { serialized($0, series) })
+  func request(_ statistics: CallStatistics, _ resource: OTLPResource) -> [UInt8] {
+    resource.request(
+      Metric.allCases.map { serialized($0, statistics.series) } + statistics.counters.map(serialized))
+  }
+
+  /// The sum of a plugin's counter.
+  private func serialized(_ name: String, _ value: Double) -> [UInt8] {
+    var point = OTLPMessage()
+    point.add(2, fixed64: start)
+    point.add(3, fixed64: end)
+    point.add(4, fixed64: value.bitPattern)
+    var data = OTLPMessage()
+    data.add(1, bytes: point.bytes)
+    data.add(2, varint: 2)
+    data.add(3, varint: 1)
+    var message = OTLPMessage()
+    message.add(1, name)
+    message.add(7, bytes: data.bytes)
+    return message.bytes
   }
 
   private func serialized(_ metric: Metric, _ series: [CallSeries]) -> [UInt8] {

@@ -9,8 +9,9 @@ struct PrometheusText {
 
   private(set) var text = ""
 
-  /// Writes the metrics of all series.
-  init(_ series: [CallSeries]) {
+  /// Writes the metrics of all series, and the counters of plugins.
+  init(_ statistics: CallStatistics) {
+    let series = statistics.series
     let duration = "rpcurl_call_duration_seconds"
     describe(duration, "histogram", "Time from the start of a call to its end.")
     for one in series {
@@ -37,6 +38,10 @@ struct PrometheusText {
     addCounters("rpcurl_received_messages_total", "Messages received.", series, \.receivedMessages)
     addCounters("rpcurl_sent_bytes_total", "Bytes of request bodies.", series, \.sentBytes)
     addCounters("rpcurl_received_bytes_total", "Bytes of response bodies.", series, \.receivedBytes)
+    for (name, value) in statistics.counters {
+      describe(name, "counter", "Counted by a plugin.")
+      text += "\(name) \(value.counterText)\n"
+    }
   }
 
   @inline(never)

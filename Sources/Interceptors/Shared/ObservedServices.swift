@@ -51,4 +51,5 @@ final class ObservedServices: InterceptorServices {
   var nanosecondsSince1970: Int64 { base.nanosecondsSince1970 }
 
   var reports: ReportFiles { base.reports }
+  var shared: SharedValues { base.shared }
 }

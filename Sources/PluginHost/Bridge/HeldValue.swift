@@ -9,6 +9,10 @@ final class HeldValue: @unchecked Sendable {
   let stage: Stage
   /// The call, whose lock is shared by all its values because there are many.
   let call: PluginCall
+  /// Whether it is a message that has no place in the call.
+  let isLocal: Bool
+  /// Whether it is from message_new.
+  let isMade: Bool
   // The following members require the lock.
   private var value: CallEvent<MessageValue>
   private var token: AnyToken?
@@ -19,16 +23,18 @@ final class HeldValue: @unchecked Sendable {
   init(_ value: CallEvent<MessageValue>, _ token: consuming AnyToken, in call: PluginCall) {
     stage = token.stage
     self.call = call
+    (isLocal, isMade) = (false, false)
     self.value = value
     self.token = consume token
     wasVoid = false
   }
 
-  /// A message that is only read: its token cannot be used.
-  init(_ message: Message, in call: PluginCall) {
+  /// A message that has no place in the call: its token cannot be used.
+  init(_ message: Message, _ access: MessageAccess, in call: PluginCall) {
     stage = .responseMessage
     self.call = call
-    value = .responseMessage(MessageValue(read: message))
+    (isLocal, isMade) = (true, access.mayChange)
+    value = .responseMessage(MessageValue(local: message, access))
     token = nil
     wasVoid = true
   }

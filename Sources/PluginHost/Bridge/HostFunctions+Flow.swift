@@ -34,7 +34,7 @@ extension HostFunctions {
       let held = try held(instance, token, "inject", at: [.messages, .requestEnd, .responseEnd])
       try held.call.countInjection()
       let direction = Stages.request.contains(held.stage) ? Direction.request : .response
-      try held.inject(try payload(message, direction, of: held.call.facts))
+      try held.inject(try payload(message, direction, of: held.call.facts, instance))
     }
   }
 
@@ -85,7 +85,7 @@ extension HostFunctions {
         throw ABIFailure(RPCURL_EENDED, "the \(direction) has ended here")
       }
       try call.countInjection()
-      let payload = try payload(message, direction, of: call.facts)
+      let payload = try payload(message, direction, of: call.facts, instance)
       switch direction {
       case .request: call.handle.inject(request: payload)
       case .response: call.handle.inject(response: payload)
@@ -94,10 +94,12 @@ extension HostFunctions {
   }
 
   private static func payload(
-    _ message: UnsafePointer<rpcurl_local_message>?, _ direction: Direction, of facts: CallFacts
+    _ message: UnsafePointer<rpcurl_local_message>?, _ direction: Direction, of facts: CallFacts,
+    _ instance: PluginInstance
   ) throws(ABIFailure) -> Payload {
     try payload(
-      try copy(message), direction == .request ? facts.requestType : facts.responseType, facts.codec)
+      try copy(message), direction == .request ? facts.requestType : facts.responseType, facts.codec, instance
+    )
   }
 
   // MARK: - Time
@@ -109,9 +111,9 @@ extension HostFunctions {
     self.call(host) { instance throws(ABIFailure) in
       guard let function else { throw invalid("the function is null") }
       guard nanoseconds >= 0 else { throw invalid("the time is negative") }
-      let call = try onLoop(call, instance, "after")
-      let number = call.setTimer(after: .nanoseconds(nanoseconds)) {
-        instance.guarding.run("a timer", in: call) { function(instance.host, argument) }
+      let scope = try scope(call, instance, "after")
+      let number = scope.setTimer(after: .nanoseconds(nanoseconds)) { [weak scope] in
+        scope?.run("a timer", instance.guarding) { function(instance.host, argument) }
       }
       timer?.pointee = rpcurl_timer(id: number)
     }
@@ -119,8 +121,8 @@ extension HostFunctions {
 
   static func cancelTimer(_ host: Host?, _ call: rpcurl_call, _ timer: rpcurl_timer) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
-      let call = try onLoop(call, instance, "cancel_timer")
-      guard call.cancelTimer(timer.id) else { throw ABIFailure(RPCURL_ENOENT, "there is no such timer") }
+      let scope = try scope(call, instance, "cancel_timer")
+      guard scope.cancelTimer(timer.id) else { throw ABIFailure(RPCURL_ENOENT, "there is no such timer") }
     }
   }
 
@@ -129,12 +131,12 @@ extension HostFunctions {
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       guard let function else { throw invalid("the function is null") }
-      let call = try open(call, instance, "post")
+      let scope = try openScope(call, instance, "post")
       // The plugin guarantees that its function and argument can be used on the loop's thread.
       nonisolated(unsafe) let argument = argument
-      call.handle.post {
-        guard !call.hasEnded else { return }
-        instance.guarding.run("a posted function", in: call) { function(instance.host, argument) }
+      scope.post {
+        guard !scope.hasEnded else { return }
+        scope.run("a posted function", instance.guarding) { function(instance.host, argument) }
       }
     }
   }
@@ -144,12 +146,39 @@ extension HostFunctions {
     _ call: rpcurl_call, _ instance: PluginInstance, _ what: String
   ) throws(ABIFailure) -> PluginCall {
     let call = try live(instance.calls.find(call.id), instance, "call", what)
-    guard call.isOnItsThread else {
+    try requireLoop(call, instance, what)
+    return call
+  }
+
+  /// Returns the call, or with RPCURL_NO_CALL what is outside of calls, if this is its thread.
+  static func scope(
+    _ call: rpcurl_call, _ instance: PluginInstance, _ what: String
+  ) throws(ABIFailure) -> any PluginScope {
+    guard call.id == 0 else { return try onLoop(call, instance, what) }
+    try requireLoop(instance.outside, instance, what)
+    return instance.outside
+  }
+
+  /// The same on any thread.
+  private static func openScope(
+    _ call: rpcurl_call, _ instance: PluginInstance, _ what: String
+  ) throws(ABIFailure) -> any PluginScope {
+    guard call.id == 0 else { return try open(call, instance, what) }
+    guard !instance.outside.hasEnded else { throw unloaded }
+    return instance.outside
+  }
+
+  private static var unloaded: ABIFailure { ABIFailure(RPCURL_EENDED, "the plugin is unloaded") }
+
+  private static func requireLoop(
+    _ scope: any PluginScope, _ instance: PluginInstance, _ what: String
+  ) throws(ABIFailure) {
+    guard scope.isOnItsThread else {
       instance.reportMisbehaviour("\(what) on a thread other than the loop's")
       throw ABIFailure(RPCURL_ETHREAD, "\(what) is allowed only on the loop's thread: use post")
     }
-    guard !call.hasEnded else { throw ABIFailure(RPCURL_EENDED, "the call has ended") }
-    return call
+    guard scope.hasEnded else { return }
+    throw scope === instance.outside ? unloaded : ABIFailure(RPCURL_EENDED, "the call has ended")
   }
 
   /// Returns the call if it has not ended; in `close` it has.

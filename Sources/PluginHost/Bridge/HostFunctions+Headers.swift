@@ -31,10 +31,32 @@ extension HostFunctions {
     call(host) { instance throws(ABIFailure) in
       guard let value else { throw invalid("the value is null") }
       let name = try name.string()
-      value.pointee = try withHeaders(instance, token) { headers, arena throws(ABIFailure) in
-        guard let found = headers.first(name) else { throw ABIFailure(RPCURL_ENOENT, "no header \(name)") }
+      let held = try held(instance, token, "using a value")
+      value.pointee = try held.with { value, arena throws(ABIFailure) in
+        guard let found = try first(name, of: value, held.call.facts) else {
+          throw ABIFailure(RPCURL_ENOENT, "no header \(name)")
+        }
         return arena.text(found)
       }
+    }
+  }
+
+  /// The first value of a header or trailer; of a request, as it is on the wire.
+  private static func first(
+    _ name: String, of value: CallEvent<MessageValue>, _ facts: CallFacts
+  ) throws(ABIFailure) -> String? {
+    switch value {
+    case .requestStart(let start):
+      var facts = facts
+      facts.start = start
+      switch name.lowercased() {
+      case "content-type": return facts.contentType
+      case "host": return facts.host.isEmpty ? nil : facts.host
+      default: return start.headers.first(name)
+      }
+    case .responseStart(let start): return start.headers.first(name)
+    case .responseEnd(let end): return end.trailers.first(name)
+    default: throw wrongStage()
     }
   }
 

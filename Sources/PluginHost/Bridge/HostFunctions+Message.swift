@@ -102,6 +102,35 @@ extension HostFunctions {
     }
   }
 
+  // MARK: - Messages without a place in the call
+
+  static func makeMessage(
+    _ host: Host?, _ call: rpcurl_call, _ name: rpcurl_text, _ message: UnsafeMutablePointer<rpcurl_token>?
+  ) -> Int32 {
+    self.call(host) { instance throws(ABIFailure) in
+      guard let message else { throw invalid("the token is null") }
+      let made = try open(call, instance, "message_new").makeMessage(try name.string())
+      guard let number = instance.tokens.insert(made) else {
+        throw ABIFailure(RPCURL_EFAILED, "too many values and messages")
+      }
+      message.pointee = rpcurl_token(id: number)
+    }
+  }
+
+  static func freeMessage(_ host: Host?, _ message: rpcurl_token) -> Int32 {
+    self.call(host) { instance throws(ABIFailure) in
+      guard try held(instance, message, "message_free").isMade else {
+        throw ABIFailure(RPCURL_ESTAGE, "this message is not from message_new")
+      }
+      _ = try live(instance.tokens.remove(message.id), instance, "token", "message_free")
+    }
+  }
+
+  /// The typed message of a token.
+  static func typedMessage(_ instance: PluginInstance, _ token: rpcurl_token) throws(ABIFailure) -> Message {
+    try withValue(instance, token, .readTyped) { value, _ in try value.typed }
+  }
+
   // MARK: - Helpers
 
   /// What a function does with a message.

@@ -11,17 +11,18 @@ extension HostFunctions {
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       guard let done else { throw invalid("done is null") }
+      guard call.id != 0 else { return try makeCall(outside: instance, try copy(own), done, argument) }
       let call = try onLoop(call, instance, "call")
       let plain = try copy(own)
       let schema = try OwnSchema(plain, call.facts)
       let message =
         try plain.message.map { message throws(ABIFailure) in try copy(message) } ?? rpcurl_local_message()
-      let request = try ownCall(plain, schema, message: try schema.serialize(message))
+      let request = try ownCall(plain, schema, message: try schema.serialize(message, instance))
       call.make(request) { answer in
         let arena = Arena()
         var parts = arena.ownResponse(answer, schema)
         let fields = schema.message(of: answer).flatMap {
-          instance.tokens.insert(HeldValue($0, in: call))
+          instance.tokens.insert(HeldValue($0, .readTyped, in: call))
         }
         if let fields { parts.fields = rpcurl_token(id: fields) }
         instance.guarding.run("the end of an own call", in: call) {
@@ -30,6 +31,36 @@ extension HostFunctions {
         if let fields { _ = instance.tokens.remove(fields) }
         withExtendedLifetime(arena) {}
       }
+    }
+  }
+
+  /// Makes a call outside of calls. Before a loop runs, the schema and the codec are not known: it is prepared then.
+  private static func makeCall(
+    outside instance: PluginInstance, _ own: rpcurl_own_call, _ done: @escaping rpcurl_done,
+    _ argument: UnsafeMutableRawPointer?
+  ) throws(ABIFailure) {
+    _ = try scope(rpcurl_call(), instance, "call")
+    _ = try methodName(try own.method.string())
+    let kept = Arena()
+    let own = try kept.copy(own)
+    var prepare = { (facts: CallFacts) throws(ABIFailure) -> (Subrequest, OwnSchema) in
+      defer { withExtendedLifetime(kept) {} }
+      let schema = try OwnSchema(own, facts)
+      let message =
+        try own.message.map { message throws(ABIFailure) in try copy(message) } ?? rpcurl_local_message()
+      return (try ownCall(own, schema, message: try schema.serialize(message, instance)), schema)
+    }
+    if let facts = instance.outside.facts {
+      let made = try prepare(facts)
+      prepare = { _ in made }
+    }
+    instance.outside.make(prepare) { answer, schema in
+      let arena = Arena()
+      let parts = arena.ownResponse(answer, schema)
+      instance.guarding.run(outsideCalls: "the end of an own call") {
+        withUnsafePointer(to: parts) { done(instance.host, argument, $0) }
+      }
+      withExtendedLifetime(arena) {}
     }
   }
 
@@ -52,11 +83,7 @@ struct OwnSchema {
   private let responseForm: MessageForm
 
   init(_ plain: rpcurl_own_call, _ facts: CallFacts) throws(ABIFailure) {
-    let text = try plain.method.string()
-    guard let name = MethodName(text) else {
-      throw HostFunctions.invalid("\"\(text)\" is not of the form pkg.Service/Method")
-    }
-    self.name = name
+    name = try HostFunctions.methodName(try plain.method.string())
     codec = facts.codec
     method = try? facts.requestType?.schemaMethod(service: name.service, method: name.method)
     responseForm = try MessageForm(plain.response_form)
@@ -68,8 +95,8 @@ struct OwnSchema {
   /// Whether a message in this form differs from one in the call's codec.
   private func isConverted(_ form: MessageForm) -> Bool { form != .serialized && form != codec.form }
 
-  func serialize(_ message: rpcurl_local_message) throws(ABIFailure) -> [UInt8] {
-    switch try HostFunctions.payload(message, method?.input, codec) {
+  func serialize(_ message: rpcurl_local_message, _ instance: PluginInstance) throws(ABIFailure) -> [UInt8] {
+    switch try HostFunctions.payload(message, method?.input, codec, instance) {
     case .bytes(let bytes): return bytes
     case .typed(let message):
       do throws(DecodeError) {

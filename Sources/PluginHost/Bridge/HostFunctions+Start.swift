@@ -2,7 +2,7 @@ import CPluginABI
 import Interception
 import RPCProtocols
 
-// The target and the timeout of a request.
+// The target, the timeout and the method of a request.
 extension HostFunctions {
   static func getStart(
     _ host: Host?, _ token: rpcurl_token, _ start: UnsafeMutablePointer<rpcurl_start>?
@@ -12,7 +12,7 @@ extension HostFunctions {
       let left = found.deadline.map { max(.zero, $0 - .now) }
       return rpcurl_start(
         struct_size: MemoryLayout<rpcurl_start>.size, target: arena.text(found.target),
-        timeout_ns: left?.nanoseconds ?? -1)
+        timeout_ns: left?.nanoseconds ?? -1, method: arena.text(found.method.description))
     }
   }
 
@@ -28,6 +28,20 @@ extension HostFunctions {
       let deadline = nanoseconds < 0 ? nil : MonotonicClock.now + .nanoseconds(nanoseconds)
       try withStart(instance, token) { $0.deadline = deadline }
     }
+  }
+
+  static func setMethod(_ host: Host?, _ token: rpcurl_token, _ method: rpcurl_text) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let method = try methodName(try method.string())
+      try withStart(instance, token) { $0.method = method }
+    }
+  }
+
+  static func methodName(_ text: String) throws(ABIFailure) -> MethodName {
+    guard let name = MethodName(text) else {
+      throw invalid("\"\(text)\" is not of the form pkg.Service/Method")
+    }
+    return name
   }
 
   /// Parses a target, and removes a trailing slash.

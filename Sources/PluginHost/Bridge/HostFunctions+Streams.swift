@@ -37,7 +37,7 @@ extension HostFunctions {
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       let own = try open(stream, call, instance, "stream_send")
-      own.stream.send(try own.schema.serialize(try copy(message)))
+      own.stream.send(try own.schema.serialize(try copy(message), instance))
     }
   }
 
@@ -82,7 +82,7 @@ extension HostFunctions {
   ) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       guard let done else { throw invalid("done is null") }
-      let call = try onLoop(call, instance, "fetch")
+      let scope = try scope(call, instance, "fetch")
       let plain = try copy(fetch)
       var request = HTTPFetch(url: try plain.url.string())
       guard request.url.hasPrefix("http://") || request.url.hasPrefix("https://") else {
@@ -98,11 +98,10 @@ extension HostFunctions {
       request.body = try plain.body.bytes()
       if plain.timeout_ns > 0 { request.timeout = .nanoseconds(plain.timeout_ns) }
       if plain.max_body_bytes > 0 { request.maxBodyBytes = Int(clamping: plain.max_body_bytes) }
-      call.make(request) { [weak call] result in
-        guard let call else { return }
+      scope.make(request) { [weak scope] result in
         let arena = Arena()
         let parts = arena.fetchResponse(result)
-        instance.guarding.run("the end of an HTTP request", in: call) {
+        scope?.run("the end of an HTTP request", instance.guarding) {
           withUnsafePointer(to: parts) { done(instance.host, argument, $0) }
         }
         withExtendedLifetime(arena) {}

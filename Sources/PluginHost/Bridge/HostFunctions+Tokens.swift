@@ -14,6 +14,78 @@ extension HostFunctions {
     }
   }
 
+  // MARK: - Outside of calls
+
+  static func addMetric(_ host: Host?, _ name: rpcurl_text, _ number: Double) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let name = try name.string()
+      do throws(SharedValueError) {
+        try instance.shared.add(number, to: name)
+      } catch {
+        throw invalid(error.reason)
+      }
+    }
+  }
+
+  static func share(_ host: Host?, _ name: rpcurl_text, _ text: rpcurl_text) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      let (name, text) = (try name.string(), try text.string())
+      do throws(SharedValueError) {
+        try instance.shared.set(name, text)
+      } catch {
+        throw invalid(error.reason)
+      }
+    }
+  }
+
+  static func getShared(
+    _ host: Host?, _ name: rpcurl_text, _ text: UnsafeMutablePointer<rpcurl_text>?
+  ) -> Int32 {
+    call(host) { instance throws(ABIFailure) in
+      guard let text else { throw invalid("the text is null") }
+      let name = try name.string()
+      guard let found = instance.shared[name] else {
+        throw ABIFailure(RPCURL_ENOENT, "no shared value \(name)")
+      }
+      text.pointee = instance.lend(found)
+    }
+  }
+
+  // MARK: - Attributes
+
+  static func getAttribute(
+    _ host: Host?, _ call: rpcurl_call, _ key: rpcurl_text, _ value: UnsafeMutablePointer<rpcurl_text>?
+  ) -> Int32 {
+    self.call(host) { instance throws(ABIFailure) in
+      guard let value else { throw invalid("the value is null") }
+      let (key, call) = (try key.string(), try onLoop(call, instance, "attribute_get"))
+      guard let found = call.attributes[key] else { throw ABIFailure(RPCURL_ENOENT, "no attribute \(key)") }
+      value.pointee = call.keep(found)
+    }
+  }
+
+  static func setAttribute(
+    _ host: Host?, _ call: rpcurl_call, _ key: rpcurl_text, _ value: rpcurl_text
+  ) -> Int32 {
+    self.call(host) { instance throws(ABIFailure) in
+      let (key, value) = (try key.string(), try value.string())
+      let call = try onLoop(call, instance, "attribute_set")
+      do throws(AttributeError) {
+        try call.setAttribute(key, value)
+      } catch {
+        throw invalid(error.reason)
+      }
+    }
+  }
+
+  static func removeAttribute(_ host: Host?, _ call: rpcurl_call, _ key: rpcurl_text) -> Int32 {
+    self.call(host) { instance throws(ABIFailure) in
+      let (key, call) = (try key.string(), try onLoop(call, instance, "attribute_remove"))
+      guard call.attributes[key] != nil else { throw ABIFailure(RPCURL_ENOENT, "no attribute \(key)") }
+      try? call.setAttribute(key, nil)
+    }
+  }
+
   static func cancelCall(_ host: Host?, _ call: rpcurl_call, _ reason: rpcurl_text) -> Int32 {
     self.call(host) { instance throws(ABIFailure) in
       let reason = try reason.string()
@@ -37,7 +109,7 @@ extension HostFunctions {
 
   /// Uses a token, with a function that takes nothing else.
   static func use(
-    _ host: Host?, _ token: rpcurl_token, _ what: String, at stages: Stages = .all,
+    _ host: Host?, _ token: rpcurl_token, _ what: String, at stages: Stages,
     _ body: (HeldValue) -> Void
   ) -> Int32 {
     call(host) { instance throws(ABIFailure) in
@@ -104,12 +176,24 @@ extension HostFunctions {
     answer.headers = try headers(plain.headers, Int(plain.header_count))
     answer.trailers = try headers(plain.trailers, Int(plain.trailer_count))
     for message in try elements(plain.messages, Int(plain.message_count), "messages") {
-      answer.messages.append(try payload(message, facts.responseType, facts.codec))
+      answer.messages.append(try payload(message, facts.responseType, facts.codec, instance))
     }
     return answer
   }
 
   /// Converts a message made by a plugin.
+  static func payload(
+    _ message: rpcurl_local_message, _ type: MessageType?, _ codec: CodecName, _ instance: PluginInstance
+  ) throws(ABIFailure) -> Payload {
+    guard message.form == UInt32(RPCURL_FORM_MESSAGE) else { return try payload(message, type, codec) }
+    let found = try typedMessage(instance, message.message)
+    if let type, type.name != found.type.name {
+      throw invalid("the message is of the type \(found.type.name), not \(type.name)")
+    }
+    return .typed(found)
+  }
+
+  /// Converts a message of which the plugin gives the content.
   static func payload(
     _ message: rpcurl_local_message, _ type: MessageType?, _ codec: CodecName
   ) throws(ABIFailure) -> Payload {

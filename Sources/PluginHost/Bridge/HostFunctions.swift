@@ -26,6 +26,12 @@ enum HostFunctions {
       call_facts: { host, call, facts in HostFunctions.callFacts(host, call, facts) },
       cancel: { host, call, reason in HostFunctions.cancelCall(host, call, reason) },
       report: { host, call, kind, text in HostFunctions.report(host, call, kind, text) },
+      metric_add: { host, name, number in HostFunctions.addMetric(host, name, number) },
+      share_set: { host, name, text in HostFunctions.share(host, name, text) },
+      share_get: { host, name, text in HostFunctions.getShared(host, name, text) },
+      attribute_get: { host, call, key, value in HostFunctions.getAttribute(host, call, key, value) },
+      attribute_set: { host, call, key, value in HostFunctions.setAttribute(host, call, key, value) },
+      attribute_remove: { host, call, key in HostFunctions.removeAttribute(host, call, key) },
       message_type: { host, call, name, type in HostFunctions.messageType(host, call, name, type) },
       enum_type: { host, call, name, type in HostFunctions.enumType(host, call, name, type) },
       service_type: { host, call, name, type in HostFunctions.serviceType(host, call, name, type) },
@@ -48,7 +54,7 @@ enum HostFunctions {
         HostFunctions.changeStream(host, call, stream, "stream_cancel") { $0.cancel("canceled by a plugin") }
       },
       fetch: { host, call, fetch, done, argument in HostFunctions.fetch(host, call, fetch, done, argument) },
-      proceed: { host, token in HostFunctions.use(host, token, "proceed") { $0.proceed() } },
+      proceed: { host, token in HostFunctions.use(host, token, "proceed", at: .all) { $0.proceed() } },
       fail: { host, token, code, message in HostFunctions.failCall(host, token, code, message) },
       fail_with: { host, token, failure in HostFunctions.failCall(host, token, with: failure) },
       respond: { host, token, response in HostFunctions.answerCall(host, token, response) },
@@ -56,6 +62,8 @@ enum HostFunctions {
       retry: { host, token, after, headers, count in
         HostFunctions.retry(host, token, after, headers, count)
       },
+      message_new: { host, call, name, message in HostFunctions.makeMessage(host, call, name, message) },
+      message_free: { host, message in HostFunctions.freeMessage(host, message) },
       inject: { host, token, message in HostFunctions.inject(host, token, message) },
       inject_request: { host, call, message in HostFunctions.inject(host, call, .request, message) },
       inject_response: { host, call, message in HostFunctions.inject(host, call, .response, message) },
@@ -68,6 +76,7 @@ enum HostFunctions {
       get_start: { host, token, start in HostFunctions.getStart(host, token, start) },
       set_target: { host, token, target in HostFunctions.setTarget(host, token, target) },
       set_timeout: { host, token, timeout in HostFunctions.setTimeout(host, token, timeout) },
+      set_method: { host, token, method in HostFunctions.setMethod(host, token, method) },
       header_count: { host, token in HostFunctions.headerCount(host, token) },
       header_at: { host, token, index, field in HostFunctions.headerAt(host, token, index, field) },
       header_first: { host, token, name, value in HostFunctions.headerFirst(host, token, name, value) },
@@ -128,12 +137,17 @@ enum HostFunctions {
     try held(instance, token, "using a value").with(body)
   }
 
-  /// Returns the value of a token of certain stages. An outdated token is refused, and reported if the plugin could
-  /// have avoided it.
+  /// Returns the value of a token. An outdated token is refused, and reported if the plugin could have avoided it.
+  ///
+  /// - Parameter stages: The stages that the function requires; nil for any value, and messages with no place in the call.
   static func held(
-    _ instance: PluginInstance, _ token: rpcurl_token, _ what: String, at stages: Stages = .all
+    _ instance: PluginInstance, _ token: rpcurl_token, _ what: String, at stages: Stages? = nil
   ) throws(ABIFailure) -> HeldValue {
     let held = try live(instance.tokens.find(token.id), instance, "token", what)
+    guard let stages else { return held }
+    guard !held.isLocal else {
+      throw ABIFailure(RPCURL_ESTAGE, "not available for a message that has no place in the call")
+    }
     guard stages.contains(held.stage) else { throw wrongStage(held.stage) }
     return held
   }

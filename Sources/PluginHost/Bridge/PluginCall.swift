@@ -30,8 +30,10 @@ final class PluginCall: @unchecked Sendable {
   /// The types of the call's schema, for the plugin.
   let schema: PluginSchema
   private let arena = Arena()
-  // Requires the lock.
+  // The following members require the lock.
   private var madeFacts: rpcurl_call_facts?
+  /// The texts of attributes that the plugin has read.
+  private var keptTexts: [String: rpcurl_text] = [:]
   private let thread = pthread_self()
   // The following members belong to the loop's thread.
   private var timers: [UInt64: CallTimer] = [:]
@@ -45,6 +47,7 @@ final class PluginCall: @unchecked Sendable {
   private let ended = Atomic(false)
   private let injected = Atomic(0)
   private let hasStartedResponse = Atomic(false)
+  private let madeMessages = Atomic(false)
 
   init(_ facts: CallFacts, _ context: CallContext) {
     var facts = facts
@@ -58,7 +61,7 @@ final class PluginCall: @unchecked Sendable {
 
   /// The facts in the plugin's form; their texts live as long as this object. `[any thread]`
   func plain() -> rpcurl_call_facts {
-    lock.holding {
+    var plain = lock.holding {
       if let madeFacts { return madeFacts }
       let method = try? facts.requestType?.schemaMethod(
         service: facts.method.service, method: facts.method.method)
@@ -69,10 +72,64 @@ final class PluginCall: @unchecked Sendable {
         protocol: arena.text(facts.protocolName.rawValue), codec: arena.text(facts.codec.rawValue),
         target: arena.text(facts.target), request_type: arena.text(facts.requestType?.name ?? ""),
         response_type: arena.text(facts.responseType?.name ?? ""),
-        method_options: arena.text(method?.options.serialized ?? []))
+        method_options: arena.text(method?.options.serialized ?? []),
+        compression: arena.text(facts.compression ?? ""), content_type: arena.text(facts.contentType),
+        host: arena.text(facts.host), timeout_ns: -1, headers: arena.fields(facts.start.headers),
+        header_count: facts.start.headers.count)
       madeFacts = made
       return made
     }
+    if let deadline = facts.start.deadline { plain.timeout_ns = max(.zero, deadline - .now).nanoseconds }
+    return plain
+  }
+
+  // MARK: - Attributes and types
+
+  /// The attributes of the call. `[loop's thread]`
+  var attributes: CallAttributes { context.value.attributes }
+
+  /// Sets an attribute, or removes it if the value is nil. `[loop's thread]`
+  func setAttribute(_ key: String, _ value: String?) throws(AttributeError) {
+    try context.value.setAttribute(key, value)
+  }
+
+  /// A text in the plugin's form, which lives as long as this object.
+  func keep(_ text: String) -> rpcurl_text {
+    lock.holding {
+      if let kept = keptTexts[text] { return kept }
+      let made = arena.text(text)
+      keptTexts[text] = made
+      return made
+    }
+  }
+
+  /// Whether the plugin has made messages. `[any thread]`
+  var hasMadeMessages: Bool { madeMessages.load(ordering: .relaxed) }
+
+  /// Makes an empty message of the type with a full name, or of that of a method's request. `[any thread]`
+  func makeMessage(_ name: String) throws(ABIFailure) -> HeldValue {
+    let made = HeldValue(Message(try messageType(name)), .changeTyped, in: self)
+    madeMessages.store(true, ordering: .relaxed)
+    return made
+  }
+
+  private func messageType(_ name: String) throws(ABIFailure) -> MessageType {
+    guard let known = facts.requestType else { throw ABIFailure(RPCURL_EUNSUPPORTED, "there is no schema") }
+    let found: MessageType?
+    do {
+      if name.contains("/") {
+        let method = try HostFunctions.methodName(name)
+        found = try known.schemaMethod(service: method.service, method: method.method)?.input
+      } else {
+        found = try known.relative(named: name)
+      }
+    } catch {
+      throw error as? ABIFailure ?? ABIFailure(RPCURL_EPARSE, "\(error)")
+    }
+    guard let found else {
+      throw ABIFailure(RPCURL_ENOENT, "the schema has no message type or method \(name)")
+    }
+    return found
   }
 
   /// Converts the deadline for the watchdog.

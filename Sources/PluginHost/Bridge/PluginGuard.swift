@@ -44,6 +44,13 @@ struct PluginGuard: @unchecked Sendable {
         deadline_ns: call.deadlineNanoseconds), body)
   }
 
+  /// Runs a function on the loop's thread, outside of calls.
+  func run(outsideCalls stage: StaticString, _ body: () -> Void) {
+    run(
+      plugin_guard_place(
+        plugin: plugin, stage: stage.utf8Start, method: nil, is_watched: true, deadline_ns: 0), body)
+  }
+
   @inline(__always)
   private func run<Result>(_ place: plugin_guard_place, _ body: () -> Result) -> Result {
     let outer = plugin_guard_enter(place)

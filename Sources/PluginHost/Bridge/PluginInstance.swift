@@ -17,7 +17,11 @@ final class PluginInstance: @unchecked Sendable {
   private let log: LogSink
   /// The host's functions, as the plugin receives them.
   let host: UnsafeMutablePointer<rpcurl_host>
-  private let shared: PluginFile
+  private let file: PluginFile
+  /// What the plugin does outside of calls.
+  let outside = PluginOutside()
+  /// What the interceptors of the program share.
+  let shared: SharedValues
   private let texts = Arena()
   private let noted = Locked<[String]>([])
   private let hasSuppressed = Atomic(false)
@@ -29,13 +33,14 @@ final class PluginInstance: @unchecked Sendable {
 
   init(
     _ description: PluginDescription, _ guarding: PluginGuard, isStrict: Bool, hostVersion: String,
-    log: @escaping LogSink
+    shared: SharedValues, log: @escaping LogSink
   ) {
     self.description = description
+    self.shared = shared
     self.log = log
     self.guarding = guarding
     misusePolicy = isStrict ? MisusePolicy() : nil
-    shared = PluginFile.of(description.address)
+    file = PluginFile.of(description.address)
     host = .allocate(capacity: 1)
     host.initialize(to: HostFunctions.table)
     host.pointee.name = texts.text("rpcurl").data
@@ -88,6 +93,7 @@ final class PluginInstance: @unchecked Sendable {
   }
 
   func stop() {
+    outside.end()
     guarding.run("unload") { description.functions.unload?(host, state) }
   }
 
@@ -111,9 +117,9 @@ final class PluginInstance: @unchecked Sendable {
     return guarding.run("get_extension") { find(host, state, arena.text(name)) }
   }
 
-  var tokens: HandleTable<HeldValue> { shared.tokens }
-  var calls: HandleTable<PluginCall> { shared.calls }
-  private var errors: ThreadErrors { shared.errors }
+  var tokens: HandleTable<HeldValue> { file.tokens }
+  var calls: HandleTable<PluginCall> { file.calls }
+  private var errors: ThreadErrors { file.errors }
 
   // MARK: - Errors
 
@@ -129,6 +135,9 @@ final class PluginInstance: @unchecked Sendable {
   func note(_ failure: ABIFailure) { errors.note(failure) }
 
   var lastError: rpcurl_text { errors.last }
+
+  /// A text for the plugin, valid until the next one on this thread.
+  func lend(_ text: String) -> rpcurl_text { errors.lend(text) }
 
   func write(_ level: LogLevel, _ text: String) {
     log(LogRecord(level: level, source: description.name, text: text))

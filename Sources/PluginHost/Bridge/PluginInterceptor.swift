@@ -31,6 +31,7 @@ struct PluginFactory: InterceptorFactory {
       // Before `end`, which runs functions of the plugin.
       let reason = result == RPCURL_DECLINE ? nil : instance.reason(result, "open")
       call.end()
+      if call.hasMadeMessages { _ = instance.tokens.removeAll { $0.call === call } }
       _ = instance.calls.remove(number)
       guard let error = misuse ?? reason.map(instance.failure) else { return nil }
       throw error
@@ -45,6 +46,18 @@ struct PluginFactory: InterceptorFactory {
       throw error
     }
     return interceptor
+  }
+}
+
+extension PluginFactory {
+  func attach(_ network: FactoryNetwork) { instance.outside.attach(network) }
+
+  func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void) {
+    let conclude = {
+      guard let conclude = instance.description.functions.conclude else { return }
+      instance.guarding.run(outsideCalls: "conclude") { conclude(instance.host, instance.state) }
+    }
+    instance.outside.conclude(network, conclude, completion)
   }
 }
 

@@ -22,6 +22,8 @@ final class ThreadErrors: Sendable {
   private final class Errors {
     var reasons: [ObjectIdentifier: Reason] = [:]
     var noted: [ObjectIdentifier: Noted] = [:]
+    /// The memory of the shared values that were read last.
+    var lent: [ObjectIdentifier: Arena] = [:]
   }
 
   /// The key of the errors of each thread, for all files; nil if the process has no more keys: then errors have no text.
@@ -58,6 +60,13 @@ final class ThreadErrors: Sendable {
     let noted = Noted(
       callback: plugin_guard_sequence(), failure: failure, arena: arena, text: arena.text(failure.text))
     Self.change { $0.noted[ObjectIdentifier(self)] = noted }
+  }
+
+  /// Copies a text, valid until the next one on this thread.
+  func lend(_ text: String) -> rpcurl_text {
+    let arena = Arena()
+    Self.change { $0.lent[ObjectIdentifier(self)] = arena }
+    return arena.text(text)
   }
 
   /// The reason for the failure of the callback that just returned on this thread. Texts from earlier

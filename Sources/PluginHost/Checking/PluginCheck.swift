@@ -145,7 +145,11 @@ package struct PluginCheck {
     let coverage = SelfTestCoverage(registration.factory)
     registration.factory = coverage
     let network = SelfTestNetwork(loop, coverage)
-    for subject in try subjects() {
+    let subjects = try subjects()
+    guard let first = subjects.first else { return [] }
+    let outside = network.outside(first.facts, log: loader.log)
+    plugin.registration.factory.attach(outside)
+    for subject in subjects {
       var failures: [RPCError?] = []
       for surroundings in Surroundings.allCases {
         for course in surroundings.courses {
@@ -157,6 +161,10 @@ package struct PluginCheck {
       }
       try requireSuccess(failures, subject, coverage)
     }
+    let isConcluded = Locked(false)
+    plugin.registration.factory.conclude(outside) { isConcluded.withLock { $0 = true } }
+    _ = loop.run(for: .seconds(2), until: { isConcluded.withLock { $0 } })
+    try requireNoMisuse(plugin, "conclude")
     return coverage.gaps
   }
 

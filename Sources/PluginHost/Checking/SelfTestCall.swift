@@ -28,11 +28,8 @@ final class SelfTestCall: ChainCaller, ChainTransport {
     self.subject = subject
     self.course = course
     self.loop = loop
-    let facts = CallFacts(
-      method: subject.name, kind: subject.kind, protocolName: .grpc, target: "http://localhost",
-      requestType: subject.request, responseType: subject.response)
     chain = ChainBuilder(registrations).makeChain(
-      for: facts,
+      for: subject.facts,
       codec: MessageCodec(
         serialize: { $0.serialized() }, parseRequest: { try Message(subject.request, serialized: $0) },
         parseResponse: { try Message(subject.response, serialized: $0) }),

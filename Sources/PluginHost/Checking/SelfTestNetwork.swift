@@ -31,6 +31,15 @@ final class SelfTestNetwork: SubrequestTransport {
     fail("HTTP request") { completion(.failure(Self.error)) }
   }
 
+  /// What the plugin may request outside of calls.
+  func outside(_ facts: CallFacts, log: @escaping LogSink) -> FactoryNetwork {
+    FactoryNetwork(
+      log: log, clock: loop, post: loop.post, facts: { facts },
+      call: { [self] call, completion in
+        self.call(call, for: facts, excluding: [], completion: completion)
+      }, fetch: { [self] in fetch($0, completion: $1) })
+  }
+
   private func fail(_ name: String, _ end: @escaping () -> Void) {
     coverage.note(request: name)
     let end = LoopBound(end)

@@ -13,6 +13,12 @@ struct SelfTestSubject {
   let requestBytes: [UInt8]
   let responseBytes: [UInt8]
 
+  var facts: CallFacts {
+    CallFacts(
+      method: name, kind: kind, protocolName: .grpc, target: "http://localhost", requestType: request,
+      responseType: response)
+  }
+
   /// Uses a method of a schema; its messages have every field set, as in a template.
   init(_ method: MethodDescriptor) throws(SelfTestFailure) {
     self.init(

@@ -8,6 +8,7 @@ package struct PluginLoader: Sendable {
   /// The search path for plugins given by name.
   package let searchPath: PluginSearchPath
   private let hostVersion: String
+  private let shared: SharedValues
   let log: LogSink
 
   /// The version of this host's plugin ABI, such as `1.0`.
@@ -18,8 +19,13 @@ package struct PluginLoader: Sendable {
   /// - Parameters:
   ///   - searchPath: The search path for plugins given by name.
   ///   - hostVersion: rpcurl's version, for plugins.
+  ///   - shared: What the interceptors of the program share.
   ///   - log: Receives the logs of plugins, and warnings about them. Called on any thread.
-  package init(searchPath: PluginSearchPath, hostVersion: String, log: @escaping LogSink) {
+  package init(
+    searchPath: PluginSearchPath, hostVersion: String, shared: SharedValues = SharedValues(),
+    log: @escaping LogSink
+  ) {
+    self.shared = shared
     self.searchPath = searchPath
     self.hostVersion = hostVersion
     self.log = log
@@ -41,7 +47,7 @@ package struct PluginLoader: Sendable {
       throw .commonSetting(plugin: plugin.name, error)
     }
     let instance = PluginInstance(
-      plugin, guarding, isStrict: spec.common.isStrict, hostVersion: hostVersion, log: log)
+      plugin, guarding, isStrict: spec.common.isStrict, hostVersion: hostVersion, shared: shared, log: log)
     try instance.start(spec.settings)
     return LoadedPlugin(instance, path: path, facts, spec)
   }

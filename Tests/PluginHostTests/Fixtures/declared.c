@@ -43,7 +43,7 @@ static int32_t request_message(const rpcurl_host *host, void *state, rpcurl_call
 }
 
 static int32_t request_end(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
-  const rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, RPCURL_TEXT("\x1a\x03" "end")};
+  const rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, RPCURL_TEXT("\x1a\x03" "end"), {0}};
   (void)state;
   log_result("inject before", host->inject_request(host, call, &message));
   log_result("proceed", host->proceed(host, token));
@@ -52,7 +52,7 @@ static int32_t request_end(const rpcurl_host *host, void *state, rpcurl_call cal
 }
 
 static int32_t response_start(const rpcurl_host *host, void *state, rpcurl_call call, rpcurl_token token) {
-  const rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, RPCURL_TEXT("\x1a\x03" "end")};
+  const rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, RPCURL_TEXT("\x1a\x03" "end"), {0}};
   (void)state, (void)token;
   log_result("inject later", host->inject_request(host, call, &message));
   return RPCURL_OK;

@@ -69,7 +69,7 @@ static void done(const rpcurl_host *host, void *argument, const rpcurl_own_respo
 
 static void make_call(struct state *state) {
   const rpcurl_field header = {T("x-own"), T("1")};
-  const rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T("\x1a\x01k")};
+  const rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T("\x1a\x01k"), {0}};
   rpcurl_own_call own = {.struct_size = sizeof(own), .method = T("test.Tokens/Get"), .target = T("https://tokens/"),
                          .headers = &header, .header_count = 1, .timeout_ns = 5000000000,
                          .message = &message};
@@ -86,7 +86,7 @@ static void make_call(struct state *state) {
 
 static int32_t request_start(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
-  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_JSON, 0, T("\"early\"")};
+  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_JSON, 0, T("\"early\""), {0}};
   rpcurl_timer timer = {0};
   pthread_t thread;
   state->held = token;
@@ -123,8 +123,8 @@ static int32_t request_start(const rpcurl_host *host, void *plugin_state, rpcurl
 
 static int32_t request_message(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
-  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_JSON, 0, T("\"before\"")};
-  rpcurl_local_message bad = {sizeof(bad), 9, 0, T("")};
+  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_JSON, 0, T("\"before\""), {0}};
+  rpcurl_local_message bad = {sizeof(bad), 9, 0, T(""), {0}};
   if (is(state, "Inject")) {
     log_result("inject", host->inject(host, token, &message));
     log_result("inject null", host->inject(host, token, NULL));
@@ -146,7 +146,7 @@ static int32_t request_message(const rpcurl_host *host, void *plugin_state, rpcu
 
 static int32_t request_end(const rpcurl_host *host, void *plugin_state, rpcurl_call call, rpcurl_token token) {
   struct state *state = plugin_state;
-  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T("\x1a\x03" "end")};
+  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T("\x1a\x03" "end"), {0}};
   (void)call;
   if (is(state, "Inject")) log_result("inject at the end", host->inject(host, token, &message));
   return RPCURL_OK;
@@ -169,7 +169,7 @@ static int32_t response_end(const rpcurl_host *host, void *plugin_state, rpcurl_
 }
 
 static void close_call(const rpcurl_host *host, void *plugin_state, rpcurl_call call, const rpcurl_outcome *outcome) {
-  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T("")};
+  rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T(""), {0}};
   (void)outcome;
   log_result("close; post", host->post(host, call, never, NULL));
   log_result("inject", host->inject_request(host, call, &message));

@@ -35,7 +35,7 @@ static int32_t request_start(const rpcurl_host *host, void *plugin_state, rpcurl
   const char *name = getenv("GREETING_NAME");
   char json[100];
   snprintf(json, sizeof(json), "{\"name\": \"%s\"}", name == NULL ? "Ada" : name);
-  const rpcurl_local_message message = {sizeof(message), RPCURL_FORM_JSON, 0, text(json)};
+  const rpcurl_local_message message = {sizeof(message), RPCURL_FORM_JSON, 0, text(json), {0}};
   const rpcurl_own_call own = {
       .struct_size = sizeof(own), .method = RPCURL_TEXT("demo.v1.Demo/Hello"),
       .message = &message, .response_form = RPCURL_FORM_JSON,

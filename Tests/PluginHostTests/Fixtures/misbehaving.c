@@ -18,7 +18,7 @@ static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call c
   log_result("bad value", host->header_set(host, token, RPCURL_TEXT("a"), RPCURL_TEXT("x\r\ny: z")));
   log_result("not UTF-8", host->header_set(host, token, RPCURL_TEXT("a"), RPCURL_TEXT("\xff")));
   log_result("too large", host->header_set(host, token, RPCURL_TEXT("a"), (rpcurl_text){"x", SIZE_MAX}));
-  const rpcurl_local_message cut = {sizeof(cut), RPCURL_FORM_JSON, 0, RPCURL_TEXT("{")};
+  const rpcurl_local_message cut = {sizeof(cut), RPCURL_FORM_JSON, 0, RPCURL_TEXT("{"), {0}};
   const rpcurl_response response = {.struct_size = sizeof(response), .messages = &cut, .message_count = 1};
   log_result("respond with cut JSON", host->respond(host, token, &response));
   log_result("null result", host->header_first(host, token, RPCURL_TEXT("a"), NULL));

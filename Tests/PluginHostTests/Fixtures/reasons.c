@@ -45,7 +45,7 @@ static int32_t request_start(const rpcurl_host *host, void *state, rpcurl_call c
     log_result("fields", (long)host->header_count(host, token));
   }
   if (is(call, "Flood")) {
-    rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T("")};
+    rpcurl_local_message message = {sizeof(message), RPCURL_FORM_SERIALIZED, 0, T(""), {0}};
     int32_t result = 0;
     long count = 0;
     while (count < 1000000 && (result = host->inject_request(host, call, &message)) == RPCURL_OK) count++;

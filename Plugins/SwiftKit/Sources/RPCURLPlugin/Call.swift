@@ -54,6 +54,14 @@ public final class Call: Sendable {
   public let attempt: Int
   /// Whether an interceptor makes this call for another call, which waits for it.
   public let isSubrequest: Bool
+  /// The compression of the request's messages, such as `gzip`; empty for none.
+  public let compression: String
+  /// The value of `content-type` on the wire.
+  public let contentType: String
+  /// The value of `host`, or `:authority`, on the wire; empty if the target is invalid.
+  public let authority: String
+  /// The headers of the request when it reached the interceptor.
+  public let headers: [Headers.Field]
 
   let host: Host
   let plain: rpcurl_call
@@ -77,6 +85,49 @@ public final class Call: Sendable {
     idempotency = Idempotency(rawValue: facts.idempotency) ?? .unknown
     attempt = Int(facts.attempt)
     isSubrequest = facts.is_own_call != 0
+    compression = String(facts.compression)
+    contentType = String(facts.content_type)
+    authority = String(facts.host)
+    headers = [Headers.Field](facts.headers, facts.header_count)
+  }
+
+  /// The time left for the call; nil without a limit. `[any thread]`
+  public func timeLeft() throws(HostError) -> Duration? {
+    var facts = rpcurl_call_facts()
+    facts.struct_size = MemoryLayout<rpcurl_call_facts>.size
+    try host.check(table.call_facts(host.pointer, plain, &facts))
+    return facts.timeout_ns < 0 ? nil : .nanoseconds(facts.timeout_ns)
+  }
+
+  // MARK: - Attributes
+
+  /// The value of an attribute, which the caller and the interceptors share; nil if it is not set. `[loop]`
+  public func attribute(_ key: String) throws(HostError) -> String? {
+    var value = rpcurl_text()
+    let result = key.lend { table.attribute_get(host.pointer, plain, $0, &value) }
+    if result == RPCURL_ENOENT { return nil }
+    try host.check(result)
+    return String(value)
+  }
+
+  /// Sets an attribute, or removes it if the value is nil. Interceptors that receive a value later read it. `[loop]`
+  public func setAttribute(_ key: String, _ value: String?) throws(HostError) {
+    guard let value else {
+      let result = key.lend { table.attribute_remove(host.pointer, plain, $0) }
+      if result != RPCURL_ENOENT { try host.check(result) }
+      return
+    }
+    try host.check(key.lend { key in value.lend { table.attribute_set(host.pointer, plain, key, $0) } })
+  }
+
+  // MARK: - Messages
+
+  /// Makes an empty message of a type in the schema: the type with the full name, or with `pkg.Service/Method` the request's
+  /// type of the method. It is freed with the last reference, at the latest when the call is closed. `[any thread]`
+  public func makeMessage(_ name: String) throws(HostError) -> OwnMessage {
+    var message = rpcurl_token()
+    try host.check(name.lend { table.message_new(host.pointer, plain, $0, &message) })
+    return OwnMessage(Token(host: host, plain: message))
   }
 
   private var table: rpcurl_host { host.pointer.pointee }
@@ -174,6 +225,16 @@ public final class Call: Sendable {
     }
     withExtendedLifetime(waiting) {}
   }
+}
+
+/// A message that a plugin makes, to be given to calls, streams and responses as ``Payload/message(_:)``.
+public final class OwnMessage: Sendable {
+  /// The fields, to read and change.
+  public let fields: Message
+
+  init(_ token: Token) { fields = Message(token: token) }
+
+  deinit { _ = fields.token.host.pointer.pointee.message_free(fields.token.host.pointer, fields.token.plain) }
 }
 
 /// A scheduled function, retained by its call.

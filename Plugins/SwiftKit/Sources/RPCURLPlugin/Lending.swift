@@ -48,6 +48,7 @@ extension UnsafeBufferPointer<UInt8> {
 /// Copies of several texts, valid together.
 final class Lender {
   private var blocks: [UnsafeMutableRawPointer] = []
+  private var messages: [OwnMessage] = []
 
   func text(_ bytes: some Collection<UInt8>) -> rpcurl_text {
     let block = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count + 1)
@@ -85,9 +86,17 @@ final class Lender {
       case .bytes(let bytes): (RPCURL_FORM_SERIALIZED, text(bytes))
       case .binary(let bytes): (RPCURL_FORM_BINARY, text(bytes))
       case .json(let json): (RPCURL_FORM_JSON, text(json))
+      case .message: (RPCURL_FORM_MESSAGE, rpcurl_text())
       }
+    var own = rpcurl_token()
+    if case .message(let made) = message {
+      // The token is valid until the host has copied the message.
+      messages.append(made)
+      own = made.fields.token.plain
+    }
     return rpcurl_local_message(
-      struct_size: MemoryLayout<rpcurl_local_message>.size, form: UInt32(form), reserved: 0, content: content)
+      struct_size: MemoryLayout<rpcurl_local_message>.size, form: UInt32(form), reserved: 0, content: content,
+      message: own)
   }
 
   func response(_ response: LocalResponse) -> rpcurl_response {

@@ -45,6 +45,9 @@ public protocol Plugin: AnyObject {
   func ready() throws
   /// Called before a call starts. Returns `nil` to not take part. `[loop]`
   func open(_ call: Call) throws -> (any StagedInterceptor)?
+  /// No call follows: start what is to be done at the end, with the functions of ``Host``, which has 1 second. Not called if
+  /// there was no call. `[loop]`
+  func conclude()
   /// Called at a normal end of the process, or after `configure` or `ready` has thrown. `[main]`
   func unload()
 }
@@ -67,6 +70,8 @@ extension Plugin {
   public func configure(_ key: String, _ value: String) throws { throw Failure("unknown key") }
   /// Default: does nothing.
   public func ready() {}
+  /// Default: does nothing.
+  public func conclude() {}
   /// Default: does nothing.
   public func unload() {}
 }

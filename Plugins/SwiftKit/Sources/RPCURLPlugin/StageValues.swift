@@ -16,6 +16,16 @@ public struct RequestStart: Sendable {
     return left < 0 ? nil : .nanoseconds(left)
   }
 
+  /// The method of the request: `pkg.Service/Method`.
+  public func method() throws(HostError) -> String { String(try plain().method) }
+
+  /// Sends the request to another method of the same kind and with the same types: `pkg.Service/Method`. Another one fails
+  /// the call with `invalidArgument` when the start is forwarded.
+  public func setMethod(_ method: String) throws(HostError) {
+    let host = token.host
+    try host.check(method.lend { host.pointer.pointee.set_method(host.pointer, token.plain, $0) })
+  }
+
   /// Sends the request to another server.
   public func setTarget(_ target: String) throws(HostError) {
     let host = token.host

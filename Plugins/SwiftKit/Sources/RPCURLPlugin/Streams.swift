@@ -102,6 +102,14 @@ extension Call {
   ///
   /// `done` runs exactly once, on the loop's thread, at the latest when the call ends.
   public func fetch(_ fetch: HTTPFetch, _ done: @escaping (HTTPFetchResponse) -> Void) throws(HostError) {
+    try host.fetch(fetch, in: plain, done)
+  }
+}
+
+extension Host {
+  func fetch(
+    _ fetch: HTTPFetch, in call: rpcurl_call, _ done: @escaping (HTTPFetchResponse) -> Void
+  ) throws(HostError) {
     let lender = Lender()
     let request = rpcurl_fetch(
       struct_size: MemoryLayout<rpcurl_fetch>.size, method: lender.text(fetch.method),
@@ -109,9 +117,9 @@ extension Call {
       headers: lender.fields(fetch.headers), header_count: fetch.headers.count, body: lender.text(fetch.body),
       timeout_ns: fetch.timeout?.nanoseconds ?? 0, max_body_bytes: UInt64(clamping: fetch.maxBodyBytes ?? 0))
     let argument = Unmanaged.passRetained(Receiver<HTTPFetchResponse>(done))
-    let result = withUnsafePointer(to: request) { pointer in
-      host.pointer.pointee.fetch(
-        host.pointer, plain, pointer,
+    let result = withUnsafePointer(to: request) { request in
+      pointer.pointee.fetch(
+        pointer, call, request,
         { _, argument, response in
           guard let argument, let response else { return }
           Unmanaged<Receiver<HTTPFetchResponse>>.fromOpaque(argument).takeRetainedValue()
@@ -120,9 +128,11 @@ extension Call {
     }
     withExtendedLifetime(lender) {}
     if result < 0 { argument.release() }
-    try host.check(result)
+    try check(result)
   }
+}
 
+extension Call {
   /// Opens a call of any kind, which does not pass this plugin; the message of `own` is ignored. `[loop]`
   ///
   /// - Parameter receive: Called on the loop's thread, never from within this method; the last event is the end.

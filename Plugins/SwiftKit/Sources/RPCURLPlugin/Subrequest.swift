@@ -73,12 +73,20 @@ extension Call {
   /// `done` runs exactly once, on the loop's thread; if the current call ends first, with
   /// ``StatusCode/canceled``. The interceptor's methods run on that thread too, so `done` may capture it.
   public func call(_ own: Subrequest, _ done: @escaping (SubrequestResponse) -> Void) throws(HostError) {
+    try host.call(own, in: plain, done)
+  }
+}
+
+extension Host {
+  func call(
+    _ own: Subrequest, in call: rpcurl_call, _ done: @escaping (SubrequestResponse) -> Void
+  ) throws(HostError) {
     let lender = Lender()
     let plainCall = lender.ownCall(own)
     let argument = Unmanaged.passRetained(Completion(done))
-    let result = withUnsafePointer(to: plainCall) { pointer in
-      host.pointer.pointee.call(
-        host.pointer, plain, pointer,
+    let result = withUnsafePointer(to: plainCall) { plainCall in
+      pointer.pointee.call(
+        pointer, call, plainCall,
         { host, argument, response in
           guard let host, let argument, let response else { return }
           Unmanaged<Completion>.fromOpaque(argument).takeRetainedValue()
@@ -87,7 +95,7 @@ extension Call {
     }
     withExtendedLifetime(lender) {}
     if result < 0 { argument.release() }
-    try host.check(result)
+    try check(result)
   }
 }
 

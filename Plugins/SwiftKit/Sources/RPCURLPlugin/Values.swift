@@ -121,6 +121,8 @@ public enum Payload: Sendable {
   case json(String)
   /// Protobuf's binary form; requires a schema if the codec is `json`.
   case binary([UInt8])
+  /// A message that the plugin has made with ``Call/makeMessage(_:)``.
+  case message(OwnMessage)
 }
 
 /// A local response instead of a server's.

@@ -67,6 +67,14 @@
  *     the form of messages that the function requires, and "changes" that the plugin declares a change. Two threads
  *     must not use data returned for one token while a third uses the token.
  *
+ * Outside of calls
+ *     With RPCURL_NO_CALL the functions after, cancel_timer, post, call and fetch belong to the plugin and not to a call:
+ *     they need no open call, and end when the plugin is unloaded. They run while the loop of rpcurl runs, which is while
+ *     calls run; what load, configure and ready request waits until then. A call without a target uses that of the latest
+ *     request, and any call its protocol, codec and schema; it passes the chain except this plugin, and the member `fields`
+ *     of its response is 0. After the last call the host calls `conclude`, and runs the loop until what is pending is done:
+ *     own calls, fetches, posted functions, and timers that are due, for at most 1 second.
+ *
  * Errors
  *     Functions return RPCURL_OK, or a count, or a negative RPCURL_E... code. last_error returns the message. C++
  *     exceptions and longjmp must not leave a callback; rpcurl::guard, at the end of this header, converts an
@@ -195,6 +203,13 @@ typedef struct rpcurl_call {
   uint64_t id;
 } rpcurl_call;
 
+/* No call: after, cancel_timer, post, call and fetch accept it, and are then outside of calls. */
+#ifdef __cplusplus
+#define RPCURL_NO_CALL (rpcurl_call{0})
+#else
+#define RPCURL_NO_CALL ((rpcurl_call){0})
+#endif
+
 /* A value of a call. Must be used exactly once; later uses are recognized. Never 0, so 0 can mean none. */
 typedef struct rpcurl_token {
   uint64_t id;
@@ -243,7 +258,8 @@ typedef struct rpcurl_value {
 #define RPCURL_IDEMPOTENCY_NO_SIDE_EFFECTS 1
 #define RPCURL_IDEMPOTENCY_IDEMPOTENT 2
 
-/* The facts of a call before it starts. Filled by call_facts; set struct_size first. */
+/* The facts of a call as its request reaches the plugin. They do not change, except timeout_ns. Filled by call_facts; set
+ * struct_size first. */
 typedef struct rpcurl_call_facts {
   size_t struct_size;
   uint32_t kind;            /* RPCURL_KIND_... */
@@ -257,6 +273,12 @@ typedef struct rpcurl_call_facts {
   rpcurl_text request_type; /* the full name of the request message's type; empty without a schema */
   rpcurl_text response_type;
   rpcurl_text method_options; /* a serialized google.protobuf.MethodOptions; empty without a schema */
+  rpcurl_text compression;  /* of the request's messages, such as "gzip"; empty: uncompressed */
+  rpcurl_text content_type; /* the value on the wire */
+  rpcurl_text host;         /* the value of host, or :authority, on the wire; empty if the target is invalid */
+  int64_t timeout_ns;       /* the time left now; -1 without a limit */
+  const rpcurl_field *headers; /* the headers of the request when it reached the plugin */
+  size_t header_count;
 } rpcurl_call_facts;
 
 /* A detail of a status: a serialized message, with the full name of its type. */
@@ -421,6 +443,7 @@ typedef struct rpcurl_service_type {
 #define RPCURL_FORM_SERIALIZED 0 /* in the call's codec, unconverted */
 #define RPCURL_FORM_JSON 1       /* ProtoJSON; needs a schema */
 #define RPCURL_FORM_BINARY 2     /* protobuf's binary form; with the codec "json" it needs a schema */
+#define RPCURL_FORM_MESSAGE 3    /* only of rpcurl_local_message: a message from message_new, or a typed one of a token */
 
 /* A message from a plugin: in a local response, injected, or in a call of its own. */
 typedef struct rpcurl_local_message {
@@ -428,6 +451,7 @@ typedef struct rpcurl_local_message {
   uint32_t form;     /* RPCURL_FORM_... */
   uint32_t reserved; /* 0 */
   rpcurl_text content;
+  rpcurl_token message; /* with RPCURL_FORM_MESSAGE, instead of `content`; the token stays valid */
 } rpcurl_local_message;
 
 /* A local response from a plugin instead of a server. All of it is copied. */
@@ -469,11 +493,12 @@ typedef struct rpcurl_response_start {
   rpcurl_text tls_version;  /* such as "TLSv1.3"; empty without TLS, or if this libcurl does not report it */
 } rpcurl_response_start;
 
-/* The target and the timeout of a request, at request_start. Set struct_size first. */
+/* The target, the timeout and the method of a request, at request_start. Set struct_size first. */
 typedef struct rpcurl_start {
   size_t struct_size;
   rpcurl_text target; /* "http[s]://host[:port][/prefix]" */
   int64_t timeout_ns; /* the time left; -1 without a limit */
+  rpcurl_text method; /* "pkg.Service/Method" */
 } rpcurl_start;
 
 /* A timer of a call. Never 0, so 0 can mean none. */
@@ -664,6 +689,29 @@ struct rpcurl_host {
    * it counts for the exit status, and is part of reports such as JUnit's. */
   int32_t (*report)(const rpcurl_host *host, rpcurl_call call, uint32_t kind, rpcurl_text text);
 
+  /* -- Outside of calls -- */
+
+  /* [any] Adds a number, which is not negative, to a counter that `metrics` reports. The name is one of Prometheus:
+   * letters, digits, "_" and ":", not first a digit. RPCURL_EINVAL for another one, and for more than 1,024 counters. */
+  int32_t (*metric_add)(const rpcurl_host *host, rpcurl_text name, double number);
+  /* [any] Sets a value that all plugins of the program share. RPCURL_EINVAL for more than 1,024 values, and for one of
+   * more than 64 KiB. */
+  int32_t (*share_set)(const rpcurl_host *host, rpcurl_text name, rpcurl_text text);
+  /* [any] A value that plugins share, valid until the next share_get on this thread. RPCURL_ENOENT if it is not set. */
+  int32_t (*share_get)(const rpcurl_host *host, rpcurl_text name, rpcurl_text *text);
+
+  /* -- Attributes of the call: text by key, which the caller and the interceptors share. They are never sent. Each attempt
+   *    has a copy, and that of the attempt whose response is used becomes the call's -- */
+
+  /* [loop; before close] The value of an attribute, valid until close returns. RPCURL_ENOENT if it is not set. */
+  int32_t (*attribute_get)(const rpcurl_host *host, rpcurl_call call, rpcurl_text key, rpcurl_text *value);
+  /* [loop; before close] Sets an attribute, also in open: interceptors that receive a value later read it. RPCURL_EINVAL
+   * if the key is not 1 to 4,096 printable ASCII characters without blank, "=" and ":", the value is longer than 4,096
+   * bytes, or the call has 64 attributes. */
+  int32_t (*attribute_set)(const rpcurl_host *host, rpcurl_call call, rpcurl_text key, rpcurl_text value);
+  /* [loop; before close] Removes an attribute. RPCURL_ENOENT if it is not set. */
+  int32_t (*attribute_remove)(const rpcurl_host *host, rpcurl_call call, rpcurl_text key);
+
   /* -- The schema: RPCURL_EUNSUPPORTED without one. What these return is valid until close returns -- */
 
   /* [any; before close returns] A message type, by its full name. RPCURL_ENOENT if the schema does not have it. */
@@ -749,6 +797,14 @@ struct rpcurl_host {
 
   /* -- Messages of the plugin -- */
 
+  /* [any; before close] Makes an empty message of a type in the schema of the call: the type with the full name, or with
+   * "pkg.Service/Method" the request's type of the method. The functions for typed messages read and change it by its
+   * token, and RPCURL_FORM_MESSAGE gives it to call, stream_send, inject and respond, several times if needed. It is freed
+   * by message_free, or after close. RPCURL_ENOENT if the schema does not have the name. */
+  int32_t (*message_new)(const rpcurl_host *host, rpcurl_call call, rpcurl_text name, rpcurl_token *message);
+  /* [any] Frees a message from message_new, whose token is then used. */
+  int32_t (*message_free)(const rpcurl_host *host, rpcurl_token message);
+
   /* [any; message and end stages] Injects a message before the token's value. The token is not used, and this may be
    * called several times. Interceptors after this one receive the message like any other. In a direction with only one
    * message, use it to replace the message: inject the new one, and drop the value. */
@@ -772,15 +828,19 @@ struct rpcurl_host {
   int32_t (*when_wanted)(const rpcurl_host *host, rpcurl_call call, uint32_t direction, rpcurl_function function,
                          void *argument);
 
-  /* -- The target and the timeout of the request -- */
+  /* -- The target, the timeout and the method of the request -- */
 
-  /* [any; request_start] The target and the time left. Set struct_size first. */
+  /* [any; request_start] The target, the time left and the method. Set struct_size first. */
   int32_t (*get_start)(const rpcurl_host *host, rpcurl_token token, rpcurl_start *start);
   /* [any; request_start] Sends the request to another server. RPCURL_EINVAL if it is not
    * "http[s]://host[:port][/prefix]". */
   int32_t (*set_target)(const rpcurl_host *host, rpcurl_token token, rpcurl_text target);
   /* [any; request_start] Sets the timeout of the call from now on; negative: none. */
   int32_t (*set_timeout)(const rpcurl_host *host, rpcurl_token token, int64_t timeout_ns);
+  /* [any; request_start] Sends the request to another method of the same kind and with the same types:
+   * "pkg.Service/Method". The chain checks it when the start is forwarded, and fails the call with invalid_argument if
+   * the schema does not have such a method. Facts of interceptors further out keep the former method. */
+  int32_t (*set_method)(const rpcurl_host *host, rpcurl_token token, rpcurl_text method);
 
   /* -- Headers of the request at request_start, of the response at response_start, and the trailers at
    *    response_end -- */
@@ -789,7 +849,8 @@ struct rpcurl_host {
   int64_t (*header_count)(const rpcurl_host *host, rpcurl_token token);
   /* [any; header stages] The field at an index; order and duplicates are kept. RPCURL_ENOENT beyond the end. */
   int32_t (*header_at)(const rpcurl_host *host, rpcurl_token token, size_t index, rpcurl_field *field);
-  /* [any; header stages] The first value of a name, regardless of case. RPCURL_ENOENT if there is none. */
+  /* [any; header stages] The first value of a name, regardless of case. RPCURL_ENOENT if there is none. At request_start,
+   * "content-type" and "host" have the value on the wire also if they are not among the headers. */
   int32_t (*header_first)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name, rpcurl_text *value);
   /* [any; header stages] Replaces all values of a name by one. RPCURL_EINVAL for headers that only the host sets,
    * listed in rpcurl-plugin(3), and for an invalid base64 value of a name in -bin. */
@@ -930,6 +991,9 @@ typedef struct rpcurl_plugin {
   /* [main] A structure of additional callbacks, such as RPCURL_EXTENSION_CHECK; null if the plugin has none with that
    * name. Called after ready. Valid as long as the process lives. */
   const void *(*get_extension)(const rpcurl_host *host, void *plugin, rpcurl_text name);
+  /* [loop] No call follows: start what is to be done at the end, outside of calls, which has 1 second. Not called if there
+   * was no call. */
+  void (*conclude)(const rpcurl_host *host, void *plugin);
   /* [main] Called once after a load that returned RPCURL_OK: if configure or ready then fails, at a normal end of the
    * process, or when a session has removed the plugin. No call is open. The code stays in memory. */
   void (*unload)(const rpcurl_host *host, void *plugin);
@@ -1059,6 +1123,26 @@ static inline int32_t rpcurl_fail(const rpcurl_host *host, const char *format, .
   va_end(arguments);
   host->set_error(host, rpcurl_text_of(line));
   return RPCURL_EFAILED;
+}
+
+/* The message of a token, such as one from message_new, for call, stream_send, inject and respond. */
+static inline rpcurl_local_message rpcurl_local_message_of(rpcurl_token message) {
+  rpcurl_local_message local;
+  memset(&local, 0, sizeof(local));
+  local.struct_size = sizeof(local);
+  local.form = RPCURL_FORM_MESSAGE;
+  local.message = message;
+  return local;
+}
+
+/* [any; before close] Makes a message, as message_new does, for call, stream_send, inject and respond. Its token, for set
+ * and the like, is message->message. */
+static inline int32_t rpcurl_message_new(
+    const rpcurl_host *host, rpcurl_call call, rpcurl_text name, rpcurl_local_message *message) {
+  rpcurl_token token = {0};
+  int32_t result = host->message_new(host, call, name, &token);
+  *message = rpcurl_local_message_of(token);
+  return result;
 }
 
 /* Reads a string field. */
