@@ -22,7 +22,7 @@ public struct CallContext {
   public var now: MonotonicClock.Instant { clock.now }
 
   /// The call's deadline, which an interceptor may have changed; nil if it has none.
-  public var deadline: MonotonicClock.Instant? { handle.sink.chain?.progress.deadline }
+  public var deadline: MonotonicClock.Instant? { handle.deadline }
 
   /// The attributes of the call: values that its caller and interceptors share.
   public var attributes: CallAttributes { handle.sink.chain?.attributes ?? CallAttributes() }

@@ -20,6 +20,9 @@ public struct CallHandle: Sendable {
     findingSink = environment.onFinding
   }
 
+  /// The call's deadline, as `CallContext.deadline`. `[loop's thread]`
+  package var deadline: MonotonicClock.Instant? { sink.chain?.progress.deadline }
+
   /// Ends the call at once: every interceptor that the call has reached, and the caller, receive `canceled` with this
   /// reason. Does nothing if the call has ended.
   public func cancel(_ reason: String) {

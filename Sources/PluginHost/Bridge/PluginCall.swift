@@ -18,7 +18,7 @@ final class PluginCall: @unchecked Sendable {
   /// The call's deadline by CLOCK_MONOTONIC, for the watchdog; 0 without one. `[loop's thread]`
   var deadlineNanoseconds: Int64 {
     // An interceptor may have changed it. A call that has ended retains the last one.
-    if !hasEnded, context.value.deadline != deadline { keep(context.value.deadline) }
+    if !hasEnded, case let current = handle.deadline, current != deadline { keep(current) }
     return keptNanoseconds
   }
   private var deadline: MonotonicClock.Instant?
