@@ -20,6 +20,7 @@ struct ChainWarningsTests {
       stages: [.requestStart, .requestMessage, .requestEnd], effects: [.readsMessages, .changesHeaders]),
     "sign-headers": .init(stages: .requestStart, effects: [.readsHeaders, .changesHeaders]),
     "header": .init(stages: .requestStart, effects: .changesHeaders),
+    "encrypt": .init(stages: .requestMessage, messages: MessageAccesses(request: .opaque)),
     "edit": .init(stages: .requestMessage, effects: .changesMessages),
     "edit-response": .init(stages: .responseMessage, effects: .changesMessages),
     "cache": .init(
@@ -46,6 +47,7 @@ struct ChainWarningsTests {
     ("redact-both log", ["log receives responses before redact-both redacts them"]),
     ("redact-both log-requests", []),
     ("sign edit", ["edit changes messages after sign has read them"]), ("edit sign", []),
+    ("sign encrypt", ["encrypt changes messages after sign has read them"]), ("encrypt sign", []),
     ("record edit", ["edit changes messages after record has read them"]), ("edit record", []),
     ("sign edit-response", []),
     // A signature of the body does not cover the headers.
@@ -70,9 +72,9 @@ struct ChainWarningsTests {
       ]
     ),
     ("auth cache", []), ("mock auth", []),
-    ("cache mock", ["cache does not store responses that mock makes or changes"]),
-    ("cache edit-response", ["cache does not store responses that edit-response makes or changes"]),
-    ("cache undeclared", ["cache does not store responses that undeclared makes or changes"]),
+    ("cache mock", ["cache does not store responses that mock may make or change"]),
+    ("cache edit-response", ["cache does not store responses that edit-response may make or change"]),
+    ("cache undeclared", ["cache does not store responses that undeclared may make or change"]),
     ("cache log", []), ("cache retry", []), ("mock cache", []), ("edit-response cache", []),
     ("cache edit", ["edit changes messages after cache has read them"]),
     ("fault retry", ["retry does not repeat calls that fault fails"]), ("retry fault", []),
@@ -99,7 +101,7 @@ struct ChainWarningsTests {
       name: "cache", factory: Declared(declaration: .init(stages: .request, effects: .reusesResponses)))
     #expect(
       ChainWarnings.of([cache, mock]) == [
-        "cache precedes mock: cache stores responses that mock makes or changes, "
+        "cache precedes mock: cache stores responses that mock may make or change, "
           + "and uses them only with the same settings of mock"
       ])
   }

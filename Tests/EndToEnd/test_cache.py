@@ -174,7 +174,7 @@ def test_explain_states_what_is_part_of_the_key(rpcurl, descriptor_set, tmp_path
     words = ["--use", "cache", "--use", f"mock,file={stubs}", "--descriptor-set", descriptor_set]
     plan = json.loads(rpcurl("--explain", "--format", "json", *words, f"http://localhost:1/{FIND}").out)
     assert plan["warnings"] == [
-        "cache precedes mock: cache stores responses that mock makes or changes, and uses them only with the same "
+        "cache precedes mock: cache stores responses that mock may make or change, and uses them only with the same "
         "settings of mock"
     ]
 

@@ -7,6 +7,7 @@ package struct ChainWarnings {
     let name: String
     let stages: Stages
     let effects: InterceptorEffects
+    let messages: MessageAccesses
     /// Whether successful responses may differ because of it.
     let mayAlterResponses: Bool
     /// Whether its settings are part of the key of a cache further out.
@@ -30,6 +31,12 @@ package struct ChainWarnings {
       effects.contains(effect) && stages.contains(direction.stage)
     }
 
+    /// Whether it changes messages of the request: by its effects, or because it receives bytes that it may change.
+    var changesRequests: Bool {
+      affects(.requests, .changesMessages)
+        || (stages.contains(.requestMessage) && messages.request.isBytes && messages.request.mayChange)
+    }
+
     /// Whether it receives a message of a direction before another interceptor does.
     func receives(_ direction: Direction, before other: Member) -> Bool {
       direction == .requests ? index < other.index : index > other.index
@@ -49,7 +56,7 @@ package struct ChainWarnings {
       let declaration = registration.factory.declaration
       return Member(
         index: index, name: registration.name, stages: declaration.stages ?? .all,
-        effects: declaration.effects, mayAlterResponses: declaration.mayAlterResponses,
+        effects: declaration.effects, messages: declaration.messages, mayAlterResponses: declaration.mayAlterResponses,
         hasFingerprint: registration.fingerprint != nil)
     }
   }
@@ -75,7 +82,7 @@ package struct ChainWarnings {
     if outer.effects.contains(.readsHeaders), inner.effects.contains(.changesHeaders) {
       reasons.append("\(inner.name) changes headers after \(outer.name) has read them")
     }
-    if outer.affects(.requests, .readsMessages), inner.affects(.requests, .changesMessages) {
+    if outer.affects(.requests, .readsMessages), inner.changesRequests {
       reasons.append("\(inner.name) changes messages after \(outer.name) has read them")
     }
     reasons += reasonsOfSecrets(outer, inner) + reasonsOfSecrets(inner, outer)
@@ -83,9 +90,9 @@ package struct ChainWarnings {
     {
       reasons.append(
         inner.hasFingerprint
-          ? "\(outer.name) stores responses that \(inner.name) makes or changes, "
+          ? "\(outer.name) stores responses that \(inner.name) may make or change, "
             + "and uses them only with the same settings of \(inner.name)"
-          : "\(outer.name) does not store responses that \(inner.name) makes or changes")
+          : "\(outer.name) does not store responses that \(inner.name) may make or change")
     }
     if outer.effects.contains(.reusesResponses), inner.effects.contains(.authenticates) {
       reasons.append(
