@@ -1,4 +1,5 @@
 import CPluginABI
+import Interception
 
 /// The failure of a host function, as it is reported to the plugin.
 struct ABIFailure: Error {
@@ -8,6 +9,20 @@ struct ABIFailure: Error {
   init(_ code: Int32, _ text: String) {
     self.code = code
     self.text = text
+  }
+
+  static func invalid(_ what: String) -> ABIFailure { ABIFailure(RPCURL_EINVAL, what) }
+
+  static func wrongStage(_ stage: Stage? = nil) -> ABIFailure {
+    ABIFailure(RPCURL_ESTAGE, "not available at \(stage?.description ?? "this stage")")
+  }
+}
+
+extension Optional {
+  /// The value; without one, throws RPCURL_ENOENT.
+  func required(_ failure: @autoclosure () -> String) throws(ABIFailure) -> Wrapped {
+    guard let self else { throw ABIFailure(RPCURL_ENOENT, failure()) }
+    return self
   }
 }
 

@@ -51,11 +51,7 @@ final class HandleTable<Element: AnyObject>: @unchecked Sendable {
     return number(index)
   }
 
-  func find(_ number: UInt64) -> Found {
-    lock.lock()
-    defer { lock.unlock() }
-    return locate(number).found
-  }
+  func find(_ number: UInt64) -> Found { lock.holding { locate(number).found } }
 
   /// Removes an element if it exists; its number is then reported as used, or its call as ended.
   func remove(_ number: UInt64, hasEnded: Bool = false) -> Found {

@@ -48,10 +48,8 @@ final class HeldValue: @unchecked Sendable {
   }
 
   /// Reads or changes the value; texts in the arena stay valid until the token is used.
-  func with<Result>(
-    _ body: (inout CallEvent<MessageValue>, Arena) throws(ABIFailure) -> Result
-  ) throws(ABIFailure) -> Result {
-    try call.lock.holding { () throws(ABIFailure) -> Result in
+  func with<Result>(_ body: (inout CallEvent<MessageValue>, Arena) throws -> Result) throws -> Result {
+    try call.lock.holding {
       let arena = arena ?? Arena()
       self.arena = arena
       return try body(&value, arena)
@@ -75,9 +73,7 @@ final class HeldValue: @unchecked Sendable {
 
   /// Removes the token, to use it; nil if it was used.
   func take() -> AnyToken? {
-    call.lock.lock()
-    defer { call.lock.unlock() }
-    return token.take()
+    call.lock.holding { token.take() }
   }
 
   /// Why a retry after this delay would forward the value; nil if it would retry the call. `[loop's thread]`

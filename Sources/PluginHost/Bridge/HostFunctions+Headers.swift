@@ -4,47 +4,28 @@ import RPCProtocols
 
 // Headers and trailers, the HTTP status, and metrics.
 extension HostFunctions {
-  static func headerCount(_ host: Host?, _ token: rpcurl_token) -> Int64 {
-    count(host) { instance throws(ABIFailure) in
-      try withHeaders(instance, token) { headers, _ in headers.count }
+  func headerAt(_ token: rpcurl_token, _ index: Int) throws -> rpcurl_field {
+    try withHeaders(token) { headers, arena in
+      guard headers.fields.indices.contains(index) else {
+        throw ABIFailure(RPCURL_ENOENT, "the index is out of range: there are \(headers.count) fields")
+      }
+      let found = headers.fields[index]
+      return rpcurl_field(name: arena.text(found.name), value: arena.text(found.value))
     }
   }
 
-  static func headerAt(
-    _ host: Host?, _ token: rpcurl_token, _ index: Int, _ field: UnsafeMutablePointer<rpcurl_field>?
-  ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      guard let field else { throw invalid("the field is null") }
-      field.pointee = try withHeaders(instance, token) { headers, arena throws(ABIFailure) in
-        guard headers.fields.indices.contains(index) else {
-          throw ABIFailure(RPCURL_ENOENT, "the index is out of range: there are \(headers.count) fields")
-        }
-        let found = headers.fields[index]
-        return rpcurl_field(name: arena.text(found.name), value: arena.text(found.value))
-      }
-    }
-  }
-
-  static func headerFirst(
-    _ host: Host?, _ token: rpcurl_token, _ name: rpcurl_text, _ value: UnsafeMutablePointer<rpcurl_text>?
-  ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      guard let value else { throw invalid("the value is null") }
-      let name = try name.string()
-      let held = try held(instance, token, "using a value")
-      value.pointee = try held.with { value, arena throws(ABIFailure) in
-        guard let found = try first(name, of: value, held.call.facts) else {
-          throw ABIFailure(RPCURL_ENOENT, "no header \(name)")
-        }
-        return arena.text(found)
-      }
+  func headerFirst(_ token: rpcurl_token, _ name: rpcurl_text) throws -> rpcurl_text {
+    let name = try name.string()
+    let held = try held(token, "using a value")
+    return try held.with { value, arena in
+      arena.text(try first(name, of: value, held.call.facts).required("no header \(name)"))
     }
   }
 
   /// The first value of a header or trailer; of a request, as it is on the wire.
-  private static func first(
+  private func first(
     _ name: String, of value: CallEvent<MessageValue>, _ facts: CallFacts
-  ) throws(ABIFailure) -> String? {
+  ) throws -> String? {
     switch value {
     case .requestStart(let start):
       var facts = facts
@@ -56,51 +37,36 @@ extension HostFunctions {
       }
     case .responseStart(let start): return start.headers.first(name)
     case .responseEnd(let end): return end.trailers.first(name)
-    default: throw wrongStage()
+    default: throw ABIFailure.wrongStage()
     }
   }
 
-  static func headerSet(
-    _ host: Host?, _ token: rpcurl_token, _ name: rpcurl_text, _ value: rpcurl_text
-  ) -> Int32 {
-    change(host, token, name, value) { headers, name, value in headers.set(name, value) }
+  func headerRemove(_ token: rpcurl_token, _ name: rpcurl_text) throws -> Int {
+    let name = try name.string()
+    return try withHeaders(token) { headers, _ in headers.remove(name) }
   }
 
-  static func headerAdd(
-    _ host: Host?, _ token: rpcurl_token, _ name: rpcurl_text, _ value: rpcurl_text
-  ) -> Int32 {
-    change(host, token, name, value) { headers, name, value in headers.add(name, value) }
-  }
-
-  static func headerRemove(_ host: Host?, _ token: rpcurl_token, _ name: rpcurl_text) -> Int64 {
-    count(host) { instance throws(ABIFailure) in
-      let name = try name.string()
-      return try withHeaders(instance, token) { headers, _ in headers.remove(name) }
-    }
-  }
-
-  private static func change(
-    _ host: Host?, _ token: rpcurl_token, _ name: rpcurl_text, _ value: rpcurl_text,
+  /// Sets or adds a field.
+  func change(
+    _ token: rpcurl_token, _ name: rpcurl_text, _ value: rpcurl_text,
     _ body: (inout Headers, String, String) -> Void
-  ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      let (name, value) = try field(name, value)
-      let stage = try held(instance, token, "using a value").stage
-      if let reason = HostHeaders.reason(against: name, at: stage) { throw invalid(reason) }
-      try withHeaders(instance, token) { headers, _ in body(&headers, name, value) }
-    }
+  ) throws {
+    let (name, value) = try Self.field(name, value)
+    let stage = try held(token, "using a value").stage
+    if let reason = HostHeaders.reason(against: name, at: stage) { throw ABIFailure.invalid(reason) }
+    try withHeaders(token) { headers, _ in body(&headers, name, value) }
   }
 
   private static func field(
     _ name: rpcurl_text, _ value: rpcurl_text
   ) throws(ABIFailure) -> (String, String) {
     let (name, value) = (try name.string(), try value.string())
-    guard HeaderSyntax.isName(name) else { throw invalid("\"\(name)\" is not a valid header name") }
+    guard HeaderSyntax.isName(name) else { throw .invalid("\"\(name)\" is not a valid header name") }
     guard HeaderSyntax.isValue(value) else {
-      throw invalid("the value of \(name) contains control characters")
+      throw .invalid("the value of \(name) contains control characters")
     }
     if Headers.isBinary(name), Headers([(name, value)]).binaryValues(name).contains(nil) {
-      throw invalid("the value of \(name) is not base64, which a name in -bin requires")
+      throw .invalid("the value of \(name) is not base64, which a name in -bin requires")
     }
     return (name, value)
   }
@@ -111,23 +77,22 @@ extension HostFunctions {
   static func headers(
     _ fields: UnsafePointer<rpcurl_field>?, _ count: Int, at stage: Stage? = nil
   ) throws(ABIFailure) -> Headers {
-    guard (0...mostElements).contains(count) else { throw invalid("\(count) fields") }
-    guard count == 0 || fields != nil else { throw invalid("the fields are null") }
+    guard (0...mostElements).contains(count) else { throw .invalid("\(count) fields") }
+    guard count == 0 || fields != nil else { throw .invalid("the fields are null") }
     var headers = Headers()
     for entry in UnsafeBufferPointer(start: fields, count: count) {
       let (name, value) = try field(entry.name, entry.value)
-      if let stage, let reason = HostHeaders.reason(against: name, at: stage) { throw invalid(reason) }
+      if let stage, let reason = HostHeaders.reason(against: name, at: stage) { throw .invalid(reason) }
       headers.add(name, value)
     }
     return headers
   }
 
   /// Reads or changes the headers or trailers of the stage.
-  private static func withHeaders<Result>(
-    _ instance: PluginInstance, _ token: rpcurl_token,
-    _ body: (inout Headers, Arena) throws(ABIFailure) -> Result
-  ) throws(ABIFailure) -> Result {
-    try value(instance, token) { value, arena throws(ABIFailure) in
+  func withHeaders<Result>(
+    _ token: rpcurl_token, _ body: (inout Headers, Arena) throws -> Result
+  ) throws -> Result {
+    try value(token) { value, arena in
       // Keeps one reference to the storage, so that a change does not copy it. A `switch` would add a
       // reference.
       if case .requestStart(var start) = value {
@@ -140,7 +105,7 @@ extension HostFunctions {
         defer { value = .responseStart(start) }
         return try body(&start.headers, arena)
       }
-      guard case .responseEnd(var end) = value else { throw wrongStage() }
+      guard case .responseEnd(var end) = value else { throw ABIFailure.wrongStage() }
       value = .requestEnd
       defer { value = .responseEnd(end) }
       return try body(&end.trailers, arena)
@@ -149,41 +114,34 @@ extension HostFunctions {
 
   // MARK: - The end
 
-  static func getResponse(
-    _ host: Host?, _ token: rpcurl_token, _ response: UnsafeMutablePointer<rpcurl_response_start>?
-  ) -> Int32 {
-    fill(host, token, response) { value, arena in
-      guard case .responseStart(let start) = value else { return nil }
-      return rpcurl_response_start(
-        struct_size: MemoryLayout<rpcurl_response_start>.size, http_status: Int32(clamping: start.httpStatus),
-        reserved: 0, http_version: arena.text(start.httpVersion), peer: arena.text(start.peer),
-        tls_version: arena.text(start.tlsVersion))
+  func setMetrics(_ token: rpcurl_token, _ metrics: UnsafePointer<rpcurl_metrics>?) throws {
+    let plain = try Self.copy(metrics)
+    // A member that is missing would be 0, which is a time, and not "not measured".
+    guard plain.struct_size >= MemoryLayout<rpcurl_metrics>.size else {
+      throw ABIFailure.invalid("struct_size is \(plain.struct_size)")
+    }
+    let new = try CallMetrics(plain)
+    try value(token) { value, _ in
+      guard case .metrics = value else { throw ABIFailure.wrongStage() }
+      value = .metrics(new)
     }
   }
+}
 
-  static func getMetrics(
-    _ host: Host?, _ token: rpcurl_token, _ metrics: UnsafeMutablePointer<rpcurl_metrics>?
-  ) -> Int32 {
-    fill(host, token, metrics) { value, _ in
-      if case .metrics(let found) = value { rpcurl_metrics(found) } else { nil }
-    }
+extension rpcurl_response_start {
+  init?(_ value: CallEvent<MessageValue>, _ arena: Arena) {
+    guard case .responseStart(let start) = value else { return nil }
+    self.init(
+      struct_size: MemoryLayout<rpcurl_response_start>.size, http_status: Int32(clamping: start.httpStatus),
+      reserved: 0, http_version: arena.text(start.httpVersion), peer: arena.text(start.peer),
+      tls_version: arena.text(start.tlsVersion))
   }
+}
 
-  static func setMetrics(
-    _ host: Host?, _ token: rpcurl_token, _ metrics: UnsafePointer<rpcurl_metrics>?
-  ) -> Int32 {
-    call(host) { instance throws(ABIFailure) in
-      let plain = try copy(metrics)
-      // A member that is missing would be 0, which is a time, and not "not measured".
-      guard plain.struct_size >= MemoryLayout<rpcurl_metrics>.size else {
-        throw invalid("struct_size is \(plain.struct_size)")
-      }
-      let new = try CallMetrics(plain)
-      try value(instance, token) { value, _ throws(ABIFailure) in
-        guard case .metrics = value else { throw wrongStage() }
-        value = .metrics(new)
-      }
-    }
+extension rpcurl_metrics {
+  init?(_ value: CallEvent<MessageValue>, _: Arena) {
+    guard case .metrics(let metrics) = value else { return nil }
+    self.init(metrics)
   }
 }
 
@@ -191,11 +149,11 @@ extension CallMetrics {
   fileprivate init(_ plain: rpcurl_metrics) throws(ABIFailure) {
     func duration(_ nanoseconds: Int64) -> Duration? { nanoseconds < 0 ? nil : .nanoseconds(nanoseconds) }
     func number(_ plain: UInt64) throws(ABIFailure) -> Int {
-      guard let number = Int(exactly: plain) else { throw HostFunctions.invalid("\(plain) is out of range") }
+      guard let number = Int(exactly: plain) else { throw .invalid("\(plain) is out of range") }
       return number
     }
     self.init()
-    guard let total = duration(plain.total_ns) else { throw HostFunctions.invalid("total_ns is negative") }
+    guard let total = duration(plain.total_ns) else { throw .invalid("total_ns is negative") }
     self.total = total
     resolve = duration(plain.resolve_ns)
     connect = duration(plain.connect_ns)

@@ -5,71 +5,68 @@ import RPCProtocols
 
 // Calls made by plugins.
 extension HostFunctions {
-  static func makeCall(
-    _ host: Host?, _ call: rpcurl_call, _ own: UnsafePointer<rpcurl_own_call>?, _ done: rpcurl_done?,
+  func makeCall(
+    _ call: rpcurl_call, _ own: UnsafePointer<rpcurl_own_call>?, _ done: rpcurl_done?,
     _ argument: UnsafeMutableRawPointer?
-  ) -> Int32 {
-    self.call(host) { instance throws(ABIFailure) in
-      guard let done else { throw invalid("done is null") }
-      guard call.id != 0 else { return try makeCall(outside: instance, try copy(own), done, argument) }
-      let call = try onLoop(call, instance, "call")
-      let plain = try copy(own)
-      let schema = try OwnSchema(plain, call.facts)
-      let message =
-        try plain.message.map { message throws(ABIFailure) in try copy(message) } ?? rpcurl_local_message()
-      let request = try ownCall(plain, schema, message: try schema.serialize(message, instance))
-      call.make(request) { answer in
-        let arena = Arena()
-        var parts = arena.ownResponse(answer, schema)
-        let fields = schema.message(of: answer).flatMap {
-          instance.tokens.insert(HeldValue($0, .readTyped, in: call))
-        }
-        if let fields { parts.fields = rpcurl_token(id: fields) }
-        instance.guarding.run("the end of an own call", in: call) {
-          withUnsafePointer(to: parts) { done(instance.host, argument, $0) }
-        }
-        if let fields { _ = instance.tokens.remove(fields) }
-        withExtendedLifetime(arena) {}
+  ) throws {
+    guard let done else { throw ABIFailure.invalid("done is null") }
+    guard call.id != 0 else { return try makeCall(outsideCalls: try Self.copy(own), done, argument) }
+    let call = try onLoop(call, "call")
+    let (request, schema) = try unaryCall(try Self.copy(own), call.facts)
+    call.make(request) { answer in
+      let fields = schema.message(of: answer).flatMap {
+        instance.tokens.insert(HeldValue($0, .readTyped, in: call))
       }
+      endCall(answer, schema, fields, in: call) { done(instance.host, argument, $0) }
+      if let fields { _ = instance.tokens.remove(fields) }
     }
   }
 
   /// Makes a call outside of calls. Before a loop runs, the schema and the codec are not known: it is prepared then.
-  private static func makeCall(
-    outside instance: PluginInstance, _ own: rpcurl_own_call, _ done: @escaping rpcurl_done,
-    _ argument: UnsafeMutableRawPointer?
-  ) throws(ABIFailure) {
-    _ = try scope(rpcurl_call(), instance, "call")
-    _ = try methodName(try own.method.string())
+  private func makeCall(
+    outsideCalls own: rpcurl_own_call, _ done: @escaping rpcurl_done, _ argument: UnsafeMutableRawPointer?
+  ) throws {
+    _ = try scope(rpcurl_call(), "call")
+    _ = try Self.methodName(try own.method.string())
     let kept = Arena()
     let own = try kept.copy(own)
-    var prepare = { (facts: CallFacts) throws(ABIFailure) -> (Subrequest, OwnSchema) in
+    var prepare = { (facts: CallFacts) throws -> (Subrequest, OwnSchema) in
       defer { withExtendedLifetime(kept) {} }
-      let schema = try OwnSchema(own, facts)
-      let message =
-        try own.message.map { message throws(ABIFailure) in try copy(message) } ?? rpcurl_local_message()
-      return (try ownCall(own, schema, message: try schema.serialize(message, instance)), schema)
+      return try unaryCall(own, facts)
     }
     if let facts = instance.outside.facts {
       let made = try prepare(facts)
       prepare = { _ in made }
     }
     instance.outside.make(prepare) { answer, schema in
-      let arena = Arena()
-      let parts = arena.ownResponse(answer, schema)
-      instance.guarding.run(outsideCalls: "the end of an own call") {
-        withUnsafePointer(to: parts) { done(instance.host, argument, $0) }
-      }
-      withExtendedLifetime(arena) {}
+      endCall(answer, schema, nil, in: instance.outside) { done(instance.host, argument, $0) }
     }
   }
 
-  static func ownCall(
-    _ plain: rpcurl_own_call, _ schema: OwnSchema, message: [UInt8]
-  ) throws(ABIFailure) -> Subrequest {
+  /// Passes the response of an own call to the plugin.
+  ///
+  /// - Parameter fields: The number of the message's token.
+  private func endCall(
+    _ answer: SubrequestResponse, _ schema: OwnSchema?, _ fields: UInt64?, in scope: any PluginScope,
+    _ done: (UnsafePointer<rpcurl_own_response>) -> Void
+  ) {
+    let arena = Arena()
+    var parts = arena.ownResponse(answer, schema)
+    if let fields { parts.fields = rpcurl_token(id: fields) }
+    scope.run("the end of an own call", instance.guarding) { done(arena.array([parts])) }
+    withExtendedLifetime(arena) {}
+  }
+
+  private func unaryCall(_ plain: rpcurl_own_call, _ facts: CallFacts) throws -> (Subrequest, OwnSchema) {
+    let schema = try OwnSchema(plain, facts)
+    let message = try plain.message.map { try Self.copy($0) } ?? rpcurl_local_message()
+    return (try ownCall(plain, schema, message: try schema.serialize(message, self)), schema)
+  }
+
+  func ownCall(_ plain: rpcurl_own_call, _ schema: OwnSchema, message: [UInt8]) throws -> Subrequest {
     var call = Subrequest(method: schema.name, message: message)
-    if plain.target.size > 0 { call.target = try checkedTarget(plain.target) }
-    call.headers = try headers(plain.headers, plain.header_count, at: .requestStart)
+    if plain.target.size > 0 { call.target = try Self.checkedTarget(plain.target) }
+    call.headers = try Self.headers(plain.headers, plain.header_count, at: .requestStart)
     if plain.timeout_ns > 0 { call.timeout = .nanoseconds(plain.timeout_ns) }
     return call
   }
@@ -95,15 +92,10 @@ struct OwnSchema {
   /// Whether a message in this form differs from one in the call's codec.
   private func isConverted(_ form: MessageForm) -> Bool { form != .serialized && form != codec.form }
 
-  func serialize(_ message: rpcurl_local_message, _ instance: PluginInstance) throws(ABIFailure) -> [UInt8] {
-    switch try HostFunctions.payload(message, method?.input, codec, instance) {
-    case .bytes(let bytes): return bytes
-    case .typed(let message):
-      do throws(DecodeError) {
-        return try codec.form.serialize(message)
-      } catch {
-        throw ABIFailure(RPCURL_EPARSE, "\(error)")
-      }
+  func serialize(_ message: rpcurl_local_message, _ functions: HostFunctions) throws -> [UInt8] {
+    switch try functions.payload(message, method?.input, codec) {
+    case .bytes(let bytes): bytes
+    case .typed(let message): try codec.form.serialize(message)
     }
   }
 

@@ -5,107 +5,80 @@ import RPCProtocols
 
 // Streams and plain HTTP requests of plugins.
 extension HostFunctions {
-  static func openStream(
-    _ host: Host?, _ call: rpcurl_call, _ kind: UInt32, _ own: UnsafePointer<rpcurl_own_call>?,
-    _ events: UnsafePointer<rpcurl_stream_events>?, _ argument: UnsafeMutableRawPointer?,
-    _ stream: UnsafeMutablePointer<rpcurl_stream>?
-  ) -> Int32 {
-    self.call(host) { instance throws(ABIFailure) in
-      guard let stream else { throw invalid("the stream is null") }
-      guard let kind = CallKind.allCases.first(where: { $0.number == kind }) else {
-        throw invalid("unknown kind of call: \(kind)")
-      }
-      let events = try copy(events)
-      guard events.ended != nil else { throw invalid("ended is null") }
-      let call = try onLoop(call, instance, "open_stream")
-      let plain = try copy(own)
-      let schema = try OwnSchema(plain, call.facts)
-      let request = try ownCall(plain, schema, message: [])
-      // Called on the loop's thread, where the plugin's functions and argument are used.
-      let receiver = StreamReceiver(instance: instance, events: events, argument: argument, schema: schema)
-      let number = call.open(request, kind, schema) { [weak call] event in
-        if let call { receiver.receive(event, in: call) }
-      }
-      guard let number else { throw ABIFailure(RPCURL_EUNSUPPORTED, "this chain has no network") }
-      stream.pointee = rpcurl_stream(id: number)
+  func openStream(
+    _ call: rpcurl_call, _ kind: UInt32, _ own: UnsafePointer<rpcurl_own_call>?,
+    _ events: UnsafePointer<rpcurl_stream_events>?, _ argument: UnsafeMutableRawPointer?
+  ) throws -> rpcurl_stream {
+    guard let kind = CallKind.allCases.first(where: { $0.number == kind }) else {
+      throw ABIFailure.invalid("unknown kind of call: \(kind)")
     }
+    let events = try Self.copy(events)
+    guard events.ended != nil else { throw ABIFailure.invalid("ended is null") }
+    let call = try onLoop(call, "open_stream")
+    let plain = try Self.copy(own)
+    let schema = try OwnSchema(plain, call.facts)
+    let request = try ownCall(plain, schema, message: [])
+    // Called on the loop's thread, where the plugin's functions and argument are used.
+    let receiver = StreamReceiver(instance: instance, events: events, argument: argument, schema: schema)
+    let number = call.open(request, kind, schema) { [weak call] event in
+      if let call { receiver.receive(event, in: call) }
+    }
+    guard let number else { throw ABIFailure(RPCURL_EUNSUPPORTED, "this chain has no network") }
+    return rpcurl_stream(id: number)
   }
 
-  static func sendStream(
-    _ host: Host?, _ call: rpcurl_call, _ stream: rpcurl_stream,
-    _ message: UnsafePointer<rpcurl_local_message>?
-  ) -> Int32 {
-    self.call(host) { instance throws(ABIFailure) in
-      let own = try open(stream, call, instance, "stream_send")
-      own.stream.send(try own.schema.serialize(try copy(message), instance))
-    }
+  func sendStream(
+    _ call: rpcurl_call, _ stream: rpcurl_stream, _ message: UnsafePointer<rpcurl_local_message>?
+  ) throws {
+    let own = try open(stream, call, "stream_send")
+    own.stream.send(try own.schema.serialize(try Self.copy(message), self))
   }
 
-  static func finishStream(_ host: Host?, _ call: rpcurl_call, _ stream: rpcurl_stream) -> Int32 {
-    self.call(host) { instance throws(ABIFailure) in
-      let own = try open(stream, call, instance, "stream_finish")
-      own.isFinished = true
-      own.stream.finishSending()
-    }
+  func finishStream(_ call: rpcurl_call, _ stream: rpcurl_stream) throws {
+    let own = try open(stream, call, "stream_finish")
+    own.isFinished = true
+    own.stream.finishSending()
   }
 
-  static func changeStream(
-    _ host: Host?, _ call: rpcurl_call, _ stream: rpcurl_stream, _ what: String,
-    _ body: (any SubrequestStream) -> Void
-  ) -> Int32 {
-    self.call(host) { instance throws(ABIFailure) in body(try find(stream, call, instance, what).stream) }
-  }
-
-  private static func find(
-    _ stream: rpcurl_stream, _ call: rpcurl_call, _ instance: PluginInstance, _ what: String
-  ) throws(ABIFailure) -> OwnStream {
-    guard let own = try onLoop(call, instance, what).stream(stream.id) else {
-      throw ABIFailure(RPCURL_ENOENT, "the stream has ended")
-    }
-    return own
+  func find(_ stream: rpcurl_stream, _ call: rpcurl_call, _ what: String) throws -> OwnStream {
+    try onLoop(call, what).stream(stream.id).required("the stream has ended")
   }
 
   /// Returns a stream on which the plugin may send.
-  private static func open(
-    _ stream: rpcurl_stream, _ call: rpcurl_call, _ instance: PluginInstance, _ what: String
-  ) throws(ABIFailure) -> OwnStream {
-    let own = try find(stream, call, instance, what)
+  private func open(_ stream: rpcurl_stream, _ call: rpcurl_call, _ what: String) throws -> OwnStream {
+    let own = try find(stream, call, what)
     guard !own.isFinished else { throw ABIFailure(RPCURL_ENOENT, "the stream was closed for sending") }
     return own
   }
 
   // MARK: - Plain HTTP
 
-  static func fetch(
-    _ host: Host?, _ call: rpcurl_call, _ fetch: UnsafePointer<rpcurl_fetch>?, _ done: rpcurl_fetched?,
+  func fetch(
+    _ call: rpcurl_call, _ fetch: UnsafePointer<rpcurl_fetch>?, _ done: rpcurl_fetched?,
     _ argument: UnsafeMutableRawPointer?
-  ) -> Int32 {
-    self.call(host) { instance throws(ABIFailure) in
-      guard let done else { throw invalid("done is null") }
-      let scope = try scope(call, instance, "fetch")
-      let plain = try copy(fetch)
-      var request = HTTPFetch(url: try plain.url.string())
-      guard request.url.hasPrefix("http://") || request.url.hasPrefix("https://") else {
-        throw invalid("\"\(request.url)\" is not the URL of an HTTP server")
+  ) throws {
+    guard let done else { throw ABIFailure.invalid("done is null") }
+    let scope = try scope(call, "fetch")
+    let plain = try Self.copy(fetch)
+    var request = HTTPFetch(url: try plain.url.string())
+    guard request.url.hasPrefix("http://") || request.url.hasPrefix("https://") else {
+      throw ABIFailure.invalid("\"\(request.url)\" is not the URL of an HTTP server")
+    }
+    if plain.method.size > 0 {
+      request.method = try plain.method.string()
+      guard HeaderSyntax.isName(request.method) else {
+        throw ABIFailure.invalid("\"\(request.method)\" is not an HTTP method")
       }
-      if plain.method.size > 0 {
-        request.method = try plain.method.string()
-        guard HeaderSyntax.isName(request.method) else {
-          throw invalid("\"\(request.method)\" is not an HTTP method")
-        }
-      }
-      request.headers = try headers(plain.headers, plain.header_count)
-      request.body = try plain.body.bytes()
-      if plain.timeout_ns > 0 { request.timeout = .nanoseconds(plain.timeout_ns) }
-      if plain.max_body_bytes > 0 { request.maxBodyBytes = Int(clamping: plain.max_body_bytes) }
-      scope.make(request) { [weak scope] result in
-        let arena = Arena()
-        let parts = arena.fetchResponse(result)
-        scope?.run("the end of an HTTP request", instance.guarding) {
-          withUnsafePointer(to: parts) { done(instance.host, argument, $0) }
-        }
-        withExtendedLifetime(arena) {}
-      }
+    }
+    request.headers = try Self.headers(plain.headers, plain.header_count)
+    request.body = try plain.body.bytes()
+    if plain.timeout_ns > 0 { request.timeout = .nanoseconds(plain.timeout_ns) }
+    if plain.max_body_bytes > 0 { request.maxBodyBytes = Int(clamping: plain.max_body_bytes) }
+    scope.make(request) { [weak scope] result in
+      let arena = Arena()
+      let parts = arena.array([arena.fetchResponse(result)])
+      scope?.run("the end of an HTTP request", instance.guarding) { done(instance.host, argument, parts) }
+      withExtendedLifetime(arena) {}
     }
   }
 }

@@ -11,7 +11,7 @@ enum MessageForm: UInt32 {
 
   init(_ number: UInt32) throws(ABIFailure) {
     guard let form = MessageForm(rawValue: number) else {
-      throw HostFunctions.invalid("unknown message form: \(number)")
+      throw ABIFailure.invalid("unknown message form: \(number)")
     }
     self = form
   }

@@ -45,8 +45,7 @@ final class MisusePolicy: Sendable {
       return []
     }
     for handle in ended {
-      handle.fail(
-        RPCError(.internal, "the plugin misbehaves: \(what)", origin: .interceptor(handle.name)))
+      handle.fail(RPCError(.internal, "the plugin misbehaves: \(what)", origin: .interceptor(handle.name)))
     }
   }
 }

@@ -38,10 +38,9 @@ final class PluginCall: @unchecked Sendable {
   // The following members belong to the loop's thread.
   private var timers: [UInt64: CallTimer] = [:]
   private var lastTimer: UInt64 = 0
-  /// What ends the requests of the plugin that are pending, if this call ends first.
-  private var pending: [Int: (RPCError) -> Void] = [:]
+  /// What ends the requests of the plugin that are pending, if this call ends first; of streams with the stream.
+  private var pending: [Int: (end: (RPCError) -> Void, stream: OwnStream?)] = [:]
   private var lastRequest = 0
-  private var streams: [UInt64: OwnStream] = [:]
   /// Whether the call has ended for the plugin, or was declined.
   var hasEnded: Bool { ended.load(ordering: .relaxed) }
   private let ended = Atomic(false)
@@ -107,29 +106,10 @@ final class PluginCall: @unchecked Sendable {
   var hasMadeMessages: Bool { madeMessages.load(ordering: .relaxed) }
 
   /// Makes an empty message of the type with a full name, or of that of a method's request. `[any thread]`
-  func makeMessage(_ name: String) throws(ABIFailure) -> HeldValue {
-    let made = HeldValue(Message(try messageType(name)), .changeTyped, in: self)
+  func makeMessage(_ name: String) throws -> HeldValue {
+    let made = HeldValue(Message(try schema.messageType(name)), .changeTyped, in: self)
     madeMessages.store(true, ordering: .relaxed)
     return made
-  }
-
-  private func messageType(_ name: String) throws(ABIFailure) -> MessageType {
-    guard let known = facts.requestType else { throw ABIFailure(RPCURL_EUNSUPPORTED, "there is no schema") }
-    let found: MessageType?
-    do {
-      if name.contains("/") {
-        let method = try HostFunctions.methodName(name)
-        found = try known.schemaMethod(service: method.service, method: method.method)?.input
-      } else {
-        found = try known.relative(named: name)
-      }
-    } catch {
-      throw error as? ABIFailure ?? ABIFailure(RPCURL_EPARSE, "\(error)")
-    }
-    guard let found else {
-      throw ABIFailure(RPCURL_ENOENT, "the schema has no message type or method \(name)")
-    }
-    return found
   }
 
   /// Converts the deadline for the watchdog.
@@ -199,29 +179,27 @@ final class PluginCall: @unchecked Sendable {
 
   /// Makes a call; `done` is called once, at the latest when this call ends.
   func make(_ call: Subrequest, _ done: @escaping (SubrequestResponse) -> Void) {
-    let number = begin { done(SubrequestResponse(end: ResponseEnd(error: $0))) }
-    whilePending(number) { context in
-      context.call(call) { [weak self] answer in
-        if self?.pending.removeValue(forKey: number) != nil { done(answer) }
-      }
-    }
+    request({ SubrequestResponse(end: ResponseEnd(error: $0)) }, { $0.call(call, $1) }, done)
   }
 
   /// Makes an HTTP request; `done` is called once, at the latest when this call ends.
   func make(_ fetch: HTTPFetch, _ done: @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) {
-    let number = begin { done(.failure($0)) }
-    whilePending(number) { context in
-      context.fetch(fetch) { [weak self] result in
-        if self?.pending.removeValue(forKey: number) != nil { done(result) }
-      }
-    }
+    request({ .failure($0) }, { $0.fetch(fetch, $1) }, done)
   }
 
-  /// Runs `body` after what the plugin has requested so far, unless the request has ended: the plugin may decline this
-  /// call.
-  private func whilePending(_ number: Int, _ body: @escaping (CallContext) -> Void) {
+  /// Makes a request after what the plugin has requested so far, unless it has ended: the plugin may decline this call.
+  ///
+  /// - Parameter failed: The response if this call ends first.
+  private func request<Answer>(
+    _ failed: @escaping (RPCError) -> Answer,
+    _ make: @escaping (CallContext, @escaping (Answer) -> Void) -> Void, _ done: @escaping (Answer) -> Void
+  ) {
+    let number = begin { done(failed($0)) }
     context.value.post { [weak self] in
-      if let self, pending[number] != nil { body(context.value) }
+      guard let self, pending[number] != nil else { return }
+      make(context.value) { [weak self] answer in
+        if self?.pending.removeValue(forKey: number) != nil { done(answer) }
+      }
     }
   }
 
@@ -233,26 +211,23 @@ final class PluginCall: @unchecked Sendable {
     let number = begin { receive(.end(ResponseEnd(error: $0))) }
     let stream = context.value.open(call, kind) { [weak self] event in
       guard let self, pending[number] != nil else { return }
-      if case .end = event {
-        pending[number] = nil
-        streams[UInt64(number)] = nil
-      }
+      if case .end = event { pending[number] = nil }
       receive(event)
     }
     guard let stream else {
       pending[number] = nil
       return nil
     }
-    streams[UInt64(number)] = OwnStream(schema, stream)
+    pending[number]?.stream = OwnStream(schema, stream)
     return UInt64(number)
   }
 
   /// Finds a stream that has not ended.
-  func stream(_ number: UInt64) -> OwnStream? { streams[number] }
+  func stream(_ number: UInt64) -> OwnStream? { Int(exactly: number).flatMap { pending[$0]?.stream } }
 
   private func begin(_ end: @escaping (RPCError) -> Void) -> Int {
     lastRequest += 1
-    pending[lastRequest] = end
+    pending[lastRequest] = (end, nil)
     return lastRequest
   }
 
@@ -261,11 +236,10 @@ final class PluginCall: @unchecked Sendable {
     ended.store(true, ordering: .relaxed)
     timers = [:]
     let error = RPCError(.canceled, "the call that needed it has ended", origin: .client)
-    for stream in streams.values { stream.stream.cancel(error.message) }
-    streams = [:]
-    let ends = pending.sorted(by: { $0.key < $1.key })
+    for request in pending.values { request.stream?.stream.cancel(error.message) }
+    let requests = pending.sorted { $0.key < $1.key }
     pending = [:]
-    for (_, end) in ends { end(error) }
+    for (_, request) in requests { request.end(error) }
   }
 }
 

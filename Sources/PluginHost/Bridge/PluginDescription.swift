@@ -24,9 +24,7 @@ struct PluginDescription: @unchecked Sendable {
   let address: UnsafeRawPointer
 
   /// Calls a shared object's entry function, and checks the plugin that it returns.
-  init(
-    entry symbol: UnsafeMutableRawPointer, path: String, _ guarding: PluginGuard
-  ) throws(PluginError) {
+  init(entry symbol: UnsafeMutableRawPointer, path: String, _ guarding: PluginGuard) throws(PluginError) {
     typealias Entry = @convention(c) () -> UnsafePointer<rpcurl_plugin>?
     let entry = unsafeBitCast(symbol, to: Entry.self)
     guard let plugin = guarding.run("rpcurl_plugin_entry", entry) else {

@@ -4,7 +4,6 @@ import Glibc
 import Interception
 import Protobuf
 import RPCProtocols
-import Synchronization
 
 /// A loaded plugin: its state, and the host's resources that it holds.
 ///
@@ -24,7 +23,6 @@ final class PluginInstance: @unchecked Sendable {
   let shared: SharedValues
   private let texts = Arena()
   private let noted = Locked<[String]>([])
-  private let hasSuppressed = Atomic(false)
   private let blocking = Locked<[String]>([])
   /// Wraps every call of the plugin's functions.
   let guarding: PluginGuard
@@ -119,7 +117,8 @@ final class PluginInstance: @unchecked Sendable {
 
   var tokens: HandleTable<HeldValue> { file.tokens }
   var calls: HandleTable<PluginCall> { file.calls }
-  private var errors: ThreadErrors { file.errors }
+  /// The errors of the plugin's file, and what it reads of shared values.
+  var errors: ThreadErrors { file.errors }
 
   // MARK: - Errors
 
@@ -130,29 +129,22 @@ final class PluginInstance: @unchecked Sendable {
     return errors.reason(code) ?? "\(ABIFailure.name(of: code)) (no reason given by the plugin)"
   }
 
-  func setReason(_ text: String) { errors.setReason(text) }
-
-  func note(_ failure: ABIFailure) { errors.note(failure) }
-
-  var lastError: rpcurl_text { errors.last }
-
-  /// A text for the plugin, valid until the next one on this thread.
-  func lend(_ text: String) -> rpcurl_text { errors.lend(text) }
-
   func write(_ level: LogLevel, _ text: String) {
     log(LogRecord(level: level, source: description.name, text: text))
   }
 
   /// Warns that the plugin violates the rules of the ABI; with strict=true its calls fail.
   func reportMisbehaviour(_ what: String) {
-    let count = noted.withLock { noted in
-      if noted.count <= Self.mostReports { noted.append(what) }
+    let count: Int? = noted.withLock { noted in
+      // One report more than are logged shows that there are more.
+      guard noted.count <= Self.mostReports else { return nil }
+      noted.append(what)
       return noted.count
     }
-    if count <= Self.mostReports {
-      write(.warning, "plugin misbehaving: \(what)")
-    } else if hasSuppressed.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged {
-      write(.warning, "plugin misbehaving: more than \(Self.mostReports) times; the rest is not logged")
+    if let count {
+      let isLogged = count <= Self.mostReports
+      let text = isLogged ? what : "more than \(Self.mostReports) times; the rest is not logged"
+      write(.warning, "plugin misbehaving: \(text)")
     }
     misusePolicy?.note(what)
   }
@@ -214,25 +206,14 @@ private final class PluginFile: Sendable {
 }
 
 extension ABIFailure {
+  /// RPCURL_E... from -1 on.
+  private static let names = [
+    "EINVAL", "EUSED", "EUNKNOWN", "EENDED", "ESTAGE", "ENOENT", "EPATH", "ETYPE", "ERANGE", "EPARSE",
+    "EUNSUPPORTED", "EFAILED", "ETHREAD", "ESTARTED", "EREPLAY", "EDEADLINE",
+  ]
+
   static func name(of code: Int32) -> String {
-    switch code {
-    case RPCURL_EINVAL: "RPCURL_EINVAL"
-    case RPCURL_EUSED: "RPCURL_EUSED"
-    case RPCURL_EUNKNOWN: "RPCURL_EUNKNOWN"
-    case RPCURL_EENDED: "RPCURL_EENDED"
-    case RPCURL_ESTAGE: "RPCURL_ESTAGE"
-    case RPCURL_ENOENT: "RPCURL_ENOENT"
-    case RPCURL_EPATH: "RPCURL_EPATH"
-    case RPCURL_ETYPE: "RPCURL_ETYPE"
-    case RPCURL_ERANGE: "RPCURL_ERANGE"
-    case RPCURL_EPARSE: "RPCURL_EPARSE"
-    case RPCURL_EUNSUPPORTED: "RPCURL_EUNSUPPORTED"
-    case RPCURL_EFAILED: "RPCURL_EFAILED"
-    case RPCURL_ETHREAD: "RPCURL_ETHREAD"
-    case RPCURL_ESTARTED: "RPCURL_ESTARTED"
-    case RPCURL_EREPLAY: "RPCURL_EREPLAY"
-    case RPCURL_EDEADLINE: "RPCURL_EDEADLINE"
-    default: "error \(code)"
-    }
+    let index = -1 - Int(code)
+    return names.indices.contains(index) ? "RPCURL_\(names[index])" : "error \(code)"
   }
 }

@@ -141,20 +141,20 @@ final class PluginOutside: PluginScope, @unchecked Sendable {
 
   /// Makes a call, which is prepared when a loop runs; `done` is called once, at the latest at the end.
   func make(
-    _ prepare: @escaping (CallFacts) throws(ABIFailure) -> (Subrequest, OwnSchema),
+    _ prepare: @escaping (CallFacts) throws -> (Subrequest, OwnSchema),
     _ done: @escaping (SubrequestResponse, OwnSchema?) -> Void
   ) {
     let number = begin { done(SubrequestResponse(end: ResponseEnd(error: $0)), nil) }
     whenAttached { [weak self] network in
       guard let self, pending[number] != nil else { return }
-      do throws(ABIFailure) {
+      do {
         guard let facts = network.facts() else {
           throw ABIFailure(RPCURL_EUNSUPPORTED, "there is no network")
         }
         let (call, schema) = try prepare(facts)
         network.call(call) { [weak self] answer in self?.complete(number) { done(answer, schema) } }
       } catch {
-        let error = RPCError(.invalidArgument, error.text, origin: .client)
+        let error = RPCError(.invalidArgument, ABIFailure(error).text, origin: .client)
         complete(number) { done(SubrequestResponse(end: ResponseEnd(error: error)), nil) }
       }
     }

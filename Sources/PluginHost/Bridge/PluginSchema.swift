@@ -24,44 +24,48 @@ final class PluginSchema: @unchecked Sendable {
   init(_ type: MessageType?) { self.type = type }
 
   /// Finds a declaration by its full name. The result lives as long as this object.
-  func find(_ kind: Kind, _ name: String) throws(ABIFailure) -> UnsafeRawPointer {
+  func find(_ kind: Kind, _ name: String) throws -> UnsafeRawPointer {
     let type = try known()
-    return try lock.holding { () throws(ABIFailure) in
+    return try lock.holding {
       let key = "\(kind) \(name)"
       if let known = made[key] { return known }
-      let found: UnsafeRawPointer?
-      do throws(SchemaError) {
-        found =
-          switch kind {
-          case .message: try type.relative(named: name).map { (type) throws(SchemaError) in try plain(type) }
-          case .enumeration: try type.schemaEnum(named: name).map(plain)
-          case .service: try type.schemaService(named: name).map(plain)
-          }
-      } catch {
-        throw ABIFailure(RPCURL_EPARSE, "\(error)")
-      }
-      guard let found else { throw ABIFailure(RPCURL_ENOENT, "the schema has no \(kind.rawValue) \(name)") }
+      let declared =
+        switch kind {
+        case .message: try type.relative(named: name).map { try plain($0) }
+        case .enumeration: try type.schemaEnum(named: name).map(plain)
+        case .service: try type.schemaService(named: name).map(plain)
+        }
+      let found = try declared.required("the schema has no \(kind.rawValue) \(name)")
       made[key] = found
       return found
     }
   }
 
-  /// All files of the schema, as a serialized FileDescriptorSet. The result lives as long as this object.
-  func descriptorSet() throws(ABIFailure) -> rpcurl_text {
+  /// Finds the message type with a full name, or that of a method's request.
+  func messageType(_ name: String) throws -> MessageType {
     let type = try known()
-    return try lock.holding { () throws(ABIFailure) in
+    let found: MessageType?
+    if name.contains("/") {
+      let method = try HostFunctions.methodName(name)
+      found = try type.schemaMethod(service: method.service, method: method.method)?.input
+    } else {
+      found = try type.relative(named: name)
+    }
+    return try found.required("the schema has no message type or method \(name)")
+  }
+
+  /// All files of the schema, as a serialized FileDescriptorSet. The result lives as long as this object.
+  func descriptorSet() throws -> rpcurl_text {
+    let type = try known()
+    return try lock.holding {
       if let files { return files }
-      do throws(SchemaError) {
-        let made = arena.text(try type.schemaFiles())
-        files = made
-        return made
-      } catch {
-        throw ABIFailure(RPCURL_EPARSE, "\(error)")
-      }
+      let made = arena.text(try type.schemaFiles())
+      files = made
+      return made
     }
   }
 
-  private func known() throws(ABIFailure) -> MessageType {
+  private func known() throws -> MessageType {
     guard let type else { throw ABIFailure(RPCURL_EUNSUPPORTED, "there is no schema") }
     return type
   }
@@ -118,38 +122,13 @@ final class PluginSchema: @unchecked Sendable {
 
 // The schema of a call.
 extension HostFunctions {
-  static func messageType(
-    _ host: Host?, _ call: rpcurl_call, _ name: rpcurl_text,
-    _ type: UnsafeMutablePointer<UnsafePointer<rpcurl_message_type>?>?
-  ) -> Int32 { find(host, call, .message, name, type) }
-
-  static func enumType(
-    _ host: Host?, _ call: rpcurl_call, _ name: rpcurl_text,
-    _ type: UnsafeMutablePointer<UnsafePointer<rpcurl_enum_type>?>?
-  ) -> Int32 { find(host, call, .enumeration, name, type) }
-
-  static func serviceType(
-    _ host: Host?, _ call: rpcurl_call, _ name: rpcurl_text,
-    _ type: UnsafeMutablePointer<UnsafePointer<rpcurl_service_type>?>?
-  ) -> Int32 { find(host, call, .service, name, type) }
-
-  static func schema(
-    _ host: Host?, _ call: rpcurl_call, _ set: UnsafeMutablePointer<rpcurl_text>?
-  ) -> Int32 {
-    self.call(host) { instance throws(ABIFailure) in
-      guard let set else { throw invalid("the text is null") }
-      set.pointee = try live(instance.calls.find(call.id), instance, "call", "schema").schema.descriptorSet()
-    }
+  /// A message type, an enum or a service, as its structure.
+  func find<Structure>(
+    _ kind: PluginSchema.Kind, _ call: rpcurl_call, _ name: rpcurl_text
+  ) throws -> UnsafePointer<Structure>? {
+    let schema = try find(call, "a type of the schema").schema
+    return try schema.find(kind, try name.string()).assumingMemoryBound(to: Structure.self)
   }
 
-  private static func find(
-    _ host: Host?, _ call: rpcurl_call, _ kind: PluginSchema.Kind, _ name: rpcurl_text,
-    _ type: UnsafeMutableRawPointer?
-  ) -> Int32 {
-    self.call(host) { instance throws(ABIFailure) in
-      guard let type else { throw invalid("the pointer is null") }
-      let call = try live(instance.calls.find(call.id), instance, "call", "a type of the schema")
-      type.storeBytes(of: try call.schema.find(kind, try name.string()), as: UnsafeRawPointer.self)
-    }
-  }
+  func schema(_ call: rpcurl_call) throws -> rpcurl_text { try find(call, "schema").schema.descriptorSet() }
 }

@@ -132,8 +132,7 @@ package struct PluginCheck {
       }
       return [
         SelfTestPeer.registration("outer peer", priority: .max), plugin,
-        SelfTestPeer.registration(
-          "inner peer", priority: .min, ending, response: subject.responseBytes),
+        SelfTestPeer.registration("inner peer", priority: .min, ending, response: subject.responseBytes),
       ]
     }
   }
@@ -169,12 +168,8 @@ package struct PluginCheck {
   }
 
   private func subjects() throws(Fault) -> [SelfTestSubject] {
-    do throws(SelfTestFailure) {
-      guard let method else { return try SelfTestSubject.withoutSchema() }
-      return [try SelfTestSubject(method)]
-    } catch {
-      throw Fault(step: "self-test", reason: error.reason, hint: nil)
-    }
+    guard let method else { return try SelfTestSubject.withoutSchema() }
+    return [try SelfTestSubject(method)]
   }
 
   private let loop = SelfTestLoop()

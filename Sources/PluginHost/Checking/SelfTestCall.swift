@@ -79,8 +79,7 @@ final class SelfTestCall: ChainCaller, ChainTransport {
   private func respond() {
     guard !hasResponded else { return }
     hasResponded = true
-    wireChain.receive(
-      .responseStart(ResponseStart(httpVersion: "2", headers: Headers([("x-check", "2")]))))
+    wireChain.receive(.responseStart(ResponseStart(httpVersion: "2", headers: Headers([("x-check", "2")]))))
     let isError = course == .error
     if !isError || kind.serverStreams {
       for _ in 0..<(kind.serverStreams ? 2 : 1) {

@@ -44,8 +44,7 @@ final class SelfTestPeer: AnyStageInterceptor {
         switch (stage, ending) {
         case (.requestEnd, .response): token.respond(LocalResponse(messages: [.bytes(response)]))
         case (.requestEnd, .failure):
-          token.fail(
-            RPCError(.unavailable, "this is a self-test", origin: .client), trailers: Headers())
+          token.fail(RPCError(.unavailable, "this is a self-test", origin: .client), trailers: Headers())
         default: token.proceed(value)
         }
       }

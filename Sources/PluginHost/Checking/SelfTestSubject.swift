@@ -20,13 +20,13 @@ struct SelfTestSubject {
   }
 
   /// Uses a method of a schema; its messages have every field set, as in a template.
-  init(_ method: MethodDescriptor) throws(SelfTestFailure) {
+  init(_ method: MethodDescriptor) throws(PluginCheck.Fault) {
     self.init(
       method, requestBytes: try Self.sample(method.input), responseBytes: try Self.sample(method.output))
   }
 
   /// Makes a method of each kind, with messages of the type `google.protobuf.Value`. The unary one has no side effects.
-  static func withoutSchema() throws(SelfTestFailure) -> [SelfTestSubject] {
+  static func withoutSchema() throws(PluginCheck.Fault) -> [SelfTestSubject] {
     let pool = DescriptorPool()
     do throws(SchemaError) {
       try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
@@ -34,12 +34,11 @@ struct SelfTestSubject {
       var subjects: [SelfTestSubject] = []
       for (name, _) in SelfTestSchema.methods {
         guard let method = try pool.method(service: SelfTestSchema.service, method: name) else { continue }
-        subjects.append(
-          SelfTestSubject(method, requestBytes: value("one"), responseBytes: value("four")))
+        subjects.append(SelfTestSubject(method, requestBytes: value("one"), responseBytes: value("four")))
       }
       return subjects
     } catch {
-      throw SelfTestFailure(reason: error.description)
+      throw PluginCheck.Fault(step: "self-test", reason: error.description, hint: nil)
     }
   }
 
@@ -55,16 +54,12 @@ struct SelfTestSubject {
   /// A serialized `Value` of a short text.
   static func value(_ text: String) -> [UInt8] { [0x1a, UInt8(text.utf8.count)] + Array(text.utf8) }
 
-  private static func sample(_ type: MessageType) throws(SelfTestFailure) -> [UInt8] {
+  private static func sample(_ type: MessageType) throws(PluginCheck.Fault) -> [UInt8] {
     do {
       return try Message(type, json: Array(MessageTemplate(type).json.utf8)).serialized()
     } catch {
-      throw SelfTestFailure(reason: "cannot make a message of the type \(type.name): \(error)")
+      let reason = "cannot make a message of the type \(type.name): \(error)"
+      throw PluginCheck.Fault(step: "self-test", reason: reason, hint: nil)
     }
   }
-}
-
-/// Why a self-test cannot start.
-struct SelfTestFailure: Error {
-  let reason: String
 }

@@ -171,15 +171,12 @@ struct ELFFile {
     #endif
   }
 
+  private static let machineNames: [UInt16: String] = [
+    3: "x86", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv",
+  ]
+
   private static func machineName(_ machine: UInt16) -> String {
-    switch machine {
-    case 3: "x86"
-    case 40: "arm"
-    case 62: "x86_64"
-    case 183: "aarch64"
-    case 243: "riscv"
-    default: "machine \(machine)"
-    }
+    machineNames[machine] ?? "machine \(machine)"
   }
 }
 

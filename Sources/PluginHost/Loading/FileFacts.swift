@@ -11,28 +11,18 @@ struct FileFacts: Hashable {
   let changed: Int64
 
   /// Reads the metadata of a path, following links; `nil` on failure, with the reason in `errno`.
-  init?(path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    self.init(status)
-  }
+  init?(path: String) { self.init { stat(path, &$0) } }
 
   /// Reads the metadata of a path, without following a link at its end; `nil` on failure, with the reason in
   /// `errno`.
-  init?(link path: String) {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return nil }
-    self.init(status)
-  }
+  init?(link path: String) { self.init { lstat(path, &$0) } }
 
   /// Reads the metadata of an open file.
-  init?(descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    self.init(status)
-  }
+  init?(descriptor: Int32) { self.init { fstat(descriptor, &$0) } }
 
-  private init(_ status: stat) {
+  private init?(_ read: (inout stat) -> Int32) {
+    var status = stat()
+    guard read(&status) == 0 else { return nil }
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     owner = status.st_uid

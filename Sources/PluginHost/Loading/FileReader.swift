@@ -2,18 +2,13 @@ import Glibc
 
 /// An open file for random access.
 struct FileReader: ~Copyable {
-  /// Why a file cannot be opened.
-  struct Failure: Error {
-    let reason: String
-  }
-
   let descriptor: Int32
 
   /// Opens a file.
-  init(path: String) throws(Failure) {
+  init(path: String) throws(PluginError) {
     // Opening a fifo must not block.
     let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard opened >= 0 else { throw Failure(reason: currentError()) }
+    guard opened >= 0 else { throw .unreadable(path: path, reason: currentError()) }
     descriptor = opened
   }
 

@@ -45,7 +45,7 @@ enum LoadedObjects {
     while true {
       let piece = file.read(at: offset, count: pieceBytes)
       guard !piece.isEmpty else { break }
-      guard write(piece, to: descriptor) else {
+      guard writeAll(piece, to: descriptor) else {
         let reason = currentError()
         close(descriptor)
         throw .unreadable(path: path, reason: reason)
@@ -61,18 +61,16 @@ enum LoadedObjects {
     return descriptor
   }
 
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        return false
-      }
-    }
-    return true
-  }
-
   private static let pieceBytes = 1 << 18
+}
+
+/// Writes bytes to a descriptor; `false` on failure, with the reason in `errno`.
+func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    guard count > 0 || errno == EINTR else { return false }
+    rest = rest.dropFirst(max(0, count))
+  }
+  return true
 }

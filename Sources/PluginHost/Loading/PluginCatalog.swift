@@ -4,7 +4,10 @@ import Glibc
 /// A plugin's description of itself.
 package struct PluginListing: Sendable, Equatable {
   /// The name for `--plugin`: the file's name without its extension.
-  package let fileName: String
+  package var fileName: String {
+    let file = path.split(separator: "/").last ?? ""
+    return String(file.hasSuffix(".so") ? file.dropLast(3) : file)
+  }
   /// The path of the file.
   package let path: String
   /// The plugin's name.
@@ -15,16 +18,6 @@ package struct PluginListing: Sendable, Equatable {
   package let summary: String
   /// Its keys, one per line.
   package let configurationHelp: String
-
-  init(path: String, name: String, version: String, summary: String, configurationHelp: String) {
-    let file = path.split(separator: "/").last ?? ""
-    fileName = String(file.hasSuffix(".so") ? file.dropLast(3) : file)
-    self.path = path
-    self.name = name
-    self.version = version
-    self.summary = summary
-    self.configurationHelp = configurationHelp
-  }
 }
 
 extension PluginLoader {
@@ -32,7 +25,7 @@ extension PluginLoader {
   ///
   /// - Throws: ``PluginError`` if it is not.
   package func inspect(_ path: String) throws(PluginError) -> PluginFileFacts {
-    try examine(try Self.reader(path), path).1
+    try examine(try FileReader(path: path), path).1
   }
 
   /// Lists the plugins on the search path, and the files that are refused.

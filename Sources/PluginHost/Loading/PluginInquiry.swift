@@ -60,13 +60,8 @@ struct PluginInquiry {
         default: ["malformed", error.description]
         }
     }
-    var rest = Array((fields.joined(separator: "\0") + "\0\0").utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 || errno == EINTR else { break }
-      rest = rest.dropFirst(max(0, count))
-    }
-    _exit(rest.isEmpty ? 0 : Self.unreported)
+    let bytes = Array((fields.joined(separator: "\0") + "\0\0").utf8)
+    _exit(writeAll(bytes, to: descriptor) ? 0 : Self.unreported)
   }
 
   // MARK: - In the parent
@@ -113,18 +108,11 @@ struct PluginInquiry {
     if signal == SIGKILL || status == unreported << 8 {
       return "closed file descriptors of rpcurl, or was killed,"
     }
-    return signal == 0 ? "ended the process" : "crashed (\(name(of: signal)))"
+    return signal == 0 ? "ended the process" : "crashed (\(signalNames[signal] ?? "signal \(signal)"))"
   }
 
-  private static func name(of signal: Int32) -> String {
-    switch signal {
-    case SIGSEGV: "SIGSEGV"
-    case SIGBUS: "SIGBUS"
-    case SIGFPE: "SIGFPE"
-    case SIGILL: "SIGILL"
-    case SIGABRT: "SIGABRT"
-    case SIGTRAP: "SIGTRAP"
-    default: "signal \(signal)"
-    }
-  }
+  private static let signalNames = [
+    SIGSEGV: "SIGSEGV", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGILL: "SIGILL", SIGABRT: "SIGABRT",
+    SIGTRAP: "SIGTRAP",
+  ]
 }

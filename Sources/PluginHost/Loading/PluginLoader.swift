@@ -49,20 +49,12 @@ package struct PluginLoader: Sendable {
     let instance = PluginInstance(
       plugin, guarding, isStrict: spec.common.isStrict, hostVersion: hostVersion, shared: shared, log: log)
     try instance.start(spec.settings)
-    return LoadedPlugin(instance, path: path, facts, spec)
+    return LoadedPlugin(instance, facts, spec)
   }
 
   /// Loads a plugin to read its description.
   func describe(_ path: String) throws(PluginError) -> PluginDescription {
     try open(path, PluginGuard(file: path)).0
-  }
-
-  static func reader(_ path: String) throws(PluginError) -> FileReader {
-    do {
-      return try FileReader(path: path)
-    } catch {
-      throw .unreadable(path: path, reason: error.reason)
-    }
   }
 
   /// Checks an open file without running its code.
@@ -93,7 +85,7 @@ package struct PluginLoader: Sendable {
   private func open(
     _ path: String, _ guarding: PluginGuard
   ) throws(PluginError) -> (PluginDescription, FileFacts) {
-    let file = try Self.reader(path)
+    let file = try FileReader(path: path)
     let facts = try examine(file, path).0
     // Without RTLD_NOW a missing function would end the process in the middle of a call. The file stays
     // loaded, since other threads may run its code.
@@ -122,28 +114,23 @@ package struct PluginLoader: Sendable {
 /// A loaded and configured plugin.
 package final class LoadedPlugin: Sendable {
   /// The plugin's name.
-  package let name: String
+  package var name: String { instance.description.name }
   /// The plugin's version; empty if it has none.
-  package let version: String
+  package var version: String { instance.description.version }
   /// What it does, in one line.
-  package let summary: String
+  package var summary: String { instance.description.summary }
   /// Its keys, one per line.
-  package let configurationHelp: String
+  package var configurationHelp: String { instance.description.configurationHelp }
   /// The path of its file.
-  package let path: String
+  package var path: String { instance.description.path }
   /// Its registration for chains.
   package let registration: InterceptorRegistration
   private let instance: PluginInstance
 
-  init(_ instance: PluginInstance, path: String, _ facts: FileFacts, _ spec: InterceptorSpec) {
+  init(_ instance: PluginInstance, _ facts: FileFacts, _ spec: InterceptorSpec) {
     self.instance = instance
-    self.path = path
-    name = instance.description.name
-    version = instance.description.version
-    summary = instance.description.summary
-    configurationHelp = instance.description.configurationHelp
-    var registration = InterceptorRegistration(
-      instance.description.name, PluginFactory(instance: instance), spec.common)
+    let (name, path) = (instance.description.name, instance.description.path)
+    var registration = InterceptorRegistration(name, PluginFactory(instance: instance), spec.common)
     registration.fingerprint = InterceptorFingerprint(name, spec.settings) {
       Self.digest(of: path, facts).map { [$0] }
     }
