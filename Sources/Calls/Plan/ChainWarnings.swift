@@ -56,7 +56,8 @@ package struct ChainWarnings {
       let declaration = registration.factory.declaration
       return Member(
         index: index, name: registration.name, stages: declaration.stages ?? .all,
-        effects: declaration.effects, messages: declaration.messages, mayAlterResponses: declaration.mayAlterResponses,
+        effects: declaration.effects, messages: declaration.messages,
+        mayAlterResponses: declaration.mayAlterResponses,
         hasFingerprint: registration.fingerprint != nil)
     }
   }
