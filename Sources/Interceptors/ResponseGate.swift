@@ -66,7 +66,7 @@ final class ResponseGate {
 
   /// Holds the start, or forwards it if it commits the response.
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
-    let isError = start.httpStatus != 200 || start.headers.first("grpc-status") != nil
+    let isError = start.showsEnd
     if !isError, case .headers = commitment { return token.proceed(start) }
     // The tokens of an earlier attempt are void.
     stale = []

@@ -259,7 +259,7 @@ final class Attempts: ChainTransport {
     case .failed, .lost: return false
     case .chosen: return true
     case .racing:
-      if let start, plan.hedging?.isDecidedByHeaders == false || start.showsError {
+      if let start, plan.hedging?.isDecidedByHeaders == false || start.showsEnd {
         attempt.phase = .racing(start)
         return false
       }
@@ -330,11 +330,6 @@ final class Attempts: ChainTransport {
   func finished(_ attempt: Attempt) {
     if isMeasureRequested, chosen === attempt { reportMetrics() }
   }
-}
-
-extension ResponseStart {
-  /// Whether the headers are those of an error.
-  fileprivate var showsError: Bool { httpStatus != 200 || headers.first("grpc-status") != nil }
 }
 
 extension Chain {

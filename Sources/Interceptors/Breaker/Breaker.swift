@@ -36,7 +36,7 @@ final class Breaker: StagedInterceptor {
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
     // A stream may be open for long, so as a probe it succeeds when the server has accepted it.
-    let isError = start.httpStatus != 200 || start.headers.first("grpc-status") != nil
+    let isError = start.showsEnd
     if permit?.isProbe == true, !isError { report(.success) }
     token.proceed(start)
   }
