@@ -1,3 +1,4 @@
+import RPCProtocols
 import Testing
 
 @testable import Interception
@@ -22,6 +23,7 @@ import Testing
   private func text(_ item: Item) -> String {
     switch item {
     case .responseMessage(let value): "\(value.bytesForm?.first ?? 0)"
+    case .responseStart: "start"
     default: "end"
     }
   }
@@ -45,13 +47,40 @@ import Testing
     var buffer = ReorderBuffer()
     buffer.append(.held(.requestEnd, .requestEnd), sequence: 1, sizeBytes: 10, injectedBefore: [message(1)])
     buffer.addInjected(message(2), before: 1)
-    #expect(buffer.headEndHasMessage && buffer.heldEnd == 1)
+    #expect(buffer.hasMessageNext && buffer.heldEnd == 1)
     let first = outputs(of: &buffer)
     #expect(first == ["injected 1", "injected 2"])
     #expect(buffer.injectedCount(1) == 2)
     buffer.settle(1, .ready(.requestEnd))
     let second = outputs(of: &buffer)
     #expect(second == ["end"])
+  }
+
+  @Test func aStartTakesThePlaceThatIsKeptForIt() {
+    var buffer = ReorderBuffer()
+    buffer.append(.awaitedStart, sequence: 1, sizeBytes: 0)
+    buffer.append(.ready(message(1)), sequence: 2, sizeBytes: 10)
+    #expect(buffer.count == 1 && buffer.awaitedStart == 1)
+    let early = outputs(of: &buffer)
+    #expect(early == [])
+    buffer.append(.ready(.responseStart(ResponseStart())), sequence: 1, sizeBytes: 10)
+    #expect(buffer.count == 2 && buffer.awaitedStart == nil && !buffer.hasMessageNext)
+    let all = outputs(of: &buffer)
+    #expect(all == ["start", "1"])
+  }
+
+  @Test func theFirstMessageIsNextOnceTheEndIsForwardedWithoutAStart() {
+    var buffer = ReorderBuffer()
+    buffer.append(.awaitedStart, sequence: 1, sizeBytes: 0)
+    buffer.append(.ready(message(1)), sequence: 2, sizeBytes: 10)
+    buffer.append(.held(.responseEnd, .responseEnd(ResponseEnd())), sequence: 3, sizeBytes: 10)
+    buffer.giveUpStart()
+    #expect(buffer.awaitedStart == 1 && buffer.headHold?.sequence == 3)
+    buffer.settle(3, .ready(.responseEnd(ResponseEnd())))
+    buffer.giveUpStart()
+    #expect(buffer.awaitedStart == nil && buffer.hasMessageNext)
+    let all = outputs(of: &buffer)
+    #expect(all == ["1", "end"])
   }
 
   @Test func injectedItemsThatHaveLeftAreNotKept() {

@@ -26,32 +26,24 @@ extension Chain {
     guard pipeline !== outbound || node.position < progress.endFrontier || !mayStillRetry else { return }
     // A forwarded value may end the call, which empties this buffer.
     while !hasCommands {
-      guard let sequence = node.buffer.headSequence else {
-        guard let item = node.unreceived.popFirst() else { break }
+      if node.takesNext, let item = node.unreceived.popFirst() {
         pipeline.removeWaiting(bytes: item.sizeBytes)
         if let next = receive(item, at: node, pipeline) { advance(next, on: pipeline, after: node) }
         continue
       }
-      if node.passage == .awaitingStart, node.kind == .response,
-        node.buffer.headEndHasMessage || (!node.beforeStart.isEmpty && node.buffer.headIsForwardedEnd)
-      {
-        // The response had no headers, and messages injected before its end must follow some.
-        let start = Item.responseStart(ResponseStart())
-        recordArrival(start, at: node)
-        depart(start, node, pipeline, behind: sequence)
+      node.buffer.giveUpStart()
+      if node.passage == .awaitingStart, node.kind == .response, node.buffer.hasMessageNext {
+        // The response had no headers, and messages that were injected must follow some.
+        depart(.responseStart(ResponseStart()), node, pipeline)
         continue
       }
       guard let output = node.buffer.takeOutput() else { break }
       switch output {
       case .item(let item, let sizeBytes):
         pipeline.removeWaiting(bytes: sizeBytes)
-        recordArrival(item, at: node)
-        depart(item, node, pipeline, behind: sequence)
-      case .nothing(let sizeBytes):
-        pipeline.removeWaiting(bytes: sizeBytes)
-      case .injected(let item):
-        recordArrival(item, at: node)
-        depart(item, node, pipeline, behind: sequence)
+        depart(item, node, pipeline)
+      case .nothing(let sizeBytes): pipeline.removeWaiting(bytes: sizeBytes)
+      case .injected(let item): depart(item, node, pipeline)
       }
     }
     if node.isEmpty { return }
@@ -59,9 +51,9 @@ extension Chain {
   }
 
   /// Takes a value that leaves a node's buffer as far as it goes.
-  private func depart(_ item: Item, _ node: PipelineNode, _ pipeline: Pipeline, behind sequence: Int) {
+  private func depart(_ item: Item, _ node: PipelineNode, _ pipeline: Pipeline) {
+    recordArrival(item, at: node)
     recordDeparture(item, node)
-    release(node, pipeline, behind: sequence)
     advance(item, on: pipeline, after: node)
   }
 
@@ -71,7 +63,7 @@ extension Chain {
 
   /// Lets a value pass one node; returns nil if it waits there or was dropped.
   func pass(_ item: Item, _ node: PipelineNode, _ pipeline: Pipeline) -> Item? {
-    let mustWait = !node.unreceived.isEmpty || (node.isSerial && !node.buffer.isEmpty)
+    let mustWait = !node.unreceived.isEmpty || (node.isSerial && !node.takesNext)
     if mustWait, node.position < recipients(of: pipeline) || mayStillRetry {
       wait(item, at: node, pipeline)
       return nil
@@ -95,7 +87,7 @@ extension Chain {
     }
     guard let stage = node.stage(of: item) else {
       recordArrival(item, at: node)
-      guard node.buffer.isEmpty, node.beforeStart.isEmpty else {
+      guard node.buffer.isEmpty else {
         append(.ready(item), item, node, pipeline)
         markDirty(node, pipeline)
         return nil
@@ -104,7 +96,7 @@ extension Chain {
       return item
     }
     recordArrival(item, at: node)
-    let sequence = sink.takeSequence()
+    let sequence = takeSequence(of: item, at: node)
     var item = item
     if var value = item.message {
       guard prepare(&value, at: node) else { return nil }
@@ -129,7 +121,7 @@ extension Chain {
       return nil
     }
     let next = apply(verdict, to: item, result.tokenID, injectedCount: result.injectedBefore.count)
-    if node.buffer.isEmpty, agenda.endingCount == 0, result.injectedBefore.isEmpty, node.beforeStart.isEmpty {
+    if node.buffer.isEmpty, agenda.endingCount == 0, result.injectedBefore.isEmpty {
       guard let next else { return nil }
       recordDeparture(next, node)
       return next
@@ -160,9 +152,15 @@ extension Chain {
     let sizeBytes = (item?.sizeBytes ?? 0) + injectedBefore.reduce(0) { $0 + $1.sizeBytes }
     countWaiting(sizeBytes, at: node, pipeline)
     node.buffer.append(
-      state, sequence: sequence ?? sink.takeSequence(), sizeBytes: sizeBytes,
+      state, sequence: sequence ?? takeSequence(of: item, at: node), sizeBytes: sizeBytes,
       injectedBefore: injectedBefore, isLate: isLate)
     failIfCollecting(node, pipeline)
+  }
+
+  /// A number for a value: that of the place that is kept for a start, or the next.
+  private func takeSequence(of item: Item?, at node: PipelineNode) -> Int {
+    let awaited = item?.isStart == true ? node.buffer.awaitedStart : nil
+    return awaited ?? sink.takeSequence()
   }
 
   /// Lets a value wait before its interceptor receives it.
@@ -179,11 +177,14 @@ extension Chain {
     pipeline.addWaiting(bytes: sizeBytes)
   }
 
-  /// Appends values that the node's interceptor made.
+  /// Appends values that the node's interceptor made. They follow the start, also if it has not arrived.
   func put(_ items: [Item], at node: PipelineNode, of pipeline: Pipeline) {
     for item in items {
+      if node.passage == .awaitingStart, node.buffer.isEmpty, !item.isStart {
+        node.buffer.append(.awaitedStart, sequence: sink.takeSequence(), sizeBytes: 0)
+      }
       node.buffer.append(
-        .ready(item), sequence: sink.takeSequence(), sizeBytes: item.sizeBytes, isOwn: true)
+        .ready(item), sequence: takeSequence(of: item, at: node), sizeBytes: item.sizeBytes, isOwn: true)
       pipeline.addWaiting(bytes: item.sizeBytes)
     }
     markDirty(node, pipeline)
@@ -258,22 +259,6 @@ extension Chain {
     guard deadline != progress.deadline else { return }
     progress.deadline = deadline
     caller?.deadlineChanged(to: deadline)
-  }
-
-  /// Forwards the messages that waited for the start, if it has passed, in its place.
-  ///
-  /// - Parameter sequence: The number of the start, or of the value before which it was injected.
-  private func release(_ node: PipelineNode, _ pipeline: Pipeline, behind sequence: Int) {
-    guard node.passage == .started, !node.beforeStart.isEmpty else { return }
-    if node.buffer.headSequence == sequence {
-      node.buffer.injectFirst(node.beforeStart)
-    } else {
-      let sizeBytes = node.beforeStart.reduce(0) { $0 + $1.sizeBytes }
-      node.buffer.putFirst(node.beforeStart, sequence: sequence, sizeBytes: sizeBytes)
-      pipeline.addWaiting(bytes: sizeBytes)
-    }
-    beforeStartCount -= node.beforeStart.count
-    node.beforeStart = []
   }
 
   // MARK: - The forms of messages

@@ -42,7 +42,7 @@ extension Chain {
       guard count <= progress.endFrontier, !progress.hasEnded else { return }
       let reason = canceled(error)
       closeRequest(because: reason)
-      flush(inbound) { position == nil || $0.position >= count }
+      inbound.flush { position == nil || $0.position >= count }
       // What has reached the interceptor, and was not delivered, came after a response message that cannot be parsed.
       if let position, position >= 0 { discardUnreceived(at: inbound.nodes[position]) }
       showEnd(from: count, reason)
@@ -85,7 +85,7 @@ extension Chain {
     let released = released(by: slot, before: tokenID)
     let reason = canceled(reason)
     closeRequest(because: reason)
-    flush(inbound) { $0.position >= position }
+    inbound.flush { $0.position >= position }
     showEnd(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
     slot.closeResponse()
@@ -108,7 +108,7 @@ extension Chain {
   private func released(by slot: InterceptorSlot, before tokenID: TokenID?) -> (
     start: Item?, messages: [Item]
   ) {
-    var (start, messages): (Item?, [Item]) = (nil, slot.response.beforeStart)
+    var (start, messages): (Item?, [Item]) = (nil, [])
     let last = tokenID?.node === slot.response ? tokenID?.sequence : nil
     for item in slot.response.buffer.released(before: last) {
       switch item {
@@ -133,7 +133,7 @@ extension Chain {
       guard !progress.downstream.isUnstarted else { return finish(CallMetrics(), ResponseEnd(error: error)) }
       let error = namingHolder(error)
       closeRequest(because: error)
-      flush(inbound)
+      inbound.flush()
       showEnd(from: 0, error)
       endReachedCaller(ResponseEnd(error: error), isCancelled: true)
     case .ended(let ended):
@@ -164,13 +164,8 @@ extension Chain {
     let before = progress.downstream
     progress.downstream = .closed(before.target)
     unmade = []
-    flush(outbound)
+    outbound.flush()
     if case .open(let target) = before { target.transport.cancel(error) }
-  }
-
-  /// Discards what waits at some of the nodes of a pipeline, and makes their tokens void.
-  func flush(_ pipeline: Pipeline, where isFlushed: (PipelineNode) -> Bool = { _ in true }) {
-    beforeStartCount -= pipeline.flush(isFlushed)
   }
 
   /// What interceptors further in than the one that ends the call receive, and the attempts and the transport.
@@ -212,7 +207,7 @@ extension Chain {
     let holder = slots[position]
     environment.log(
       LogRecord(level: .warning, source: holder.name, text: "held the metrics until the call was given up"))
-    flush(report)
+    report.flush()
     for node in report.nodes[..<position].reversed() where node.stages.contains(.metrics) {
       let token = ReportToken<CallMetrics>(sink, .shown(node, .metrics))
       try? slots[node.position].interceptor?.metrics(metrics, token)
@@ -226,9 +221,9 @@ extension Chain {
     progress.hadMessage = hasMessage
     progress.completion = .finished
     progress.downstream = .closed(nil)
-    flush(outbound)
-    flush(inbound)
-    flush(report)
+    outbound.flush()
+    inbound.flush()
+    report.flush()
     cancelTimers()
     sink.close()
     agenda.removeAll()

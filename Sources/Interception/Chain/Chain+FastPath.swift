@@ -20,7 +20,7 @@ extension Chain {
     let recipients = recipients(of: pipeline)
     while next < entries.count {
       // An interceptor that has received the end needs the slow path.
-      guard entries[next].position < recipients, agenda.endingCount == 0, beforeStartCount == 0 else { break }
+      guard entries[next].position < recipients, agenda.endingCount == 0 else { break }
       let first = next
       guard prepare(&value, at: entries[next].node) else { return nil }
       show(&value, entries, &next, recipients)

@@ -87,7 +87,7 @@ extension Chain {
     progress.completion = .ended(EndedCall(end: end, total: total, isObserved: isCancelled))
     let target = progress.downstream.target
     progress.downstream = .closed(target)
-    flush(outbound)
+    outbound.flush()
     caller?.receive(.responseEnd(end))
     if let target { target.transport.measure() } else { receive(.metrics(CallMetrics())) }
   }

@@ -16,11 +16,7 @@ extension Chain {
         LogRecord(level: .warning, source: slot.name, text: "ignored: a message injected after \(end)"))
     }
     family.recordChange(by: slot)
-    if node.passage == .awaitingStart, node.buffer.isEmpty {
-      // Headers come before messages. An interceptor further out may still hold the request's start.
-      node.beforeStart.append(item)
-      beforeStartCount += 1
-    } else if let end = node.buffer.heldEnd {
+    if let end = node.buffer.heldEnd {
       node.buffer.addInjected(item, before: end)
       markDirty(node, pipeline)
     } else {
@@ -45,8 +41,9 @@ extension Chain {
     }
     family.recordChange(by: slot)
     let node = slot.response
-    if node.passage == .awaitingStart, let (end, stage) = node.buffer.headHold, stage == .responseEnd {
+    if node.passage == .awaitingStart, let end = node.buffer.heldEnd {
       guard node.buffer.injectedCount(end) == 0 else { return }
+      if node.buffer.awaitedStart != nil { return put([.responseStart(start)], at: node, of: inbound) }
       node.buffer.addInjected(.responseStart(start), before: end)
       return markDirty(node, inbound)
     }

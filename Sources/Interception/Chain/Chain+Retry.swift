@@ -75,7 +75,7 @@ extension Chain {
     }
     // Interceptors further out may have injected messages, which follow the start of the next attempt.
     let position = tokenID.node.position
-    flush(inbound) { $0.position == position }
+    inbound.flush { $0.position == position }
     // What the attempt has given and the chain has not taken yet.
     agenda.removeResponse()
     for slot in slots {

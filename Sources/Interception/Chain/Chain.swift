@@ -62,8 +62,6 @@ package final class Chain: ResponseReceiver {
   var delivery: TokenID?
   /// Whether the interceptor ended the call before its verdict on the value that it is called with.
   var isVerdictLate = false
-  /// How many messages wait at any node for a start to pass.
-  var beforeStartCount = 0
   /// Inputs that were given before the start, which goes first.
   private var inputsBeforeStart: [Item] = []
   /// The clock's number of the timer that checks for values held for long.
@@ -97,9 +95,6 @@ package final class Chain: ResponseReceiver {
   package var wantsRequestMessages: Bool {
     outbound.typedCount > 0 || unmade.contains { $0.factory.declaration.mayReceiveTypedRequests }
   }
-
-  /// Whether an interceptor wants typed response messages.
-  package var wantsResponseMessages: Bool { inbound.typedCount > 0 }
 
   /// Whether the chain and the transport take more messages to send. If not, messages are still accepted.
   package var wantsMoreInput: Bool { !flow.request.isPaused }

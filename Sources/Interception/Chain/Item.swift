@@ -21,6 +21,14 @@ extension Item {
   /// What the item counts against the window, in bytes: the message's size and an overhead.
   var sizeBytes: Int { Item.overheadBytes + (message?.sizeBytes ?? 0) }
 
+  /// Whether it is the first of its direction.
+  var isStart: Bool {
+    switch self {
+    case .requestStart, .responseStart: true
+    case .requestMessage, .requestEnd, .responseMessage, .responseEnd, .metrics: false
+    }
+  }
+
   /// Whether it is the last of its direction.
   var isEnd: Bool {
     switch self {

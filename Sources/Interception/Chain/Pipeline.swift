@@ -101,17 +101,11 @@ final class Pipeline {
   }
 
   /// Discards every value that waits at some of the nodes, and makes their tokens void.
-  ///
-  /// - Returns: How many of the values waited for a start.
-  func flush(_ isFlushed: (PipelineNode) -> Bool) -> Int {
-    var beforeStartCount = 0
+  func flush(where isFlushed: (PipelineNode) -> Bool = { _ in true }) {
     for node in nodes where isFlushed(node) {
       let (count, bytes) = node.removeAll()
       removeWaiting(count, bytes: bytes)
-      beforeStartCount += node.beforeStart.count
-      node.beforeStart = []
       node.beginEpoch()
     }
-    return beforeStartCount
   }
 }

@@ -41,8 +41,6 @@ final class PipelineNode {
   /// Whether the chain's list of nodes whose buffer may have output contains the node.
   var isDirty = false
   var passage = Passage.awaitingStart
-  /// Messages that were injected before the start has passed; they follow it.
-  var beforeStart: [Item] = []
   var holdWatch = HoldWatch.none
 
   init(_ kind: Kind, _ place: (position: Int, isSerial: Bool), _ stages: Stages, _ access: MessageAccess) {
@@ -55,6 +53,9 @@ final class PipelineNode {
 
   /// Whether the interceptor receives messages here.
   var wantsMessages: Bool { !stages.isDisjoint(with: .messages) }
+
+  /// Whether the interceptor has let go of everything that it has received.
+  var takesNext: Bool { buffer.isEmpty || buffer.awaitedStart != nil }
 
   /// Whether nothing waits here.
   var isEmpty: Bool { buffer.isEmpty && unreceived.isEmpty }

@@ -6,6 +6,8 @@ struct ReorderBuffer {
     case held(Stage, Item)
     case ready(Item)
     case dropped
+    /// The place of the direction's start, which has not arrived, before messages that the interceptor has injected.
+    case awaitedStart
     /// The value's token ends the call.
     case ending
   }
@@ -45,17 +47,32 @@ struct ReorderBuffer {
   /// About how many dropped values wait for the head.
   private var droppedCount = 0
 
-  var count: Int { entries.count - head }
+  /// How many values there are.
+  var count: Int { entries.count - head - (awaitedStart == nil ? 0 : 1) }
   var isEmpty: Bool { entries.count == head }
 
+  /// Appends a value, or puts the start in the place that is kept for it.
   mutating func append(
     _ state: State, sequence: Int, sizeBytes: Int, injectedBefore: [Item] = [], isOwn: Bool = false,
     isLate: Bool = false
   ) {
-    entries.append(
-      Entry(
-        state: state, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: Queue(injectedBefore),
-        isOwn: isOwn, isLate: isLate))
+    let entry = Entry(
+      state: state, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: Queue(injectedBefore),
+      isOwn: isOwn, isLate: isLate)
+    if sequence == awaitedStart { entries[head] = entry } else { entries.append(entry) }
+  }
+
+  /// Removes the place that is kept for the start, if none will come: the interceptor has forwarded the end, or has
+  /// injected messages before it.
+  mutating func giveUpStart() {
+    guard awaitedStart != nil, let last = entries.last else { return }
+    if hasForwardedEnd || !last.injectedBefore.isEmpty { removeHead() }
+  }
+
+  /// The number of the place that is kept for the direction's start, if there is one.
+  var awaitedStart: Int? {
+    guard !isEmpty, case .awaitedStart = entries[head].state else { return nil }
+    return entries[head].sequence
   }
 
   /// What is kept when the interceptor ends the call, in order: what it made, and what it forwarded before the first
@@ -71,7 +88,7 @@ struct ReorderBuffer {
       switch entry.state {
       case .ready(let item): if entry.isOwn || isWhole { released.append(item) }
       case .held, .ending: isWhole = false
-      case .dropped: break
+      case .dropped, .awaitedStart: break
       }
     }
     return released
@@ -119,12 +136,6 @@ struct ReorderBuffer {
     entries[index].injectedBefore.append(item)
   }
 
-  /// Injects items before the value at the head, in front of those that were injected earlier.
-  mutating func injectFirst(_ items: [Item]) {
-    guard !isEmpty else { return }
-    entries[head].injectedBefore = Queue(items + entries[head].injectedBefore.all)
-  }
-
   /// How many items were injected before the value with this number.
   func injectedCount(_ sequence: Int) -> Int {
     index(sequence).map { entries[$0].injectedBefore.count + entries[$0].sentInjectedCount } ?? 0
@@ -150,45 +161,27 @@ struct ReorderBuffer {
       && entries[head...].allSatisfy { entry in
         if entry.isLate { return false }
         switch entry.state {
-        case .ready, .dropped: return true
+        case .ready, .dropped, .awaitedStart: return true
         case .held, .ending: return false
         }
       }
   }
 
-  /// The number of the value at the head, and the stage at which it is held, if it is.
+  /// The number of the value that delays the others, and the stage at which it is held: the value at the head, or without
+  /// a start the last one.
   var headHold: (sequence: Int, stage: Stage)? {
-    guard !isEmpty, case .held(let stage, _) = entries[head].state else { return nil }
-    return (entries[head].sequence, stage)
+    guard let entry = awaitedStart == nil ? entries[head...].first : entries.last,
+      case .held(let stage, _) = entry.state
+    else { return nil }
+    return (entry.sequence, stage)
   }
 
-  /// Whether the value at the head is the end of the response, and a message injected before it is next to leave.
-  var headEndHasMessage: Bool {
-    guard !isEmpty, case .responseMessage? = entries[head].injectedBefore.first else { return false }
-    switch entries[head].state {
-    case .held(_, let item), .ready(let item): return item.isEnd
-    case .dropped, .ending: return false
-    }
-  }
-
-  /// Whether the value at the head is the end of its direction, and the interceptor has forwarded it.
-  var headIsForwardedEnd: Bool {
-    guard !isEmpty, case .ready(let item) = entries[head].state else { return false }
-    return item.isEnd
-  }
-
-  /// The number of the value at the head.
-  var headSequence: Int? { isEmpty ? nil : entries[head].sequence }
-
-  /// Puts items at the head, in the place of the value that left it last.
-  mutating func putFirst(_ items: [Item], sequence: Int, sizeBytes: Int) {
-    let entry = Entry(state: .dropped, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: Queue(items))
-    if head > 0 {
-      head -= 1
-      entries[head] = entry
-    } else {
-      entries.insert(entry, at: 0)
-    }
+  /// Whether a message leaves next.
+  var hasMessageNext: Bool {
+    guard let entry = entries[head...].first else { return false }
+    if let injected = entry.injectedBefore.first { return injected.message != nil }
+    if case .ready(let item) = entry.state { return item.message != nil }
+    return false
   }
 
   /// Removes what can leave the head now.
@@ -200,7 +193,7 @@ struct ReorderBuffer {
     }
     let sizeBytes = entries[head].sizeBytes
     switch entries[head].state {
-    case .held, .ending: return nil
+    case .held, .ending, .awaitedStart: return nil
     case .ready(let item):
       removeHead()
       return .item(item, sizeBytes: sizeBytes)
