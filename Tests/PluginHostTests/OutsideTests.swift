@@ -145,16 +145,16 @@ import Testing
     }
     try shared.set("0", String(repeating: "x", count: SharedValues.maxBytes))
     try shared.add(1, to: "a0")
-    #expect(throws: SharedValueError.self) { try shared.set("one more", "") }
-    #expect(throws: SharedValueError.self) { try shared.add(1, to: "b") }
-    #expect(throws: SharedValueError.self) {
+    #expect(throws: InvalidValue.self) { try shared.set("one more", "") }
+    #expect(throws: InvalidValue.self) { try shared.add(1, to: "b") }
+    #expect(throws: InvalidValue.self) {
       try shared.set("0", String(repeating: "x", count: SharedValues.maxBytes + 1))
     }
     for name in ["", "1a", "a b", "a-b", "\u{e9}", String(repeating: "a", count: 257)] {
-      #expect(throws: SharedValueError.self) { try shared.add(1, to: name) }
+      #expect(throws: InvalidValue.self) { try shared.add(1, to: name) }
     }
     for number in [-1, .nan, .infinity] as [Double] {
-      #expect(throws: SharedValueError.self) { try shared.add(number, to: "a0") }
+      #expect(throws: InvalidValue.self) { try shared.add(number, to: "a0") }
     }
     #expect(shared.counters.first?.value == 2)
   }

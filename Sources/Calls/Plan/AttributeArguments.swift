@@ -15,7 +15,7 @@ package enum AttributeArguments {
     for argument in arguments {
       let source = argument.origin.place ?? option
       let (key, value) = try split(argument.text ?? "", source, hint: "write \(option) KEY=VALUE")
-      do throws(AttributeError) {
+      do throws(InvalidValue) {
         try attributes.set(key, value.isEmpty ? nil : value)
       } catch {
         throw Failure(

@@ -126,9 +126,9 @@ extension ChainSource.Member {
       conditions.append(text)
     }
     for condition in scope.attributes {
-      var text = "attribute \(condition.isNegated ? "!" : "")\(condition.key)"
+      var text = "attribute \(condition.isNegated ? "!" : "")\(condition.name)"
       if let value = condition.value {
-        text += ":\(redaction.value(ofAttribute: condition.key, value))"
+        text += ":\(redaction.value(ofAttribute: condition.name, value))"
       }
       conditions.append(text)
     }

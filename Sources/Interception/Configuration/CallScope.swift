@@ -19,9 +19,9 @@ public struct CallScope: Sendable, Hashable {
   /// The servers.
   public var hosts = Selection<HostPattern>()
   /// Conditions on the headers of the request, which must all hold.
-  public var headers: [HeaderCondition] = []
+  public var headers: [ValueCondition] = []
   /// Conditions on the attributes of the call, which must all hold.
-  public var attributes: [AttributeCondition] = []
+  public var attributes: [ValueCondition] = []
   /// The share of the other calls that the interceptor is for, in percent; nil is all of them.
   public var percent: Double?
   /// The seed of the random numbers that select the share; nil is a random one.
@@ -50,7 +50,8 @@ public struct CallScope: Sendable, Hashable {
   /// The first condition that a request does not satisfy as it reaches the interceptor; nil if it satisfies all.
   func mismatch(method: MethodName, _ attributes: CallAttributes) -> Condition? {
     if !methods.contains(where: { $0.matches(method) }) { return .methods }
-    return self.attributes.allSatisfy { $0.holds(for: attributes) } ? nil : .attribute
+    return self.attributes.allSatisfy { $0.holds(for: attributes[$0.name].map { [$0] } ?? []) }
+      ? nil : .attribute
   }
 
   /// The first condition that a call does not satisfy as its caller makes it; nil if it satisfies all.
@@ -61,7 +62,7 @@ public struct CallScope: Sendable, Hashable {
         return .hosts
       }
     }
-    return self.headers.allSatisfy { $0.holds(for: headers) } ? nil : .header
+    return self.headers.allSatisfy { $0.holds(for: headers.values($0.name)) } ? nil : .header
   }
 }
 

@@ -110,19 +110,6 @@ package struct CommonSettings: Sendable, Equatable {
 
   // MARK: - Values
 
-  /// Why a value is invalid.
-  package struct InvalidValue: Error {
-    /// The reason.
-    package let reason: String
-    /// What to do about it.
-    package let hint: String?
-
-    init(_ reason: String, hint: String? = nil) {
-      self.reason = reason
-      self.hint = hint
-    }
-  }
-
   private mutating func set(_ key: String, _ value: String) throws(InvalidValue) {
     switch key {
     case "priority":
@@ -143,12 +130,12 @@ package struct CommonSettings: Sendable, Equatable {
     case "hosts":
       scope.hosts = try Self.hosts(value)
     case "header":
-      guard let condition = HeaderCondition(value) else {
+      guard let condition = ValueCondition.header(value) else {
         throw InvalidValue("must be NAME, NAME:VALUE, !NAME or !NAME:VALUE")
       }
       scope.headers.append(condition)
     case "attribute":
-      guard let condition = AttributeCondition(value) else {
+      guard let condition = ValueCondition.attribute(value) else {
         throw InvalidValue("must be KEY, KEY:VALUE, !KEY or !KEY:VALUE")
       }
       scope.attributes.append(condition)

@@ -30,21 +30,20 @@ public struct CallAttributes: Sendable, Hashable {
   /// Sets an attribute, or removes it if the value is nil.
   ///
   /// - Throws: An error if the key is invalid, the value is too long, or there are too many attributes.
-  public mutating func set(_ key: String, _ value: String?) throws(AttributeError) {
+  public mutating func set(_ key: String, _ value: String?) throws(InvalidValue) {
     guard let value else {
       values[key] = nil
       return
     }
     guard Self.isKey(key) else {
-      throw AttributeError(
-        reason:
-          "the key of an attribute must be 1 to 4096 printable characters of ASCII without blank, = and :")
+      throw InvalidValue(
+        "the key of an attribute must be 1 to 4096 printable characters of ASCII without blank, = and :")
     }
     guard value.utf8.count <= Self.maxBytes else {
-      throw AttributeError(reason: "the attribute \(key) is longer than \(Self.maxBytes) bytes")
+      throw InvalidValue("the attribute \(key) is longer than \(Self.maxBytes) bytes")
     }
     guard values[key] != nil || values.count < Self.limit else {
-      throw AttributeError(reason: "a call has at most \(Self.limit) attributes")
+      throw InvalidValue("a call has at most \(Self.limit) attributes")
     }
     values[key] = value
   }
@@ -52,7 +51,7 @@ public struct CallAttributes: Sendable, Hashable {
   /// Sets a typed attribute, or removes it if the value is nil.
   ///
   /// - Throws: As `set(_:_:)` for text.
-  public mutating func set<Value>(_ key: AttributeKey<Value>, _ value: Value?) throws(AttributeError) {
+  public mutating func set<Value>(_ key: AttributeKey<Value>, _ value: Value?) throws(InvalidValue) {
     try set(key.name, value.map { "\($0)" })
   }
 
@@ -76,40 +75,4 @@ public struct AttributeKey<Value: LosslessStringConvertible & Sendable>: Sendabl
 
   /// Makes a key.
   public init(_ name: String) { self.name = name }
-}
-
-/// Why an attribute cannot be set.
-public struct AttributeError: Error, CustomStringConvertible {
-  /// The reason, in one line.
-  public let reason: String
-  /// The reason.
-  public var description: String { reason }
-}
-
-/// A condition on attributes: `KEY` (set), `KEY:VALUE` (equal), or `!` before either.
-public struct AttributeCondition: Sendable, Hashable, CustomStringConvertible {
-  /// The key.
-  public let key: String
-  /// The value to compare with; nil if only presence counts.
-  public let value: String?
-  /// Whether the condition holds if the attribute is not set, or has another value.
-  package let isNegated: Bool
-
-  /// Parses a condition; returns nil if it is invalid.
-  public init?(_ text: some StringProtocol) {
-    isNegated = text.hasPrefix("!")
-    let text = text.dropFirst(isNegated ? 1 : 0)
-    key = String(text.prefix { $0 != ":" })
-    guard CallAttributes.isKey(key) else { return nil }
-    value = text.utf8.count == key.utf8.count ? nil : String(text.dropFirst(key.count + 1))
-  }
-
-  /// Whether it holds for attributes.
-  package func holds(for attributes: CallAttributes) -> Bool {
-    let found = attributes[key]
-    return (value.map { found == $0 } ?? (found != nil)) != isNegated
-  }
-
-  /// The condition as text.
-  public var description: String { "\(isNegated ? "!" : "")\(key)\(value.map { ":\($0)" } ?? "")" }
 }

@@ -31,14 +31,14 @@ public struct CallContext {
   /// afterwards.
   ///
   /// - Throws: An error if the key is invalid, the value is too long, or there are too many attributes.
-  public func setAttribute(_ key: String, _ value: String?) throws(AttributeError) {
+  public func setAttribute(_ key: String, _ value: String?) throws(InvalidValue) {
     try handle.sink.chain?.attributes.set(key, value)
   }
 
   /// Sets a typed attribute of the call, or removes it if the value is nil.
   ///
   /// - Throws: As `setAttribute(_:_:)` for text.
-  public func setAttribute<Value>(_ key: AttributeKey<Value>, _ value: Value?) throws(AttributeError) {
+  public func setAttribute<Value>(_ key: AttributeKey<Value>, _ value: Value?) throws(InvalidValue) {
     try handle.sink.chain?.attributes.set(key, value)
   }
 

@@ -8,11 +8,6 @@ package enum CallLifetime: Sendable {
   case untilCanceled
 }
 
-/// Why the method of a call cannot be changed to another.
-struct MethodChangeError: Error {
-  let reason: String
-}
-
 /// What is known of a call before it starts. For an interceptor it does not change: it has the facts of the request as it
 /// reaches the interceptor.
 public struct CallFacts: Sendable {
@@ -82,20 +77,20 @@ public struct CallFacts: Sendable {
   /// Changes the method to another one of the same kind, with the same types.
   ///
   /// - Throws: The reason, if the schema has no such method.
-  mutating func change(method new: MethodName) throws(MethodChangeError) {
+  mutating func change(method new: MethodName) throws(InvalidValue) {
     defer { start.method = method }
     guard let requestType, let responseType, !isOpaque else {
       (method, isIdempotent, hasNoSideEffects) = (new, false, false)
       return
     }
     guard let found = try? requestType.schemaMethod(service: new.service, method: new.method) else {
-      throw MethodChangeError(reason: "the schema has no method \(new)")
+      throw InvalidValue("the schema has no method \(new)")
     }
     guard found.input.name == requestType.name, found.output.name == responseType.name else {
-      throw MethodChangeError(reason: "\(new) has other types than \(method)")
+      throw InvalidValue("\(new) has other types than \(method)")
     }
     guard CallKind(clientStreams: found.clientStreaming, serverStreams: found.serverStreaming) == kind else {
-      throw MethodChangeError(reason: "\(new) is of another kind than \(method)")
+      throw InvalidValue("\(new) is of another kind than \(method)")
     }
     (method, isIdempotent, hasNoSideEffects) = (new, found.isIdempotent, found.hasNoSideEffects)
   }

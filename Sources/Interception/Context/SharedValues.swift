@@ -24,15 +24,15 @@ public final class SharedValues: Sendable {
   /// Sets the value with a name.
   ///
   /// - Throws: An error if the name or the value is too long, or there are too many values.
-  public func set(_ name: String, _ value: String) throws(SharedValueError) {
+  public func set(_ name: String, _ value: String) throws(InvalidValue) {
     guard (1...Self.maxBytes).contains(name.utf8.count), value.utf8.count <= Self.maxBytes else {
-      throw SharedValueError(
-        reason: "a shared value has a name of 1 to \(Self.maxBytes) bytes, and at most \(Self.maxBytes) bytes"
+      throw InvalidValue(
+        "a shared value has a name of 1 to \(Self.maxBytes) bytes, and at most \(Self.maxBytes) bytes"
       )
     }
-    try state.withLock { state throws(SharedValueError) in
+    try state.withLock { state throws(InvalidValue) in
       guard state.values[name] != nil || state.values.count < Self.limit else {
-        throw SharedValueError(reason: "there are at most \(Self.limit) shared values")
+        throw InvalidValue("there are at most \(Self.limit) shared values")
       }
       state.values[name] = value
     }
@@ -47,19 +47,18 @@ public final class SharedValues: Sendable {
   ///
   /// - Throws: An error if the name is not one of Prometheus, the number is negative or not finite, or there are too many
   ///   counters.
-  public func add(_ number: Double, to name: String) throws(SharedValueError) {
+  public func add(_ number: Double, to name: String) throws(InvalidValue) {
     guard Self.isCounterName(name) else {
-      throw SharedValueError(
-        reason:
-          "the name of a counter must be up to 256 of the characters a-z, A-Z, 0-9, _ and :, not first a digit"
+      throw InvalidValue(
+        "the name of a counter must be up to 256 of the characters a-z, A-Z, 0-9, _ and :, not first a digit"
       )
     }
     guard number >= 0, number.isFinite else {
-      throw SharedValueError(reason: "\(number) cannot be added to a counter")
+      throw InvalidValue("\(number) cannot be added to a counter")
     }
-    try state.withLock { state throws(SharedValueError) in
+    try state.withLock { state throws(InvalidValue) in
       guard state.counters[name] != nil || state.counters.count < Self.limit else {
-        throw SharedValueError(reason: "there are at most \(Self.limit) counters")
+        throw InvalidValue("there are at most \(Self.limit) counters")
       }
       state.counters[name, default: 0] += number
     }
@@ -73,12 +72,4 @@ public final class SharedValues: Sendable {
     return name.utf8.count <= 256 && name.utf8.first.map(isStart) == true
       && name.utf8.allSatisfy { isStart($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
-}
-
-/// Why a shared value cannot be set, or a counter not be increased.
-public struct SharedValueError: Error, CustomStringConvertible {
-  /// The reason, in one line.
-  public let reason: String
-  /// The reason.
-  public var description: String { reason }
 }

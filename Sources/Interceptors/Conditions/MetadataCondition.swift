@@ -5,7 +5,7 @@ import RPCProtocols
 /// `NAME=~REGEX` (has a matching value).
 struct MetadataCondition: CustomStringConvertible {
   private enum Test {
-    case plain(HeaderCondition)
+    case plain(ValueCondition)
     case matches(TextPattern)
   }
 
@@ -21,7 +21,9 @@ struct MetadataCondition: CustomStringConvertible {
     if rest.hasPrefix("=~"), !text.hasPrefix("!"), HeaderSyntax.isName(name) {
       self.name = name.lowercased()
       test = .matches(try TextPattern(String(rest.dropFirst(2).trimmed)))
-    } else if let condition = HeaderCondition(name + rest), !condition.isNegated || condition.value == nil {
+    } else if let condition = ValueCondition.header(name + rest),
+      !condition.isNegated || condition.value == nil
+    {
       self.name = condition.name
       test = .plain(condition)
     } else {
@@ -32,7 +34,7 @@ struct MetadataCondition: CustomStringConvertible {
   /// Whether it holds for `headers`.
   func holds(for headers: Headers) -> Bool {
     switch test {
-    case .plain(let condition): condition.holds(for: headers)
+    case .plain(let condition): condition.holds(for: headers.values(name))
     case .matches(let pattern): headers.values(name).contains { pattern.isFound(in: $0) }
     }
   }

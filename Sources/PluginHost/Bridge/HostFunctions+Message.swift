@@ -224,8 +224,7 @@ extension ABIFailure {
   init(_ error: any Error, isInteger: Bool = false) {
     switch error {
     case let failure as ABIFailure: self = failure
-    case let error as SharedValueError: self = .invalid(error.reason)
-    case let error as AttributeError: self = .invalid(error.reason)
+    case let error as InvalidValue: self = .invalid(error.reason)
     case let error as FieldPathError: self.init(Self.code(error, isInteger), "\(error)")
     // JSON or bytes that cannot be parsed.
     default: self.init(RPCURL_EPARSE, "\(error)")

@@ -88,7 +88,7 @@ final class PluginCall: @unchecked Sendable {
   var attributes: CallAttributes { context.value.attributes }
 
   /// Sets an attribute, or removes it if the value is nil. `[loop's thread]`
-  func setAttribute(_ key: String, _ value: String?) throws(AttributeError) {
+  func setAttribute(_ key: String, _ value: String?) throws(InvalidValue) {
     try context.value.setAttribute(key, value)
   }
 
