@@ -3,7 +3,7 @@ import Protobuf
 import RPCProtocols
 
 /// Runs the function of an asynchronous interceptor as an interceptor of one call.
-final class AsyncAdapter: StagedInterceptor {
+final class AsyncAdapter: AnyStageInterceptor {
   let stages: Stages
   let messages: MessageAccesses
   let requirements: InterceptorRequirements
@@ -16,9 +16,9 @@ final class AsyncAdapter: StagedInterceptor {
   private let response: AsyncSide
 
   // The held starts and end of the call; the sides hold the messages.
-  private var requestStart: HeldToken<RequestStart, Outbound>?
-  private var responseStart: (ResponseStart, HeldToken<ResponseStart, Inbound>)?
-  private var responseEnd: (ResponseEnd, HeldToken<ResponseEnd, Inbound>)?
+  private var requestStart: AsyncSlot.Held?
+  private var responseStart: (value: ResponseStart, token: AsyncSlot.Held)?
+  private var responseEnd: AsyncSlot.Held?
   /// The call of `next` that waits.
   private var waiter: AsyncWaiter<ResponseStart>?
   /// Whether the last call of `next` has returned a response.
@@ -51,12 +51,48 @@ final class AsyncAdapter: StagedInterceptor {
     request = AsyncSide(messages.request)
     response = AsyncSide(messages.response)
     reference.object = self
+    for side in [request, response] { side.settle = { [unowned self] in settle($0, $1, $2) } }
   }
 
   // MARK: - From the chain
 
-  func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-    requestStart = HeldToken(token)
+  func receive(_ value: CallEvent<MessageValue>, _ token: consuming AnyToken) throws {
+    switch value {
+    case .requestStart(let start):
+      requestStart = HeldToken(token)
+      run(start)
+    case .requestMessage(let message):
+      if request.isPassing { return token.proceed(value) }
+      request.deliver(AsyncSlot(value, try message.typed, token))
+    case .requestEnd:
+      if hasEndedRequest { return token.remove() }
+      request.deliver(AsyncSlot(value, nil, token))
+    case .responseStart(let start):
+      if let own = waitingStart.take() { return token.proceed(.responseStart(own)) }
+      responseStart = (start, HeldToken(token))
+      // The error of a single response is known at its message or its end, that of a stream perhaps from its start.
+      if facts.kind.serverStreams, !start.showsEnd { resumeNext(.success(start)) }
+    case .responseMessage(let message):
+      resumeNext(.success(responseStart?.value ?? ResponseStart()))
+      // A response of the function takes the place of the server's.
+      if messages.response == .none, hasResponded, !hasResponse { return token.remove() }
+      if messages.response == .none || response.isPassing { return token.proceed(value) }
+      response.deliver(AsyncSlot(value, try message.typed, token))
+    case .responseEnd:
+      // The end is only shown: `finish` follows.
+      if token.isVoid { return }
+      let slot = AsyncSlot(value, nil, token)
+      responseEnd = slot.token
+      // The server has ended the call without a start.
+      if let start = waitingStart.take() { context.start(response: start) }
+      resumeNext(slot.error.map { .failure($0) } ?? .success(responseStart?.value ?? ResponseStart()))
+      response.deliver(slot)
+    case .metrics: token.proceed(value)
+    }
+  }
+
+  /// Runs the function.
+  private func run(_ start: RequestStart) {
     let (interceptor, bridge) = (interceptor, bridge)
     let given = InterceptedRequest(
       start: start, messages: Incoming(bridge: bridge, direction: .request), call: facts, bridge: bridge)
@@ -72,60 +108,17 @@ final class AsyncAdapter: StagedInterceptor {
     }
   }
 
-  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
-    if request.isPassing { return token.proceed(message) }
-    request.deliver(try AsyncSlot(message, token))
-  }
-
-  func requestEnd(_ token: consuming RequestToken<Void>) {
-    guard !hasEndedRequest else { return token.remove() }
-    let box = HeldToken(token)
-    request.deliver(
-      AsyncSlot(
-        message: nil, error: nil, inject: { front in box.look { $0.inject(.typed(front)) } },
-        settle: { [weak self] _, error in
-          let error = error ?? self?.missing(.request)
-          box.use { token in
-            if let error { token.fail(error) } else { token.proceed() }
-          }
-        }))
-  }
-
-  func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
-    if let start = waitingStart.take() { return token.proceed(start) }
-    responseStart = (start, HeldToken(token))
-    // The error of a single response is known at its message or its end, that of a stream perhaps from its start.
-    if facts.kind.serverStreams, !start.showsEnd { resumeNext(.success(start)) }
-  }
-
-  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
-    resumeNext(.success(responseStart?.0 ?? ResponseStart()))
-    if messages.response == .none {
-      // A response of the function takes the place of the server's.
-      token.settle(hasResponded && !hasResponse ? nil : message, error: nil)
-    } else if response.isPassing {
-      token.proceed(message)
-    } else {
-      response.deliver(try AsyncSlot(message, token))
+  /// Forwards a value, or removes the message; an end is forwarded with this error.
+  private func settle(_ slot: AsyncSlot, _ isForwarded: Bool, _ error: RPCError?) {
+    slot.token.use { token in
+      switch slot.value {
+      case .requestEnd:
+        if let error = error ?? missing(.request) { token.fail(error) } else { token.proceed(slot.value) }
+      case .responseEnd(let end):
+        token.proceed(.responseEnd(changed(end.trailers, error ?? missing(.response))))
+      default: if isForwarded { token.proceed(slot.value) } else { token.remove() }
+      }
     }
-  }
-
-  func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
-    // The end is only shown: `finish` follows.
-    if token.isVoid { return }
-    let box = HeldToken(token)
-    responseEnd = (end, box)
-    // The server has ended the call without a start.
-    if let start = waitingStart.take() { context.start(response: start) }
-    resumeNext(end.described.map { .failure($0) } ?? .success(responseStart?.0 ?? ResponseStart()))
-    response.deliver(
-      AsyncSlot(
-        message: nil, error: end.described, inject: { front in box.look { $0.inject(.typed(front)) } },
-        settle: { [weak self] _, error in
-          guard let self else { return }
-          let end = changed(end.trailers, error ?? missing(.response))
-          box.use { $0.proceed(end) }
-        }))
   }
 
   func finish(_ outcome: Outcome) { bridge.finish(outcome) }
@@ -244,21 +237,19 @@ final class AsyncAdapter: StagedInterceptor {
       }
       requestStart = nil
       self.waiter = waiter
-      token.use { $0.proceed(given.start) }
+      token.use { $0.proceed(.requestStart(given.start)) }
       forward(given.messages, .request)
     } else if self.waiter?.isWaiting == true {
       refuse(waiter, "next was called again before its first call returned")
-    } else if let (_, token) = responseEnd {
-      retryCall(given.start, token, waiter)
-    } else if let (_, token) = responseStart {
+    } else if let token = responseEnd ?? responseStart?.token {
       retryCall(given.start, token, waiter)
     } else {
       refuse(waiter, "next was called again before its first call returned")
     }
   }
 
-  private func retryCall<Value>(
-    _ start: RequestStart, _ token: HeldToken<Value, Inbound>, _ waiter: AsyncWaiter<ResponseStart>
+  private func retryCall(
+    _ start: RequestStart, _ token: AsyncSlot.Held, _ waiter: AsyncWaiter<ResponseStart>
   ) {
     var isPossible = false
     token.look { isPossible = $0.canRetry }
@@ -293,7 +284,7 @@ final class AsyncAdapter: StagedInterceptor {
     changeTrailers = given.changeTrailers
     if messages.response == .none, let words = obstacle(given) { return fail(error(words)) }
     if let (_, token) = responseStart.take() {
-      token.use { $0.proceed(given.start) }
+      token.use { $0.proceed(.responseStart(given.start)) }
     } else if requestStart != nil || responseEnd != nil {
       context.start(response: given.start)
     } else {
@@ -320,7 +311,7 @@ final class AsyncAdapter: StagedInterceptor {
       token.use { $0.fail(error) }
     } else if responseEnd != nil {
       // The headers and trailers of the server are kept.
-      if let (start, token) = responseStart { token.use { $0.proceed(start) } }
+      if let (start, token) = responseStart { token.use { $0.proceed(.responseStart(start)) } }
       response.finish(error)
     } else if let (_, token) = responseStart {
       token.use { $0.fail(error) }
@@ -339,15 +330,6 @@ final class AsyncAdapter: StagedInterceptor {
   /// Makes an HTTP request.
   func fetch(_ fetch: HTTPFetch, _ waiter: AsyncWaiter<HTTPFetchResponse>) {
     context.fetch(fetch) { waiter.resume($0.mapError { $0 }) }
-  }
-}
-
-extension ResponseEnd {
-  /// The error for an asynchronous interceptor, with the trailers as its metadata.
-  fileprivate var described: RPCError? {
-    var error = error
-    error?.metadata = trailers
-    return error
   }
 }
 

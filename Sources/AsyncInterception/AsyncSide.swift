@@ -4,28 +4,28 @@ import RPCProtocols
 
 /// A value that an asynchronous interceptor holds: a message, or the end of its direction.
 struct AsyncSlot {
+  typealias Held = HeldToken<CallEvent<MessageValue>, AnyDirection>
+
+  let value: CallEvent<MessageValue>
   /// The message; nil is the end.
   let message: Message?
-  /// The error of the end.
-  let error: RPCError?
-  /// Injects a message before the value.
-  let inject: (Message) -> Void
-  /// Forwards the value, or removes the message; an end is forwarded with this error.
-  let settle: (_ isForwarded: Bool, _ error: RPCError?) -> Void
-}
+  let token: Held
 
-extension AsyncSlot {
+  init(_ value: CallEvent<MessageValue>, _ message: Message?, _ token: consuming AnyToken) {
+    self.value = value
+    self.message = message
+    self.token = HeldToken(token)
+  }
+
+  /// The error of the end, with the trailers as its metadata.
+  var error: RPCError? {
+    guard case .responseEnd(let end) = value, var error = end.error else { return nil }
+    error.metadata = end.trailers
+    return error
+  }
+
   /// Whether this is the message, unchanged.
   func isMessage(_ other: Message) -> Bool { message?.isIdentical(to: other) ?? false }
-
-  /// Holds a message.
-  init<Direction>(_ value: MessageValue, _ token: consuming Token<MessageValue, Direction>) throws {
-    let message = try value.typed
-    let held = HeldToken(token)
-    self.init(
-      message: message, error: nil, inject: { front in held.look { $0.inject(.typed(front)) } },
-      settle: { isForwarded, _ in held.use { $0.settle(isForwarded ? value : nil, error: nil) } })
-  }
 }
 
 /// One direction of a call through an asynchronous interceptor: values received but not yet forwarded, and the consumer
@@ -54,6 +54,8 @@ final class AsyncSide {
   }
 
   private let access: MessageAccess
+  /// Forwards a value, or removes the message; an end is forwarded with this error.
+  var settle: (_ slot: AsyncSlot, _ isForwarded: Bool, _ error: RPCError?) -> Void = { _, _, _ in }
   private var mode = Mode.consumed
   /// The messages that the consumer has received and not emitted, in order. At most one if messages may be changed: it is
   /// removed when the consumer asks for the next.
@@ -99,7 +101,7 @@ final class AsyncSide {
     if taken.all.contains(where: { $0.isMessage(message) }) {
       while let slot = taken.popFirst() {
         let isForwarded = slot.isMessage(message)
-        slot.settle(isForwarded, nil)
+        settle(slot, isForwarded, nil)
         if isForwarded { break }
         hasRemoved = true
       }
@@ -109,7 +111,7 @@ final class AsyncSide {
     guard mayBeNew else { return .refused }
     hasEmitted = true
     guard let first = taken.first ?? waiting.first else { return .last }
-    first.inject(message)
+    first.token.look { $0.inject(.typed(message)) }
     return .placed
   }
 
@@ -141,10 +143,10 @@ final class AsyncSide {
   private func serve() {
     while let first = waiting.first {
       switch mode {
-      case .passed: first.settle(true, first.error)
+      case .passed: settle(first, true, first.error)
       case .over(let error):
         if first.message != nil { hasRemoved = true }
-        first.settle(first.message == nil, error)
+        settle(first, first.message == nil, error)
       case .consumed:
         guard let consumer = consumer.take() else { return }
         // A cancelled consumer has not received the value.
@@ -161,7 +163,7 @@ final class AsyncSide {
   private func removeTaken() {
     while let slot = taken.popFirst() {
       hasRemoved = true
-      slot.settle(false, nil)
+      settle(slot, false, nil)
     }
   }
 }

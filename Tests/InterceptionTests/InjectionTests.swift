@@ -7,6 +7,16 @@ import Testing
   private let journal = Journal()
   private func bytes(_ text: String) -> Payload { .bytes(TestMessages.bytes(text)) }
 
+  @Test func messagesThatWaitForTheStartLeaveRoomForIt() {
+    let probe = Probe("A", [], journal)
+    let call = TestCall(.serverStreaming, journal, [probe], windowBytes: 100)
+    call.start()
+    for text in ["one", "two", "three"] { probe.context?.inject(response: bytes(text)) }
+    #expect(call.chain.wantsMoreResponse)
+    call.receiveHeaders()
+    #expect(call.callerLines == ["headers", "one", "two", "three"])
+  }
+
   @Test func messagesInjectedByATokenPrecedeItsValue() {
     let probe = Probe(
       "A", [.requestMessage, .requestEnd, .responseMessage, .responseEnd], journal, messages: .bytes)

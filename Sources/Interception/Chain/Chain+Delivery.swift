@@ -177,15 +177,17 @@ extension Chain {
     pipeline.addWaiting(bytes: sizeBytes)
   }
 
-  /// Appends values that the node's interceptor made. They follow the start, also if it has not arrived.
+  /// Appends values that the node's interceptor made. They follow the start, also if it has not arrived: meanwhile they do
+  /// not count against the window, which the start does not pass when it is full.
   func put(_ items: [Item], at node: PipelineNode, of pipeline: Pipeline) {
     for item in items {
       if node.passage == .awaitingStart, node.buffer.isEmpty, !item.isStart {
         node.buffer.append(.awaitedStart, sequence: sink.takeSequence(), sizeBytes: 0)
       }
-      node.buffer.append(
-        .ready(item), sequence: takeSequence(of: item, at: node), sizeBytes: item.sizeBytes, isOwn: true)
-      pipeline.addWaiting(bytes: item.sizeBytes)
+      let sequence = takeSequence(of: item, at: node)
+      let sizeBytes = node.buffer.awaitedStart == nil ? item.sizeBytes : 0
+      node.buffer.append(.ready(item), sequence: sequence, sizeBytes: sizeBytes, isOwn: true)
+      pipeline.addWaiting(bytes: sizeBytes)
     }
     markDirty(node, pipeline)
   }
@@ -361,8 +363,7 @@ extension Chain {
   func thrown(_ error: any Error, _ tokenID: TokenID, _ slot: InterceptorSlot) -> Verdict {
     let error = self.error(error, of: slot.name)
     guard tokenID.stage != .metrics else {
-      environment.log(
-        LogRecord(level: .error, source: slot.name, text: "failed at metrics: \(error.message)"))
+      log(.error, slot, "failed at metrics: \(error.message)")
       return .abandoned
     }
     if sink.hasVerdictToEnd { return .ended }

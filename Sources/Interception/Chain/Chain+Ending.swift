@@ -205,8 +205,7 @@ extension Chain {
   private func giveUpReport(_ metrics: CallMetrics) {
     guard let position = report.nodes.lastIndex(where: { !$0.buffer.isEmpty }) else { return finish(metrics) }
     let holder = slots[position]
-    environment.log(
-      LogRecord(level: .warning, source: holder.name, text: "held the metrics until the call was given up"))
+    log(.warning, holder, "held the metrics until the call was given up")
     report.flush()
     for node in report.nodes[..<position].reversed() where node.stages.contains(.metrics) {
       let token = ReportToken<CallMetrics>(sink, .shown(node, .metrics))

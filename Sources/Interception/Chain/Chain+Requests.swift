@@ -12,8 +12,7 @@ extension Chain {
     let pipeline = isRequest ? outbound : inbound
     guard canInject(by: handle, isRequest: isRequest) else {
       let end = isRequest ? "the half-close" : "the end"
-      return environment.log(
-        LogRecord(level: .warning, source: slot.name, text: "ignored: a message injected after \(end)"))
+      return log(.warning, slot, "ignored: a message injected after \(end)")
     }
     family.recordChange(by: slot)
     if let end = node.buffer.heldEnd {
@@ -54,8 +53,7 @@ extension Chain {
         : slot.request.buffer.headHold?.stage == .requestStart
     else { return }
     guard progress.responseFrontier >= .interceptor(slot.position) else {
-      return environment.log(
-        LogRecord(level: .warning, source: slot.name, text: "ignored: the response has already started"))
+      return log(.warning, slot, "ignored: the response has already started")
     }
     // The start counts as passed for this interceptor, so that its response does not bring headers again.
     progress.responseFrontier = .beyond(slot.position)

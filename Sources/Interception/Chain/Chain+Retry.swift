@@ -31,13 +31,17 @@ extension Chain {
     return progress.endFrontier == last.position && last.response.passage != .closed
   }
 
-  /// Whether the interceptor that received a token may retry the call: nothing of the response has gone further, and
-  /// the request is still recorded.
-  func canRetry(_ tokenID: TokenID) -> Bool { isLive(tokenID) && obstacle(toRetry: tokenID) == nil }
-
-  /// Why a verdict to retry after a delay would forward the value; nil if it would retry the call.
+  /// Why a verdict to retry after a delay would forward the value; nil if it would retry the call: nothing of the response
+  /// has gone further, and the request is still recorded.
   func obstacle(toRetry tokenID: TokenID, after delay: Duration) -> RetryObstacle? {
-    if let obstacle = obstacle(toRetry: tokenID) { return obstacle }
+    guard let attempts = progress.downstream.attempts, slot(of: tokenID) === slots.last else {
+      return .noReplayLimit
+    }
+    guard progress.responseFrontier >= .interceptor(slots.count - 1), !progress.hasEnded, isLive(tokenID)
+    else {
+      return .responseStarted
+    }
+    guard attempts.canRetry else { return .requestTooLarge }
     guard let deadline = progress.deadline, environment.clock.now + delay >= deadline else { return nil }
     return .deadline
   }
@@ -45,20 +49,8 @@ extension Chain {
   /// Whether the call is retried after a delay, as the verdict with a token requests; logs the reason if not.
   func admitsRetry(_ tokenID: TokenID, after delay: Duration) -> Bool {
     guard let obstacle = obstacle(toRetry: tokenID, after: delay) else { return true }
-    environment.log(
-      LogRecord(
-        level: .info, source: slot(of: tokenID).name, text: "the call cannot be retried: \(obstacle)"))
+    log(.info, slot(of: tokenID), "the call cannot be retried: \(obstacle)")
     return false
-  }
-
-  private func obstacle(toRetry tokenID: TokenID) -> RetryObstacle? {
-    guard let attempts = progress.downstream.attempts, slot(of: tokenID) === slots.last else {
-      return .noReplayLimit
-    }
-    if progress.responseFrontier < .interceptor(slots.count - 1) || progress.hasEnded {
-      return .responseStarted
-    }
-    return attempts.canRetry ? nil : .requestTooLarge
   }
 
   /// Discards what the current attempt has given, and starts another after a delay.

@@ -154,7 +154,7 @@ extension Chain {
   /// fails the call.
   func withMethod(_ start: RequestStart, of tokenID: TokenID) -> RequestStart? {
     guard start.method != furthestFacts.method else { return start }
-    do throws(MethodChangeError) {
+    do throws(InvalidValue) {
       try furthestFacts.change(method: start.method)
       return start
     } catch {
@@ -168,9 +168,7 @@ extension Chain {
   /// A start from an interceptor, with the codec of the call: the caller has already encoded its messages.
   func withCodec(_ start: RequestStart, of tokenID: TokenID) -> RequestStart {
     guard start.codec != facts.codec else { return start }
-    environment.log(
-      LogRecord(
-        level: .warning, source: slot(of: tokenID).name, text: "the codec of a call cannot be changed"))
+    log(.warning, slot(of: tokenID), "the codec of a call cannot be changed")
     var start = start
     start.codec = facts.codec
     return start

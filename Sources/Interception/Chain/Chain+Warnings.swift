@@ -2,6 +2,10 @@ import RPCProtocols
 
 // Warnings about interceptors that delay a call.
 extension Chain {
+  func log(_ level: LogLevel, _ slot: InterceptorSlot, _ text: String) {
+    environment.log(LogRecord(level: level, source: slot.name, text: text))
+  }
+
   /// How long a callback may block the loop before the log names its interceptor.
   static let blockPatienceNanoseconds: Int64 = 100_000_000
   /// How long a value may be held before the log names its interceptor.
@@ -19,10 +23,7 @@ extension Chain {
 
   private func warnOfBlocking(_ slot: InterceptorSlot, _ stage: Stage, nanoseconds: Int64) {
     guard !slot.requirements.isWatched else { return }
-    environment.log(
-      LogRecord(
-        level: .warning, source: slot.name,
-        text: "blocked the loop for \(nanoseconds / 1_000_000) ms at \(stage)"))
+    log(.warning, slot, "blocked the loop for \(nanoseconds / 1_000_000) ms at \(stage)")
   }
 
   /// Schedules the check for values held longer than `holdPatience`.
@@ -77,6 +78,6 @@ extension Chain {
     if pipeline.waitingBytes >= flow.windowBytes {
       text += "; the chain is full, so it receives no more: to hold more it must declare a larger window"
     }
-    environment.log(LogRecord(level: .warning, source: slot.name, text: text))
+    log(.warning, slot, text)
   }
 }

@@ -1,9 +1,10 @@
 import RPCProtocols
 
 /// Marks tokens of any direction.
-package enum AnyDirection {}
+package enum AnyDirection: RequestDirection, ResponseDirection {}
 
-/// A token of any stage, for the host of plugins: it checks itself which verdicts a stage has.
+/// A token of any stage, for the host of plugins: it checks itself which verdicts a stage has. Metrics cannot fail, only
+/// request stages respond, and only response stages retry.
 package typealias AnyToken = Token<CallEvent<MessageValue>, AnyDirection>
 
 extension Token {
@@ -25,26 +26,12 @@ extension Token where Value == CallEvent<MessageValue>, Direction == AnyDirectio
     }
   }
 
-  /// Fails the call; all stages but metrics. `[any thread]`
-  package consuming func fail(_ error: RPCError, trailers: Headers) {
-    settle(.fail(error, trailers: trailers))
-  }
-
-  /// Responds to the call; request stages only. `[any thread]`
-  package consuming func respond(_ response: LocalResponse) { settle(.respond(response)) }
+  /// Removes a message or a half-close in whose place the interceptor puts others, or has. It checks that a unary direction
+  /// has a message at its end. `[any thread]`
+  package consuming func remove() { settle(.taken) }
 
   /// Drops the message; message stages only. `[any thread]`
   package consuming func drop() { settle(.drop) }
-
-  /// Retries the call; response stages only. `[any thread]`
-  package consuming func retry(after delay: Duration, headers: Headers) {
-    settle(.retry(after: delay, .headers(headers)))
-  }
-
-  /// Why `retry` after this delay would forward the value now; nil if it would retry the call. `[loop's thread]`
-  package func obstacle(toRetryAfter delay: Duration) -> RetryObstacle? {
-    sink?.chain.map { $0.obstacle(toRetry: tokenID, after: delay) } ?? .responseStarted
-  }
 
   /// Injects a message before the value; stages of messages and of ends only. `[any thread]`
   package func inject(_ message: Payload) { sink?.put(message, before: tokenID) }

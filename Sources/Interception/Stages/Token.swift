@@ -1,10 +1,17 @@
 import Protobuf
 import RPCProtocols
 
+/// A direction in which an interceptor can fail the call.
+public protocol CallDirection {}
+/// A direction of request values.
+public protocol RequestDirection: CallDirection {}
+/// A direction of response values.
+public protocol ResponseDirection: CallDirection {}
+
 /// Marks tokens of values on their way to the wire.
-public enum Outbound {}
+public enum Outbound: RequestDirection {}
 /// Marks tokens of values on their way to the caller.
-public enum Inbound {}
+public enum Inbound: ResponseDirection {}
 /// Marks tokens of values that come after the call's end.
 public enum Report {}
 
@@ -49,9 +56,10 @@ public struct Token<Value, Direction>: ~Copyable, Sendable {
 
 // MARK: - Verdicts on any value
 
-extension Token where Direction == Outbound {
+extension Token where Direction: CallDirection {
   /// Fails the call. Interceptors further in receive nothing more, except `canceled` if they have received the start;
-  /// those further out and the caller receive the error. Nothing is sent if nothing was. `[any thread]`
+  /// those further out and the caller receive the error, in a response in place of this value and the rest: what this
+  /// interceptor has forwarded stays before it. Nothing is sent if nothing was. `[any thread]`
   ///
   /// - Parameters:
   ///   - error: The status of the call.
@@ -59,30 +67,21 @@ extension Token where Direction == Outbound {
   public consuming func fail(_ error: RPCError, trailers: Headers = Headers()) {
     settle(.fail(error, trailers: trailers))
   }
+}
 
+extension Token where Direction: RequestDirection {
   /// Responds to the call: nothing goes further in, and the response passes the interceptors further out as a server's
   /// does. `[any thread]`
   public consuming func respond(_ response: LocalResponse) { settle(.respond(response)) }
 }
 
-extension Token where Direction == Inbound {
-  /// Fails the call: interceptors further out and the caller receive the error in place of this value and the rest.
-  /// What this interceptor has forwarded stays before it. `[any thread]`
-  ///
-  /// - Parameters:
-  ///   - error: The status of the call.
-  ///   - trailers: The trailing metadata of the end.
-  public consuming func fail(_ error: RPCError, trailers: Headers = Headers()) {
-    settle(.fail(error, trailers: trailers))
-  }
-
+extension Token where Direction: ResponseDirection {
   /// Whether `retry` would retry the call now, rather than forward the value. `[loop's thread]`
-  public var canRetry: Bool { sink?.chain?.canRetry(tokenID) ?? false }
+  public var canRetry: Bool { obstacle(toRetryAfter: .zero) == nil }
 
   /// Why `retry` after this delay would forward the value now; nil if it would retry the call. `[loop's thread]`
   package func obstacle(toRetryAfter delay: Duration) -> RetryObstacle? {
-    guard let chain = sink?.chain else { return .responseStarted }
-    return chain.obstacle(toRetry: tokenID, after: delay)
+    sink?.chain.map { $0.obstacle(toRetry: tokenID, after: delay) } ?? .responseStarted
   }
 
   /// Retries the call: new instances of the interceptors further in are made, and what this interceptor has forwarded
@@ -132,9 +131,6 @@ extension Token where Value == RequestStart, Direction == Outbound {
 extension Token where Value == Void, Direction == Outbound {
   /// Passes the half-close on. `[any thread]`
   public consuming func proceed() { settle(.proceed(.requestEnd)) }
-
-  /// Removes the half-close, after the interceptor has ended the request itself. `[any thread]`
-  package consuming func remove() { settle(.taken) }
 }
 
 extension Token where Value == ResponseStart, Direction == Inbound {
@@ -161,20 +157,4 @@ extension Token where Value == MessageValue {
 
   /// Drops the message. Dropping the only message of a unary direction fails the call. `[any thread]`
   public consuming func drop() { settle(.drop) }
-
-  /// Passes the message on or removes it, or fails the call. The interceptor checks that a unary direction has a message
-  /// at its end. `[any thread]`
-  ///
-  /// - Parameters:
-  ///   - message: The message to pass on; nil to remove it.
-  ///   - error: The error of the call; nil if it does not fail.
-  package consuming func settle(_ message: MessageValue?, error: RPCError?) {
-    if let error {
-      settle(.fail(error))
-    } else if let message {
-      proceed(message)
-    } else {
-      settle(.taken)
-    }
-  }
 }
