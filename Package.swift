@@ -26,6 +26,8 @@ let small: [SwiftSetting] = fast + (isRelease ? [.unsafeFlags(["-Osize"])] : [])
 // Archives that are linked before those of the toolchain (scripts/swift-archives).
 let archives = (Context.environment["RPCURL_ARCHIVES"] ?? "").split(separator: " ").map(String.init)
 
+let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+
 let package = Package(
   name: "rpcurl",
   products: [
@@ -85,11 +87,11 @@ let package = Package(
     .target(
       name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: fast),
     .target(
-      name: "Interception", dependencies: ["RPCProtocols", "Protobuf"], exclude: ["README.md"],
+      name: "Interception", dependencies: ["RPCProtocols", "Protobuf", deques], exclude: ["README.md"],
       swiftSettings: fast),
     // Interceptors as asynchronous functions, for Swift programs. Not in the program: it needs no concurrency runtime.
     .target(
-      name: "AsyncInterception", dependencies: ["Interception", "RPCProtocols", "Protobuf"],
+      name: "AsyncInterception", dependencies: ["Interception", "RPCProtocols", "Protobuf", deques],
       swiftSettings: fast),
     // The edges
     .target(

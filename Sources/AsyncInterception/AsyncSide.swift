@@ -1,3 +1,4 @@
+import DequeModule
 import Interception
 import Protobuf
 import RPCProtocols
@@ -59,9 +60,9 @@ final class AsyncSide {
   private var mode = Mode.consumed
   /// The messages that the consumer has received and not emitted, in order. At most one if messages may be changed: it is
   /// removed when the consumer asks for the next.
-  private var taken = Queue<AsyncSlot>()
+  private var taken = Deque<AsyncSlot>()
   /// The values that the consumer has not received.
-  private var waiting = Queue<AsyncSlot>()
+  private var waiting = Deque<AsyncSlot>()
   private var consumer: Consumer?
   private var (hasRemoved, hasEmitted) = (false, false)
   /// Whether the end of the direction has arrived.
@@ -98,7 +99,7 @@ final class AsyncSide {
   ///
   /// - Parameter mayBeNew: Whether the message may be another than those that the consumer has received.
   func emit(_ message: Message, mayBeNew: Bool) -> Emission {
-    if taken.all.contains(where: { $0.isMessage(message) }) {
+    if taken.contains(where: { $0.isMessage(message) }) {
       while let slot = taken.popFirst() {
         let isForwarded = slot.isMessage(message)
         settle(slot, isForwarded, nil)

@@ -1,3 +1,5 @@
+import DequeModule
+
 /// What the pump of a chain has to do: commands first, then the nodes whose buffers may have output, then the values that
 /// enter, each in the order in which they came.
 struct Agenda {
@@ -7,9 +9,9 @@ struct Agenda {
     case input(Item)
   }
 
-  private var commands = Queue<TokenSink.Command>()
-  private var nodes = Queue<(PipelineNode, Pipeline)>()
-  private var inputs = Queue<Item>()
+  private var commands = Deque<TokenSink.Command>()
+  private var nodes = Deque<(PipelineNode, Pipeline)>()
+  private var inputs = Deque<Item>()
   /// How many endings are among the commands. No value moves until each is performed, or found void.
   private(set) var endingCount = 0
 

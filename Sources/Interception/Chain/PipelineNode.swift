@@ -1,3 +1,4 @@
+import DequeModule
 import RPCProtocols
 import Synchronization
 
@@ -35,7 +36,7 @@ final class PipelineNode {
   /// What the interceptor has received, and has not left the node.
   var buffer = ReorderBuffer()
   /// What the interceptor has not received: it takes one value at a time, or has not decided about another attempt.
-  var unreceived = Queue<Item>()
+  var unreceived = Deque<Item>()
   /// The epoch of the tokens that are valid. Other threads compare it with their token's.
   let epoch = Atomic<UInt32>(0)
   /// Whether the chain's list of nodes whose buffer may have output contains the node.
@@ -69,7 +70,7 @@ final class PipelineNode {
   /// Removes everything that waits; returns how much it was.
   func removeAll() -> (count: Int, bytes: Int) {
     let count = buffer.count + unreceived.count
-    let bytes = unreceived.all.reduce(buffer.removeAll()) { $0 + $1.sizeBytes }
+    let bytes = unreceived.reduce(buffer.removeAll()) { $0 + $1.sizeBytes }
     unreceived.removeAll()
     return (count, bytes)
   }

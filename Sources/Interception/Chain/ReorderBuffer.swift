@@ -1,3 +1,5 @@
+import DequeModule
+
 /// What an interceptor has received and made of one direction, in order: the values that it holds, and those after them.
 /// Verdicts may come in any order; values leave in the order of arrival.
 struct ReorderBuffer {
@@ -18,7 +20,7 @@ struct ReorderBuffer {
     let sequence: Int
     var sizeBytes: Int
     /// What the interceptor has injected before this value, and has not left yet.
-    var injectedBefore = Queue<Item>()
+    var injectedBefore = Deque<Item>()
     /// How many injected items have left already.
     var sentInjectedCount = 0
     /// Whether the interceptor made the value.
@@ -42,14 +44,13 @@ struct ReorderBuffer {
     case injected(Item)
   }
 
-  private var entries: [Entry] = []
-  private var head = 0
+  private var entries = Deque<Entry>()
   /// About how many dropped values wait for the head.
   private var droppedCount = 0
 
   /// How many values there are.
-  var count: Int { entries.count - head - (awaitedStart == nil ? 0 : 1) }
-  var isEmpty: Bool { entries.count == head }
+  var count: Int { entries.count - (awaitedStart == nil ? 0 : 1) }
+  var isEmpty: Bool { entries.isEmpty }
 
   /// Appends a value, or puts the start in the place that is kept for it.
   mutating func append(
@@ -57,9 +58,9 @@ struct ReorderBuffer {
     isLate: Bool = false
   ) {
     let entry = Entry(
-      state: state, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: Queue(injectedBefore),
+      state: state, sequence: sequence, sizeBytes: sizeBytes, injectedBefore: Deque(injectedBefore),
       isOwn: isOwn, isLate: isLate)
-    if sequence == awaitedStart { entries[head] = entry } else { entries.append(entry) }
+    if sequence == awaitedStart { entries[0] = entry } else { entries.append(entry) }
   }
 
   /// Removes the place that is kept for the start, if none will come: the interceptor has forwarded the end, or has
@@ -71,8 +72,8 @@ struct ReorderBuffer {
 
   /// The number of the place that is kept for the direction's start, if there is one.
   var awaitedStart: Int? {
-    guard !isEmpty, case .awaitedStart = entries[head].state else { return nil }
-    return entries[head].sequence
+    guard let entry = entries.first, case .awaitedStart = entry.state else { return nil }
+    return entry.sequence
   }
 
   /// What is kept when the interceptor ends the call, in order: what it made, and what it forwarded before the first
@@ -82,8 +83,8 @@ struct ReorderBuffer {
   func released(before last: Int?) -> [Item] {
     var released: [Item] = []
     var isWhole = true
-    for entry in entries[head...] {
-      if isWhole { released += entry.injectedBefore.all }
+    for entry in entries {
+      if isWhole { released += entry.injectedBefore }
       if entry.sequence == last || entry.isLate { isWhole = false }
       switch entry.state {
       case .ready(let item): if entry.isOwn || isWhole { released.append(item) }
@@ -122,11 +123,9 @@ struct ReorderBuffer {
   /// Removes the dropped values after the head. Returns their number.
   private mutating func removeDropped() -> Int {
     let before = count
-    entries.removeFirst(head)
     let first = entries.removeFirst()
     entries.removeAll(where: \.isGap)
-    entries.insert(first, at: 0)
-    head = 0
+    entries.prepend(first)
     droppedCount = 0
     return before - count
   }
@@ -143,7 +142,7 @@ struct ReorderBuffer {
 
   /// The number of the end of the direction, if the interceptor holds it.
   var heldEnd: Int? {
-    guard let last = entries.last, !isEmpty, case .held(_, let item) = last.state, item.isEnd else {
+    guard let last = entries.last, case .held(_, let item) = last.state, item.isEnd else {
       return nil
     }
     return last.sequence
@@ -151,14 +150,14 @@ struct ReorderBuffer {
 
   /// Whether the interceptor has forwarded the end of the direction, and it still waits.
   var hasForwardedEnd: Bool {
-    guard let last = entries.last, !isEmpty, case .ready(let item) = last.state else { return false }
+    guard let last = entries.last, case .ready(let item) = last.state else { return false }
     return item.isEnd
   }
 
   /// Whether the interceptor has forwarded everything of the direction, with its end, and it still waits.
   var isLeaving: Bool {
     hasForwardedEnd
-      && entries[head...].allSatisfy { entry in
+      && entries.allSatisfy { entry in
         if entry.isLate { return false }
         switch entry.state {
         case .ready, .dropped, .awaitedStart: return true
@@ -170,7 +169,7 @@ struct ReorderBuffer {
   /// The number of the value that delays the others, and the stage at which it is held: the value at the head, or without
   /// a start the last one.
   var headHold: (sequence: Int, stage: Stage)? {
-    guard let entry = awaitedStart == nil ? entries[head...].first : entries.last,
+    guard let entry = awaitedStart == nil ? entries.first : entries.last,
       case .held(let stage, _) = entry.state
     else { return nil }
     return (entry.sequence, stage)
@@ -178,7 +177,7 @@ struct ReorderBuffer {
 
   /// Whether a message leaves next.
   var hasMessageNext: Bool {
-    guard let entry = entries[head...].first else { return false }
+    guard let entry = entries.first else { return false }
     if let injected = entry.injectedBefore.first { return injected.message != nil }
     if case .ready(let item) = entry.state { return item.message != nil }
     return false
@@ -187,12 +186,12 @@ struct ReorderBuffer {
   /// Removes what can leave the head now.
   mutating func takeOutput() -> Output? {
     guard !isEmpty else { return nil }
-    if let item = entries[head].injectedBefore.popFirst() {
-      entries[head].sentInjectedCount += 1
+    if let item = entries[0].injectedBefore.popFirst() {
+      entries[0].sentInjectedCount += 1
       return .injected(item)
     }
-    let sizeBytes = entries[head].sizeBytes
-    switch entries[head].state {
+    let sizeBytes = entries[0].sizeBytes
+    switch entries[0].state {
     case .held, .ending, .awaitedStart: return nil
     case .ready(let item):
       removeHead()
@@ -204,28 +203,19 @@ struct ReorderBuffer {
   }
 
   private mutating func removeHead() {
-    entries[head].state = .dropped
-    head += 1
-    if head == entries.count {
-      entries.removeAll(keepingCapacity: true)
-      droppedCount = 0
-      head = 0
-    } else if head > 32, head * 2 > entries.count {
-      entries.removeFirst(head)
-      head = 0
-    }
+    entries.removeFirst()
+    if isEmpty { droppedCount = 0 }
   }
 
   /// Removes everything; returns how many bytes were counted.
   mutating func removeAll() -> Int {
-    let sizeBytes = entries[head...].reduce(0) { $0 + $1.sizeBytes }
+    let sizeBytes = entries.reduce(0) { $0 + $1.sizeBytes }
     entries.removeAll()
-    head = 0
     return sizeBytes
   }
 
   private func index(_ sequence: Int) -> Int? {
-    var (low, high) = (head, entries.count)
+    var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
       if entries[middle].sequence < sequence { low = middle + 1 } else { high = middle }
