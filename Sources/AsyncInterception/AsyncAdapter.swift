@@ -138,7 +138,7 @@ final class AsyncAdapter: AnyStageInterceptor {
 
   /// The function asks for the next message of a direction.
   func ask(_ direction: AsyncBridge.Direction, _ consumer: AsyncSide.Consumer) {
-    guard access(direction) != .none else {
+    guard side(direction).access != .none else {
       let words = "\(context.name) reads messages of the \(direction), and declares that it receives none"
       consumer.resume(.failure(error(words)))
       return
@@ -150,7 +150,7 @@ final class AsyncAdapter: AnyStageInterceptor {
   ///
   /// - Parameter emitter: The task that emits it, which continues when the chain takes more of the direction.
   func emit(_ message: Message, _ direction: AsyncBridge.Direction, _ emitter: AsyncWaiter<Void>) {
-    let mayBeNew = access(direction).mayChange || (direction == .response && !hasResponse)
+    let mayBeNew = side(direction).access.mayChange || (direction == .response && !hasResponse)
     switch side(direction).emit(message, mayBeNew: mayBeNew) {
     case .placed:
       // The values held here may fill the chain's window, and only the function can forward them: do not wait.
@@ -217,10 +217,6 @@ final class AsyncAdapter: AnyStageInterceptor {
 
   private func side(_ direction: AsyncBridge.Direction) -> AsyncSide {
     direction == .request ? request : response
-  }
-
-  private func access(_ direction: AsyncBridge.Direction) -> MessageAccess {
-    direction == .request ? messages.request : messages.response
   }
 
   // MARK: - Calls of next

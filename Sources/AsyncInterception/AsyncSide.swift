@@ -54,7 +54,7 @@ final class AsyncSide {
     case refused
   }
 
-  private let access: MessageAccess
+  let access: MessageAccess
   /// Forwards a value, or removes the message; an end is forwarded with this error.
   var settle: (_ slot: AsyncSlot, _ isForwarded: Bool, _ error: RPCError?) -> Void = { _, _, _ in }
   private var mode = Mode.consumed

@@ -202,7 +202,7 @@ extension Chain {
   /// Ends the call if the window is full, and the values wait for an interceptor whose verdicts need later ones, which
   /// would never arrive.
   private func failIfCollecting(_ node: PipelineNode, _ pipeline: Pipeline) {
-    guard pipeline.waitingBytes >= flow.windowBytes, pauses(pipeline) else { return }
+    guard pipeline.waitingBytes >= flow.windowBytes, isStream(pipeline) else { return }
     let slot = slots[node.position]
     guard slot.requirements.collects, let stage = node.buffer.headHold?.stage else { return }
     fail(
@@ -210,8 +210,9 @@ extension Chain {
       "\(slot.name) collects values at \(stage), and they exceed the window of \(flow.windowBytes) bytes")
   }
 
-  /// Whether a full window pauses the sender: not in a direction with one message, which its end follows.
-  func pauses(_ pipeline: Pipeline) -> Bool {
+  /// Whether a direction has any number of messages, so that a full window pauses the sender. The end of a direction with
+  /// one message follows it.
+  func isStream(_ pipeline: Pipeline) -> Bool {
     pipeline === outbound ? facts.kind.clientStreams : facts.kind.serverStreams
   }
 

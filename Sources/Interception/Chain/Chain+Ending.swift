@@ -82,42 +82,23 @@ extension Chain {
   ) {
     let slot = slots[position]
     if response.error == nil { family.recordChange(by: slot) }
-    let released = released(by: slot, before: tokenID)
+    // What it has forwarded and made, and has not left its node yet.
+    let last = tokenID?.node === slot.response ? tokenID?.sequence : nil
+    var items = slot.response.buffer.released(before: last).filter { !$0.isEnd }
     let reason = canceled(reason)
     closeRequest(because: reason)
     inbound.flush { $0.position >= position }
     showEnd(from: position + 1, reason)
     progress.endFrontier = min(progress.endFrontier, position)
     slot.closeResponse()
-    var items: [Item] = []
-    if let start = released.start {
-      items = [start] + released.messages
-    } else if progress.responseFrontier < .interceptor(position) {
-      items = released.messages
-    } else if hasHeaders {
+    if items.first?.isStart != true, progress.responseFrontier >= .interceptor(position) {
       let start = ResponseStart(httpStatus: response.httpStatus, headers: response.headers)
-      items = [.responseStart(start)] + released.messages
-    }  // A call that fails before its headers has no messages.
+      // A call that fails before its headers has no messages.
+      items = hasHeaders ? [.responseStart(start)] + items : []
+    }
     items += response.messages.map { .responseMessage(MessageValue($0)) }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
     put(items, at: slot.response, of: inbound)
-  }
-
-  /// What an interceptor has forwarded of the response, and made, that has not left its node yet: it is kept when the
-  /// interceptor ends the call.
-  private func released(by slot: InterceptorSlot, before tokenID: TokenID?) -> (
-    start: Item?, messages: [Item]
-  ) {
-    var (start, messages): (Item?, [Item]) = (nil, [])
-    let last = tokenID?.node === slot.response ? tokenID?.sequence : nil
-    for item in slot.response.buffer.released(before: last) {
-      switch item {
-      case .responseMessage: messages.append(item)
-      case .responseStart: start = item
-      case .requestStart, .requestMessage, .requestEnd, .responseEnd, .metrics: break
-      }
-    }
-    return (start, messages)
   }
 
   /// Discards what an interceptor has not received of the response.

@@ -133,8 +133,8 @@ extension Chain {
   /// was notified.
   private func updateFlow() -> Bool {
     let change = flow.update(
-      requestBytes: pauses(outbound) ? outbound.waitingBytes : 0,
-      responseBytes: pauses(inbound) ? inbound.waitingBytes : 0)
+      requestBytes: isStream(outbound) ? outbound.waitingBytes : 0,
+      responseBytes: isStream(inbound) ? inbound.waitingBytes : 0)
     if change.requestChanged, !progress.hasEnded { caller?.inputWanted(!flow.request.isPaused) }
     if change.responseChanged, case .open(let target) = progress.downstream {
       target.transport.responseWanted(!flow.response.isPaused)

@@ -117,7 +117,7 @@ extension Chain {
     case .proceed(let new):
       return new
     case .drop:
-      if isOnlyMessage(tokenID.stage), injectedCount == 0 {
+      if !isStream(pipeline(of: tokenID.stage)), injectedCount == 0 {
         let side = isRequest(tokenID.stage) ? "request" : "response"
         fail(tokenID, "dropped the only message of a unary \(side)")
       }
@@ -180,10 +180,6 @@ extension Chain {
   }
 
   func slot(of tokenID: TokenID) -> InterceptorSlot { slots[tokenID.node.position] }
-
-  private func isOnlyMessage(_ stage: Stage) -> Bool {
-    isRequest(stage) ? !facts.kind.clientStreams : !facts.kind.serverStreams
-  }
 
   func isRequest(_ stage: Stage) -> Bool { Stages.request.contains(stage) }
 
