@@ -212,7 +212,7 @@ package final class Call {
     keepTime(until: deadline) { [self] in
       guard limit > .zero else { return Self.late }
       return exchange?.connectError(after: limit)
-        ?? RPCError(.deadlineExceeded, "the call took longer than \(limit)", origin: .client)
+        ?? RPCError(.deadlineExceeded, "the call took longer than \(limit.inSeconds)", origin: .client)
     }
   }
 
@@ -241,7 +241,8 @@ extension Call: ChainCaller {
       guard !request.interceptors.isEmpty else { return }
       keepTime(until: .now + Self.reportTime) {
         RPCError(
-          .canceled, "interceptors held the metrics for longer than \(Self.reportTime)", origin: .client)
+          .canceled, "interceptors held the metrics for longer than \(Self.reportTime.inSeconds)",
+          origin: .client)
       }
     case .responseStart:
       reportStart()

@@ -155,7 +155,7 @@ final class ClientSubrequestTransport: SubrequestTransport {
         continue
       }
       loop.schedule(at: .now + lingering) { [weak call] in
-        call?.cancel("no response within \(lingering) after the end of the call")
+        call?.cancel("no response within \(lingering.inSeconds) after the end of the call")
       }
     }
     calls = []

@@ -56,7 +56,8 @@ final class FetchTransfer: TransferDelegate {
         self.end(
           .failure(
             RPCError(
-              .deadlineExceeded, "\(self.fetch.url) took longer than \(self.fetch.timeout)", origin: .client))
+              .deadlineExceeded, "\(self.fetch.url) took longer than \(self.fetch.timeout.inSeconds)",
+              origin: .client))
         )
       }
     } catch let error as RPCError {

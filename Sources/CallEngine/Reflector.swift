@@ -115,7 +115,7 @@ package final class Reflector {
       error = RPCError(.unimplemented, reset.message, origin: .violation)
     } else if error?.code == .deadlineExceeded, error?.origin == .client, error?.cause == nil {
       // One call reached the deadline of the whole request.
-      error?.message = "it took longer than \(request.timeout)"
+      error?.message = "it took longer than \(request.timeout.inSeconds)"
     }
     attempt { () throws(ReflectionError) in
       switch try query.streamEnded(error) {

@@ -126,8 +126,8 @@ extension ConnectionCause: CustomStringConvertible {
     case .unknownHost(let host): "cannot resolve the name \(host)"
     case .refused(let server): "cannot connect to \(server): Connection refused"
     case .unreachable(let server, let reason): "cannot connect to \(server): \(reason)"
-    case .connectTimeout(let server, let limit): "cannot connect to \(server) within \(limit)"
-    case .handshakeTimeout(let limit): "the TLS handshake was not complete within \(limit)"
+    case .connectTimeout(let server, let limit): "cannot connect to \(server) within \(limit.inSeconds)"
+    case .handshakeTimeout(let limit): "the TLS handshake was not complete within \(limit.inSeconds)"
     case .socket(let path, let reason): "failed to connect to the socket \(path): \(reason)"
     case .unknownProxy: "its name could not be resolved"
     case .proxyFailed(let reason): reason

@@ -94,7 +94,7 @@ package final class ConnectionProbe {
       timer = loop.schedule(at: .now + limit) { [weak self] in
         guard let self else { return }
         if facts.error == nil, socket == nil {
-          facts.error = TransportError(.connect, "no connection within \(limit)")
+          facts.error = TransportError(.connect, "no connection within \(limit.inSeconds)")
         }
         finish()
       }

@@ -78,7 +78,8 @@ final class KeepAlive {
       state = .alive
       look(in: max(time - silence, .zero))
     case .asked:
-      onDeath(TransportError(.broken, "the server did not respond to an HTTP/2 PING within \(time)"))
+      onDeath(
+        TransportError(.broken, "the server did not respond to an HTTP/2 PING within \(time.inSeconds)"))
     }
   }
 }

@@ -90,9 +90,9 @@ struct TransferFailure {
     case CURLE_COULDNT_CONNECT:
       return .proxyFailed("cannot connect to it: \(systemError == 0 ? detail : systemReason)")
     case CURLE_OPERATION_TIMEDOUT where progress == .nothing:
-      return .proxyFailed("cannot connect to it within \(options.connectTimeout)")
+      return .proxyFailed("cannot connect to it within \(options.connectTimeout.inSeconds)")
     case CURLE_OPERATION_TIMEDOUT where tunnels && proxyStatus == 0:
-      return .proxyFailed("it did not connect to \(server) within \(options.connectTimeout)")
+      return .proxyFailed("it did not connect to \(server) within \(options.connectTimeout.inSeconds)")
     case CURLE_PROXY: return .proxyFailed("cannot connect to \(server): \(detail)")
     // It closed the connection before it responded to CONNECT.
     case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:

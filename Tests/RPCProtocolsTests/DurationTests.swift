@@ -26,4 +26,13 @@ struct DurationTests {
     #expect(Duration.microseconds(1500).roundedToMilliseconds == .milliseconds(2))
     #expect(Duration.microseconds(-1500).roundedToMilliseconds == .milliseconds(-2))
   }
+
+  @Test(arguments: [
+    (Duration.milliseconds(299_997), "299.997"), (.seconds(10), "10.0"), (.milliseconds(-250), "-0.25"),
+    (.microseconds(10), "0.00001"), (.zero, "0.0"), (.nanoseconds(Int64.max), "9223372036.854775807"),
+    (.nanoseconds(Int64.min), "-9223372036.854775808"),
+  ])
+  func showsExactSeconds(duration: Duration, text: String) {
+    #expect(duration.inSeconds == "\(text) seconds")
+  }
 }

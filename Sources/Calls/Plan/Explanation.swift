@@ -82,7 +82,7 @@ package struct Explanation {
       ("http", httpVersion),
       ("schema", schema),
       ("compression", settings.compression?.rawValue ?? "identity"),
-      ("deadline", settings.timeout.map { "\($0) after the start" } ?? "none"),
+      ("deadline", settings.timeout.map { "\($0.inSeconds) after the start" } ?? "none"),
     ]
     for field in settings.headers.fields {
       rows.append(("header", "\(field.name): \(redaction.value(of: field))"))

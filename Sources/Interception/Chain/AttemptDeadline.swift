@@ -15,7 +15,7 @@ struct AttemptDeadline {
     if let timer { clock.cancel(timer) }
     timer = nil
     guard let instant, let begin = chain.progress.begin else { return }
-    let limit = (instant - begin).roundedToMilliseconds
+    let limit = (instant - begin).roundedToMilliseconds.inSeconds
     timer = clock.schedule(after: max(instant - clock.now, .zero)) {
       chain.cancel(RPCError(.deadlineExceeded, "the attempt took longer than \(limit)", origin: .client))
     }

@@ -82,7 +82,7 @@ final class CircuitBreaker: Sendable {
       case .closed: return .permitted(Permit(isProbe: false, epoch: server.epoch))
       case .open(let end, let reason) where now < end:
         let left = (end - now).roundedToMilliseconds
-        return .refused("\(reason); the next call is possible in \(left)")
+        return .refused("\(reason); the next call is possible in \(left.inSeconds)")
       case .open(_, let reason):
         server.enter(.halfOpen(running: 1, succeeded: 0, reason))
         return .permitted(Permit(isProbe: true, epoch: server.epoch))
@@ -117,7 +117,7 @@ final class CircuitBreaker: Sendable {
           return nil
         }
         let reason =
-          "\(failures) of \(calls) call\(calls == 1 ? "" : "s") failed within \(policy.window), last with \(last)"
+          "\(failures) of \(calls) call\(calls == 1 ? "" : "s") failed within \(policy.window.inSeconds), last with \(last)"
         server.enter(.open(until: now + policy.openTime, reason))
         return .opened(reason)
       case (.halfOpen(let running, let succeeded, let reason), .unrelated):

@@ -259,7 +259,7 @@ final class Cache: StagedInterceptor {
     }
     do throws(ServiceFailure) {
       try store.store(response, ticket)
-      note("stored for \(left.roundedToMilliseconds)")
+      note("stored for \(left.roundedToMilliseconds.inSeconds)")
     } catch {
       note("not stored: \(error.reason)")
     }
@@ -268,6 +268,6 @@ final class Cache: StagedInterceptor {
   private func note(_ text: String) { context.report(.note, text) }
 
   private static func text(_ age: Int64) -> String {
-    "\(Duration.nanoseconds(age).roundedToMilliseconds)"
+    Duration.nanoseconds(age).roundedToMilliseconds.inSeconds
   }
 }

@@ -49,7 +49,7 @@ final class Deadline: StagedInterceptor {
 
   private func set(_ limit: Duration, of start: inout RequestStart) {
     start.deadline = context.now + limit
-    context.log(.debug, "deadline set to \(limit) from now")
+    context.log(.debug, "deadline set to \(limit.inSeconds) from now")
   }
 
   // MARK: - Idle streams
@@ -76,7 +76,7 @@ final class Deadline: StagedInterceptor {
       guard let self, lastReceived != nil else { return }
       guard isPaused else {
         let error = RPCError(
-          .deadlineExceeded, "no message received for \(idle)", origin: .interceptor(context.name))
+          .deadlineExceeded, "no message received for \(idle.inSeconds)", origin: .interceptor(context.name))
         return context.fail(error)
       }
       lastReceived = context.now

@@ -66,7 +66,7 @@ final class Limiter: Sendable {
     var text: String {
       switch self {
       case .rate(let delay, let rate):
-        "the limit of \(rate) is reached; the next call can start in \(delay.roundedToMilliseconds)"
+        "the limit of \(rate) is reached; the next call can start in \(delay.roundedToMilliseconds.inSeconds)"
       case .concurrency(let limit): "the limit of \(limit) concurrent call\(limit == 1 ? "" : "s") is reached"
       }
     }
