@@ -75,6 +75,11 @@ struct ChainWarningsTests {
     ("cache mock", ["cache does not store responses that mock may make or change"]),
     ("cache edit-response", ["cache does not store responses that edit-response may make or change"]),
     ("cache undeclared", ["cache does not store responses that undeclared may make or change"]),
+    (
+      "sign cache",
+      ["cache compares the headers that sign makes, and finds no response if they differ in each request"]
+    ),
+    ("cache sign", ["sign changes headers after cache has read them"]),
     ("cache log", []), ("cache retry", []), ("mock cache", []), ("edit-response cache", []),
     ("cache edit", ["edit changes messages after cache has read them"]),
     ("fault retry", ["retry does not repeat calls that fault fails"]), ("retry fault", []),
@@ -104,6 +109,15 @@ struct ChainWarningsTests {
         "cache precedes mock: cache stores responses that mock may make or change, "
           + "and uses them only with the same settings of mock"
       ])
+  }
+
+  @Test func signerAfterCacheWithKnownSettingsCausesNoWarning() throws {
+    var sign = InterceptorRegistration(
+      name: "sign", factory: Declared(declaration: try #require(Self.declarations["sign"])))
+    sign.fingerprint = InterceptorFingerprint("sign", []) { [] }
+    let cache = InterceptorRegistration(
+      name: "cache", factory: Declared(declaration: try #require(Self.declarations["cache"])))
+    #expect(ChainWarnings.of([cache, sign]).isEmpty)
   }
 
   /// The names of interceptors have no influence.

@@ -142,6 +142,19 @@ def test_sign_before_credentials_causes_no_warning(rpcurl, recording_server, des
     assert json.loads(rpcurl("--explain", "--format", "json", *words).out)["warnings"] == []
 
 
+def test_explain_warns_of_a_cache_after_sign(rpcurl, recording_server, descriptor_set):
+    """A new signature is another key; after the cache, the settings of sign are part of the key."""
+    url, received = recording_server
+    sign, cache = ["--plugin", f"{SAMPLES}/sign.so,key={KEY}"], ["--use", "cache"]
+    words = ["--protocol", "connect", "--descriptor-set", descriptor_set, f"{url}/demo.v1.Demo/EchoMetadata"]
+    warning = "sign precedes cache: cache compares the headers that sign makes, and finds no response if they differ in each request"
+    for chain, warnings in [(sign + cache, [warning]), (cache + sign, [])]:
+        assert json.loads(rpcurl("--explain", "--format", "json", *chain, *words).out)["warnings"] == warnings
+    for _ in range(2):
+        assert rpcurl(*cache, *sign, *words).code == 0
+    assert len(received) == 1
+
+
 def test_sign_signs_a_message_larger_than_the_window_of_streams(rpcurl, recording_server, descriptor_set):
     url, received = recording_server
     result = rpcurl(

@@ -80,7 +80,9 @@ package struct ChainWarnings {
   /// What is doubtful about the order of two interceptors.
   private func reasons(_ outer: Member, _ inner: Member) -> [String] {
     var reasons: [String] = []
-    if outer.effects.contains(.readsHeaders), inner.effects.contains(.changesHeaders) {
+    // The key of a cache has the settings of a signer further in, in place of its signature.
+    let isKeyed = outer.effects.contains(.reusesResponses) && inner.signs && inner.hasFingerprint
+    if outer.effects.contains(.readsHeaders), inner.effects.contains(.changesHeaders), !isKeyed {
       reasons.append("\(inner.name) changes headers after \(outer.name) has read them")
     }
     if outer.affects(.requests, .readsMessages), inner.changesRequests {
@@ -94,6 +96,11 @@ package struct ChainWarnings {
           ? "\(outer.name) stores responses that \(inner.name) may make or change, "
             + "and uses them only with the same settings of \(inner.name)"
           : "\(outer.name) does not store responses that \(inner.name) may make or change")
+    }
+    if outer.signs, inner.effects.contains(.reusesResponses) {
+      reasons.append(
+        "\(inner.name) compares the headers that \(outer.name) makes, "
+          + "and finds no response if they differ in each request")
     }
     if outer.effects.contains(.reusesResponses), inner.effects.contains(.authenticates) {
       reasons.append(
