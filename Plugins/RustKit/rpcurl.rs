@@ -763,6 +763,7 @@ pub struct rpcurl_plugin {
     pub load: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut *mut c_void) -> i32>,
     pub configure: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void, key: rpcurl_text, value: rpcurl_text) -> i32>,
     pub ready: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void) -> i32>,
+    pub possible_stages: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void) -> u64>,
     pub get_extension: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void, name: rpcurl_text) -> *const c_void>,
     pub conclude: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void)>,
     pub unload: Option<unsafe extern "C" fn(host: *const rpcurl_host, plugin: *mut c_void)>,

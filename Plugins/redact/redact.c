@@ -259,9 +259,9 @@ static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call
   return code;
 }
 
-static uint64_t stages(const rpcurl_host *host, void *plugin_state) {
+static uint64_t possible_stages(const rpcurl_host *host, void *plugin) {
   (void)host;
-  const struct redact *redact = ((struct state *)plugin_state)->redact;
+  const struct redact *redact = plugin;
   uint64_t wanted = 0;
   for (size_t index = 0; index < redact->count; index++) wanted |= redact->targets[index].stages;
   return wanted;
@@ -325,9 +325,9 @@ static const rpcurl_plugin plugin = {
     .load = load,
     .configure = configure,
     .ready = ready,
+    .possible_stages = possible_stages,
     .unload = unload,
     .open = open_call,
-    .stages = stages,
     .request_message = request_message,
     .response_message = response_message,
     .close = close_call,

@@ -125,10 +125,10 @@ static int32_t open_call(const rpcurl_host *host, void *plugin, rpcurl_call call
   return RPCURL_OK;
 }
 
-/* [loop] Only the required stages: if no interceptor needs typed messages, they are not built. */
-static uint64_t stages(const rpcurl_host *host, void *state) {
+/* [main] Only the required stages: if no interceptor needs typed messages, they are not built. */
+static uint64_t possible_stages(const rpcurl_host *host, void *plugin) {
   (void)host;
-  const struct stamp *stamp = state;
+  const struct stamp *stamp = plugin;
   uint64_t wanted = RPCURL_STAGE_REQUEST_START;
   if (stamp->request.field != NULL) wanted |= RPCURL_STAGE_REQUEST_MESSAGE;
   if (stamp->response.field != NULL) wanted |= RPCURL_STAGE_RESPONSE_MESSAGE;
@@ -197,9 +197,9 @@ static const rpcurl_plugin plugin = {
     .load = load,
     .configure = configure,
     .ready = ready,
+    .possible_stages = possible_stages,
     .unload = unload,
     .open = open_call,
-    .stages = stages,
     .request_start = request_start,
     .request_message = request_message,
     .response_message = response_message,

@@ -296,6 +296,25 @@ def test_redact_fails_calls_that_it_cannot_redact(rpcurl, raw_server, descriptor
     assert server.connections == 0
 
 
+@pytest.mark.parametrize(
+    ("direction", "uses", "warnings"),
+    [
+        ("RESPONSE", ["log,bodies=true", "redact"], []),
+        ("RESPONSE", ["redact", "log,bodies=true"], ["redact precedes log: log receives responses before redact redacts them"]),
+        ("REQUEST", ["redact", "log,bodies=true"], []),
+        ("REQUEST", ["log,bodies=true", "redact"], ["log precedes redact: log receives requests before redact redacts them"]),
+        ("RESPONSE", ["redact", "log"], []),
+        ("REQUEST", ["log", "redact"], []),
+    ],
+)  # fmt: skip
+def test_explain_warns_of_the_wrong_order_of_redact_and_log_only(rpcurl, descriptor_set, rules, direction, uses, warnings):
+    file = rules({"rules": [{"fields": ["name"], "direction": direction}]})
+    options = {"redact": ["--plugin", f"{SAMPLES}/redact.so,rules={file}"]}
+    chain = [word for use in uses for word in options.get(use, ["--use", use])]
+    words = ["--explain", "--format", "json", *chain, "--descriptor-set", descriptor_set, "http://localhost:1/demo.v1.Demo/Hello"]
+    assert json.loads(rpcurl(*words).out)["warnings"] == warnings
+
+
 def test_generated_code_of_redact_is_current(tmp_path):
     subprocess.run([SOURCES / "redact" / "generate.sh", tmp_path], check=True)
     for name in ["redact.pb-c.c", "redact.pb-c.h"]:

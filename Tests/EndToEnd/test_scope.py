@@ -178,7 +178,7 @@ def test_explain_states_settings_scope_stages_and_place(rpcurl, descriptor_set):
     assert (log["name"], retry["name"], check["name"]) == ("log", "retry", "assert")
     assert log["scope"] == "header authorization:Bearer [redacted]; 12.5 % of them, at random"
     assert "Bearer x" not in json.dumps(log)
-    assert (log["place"], log["effects"]) == ("before=retry", ["exports calls"])
+    assert (log["place"], log["effects"]) == ("before=retry", [])
     assert retry["defaults"] == [
         "initial=100ms", "max=5s", "multiplier=2", "jitter=0.2", "only=all", "buffer=1m",
     ]  # fmt: skip

@@ -13,7 +13,7 @@ import Testing
     arguments: [
       ("retry", [.repeatsAttempts]), ("retry,until=field=value == a", [.repeatsAttempts]),
       ("header,set=a:b", [.changesHeaders]), ("header,response-set=a:b", []), ("header,trailer-remove=a", []),
-      ("log", [.exports]), ("record,file=f", [.exports, .readsMessages]),
+      ("log", []), ("log,bodies=true", [.exports]), ("record,file=f", [.exports, .readsMessages]),
       ("auth,bearer=t", [.changesHeaders, .authenticates]),
       ("auth,command=c", [.changesHeaders, .authenticates, .repeatsAttempts]),
       ("assert,code=ok", [.checksResults]), ("assert,messages=1,header=a", [.checksResults]),

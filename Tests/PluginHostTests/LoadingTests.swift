@@ -215,7 +215,7 @@ import Testing
     path = try Fixtures.path("small_struct")
     #expect(error(path)?.description.contains("struct_size is 16,") == true)
     path = try Fixtures.path("cut_struct")
-    #expect(error(path)?.description.contains("struct_size is 220,") == true)
+    #expect(error(path)?.description.contains("struct_size is 228,") == true)
     path = try Fixtures.path("huge_struct")
     #expect(error(path)?.description.contains("struct_size is \(UInt.max),") == true)
     path = try Fixtures.path("undefined")

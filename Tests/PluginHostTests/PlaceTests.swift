@@ -150,6 +150,17 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
+  @Test func pluginIsCalledAtItsPossibleStagesOnly() throws {
+    let all: Stages = [.requestMessage, .requestEnd, .responseStart, .attemptEnd]
+    #expect(try load("declared").registration.factory.declaration.stages == all)
+    let plugin = try load("declared", "use=1", "only=\(Stages.requestMessage.union(.metrics).rawValue)")
+    #expect(plugin.registration.factory.declaration.stages == .requestMessage)
+    let call = try PluginCallTest([plugin])
+    call.run()
+    let names = Set(log.lines.compactMap { $0.split(separator: ":").first })
+    #expect(names == ["declared", "get", "get_payload", "set", "set_payload"])
+  }
+
   @Test func refusesUnknownDeclaration() throws {
     let path = try Fixtures.path("bad_messages")
     let error = #expect(throws: PluginError.self) { try log.loader().load(InterceptorSpec(name: path)) }

@@ -59,7 +59,7 @@ public struct InterceptorEffects: OptionSet, Sendable, Hashable {
   public static let changesMessages = InterceptorEffects(rawValue: 1 << 3)
   /// It removes secrets from the messages of the directions whose stages it has.
   public static let redacts = InterceptorEffects(rawValue: 1 << 4)
-  /// It writes calls to a file or to another system.
+  /// It writes calls with their messages to a file or to another system.
   public static let exports = InterceptorEffects(rawValue: 1 << 5)
   /// It adds credentials to requests.
   public static let authenticates = InterceptorEffects(rawValue: 1 << 6)

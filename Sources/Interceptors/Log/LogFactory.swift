@@ -59,7 +59,7 @@ struct LogFactory: CollectingFactory {
 
   var declaration: InterceptorDeclaration {
     InterceptorDeclaration(
-      stages: Log.stages, messages: MessageAccesses(.readTyped), effects: .exports
+      stages: Log.stages, messages: MessageAccesses(.readTyped), effects: options.bodies ? .exports : []
     ).keepingResponses()
   }
 

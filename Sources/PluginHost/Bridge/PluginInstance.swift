@@ -13,6 +13,8 @@ final class PluginInstance: @unchecked Sendable {
   let description: PluginDescription
   /// The state that the plugin stored at load; written once, before any call.
   private(set) var state: UnsafeMutableRawPointer?
+  /// The stages at which the plugin may be called with its settings; written once, before any call.
+  private(set) var stages: Stages
   private let log: LogSink
   /// The host's functions, as the plugin receives them.
   let host: UnsafeMutablePointer<rpcurl_host>
@@ -34,6 +36,7 @@ final class PluginInstance: @unchecked Sendable {
     shared: SharedValues, log: @escaping LogSink
   ) {
     self.description = description
+    stages = description.stages
     self.shared = shared
     self.log = log
     self.guarding = guarding
@@ -61,6 +64,10 @@ final class PluginInstance: @unchecked Sendable {
     do throws(PluginError) {
       for setting in settings { try configure(setting) }
       try check(guarding.run("ready") { functions.ready?(host, state) }, step: "ready")
+      if let choose = functions.possible_stages {
+        let chosen = guarding.run("possible_stages") { choose(host, state) }
+        stages.formIntersection(Stages(rawValue: UInt32(truncatingIfNeeded: chosen)))
+      }
     } catch {
       stop()
       throw error

@@ -9,7 +9,7 @@ struct PluginFactory: InterceptorFactory {
 
   var declaration: InterceptorDeclaration {
     InterceptorDeclaration(
-      stages: instance.description.stages, messages: instance.description.messages,
+      stages: instance.stages, messages: instance.description.messages,
       effects: instance.description.effects)
   }
 
@@ -95,7 +95,7 @@ final class PluginInterceptor: AnyStageInterceptor {
   /// Asks the plugin for the stages and the needs. Returns the error if it fails.
   private func ask() -> RPCError? {
     let functions = instance.description.functions
-    stages = instance.description.stages
+    stages = instance.stages
     if let choose = functions.stages {
       let chosen = instance.guarding.run("stages", in: pluginCall) { choose(instance.host, state) }
       stages.formIntersection(Stages(rawValue: UInt32(truncatingIfNeeded: chosen)))

@@ -1,11 +1,13 @@
 /* Declares request messages as use=NUMBER, and logs what each function for messages returns. From the callback of
- * request_end it injects messages. serial=yes and collects=yes set these needs. */
+ * request_end it injects messages. serial=yes and collects=yes set these needs. only=NUMBER are its possible stages. */
 #include "minimal.h"
 
 static uint32_t use, is_serial, collects;
+static uint64_t only;
 
 static int32_t load(const rpcurl_host *given, void **plugin) {
   use = is_serial = collects = 0;
+  only = RPCURL_STAGES_ALL;
   return keep_host(given, plugin);
 }
 
@@ -13,8 +15,14 @@ static int32_t configure(const rpcurl_host *host, void *plugin, rpcurl_text key,
   (void)host, (void)plugin;
   if (rpcurl_text_equal(key, RPCURL_TEXT("use"))) use = (uint32_t)atoi(value.data);
   if (rpcurl_text_equal(key, RPCURL_TEXT("serial"))) is_serial = 1;
+  if (rpcurl_text_equal(key, RPCURL_TEXT("only"))) only = (uint64_t)atoi(value.data);
   if (rpcurl_text_equal(key, RPCURL_TEXT("collects"))) collects = 1;
   return RPCURL_OK;
+}
+
+static uint64_t possible_stages(const rpcurl_host *host, void *plugin) {
+  (void)host, (void)plugin;
+  return only;
 }
 
 static int32_t needs(const rpcurl_host *host, void *state, rpcurl_needs *needs) {
@@ -65,7 +73,8 @@ static void attempt_end(const rpcurl_host *host, void *state, rpcurl_call call, 
              attempt->peer.data);
 }
 
-RPCURL_DEFINE_PLUGIN(.name = "declared", .config_help = "use=NUMBER\nserial=yes\ncollects=yes",
+RPCURL_DEFINE_PLUGIN(.name = "declared", .config_help = "use=NUMBER\nserial=yes\ncollects=yes\nonly=NUMBER",
                      .request_messages = RPCURL_MESSAGES_READ_BYTES, .response_messages = RPCURL_MESSAGES_NONE,
-                     .load = load, .configure = configure, .needs = needs, .request_message = request_message,
+                     .load = load, .configure = configure, .possible_stages = possible_stages,
+                     .needs = needs, .request_message = request_message,
                      .request_end = request_end, .response_start = response_start, .attempt_end = attempt_end)

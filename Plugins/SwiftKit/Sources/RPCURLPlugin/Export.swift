@@ -114,6 +114,7 @@ private func addLife(to plugin: inout rpcurl_plugin) {
       return RPCURL_OK
     }
   }
+  plugin.possible_stages = { Loaded.of($1)?.plugin.possibleStages.rawValue ?? 0 }
   plugin.conclude = { Loaded.of($1)?.plugin.conclude() }
   plugin.unload = { _, pointer in
     guard let pointer else { return }

@@ -17,9 +17,9 @@ public struct InterceptorEffects: OptionSet, Sendable {
   public static let readsMessages = InterceptorEffects(bit: 34)
   /// It changes request messages.
   public static let changesMessages = InterceptorEffects(bit: 35)
-  /// It removes secrets from messages.
+  /// It removes secrets from messages, of the directions whose message stage is in ``Plugin/possibleStages``.
   public static let redacts = InterceptorEffects(bit: 36)
-  /// It writes calls to a file or to another system.
+  /// It writes messages to a file or to another system.
   public static let exports = InterceptorEffects(bit: 37)
   /// It adds credentials to requests.
   public static let authenticates = InterceptorEffects(bit: 38)

@@ -43,6 +43,9 @@ public protocol Plugin: AnyObject {
   func configure(_ key: String, _ value: String) throws
   /// Called after all keys were set. `[main]`
   func ready() throws
+  /// The stages at which the plugin may be called with its configuration, for `--explain` and for warnings about the order;
+  /// it is called at no other stage. Read once, after `ready`. `[main]`
+  var possibleStages: Stages { get }
   /// Called before a call starts. Returns `nil` to not take part. `[loop]`
   func open(_ call: Call) throws -> (any StagedInterceptor)?
   /// No call follows: start what is to be done at the end, with the functions of ``Host``, which has 1 second. Not called if
@@ -70,6 +73,8 @@ extension Plugin {
   public func configure(_ key: String, _ value: String) throws { throw Failure("unknown key") }
   /// Default: does nothing.
   public func ready() {}
+  /// Default: all stages.
+  public var possibleStages: Stages { .all }
   /// Default: does nothing.
   public func conclude() {}
   /// Default: does nothing.

@@ -952,8 +952,8 @@ struct rpcurl_host {
 #define RPCURL_CHANGES_HEADERS (UINT64_C(1) << 33)   /* it changes request headers */
 #define RPCURL_READS_MESSAGES (UINT64_C(1) << 34)    /* its result depends on request messages */
 #define RPCURL_CHANGES_MESSAGES (UINT64_C(1) << 35)  /* it changes request messages */
-#define RPCURL_REDACTS (UINT64_C(1) << 36)           /* it removes secrets from messages */
-#define RPCURL_EXPORTS (UINT64_C(1) << 37)           /* it writes calls to a file or to another system */
+#define RPCURL_REDACTS (UINT64_C(1) << 36)           /* it removes secrets from messages at its stages */
+#define RPCURL_EXPORTS (UINT64_C(1) << 37)           /* it writes messages at its stages to a file or system */
 #define RPCURL_AUTHENTICATES (UINT64_C(1) << 38)     /* it adds credentials to requests */
 #define RPCURL_RESPONDS (UINT64_C(1) << 39)          /* it may respond to calls itself */
 #define RPCURL_REUSES_RESPONSES (UINT64_C(1) << 40)  /* it responds with the response to an earlier call */
@@ -988,6 +988,9 @@ typedef struct rpcurl_plugin {
   int32_t (*configure)(const rpcurl_host *host, void *plugin, rpcurl_text key, rpcurl_text value);
   /* [main] Called after all keys were passed. */
   int32_t (*ready)(const rpcurl_host *host, void *plugin);
+  /* [main] The stages at which the plugin may be called with this configuration, after ready: --explain prints them, and
+   * the host warns of an order by them. It is called at no other stage. Null: all that have a callback. */
+  uint64_t (*possible_stages)(const rpcurl_host *host, void *plugin);
   /* [main] A structure of additional callbacks, such as RPCURL_EXTENSION_CHECK; null if the plugin has none with that
    * name. Called after ready. Valid as long as the process lives. */
   const void *(*get_extension)(const rpcurl_host *host, void *plugin, rpcurl_text name);
@@ -1001,7 +1004,7 @@ typedef struct rpcurl_plugin {
   /* [loop] A call is about to start. RPCURL_OK: take part, with *state for this call. RPCURL_DECLINE: do not take
    * part, at no further cost. A negative code fails the call before anything is sent. */
   int32_t (*open)(const rpcurl_host *host, void *plugin, rpcurl_call call, void **state);
-  /* [loop] The stages to be called at for this call, after open. Null: all that have a callback. */
+  /* [loop] The stages to be called at for this call, after open: some of possible_stages. Null: all of them. */
   uint64_t (*stages)(const rpcurl_host *host, void *state);
   /* [loop] The plugin's requirements for the chain of this call, after stages. A negative code fails the call. Null:
    * the defaults. */
