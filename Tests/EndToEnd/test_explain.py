@@ -131,6 +131,26 @@ def declaring(tmp_path):
     return build
 
 
+def test_plugins_that_may_change_the_request_are_named(rpcurl, server, descriptor_set, declaring):
+    router = declaring("router", "0")
+    words = ["--explain", "--descriptor-set", descriptor_set, f"http://{server.address}/{SERVICE}/Hello"]
+    uses = [
+        f"--use=log,methods={SERVICE}/Count", "--use=metrics,attribute=tier", "--use=deadline,max=1s,header=x-a",
+        f"--use=trace,methods={SERVICE}/Count,kinds=server_streaming",
+    ]  # fmt: skip
+    plan = explained(rpcurl("--plugin", f"{router},priority=1", *uses, *words, "--format", "json"))
+    unmet = {i["name"]: (i["unused_because"], i.get("unless_changed_by")) for i in plan["interceptors"] if not i["used"]}
+    assert unmet == {
+        "log": ("methods", ["router"]), "metrics": ("attribute", ["router"]), "deadline": ("header", None),
+        "trace": ("methods", None),
+    }  # fmt: skip
+    text = rpcurl("--plugin", f"{router},priority=1", *uses, *words).out
+    assert f"scope: methods {SERVICE}/Count, not met: methods, unless router changes it\n" in text
+    # After the others it has no influence.
+    plan = explained(rpcurl("--plugin", f"{router},priority=-1", *uses, *words, "--format", "json"))
+    assert not any("unless_changed_by" in i for i in plan["interceptors"])
+
+
 SIGN = ("signer", "RPCURL_READS_HEADERS")
 LOGIN = ("login", "RPCURL_CHANGES_HEADERS | RPCURL_AUTHENTICATES")
 STORE = ("store", "RPCURL_RESPONDS | RPCURL_REUSES_RESPONSES")

@@ -8,8 +8,17 @@ struct ChainExplanation {
   private let showsSecrets: Bool
   /// The interceptors that apply to the call, in the order of the request path.
   private let used: [ChainSource.Member]
-  /// The other interceptors, with the condition that the call does not satisfy.
-  private let unused: [(member: ChainSource.Member, condition: CallScope.Condition)]
+  /// The other interceptors.
+  private let unused: [Unused]
+
+  /// An interceptor that does not apply to the call as its caller makes it.
+  private struct Unused {
+    let member: ChainSource.Member
+    /// The condition that the call does not satisfy.
+    let condition: CallScope.Condition
+    /// The plugins further out that may change the request such that it satisfies the condition.
+    let changers: [String]
+  }
 
   /// Describes a chain.
   ///
@@ -20,12 +29,21 @@ struct ChainExplanation {
   ///   - settings: The call.
   init(_ chain: ChainSource, method: MethodName, kind: CallKind?, _ settings: CallSettings) {
     showsSecrets = settings.showsSecrets
-    var (used, unused): ([ChainSource.Member], [(ChainSource.Member, CallScope.Condition)]) = ([], [])
+    var (used, unused): ([ChainSource.Member], [Unused]) = ([], [])
     for member in chain.members {
-      let mismatch = member.registration.scope.mismatch(
-        method: method, kind: kind, target: settings.target.baseURL, headers: settings.headers,
+      let scope = member.registration.scope
+      let target = settings.target.baseURL
+      let mismatch = scope.mismatch(
+        method: method, kind: kind, target: target, headers: settings.headers,
         attributes: settings.attributes)
-      if let mismatch { unused.append((member, mismatch)) } else { used.append(member) }
+      guard let mismatch else {
+        used.append(member)
+        continue
+      }
+      // The method and the attributes are those of the request that reaches the interceptor.
+      let isDecided = scope.mismatch(kind: kind, target: target, headers: settings.headers) != nil
+      let changers = isDecided ? [] : used.filter { $0.mayChange(mismatch) }.map(\.registration.name)
+      unused.append(Unused(member: member, condition: mismatch, changers: changers))
     }
     (self.used, self.unused) = (used, unused)
   }
@@ -41,9 +59,11 @@ struct ChainExplanation {
       rows += details(member).map { ("", "     \($0)") }
     }
     if used.isEmpty { rows.append(("chain", "no interceptors")) }
-    for (member, condition) in unused {
-      rows.append(("not for it", "\(title(member))"))
-      rows.append(("", "     scope: \(member.scopeText(showsSecrets)), not met: \(condition.rawValue)"))
+    for other in unused {
+      let scope = "scope: \(other.member.scopeText(showsSecrets)), not met: \(other.condition.rawValue)"
+      let changers = other.changers.joined(separator: " or ")
+      rows.append(("not for it", title(other.member)))
+      rows.append(("", "     \(scope)\(changers.isEmpty ? "" : ", unless \(changers) changes it")"))
     }
     return rows
   }
@@ -78,11 +98,11 @@ struct ChainExplanation {
   /// The interceptors as a JSON array.
   var json: String {
     let objects =
-      used.map { json($0, differing: nil) } + unused.map { json($0.member, differing: $0.condition) }
+      used.map { json($0, nil) } + unused.map { json($0.member, $0) }
     return "[\(objects.joined(separator: ","))]"
   }
 
-  private func json(_ member: ChainSource.Member, differing condition: CallScope.Condition?) -> String {
+  private func json(_ member: ChainSource.Member, _ unused: Unused?) -> String {
     let registration = member.registration
     let declaration = registration.factory.declaration
     var object = JSONObject()
@@ -97,8 +117,11 @@ struct ChainExplanation {
     object.add("stages", raw: declaration.stages.map { Self.array($0.names) } ?? "null")
     object.add("effects", raw: Self.array(declaration.effects.words))
     object.add("place", registration.placement)
-    object.add("used", raw: condition == nil ? "true" : "false")
-    if let condition { object.add("unused_because", condition.rawValue) }
+    object.add("used", raw: unused == nil ? "true" : "false")
+    if let unused {
+      object.add("unused_because", unused.condition.rawValue)
+      if !unused.changers.isEmpty { object.add("unless_changed_by", raw: Self.array(unused.changers)) }
+    }
     return object.object
   }
 
@@ -108,6 +131,19 @@ struct ChainExplanation {
 }
 
 extension ChainSource.Member {
+  /// Whether the interceptor may change the request such that it satisfies a condition of others further in.
+  ///
+  /// No built-in interceptor changes the method or attributes. Plugins do not declare it: one that receives the start may
+  /// change the method, and each may set attributes.
+  fileprivate func mayChange(_ condition: CallScope.Condition) -> Bool {
+    guard plugin != nil else { return false }
+    switch condition {
+    case .methods: return registration.factory.declaration.stages?.contains(.requestStart) ?? true
+    case .attribute: return true
+    case .kinds, .hosts, .header: return false
+    }
+  }
+
   /// The calls that pass through the interceptor.
   ///
   /// - Parameter showsSecrets: Whether the values of secret headers and attributes are shown.

@@ -106,10 +106,13 @@ extension OptionTable {
       .explain, "--explain", .flag, "", .output, .call,
       "Dry run: print the resolved call, send nothing.",
       "The output has the target, the headers, the data, and the chain of interceptors with their settings, and warns "
-        + "of orders that are likely mistakes: redact outside of log, sign inside of compression or outside of an "
-        + "interceptor that changes messages, cache outside of credentials. Plugins are loaded. Files of -d are not "
-        + "read, and the server is not contacted. --format json prints one object. --format sh prints a shell command that makes "
-        + "the same call without a configuration file, and --format curl, grpcurl or buf one of that program, in which "
+        + "of orders that are likely mistakes: log outside of the redaction of requests or inside of that of responses, "
+        + "sign inside of compression or outside of an interceptor that changes messages, cache outside of credentials or "
+        + "inside of a signer. methods and attribute of an interceptor apply to the request as it reaches it: of those that "
+        + "are not met, the plugins that may change the method or the attributes are named. Plugins are loaded. Files of "
+        + "-d are not read, and the server is not contacted. --format json prints one object. --format sh prints a shell "
+        + "command that makes the same call without a configuration file, and --format curl, grpcurl or buf one of that "
+        + "program, in which "
         + "comments name what it lacks. Credentials are variables of the environment there.",
       example: "rpcurl --explain --use header,set=x-tenant:blue https://demo.example demo.v1.Demo/Hello",
       trust: .effects, isCommon: true),

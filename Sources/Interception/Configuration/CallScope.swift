@@ -55,7 +55,7 @@ public struct CallScope: Sendable, Hashable {
   }
 
   /// The first condition that a call does not satisfy as its caller makes it; nil if it satisfies all.
-  func mismatch(kind: CallKind?, target: String, headers: Headers) -> Condition? {
+  package func mismatch(kind: CallKind?, target: String, headers: Headers) -> Condition? {
     if let kind, !kinds.contains(where: { $0 == kind }) { return .kinds }
     if !hosts.selectsAll {
       guard let origin = Origin(url: target), hosts.contains(where: { $0.matches(origin) }) else {
