@@ -611,6 +611,28 @@ import Testing
       call.attempts.map(\.wait) == [nil, .milliseconds(100), nil, .seconds(3), .seconds(3)] as [Duration?])
   }
 
+  /// An interceptor that may retry, and observes the attempts made further in.
+  private final class AttemptObserver: StagedInterceptor {
+    let stages: Stages = [.responseEnd, .attemptEnd]
+    let requirements = InterceptorRequirements(replayLimitBytes: 1000)
+    var numbers: [[Int]] = []
+    func attemptEnd(_ report: AttemptReport) { numbers.append(report.numbers) }
+  }
+
+  @Test func attemptsWithinAnAttemptAreReportedToItsInterceptor() throws {
+    let observer = AttemptObserver()
+    let call = TestCall(
+      .unary, Journal(),
+      [TestCall.registration("observer") { _, _ in observer }, try services.registration("retry,jitter=0")])
+    call.run(start: {
+      fail(call)
+      call.clock.advance(by: .seconds(1))
+      respond(call, "pong")
+    })
+    #expect(call.end == ResponseEnd())
+    #expect(observer.numbers == [[1, 1], [1, 2]])
+  }
+
   @Test func canceledAttemptIsReported() throws {
     let call = try call("retry")
     call.chain.cancel(RPCError(.deadlineExceeded, "", origin: .client))

@@ -89,7 +89,7 @@ final class Attempt: ChainCaller {
   }
 
   func attemptEnded(_ report: AttemptReport) {
-    attempts?.upper?.attemptEnded(reporter.report(nested: report))
+    attempts?.upper?.attemptEnded(reporter.report(nested: report), isNested: true)
   }
 
   func inputWanted(_ isWanted: Bool) {

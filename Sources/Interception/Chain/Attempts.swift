@@ -333,10 +333,10 @@ final class Attempts: ChainTransport {
 }
 
 extension Chain {
-  /// Gives the report of an attempt that this chain's last interceptor has made, or of one within it, to the interceptors
-  /// further out and to the caller.
-  func attemptEnded(_ report: AttemptReport) {
-    for slot in slots.dropLast().reversed() where slot.observesAttempts {
+  /// Gives the report of an attempt that this chain's last interceptor has made, or of one within it that another has
+  /// made (`isNested`), to the interceptors further out than the one that made it, and to the caller.
+  func attemptEnded(_ report: AttemptReport, isNested: Bool = false) {
+    for slot in slots.dropLast(isNested ? 0 : 1).reversed() where slot.observesAttempts {
       slot.interceptor?.attemptEnd(report)
     }
     caller?.attemptEnded(report)
