@@ -78,6 +78,7 @@ final class AsyncSide {
 
   /// Appends a value that has arrived.
   func deliver(_ slot: AsyncSlot) {
+    assert(!hasEnd || slot.message != nil, "a direction ended twice")
     if slot.message == nil { hasEnd = true }
     waiting.append(slot)
     serve()

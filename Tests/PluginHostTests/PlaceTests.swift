@@ -161,6 +161,16 @@ import Testing
     #expect(names == ["declared", "get", "get_payload", "set", "set_payload"])
   }
 
+  /// The test's own wire, which a mistake of the chain must not pass.
+  @Test func secondHalfCloseFailsTheProcess() async {
+    await #expect(processExitsWith: .failure) {
+      let call = try PluginCallTest([])
+      call.start()
+      call.closeRequest()
+      call.closeRequest()
+    }
+  }
+
   @Test func refusesUnknownDeclaration() throws {
     let path = try Fixtures.path("bad_messages")
     let error = #expect(throws: PluginError.self) { try log.loader().load(InterceptorSpec(name: path)) }

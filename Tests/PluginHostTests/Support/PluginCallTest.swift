@@ -143,9 +143,15 @@ final class PluginCallTest: ChainCaller, ChainTransport {
 
   // MARK: Wire
 
-  func start(_ start: RequestStart) { sentStart = start }
+  func start(_ start: RequestStart) {
+    sentStart = start
+    isRequestClosed = false
+  }
   func send(_ bytes: [UInt8]) { sent.append(bytes) }
-  func closeRequest() { isRequestClosed = true }
+  func closeRequest() {
+    precondition(!isRequestClosed, "the chain half-closed a request twice")
+    isRequestClosed = true
+  }
   func cancel(_ error: RPCError) {}
   func responseWanted(_ isWanted: Bool) {}
   func measure() {
