@@ -83,8 +83,9 @@ pub enum Verdict<'a> {
     Fail(i32, String),
     /// Responds without the network; request stages only.
     Respond(&'a rpcurl_response),
-    /// Sends the request again after a pause; response stages only.
-    Retry(Duration),
+    /// Sends the request again after a pause; response stages only. The headers replace those with their names in the
+    /// request, from the next attempt on.
+    Retry(Duration, &'a [rpcurl_field]),
 }
 
 /// Runs the body of a stage's callback, and applies its verdict. An error or a panic fails the call. [loop]
@@ -114,9 +115,9 @@ pub unsafe fn settle(host: *const rpcurl_host, token: rpcurl_token, verdict: Ver
         Verdict::Drop => ((*host).drop)(host, token),
         Verdict::Fail(code, message) => ((*host).fail)(host, token, code, rpcurl_text::of(&message)),
         Verdict::Respond(response) => ((*host).respond)(host, token, response),
-        Verdict::Retry(pause) => {
+        Verdict::Retry(pause, headers) => {
             let pause = i64::try_from(pause.as_nanos()).unwrap_or(i64::MAX);
-            ((*host).retry)(host, token, pause, std::ptr::null(), 0)
+            ((*host).retry)(host, token, pause, headers.as_ptr(), headers.len())
         }
     }
 }
