@@ -38,6 +38,17 @@ public struct Message: Sendable {
     return Value(value)
   }
 
+  /// Reads a scalar as a Swift type: `let name: String = try message.get("user.name")`. An unset field has its default.
+  ///
+  /// - Throws: ``HostError`` that ``HostError/isWrongType`` if the type does not fit the field, or cannot have its value.
+  public func get<Scalar: FieldScalar>(
+    _ path: String, as type: Scalar.Type = Scalar.self
+  ) throws(HostError) -> Scalar {
+    let value = try get(path)
+    if let scalar = Scalar(field: value) { return scalar }
+    throw HostError(code: RPCURL_ETYPE, description: "\(path) is \(value), not a value of \(type)")
+  }
+
   /// Writes a scalar; creates missing messages in the path.
   public func set(_ path: String, _ value: Value) throws(HostError) {
     try host.check(
