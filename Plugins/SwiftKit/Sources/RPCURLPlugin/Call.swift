@@ -1,5 +1,4 @@
 import CRPCURLPlugin
-import Synchronization
 
 /// Which directions are streams.
 public enum CallKind: UInt32, Sendable {
@@ -22,7 +21,7 @@ public enum Finding {
 /// A function that is scheduled by ``Call/after(_:_:)``.
 public struct CallTimer: Sendable {
   let plain: rpcurl_timer
-  let pending: ObjectIdentifier
+  let pending: ScheduledFunctions.Number
 }
 
 /// A call. Usable from any thread, until its interceptor was closed; then the host's functions throw.
@@ -65,8 +64,7 @@ public final class Call: Sendable {
 
   let host: Host
   let plain: rpcurl_call
-  /// The scheduled functions; `nil` once the call is closed, after which the host runs none of them.
-  let pending = Mutex<[ObjectIdentifier: Pending]?>([:])
+  private let pending = ScheduledFunctions()
 
   init(_ host: Host, _ plain: rpcurl_call) throws(HostError) {
     self.host = host
@@ -182,9 +180,7 @@ public final class Call: Sendable {
     let result = table.cancel_timer(host.pointer, plain, timer.plain)
     if result == RPCURL_ENOENT { return }
     try host.check(result)
-    // Released outside the lock: it may be the last reference to what the closure captured.
-    let cancelled = pending.withLock { $0?.removeValue(forKey: timer.pending) }
-    withExtendedLifetime(cancelled) {}
+    pending.drop(timer.pending)
   }
 
   /// Runs `body` on the loop's thread soon, unless the call is closed first. `[any thread]`
@@ -199,32 +195,12 @@ public final class Call: Sendable {
   func schedule(
     _ body: @escaping () -> Void,
     _ start: (rpcurl_function, UnsafeMutableRawPointer) -> Int32
-  ) throws(HostError) -> ObjectIdentifier {
-    let pending = Pending(self, body)
-    let isOpen = self.pending.withLock { waiting in
-      waiting?[ObjectIdentifier(pending)] = pending
-      return waiting != nil
-    }
-    guard isOpen else { throw HostError(code: RPCURL_EENDED, description: "the call has ended") }
-    let argument = Unmanaged.passUnretained(pending).toOpaque()
-    let result = start(
-      { _, argument in
-        guard let argument else { return }
-        Unmanaged<Pending>.fromOpaque(argument).takeUnretainedValue().run()
-      }, argument)
-    if result < 0 { self.pending.withLock { _ = $0?.removeValue(forKey: ObjectIdentifier(pending)) } }
-    try host.check(result)
-    return ObjectIdentifier(pending)
+  ) throws(HostError) -> ScheduledFunctions.Number {
+    try pending.schedule(body, host, start)
   }
 
   /// Drops scheduled functions, which may retain this call: the host no longer runs them.
-  func close() {
-    let waiting = pending.withLock { waiting in
-      defer { waiting = nil }
-      return waiting
-    }
-    withExtendedLifetime(waiting) {}
-  }
+  func close() { pending.close() }
 }
 
 /// A message that a plugin makes, to be given to calls, streams and responses as ``Payload/message(_:)``.
@@ -235,22 +211,4 @@ public final class OwnMessage: Sendable {
   init(_ token: Token) { fields = Message(token: token) }
 
   deinit { _ = fields.token.host.pointer.pointee.message_free(fields.token.host.pointer, fields.token.plain) }
-}
-
-/// A scheduled function, retained by its call.
-///
-/// It is passed to the loop's thread, and only that thread runs it.
-final class Pending: @unchecked Sendable {
-  private unowned let call: Call
-  private let body: () -> Void
-
-  init(_ call: Call, _ body: @escaping () -> Void) {
-    self.call = call
-    self.body = body
-  }
-
-  func run() {
-    let kept = call.pending.withLock { $0?.removeValue(forKey: ObjectIdentifier(self)) }
-    kept?.body()
-  }
 }

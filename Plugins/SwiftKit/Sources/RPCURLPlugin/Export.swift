@@ -94,7 +94,7 @@ private func run(_ host: Host, _ body: () throws -> Int32) -> Int32 {
 private func addLife(to plugin: inout rpcurl_plugin) {
   plugin.load = { pointer, place in
     guard let pointer, let place, let exported else { return RPCURL_EINVAL }
-    let host = Host(pointer: pointer)
+    let host = Host(pointer)
     return run(host) {
       place.pointee = Unmanaged.passRetained(Loaded(host, try exported.make(host))).toOpaque()
       return RPCURL_OK
@@ -118,7 +118,9 @@ private func addLife(to plugin: inout rpcurl_plugin) {
   plugin.conclude = { Loaded.of($1)?.plugin.conclude() }
   plugin.unload = { _, pointer in
     guard let pointer else { return }
-    Unmanaged<Loaded>.fromOpaque(pointer).takeRetainedValue().plugin.unload()
+    let loaded = Unmanaged<Loaded>.fromOpaque(pointer).takeRetainedValue()
+    loaded.host.scheduled.close()
+    loaded.plugin.unload()
   }
   plugin.open = { _, pointer, call, place in
     guard let loaded = Loaded.of(pointer), let place else { return RPCURL_EINVAL }

@@ -4,6 +4,13 @@ import CRPCURLPlugin
 public struct Host: @unchecked Sendable {
   typealias Pointer = UnsafePointer<rpcurl_host>
   let pointer: Pointer
+  /// The functions that are scheduled outside of calls.
+  let scheduled: ScheduledFunctions
+
+  init(_ pointer: Pointer) {
+    self.pointer = pointer
+    scheduled = ScheduledFunctions()
+  }
 
   /// Its name: `rpcurl`.
   public var name: String { String(pointer.pointee.name) }

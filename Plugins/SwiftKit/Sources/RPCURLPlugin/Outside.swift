@@ -4,23 +4,21 @@ import CRPCURLPlugin
 // before waits until then. After the last call and `Plugin.conclude`, what is pending has 1 second.
 extension Host {
   /// A function that is scheduled by ``after(_:_:)``.
-  public struct Timer {
+  public struct Timer: Sendable {
     fileprivate let plain: rpcurl_timer
-    fileprivate let function: Unmanaged<Scheduled>
+    fileprivate let pending: ScheduledFunctions.Number
   }
 
-  /// Runs `body` on the loop's thread after a time. `[loop]`
+  /// Runs `body` on the loop's thread after a time, unless the plugin is unloaded first. `[loop]`
   ///
   /// - Returns: The timer, to cancel it.
   @discardableResult
   public func after(_ pause: Duration, _ body: @escaping () -> Void) throws(HostError) -> Timer {
     var timer = rpcurl_timer()
-    let function = Unmanaged.passRetained(Scheduled(body))
-    let result = pointer.pointee.after(
-      pointer, rpcurl_call(), pause.nanoseconds, Scheduled.run, function.toOpaque(), &timer)
-    if result < 0 { function.release() }
-    try check(result)
-    return Timer(plain: timer, function: function)
+    let pending = try scheduled.schedule(body, self) { function, argument in
+      pointer.pointee.after(pointer, rpcurl_call(), pause.nanoseconds, function, argument, &timer)
+    }
+    return Timer(plain: timer, pending: pending)
   }
 
   /// Cancels a timer; does nothing if it has fired. `[loop]`
@@ -28,17 +26,16 @@ extension Host {
     let result = pointer.pointee.cancel_timer(pointer, rpcurl_call(), timer.plain)
     if result == RPCURL_ENOENT { return }
     try check(result)
-    timer.function.release()
+    scheduled.drop(timer.pending)
   }
 
-  /// Runs `body` on the loop's thread soon. `[any thread]`
+  /// Runs `body` on the loop's thread soon, unless the plugin is unloaded first. `[any thread]`
   ///
   /// Captured objects must belong to the loop's thread, or no longer be used on this thread.
   public func post(_ body: @escaping () -> Void) throws(HostError) {
-    let function = Unmanaged.passRetained(Scheduled(body))
-    let result = pointer.pointee.post(pointer, rpcurl_call(), Scheduled.run, function.toOpaque())
-    if result < 0 { function.release() }
-    try check(result)
+    _ = try scheduled.schedule(body, self) { function, argument in
+      pointer.pointee.post(pointer, rpcurl_call(), function, argument)
+    }
   }
 
   /// Makes a call, which does not pass this plugin, to the target of the latest request unless it has one. `[loop]`
@@ -74,17 +71,5 @@ extension Host {
     if result == RPCURL_ENOENT { return nil }
     try check(result)
     return String(text)
-  }
-}
-
-/// A scheduled function, retained until it runs.
-private final class Scheduled {
-  private let body: () -> Void
-
-  init(_ body: @escaping () -> Void) { self.body = body }
-
-  static let run: rpcurl_function = { _, argument in
-    guard let argument else { return }
-    Unmanaged<Scheduled>.fromOpaque(argument).takeRetainedValue().body()
   }
 }

@@ -83,14 +83,14 @@ extension Host {
   ) throws(HostError) {
     let lender = Lender()
     let plainCall = lender.ownCall(own)
-    let argument = Unmanaged.passRetained(Completion(done))
+    let argument = Unmanaged.passRetained(Completion(self, done))
     let result = withUnsafePointer(to: plainCall) { plainCall in
       pointer.pointee.call(
         pointer, call, plainCall,
-        { host, argument, response in
-          guard let host, let argument, let response else { return }
-          Unmanaged<Completion>.fromOpaque(argument).takeRetainedValue()
-            .run(SubrequestResponse(response.pointee, Host(pointer: host)))
+        { _, argument, response in
+          guard let argument, let response else { return }
+          let completion = Unmanaged<Completion>.fromOpaque(argument).takeRetainedValue()
+          completion.run(SubrequestResponse(response.pointee, completion.host))
         }, argument.toOpaque())
     }
     withExtendedLifetime(lender) {}
@@ -100,9 +100,13 @@ extension Host {
 }
 
 private final class Completion {
+  let host: Host
   let run: (SubrequestResponse) -> Void
 
-  init(_ run: @escaping (SubrequestResponse) -> Void) { self.run = run }
+  init(_ host: Host, _ run: @escaping (SubrequestResponse) -> Void) {
+    self.host = host
+    self.run = run
+  }
 }
 
 extension Lender {
