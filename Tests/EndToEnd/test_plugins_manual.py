@@ -1,8 +1,10 @@
 """rpcurl-plugin(3): its plugins build and run, and it describes every function."""
 
+import http.server
 import re
 import shutil
 import subprocess
+import threading
 
 import pytest
 
@@ -41,14 +43,59 @@ def test_plugin_of_the_manual_builds_and_runs(rpcurl, grpc_server, descriptor_se
     assert "tally: 3 messages, status 0\n" in result.err
 
 
-def test_retry_of_the_manual_builds_and_retries(rpcurl, grpc_server, descriptor_set, tmp_path):
-    source = next(text for text in displays() if "struct state {\n  rpcurl_token start;" in text)
-    (tmp_path / "again.c").write_text(source)
+def built(rpcurl, folder, name):
+    """The plugin of the page with a name, which passes its check."""
+    source = next(text for text in displays() if f'(.name = "{name}"' in text)
+    (folder / f"{name}.c").write_text(source)
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADER.parents[1]}"]
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", "again.so", "again.c", *flags], cwd=tmp_path, check=True)
-    plugin = tmp_path / "again.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", f"{name}.so", f"{name}.c", *flags], cwd=folder, check=True)
+    plugin = folder / f"{name}.so"
     check = rpcurl("plugins", "check", plugin)
     assert check.code == 0, check.err
+    return plugin
+
+
+def test_refresh_of_the_manual_fetches_a_token_and_retries(rpcurl, grpc_server, descriptor_set, tmp_path):
+    plugin = built(rpcurl, tmp_path, "refresh")
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200 if self.path == "/token" else 500)
+            self.end_headers()
+            self.wfile.write(b"secret")
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for path, code in [("token", 0), ("none", 64 + 16)]:
+            result = rpcurl(
+                "--descriptor-set", descriptor_set, "-H", "demo-token: secret", "-d", '{"name":"Ada"}',
+                "--plugin", f"{plugin},url=http://127.0.0.1:{server.server_port}/{path}",
+                f"{grpc_server.url}/demo.v1.Demo/Hello",
+            )  # fmt: skip
+            assert result.code == code, result.err
+            assert ("Hello, Ada!" in result.out) == (code == 0)
+        server.shutdown()
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_digest_of_the_manual_is_that_of_the_body(rpcurl, grpc_server, descriptor_set, tmp_path, count):
+    plugin = built(rpcurl, tmp_path, "digest")
+    digest = 0xCBF29CE484222325
+    for byte in b"\x08\x07" * count:
+        digest = (digest ^ byte) * 0x100000001B3 % 2**64
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--plugin", plugin, "-d", '{"value":7}' * count, "-v",
+        f"{grpc_server.url}/demo.v1.Demo/Sum",
+    )  # fmt: skip
+    assert result.code == 0
+    assert f"> x-digest: {digest:016x}\n" in result.err
+
+
+def test_retry_of_the_manual_builds_and_retries(rpcurl, grpc_server, descriptor_set, tmp_path):
+    plugin = built(rpcurl, tmp_path, "again")
     arguments = ["--descriptor-set", descriptor_set, "--plugin", plugin, "-d"]
     result = rpcurl(*arguments, '{"code":14,"message":"busy"}', f"{grpc_server.url}/demo.v1.Demo/Fail")
     assert result.code == 64 + 14
@@ -59,13 +106,7 @@ def test_retry_of_the_manual_builds_and_retries(rpcurl, grpc_server, descriptor_
 
 @pytest.mark.parametrize("codec", ["proto", "json"])
 def test_waiting_of_the_manual_builds_and_waits(rpcurl, connect_server, descriptor_set, tmp_path, codec):
-    source = next(text for text in displays() if "rpcurl_token metrics;" in text)
-    (tmp_path / "twice.c").write_text(source)
-    flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADER.parents[1]}"]
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", "twice.so", "twice.c", *flags], cwd=tmp_path, check=True)
-    plugin = tmp_path / "twice.so"
-    check = rpcurl("plugins", "check", plugin)
-    assert check.code == 0, check.err
+    plugin = built(rpcurl, tmp_path, "twice")
     result = rpcurl(
         "--descriptor-set", descriptor_set, "--plugin", plugin, "--codec", codec, "-d", '{"name":"Ada"}',
         "--protocol", "connect", f"{connect_server.url}/demo.v1.Demo/Hello",
