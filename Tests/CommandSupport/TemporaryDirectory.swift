@@ -22,7 +22,7 @@ public final class TemporaryDirectory: Sendable {
   /// - Parameters:
   ///   - name: The path below the directory.
   ///   - bytes: The contents.
-  ///   - mode: The permissions, whatever the umask.
+  ///   - mode: The permissions, independent of the umask.
   @discardableResult
   public func write(_ name: String, _ bytes: some Sequence<UInt8>, mode: mode_t = 0o600) -> String {
     let file = "\(path)/\(name)"
@@ -36,7 +36,7 @@ public final class TemporaryDirectory: Sendable {
 
   /// Creates a directory below this one. Returns its path.
   ///
-  /// - Parameter mode: The permissions, whatever the umask.
+  /// - Parameter mode: The permissions, independent of the umask.
   @discardableResult
   public func makeDirectory(_ name: String, mode: mode_t = 0o700) -> String {
     let directory = "\(path)/\(name)"

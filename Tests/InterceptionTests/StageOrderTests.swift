@@ -5,7 +5,7 @@ import Testing
 
 @testable import Interception
 
-/// Each interceptor receives its own stages in the documented order, whatever other interceptors hold.
+/// Each interceptor receives its own stages in the documented order, also if other interceptors hold values.
 @Suite struct StageOrderTests {
   private let journal = Journal()
   private let starts = Holder<RequestStart, Outbound>()

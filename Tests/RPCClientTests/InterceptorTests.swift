@@ -233,7 +233,7 @@ import Testing
     #expect(journal.value.filter { $0.hasPrefix("B finish") }.count == 3)
   }
 
-  /// The error of a single response is thrown by `next`, whatever the server has sent before.
+  /// The error of a single response is thrown by `next`, also if the server has sent headers.
   @Test(arguments: [ProtocolName.grpc, .grpcWeb, .connect], [true, false])
   func errorOfASingleResponseIsThrownByNext(_ protocolName: ProtocolName, _ hasHeaders: Bool) async throws {
     let failure = RPCError(.aborted, "late", origin: .server)
