@@ -38,14 +38,13 @@ final class HelperThread: @unchecked Sendable {
 
   private func loop() {
     while true {
-      let (taken, isOver) = lock.holding {
+      // The only references to the work: what it retains is released before it counts as done.
+      var (batch, isOver): ([@Sendable () -> Void], Bool) = lock.holding {
         defer { work = [] }
-        return (work, isStopped)
+        return (work.reversed(), isStopped)
       }
-      var batch = Array(taken.reversed())
       let isEmpty = batch.isEmpty
       while !batch.isEmpty {
-        // Released before it counts as done: it may retain an interceptor.
         batch.removeLast()()
         left.subtract(1, ordering: .releasing)
       }
