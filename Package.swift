@@ -228,7 +228,10 @@ let package = Package(
       name: "ProtobufBenchmark", dependencies: ["Protobuf"], path: "Tests/Benchmarks/Protobuf",
       exclude: ["generate.sh", "protos"], swiftSettings: strict),
     .executableTarget(
-      name: "ChainBenchmark", dependencies: ["Interception", "PluginHost", "Protobuf", "RPCProtocols"],
+      name: "ChainBenchmark",
+      dependencies: [
+        "Interceptors", "MachineServices", "Interception", "PluginHost", "Protobuf", "RPCProtocols",
+      ],
       path: "Tests/Benchmarks/Chain", exclude: ["passing.c"], swiftSettings: strict),
     .executableTarget(
       name: "AsyncBenchmark", dependencies: ["RPCClient", "CallEngine"], path: "Tests/Benchmarks/Async",

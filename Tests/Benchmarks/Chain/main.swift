@@ -1,11 +1,13 @@
 // What a chain of interceptors that pass everything on costs for each message of a stream, without a network.
 //
-// usage: ChainBenchmark MESSAGES PLUGIN [CHAIN]
-//   PLUGIN  the plugin built from passing.c
+// usage: ChainBenchmark MESSAGES PLUGINS [CHAIN]
+//   PLUGINS the directory with passing.so, built from passing.c, and the sample redact.so
 //   CHAIN   the number of the one chain to run, for counting instructions
 
 import Glibc
 import Interception
+import Interceptors
+import MachineServices
 import PluginHost
 import Protobuf
 import RPCProtocols
@@ -66,6 +68,9 @@ func messageType() throws -> MessageType {
 
 guard CommandLine.arguments.count >= 3, let messages = Int(CommandLine.arguments[1]) else { throw Usage() }
 let type = try messageType()
+let sources = ValueSources(
+  file: { _ throws(ValueSources.Failure) in throw ValueSources.Failure("no files") },
+  environment: { _ in nil })
 let bytes = [0x0a, 47] + [UInt8](repeating: UInt8(ascii: "x"), count: 47)
 
 /// The time that one message takes, in nanoseconds: the best of some rounds.
@@ -106,24 +111,34 @@ func swift(_ count: Int, _ stages: Stages, _ messages: MessageAccess) -> [Interc
   }
 }
 
+func plugin(_ text: String) throws -> InterceptorRegistration {
+  let loader = PluginLoader(
+    searchPath: PluginSearchPath([CommandLine.arguments[2]]), hostVersion: "0", log: { _ in })
+  return try loader.load(InterceptorSpec(parsing: text, sources: sources)).registration
+}
+
+func builtIn(_ text: String) throws -> InterceptorRegistration {
+  try BuiltIns.registration(
+    InterceptorSpec(parsing: text, sources: sources), services: SystemServices(waitLimit: nil))
+}
+
 func plugins(_ count: Int, _ stages: String) throws -> [InterceptorRegistration] {
-  let loader = PluginLoader(searchPath: PluginSearchPath([]), hostVersion: "0", log: { _ in })
-  return try (0..<count).map { _ in
-    try loader.load(
-      InterceptorSpec(
-        name: CommandLine.arguments[2], settings: [InterceptorSpec.Setting(key: "stages", value: stages)])
-    ).registration
-  }
+  try (0..<count).map { _ in try plugin("passing,stages=\(stages)") }
 }
 
 let chains: [(String, [InterceptorRegistration])] = [
   ("no interceptor", []),
+  ("1 in Swift, bytes", swift(1, .messages, .readBytes)),
+  ("4 in Swift, bytes", swift(4, .messages, .readBytes)),
+  ("8 in Swift, bytes", swift(8, .messages, .readBytes)),
   ("10 in Swift, headers only", swift(10, [.requestStart, .responseStart, .responseEnd], .none)),
   ("10 in Swift, bytes", swift(10, .messages, .readBytes)),
   ("10 in Swift, every stage", swift(10, .all, .readTyped)),
   ("10 in C, headers only", try plugins(10, "headers")),
   ("10 in C, bytes", try plugins(10, "bytes")),
   ("10 in C, every stage", try plugins(10, "all")),
+  ("edit", [try builtIn("edit,set=value=y,response-set=value=y")]),
+  ("redact", [try plugin("redact,field=value")]),
 ]
 
 func column(_ nanoseconds: Double) -> String {
