@@ -25,24 +25,11 @@ extension CallEvent: Sendable where Message: Sendable {}
 extension CallEvent: Equatable where Message: Equatable {}
 
 extension CallEvent {
-  /// Makes the event of a message.
-  @inlinable package static func message(_ message: Message, isRequest: Bool) -> CallEvent {
-    isRequest ? .requestMessage(message) : .responseMessage(message)
-  }
-
   /// Whether the event is a part of the request.
-  @inlinable package var isRequest: Bool {
+  package var isRequest: Bool {
     switch self {
     case .requestStart, .requestMessage, .requestEnd: true
     case .responseStart, .responseMessage, .responseEnd, .metrics: false
-    }
-  }
-
-  /// The message; nil for other events.
-  @inlinable package var message: Message? {
-    switch self {
-    case .requestMessage(let message), .responseMessage(let message): message
-    case .requestStart, .requestEnd, .responseStart, .responseEnd, .metrics: nil
     }
   }
 }

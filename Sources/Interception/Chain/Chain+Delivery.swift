@@ -11,7 +11,7 @@ extension Chain {
       if pipeline.waitingCount == 0, var value = item.message {
         guard let reached = run(&value, on: pipeline, from: position) else { return }
         position = reached
-        item = .message(value, isRequest: pipeline === outbound)
+        item.replaceMessage(by: value)
       }
       guard pipeline.contains(position) else { return leave(item) }
       guard let next = pass(item, pipeline.nodes[position], pipeline) else { return }
@@ -101,7 +101,7 @@ extension Chain {
     if var value = item.message {
       guard prepare(&value, at: node) else { return nil }
       value.sequence = sequence
-      item = .message(value, isRequest: item.isRequest)
+      item.replaceMessage(by: value)
     }
     let result = deliver(item, stage, node, sequence: sequence)
     return finishDelivery(item, stage, node, pipeline, result)

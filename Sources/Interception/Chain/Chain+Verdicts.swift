@@ -110,7 +110,7 @@ extension Chain {
     switch verdict {
     case .proceedMessage(let new):
       return item.message.flatMap { replace($0, by: new, tokenID) }.map {
-        .message($0, isRequest: item.isRequest)
+        .message($0, isRequest: isRequest(tokenID.stage))
       }
     case .proceed(.requestStart(let start)):
       return withMethod(start, of: tokenID).map { .requestStart(withCodec($0, of: tokenID)) }

@@ -18,6 +18,24 @@ extension Item {
     }
   }
 
+  /// Makes the item of a message.
+  static func message(_ message: MessageValue, isRequest: Bool) -> Item {
+    isRequest ? .requestMessage(message) : .responseMessage(message)
+  }
+
+  /// The message; nil for other items. Not generic over messages, which costs a message that is changed a tenth of its way.
+  package var message: MessageValue? {
+    switch self {
+    case .requestMessage(let message), .responseMessage(let message): message
+    case .requestStart, .requestEnd, .responseStart, .responseEnd, .metrics: nil
+    }
+  }
+
+  /// Replaces the message of an item that has one.
+  package mutating func replaceMessage(by new: MessageValue) {
+    if case .requestMessage = self { self = .requestMessage(new) } else { self = .responseMessage(new) }
+  }
+
   /// What the item counts against the window, in bytes: the message's size and an overhead.
   var sizeBytes: Int { Item.overheadBytes + (message?.sizeBytes ?? 0) }
 

@@ -169,7 +169,7 @@ extension HostFunctions {
   ) throws -> Result {
     try value(token) { value, arena in
       guard var message = value.message else { throw ABIFailure.wrongStage() }
-      let isRequest = value.isRequest
+      let isRequest = if case .requestMessage = value { true } else { false }
       guard use.isDeclared(by: message.access) else {
         let member = isRequest ? "request_messages" : "response_messages"
         throw ABIFailure(
@@ -177,7 +177,7 @@ extension HostFunctions {
           "\(member) is \(message.access.constant): this function requires \(use.declarations)")
       }
       value = .requestEnd
-      defer { value = .message(message, isRequest: isRequest) }
+      defer { value = isRequest ? .requestMessage(message) : .responseMessage(message) }
       do {
         return try body(&message, arena)
       } catch {
