@@ -1,4 +1,5 @@
 import CCurl
+import CFakeCurl
 import Glibc
 import RPCProtocols
 import Testing
@@ -6,6 +7,9 @@ import Testing
 @testable import Transport
 
 @Suite struct TransferFailureTests {
+  // An error without a detail has libcurl's words, and no other test may have loaded a libcurl before.
+  init() { fake_install() }
+
   private func failure(
     _ code: CURLcode, _ detail: String, _ progress: TransferFailure.Progress = .nothing,
     _ change: (inout TransferFailure) -> Void = { _ in }
