@@ -424,6 +424,52 @@ import Testing
     #expect(call.isOver)
   }
 
+  @Test func attemptThatFailsLastIsMeasuredBeforeTheCallFinishes() {
+    let call = call(attempts: 2, inner: [attempted("C")])
+    call.clock.advance(by: Self.delay)
+    end(call, 2, Self.busy)
+    end(call, 1, Self.busy)
+    #expect(call.isOver)
+    #expect(call.outcome?.metrics.sentBytes == 14)
+    #expect(journal.lines.suffix(3) == ["C1 finish unavailable", "caller metrics 14", "caller finished"])
+  }
+
+  @Test func metricsHeldInAnotherAttemptHoldThoseOfTheCall() {
+    let held = Holder<CallMetrics, Report>()
+    let inner = TestCall.registration("slow") { [journal] facts, _ in
+      let probe = Probe("slow\(facts.attempt)", [.metrics], journal)
+      if facts.attempt == 1 { probe.onMetrics = { _, token in held.keep(token) } }
+      return probe
+    }
+    let call = call(attempts: 2, inner: [inner])
+    call.clock.advance(by: Self.delay)
+    end(call, 1, Self.busy)
+    respond(call, 2)
+    #expect(call.end == ResponseEnd() && call.outcome == nil)
+    // A cancellation after the end gives them up.
+    call.chain.cancel(RPCError(.canceled, "interrupted", origin: .client))
+    #expect(call.isOver)
+    #expect(call.outcome?.metrics.sentBytes == 14)
+  }
+
+  @Test func attemptCancelledWhileItStartsIsReported() {
+    var cancel: (() -> Void)?
+    let inner = TestCall.registration("C") { [journal] facts, _ in
+      let probe = Probe("C\(facts.attempt)", [.requestStart], journal)
+      probe.onRequestStart = { start, token in
+        token.proceed(start)
+        cancel?()
+      }
+      return probe
+    }
+    let call = call(attempts: 2, inner: [inner])
+    cancel = { call.chain.cancel(RPCError(.canceled, "interrupted", origin: .client)) }
+    call.clock.advance(by: Self.delay)
+    #expect(call.isOver)
+    #expect(call.attempts.map(\.numbers) == [[1], [2]])
+    #expect(journal.lines.suffix(3) == ["C2 finish canceled", "caller metrics 7", "caller finished"])
+  }
+
   // MARK: - Random races
 
   @Test(arguments: 0..<20)

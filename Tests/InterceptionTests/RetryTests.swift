@@ -69,6 +69,25 @@ import Testing
     #expect(call.outcome?.metrics.attempts == 2)
   }
 
+  /// An interceptor that makes attempts, and does nothing else.
+  private func recorder(_ name: String) -> Probe {
+    let probe = Probe(name, [], journal)
+    probe.requirements = InterceptorRequirements(replayLimitBytes: 1000)
+    return probe
+  }
+
+  @Test func retryInTheCallbackCountsTheMetricsOfAttemptsWithinTheOneGivenUp() {
+    let call = TestCall(.unary, journal, [retrier(), recorder("S")])
+    call.start()
+    call.send("ping")
+    call.close()
+    call.receiveEnd(gone)
+    call.clock.advance(by: .zero)
+    call.receiveEnd()
+    #expect(call.outcome?.metrics.sentBytes == 14)
+    #expect(call.outcome?.metrics.attempts == 2)
+  }
+
   @Test func retryWaitsAndChangesHeaders() {
     let call = TestCall(
       .unary, journal,

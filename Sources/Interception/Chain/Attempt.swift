@@ -30,7 +30,6 @@ final class Attempt: ChainCaller {
   /// Whether the record is being sent; values that arrive meanwhile are appended to the record.
   var isReplaying = true
   private(set) var metrics: CallMetrics?
-  private(set) var isFinished = false
   private(set) var wantsInput = true
   private var deadline = AttemptDeadline()
 
@@ -84,7 +83,6 @@ final class Attempt: ChainCaller {
   func deadlineChanged(to instant: MonotonicClock.Instant?) { deadline.set(instant, of: chain) }
 
   func finished(_ outcome: Outcome) {
-    isFinished = true
     attempts?.finished(self)
   }
 

@@ -44,6 +44,8 @@ final class Attempts: ChainTransport {
   private var record: RequestRecord
   /// In the order in which they started, without those that a retry has given up.
   private var attempts: [Attempt] = []
+  /// Those that have not finished, also after a retry has given them up.
+  private var unfinished: [Attempt] = []
   private var usage = AttemptUsage()
   /// Whether the caller takes more of the response.
   private var isResponseWanted = true
@@ -111,9 +113,8 @@ final class Attempts: ChainTransport {
   func cancel(_ error: RPCError) {
     stopTimer()
     state = .cancelled(chosen)
-    for attempt in inFlight { attempt.cancel(error) }
+    for attempt in isMeasureRequested ? unfinished : inFlight { attempt.cancel(error) }
     record.discard()
-    if isMeasureRequested { reportMetrics() }
   }
 
   func responseWanted(_ isWanted: Bool) {
@@ -124,7 +125,7 @@ final class Attempts: ChainTransport {
   func measure() {
     isMeasureRequested = true
     record.discardMessages()
-    if chosen?.isFinished ?? true { reportMetrics() }
+    if unfinished.isEmpty { reportMetrics() }
   }
 
   private func reportMetrics() {
@@ -223,6 +224,7 @@ final class Attempts: ChainTransport {
       upper.makeAttempt(isFirst: usage.startedCount == 1, plan.registrations), self,
       number: usage.startedCount, wait: wait, offset: now - (upper.progress.begin ?? now))
     attempts.append(attempt)
+    unfinished.append(attempt)
     // The response of a retry is that of the call, until the interceptor discards it.
     if plan.hedging == nil {
       attempt.phase = .chosen
@@ -328,7 +330,8 @@ final class Attempts: ChainTransport {
 
   /// An attempt has finished.
   func finished(_ attempt: Attempt) {
-    if isMeasureRequested, chosen === attempt { reportMetrics() }
+    unfinished.removeAll { $0 === attempt }
+    if isMeasureRequested, unfinished.isEmpty { reportMetrics() }
   }
 }
 
