@@ -88,6 +88,19 @@ import Testing
     #expect(call.outcome?.metrics.attempts == 2)
   }
 
+  @Test func reportCountsAttemptsWithinThatEndAfterIt() {
+    let outer = Probe("A", [.responseMessage], journal)
+    outer.onResponseMessage = { _, token in
+      token.fail(RPCError(.aborted, "enough", origin: .interceptor("A")))
+    }
+    let call = TestCall(.bidiStreaming, journal, [outer, recorder("R"), recorder("S")])
+    call.start()
+    call.receiveHeaders()
+    call.receive("pong")
+    #expect(call.attempts.map(\.numbers) == [[1], [1, 1]])
+    #expect(call.attempts.map(\.nestedCount) == [1, 0])
+  }
+
   @Test func retryWaitsAndChangesHeaders() {
     let call = TestCall(
       .unary, journal,

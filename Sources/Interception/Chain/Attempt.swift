@@ -23,7 +23,7 @@ final class Attempt: ChainCaller {
 
   let chain: Chain
   private weak var attempts: Attempts?
-  private var reporter: AttemptReporter
+  private let reporter: AttemptReporter
   /// From the start of the call to the start of the attempt.
   private let offset: Duration
   var phase = Phase.racing(nil)
@@ -63,7 +63,7 @@ final class Attempt: ChainCaller {
       attempts?.add(metrics, of: self)
     case .responseEnd(let end):
       deadline.set(nil, of: chain)
-      attempts?.upper?.attemptEnded(reporter.report(end.error, peer: chain.peer))
+      attempts?.upper?.attemptEnded(reporter.report(end.error, of: chain))
       attempts?.receive(chain.ended(end), of: self)
     case .responseStart(let start):
       if attempts?.admits(start, of: self) == true { attempts?.upper?.receive(event) }
@@ -102,16 +102,9 @@ struct AttemptReporter {
   let number: Int
   /// The wait before it; nil for the first.
   let wait: Duration?
-  private var nestedCount = 0
-
-  init(number: Int, wait: Duration?) {
-    self.number = number
-    self.wait = wait
-  }
 
   /// The report of an attempt that an interceptor of this one has made.
-  mutating func report(nested: AttemptReport) -> AttemptReport {
-    if nested.numbers.count == 1 { nestedCount += 1 }
+  func report(nested: AttemptReport) -> AttemptReport {
     var report = nested
     report.numbers.insert(number, at: 0)
     report.wait = nested.wait ?? wait
@@ -119,7 +112,9 @@ struct AttemptReporter {
   }
 
   /// The report of the end of this one.
-  func report(_ error: RPCError?, peer: String?) -> AttemptReport {
-    AttemptReport(numbers: [number], error: error, wait: wait, peer: peer, nestedCount: nestedCount)
+  func report(_ error: RPCError?, of chain: Chain) -> AttemptReport {
+    AttemptReport(
+      numbers: [number], error: error, wait: wait, peer: chain.peer,
+      nestedCount: chain.progress.downstream.attempts?.startedCount ?? 0)
   }
 }

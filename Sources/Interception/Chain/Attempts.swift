@@ -80,6 +80,9 @@ final class Attempts: ChainTransport {
   /// The chain of the attempt whose response is that of the call; nil if there is none.
   var takenChain: Chain? { chosen?.chain }
 
+  /// How many attempts were started.
+  var startedCount: Int { usage.startedCount }
+
   /// The address of the server of the current attempt.
   var peer: String? { (chosen ?? inFlight.last ?? attempts.last)?.chain.peer }
 
