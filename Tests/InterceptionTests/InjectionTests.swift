@@ -49,6 +49,26 @@ import Testing
     #expect(call.callerLines.prefix(5) == ["headers", "typed first", "second", "bye", "end ok"])
   }
 
+  @Test func messageInjectedAfterAnOwnHalfCloseIsIgnored() {
+    let held = Holder<MessageValue, Outbound>()
+    let probe = Probe("A", [.requestMessage], journal, messages: .bytes)
+    probe.onRequestMessage = { _, token in held.keep(token) }
+    let call = TestCall(.clientStreaming, journal, [probe])
+    call.start()
+    call.send("1")
+    probe.context?.endRequest()
+    call.send("2")
+    // The half-close waits for the first message, and another value follows it.
+    probe.context?.inject(request: bytes("late"))
+    probe.context?.endRequest()
+    call.chain.processCommands()
+    held.take().use { $0.proceed(.bytes("1")) }
+    held.take().use { $0.drop() }
+    call.chain.processCommands()
+    #expect(call.wireLines == ["start", "1", "half-close"])
+    #expect(call.logged.map(\.text) == ["ignored: a message injected after the half-close"])
+  }
+
   @Test func messageInjectedBeforeAHeldValueLeavesAtOnce() {
     let held = Holder<Void, Outbound>()
     let probe = Probe("A", [.requestEnd], journal)

@@ -28,7 +28,7 @@ extension Chain {
     guard let slot = slot(in: handle) else { return true }
     let node = isRequest ? slot.request : slot.response
     return node.passage != .closed && !node.buffer.hasForwardedEnd
-      && !(isRequest ? progress.downstream.isClosed : progress.hasEnded)
+      && !(isRequest ? slot.hasEndedRequest || progress.downstream.isClosed : progress.hasEnded)
   }
 
   /// Starts the response at an interceptor that responds to the call.
@@ -65,9 +65,9 @@ extension Chain {
   /// Half-closes the request for an interceptor, after what it has forwarded and made. The interceptor removes the values
   /// of the request that it receives afterwards.
   func endRequest(by handle: InterceptorHandle) {
-    guard let slot = slot(in: handle), slot.request.passage != .closed, !progress.downstream.isClosed
-    else { return }
+    guard let slot = slot(in: handle), canInject(by: handle, isRequest: true) else { return }
     family.recordChange(by: slot)
+    slot.hasEndedRequest = true
     put([.requestEnd], at: slot.request, of: outbound)
   }
 

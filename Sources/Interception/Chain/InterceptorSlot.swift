@@ -30,6 +30,8 @@ final class InterceptorSlot {
   let observesAttempts: Bool
   /// Whether it responds to the call, and holds the request's start meanwhile.
   var isResponding = false
+  /// Whether it has half-closed the request itself.
+  var hasEndedRequest = false
   /// The clock's numbers of its timers.
   var timers: [CallTimer: Int] = [:]
 
