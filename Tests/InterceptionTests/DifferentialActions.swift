@@ -11,6 +11,19 @@ extension CallDescription {
   ///   - stage: The stage at which the value comes.
   ///   - text: The text of the message; empty for a start or an end.
   func action(_ index: Int, _ stage: Stage, _ text: String) -> Action {
+    var action = firstActions(index, stage, text)
+    if let second, second.interceptor == index, second.stage == stage {
+      let message = MessageModel("X", .canonical)
+      if second.isOfContext {
+        action.contextInjections.append(message)
+      } else {
+        action.tokenInjections.append(message)
+      }
+    }
+    return action
+  }
+
+  private func firstActions(_ index: Int, _ stage: Stage, _ text: String) -> Action {
     let interceptor = interceptors[index]
     var action = Action()
     guard interceptor.isPlain else { return action }
@@ -57,7 +70,45 @@ extension CallDescription {
     if otherIsStream, !usesThread, interceptor.stages.isSuperset(of: otherStages), dice.chance(15) {
       action.crossInjections = [injected(index, stage, text, 20, &dice)]
     }
+    guard second == nil else {
+      action.crossInjections = []
+      return action
+    }
+    if interceptor.stages.isSuperset(of: [.request, .response]), !usesThread || !isRacy(index),
+      isStream || otherIsStream, dice.chance(15)
+    {
+      for number in 0...dice.roll(2) {
+        action.delayedInjections.append(
+          CallDescription.Action.DelayedInjection(
+            isRequest: isStream && otherIsStream ? dice.roll(2) == 0 : isStream == isRequest,
+            message: injected(index, stage, text, 30 + number, &dice),
+            delay: usesThread && dice.roll(2) == 0 ? nil : dice.roll(400)))
+      }
+    }
+    if isRequest, kind.clientStreams, stage != .requestEnd, interceptor.stages.isSuperset(of: .request),
+      dice.chance(5)
+    {
+      action.requestEnd = dice.roll(2) == 0 ? .inCallback : .timer(dice.roll(400))
+    }
     return action
+  }
+
+  /// What an interceptor does when it is notified of an attempt: the message that it injects, into the request or not.
+  func injectionAtAttemptEnd(_ index: Int, _ numbers: [Int]) -> Action.DelayedInjection? {
+    let interceptor = interceptors[index]
+    var dice = Dice(seed, index, 57, text: "\(numbers)")
+    guard interceptor.isPlain, hasLargeWindow, interceptor.stages.isSuperset(of: [.request, .response]),
+      kind.clientStreams || kind.serverStreams, dice.chance(interceptor.activePercent / 2)
+    else { return nil }
+    let isRequest = kind.clientStreams && kind.serverStreams ? dice.roll(2) == 0 : kind.clientStreams
+    return Action.DelayedInjection(isRequest: isRequest, message: MessageModel("a\(index)", .canonical))
+  }
+
+  /// What an interceptor adds to the bytes of the metrics, and whether it decides on them later.
+  func metricsAction(_ index: Int) -> (bytes: Int, isLate: Bool) {
+    var dice = Dice(seed, index, 58)
+    let bytes = dice.chance(interceptors[index].activePercent) ? 1 << index : 0
+    return (bytes, limits == nil && dice.chance(interceptors[index].holdPercent))
   }
 
   private func timing(
@@ -137,7 +188,8 @@ extension CallDescription {
         "r\(path)\(number)", isMalformed ? .malformed : dice.roll(2) == 0 ? .canonical : .unusual)
     }
     return Server(
-      hasStart: hasStart, messages: messages, isError: isError, waitsForRequest: !dice.chance(15))
+      hasStart: hasStart, messages: messages, isError: isError,
+      waitsForRequest: !dice.chance(15) || second != nil)
   }
 
   /// What an interceptor injects when it is made.
@@ -145,7 +197,7 @@ extension CallDescription {
     let interceptor = interceptors[index]
     let needed: Stages = isRequest ? .requestStart : .response
     var dice = Dice(seed, index, isRequest ? 55 : 56)
-    guard interceptor.isPlain, limits == nil, interceptor.stages.isSuperset(of: needed),
+    guard interceptor.isPlain, limits == nil, second == nil, interceptor.stages.isSuperset(of: needed),
       isRequest ? kind.clientStreams : kind.serverStreams, interceptor.activePercent > 0, dice.chance(8)
     else { return nil }
     return MessageModel("k\(index)", dice.roll(2) == 0 ? nil : .unusual)

@@ -8,10 +8,13 @@ struct DifferentialCheck {
   let call: CallDescription
   let run: DifferentialRun
   private let observations: Observations
+  /// The interceptors that make attempts.
+  let makers: [Int]
 
   init(_ call: CallDescription, _ run: DifferentialRun) {
     self.call = call
     self.run = run
+    makers = call.interceptors.filter { !$0.isPlain && !$0.isDeclining }.map(\.index)
     var observations = Observations()
     for instance in run.instances {
       let key = DifferentialModel.key(instance.interceptor.index, instance.path)
@@ -19,6 +22,7 @@ struct DifferentialCheck {
       observations.injections[key] = instance.injections
       observations.responseCounts[key] = instance.responseLines.count
       if instance.hasStartedResponse { observations.started.insert(key) }
+      observations.requestEnds[key] = instance.requestEndCount
     }
     self.observations = observations
   }
@@ -26,6 +30,7 @@ struct DifferentialCheck {
   /// What disagrees; nil if the call is as the model says.
   func disagreement() -> String? {
     guard run.outcome != nil else { return "the call does not end\n" + actual }
+    if run.isAmbiguous { return nil }
     if let broken = invariants() { return broken + "\n" + actual }
     let model = DifferentialModel(call: call, observations: observations)
     var reasons: [String] = []
@@ -42,15 +47,9 @@ struct DifferentialCheck {
   private func invariants() -> String? {
     for instance in run.instances {
       let name = DifferentialModel.key(instance.interceptor.index, instance.path)
-      if instance.finishCount != 1 { return "\(name) finished \(instance.finishCount) times" }
-      if instance.metricsCount > 1 { return "\(name) received metrics twice" }
+      if instance.finishes.count != 1 { return "\(name) finished \(instance.finishes.count) times" }
       if instance.responseLines.count(where: { $0.hasPrefix("end") }) > 1, instance.interceptor.isPlain {
         return "\(name) received two ends"
-      }
-      if instance.path.isEmpty, isOutermost(instance.interceptor.index), instance.stages.contains(.metrics),
-        !instance.requestLines.isEmpty, instance.metricsCount != 1
-      {
-        return "\(name) did not receive metrics"
       }
     }
     for wire in run.wires {
@@ -62,15 +61,11 @@ struct DifferentialCheck {
     if !call.isRetried, run.finished != run.finished.sorted(by: >) {
       return "finished in the order \(run.finished)"
     }
+    if let broken = reportInvariants() ?? metricsInvariants() { return broken }
     guard let chain = run.chain else { return nil }
     if chain.outbound.waitingCount + chain.inbound.waitingCount != 0 { return "values wait" }
     if chain.outbound.waitingBytes + chain.inbound.waitingBytes != 0 { return "bytes wait" }
     return nil
-  }
-
-  /// Whether no interceptor further out makes attempts.
-  private func isOutermost(_ index: Int) -> Bool {
-    call.interceptors[..<index].allSatisfy { $0.isPlain || $0.isDeclining }
   }
 
   // MARK: - One outcome
@@ -96,6 +91,7 @@ struct DifferentialCheck {
       let agrees = expected.isWhole ? lines == expected.lines : expected.lines.starts(with: lines)
       if !agrees { return "wire \(wire.path): expected \(expected)" }
     }
+    if let reason = reportMismatch(outcome) { return reason }
     for path in outcome.wires.keys where !paths.contains(path) && !outcome.optional.contains("wire" + path) {
       return "wire \(path): expected"
     }
@@ -103,6 +99,9 @@ struct DifferentialCheck {
   }
 
   private func mismatch(_ instance: ScriptedInterceptor, _ expected: ExpectedOutcome.Instance) -> String? {
+    if expected.isWhole, instance.stages.contains(.metrics), instance.metrics.count != 1 {
+      return "\(instance.metrics.count) metrics"
+    }
     let isRequestRight =
       expected.isWhole
       ? instance.requestLines == expected.request : expected.request.starts(with: instance.requestLines)
@@ -142,12 +141,15 @@ struct DifferentialCheck {
   /// What all parts have received.
   private var actual: String {
     var lines = ["actual:", "  caller \(run.callerLines)\(run.isCancelled ? " cancelled" : "")"]
+    lines += ["  \(run.reports)", "  \(run.metrics.map { ($0.receivedBytes, $0.attempts) })"]
     for instance in run.instances {
       let key = DifferentialModel.key(instance.interceptor.index, instance.path)
       lines.append("  \(key) request \(instance.requestLines)")
       lines.append("  \(key) response \(instance.responseLines)")
       if let moment = instance.moment { lines.append("  \(key) \(moment)") }
       if !instance.injections.isEmpty { lines.append("  \(key) \(instance.injections)") }
+      if !instance.reports.isEmpty { lines.append("  \(key) \(instance.reports)") }
+      lines.append("  \(key) \(instance.metrics) \(instance.finishes.map { Lines.end($0.end) })")
     }
     for wire in run.wires {
       lines.append("  wire \(wire.path) \(wire.lines)\(wire.hasEnded ? " ended" : "")")

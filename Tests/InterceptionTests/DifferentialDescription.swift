@@ -24,6 +24,19 @@ struct CallDescription: Sendable {
   var cancelStep: Int?
   /// Whether a second thread gives verdicts.
   var usesThread: Bool
+  /// Whether the caller cancels the call when it has the end, and not yet the metrics.
+  var cancelsAfterEnd = false
+  /// The interceptor that puts a second message into a unary request; nil in most calls.
+  var second: SecondMessage?
+
+  /// A message besides the only one of a unary request.
+  struct SecondMessage: Sendable {
+    var interceptor: Int
+    /// The stage at which it is injected.
+    var stage: Stage
+    /// Whether the context injects it, and not the token.
+    var isOfContext: Bool
+  }
 
   /// An interceptor of the chain.
   struct InterceptorDescription: Sendable {
@@ -109,10 +122,27 @@ struct CallDescription: Sendable {
       case thread
     }
 
+    /// A message that the context injects outside of a callback.
+    struct DelayedInjection {
+      var isRequest: Bool
+      var message: MessageModel
+      /// After how many milliseconds; nil for a second thread, at once.
+      var delay: Int?
+    }
+
+    /// How an interceptor half-closes the request by itself.
+    enum RequestEnd: Equatable {
+      case inCallback
+      /// After milliseconds.
+      case timer(Int)
+    }
+
     var tokenInjections: [MessageModel] = []
     var contextInjections: [MessageModel] = []
     /// Injected into the other direction by the context.
     var crossInjections: [MessageModel] = []
+    var delayedInjections: [DelayedInjection] = []
+    var requestEnd: RequestEnd?
     var change = Change.none
     var timing = Timing.now
   }

@@ -43,6 +43,11 @@ extension CallDescription {
       if attemptRoles > 0 { interceptor.stages.insert(.requestStart) }
       interceptors.append(interceptor)
     }
+    cancelsAfterEnd = dice.chance(4)
+    if !kind.clientStreams, !hasMalformed, dice.chance(10) {
+      putSecondMessage(&dice)
+      return
+    }
     if dice.chance(45) { endings.append(ending(&dice)) }
     if dice.chance(12) { endings.append(ending(&dice)) }
     endings.removeAll { !interceptors[$0.interceptor].isPlain }
@@ -54,6 +59,15 @@ extension CallDescription {
         interceptors[plan.interceptor].messages = MessageAccesses(.readBytes)
       }
     }
+  }
+
+  /// Lets an interceptor put a second message into a unary request.
+  private mutating func putSecondMessage(_ dice: inout Dice) {
+    let index = dice.roll(interceptors.count)
+    guard interceptors[index].isPlain else { return }
+    let stage: Stage = dice.roll(3) == 0 ? .requestEnd : .requestMessage
+    second = SecondMessage(interceptor: index, stage: stage, isOfContext: dice.roll(2) == 0)
+    interceptors[index].stages.insert(stage.set)
   }
 
   /// Makes it a call that shows the limits of what may wait.
@@ -132,6 +146,8 @@ extension CallDescription: CustomStringConvertible {
     }
     for plan in endings { lines.append("  \(plan)") }
     if let limits { lines.append("  \(limits)") }
+    if let second { lines.append("  \(second)") }
+    if cancelsAfterEnd { lines.append("  canceled after the end") }
     return lines.joined(separator: "\n")
   }
 }

@@ -11,31 +11,39 @@ final class ScriptedInterceptor: StagedInterceptor {
   let stages: Stages
   let messages: MessageAccesses
   let requirements: InterceptorRequirements
-  private let context: CallContext
-  private unowned let run: DifferentialRun
+  let context: CallContext
+  unowned let run: DifferentialRun
   /// Which attempt it belongs to.
   private(set) var path = ""
   private(set) var requestLines: [String] = []
   private(set) var responseLines: [String] = []
-  private(set) var metricsCount = 0
-  private(set) var finishCount = 0
+  /// What it has received of attempts and metrics, and how it finished.
+  private(set) var reports: [ReceivedReport] = []
+  private(set) var metrics = MetricsRecord()
+  private(set) var finishes: [Outcome] = []
   private(set) var moment: Moment?
-  private(set) var injections: [CrossInjection] = []
+  var injections: [CrossInjection] = []
   /// The numbers of the values that have no verdict yet, by direction.
   private var undecided: (request: Set<Int>, response: Set<Int>) = ([], [])
   private var counts = [Int](repeating: 0, count: 8)
   private(set) var hasStartedResponse = false
-  private var hasEnd = false
-  /// Whether it has decided on the end, by direction.
-  private var isEndDecided = (request: false, response: false)
-  private var held: [Held] = []
+  var hasEnd = false
+  /// Whether it has ended the call, or the call has ended further out.
+  var isOver = false
+  /// Whether it has decided on the end, by direction; nil while the verdict is on its way.
+  var isEndDecided: (request: Bool?, response: Bool?) = (false, false)
+  /// Whether a verdict is being given from outside of the chain.
+  var isOutside = false
+  /// How many values of the request it had received when it half-closed the request itself.
+  var requestEndCount: Int?
+  var held: [Held] = []
   // For interceptors that retry.
   private var heldStart: (ResponseStart, HeldToken<ResponseStart, Inbound>)?
   private var hasMessage = false
   private var attempts = 1
 
   /// A verdict that comes later.
-  private struct Held {
+  struct Held {
     let isRequest: Bool
     let number: Int
     /// How many values of the direction must have come; nil if the verdict comes from outside.
@@ -46,10 +54,12 @@ final class ScriptedInterceptor: StagedInterceptor {
   private struct Broken: Error {}
 
   /// What may be done with one token.
-  private struct Verdicts {
+  struct Verdicts {
     let proceed: (CallDescription.Action.Change) -> Void
     let fail: (RPCError) -> Void
     var respond: ((LocalResponse) -> Void)?
+    /// Removes a value that follows the interceptor's own half-close.
+    var remove: (() -> Void)?
     let release: () -> Void
     var inject: ((Payload) -> Void)?
     let isVoid: () -> Bool
@@ -89,7 +99,9 @@ final class ScriptedInterceptor: StagedInterceptor {
     let indices = held.indices.filter { held[$0].due == nil }
     guard !indices.isEmpty else { return }
     let chosen = held.remove(at: indices[choice % indices.count])
+    isOutside = true
     chosen.perform()
+    isOutside = false
   }
 
   /// Injects messages before the interceptor has received anything.
@@ -117,7 +129,10 @@ final class ScriptedInterceptor: StagedInterceptor {
     let number = count - 1
     let isEnd = stage == .requestEnd || stage == .responseEnd
     if stage == .responseEnd { hasEnd = true }
-    if verdicts.isVoid() { return }  // The end of a call that another part has ended.
+    if verdicts.isVoid() {  // The end of a call that another part has ended.
+      isOver = true
+      return
+    }
     if isRequest { undecided.request.insert(number) } else { undecided.response.insert(number) }
     let due = held.filter { $0.isRequest == isRequest && ($0.due.map { isEnd || $0 <= number } ?? false) }
     held.removeAll { $0.isRequest == isRequest && ($0.due.map { isEnd || $0 <= number } ?? false) }
@@ -125,6 +140,7 @@ final class ScriptedInterceptor: StagedInterceptor {
     if !interceptor.isPlain { return decideAttempt(stage, verdicts, isRequest, number) }
 
     let action = call.action(interceptor.index, stage, text)
+    if isRequest, requestEndCount != nil { return remove(action, verdicts, isRequest, number) }
     for message in action.tokenInjections { verdicts.inject?(run.payload(message)) }
     for message in action.contextInjections { inject(message, isRequest: isRequest) }
     for message in action.crossInjections {
@@ -132,9 +148,11 @@ final class ScriptedInterceptor: StagedInterceptor {
         CrossInjection(
           isRequest: !isRequest, message: message, sourceCount: count,
           count: isRequest ? responseLines.count : requestLines.count,
-          isAfterEnd: isRequest ? isEndDecided.response : isEndDecided.request))
+          isAfterEnd: isAfterEnd(isRequest: !isRequest)))
       inject(message, isRequest: !isRequest)
     }
+    for injection in action.delayedInjections { inject(injection) }
+    endRequest(action.requestEnd)
     let occurrence = counts[Int(stage.rawValue)]
     counts[Int(stage.rawValue)] += 1
     if let plan = call.ending(interceptor.index, stage, occurrence, path, action) {
@@ -142,9 +160,9 @@ final class ScriptedInterceptor: StagedInterceptor {
     }
     let perform = { [unowned self] in
       decided(isRequest, number)
-      if stage == .requestEnd { isEndDecided.request = true }
-      if stage == .responseEnd { isEndDecided.response = true }
+      if isEnd { setEndDecided(isRequest: isRequest, isOutside ? nil : true) }
       verdicts.proceed(action.change)
+      if isEnd, isOutside { setEndDecided(isRequest: isRequest, true) }
     }
     switch action.timing {
     case .now: perform()
@@ -154,12 +172,16 @@ final class ScriptedInterceptor: StagedInterceptor {
     case .timer(let delay): context.after(.milliseconds(delay), perform)
     case .thread:
       decided(isRequest, number)
-      nonisolated(unsafe) let verdicts = verdicts
-      run.onThread { verdicts.proceed(action.change) }
+      nonisolated(unsafe) let (verdicts, this) = (verdicts, self)
+      run.onThread { [handle = context.handle] in
+        if isEnd { handle.post { this.noteEnd(isRequest: isRequest, nil) } }
+        verdicts.proceed(action.change)
+        if isEnd { handle.post { this.noteEnd(isRequest: isRequest, true) } }
+      }
     }
   }
 
-  private func inject(_ message: MessageModel, isRequest: Bool) {
+  func inject(_ message: MessageModel, isRequest: Bool) {
     if isRequest {
       context.inject(request: run.payload(message))
     } else {
@@ -167,7 +189,7 @@ final class ScriptedInterceptor: StagedInterceptor {
     }
   }
 
-  private func decided(_ isRequest: Bool, _ number: Int) {
+  func decided(_ isRequest: Bool, _ number: Int) {
     if isRequest { undecided.request.remove(number) } else { undecided.response.remove(number) }
   }
 
@@ -221,6 +243,9 @@ final class ScriptedInterceptor: StagedInterceptor {
       verdicts.proceed(action.change)
     case .contextFailAfterVerdict:
       decided(isRequest, number)
+      if plan.stage == .requestEnd || plan.stage == .responseEnd {
+        setEndDecided(isRequest: isRequest, true)
+      }
       verdicts.proceed(action.change)
       record(plan, isRequest, verdicts)
       context.fail(error)
@@ -253,6 +278,9 @@ final class ScriptedInterceptor: StagedInterceptor {
       responseCount: responseLines.count, undecided: undecided.response,
       isInCallback: !plan.isLate && plan.kind != .localStream || plan.kind == .throwError
         || plan.kind == .throwAfterVerdict)
+    // What it has requested before takes effect before.
+    nonisolated(unsafe) let this = self
+    context.handle.post { this.isOver = true }
   }
 
   // MARK: - Attempts
@@ -308,6 +336,7 @@ final class ScriptedInterceptor: StagedInterceptor {
     let box = HeldToken(token)
     var verdicts = messageVerdicts(message, box)
     verdicts.respond = { response in box.use { $0.respond(response) } }
+    verdicts.remove = { box.use { $0.drop() } }
     try receive(.requestMessage, run.text(message), Lines.content(message.content), verdicts)
   }
 
@@ -318,6 +347,7 @@ final class ScriptedInterceptor: StagedInterceptor {
       release: { box.use { _ = consume $0 } }, isVoid: { box.isVoid })
     verdicts.respond = { response in box.use { $0.respond(response) } }
     verdicts.inject = { payload in box.look { $0.inject(payload) } }
+    verdicts.remove = { box.use { $0.remove() } }
     try receive(.requestEnd, "", "half-close", verdicts)
   }
 
@@ -366,13 +396,31 @@ final class ScriptedInterceptor: StagedInterceptor {
     try receive(.responseEnd, "", Lines.end(end), verdicts)
   }
 
-  func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) {
-    metricsCount += 1
-    token.proceed(metrics)
+  func attemptEnd(_ report: AttemptReport) {
+    reports.append(ReceivedReport(report, isAfterEnd: hasEnd, isAfterMetrics: metrics.count > 0))
+    guard let injection = call.injectionAtAttemptEnd(interceptor.index, report.numbers) else { return }
+    injectNow(injection)
+  }
+
+  func metrics(_ received: CallMetrics, _ token: consuming ReportToken<CallMetrics>) {
+    metrics.count += 1
+    metrics.receivedBytes = received.receivedBytes
+    let (bytes, isLate) = call.metricsAction(interceptor.index)
+    let box = HeldToken(token)
+    let perform = { [unowned self] in
+      if box.isVoid { return }
+      metrics.addedBytes = bytes
+      var changed = received
+      changed.receivedBytes += bytes
+      box.use { $0.proceed(changed) }
+    }
+    guard isLate, !box.isVoid else { return perform() }
+    metrics.isHeld = true
+    held.append(Held(isRequest: false, number: 0, due: nil, perform: perform))
   }
 
   func finish(_ outcome: Outcome) {
-    finishCount += 1
+    finishes.append(outcome)
     run.noteFinish(of: self)
   }
 

@@ -9,6 +9,8 @@ struct RequestPass {
   var output: [ModelValue] = []
   /// The error of a message that cannot be parsed here.
   var breakdown: EndModel?
+  /// Whether the interceptor has half-closed the request itself.
+  var hasEnded = false
 }
 
 /// A value that an interceptor has received of a response, and what it injects around it.
@@ -50,6 +52,8 @@ extension DifferentialModel {
         return pass
       }
       pass.lines.append(line(received, interceptor.messages.request))
+      // What it receives after its own half-close, it removes.
+      if pass.hasEnded { continue }
       let action = call.action(interceptor.index, stage, received.text)
       let number = counts[stage, default: 0]
       counts[stage] = number + 1
@@ -65,6 +69,10 @@ extension DifferentialModel {
         forward([forwarded])
       }
       if value != .requestEnd { forward(own) }
+      if observations.requestEnds[Self.key(interceptor.index, path)] == pass.lines.count {
+        forward([.requestEnd])
+        pass.hasEnded = true
+      }
     }
     return pass
   }
@@ -75,6 +83,9 @@ extension DifferentialModel {
     _ inner: ExpectedOutcome
   ) -> [ExpectedOutcome] {
     let key = Self.key(interceptor.index, path)
+    var inner = inner
+    // The response may come before the rest of the request, which goes no further.
+    if pass.hasEnded { inner.isInterrupted = true }
     var results: [ExpectedOutcome] = []
     if let breakdown = pass.breakdown {
       let count = inner.output.last?.end == nil ? inner.output.count : inner.output.count - 1
@@ -167,14 +178,14 @@ extension DifferentialModel {
   private func own(
     _ action: CallDescription.Action, _ injections: [CrossInjection], _ count: Int, _ value: ModelValue
   ) -> [ModelValue] {
-    let later = injections.filter { $0.count == count && !$0.isAfterEnd }.map(\.message)
+    let later = injections.filter { $0.count == count && $0.isAfterEnd == false }.map(\.message)
     // Messages that it injected before the start follow the start at once.
     return (value.isStart ? early(injections) : []) + (action.contextInjections + later).map { .message($0) }
   }
 
   /// What an interceptor injected through its context before it received anything of the direction.
   private func early(_ injections: [CrossInjection]) -> [ModelValue] {
-    injections.filter { $0.count == 0 }.map { .message($0.message) }
+    injections.filter { $0.count == 0 && $0.isAfterEnd == false }.map { .message($0.message) }
   }
 
   /// What an interceptor forwards that does not end the call.
@@ -231,7 +242,7 @@ extension DifferentialModel {
   /// What an interceptor has given of the response that it has started.
   private func localStream(_ interceptor: Interceptor, _ path: String) -> [ModelValue] {
     let injections = (observations.injections[Self.key(interceptor.index, path)] ?? []).filter {
-      !$0.isRequest
+      !$0.isRequest && $0.isAfterEnd == false
     }
     let before = injections.filter { $0.sourceCount <= 1 }.map(\.message)
     let after = injections.filter { $0.sourceCount > 1 }.map(\.message)

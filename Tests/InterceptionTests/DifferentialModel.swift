@@ -30,7 +30,8 @@ struct EndModel: Equatable {
   var tags: [String] = []
 
   var isError: Bool { code != "ok" }
-  var line: String { "end \(code) \(origin) \(tags.joined(separator: ","))" }
+  var line: String { "end \(status) \(tags.joined(separator: ","))" }
+  var status: String { "\(code) \(origin)" }
 }
 
 /// What is known of the real call besides its description: when interceptors ended the call, and how much of the other
@@ -41,6 +42,8 @@ struct Observations {
   var responseCounts: [String: Int] = [:]
   /// Which instances have started a response in place of a server.
   var started: Set<String> = []
+  /// How many values of the request instances had received when they half-closed it.
+  var requestEnds: [String: Int] = [:]
 }
 
 /// What every part of a call must receive, in one of the outcomes that the rules allow.
@@ -63,6 +66,18 @@ struct ExpectedOutcome {
     var isWhole = false
   }
 
+  /// The report of an attempt.
+  struct Report {
+    /// How the attempt ends by itself; nil if it does not.
+    var end: String?
+    /// How it ends if it is cancelled.
+    var cuts: Set<String> = []
+    /// Whether it need not exist.
+    var isOptional = false
+  }
+
+  /// The attempts, by their numbers from the outer to the inner one.
+  var reports: [[Int]: Report] = [:]
   /// By the name of the interceptor and the path of its attempt.
   var instances: [String: Instance] = [:]
   var wires: [String: Wire] = [:]
@@ -84,6 +99,10 @@ struct ExpectedOutcome {
       wires[path]?.isWhole = false
       optional.insert("wire" + path)
     }
+    for numbers in reports.keys {
+      reports[numbers]?.cuts.insert(end.status)
+      reports[numbers]?.isOptional = true
+    }
     isInterrupted = true
   }
 
@@ -98,6 +117,12 @@ struct ExpectedOutcome {
       if !isFinal { wires[path]?.isWhole = false }
     }
     optional.formUnion(other.optional)
+    reports.merge(other.reports) { $1 }
+  }
+
+  /// Adds the report of an attempt.
+  mutating func report(_ numbers: [Int], _ attempt: ExpectedOutcome) {
+    reports[numbers] = Report(end: attempt.output.last?.end?.status)
   }
 }
 
@@ -121,6 +146,12 @@ struct ExpectedOutcome {
 ///   then the end. If the start is not among that, a failure has no messages, and a local response its own start.
 ///   Interceptors further in receive `canceled`, and the one that ends the call nothing more.
 /// - A cancellation reaches all interceptors that have received the start and not the end, and the caller, at once.
+/// - An interceptor may half-close the request itself, after what it has received. What it receives or injects afterwards
+///   goes no further.
+/// - If two messages arrive at the end of the chain of a unary request, the first is sent, and every interceptor receives an
+///   error as the end.
+/// - Interceptors further out than one that makes attempts receive a report of each attempt, with its number and how it
+///   ended, before their end if the attempt ended by itself.
 /// - An interceptor that retries receives the responses of its attempts one after the other; further out only that of the
 ///   last is received. Of the attempts of an interceptor that hedges, the first with a message or a success counts.
 struct DifferentialModel {
@@ -135,7 +166,7 @@ struct DifferentialModel {
   func outcomes(isCancelled: Bool) -> [ExpectedOutcome] {
     let request =
       [ModelValue.requestStart([])] + call.request.map { .message($0) } + [.requestEnd]
-    let outcomes = evaluate(0, "", request)
+    let outcomes = evaluate(0, "", [], request)
     if let end = limit { return outcomes.flatMap { cancelled($0, end) } }
     guard isCancelled else { return outcomes }
     return outcomes
@@ -156,7 +187,11 @@ struct DifferentialModel {
   // MARK: - A chain, or the chain of an attempt
 
   /// The interceptors from an index on, as far as the next that makes attempts, and what is further in.
-  private func evaluate(_ first: Int, _ path: String, _ request: [ModelValue]) -> [ExpectedOutcome] {
+  ///
+  /// - Parameter numbers: The numbers of the attempt, from the outer to the inner one.
+  private func evaluate(
+    _ first: Int, _ path: String, _ numbers: [Int], _ request: [ModelValue]
+  ) -> [ExpectedOutcome] {
     var members: [(CallDescription.InterceptorDescription, RequestPass)] = []
     var values = request
     var index = first
@@ -178,15 +213,23 @@ struct DifferentialModel {
       if !interceptor.isPlain { break }
     }
     let isStopped = values.first?.isStart != true
+    let hasTooMany = !call.kind.clientStreams && values.count(where: \.isMessage) > 1
+    if hasTooMany { values = Array(values.prefix(2)) }
     var result: [ExpectedOutcome]
     if let outcomes {
       result = outcomes
     } else if isStopped {
       result = [ExpectedOutcome()]
     } else if let last = members.last?.0, !last.isPlain {
-      result = attempts(last, path, values)
+      result = attempts(last, path, numbers, values)
     } else {
       result = [wire(path, values)]
+    }
+    if hasTooMany {
+      for index in result.indices {
+        result[index].cut(EndModel(code: "canceled", origin: "client"))
+        result[index].output = [.responseEnd(EndModel(code: "internal", origin: "client"))]
+      }
     }
     for (interceptor, pass) in members.reversed() {
       result = result.flatMap { respond(interceptor, path, pass, $0) }
@@ -224,7 +267,8 @@ struct DifferentialModel {
   // MARK: - Attempts
 
   private func attempts(
-    _ interceptor: CallDescription.InterceptorDescription, _ path: String, _ request: [ModelValue]
+    _ interceptor: CallDescription.InterceptorDescription, _ path: String, _ numbers: [Int],
+    _ request: [ModelValue]
   ) -> [ExpectedOutcome] {
     // Each attempt receives the serialized messages.
     let request = request.map { value in
@@ -234,18 +278,21 @@ struct DifferentialModel {
     }
     func evaluate(_ number: Int) -> [ExpectedOutcome] {
       self.evaluate(
-        interceptor.index + 1, path + (number == 1 ? "" : "\(interceptor.index)\(number)"), request)
+        interceptor.index + 1, path + (number == 1 ? "" : "\(interceptor.index)\(number)"),
+        numbers + [number], request)
     }
     switch interceptor.role {
     case .plain: return []
-    case .retry(let limit, _): return retries(limit, evaluate)
+    case .retry(let limit, _): return retries(numbers, limit, evaluate)
     case .hedge(let count, _, let byHeaders):
-      return hedges(interceptor, byHeaders, (1...count).map(evaluate))
+      return hedges(interceptor, numbers, byHeaders, (1...count).map(evaluate))
     }
   }
 
   /// One attempt after the other, until one has a message or succeeds.
-  private func retries(_ limit: Int, _ attempt: (Int) -> [ExpectedOutcome]) -> [ExpectedOutcome] {
+  private func retries(
+    _ numbers: [Int], _ limit: Int, _ attempt: (Int) -> [ExpectedOutcome]
+  ) -> [ExpectedOutcome] {
     var results: [ExpectedOutcome] = []
     var pending = [ExpectedOutcome()]
     for number in 1...limit where !pending.isEmpty {
@@ -256,6 +303,7 @@ struct DifferentialModel {
           let isRetried = attempt.isFailure && number < limit
           var merged = outcome
           merged.merge(attempt, isFinal: !isRetried)
+          merged.report(numbers + [number], attempt)
           merged.output += attempt.output
           merged.isInterrupted = attempt.isInterrupted
           if isRetried { next.append(merged) } else { results.append(merged) }
@@ -268,31 +316,39 @@ struct DifferentialModel {
 
   /// Several attempts at once: the first with a message or a success has the response.
   private func hedges(
-    _ interceptor: CallDescription.InterceptorDescription, _ byHeaders: Bool, _ attempts: [[ExpectedOutcome]]
+    _ interceptor: CallDescription.InterceptorDescription, _ numbers: [Int], _ byHeaders: Bool,
+    _ attempts: [[ExpectedOutcome]]
   ) -> [ExpectedOutcome] {
+    func hasFailed(_ attempt: ExpectedOutcome) -> Bool {
+      byHeaders ? attempt.isFailureWithoutStart : attempt.isFailure
+    }
     let lost = EndModel(code: "canceled", origin: interceptor.name)
     var combinations: [[ExpectedOutcome]] = [[]]
     for outcomes in attempts { combinations = combinations.flatMap { list in outcomes.map { list + [$0] } } }
     var results: [ExpectedOutcome] = []
     for combination in combinations {
       for (chosen, outcome) in combination.enumerated()
-      where !outcome.output.isEmpty && !(byHeaders ? outcome.isFailureWithoutStart : outcome.isFailure) {
+      where !outcome.output.isEmpty && !hasFailed(outcome) {
         var merged = ExpectedOutcome()
         for (number, other) in combination.enumerated() where number != chosen {
           var other = other
           other.cut(lost)
           merged.merge(other, isFinal: false)
+          merged.reports[numbers + [number + 1]] = ExpectedOutcome.Report(
+            end: hasFailed(other) ? other.output.last?.end?.status : nil, cuts: [lost.status],
+            isOptional: true)
         }
         merged.merge(outcome, isFinal: true)
+        merged.report(numbers + [chosen + 1], outcome)
         merged.output = outcome.output
         merged.isInterrupted = outcome.isInterrupted
         results.append(merged)
       }
-      let isFailed = combination.allSatisfy { byHeaders ? $0.isFailureWithoutStart : $0.isFailure }
-      guard isFailed, let last = combination.last else { continue }
+      guard combination.allSatisfy(hasFailed), let last = combination.last else { continue }
       var merged = ExpectedOutcome()
       for (number, other) in combination.enumerated() {
         merged.merge(other, isFinal: number == combination.count - 1)
+        merged.report(numbers + [number + 1], other)
       }
       merged.output = last.output
       merged.isInterrupted = last.isInterrupted
@@ -300,7 +356,11 @@ struct DifferentialModel {
     }
     if results.isEmpty {
       var blocked = ExpectedOutcome()
-      for outcome in combinations[0] { blocked.merge(outcome, isFinal: false) }
+      for (number, outcome) in combinations[0].enumerated() {
+        blocked.merge(outcome, isFinal: false)
+        blocked.reports[numbers + [number + 1]] = ExpectedOutcome.Report(
+          end: outcome.output.last?.end?.status, isOptional: true)
+      }
       results = [blocked]
     }
     return results

@@ -25,8 +25,41 @@ struct CrossInjection {
   var sourceCount = 0
   /// How many values of that direction it had received.
   let count: Int
-  /// Whether it had received the end of that direction, and decided on it.
+  /// Whether it had ended that direction, or the call had; nil if it is not known.
+  let isAfterEnd: Bool?
+}
+
+/// What an interceptor has received of the metrics of its call, or of its attempt.
+struct MetricsRecord {
+  var count = 0
+  var receivedBytes = 0
+  /// What it has added.
+  var addedBytes = 0
+  /// Whether it decided on them later.
+  var isHeld = false
+}
+
+/// A report of an attempt, as an interceptor or the caller has received it.
+struct ReceivedReport {
+  let numbers: [Int]
+  /// The status and the origin of the attempt's end.
+  let end: String
+  let nestedCount: Int
+  /// Whether the attempt was started after a wait.
+  let hasWait: Bool
+  /// Whether the receiver had the end of the response.
   let isAfterEnd: Bool
+  /// Whether the receiver had the metrics.
+  let isAfterMetrics: Bool
+
+  init(_ report: AttemptReport, isAfterEnd: Bool, isAfterMetrics: Bool) {
+    numbers = report.numbers
+    end = Lines.status(report.error)
+    nestedCount = report.nestedCount
+    hasWait = report.wait != nil
+    self.isAfterEnd = isAfterEnd
+    self.isAfterMetrics = isAfterMetrics
+  }
 }
 
 /// The lines by which the test compares values.
@@ -46,11 +79,12 @@ enum Lines {
     }
   }
   static func end(_ end: ResponseEnd) -> String {
-    var origin = ""
-    if let error = end.error {
-      origin = if case .interceptor(let name) = error.origin { name } else { "\(error.origin)" }
-    }
-    return "end \(end.code.name) \(origin) \(end.trailers.values("tag").joined(separator: ","))"
+    "end \(status(end.error)) \(end.trailers.values("tag").joined(separator: ","))"
+  }
+  static func status(_ error: RPCError?) -> String {
+    guard let error else { return "ok " }
+    let origin = if case .interceptor(let name) = error.origin { name } else { "\(error.origin)" }
+    return "\(error.code.name) \(origin)"
   }
 }
 

@@ -24,6 +24,14 @@ final class DifferentialRun: ChainCaller {
   private(set) var hasEnd = false
   /// Whether the caller has cancelled the call before its end.
   private(set) var isCancelled = false
+  /// Whether it has cancelled the call after its end, and before the metrics.
+  private(set) var isGivenUp = false
+  /// The reports of attempts that the caller has received.
+  private(set) var reports: [ReceivedReport] = []
+  /// The metrics that the caller has received.
+  private(set) var metrics: [CallMetrics] = []
+  /// Whether it is not known when a second thread has injected a message.
+  private(set) var isAmbiguous = false
   private var isStarted = false
   private var sentCount = 0
   private var isClosed = false
@@ -53,7 +61,7 @@ final class DifferentialRun: ChainCaller {
       for: facts, codec: codec, environment: environment)
     self.chain = chain
     for step in 0..<80 where outcome == nil {
-      if step == call.cancelStep { cancel() }
+      if step == call.cancelStep || (hasEnd && call.cancelsAfterEnd && dice.chance(30)) { cancel() }
       switch dice.roll(10) {
       case 0..<3: stepOfCaller()
       case 3..<6: stepOfServer()
@@ -63,6 +71,7 @@ final class DifferentialRun: ChainCaller {
       }
     }
     for _ in 0..<300 where outcome == nil {
+      if hasEnd, call.cancelsAfterEnd { cancel() }
       for _ in 0..<3 { stepOfCaller() }
       for _ in 0..<4 { stepOfServer() }
       decideOne()
@@ -86,6 +95,7 @@ final class DifferentialRun: ChainCaller {
 
   private func cancel() {
     if isStarted, !hasEnd { isCancelled = true }
+    if hasEnd, outcome == nil { isGivenUp = true }
     if isStarted { chain?.cancel(RPCError(call.cancelCode, "Ctrl-C", origin: .client)) }
   }
 
@@ -145,6 +155,8 @@ final class DifferentialRun: ChainCaller {
   func onThread(_ body: @escaping @Sendable () -> Void) {
     if let thread { thread.run(body) } else { body() }
   }
+
+  func noteAmbiguity() { isAmbiguous = true }
 
   func noteFinish(of instance: ScriptedInterceptor) { finished.append(instance.interceptor.index) }
 
@@ -250,9 +262,12 @@ final class DifferentialRun: ChainCaller {
     case .responseEnd(let end):
       hasEnd = true
       callerLines.append(Lines.end(end))
-    case .metrics: break
+    case .metrics(let metrics): self.metrics.append(metrics)
     case .requestStart, .requestMessage, .requestEnd: callerLines.append("?")
     }
+  }
+  func attemptEnded(_ report: AttemptReport) {
+    reports.append(ReceivedReport(report, isAfterEnd: hasEnd, isAfterMetrics: !metrics.isEmpty))
   }
   func receive(message: RawSpan) { callerLines.append(Lines.bytes(message.copyBytes())) }
   func finished(_ outcome: Outcome) { self.outcome = outcome }
@@ -267,6 +282,7 @@ final class DifferentialRun: ChainCaller {
     private(set) var path = ""
     private(set) var lines: [String] = []
     private(set) var isCancelled = false
+    private(set) var measureCount = 0
     private var server: CallDescription.Server?
     private var step = 0
     private var isClosed = false
@@ -294,7 +310,14 @@ final class DifferentialRun: ChainCaller {
       lines.append("cancel")
     }
     func responseWanted(_ isWanted: Bool) { self.isWanted = isWanted }
-    func measure() { chain?.receive(.metrics(CallMetrics())) }
+    func measure() {
+      measureCount += 1
+      var metrics = CallMetrics()
+      metrics.receivedBytes = Self.measuredBytes
+      chain?.receive(.metrics(metrics))
+    }
+    /// The bytes that each attempt measures.
+    static let measuredBytes = 1000
 
     var canRespond: Bool {
       guard let server, !isCancelled, !hasEnded, isWanted || run.isFlooding else { return false }

@@ -1,0 +1,96 @@
+import RPCProtocols
+
+@testable import Interception
+
+// What an interceptor requests of its call outside of a callback.
+extension ScriptedInterceptor {
+  /// Removes what follows the interceptor's own half-close.
+  func remove(
+    _ action: CallDescription.Action, _ verdicts: Verdicts, _ isRequest: Bool, _ number: Int
+  ) {
+    let perform = { [unowned self] in
+      decided(isRequest, number)
+      verdicts.remove?()
+    }
+    switch action.timing {
+    case .now, .thread: perform()
+    case .outside: held.append(Held(isRequest: isRequest, number: number, due: nil, perform: perform))
+    case .later(let count):
+      held.append(Held(isRequest: isRequest, number: number, due: number + count, perform: perform))
+    case .timer(let delay): context.after(.milliseconds(delay), perform)
+    }
+  }
+
+  func endRequest(_ end: CallDescription.Action.RequestEnd?) {
+    guard let end, requestEndCount == nil else { return }
+    switch end {
+    case .inCallback:
+      requestEndCount = requestLines.count
+      context.endRequest()
+    case .timer(let delay):
+      context.after(.milliseconds(delay)) { [unowned self] in
+        let isOver = isAfterEnd(isRequest: true) ?? true
+        guard !isOver, !requestLines.contains("half-close") else { return }
+        requestEndCount = requestLines.count
+        context.endRequest()
+      }
+    }
+  }
+
+  // MARK: - Injections
+
+  /// Injects a message outside of the callback, and records what the interceptor has received by then.
+  func inject(_ injection: CallDescription.Action.DelayedInjection) {
+    guard let delay = injection.delay else {
+      nonisolated(unsafe) let this = self
+      return run.onThread { [handle = context.handle, message = run.payload(injection.message)] in
+        handle.post { this.note(injection) }
+        if injection.isRequest { handle.inject(request: message) } else { handle.inject(response: message) }
+        handle.post { this.verify(injection) }
+      }
+    }
+    context.after(.milliseconds(delay)) { [unowned self] in injectNow(injection) }
+  }
+
+  func injectNow(_ injection: CallDescription.Action.DelayedInjection) {
+    // The chain runs both one after the other.
+    context.post { [unowned self] in note(injection) }
+    inject(injection.message, isRequest: injection.isRequest)
+  }
+
+  private func note(_ injection: CallDescription.Action.DelayedInjection) {
+    let isAfterEnd = isAfterEnd(isRequest: injection.isRequest)
+    if isAfterEnd == nil { run.noteAmbiguity() }
+    injections.append(
+      CrossInjection(
+        isRequest: injection.isRequest, message: injection.message, sourceCount: 1000,
+        count: injection.isRequest ? requestLines.count : responseLines.count, isAfterEnd: isAfterEnd))
+  }
+
+  /// Checks that nothing has happened while a second thread injected a message.
+  private func verify(_ injection: CallDescription.Action.DelayedInjection) {
+    let before = injections.last
+    note(injection)
+    let after = injections.removeLast()
+    guard before?.message == after.message, before?.count == after.count,
+      before?.isAfterEnd == after.isAfterEnd
+    else { return run.noteAmbiguity() }
+  }
+
+  /// Whether what the interceptor injects into a direction goes no further; nil if it is not known.
+  func isAfterEnd(isRequest: Bool) -> Bool? {
+    if isOver || (isRequest && (requestEndCount != nil || hasEnd)) { return true }
+    return isRequest ? isEndDecided.request : isEndDecided.response
+  }
+
+  func noteEnd(isRequest: Bool, _ isDecided: Bool?) {
+    if isRequest { isEndDecided.request = isDecided } else { isEndDecided.response = isDecided }
+  }
+
+  /// Sets it in the order of the verdicts.
+  func setEndDecided(isRequest: Bool, _ isDecided: Bool?) {
+    guard isOutside else { return noteEnd(isRequest: isRequest, isDecided) }
+    nonisolated(unsafe) let this = self
+    context.handle.post { this.noteEnd(isRequest: isRequest, isDecided) }
+  }
+}
