@@ -109,18 +109,24 @@ import Testing
     #expect(errors.last.size == 0)
   }
 
-  @Test func invalidResultsAreFailures() throws {
+  /// In a process of its own: other tests may read the environment meanwhile, on other threads.
+  @Test func invalidResultsAreFailures() async throws {
     let path = try Fixtures.path("reasons")
-    setenv("REASONS_READY", "1", 1)
-    let error = #expect(throws: PluginError.self) { try log.loader().load(InterceptorSpec(name: path)) }
-    unsetenv("REASONS_READY")
-    #expect(
-      error?.description == "plugin reasons: ready failed: ready returned 77, which is not a valid result")
-    setenv("REASONS_NEEDS", "1", 1)
-    let call = try call("Say")
-    call.start()
-    unsetenv("REASONS_NEEDS")
-    #expect(call.end?.error?.message == "needs returned 44, which is not a valid result")
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      setenv("REASONS_READY", "1", 1)
+      let error = #expect(throws: PluginError.self) {
+        try LogCollector().loader().load(InterceptorSpec(name: path))
+      }
+      unsetenv("REASONS_READY")
+      #expect(
+        error?.description
+          == "plugin reasons: ready failed: ready returned 77, which is not a valid result")
+      setenv("REASONS_NEEDS", "1", 1)
+      let plugin = try LogCollector().loader().load(InterceptorSpec(name: path))
+      let call = try PluginCallTest([plugin], .bidiStreaming, method: "Say")
+      call.start()
+      #expect(call.end?.error?.message == "needs returned 44, which is not a valid result")
+    }
   }
 
   @Test func rejectsPluginWithUnknownFlag() throws {
