@@ -39,6 +39,16 @@ extension ScriptedInterceptor {
 
   // MARK: - Injections
 
+  /// Injects messages through the context in the callback with a value.
+  func injectOwn(_ messages: [MessageModel], isRequest: Bool, isEnd: Bool) {
+    for message in messages { inject(message, isRequest: isRequest) }
+    let note = { [unowned self] in
+      if isRequest { ownCount.request = requestLines.count } else { ownCount.response = responseLines.count }
+    }
+    // Messages before the end precede it at once, and others when the callback has returned.
+    if isEnd || messages.isEmpty { note() } else { context.post(note) }
+  }
+
   /// Injects a message outside of the callback, and records what the interceptor has received by then.
   func inject(_ injection: CallDescription.Action.DelayedInjection) {
     guard let delay = injection.delay else {
@@ -61,10 +71,12 @@ extension ScriptedInterceptor {
   private func note(_ injection: CallDescription.Action.DelayedInjection) {
     let isAfterEnd = isAfterEnd(isRequest: injection.isRequest)
     if isAfterEnd == nil { run.noteAmbiguity() }
+    let count = injection.isRequest ? requestLines.count : responseLines.count
     injections.append(
       CrossInjection(
-        isRequest: injection.isRequest, message: injection.message, sourceCount: 1000,
-        count: injection.isRequest ? requestLines.count : responseLines.count, isAfterEnd: isAfterEnd))
+        isRequest: injection.isRequest, message: injection.message, sourceCount: 1000, count: count,
+        isAfterEnd: isAfterEnd,
+        isBeforeOwn: count != (injection.isRequest ? ownCount.request : ownCount.response)))
   }
 
   /// Checks that nothing has happened while a second thread injected a message.
@@ -73,7 +85,7 @@ extension ScriptedInterceptor {
     note(injection)
     let after = injections.removeLast()
     guard before?.message == after.message, before?.count == after.count,
-      before?.isAfterEnd == after.isAfterEnd
+      before?.isAfterEnd == after.isAfterEnd, before?.isBeforeOwn == after.isBeforeOwn
     else { return run.noteAmbiguity() }
   }
 

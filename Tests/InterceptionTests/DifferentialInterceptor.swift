@@ -32,6 +32,8 @@ final class ScriptedInterceptor: StagedInterceptor {
   var isOver = false
   /// Whether it has decided on the end, by direction; nil while the verdict is on its way.
   var isEndDecided: (request: Bool?, response: Bool?) = (false, false)
+  /// How many values it had received when the messages of its last callback were injected, by direction.
+  var ownCount = (request: 0, response: 0)
   /// Whether a verdict is being given from outside of the chain.
   var isOutside = false
   /// How many values of the request it had received when it half-closed the request itself.
@@ -142,7 +144,7 @@ final class ScriptedInterceptor: StagedInterceptor {
     let action = call.action(interceptor.index, stage, text)
     if isRequest, requestEndCount != nil { return remove(action, verdicts, isRequest, number) }
     for message in action.tokenInjections { verdicts.inject?(run.payload(message)) }
-    for message in action.contextInjections { inject(message, isRequest: isRequest) }
+    injectOwn(action.contextInjections, isRequest: isRequest, isEnd: isEnd)
     for message in action.crossInjections {
       injections.append(
         CrossInjection(

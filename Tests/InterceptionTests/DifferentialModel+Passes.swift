@@ -178,9 +178,11 @@ extension DifferentialModel {
   private func own(
     _ action: CallDescription.Action, _ injections: [CrossInjection], _ count: Int, _ value: ModelValue
   ) -> [ModelValue] {
-    let later = injections.filter { $0.count == count && $0.isAfterEnd == false }.map(\.message)
+    let others = injections.filter { $0.count == count && $0.isAfterEnd == false }
+    let (before, later) = (others.filter(\.isBeforeOwn), others.filter { !$0.isBeforeOwn })
+    let messages = before.map(\.message) + action.contextInjections + later.map(\.message)
     // Messages that it injected before the start follow the start at once.
-    return (value.isStart ? early(injections) : []) + (action.contextInjections + later).map { .message($0) }
+    return (value.isStart ? early(injections) : []) + messages.map { .message($0) }
   }
 
   /// What an interceptor injected through its context before it received anything of the direction.

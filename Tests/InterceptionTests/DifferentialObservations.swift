@@ -27,6 +27,9 @@ struct CrossInjection {
   let count: Int
   /// Whether it had ended that direction, or the call had; nil if it is not known.
   let isAfterEnd: Bool?
+  /// Whether it precedes the messages that the interceptor injected through its context in the callback with the last
+  /// value that it had received.
+  var isBeforeOwn = false
 }
 
 /// What an interceptor has received of the metrics of its call, or of its attempt.
