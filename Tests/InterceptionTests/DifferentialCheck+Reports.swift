@@ -41,10 +41,9 @@ extension DifferentialCheck {
       }
   }
 
-  /// Whether an observer receives the report of an attempt.
+  /// Whether an observer receives the report of an attempt: it is further out than the interceptor that made it.
   private func receives(_ observer: Observer, _ numbers: [Int]) -> Bool {
-    numbers.count > observer.numbers.count && numbers.starts(with: observer.numbers)
-      && makers[observer.numbers.count] > observer.index
+    !numbers.isEmpty && numbers.starts(with: observer.numbers) && makers[numbers.count - 1] > observer.index
   }
 
   // MARK: - Attempts

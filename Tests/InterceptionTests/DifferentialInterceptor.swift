@@ -349,7 +349,7 @@ final class ScriptedInterceptor: StagedInterceptor {
       release: { box.use { _ = consume $0 } }, isVoid: { box.isVoid })
     verdicts.respond = { response in box.use { $0.respond(response) } }
     verdicts.inject = { payload in box.look { $0.inject(payload) } }
-    verdicts.remove = { box.use { $0.remove() } }
+    verdicts.remove = { box.use { $0.erased().remove() } }
     try receive(.requestEnd, "", "half-close", verdicts)
   }
 

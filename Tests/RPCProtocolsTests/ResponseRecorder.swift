@@ -5,7 +5,9 @@
 final class ResponseRecorder: ResponseReceiver {
   private(set) var events: [CallEvent<[UInt8]>] = []
 
-  var messages: [[UInt8]] { events.compactMap(\.message) }
+  var messages: [[UInt8]] {
+    events.compactMap { if case .responseMessage(let message) = $0 { message } else { nil } }
+  }
 
   /// The end, if it is the last event and the only end.
   var end: ResponseEnd? {
