@@ -82,9 +82,7 @@ final class Attempt: ChainCaller {
 
   func deadlineChanged(to instant: MonotonicClock.Instant?) { deadline.set(instant, of: chain) }
 
-  func finished(_ outcome: Outcome) {
-    attempts?.finished(self)
-  }
+  func finished(_ outcome: Outcome) { attempts?.finished(self) }
 
   func attemptEnded(_ report: AttemptReport) {
     attempts?.upper?.attemptEnded(reporter.report(nested: report), isNested: true)

@@ -85,15 +85,11 @@ public struct CallContext {
 
   /// Half-closes the request before the caller does, after what the interceptor has forwarded and injected. What it
   /// receives of the request afterwards it must remove.
-  package func endRequest() {
-    onLoop { chain, identity in chain.endRequest(by: identity) }
-  }
+  package func endRequest() { onLoop { chain, identity in chain.endRequest(by: identity) } }
 
   /// Ends the call with a response, after what the interceptor has forwarded and injected of one. Its headers are used if
   /// the response has not started.
-  package func respond(_ response: LocalResponse) {
-    handle.sink.respond(response, by: handle.identity)
-  }
+  package func respond(_ response: LocalResponse) { handle.sink.respond(response, by: handle.identity) }
 
   /// Starts the response in place of a server, as `CallHandle.start(response:)` does.
   public func start(response start: ResponseStart) { handle.start(response: start) }
@@ -111,9 +107,7 @@ public struct CallContext {
   }
 
   /// Runs `body` after what the interceptor has requested so far, unless the call finishes first.
-  public func post(_ body: @escaping () -> Void) {
-    onLoop { _, _ in body() }
-  }
+  public func post(_ body: @escaping () -> Void) { onLoop { _, _ in body() } }
 
   /// Runs `body` when `delay` has passed, unless the call finishes first.
   ///

@@ -30,9 +30,7 @@ public struct CallHandle: Sendable {
   }
 
   /// Fails the call as a token does: interceptors further out receive the error, those further in that it was canceled.
-  public func fail(_ error: RPCError) {
-    sink.respond(LocalResponse(failure: error), by: identity)
-  }
+  public func fail(_ error: RPCError) { sink.respond(LocalResponse(failure: error), by: identity) }
 
   /// Writes to the log, with this interceptor's name.
   public func log(_ level: LogLevel, _ text: String) {
@@ -46,16 +44,12 @@ public struct CallHandle: Sendable {
 
   /// Sends a further message, after everything that this interceptor has received so far, and before the half-close.
   /// Ignored, with a warning, after this interceptor has forwarded the half-close.
-  public func inject(request message: Payload) {
-    sink.inject(message, by: identity, isRequest: true)
-  }
+  public func inject(request message: Payload) { sink.inject(message, by: identity, isRequest: true) }
 
   /// Sends the caller a further message, after everything that this interceptor has received so far, and before the
   /// end, or before the response with which this interceptor ends the call. Ignored, with a warning, after this
   /// interceptor has forwarded the end.
-  public func inject(response message: Payload) {
-    sink.inject(message, by: identity, isRequest: false)
-  }
+  public func inject(response message: Payload) { sink.inject(message, by: identity, isRequest: false) }
 
   /// Starts the response in place of a server, for an interceptor that holds `requestStart`: it then sends messages to
   /// the caller with `inject(response:)`, and ends the call with `respond` on the token of `requestStart`, whose
@@ -72,7 +66,5 @@ public struct CallHandle: Sendable {
   }
 
   /// Runs `body` on the loop's thread, unless the call finishes first.
-  public func post(_ body: @escaping @Sendable () -> Void) {
-    sink.post(.run { _ in body() })
-  }
+  public func post(_ body: @escaping @Sendable () -> Void) { sink.post(.run { _ in body() }) }
 }
