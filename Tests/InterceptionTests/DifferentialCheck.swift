@@ -35,6 +35,7 @@ struct DifferentialCheck {
     let model = DifferentialModel(call: call, observations: observations)
     var reasons: [String] = []
     for outcome in model.outcomes(isCancelled: run.isCancelled) {
+      if outcome.isOneOfMany { return nil }
       guard let reason = mismatch(outcome) else { return nil }
       reasons.append(reason)
     }

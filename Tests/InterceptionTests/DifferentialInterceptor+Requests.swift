@@ -63,9 +63,10 @@ extension ScriptedInterceptor {
   }
 
   func injectNow(_ injection: CallDescription.Action.DelayedInjection) {
-    // The chain runs both one after the other.
+    // The chain runs all one after the other, unless a second thread gives commands between them.
     context.post { [unowned self] in note(injection) }
     inject(injection.message, isRequest: injection.isRequest)
+    context.post { [unowned self] in verify(injection) }
   }
 
   private func note(_ injection: CallDescription.Action.DelayedInjection) {
@@ -79,7 +80,7 @@ extension ScriptedInterceptor {
         isBeforeOwn: count != (injection.isRequest ? ownCount.request : ownCount.response)))
   }
 
-  /// Checks that nothing has happened while a second thread injected a message.
+  /// Checks that nothing has happened while a message was injected.
   private func verify(_ injection: CallDescription.Action.DelayedInjection) {
     let before = injections.last
     note(injection)

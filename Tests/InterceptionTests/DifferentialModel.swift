@@ -85,6 +85,8 @@ struct ExpectedOutcome {
   var optional: Set<String> = []
   /// What leaves the chain, or a part of it, at its outer end.
   var output: [ModelValue] = []
+  /// Whether further outcomes were omitted: several attempts, each with many outcomes, have too many.
+  var isOneOfMany = false
   /// Whether something has ended the call, or the attempt, before the server's end.
   var isInterrupted = false
 
@@ -118,6 +120,7 @@ struct ExpectedOutcome {
     }
     optional.formUnion(other.optional)
     reports.merge(other.reports) { $1 }
+    isOneOfMany = isOneOfMany || other.isOneOfMany
   }
 
   /// Adds the report of an attempt.
@@ -296,7 +299,7 @@ struct DifferentialModel {
     var results: [ExpectedOutcome] = []
     var pending = [ExpectedOutcome()]
     for number in 1...limit where !pending.isEmpty {
-      let attempts = attempt(number)
+      let attempts = attempt(number).limited(to: 100)
       var next: [ExpectedOutcome] = []
       for outcome in pending {
         for attempt in attempts {
@@ -309,7 +312,7 @@ struct DifferentialModel {
           if isRetried { next.append(merged) } else { results.append(merged) }
         }
       }
-      pending = next
+      pending = next.limited(to: 500)
     }
     return results
   }
@@ -324,7 +327,9 @@ struct DifferentialModel {
     }
     let lost = EndModel(code: "canceled", origin: interceptor.name)
     var combinations: [[ExpectedOutcome]] = [[]]
-    for outcomes in attempts { combinations = combinations.flatMap { list in outcomes.map { list + [$0] } } }
+    for outcomes in attempts.map({ $0.limited(to: 20) }) {
+      combinations = combinations.flatMap { list in outcomes.map { list + [$0] } }
+    }
     var results: [ExpectedOutcome] = []
     for combination in combinations {
       for (chosen, outcome) in combination.enumerated()
@@ -364,6 +369,18 @@ struct DifferentialModel {
       results = [blocked]
     }
     return results
+  }
+}
+
+extension [ExpectedOutcome] {
+  /// The first of them, marked if others are omitted.
+  fileprivate func limited(to maximum: Int) -> [ExpectedOutcome] {
+    guard count > maximum else { return self }
+    return prefix(maximum).map {
+      var outcome = $0
+      outcome.isOneOfMany = true
+      return outcome
+    }
   }
 }
 
