@@ -78,6 +78,8 @@ LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/inc
 # lld, because the default linker warns about functions of the Swift runtime that nothing here calls.
 # Exclusive access is checked at run time in debug builds, which the tests use; the checks are a third of the cost
 # of a message.
+# Each function has a section of its own, and the linker leaves out what it finds unused, also of packages. Nothing imports the
+# library of regular expressions, which the compiler would link by itself: Sources/Protobuf/TextSearch.swift has what is needed.
 # No symbol is exported: plugins bring libraries of their own, which must not find those of the program instead.
 # Relative relocations are packed where the C library of the build can read them (glibc 2.36).
 POSITION = $(if $(PIE),$(if $(GLIBC),,$(PACK_RELOCATIONS)),-Xswiftc -Xclang-linker -Xswiftc -no-pie)
@@ -86,7 +88,8 @@ PACK_RELOCATIONS = $(if $(shell grep -la GLIBC_ABI_DT_RELR "$$(gcc -print-file-n
 # With GLIBC, $(BUILD)/static has the start files and the libraries of the older C library too.
 LINK_GLIBC = -Xswiftc -Xclang-linker -Xswiftc -B$(CURDIR)/$(BUILD)/static $(if $(GLIBC),-Xlinker $(CURDIR)/$(BUILD)/glibc/shim.o)
 SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
-  -Xswiftc -enforce-exclusivity=unchecked -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now \
+  -Xswiftc -enforce-exclusivity=unchecked -Xswiftc -Xfrontend -Xswiftc -function-sections \
+  -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now \
   $(POSITION) $(LINK_GLIBC) -Xcc -ffunction-sections -Xcc -fdata-sections \
   -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -L$(CURDIR)/$(BUILD)/static $(LINK_ARCHIVES) \
   $(if $(BUILT_IN),$(LINK_BUILT_IN)) $(SWIFT_FLAGS) --product

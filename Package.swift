@@ -9,20 +9,10 @@ let strict: [SwiftSetting] =
 let strictC: [CSetting] =
   Context.environment["RPCURL_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
-// `make release` sets these. What is compiled for it leaves out what the linker finds unused. Nothing imports the library
-// of regular expressions, which the compiler would link by itself: Sources/Protobuf/TextSearch.swift has what is needed.
+// `make release` sets it.
 let isRelease = Context.environment["RPCURL_RELEASE"] != nil
-let fast: [SwiftSetting] =
-  strict
-  + (isRelease
-    ? [
-      .unsafeFlags([
-        "-Xfrontend", "-function-sections",
-        "-Xfrontend", "-disable-implicit-string-processing-module-import",
-      ])
-    ] : [])
 // Of targets that are not on the path of a message.
-let small: [SwiftSetting] = fast + (isRelease ? [.unsafeFlags(["-Osize"])] : [])
+let small: [SwiftSetting] = strict + (isRelease ? [.unsafeFlags(["-Osize"])] : [])
 // Archives that are linked before those of the toolchain (scripts/swift-archives).
 let archives = (Context.environment["RPCURL_ARCHIVES"] ?? "").split(separator: " ").map(String.init)
 
@@ -77,7 +67,7 @@ let package = Package(
       exclude: [
         "README.md", "WellKnown/generate.sh", "WellKnown/protos", "WellKnown/options", "WellKnown/services",
         "WellKnown/common", "Numbers/generate.py",
-      ], swiftSettings: fast),
+      ], swiftSettings: strict),
     // What commands and completion show of a schema: declarations as text and as JSON, names, and templates.
     .target(name: "SchemaTools", dependencies: ["Protobuf"], swiftSettings: small),
     // The events of a run of suites, and the reports that are functions of them.
@@ -85,14 +75,14 @@ let package = Package(
     // Rules of compatibility between two schemas.
     .target(name: "SchemaDiff", dependencies: ["SchemaTools", "Protobuf"], swiftSettings: small),
     .target(
-      name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: fast),
+      name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: strict),
     .target(
       name: "Interception", dependencies: ["RPCProtocols", "Protobuf", deques], exclude: ["README.md"],
-      swiftSettings: fast),
+      swiftSettings: strict),
     // Interceptors as asynchronous functions, for Swift programs. Not in the program: it needs no concurrency runtime.
     .target(
       name: "AsyncInterception", dependencies: ["Interception", "RPCProtocols", "Protobuf", deques],
-      swiftSettings: fast),
+      swiftSettings: strict),
     // The edges
     .target(
       name: "Interceptors",
@@ -111,14 +101,14 @@ let package = Package(
       name: "Transport",
       dependencies: [
         "RPCProtocols", "Protobuf", "CCurl", .product(name: "HeapModule", package: "swift-collections"),
-      ], swiftSettings: fast),
+      ], swiftSettings: strict),
     .target(
       name: "Reflection", dependencies: ["RPCProtocols", "Protobuf", "CSchemas"],
       exclude: ["Descriptors/generate.sh"], swiftSettings: small),
     .target(
       name: "CallEngine",
       dependencies: ["Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
-      exclude: ["README.md"], swiftSettings: fast),
+      exclude: ["README.md"], swiftSettings: strict),
     // Calls as asynchronous functions, for Swift programs. Not in the program: it needs no concurrency runtime.
     .target(
       name: "RPCClient",
@@ -126,11 +116,11 @@ let package = Package(
         "CallEngine", "AsyncInterception", "Interception", "Transport", "Reflection", "RPCProtocols",
         "Protobuf",
       ],
-      swiftSettings: fast + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+      swiftSettings: strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // A client without a network, for tests of interceptors.
     .target(
       name: "RPCClientTesting", dependencies: ["RPCClient"],
-      swiftSettings: fast + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+      swiftSettings: strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // Calls with the generated types of swift-protobuf; empty without the trait.
     .target(
       name: "RPCClientSwiftProtobuf",
@@ -138,7 +128,7 @@ let package = Package(
         "RPCClient",
         .product(
           name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["SwiftProtobuf"])),
-      ], swiftSettings: fast),
+      ], swiftSettings: strict),
     // Files, processes and signals of the machine.
     .target(name: "System", dependencies: ["RPCProtocols", "Protobuf", "CSystem"], swiftSettings: small),
     // Files, commands and the clock for the built-in interceptors.
@@ -149,7 +139,7 @@ let package = Package(
     // The built-in interceptors for Swift programs.
     .target(
       name: "RPCClientInterceptors",
-      dependencies: ["RPCClient", "MachineServices", "Interceptors", "Interception"], swiftSettings: fast),
+      dependencies: ["RPCClient", "MachineServices", "Interceptors", "Interception"], swiftSettings: strict),
     // What standard output and standard error show, and the errors and exit codes of commands.
     .target(
       name: "Output",

@@ -1,4 +1,4 @@
-import DequeModule
+internal import DequeModule
 import Interception
 import Protobuf
 import RPCProtocols

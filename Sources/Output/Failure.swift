@@ -1,4 +1,5 @@
 import Interceptors
+import Protobuf
 
 /// Why a command failed, and its exit code.
 package struct Failure: Error {

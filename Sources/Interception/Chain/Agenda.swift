@@ -1,4 +1,4 @@
-import DequeModule
+internal import DequeModule
 
 /// What the pump of a chain has to do: commands first, then the nodes whose buffers may have output, then the values that
 /// enter, each in the order in which they came.

@@ -1,4 +1,4 @@
-import DequeModule
+internal import DequeModule
 import RPCProtocols
 import Synchronization
 

@@ -1,4 +1,4 @@
-import DequeModule
+internal import DequeModule
 
 /// What an interceptor has received and made of one direction, in order: the values that it holds, and those after them.
 /// Verdicts may come in any order; values leave in the order of arrival.
