@@ -55,7 +55,7 @@ final class PipelineNode {
   /// Whether the interceptor receives messages here.
   var wantsMessages: Bool { !stages.isDisjoint(with: .messages) }
 
-  /// Whether the interceptor has let go of everything that it has received.
+  /// Whether the interceptor holds nothing of what it has received.
   var takesNext: Bool { buffer.isEmpty || buffer.awaitedStart != nil }
 
   /// Whether nothing waits here.
