@@ -130,12 +130,12 @@ package struct CommonSettings: Sendable, Equatable {
     case "hosts":
       scope.hosts = try Self.hosts(value)
     case "header":
-      guard let condition = ValueCondition.header(value) else {
+      guard let condition = NamedValueCondition.header(value) else {
         throw InvalidValue("must be NAME, NAME:VALUE, !NAME or !NAME:VALUE")
       }
       scope.headers.append(condition)
     case "attribute":
-      guard let condition = ValueCondition.attribute(value) else {
+      guard let condition = NamedValueCondition.attribute(value) else {
         throw InvalidValue("must be KEY, KEY:VALUE, !KEY or !KEY:VALUE")
       }
       scope.attributes.append(condition)

@@ -5,7 +5,7 @@ import RPCProtocols
 /// `NAME=~REGEX` (has a matching value).
 struct MetadataCondition: CustomStringConvertible {
   private enum Test {
-    case plain(ValueCondition)
+    case plain(NamedValueCondition)
     case matches(TextPattern)
   }
 
@@ -21,7 +21,7 @@ struct MetadataCondition: CustomStringConvertible {
     if rest.hasPrefix("=~"), !text.hasPrefix("!"), HeaderSyntax.isName(name) {
       self.name = name.lowercased()
       test = .matches(try TextPattern(String(rest.dropFirst(2).trimmed)))
-    } else if let condition = ValueCondition.header(name + rest),
+    } else if let condition = NamedValueCondition.header(name + rest),
       !condition.isNegated || condition.value == nil
     {
       self.name = condition.name

@@ -2,7 +2,7 @@ import RPCProtocols
 
 /// A condition on values that have names: `NAME` (present), `NAME:VALUE` (one of its values is equal), or `!` before
 /// either.
-public struct ValueCondition: Sendable, Hashable, CustomStringConvertible {
+public struct NamedValueCondition: Sendable, Hashable, CustomStringConvertible {
   /// The name.
   public private(set) var name: String
   /// The value to compare with; nil if only presence counts.
@@ -19,8 +19,8 @@ public struct ValueCondition: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Parses a condition on a header, whose name is then in lower case; returns nil if it is invalid.
-  public static func header(_ text: some StringProtocol) -> ValueCondition? {
-    var condition = ValueCondition(text)
+  public static func header(_ text: some StringProtocol) -> NamedValueCondition? {
+    var condition = NamedValueCondition(text)
     guard HeaderSyntax.isName(condition.name) else { return nil }
     condition.name = condition.name.lowercased()
     condition.value = condition.value.map(HeaderSyntax.trimmed)
@@ -28,8 +28,8 @@ public struct ValueCondition: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Parses a condition on an attribute of the call; returns nil if it is invalid.
-  public static func attribute(_ text: some StringProtocol) -> ValueCondition? {
-    let condition = ValueCondition(text)
+  public static func attribute(_ text: some StringProtocol) -> NamedValueCondition? {
+    let condition = NamedValueCondition(text)
     return CallAttributes.isKey(condition.name) ? condition : nil
   }
 
