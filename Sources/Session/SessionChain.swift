@@ -127,12 +127,18 @@ package struct SessionChain {
       guard other != from else { throw Failure(.usage, place, "is the interceptor that is to be moved") }
       return other + offset - (from < other ? 1 : 0)
     }
-    guard let to = Int(place), members.indices.contains(to - 1) else {
+    guard let to = Int(place), let index = index(ofPosition: to) else {
       throw Failure(
         .usage, place, "not a position from 1 to \(members.count)",
         hint: "before=NAME and after=NAME are positions too")
     }
-    return to - 1
+    return index
+  }
+
+  /// The index of the interceptor at a position from 1; nil if there is none.
+  private func index(ofPosition position: Int) -> Int? {
+    // No arithmetic before the check: the lowest number has no predecessor.
+    position > 0 && position <= members.count ? position - 1 : nil
   }
 
   /// Keeps the interceptors of now, for `restore`.
@@ -175,11 +181,11 @@ package struct SessionChain {
   /// The index of the interceptor with this number, or of the only one with this name.
   private func find(_ text: String) throws(Failure) -> Int {
     if let number = Int(text) {
-      guard members.indices.contains(number - 1) else {
+      guard let index = index(ofPosition: number) else {
         throw Failure(
           .usage, text, members.isEmpty ? "the chain is empty" : "not a position from 1 to \(members.count)")
       }
-      return number - 1
+      return index
     }
     let found = members.indices.filter { names[$0] == text }
     guard let first = found.first else {

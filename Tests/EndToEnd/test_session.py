@@ -735,6 +735,15 @@ def test_chain_changes_between_calls(rpcurl, grpc_server):
     assert result.err.count("rpcurl: ") == 1
 
 
+def test_positions_outside_of_the_chain_are_refused(rpcurl, grpc_server):
+    places = [0, 3, -1, 2**63 - 1, -(2**63)]
+    wrong = [command for n in places for command in (f"move {n} 1", f"move 1 {n}", f"remove {n}")]
+    lines = ["use header,set=x-one:1", "use header,set=x-two:2", *wrong, "chain"]
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert result.err.count("not a position from 1 to 2") == len(wrong)
+    assert [line[0] for line in result.out.splitlines()] == ["1", "2"]
+
+
 def test_open_streams_keep_their_chain(prompt, grpc_server, tmp_path):
     log = tmp_path / "log"
     session = prompt(grpc_server.url)
