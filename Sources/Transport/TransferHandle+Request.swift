@@ -7,6 +7,8 @@ extension TransferHandle {
   static let leastUploadBytes = 16 << 10
   /// The maximum size of a block that libcurl delivers, in bytes.
   private static let bufferBytes = 256 << 10
+  /// The length of the longest value of a header field that libcurl sends, in bytes. A request goes out without a field that has a longer one.
+  static let longestValueBytes = 307_199
 
   /// Sets what requests of a configuration share, and the connection options for their server.
   ///
@@ -54,6 +56,12 @@ extension TransferHandle {
     // Removes libcurl's default headers, which no RPC protocol uses.
     var fields = ["Expect:", "Accept:"]
     for field in headers.fields {
+      guard field.value.utf8.count <= Self.longestValueBytes else {
+        throw TransportError(
+          .request,
+          "the value of the header \(field.name) has \(field.value.utf8.count) bytes, more than the "
+            + "\(Self.longestValueBytes) that can be sent")
+      }
       // libcurl needs a semicolon for a field with an empty value: "Name:" would remove it.
       fields.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }

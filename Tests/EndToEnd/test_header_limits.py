@@ -151,3 +151,23 @@ def test_endless_line_of_http1_is_a_connection_error(call, place):
     assert result.code == 5, result.err
     assert result.out == "" and "longer than libcurl accepts" in result.err
     assert seconds < CPU_SECONDS
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "connect"])
+@pytest.mark.parametrize("source", ["header", "bearer", "auth"])
+def test_value_that_cannot_be_sent_is_refused(rpcurl, raw_server, descriptor_set, tmp_path, source, protocol):
+    """libcurl would send the request without the header."""
+    connections = []
+    server = raw_server(connections.append)
+    secret, line = tmp_path / "secret", tmp_path / "line"
+    secret.write_text("s" * 307_200)
+    line.write_text(f"x-big: {'s' * 307_200}\n")
+    options = {"header": ["-H", f"@{line}"], "bearer": ["--bearer", f"@{secret}"], "auth": ["--use", f"auth,bearer=@{secret}"]}
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--protocol", protocol, *options[source], "-d", '{"name":"Ada"}', "--max-time", "15",
+        f"http://{server.address}/{HELLO}",
+    )  # fmt: skip
+    assert (result.code, result.out, connections) == (2, "", []), result.err
+    name = "x-big" if source == "header" else "authorization"
+    assert f"the header {name} has" in result.err and "more than the 307199 that can be sent" in result.err
+    assert "ssss" not in result.err

@@ -65,6 +65,21 @@ struct EasyHandleTests {
     #expect(fake_violations() == 0)
   }
 
+  @Test func valueThatLibcurlWouldLeaveOutIsRefused() throws {
+    func transfer(_ count: Int) throws -> Transfer {
+      let value = String(repeating: "a", count: count)
+      return try Transfer(
+        HTTPRequest(url: "http://h/pkg.S/M", headers: Headers([("x-big", value)])), body: .whole([1]),
+        options: .init(), loop: loop, delegate: TransferRecorder())
+    }
+    try transfer(307_199).close()
+    let error = #expect(throws: TransportError.self) { try transfer(307_200) }
+    #expect(error?.kind == .request)
+    #expect(
+      error?.message
+        == "the value of the header x-big has 307200 bytes, more than the 307199 that can be sent")
+  }
+
   @Test func nameForTLSChangesOnlyTLS() throws {
     var options = ConnectionOptions()
     (options.serverName, options.isInsecure) = ("demo.example", true)
