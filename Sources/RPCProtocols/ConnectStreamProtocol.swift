@@ -2,6 +2,7 @@
 /// and the trailing metadata as JSON.
 enum ConnectStreamProtocol: EnvelopeProtocol {
   static let mediaType = "application/connect"
+  static let bareMediaType = ContentType.Bare.invalid
   static let fields = ConnectHeaders.fields
   static let encodingFields = (used: "connect-content-encoding", accepted: "connect-accept-encoding")
   static let wantsTrailers = false

@@ -39,7 +39,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 
   init(_ parameters: CallParameters) {
     self.parameters = parameters
-    contentType = ContentType(base: Wire.mediaType, codec: parameters.codec)
+    contentType = Wire.contentType(parameters.codec)
     limits = EnvelopeLimits(maxMessageBytes: parameters.maxMessageBytes, endFlag: Wire.endFlag)
     reader = EnvelopeReader(limits)
     compressor = MessageCompressor(parameters.compression)
@@ -53,7 +53,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     }
     fields.append((Wire.encodingFields.accepted, parameters.acceptedEncodings))
     if let timeout { fields.append(Wire.timeoutField(timeout)) }
-    var request = try HTTPRequest(start, fields: fields)
+    var request = try HTTPRequest(start, fields: fields, otherContentType: contentType.other)
     request.wantsTrailers = Wire.wantsTrailers
     request.requiresHTTP2 = Wire.requiresHTTP2
     return request

@@ -4,6 +4,8 @@
 protocol EnvelopeProtocol {
   /// The `content-type` before `+proto` or `+json`.
   static var mediaType: String { get }
+  /// What it means without them.
+  static var bareMediaType: ContentType.Bare { get }
   /// The fields that every request has.
   static var fields: [(String, String)] { get }
   /// The fields that name the compression of the request, and the compressions accepted for the response.

@@ -1,6 +1,7 @@
 /// gRPC over HTTP/2 (PROTOCOL-HTTP2): the status is in the HTTP trailers.
 enum GRPCProtocol: EnvelopeProtocol {
   static let mediaType = "application/grpc"
+  static let bareMediaType = ContentType.Bare.sent
   static let fields = [("te", "trailers")]
   static let encodingFields = (used: "grpc-encoding", accepted: "grpc-accept-encoding")
   static let wantsTrailers = true

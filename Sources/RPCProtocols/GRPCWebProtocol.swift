@@ -1,6 +1,7 @@
 /// gRPC-Web (PROTOCOL-WEB): gRPC for HTTP of any version, with the trailers in the last envelope.
 enum GRPCWebProtocol: EnvelopeProtocol {
   static let mediaType = "application/grpc-web"
+  static let bareMediaType = ContentType.Bare.same
   static let fields = [("x-grpc-web", "1")]
   static let encodingFields = GRPCProtocol.encodingFields
   static let wantsTrailers = false

@@ -22,14 +22,19 @@ package struct HTTPRequest: Sendable, Equatable {
 
 extension HTTPRequest {
   /// The request that starts a call: the protocol's fields, then the caller's.
+  ///
+  /// - Parameter otherContentType: The value of `content-type` that the caller may choose in place of the protocol's.
   init(
-    _ start: RequestStart, method: String = "POST", query: String = "", fields: [(String, String)]
+    _ start: RequestStart, method: String = "POST", query: String = "", fields: [(String, String)],
+    otherContentType: String? = nil
   ) throws(RPCError) {
     let contentType = fields.first { $0.0 == HeaderSyntax.contentType }?.1
-    try HeaderSyntax.check(start.headers, contentType: contentType)
+    try HeaderSyntax.check(start.headers, contentTypes: [contentType, otherContentType])
     try start.checkCredentials()
     var headers = start.headers
+    let chosen = headers.first(HeaderSyntax.contentType)
     headers.remove(HeaderSyntax.contentType)
+    if let chosen, chosen != contentType { headers.add(HeaderSyntax.contentType, chosen) }
     self.init(
       method: method, url: "\(start.target)/\(start.method)\(query)", headers: headers.merged(over: fields))
   }
@@ -94,14 +99,16 @@ package enum HeaderSyntax {
   ///
   /// - Parameters:
   ///   - headers: The fields of the caller.
-  ///   - contentType: The `content-type` of the request; nil if it has none. The caller's must not differ.
-  static func check(_ headers: Headers, contentType: String?) throws(RPCError) {
+  ///   - contentTypes: The values that the caller's `content-type` may have; nil stands for no value.
+  static func check(_ headers: Headers, contentTypes: [String?]) throws(RPCError) {
     for field in headers.fields {
       guard isName(field.name) else {
         throw RPCError(
           .internal, "\(field.name.debugDescription) is not a valid header name", origin: .client)
       }
-      guard !framing.contains(field.name), field.name != Self.contentType || field.value == contentType else {
+      guard !framing.contains(field.name),
+        field.name != Self.contentType || contentTypes.contains(field.value)
+      else {
         throw RPCError(
           .internal, "the header \(field.name) can be set only by the transport", origin: .client)
       }

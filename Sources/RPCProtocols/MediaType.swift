@@ -12,33 +12,61 @@ struct MediaType: Equatable {
 
 /// The `content-type` of messages in envelopes: base type and codec.
 struct ContentType {
+  /// What the base type without a codec means for messages in protobuf.
+  enum Bare {
+    /// Nothing.
+    case invalid
+    /// The same as with the codec.
+    case same
+    /// The same, and requests have it: official clients of gRPC send it, and some proxies accept no other.
+    case sent
+  }
+
   /// The media type before the codec, such as `application/grpc`.
   let base: String
+  let bare: Bare
   /// The codec of the messages.
   let codec: CodecName
 
-  /// The header's value.
-  var value: String { "\(base)+\(codec.rawValue)" }
+  /// The header's value in a request.
+  var value: String { bare == .sent && codec == .proto ? base : "\(base)+\(codec.rawValue)" }
+
+  /// The other value that means the same; nil if there is none.
+  var other: String? {
+    switch bare {
+    case .same where codec == .proto: base
+    case .sent where codec == .proto: "\(base)+\(codec.rawValue)"
+    case .invalid, .same, .sent: nil
+    }
+  }
+}
+
+extension EnvelopeProtocol {
+  /// The `content-type` of messages of a codec.
+  static func contentType(_ codec: CodecName) -> ContentType {
+    ContentType(base: mediaType, bare: bareMediaType, codec: codec)
+  }
 }
 
 extension ProtocolName {
   /// The value of `content-type` of a call.
   package func contentType(_ codec: CodecName, _ kind: CallKind) -> String {
-    switch self {
-    case .grpc: ContentType(base: GRPCProtocol.mediaType, codec: codec).value
-    case .grpcWeb: ContentType(base: GRPCWebProtocol.mediaType, codec: codec).value
-    case .connect where kind == .unary: ConnectUnaryProtocol.contentType(codec)
-    case .connect: ContentType(base: ConnectStreamProtocol.mediaType, codec: codec).value
-    }
+    self == .connect && kind == .unary ? ConnectUnaryProtocol.contentType(codec) : streams(codec).value
   }
 
-  /// The values of `content-type` that calls send, of unary ones and of streams.
-  package func contentTypes(_ codec: CodecName) -> Set<String> {
-    let streams = { (base: String) in ContentType(base: base, codec: codec).value }
-    return switch self {
-    case .grpc: [streams(GRPCProtocol.mediaType)]
-    case .grpcWeb: [streams(GRPCWebProtocol.mediaType)]
-    case .connect: [streams(ConnectStreamProtocol.mediaType), ConnectUnaryProtocol.contentType(codec)]
+  /// The values of `content-type` that calls send, of unary ones and of streams, and those that a caller may choose in their
+  /// place.
+  package func contentTypes(_ codec: CodecName) -> (sent: Set<String>, others: Set<String>) {
+    let streams = streams(codec)
+    let unary = self == .connect ? [ConnectUnaryProtocol.contentType(codec)] : []
+    return (Set([streams.value] + unary), Set(streams.other.map { [$0] } ?? []))
+  }
+
+  private func streams(_ codec: CodecName) -> ContentType {
+    switch self {
+    case .grpc: GRPCProtocol.contentType(codec)
+    case .grpcWeb: GRPCWebProtocol.contentType(codec)
+    case .connect: ConnectStreamProtocol.contentType(codec)
     }
   }
 }

@@ -45,7 +45,7 @@ struct HeaderArgumentsTests {
   }
 
   @Test(arguments: [
-    (ProtocolName.grpc, CodecName.proto, "application/grpc+proto"),
+    (ProtocolName.grpc, CodecName.proto, "application/grpc"),
     (.grpcWeb, .json, "application/grpc-web+json"),
     (.connect, .json, "Application/JSON "), (.connect, .proto, "application/connect+proto"),
   ])
@@ -60,6 +60,16 @@ struct HeaderArgumentsTests {
       #expect(failure?.status == .usage)
       #expect(failure?.message?.hint?.contains("--codec json") == true)
     }
+  }
+
+  @Test(arguments: [
+    (ProtocolName.grpc, "Application/gRPC+proto ", "application/grpc+proto"),
+    (.grpcWeb, "application/grpc-web", "application/grpc-web"),
+  ])
+  func keepsOtherContentTypeOfTheProtocol(name: ProtocolName, value: String, kept: String) throws {
+    let headers = HeaderArguments(expansion: nil, contentTypes: name.contentTypes(.proto))
+    let parsed = try headers.parse(Parser.parse(["call", "-H", "content-type: \(value)"]).all(.header))
+    #expect(parsed == Headers([("content-type", kept)]))
   }
 
   @Test func readsFileWithoutCommentsAndEmptyLines() throws {

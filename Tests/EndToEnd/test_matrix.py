@@ -66,14 +66,17 @@ class Cell(NamedTuple):
     def content_type(self) -> str:
         bases = {"grpc": "application/grpc+", "grpc-web": "application/grpc-web+", "connect": "application/connect+"}
         base = "application/" if self.is_connect_unary else bases[self.protocol]
-        return base + self.codec
+        # gRPC names no codec for protobuf.
+        return (base + self.codec).removesuffix("+proto") if self.protocol == "grpc" else base + self.codec
 
     @property
     def response_type(self) -> str:
         if self.is_connect_unary and self.outcome == "fail":
             return "application/json"
-        # grpcio leaves the default codec out.
-        return self.content_type.removesuffix("+proto") if self.server == "grpc" else self.content_type
+        # Of the servers, grpcio names no codec for protobuf.
+        if self.server == "grpc":
+            return self.content_type.removesuffix("+proto")
+        return self.content_type + ("+proto" if self.content_type == "application/grpc" else "")
 
     @property
     def is_connect_unary(self) -> bool:

@@ -132,7 +132,7 @@ def test_kit_has_what_is_in_and_outside_of_calls(rpcurl, everything, grpc_server
     lines = [line.removeprefix("everything: ") for line in result.err.splitlines()]
     ok = {"swift": "ok", "rust": "0"}[language]
     assert lines[0] == f"shared {language}, none true"
-    assert lines.count("application/grpc+proto true true true") == 1
+    assert lines.count("application/grpc true true true") == 1
     assert lines.count("posted") == 1 and lines.count("timer") == 1 and "cancelled timer" not in lines
     assert lines.count(f"fetched {ok} 203") == 1
     attempts = [line for line in lines if line.startswith("attempt ")]

@@ -19,7 +19,7 @@ import Testing
     #expect(
       request.headers
         == Headers([
-          ("content-type", "application/grpc+proto"), ("te", "trailers"), ("user-agent", "test/1"),
+          ("content-type", "application/grpc"), ("te", "trailers"), ("user-agent", "test/1"),
           ("grpc-accept-encoding", "identity"), ("grpc-timeout", "1500000u"), ("x-own", "1"),
         ]))
   }
@@ -31,7 +31,20 @@ import Testing
     #expect(request.headers.values("user-agent") == ["mine"])
   }
 
-  @Test(arguments: ["application/grpc+proto", "application/json"], [false, true])
+  @Test func callerMayChooseTheTypeWithTheCodec() throws {
+    var start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h")
+    start.headers.add("content-type", "application/grpc+proto")
+    let request = try EnvelopeCall<GRPCProtocol>(.of(.unary)).makeRequest(start, timeout: nil)
+    #expect(request.headers.values("content-type") == ["application/grpc+proto"])
+  }
+
+  @Test func messagesInJSONHaveATypeWithTheCodec() throws {
+    let start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h")
+    let request = try EnvelopeCall<GRPCProtocol>(.of(.unary, codec: .json)).makeRequest(start, timeout: nil)
+    #expect(request.headers.values("content-type") == ["application/grpc+json"])
+  }
+
+  @Test(arguments: ["application/grpc", "application/json"], [false, true])
   func callerCannotChangeTheContentType(value: String, isRepeated: Bool) throws {
     var start = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h")
     let plain = try EnvelopeCall<GRPCProtocol>(.of(.unary)).makeRequest(start, timeout: nil)

@@ -10,11 +10,14 @@ package struct HeaderArguments {
   private let waitLimit: Duration?
   /// Replaces environment variables in values; nil without `--expand-headers`.
   private let expansion: HeaderExpansion?
-  /// The values of `content-type` that the requests have without it; nil if they are not determined yet.
-  private let contentTypes: Set<String>?
+  /// The values of `content-type` that the requests have without it, and those that may take their place; nil if they are not
+  /// determined yet.
+  private let contentTypes: ContentTypes?
+
+  package typealias ContentTypes = (sent: Set<String>, others: Set<String>)
 
   package init(
-    expansion: HeaderExpansion?, waitLimit: Duration? = nil, contentTypes: Set<String>? = nil
+    expansion: HeaderExpansion?, waitLimit: Duration? = nil, contentTypes: ContentTypes? = nil
   ) {
     self.waitLimit = waitLimit
     self.expansion = expansion
@@ -94,10 +97,13 @@ package struct HeaderArguments {
       throw Failure(.usage, source, "the value of \(name) is not base64, which a name in -bin requires")
     }
     if name == HeaderSyntax.contentType, let contentTypes {
-      guard contentTypes.contains(HeaderSyntax.trimmed(value).lowercased()) else {
+      let type = HeaderSyntax.trimmed(value).lowercased()
+      if contentTypes.others.contains(type) { return headers.add(name, type) }
+      guard contentTypes.sent.contains(type) else {
+        let others = contentTypes.others.map { "; it may be \($0)" }.joined()
         throw Failure(
           .usage, source, "the header \(name) is set by --protocol and --codec and cannot be changed",
-          hint: "omit it; --protocol connect --codec json sends application/json")
+          hint: "omit it\(others); --protocol connect --codec json sends application/json")
       }
       return
     }

@@ -141,7 +141,8 @@ package struct CommonRequestOptions {
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
   ///   - contentTypes: The values of `content-type` that the requests have; nil if they are not determined yet.
   package func headerArguments(
-    _ environment: @escaping (String) -> String?, waitLimit: Duration?, contentTypes: Set<String>? = nil
+    _ environment: @escaping (String) -> String?, waitLimit: Duration?,
+    contentTypes: HeaderArguments.ContentTypes? = nil
   ) -> HeaderArguments {
     HeaderArguments(
       expansion: expandHeaders ? HeaderExpansion(environment) : nil, waitLimit: waitLimit,
@@ -153,7 +154,9 @@ package struct CommonRequestOptions {
   /// - Parameters:
   ///   - sources: What values are read from.
   ///   - contentTypes: The values of `content-type` that the requests have.
-  package func headerArguments(_ sources: ArgumentSources, _ contentTypes: Set<String>) -> HeaderArguments {
+  package func headerArguments(_ sources: ArgumentSources, _ contentTypes: HeaderArguments.ContentTypes)
+    -> HeaderArguments
+  {
     headerArguments(sources.environment, waitLimit: sources.waitLimit, contentTypes: contentTypes)
   }
 }
