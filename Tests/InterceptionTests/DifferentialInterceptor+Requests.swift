@@ -41,12 +41,15 @@ extension ScriptedInterceptor {
 
   /// Injects messages through the context in the callback with a value.
   func injectOwn(_ messages: [MessageModel], isRequest: Bool, isEnd: Bool) {
+    // Messages before the end precede it at once, and others when the callback has returned.
+    let isAtOnce = isEnd || messages.isEmpty
+    if !isAtOnce { context.post { [unowned self] in isInjectingOwn = true } }
     for message in messages { inject(message, isRequest: isRequest) }
     let note = { [unowned self] in
+      isInjectingOwn = false
       if isRequest { ownCount.request = requestLines.count } else { ownCount.response = responseLines.count }
     }
-    // Messages before the end precede it at once, and others when the callback has returned.
-    if isEnd || messages.isEmpty { note() } else { context.post(note) }
+    if isAtOnce { note() } else { context.post(note) }
   }
 
   /// Injects a message outside of the callback, and records what the interceptor has received by then.
@@ -71,7 +74,7 @@ extension ScriptedInterceptor {
 
   private func note(_ injection: CallDescription.Action.DelayedInjection) {
     let isAfterEnd = isAfterEnd(isRequest: injection.isRequest)
-    if isAfterEnd == nil { run.noteAmbiguity() }
+    if isAfterEnd == nil || isInjectingOwn { run.noteAmbiguity() }
     let count = injection.isRequest ? requestLines.count : responseLines.count
     injections.append(
       CrossInjection(
