@@ -101,6 +101,6 @@ struct CallFile {
 extension SessionVariables {
   /// The path that a word names.
   func expand(file word: SessionWords.Word) throws(Failure) -> String {
-    word.isLiteral ? word.text : try expand(word: word.text)
+    word.isLiteral ? word.text : try expand(path: word.text)
   }
 }

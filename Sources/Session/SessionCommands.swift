@@ -104,7 +104,8 @@ extension Session {
     try observer?.willExecute(statement, name)
     let rest = line[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
     let arguments = SessionArguments(
-      words: try entry.verb.isFreeForm ? [] : words(rest), rest: String(rest), values: statement.values,
+      words: try entry.verb.isFreeForm ? [] : words(rest, entry.verb.arguments), rest: String(rest),
+      values: statement.values,
       output: statement.output, text: statement.text, name: name, usage: entry.verb.usage)
     guard !entry.verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
     let (call, isNumbered) = subject(of: name, arguments)
@@ -143,10 +144,18 @@ extension Session {
     return entries.first { $0.verb.name == name }
   }
 
-  private func words(_ text: some StringProtocol) throws(Failure) -> [String] {
+  private func words(
+    _ text: some StringProtocol, _ arguments: [SessionVerb.Argument]
+  ) throws(Failure) -> [String] {
     var words: [String] = []
+    var arguments = arguments[...]
     for word in try SessionWords.split(text) {
-      words.append(word.isLiteral ? word.text : try bindings.expand(argument: word.text))
+      let isFile = !word.text.begins(with: "-") && arguments.popFirst() == .file
+      if word.isLiteral {
+        words.append(word.text)
+      } else {
+        words.append(try isFile ? bindings.expand(path: word.text) : bindings.expand(argument: word.text))
+      }
     }
     return words
   }

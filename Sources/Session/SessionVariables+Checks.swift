@@ -11,7 +11,8 @@ extension SessionVariables {
     if check.hasWords { return try String(check.head) + expand(words: String(check.operand)) }
     // The words after the path of a file are typed: a value has none.
     let file = check.isFile ? check.operand.prefixOfScalars { !$0.properties.isWhitespace } : check.operand
-    let operand = try expand(text: String(file))
+    let operand =
+      try check.isFile ? expand(path: String(file), withoutBraces: true) : expand(text: String(file))
     let words = try expand(words: String(check.operand[file.endIndex...]))
     // Quotes and white space of a value are a part of the text, and so is what would continue the operator.
     let isPlain =

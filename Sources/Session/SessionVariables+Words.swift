@@ -19,6 +19,50 @@ extension SessionVariables {
     return out
   }
 
+  /// Replaces the references in the name of a file, which may come from a server: a value may be a part of a name, and does
+  /// not lead to another directory.
+  ///
+  /// - Parameter withoutBraces: Whether references need no braces.
+  func expand(path word: String, withoutBraces: Bool = false) throws(Failure) -> String {
+    var out = ""
+    // The name after the last slash, and whether a value is a part of it.
+    var last = (name: "", hasValue: false)
+    for part in try parts(of: word, withoutBraces: withoutBraces) {
+      switch part {
+      case .typed(let text):
+        for scalar in text.unicodeScalars {
+          if scalar == "/" {
+            try Self.checkName(last)
+            last = ("", false)
+          } else {
+            last.name.unicodeScalars.append(scalar)
+          }
+        }
+      case .value(let value):
+        guard !value.unicodeScalars.contains(where: { $0 == "/" || $0.value < 0x20 || $0.value == 0x7F })
+        else {
+          throw Self.leadingElsewhere("contains / or a control character")
+        }
+        guard !out.isEmpty || !value.begins(with: "-") else { throw Self.leadingElsewhere("begins with -") }
+        last = (last.name + value, true)
+      }
+      out += part.text
+    }
+    try Self.checkName(last)
+    return out
+  }
+
+  private static func checkName(_ last: (name: String, hasValue: Bool)) throws(Failure) {
+    guard last.hasValue, ["", ".", ".."].contains(last.name) else { return }
+    throw leadingElsewhere("names a directory")
+  }
+
+  private static func leadingElsewhere(_ why: String) -> Failure {
+    Failure(
+      .input, "", "the value of a reference in the name of a file \(why)",
+      hint: "a value is part of a name; type the directory: DIRECTORY/${NAME}")
+  }
+
   /// Replaces the references in the operator and the words of a check, such as `!= ${code}`.
   ///
   /// - Throws: `Failure` also if a value would be an operator, or more than one word.
@@ -204,6 +248,9 @@ private struct ExpandedSpecification {
       // `?` in front of a plugin makes it optional.
       guard !value.contains(","), !scalars.isEmpty || !value.begins(with: "?") else {
         throw Failure(.usage, "", "a value cannot contain settings", hint: "write NAME,KEY=${NAME}")
+      }
+      guard !value.contains("/") else {
+        throw Failure(.usage, "", "a value cannot be the path of a plugin", hint: "type the path")
       }
     case .key: throw Failure(.usage, "", "a value cannot be the key of a setting", hint: "write KEY=${NAME}")
     case .value(let start, let beginsWithReference):

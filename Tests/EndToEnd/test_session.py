@@ -506,7 +506,7 @@ def test_messages_of_files(rpcurl, grpc_server, tmp_path):
     (tmp_path / "wrong.json").write_text('{"name": "a"}\n\n  {"nam": "b"}\n')
     (tmp_path / "early.json").write_text('{"a": "b": 1}\n, "c": 2}\n')
     lines = [
-        f"call Hello @{tmp_path}/one.json", f"set d = \"{tmp_path}\"", "call Sum @'" + f"{tmp_path}/my values'", "open Sum", '@"${d}/my values"', "wait",
+        f"call Hello @{tmp_path}/one.json", "set d = \"values\"", "call Sum @'" + f"{tmp_path}/my values'", "open Sum", f'@"{tmp_path}/my ${{d}}"', "wait",
         f"call Hello @{tmp_path}/wrong.json", f"call Sum @{tmp_path}/wrong.json", f"call Sum @{tmp_path}/early.json", f"set one = @{tmp_path}/one.json", "print $one.name",
     ]  # fmt: skip
     result = run(rpcurl, grpc_server.url, lines=lines)
@@ -1035,7 +1035,7 @@ def test_shell_scripts_do_not_expand_messages_again(rpcurl, grpc_server, tmp_pat
 
 def test_shell_scripts_write_the_files_of_calls(rpcurl, grpc_server, tmp_path):
     shell, out = tmp_path / "saved.sh", tmp_path / "it's"
-    run(rpcurl, grpc_server.url, lines=[f'set name = "{out}"', 'call Hello {"name":"Ada"} > $name', f"save {shell}"])
+    run(rpcurl, grpc_server.url, lines=[f'set name = "{out.name}"', f'call Hello {{"name":"Ada"}} > {tmp_path}/${{name}}', f"save {shell}"])
     written = out.read_text()
     out.unlink()
     environment = rpcurl.environment(None) | {"PATH": f"{RPCURL.parent}:{os.environ['PATH']}"}

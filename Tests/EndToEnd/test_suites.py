@@ -432,6 +432,13 @@ def test_golden_files(suite, tmp_path):
     assert suite(text.replace("Ada", "Eve"))[0].code == 8
 
 
+def test_servers_do_not_choose_the_directory_of_a_golden_file(suite, tmp_path):
+    text = 'test t\ncall Hello {"name":"../package"}\nexpect . golden ${last.name}.json\n'
+    result, _, _ = suite(text, "--update")
+    assert result.code != 0 and "the value of a reference in the name of a file contains /" in result.out + result.err
+    assert not [*tmp_path.rglob("package.json"), *tmp_path.parent.glob("package.json")]
+
+
 def test_recorded_suite_runs_without_a_server(rpcurl, grpc_server, tmp_path, suite):
     cassettes = tmp_path / "cassettes"
     result, _, _ = suite(PASSING.replace('{"name":"$name"}', '{"name":$name}') + LEFT_OPEN, "--record", cassettes)

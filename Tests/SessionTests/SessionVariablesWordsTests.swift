@@ -121,4 +121,32 @@ struct SessionVariablesWordsTests {
       try expand(value) { variables throws(Failure) in try variables.expand(argument: word) }
     }
   }
+
+  @Test(arguments: [
+    ("$v", "a.json", "a.json"), ("../x/${v}.json", "a b", "../x/a b.json"), ("a..${v}", "..b", "a....b"),
+    ("x-${v}", "-y", "x--y"), ("${v}${v}", "a", "aa"), ("./${v}", "-y", "./-y"), ("${v}/b", "a", "a/b"),
+  ])
+  func valuesArePartsOfNamesOfFiles(word: String, value: String, expected: String) throws {
+    #expect(try expand(value) { variables throws(Failure) in try variables.expand(path: word) } == expected)
+  }
+
+  @Test(arguments: [
+    ("$v", "../package"), ("$v", "/etc/passwd"), ("a/${v}/b", ".."), ("${v}", ""), ("a/${v}", "."),
+    (".${v}/b", "."), ("$v", "-"), ("$v", "a\nb"), ("${v}.json", "a/b"), ("x${v}", "\u{0}"),
+    ("$v", "/\u{301}etc"),
+  ])
+  func refusesOtherDirectoriesThatValuesName(word: String, value: String) {
+    #expect(throws: Failure.self) {
+      try expand(value) { variables throws(Failure) in try variables.expand(path: word) }
+    }
+    #expect(throws: Failure.self) {
+      try expand(value) { variables throws(Failure) in try variables.expand(check: ". golden \(word)") }
+    }
+  }
+
+  @Test func refusesPathsOfPluginsThatValuesName() {
+    #expect(throws: Failure.self) {
+      try expand("./x.so") { variables throws(Failure) in try variables.expand(specification: "${v},a=b") }
+    }
+  }
 }
