@@ -24,17 +24,22 @@ extension ScriptedInterceptor {
   func endRequest(_ end: CallDescription.Action.RequestEnd?) {
     guard let end, requestEndCount == nil else { return }
     switch end {
-    case .inCallback:
-      requestEndCount = requestLines.count
-      context.endRequest()
+    case .inCallback: endRequestNow()
     case .timer(let delay):
       context.after(.milliseconds(delay)) { [unowned self] in
         let isOver = isAfterEnd(isRequest: true) ?? true
         guard !isOver, !requestLines.contains("half-close") else { return }
-        requestEndCount = requestLines.count
-        context.endRequest()
+        endRequestNow()
       }
     }
+  }
+
+  private func endRequestNow() {
+    requestEndCount = requestLines.count
+    // In the order of the commands: those of a second thread may come before.
+    context.post { [unowned self] in isRequestEnded = nil }
+    context.endRequest()
+    context.post { [unowned self] in isRequestEnded = true }
   }
 
   // MARK: - Injections
@@ -95,7 +100,8 @@ extension ScriptedInterceptor {
 
   /// Whether what the interceptor injects into a direction goes no further; nil if it is not known.
   func isAfterEnd(isRequest: Bool) -> Bool? {
-    if isOver || (isRequest && (requestEndCount != nil || hasEnd)) { return true }
+    if isOver || (isRequest && hasEnd) { return true }
+    if isRequest, isRequestEnded != false { return isRequestEnded }
     return isRequest ? isEndDecided.request : isEndDecided.response
   }
 

@@ -34,6 +34,8 @@ final class ScriptedInterceptor: StagedInterceptor {
   var isEndDecided: (request: Bool?, response: Bool?) = (false, false)
   /// How many values it had received when the messages of its last callback were injected, by direction.
   var ownCount = (request: 0, response: 0)
+  /// Whether its own half-close has taken effect; nil while that is under way.
+  var isRequestEnded: Bool? = false
   /// Whether its own injections are under way, in whose midst a second thread may give commands.
   var isInjectingOwn = false
   /// Whether a verdict is being given from outside of the chain.
