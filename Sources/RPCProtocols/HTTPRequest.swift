@@ -26,10 +26,10 @@ extension HTTPRequest {
   /// - Parameter otherContentType: The value of `content-type` that the caller may choose in place of the protocol's.
   init(
     _ start: RequestStart, method: String = "POST", query: String = "", fields: [(String, String)],
-    otherContentType: String? = nil
+    otherContentType: @autoclosure () -> String? = nil
   ) throws(RPCError) {
     let contentType = fields.first { $0.0 == HeaderSyntax.contentType }?.1
-    try HeaderSyntax.check(start.headers, contentTypes: [contentType, otherContentType])
+    try HeaderSyntax.check(start.headers) { $0 == contentType || $0 == otherContentType() }
     try start.checkCredentials()
     var headers = start.headers
     let chosen = headers.first(HeaderSyntax.contentType)
@@ -99,15 +99,15 @@ package enum HeaderSyntax {
   ///
   /// - Parameters:
   ///   - headers: The fields of the caller.
-  ///   - contentTypes: The values that the caller's `content-type` may have; nil stands for no value.
-  static func check(_ headers: Headers, contentTypes: [String?]) throws(RPCError) {
+  ///   - isContentType: Whether the caller's `content-type` may have a value.
+  static func check(_ headers: Headers, isContentType: (String) -> Bool) throws(RPCError) {
     for field in headers.fields {
       guard isName(field.name) else {
         throw RPCError(
           .internal, "\(field.name.debugDescription) is not a valid header name", origin: .client)
       }
       guard !framing.contains(field.name),
-        field.name != Self.contentType || contentTypes.contains(field.value)
+        field.name != Self.contentType || isContentType(field.value)
       else {
         throw RPCError(
           .internal, "the header \(field.name) can be set only by the transport", origin: .client)

@@ -54,12 +54,12 @@ extension ProtocolName {
     self == .connect && kind == .unary ? ConnectUnaryProtocol.contentType(codec) : streams(codec).value
   }
 
-  /// The values of `content-type` that calls send, of unary ones and of streams, and those that a caller may choose in their
-  /// place.
-  package func contentTypes(_ codec: CodecName) -> (sent: Set<String>, others: Set<String>) {
+  /// The values of `content-type` that calls send, of unary ones and of streams, and the other that a caller may choose in
+  /// their place.
+  package func contentTypes(_ codec: CodecName) -> (sent: Set<String>, other: String?) {
     let streams = streams(codec)
     let unary = self == .connect ? [ConnectUnaryProtocol.contentType(codec)] : []
-    return (Set([streams.value] + unary), Set(streams.other.map { [$0] } ?? []))
+    return (Set([streams.value] + unary), streams.other)
   }
 
   private func streams(_ codec: CodecName) -> ContentType {

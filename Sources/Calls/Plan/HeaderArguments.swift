@@ -10,11 +10,11 @@ package struct HeaderArguments {
   private let waitLimit: Duration?
   /// Replaces environment variables in values; nil without `--expand-headers`.
   private let expansion: HeaderExpansion?
-  /// The values of `content-type` that the requests have without it, and those that may take their place; nil if they are not
-  /// determined yet.
+  /// The values of `content-type` that the requests have without it, and the other that may take their place; nil if they are
+  /// not determined yet.
   private let contentTypes: ContentTypes?
 
-  package typealias ContentTypes = (sent: Set<String>, others: Set<String>)
+  package typealias ContentTypes = (sent: Set<String>, other: String?)
 
   package init(
     expansion: HeaderExpansion?, waitLimit: Duration? = nil, contentTypes: ContentTypes? = nil
@@ -98,12 +98,12 @@ package struct HeaderArguments {
     }
     if name == HeaderSyntax.contentType, let contentTypes {
       let type = HeaderSyntax.trimmed(value).lowercased()
-      if contentTypes.others.contains(type) { return headers.add(name, type) }
+      if contentTypes.other == type { return headers.add(name, type) }
       guard contentTypes.sent.contains(type) else {
-        let others = contentTypes.others.map { "; it may be \($0)" }.joined()
+        let other = contentTypes.other.map { "; it may be \($0)" } ?? ""
         throw Failure(
           .usage, source, "the header \(name) is set by --protocol and --codec and cannot be changed",
-          hint: "omit it\(others); --protocol connect --codec json sends application/json")
+          hint: "omit it\(other); --protocol connect --codec json sends application/json")
       }
       return
     }
