@@ -2,6 +2,7 @@ import RPCProtocols
 
 // Warnings about interceptors that delay a call.
 extension Chain {
+  /// Writes to the log, with the name of an interceptor.
   func log(_ level: LogLevel, _ slot: InterceptorSlot, _ text: String) {
     environment.log(LogRecord(level: level, source: slot.name, text: text))
   }

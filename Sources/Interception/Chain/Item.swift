@@ -19,11 +19,12 @@ extension Item {
   }
 
   /// Makes the item of a message.
-  static func message(_ message: MessageValue, isRequest: Bool) -> Item {
+  package static func message(_ message: MessageValue, isRequest: Bool) -> Self {
     isRequest ? .requestMessage(message) : .responseMessage(message)
   }
 
-  /// The message; nil for other items. Not generic over messages, which costs a message that is changed a tenth of its way.
+  /// The message; nil for other items. Written for this type of message: generic code of another module costs an
+  /// interceptor that changes messages a tenth more instructions.
   package var message: MessageValue? {
     switch self {
     case .requestMessage(let message), .responseMessage(let message): message
@@ -32,7 +33,7 @@ extension Item {
   }
 
   /// Replaces the message of an item that has one.
-  package mutating func replaceMessage(by new: MessageValue) {
+  mutating func replaceMessage(by new: MessageValue) {
     if case .requestMessage = self { self = .requestMessage(new) } else { self = .responseMessage(new) }
   }
 

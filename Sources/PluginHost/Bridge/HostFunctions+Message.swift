@@ -177,7 +177,7 @@ extension HostFunctions {
           "\(member) is \(message.access.constant): this function requires \(use.declarations)")
       }
       value = .requestEnd
-      defer { value = isRequest ? .requestMessage(message) : .responseMessage(message) }
+      defer { value = .message(message, isRequest: isRequest) }
       do {
         return try body(&message, arena)
       } catch {
