@@ -24,37 +24,29 @@ extension SessionVariables {
   ///
   /// - Parameter withoutBraces: Whether references need no braces.
   func expand(path word: String, withoutBraces: Bool = false) throws(Failure) -> String {
-    var out = ""
-    // The name after the last slash, and whether a value is a part of it.
-    var last = (name: "", hasValue: false)
+    // The path, and the same with a mark in place of each value.
+    var (out, marked) = ("", "")
     for part in try parts(of: word, withoutBraces: withoutBraces) {
-      switch part {
-      case .typed(let text):
-        for scalar in text.unicodeScalars {
-          if scalar == "/" {
-            try Self.checkName(last)
-            last = ("", false)
-          } else {
-            last.name.unicodeScalars.append(scalar)
-          }
-        }
-      case .value(let value):
+      if case .value(let value) = part {
         guard !value.unicodeScalars.contains(where: { $0 == "/" || $0.value < 0x20 || $0.value == 0x7F })
         else {
           throw Self.leadingElsewhere("contains / or a control character")
         }
         guard !out.isEmpty || !value.begins(with: "-") else { throw Self.leadingElsewhere("begins with -") }
-        last = (last.name + value, true)
+        marked += "\0"
+      } else {
+        marked += part.text
       }
       out += part.text
     }
-    try Self.checkName(last)
+    for (name, marked) in zip(Self.names(of: out), Self.names(of: marked)) where marked.contains("\0") {
+      guard !["", ".", ".."].contains(String(name)) else { throw Self.leadingElsewhere("names a directory") }
+    }
     return out
   }
 
-  private static func checkName(_ last: (name: String, hasValue: Bool)) throws(Failure) {
-    guard last.hasValue, ["", ".", ".."].contains(last.name) else { return }
-    throw leadingElsewhere("names a directory")
+  private static func names(of path: String) -> [String.UnicodeScalarView.SubSequence] {
+    path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
   }
 
   private static func leadingElsewhere(_ why: String) -> Failure {

@@ -7,7 +7,8 @@ extension TransferHandle {
   static let leastUploadBytes = 16 << 10
   /// The maximum size of a block that libcurl delivers, in bytes.
   private static let bufferBytes = 256 << 10
-  /// The length of the longest value of a header field that libcurl sends, in bytes. A request goes out without a field that has a longer one.
+  /// The length of the longest value of a header field that libcurl sends, in bytes. A request goes out without a field that
+  /// has a longer one.
   static let longestValueBytes = 307_199
 
   /// Sets what requests of a configuration share, and the connection options for their server.
