@@ -12,6 +12,7 @@ Paths and settings, by environment variable, with defaults below the repository'
 A server starts with the first test that needs it, and ends with the test run, however it ends.
 """
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -26,6 +27,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -561,6 +563,24 @@ def relay(client: socket.socket, port: int, upstream_ended: Callable[[], object]
         pump(upstream, client)
         upstream_ended()
         forth.join()
+
+
+class QuietHandler(BaseHTTPRequestHandler):
+    """Handles plain HTTP requests, and writes no log."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def http_server(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The URL of a server that handles requests on threads of its own, meanwhile."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 @pytest.fixture

@@ -1,16 +1,14 @@
 """SwiftKit and RustKit: plugins that use the functions of the header by them."""
 
-import http.server
 import json
 import os
 import re
 import shutil
 import subprocess
-import threading
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, QuietHandler, http_server
 
 SWIFT_KIT = ROOT / "Plugins" / "SwiftKit" / "Sources"
 RUST_KIT = ROOT / "Plugins" / "RustKit" / "rpcurl.rs"
@@ -60,19 +58,14 @@ def everything(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def token_server():
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self):
             self.send_response(203)
             self.send_header("content-length", "0")
             self.end_headers()
 
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/token"
-        server.shutdown()
+    with http_server(Handler) as url:
+        yield f"{url}/token"
 
 
 def test_kit_supports_timers_and_own_calls_with_state():

@@ -1,14 +1,12 @@
 """rpcurl-plugin(3): its plugins build and run, and it describes every function."""
 
-import http.server
 import re
 import shutil
 import subprocess
-import threading
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, QuietHandler, http_server
 
 MANUAL = ROOT / "man" / "rpcurl-plugin.3"
 HEADER = ROOT / "Sources" / "CPluginABI" / "include" / "rpcurl" / "plugin.h"
@@ -58,26 +56,21 @@ def built(rpcurl, folder, name):
 def test_refresh_of_the_manual_fetches_a_token_and_retries(rpcurl, grpc_server, descriptor_set, tmp_path):
     plugin = built(rpcurl, tmp_path, "refresh")
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self):
             self.send_response(200 if self.path == "/token" else 500)
             self.end_headers()
             self.wfile.write(b"secret")
 
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with http_server(Handler) as url:
         for path, code in [("token", 0), ("none", 64 + 16)]:
             result = rpcurl(
                 "--descriptor-set", descriptor_set, "-H", "demo-token: secret", "-d", '{"name":"Ada"}',
-                "--plugin", f"{plugin},url=http://127.0.0.1:{server.server_port}/{path}",
+                "--plugin", f"{plugin},url={url}/{path}",
                 f"{grpc_server.url}/demo.v1.Demo/Hello",
             )  # fmt: skip
             assert result.code == code, result.err
             assert ("Hello, Ada!" in result.out) == (code == 0)
-        server.shutdown()
 
 
 @pytest.mark.parametrize("count", [1, 2])

@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-import http.server
 import json
 import os
 import pty
@@ -10,12 +9,11 @@ import re
 import shutil
 import signal
 import subprocess
-import threading
 import time
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, QuietHandler, http_server
 
 SAMPLES = ROOT / ".build" / "plugins"
 SOURCES = ROOT / "Plugins"
@@ -75,7 +73,7 @@ def recording_server():
     """An HTTP server that records requests, and responds with an empty message of Connect's unary protocol."""
     received = []
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self):
             received.append((self.headers, self.rfile.read(int(self.headers["content-length"]))))
             self.send_response(200)
@@ -83,13 +81,8 @@ def recording_server():
             self.send_header("content-length", "0")
             self.end_headers()
 
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", received
-        server.shutdown()
+    with http_server(Handler) as url:
+        yield url, received
 
 
 @pytest.mark.parametrize("is_first", [True, False], ids=["sign-first", "sign-last"])

@@ -49,13 +49,19 @@ import Testing
     #expect(call.callerLines.prefix(5) == ["headers", "typed first", "second", "bye", "end ok"])
   }
 
-  @Test func messageInjectedAfterAnOwnHalfCloseIsIgnored() {
+  /// A call whose only interceptor holds the messages of the request, and has received one.
+  private func callWithHeldMessage() -> (TestCall, Probe, Holder<MessageValue, Outbound>) {
     let held = Holder<MessageValue, Outbound>()
     let probe = Probe("A", [.requestMessage], journal, messages: .bytes)
     probe.onRequestMessage = { _, token in held.keep(token) }
     let call = TestCall(.clientStreaming, journal, [probe])
     call.start()
     call.send("1")
+    return (call, probe, held)
+  }
+
+  @Test func messageInjectedAfterAnOwnHalfCloseIsIgnored() {
+    let (call, probe, held) = callWithHeldMessage()
     probe.context?.endRequest()
     call.send("2")
     // The half-close waits for the first message, and another value follows it.
@@ -104,12 +110,7 @@ import Testing
   }
 
   @Test func injectedMessagesFollowWhatTheInterceptorHasReceived() {
-    let held = Holder<MessageValue, Outbound>()
-    let probe = Probe("A", [.requestMessage], journal, messages: .bytes)
-    probe.onRequestMessage = { _, token in held.keep(token) }
-    let call = TestCall(.clientStreaming, journal, [probe])
-    call.start()
-    call.send("1")
+    let (call, probe, held) = callWithHeldMessage()
     probe.context?.inject(request: bytes("mine"))
     call.send("2")
     call.close()
