@@ -25,6 +25,7 @@ package final class Call {
   private let liveCalls: LiveCalls
   private var begin = MonotonicClock.now
   private var timer: EventLoop.TimerID?
+  private var deadline: MonotonicClock.Instant?
   /// The start from the caller, before interceptors.
   private var given: RequestStart?
   private var hasReportedStart = false
@@ -35,6 +36,12 @@ package final class Call {
   private var exchange: Exchange?
   /// The last request message that was encoded; its memory serves the next.
   private var encoded = OutputBuffer()
+  /// Whether an interceptor may make several attempts.
+  private var hasAttempts = false
+  /// The end that waits for more of its cause, and what finds it.
+  private var diagnosed: (end: ResponseEnd, diagnosis: ConnectionDiagnosis)?
+  /// The metrics, which follow an end that waits.
+  private var lastMetrics: CallMetrics?
 
   init(
     _ prepared: PreparedRequest, environment: ChainEnvironment, subrequests: ClientSubrequestTransport?,
@@ -52,8 +59,8 @@ package final class Call {
 
   private var request: CallRequest { _read { yield prepared.request } }
 
-  /// Whether the call is over, and every interceptor has finished.
-  package var isFinished: Bool { chain.isFinished }
+  /// Whether the call is over and reported, and every interceptor has finished.
+  package var isFinished: Bool { chain.isFinished && diagnosed == nil }
 
   /// The bytes of request and response bodies so far, in the attempt that responded last, or the latest.
   package var traffic: (sent: Int, received: Int) { exchange?.traffic ?? (0, 0) }
@@ -127,6 +134,7 @@ package final class Call {
   /// Ends the call immediately with the status `canceled`. `start` does nothing afterwards.
   package func cancel(_ reason: String) {
     let error = RPCError(.canceled, reason, origin: .client)
+    endDiagnosis()
     let isFirst = given == nil && !chain.isFinished
     chain.cancel(error)
     guard isFirst else { return }
@@ -136,6 +144,7 @@ package final class Call {
 
   /// Ends the call, without waiting for anything that follows its end.
   func end(_ error: RPCError) {
+    endDiagnosis()
     chain.cancel(error)
     // The first cancellation may have been the call's end, and an interceptor holds the metrics.
     if !chain.isFinished { chain.cancel(error) }
@@ -208,7 +217,44 @@ package final class Call {
     }
   }
 
+  // MARK: The cause of an end
+
+  /// Delays the report of an end to find more of the cause of its error by further connections. For the call and its
+  /// interceptors it has ended already, so neither its status nor its time depends on them.
+  ///
+  /// - Returns: Whether the end and the metrics are reported later.
+  private func diagnose(_ end: ResponseEnd) -> Bool {
+    guard !hasAttempts, let cause = end.error?.cause, let url = httpRequest?.url,
+      let diagnosis = ConnectionDiagnosis(
+        cause, url: url, request.connection, requiresHTTP2: request.protocolName == .grpc, until: deadline,
+        loop: loop,
+        completion: { [self] cause in
+          diagnosed?.end.error?.refine(cause)
+          reportDiagnosed()
+        })
+    else { return false }
+    diagnosed = (end, diagnosis)
+    return true
+  }
+
+  private func endDiagnosis() {
+    diagnosed?.diagnosis.cancel()
+    reportDiagnosed()
+  }
+
+  private func reportDiagnosed() {
+    guard let (end, _) = diagnosed else { return }
+    diagnosed = nil
+    report(.responseEnd(end))
+    if let metrics = lastMetrics { report(.metrics(metrics)) }
+    lastMetrics = nil
+    if chain.isFinished { liveCalls.remove(self) }
+  }
+
+  // MARK: Time
+
   private func keep(deadline: MonotonicClock.Instant?, _ limit: Duration) {
+    self.deadline = deadline
     keepTime(until: deadline) { [self] in
       guard limit > .zero else { return Self.late }
       return exchange?.connectError(after: limit)
@@ -236,7 +282,7 @@ extension Call: ChainCaller {
         // Only an interceptor can end a unary call without a message: it means an empty message.
         receive(.responseMessage(.bytes(request.codec == .json ? Array("{}".utf8) : [])))
       }
-      report(event)
+      if !diagnose(end) { report(event) }
       // Without interceptors, the metrics follow at once.
       guard !request.interceptors.isEmpty else { return }
       keepTime(until: .now + Self.reportTime) {
@@ -247,8 +293,8 @@ extension Call: ChainCaller {
     case .responseStart:
       reportStart()
       report(event)
-    case .metrics:
-      report(event)
+    case .metrics(let metrics):
+      if diagnosed == nil { report(event) } else { lastMetrics = metrics }
     case .requestStart, .requestMessage, .requestEnd:
       break  // These leave the chain below.
     }
@@ -272,12 +318,13 @@ extension Call: ChainCaller {
   }
 
   package func attemptEnded(_ report: AttemptReport) {
+    hasAttempts = true
     reportStart()
     observer.attemptEnded(report)
   }
 
   package func finished(_ outcome: Outcome) {
-    liveCalls.remove(self)
+    if diagnosed == nil { liveCalls.remove(self) }
     exchange = nil
     if let timer { loop.cancel(timer) }
     subrequests?.end()

@@ -42,9 +42,6 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var endTimer: EventLoop.TimerID?
   private var hasWholeRequest = false
   private var wantsResponse = true
-  /// The URL of the request, once it was sent.
-  private var url: String?
-  private var diagnosis: ConnectionDiagnosis?
 
   init(_ prepared: PreparedRequest, loop: EventLoop, chain: Chain, call: Call) {
     self.prepared = prepared
@@ -161,7 +158,6 @@ final class Exchange: ChainTransport, TransferDelegate {
         options: prepared.connection, loop: loop, delegate: self)
       body = []
       state = .open(transfer)
-      url = httpRequest.url
       if !wantsResponse { transfer.pauseReceiving() }
       call?.isSent(start, httpRequest)
     } catch let error as RPCError {
@@ -194,7 +190,6 @@ final class Exchange: ChainTransport, TransferDelegate {
     }
     state = .ended
     call = nil
-    diagnosis?.cancel()
     if let endTimer { loop.cancel(endTimer) }
     endTimer = nil
   }
@@ -271,21 +266,7 @@ final class Exchange: ChainTransport, TransferDelegate {
   }
 
   func receiveEnd(error: TransportError?) {
-    if let error, !hasResponse, diagnose(error) { return }
     receiveEnd(failure: error.map { explained(RPCError($0)) })
-  }
-
-  /// Finds the cause of an error by further connections. Returns false if it is known, or cannot be found.
-  private func diagnose(_ error: TransportError) -> Bool {
-    guard let url else { return false }
-    diagnosis = ConnectionDiagnosis(
-      error, url: url, request.connection, requiresHTTP2: request.protocolName == .grpc, loop: loop
-    ) { [weak self] error in
-      guard let self else { return }
-      diagnosis = nil
-      receiveEnd(failure: explained(RPCError(error)))
-    }
-    return diagnosis != nil
   }
 
   /// How much before its deadline a server may cancel a request that had this time left at its start.
@@ -299,7 +280,12 @@ final class Exchange: ChainTransport, TransferDelegate {
       return RPCError(.deadlineExceeded, "the server canceled the call at its deadline", origin: .server)
     }
     // libcurl 7.88 loses a response received while it sends, if the server then resets the stream.
-    let isCut = error.origin == .violation || error.message.contains("HTTP/2")
+    let isCut =
+      switch error.cause {
+      case nil: error.origin == .violation || error.message.contains("HTTP/2")
+      case .closed(let reason): reason.contains("HTTP/2")
+      default: false
+      }
     if isCut, !hasResponse, bodyBytes > Self.likelyWindowBytes {
       error.message += "; the server did not read the whole request, which may be too large"
     }

@@ -21,6 +21,14 @@ extension RPCError {
     }
   }
 
+  /// Replaces the cause and its text. The status stays; the origin is that of the cause, for a server refuses a client certificate
+  /// after the handshake of TLS 1.3.
+  mutating func refine(_ cause: ConnectionCause) {
+    self.cause = cause
+    message = cause.description
+    if cause.layer == .tls { origin = .tls }
+  }
+
   /// The status of a stream that the server reset (gRPC over HTTP/2, "Errors").
   private static func code(ofReset code: Int) -> StatusCode {
     switch code {

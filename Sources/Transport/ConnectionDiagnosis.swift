@@ -1,33 +1,42 @@
 import RPCProtocols
 
-/// Finds the cause of a failed transfer by further connections to its server.
+/// Finds more of the cause of a failed transfer by further connections to its server.
 ///
 /// libcurl's error alone does not distinguish a server that uses TLS from one with HTTP/1.1 only, and does not name what a
 /// certificate contains.
 package final class ConnectionDiagnosis {
-  /// The maximum time of each connection.
-  private static let limit = Duration.seconds(2)
+  /// The maximum time of all connections.
+  package static let limit = Duration.milliseconds(300)
 
-  private let error: TransportError
+  private let cause: ConnectionCause
   private let url: String
   private let options: ConnectionOptions
   private let requiresHTTP2: Bool
+  private let deadline: MonotonicClock.Instant
   private unowned let loop: EventLoop
-  private var completion: ((TransportError) -> Void)?
+  private var completion: ((ConnectionCause) -> Void)?
   private var probe: ConnectionProbe?
 
-  /// Makes a diagnosis, which starts at once. Returns nil if the options exclude it, or the error has a complete
-  /// cause.
+  /// Makes a diagnosis, which starts at once. Returns nil if the options exclude it, the cause is complete, or no time is
+  /// left.
   ///
-  /// - Parameter completion: Called once with the error, unless the diagnosis is canceled.
+  /// - Parameters:
+  ///   - cause: The cause, as far as libcurl reports it.
+  ///   - url: The URL of the request.
+  ///   - options: The options of its connection.
+  ///   - requiresHTTP2: Whether the request cannot be sent over HTTP/1.1.
+  ///   - deadline: When it ends at the latest; it also ends after `limit`.
+  ///   - loop: The loop that runs the connections.
+  ///   - completion: Called once with the cause, unless the diagnosis is canceled.
   package init?(
-    _ error: TransportError, url: String, _ options: ConnectionOptions, requiresHTTP2: Bool, loop: EventLoop,
-    completion: @escaping (TransportError) -> Void
+    _ cause: ConnectionCause, url: String, _ options: ConnectionOptions, requiresHTTP2: Bool,
+    until deadline: MonotonicClock.Instant?, loop: EventLoop, completion: @escaping (ConnectionCause) -> Void
   ) {
-    guard options.diagnosesFailures, error.cause?.isIncomplete == true, options.httpVersion != .http3 else {
-      return nil
-    }
-    self.error = error
+    let end = MonotonicClock.now + Self.limit
+    self.deadline = min(deadline ?? end, end)
+    guard options.diagnosesFailures, cause.isIncomplete, options.httpVersion != .http3, self.deadline > .now
+    else { return nil }
+    self.cause = cause
     self.url = url
     self.options = options
     self.requiresHTTP2 = requiresHTTP2
@@ -46,7 +55,7 @@ package final class ConnectionDiagnosis {
   private func inspect() {
     probe(.inspectTLS) { [self] facts in
       // Servers for HTTP/2 without TLS close the connection in the handshake.
-      let mayLackTLS = error.cause == .handshakeCut && facts.tlsVersion == nil
+      let mayLackTLS = cause == .handshakeCut && facts.tlsVersion == nil
       guard url.hasPrefix("http:") || mayLackTLS else { return finish(facts) }
       if facts.tlsVersion != nil { return finish(.serverWithTLS) }
       probe(.readFirstBytes, finish)
@@ -57,27 +66,27 @@ package final class ConnectionDiagnosis {
     do throws(TransportError) {
       let probe = try ConnectionProbe(url, options, purpose, loop: loop, completion: next)
       self.probe = probe
-      probe.start(limit: min(Self.limit, options.connectTimeout))
+      probe.start(limit: min(deadline - .now, options.connectTimeout))
     } catch {
-      loop.schedule(at: .now) { [self] in finish(error.cause) }
+      loop.schedule(at: .now) { [self] in finish(cause) }
     }
   }
 
   private func finish(_ facts: ConnectionFacts) {
-    let cause = error.cause?.refined(
+    let refined = cause.refined(
       by: facts, hasCertificate: options.certificate != nil, requiresHTTP2: requiresHTTP2)
     // The server is able to respond, so libcurl is suspected first.
-    if case .closed(let reason)? = cause, loop.oldLibcurl != nil, facts.supportsHTTP2 {
+    if case .closed(let reason) = refined, loop.oldLibcurl != nil, facts.supportsHTTP2 {
       return finish(.lost(reason, library: OldLibcurl.name))
     }
-    finish(cause)
+    finish(refined)
   }
 
-  private func finish(_ cause: ConnectionCause?) {
+  private func finish(_ cause: ConnectionCause) {
     probe = nil
     let completion = self.completion
     self.completion = nil
-    completion?(cause.map { error.with($0) } ?? error)
+    completion?(cause)
   }
 }
 

@@ -1,6 +1,7 @@
 """A server that closes a connection on which a request has arrived. It may have processed it, so nothing sends it again."""
 
 import contextlib
+import json
 import socket
 import ssl
 import struct
@@ -136,4 +137,58 @@ def test_get_request_is_sent_again(batch, losing_server, way, lose):
     assert (result.code, result.out) == (0, '{"message":"Ada"}\n' * 2), result.err
     assert server.requests[1] == server.requests[2]
     assert server.requests[1].startswith(b"GET ")
+    assert server.connections == 2
+
+
+@pytest.fixture
+def once_lost_server(raw_server):
+    """`once_lost_server(then)` closes its first connection without a response, and calls `then` with each later one."""
+
+    def start(then):
+        @raw_http2.handler
+        def lose(stream):
+            close(stream.connection)
+
+        def serve(connection):
+            with contextlib.suppress(EOFError, OSError):
+                lose(connection) if server.connections == 1 else then(connection)
+
+        server = raw_server(serve)
+        return server
+
+    return start
+
+
+def silent(connection):
+    while connection.recv(1 << 16):
+        pass
+
+
+@raw_http2.handler
+def answer(stream):
+    stream.headers(OK)
+    stream.data(RESPONSE)
+    stream.headers(STATUS_OK, end=True)
+
+
+@pytest.mark.parametrize("options", [[], ["--max-time", "60s"], ["--use", "retry,attempts=2,codes=aborted"]])
+def test_looking_for_the_cause_changes_no_status(rpcurl, descriptor_set, once_lost_server, options):
+    """Further connections to the server get no answer, and have little time."""
+    server = once_lost_server(silent)
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--plaintext", "--format", "events", *options, server.address, HELLO,
+    )  # fmt: skip
+    assert result.code == 5, result.err
+    assert "the server closed the connection without a response" in result.err
+    end = json.loads(result.out.splitlines()[-2])
+    assert (end["event"], end["code"]) == ("end", "unavailable")
+
+
+def test_no_cause_is_looked_for_between_attempts(rpcurl, descriptor_set, once_lost_server):
+    server = once_lost_server(answer)
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--plaintext", "--use", "retry,attempts=2,initial=1ms",
+        server.address, HELLO,
+    )  # fmt: skip
+    assert (result.code, result.out) == (0, '{"message":"Ada"}\n'), result.err
     assert server.connections == 2
