@@ -21,8 +21,8 @@ extension RPCError {
     }
   }
 
-  /// Replaces the cause and its text. The status stays; the origin is that of the cause, for a server refuses a client certificate
-  /// after the handshake of TLS 1.3.
+  /// Replaces the cause and its text. The status stays. The origin becomes TLS if that is the cause, since with TLS 1.3 a server
+  /// refuses a client certificate after the handshake.
   mutating func refine(_ cause: ConnectionCause) {
     self.cause = cause
     message = cause.description

@@ -71,16 +71,17 @@ extension ClientOptions {
     request.interceptors = interceptors
     request.log = log
     request.onFinding = onFinding
-    request.connection = connection(for: method.descriptor.kind)
+    request.connection = connection(for: method.descriptor.kind, target)
     return request
   }
 
   /// The connection options of calls of a kind.
-  func connection(for kind: CallKind) -> ConnectionOptions {
+  func connection(for kind: CallKind, _ target: String) -> ConnectionOptions {
     var connection = connection
     connection.sharesConnection = true
-    // gRPC and concurrent messages in both directions need HTTP/2.
-    if connection.httpVersion == .negotiated, protocolName == .grpc || kind == .bidiStreaming {
+    // gRPC and concurrent messages in both directions need HTTP/2. Over TLS, the other protocols work with HTTP/1.1 too.
+    let isTLS = target.hasPrefix("https:")
+    if connection.httpVersion == .negotiated, protocolName == .grpc || kind == .bidiStreaming && !isTLS {
       connection.httpVersion = .http2
     }
     return connection

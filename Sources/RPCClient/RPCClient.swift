@@ -62,7 +62,7 @@ public final class RPCClient: Sendable {
         .symbols([service]), target: try server.get(), userAgent: options.userAgent)
       request.headers = options.headers
       request.protocolName = options.protocolName
-      request.connection = options.connection(for: .bidiStreaming)
+      request.connection = options.connection(for: .bidiStreaming, try server.get())
       request.interceptors = chain.current
       return try await loop.descriptorSet(request, numbers.next())
     }

@@ -4,9 +4,9 @@ public struct ConnectionOptions: Sendable, Equatable {
   public enum HTTPVersion: Sendable {
     /// HTTP/1.1.
     case http1
-    /// HTTP/2, negotiated over TLS; with prior knowledge on a connection without TLS.
+    /// HTTP/2, the only version that is offered over TLS; with prior knowledge on a connection without TLS.
     case http2
-    /// HTTP/2 with prior knowledge, also over TLS.
+    /// HTTP/2 with prior knowledge, also over TLS that negotiates nothing.
     case http2PriorKnowledge
     /// HTTP/3, or the version that the server supports.
     case http3

@@ -146,6 +146,7 @@ struct TransferFailure {
     if detail.contains("alert protocol version") || detail.contains("unsupported protocol") {
       return .noCommonTLSVersion
     }
+    if detail.contains("alert no application protocol") { return .noHTTP2 }
     if let cause = alertCause { return cause }
     if detail.contains(" alert ") { return .handshakeRefused(alert) }
     return isCut ? .handshakeCut : nil

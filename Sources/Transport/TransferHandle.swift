@@ -66,7 +66,7 @@ struct TransferHandle {
   ) throws(TransportError) {
     let url = try InternationalName.ascii(url)
     let isTLS = url.hasPrefix("https:")
-    try set(CURLOPT_HTTP_VERSION, version(options.httpVersion, isTLS: isTLS))
+    try set(CURLOPT_HTTP_VERSION, version(options.httpVersion))
     if options.sharesConnection { try set(CURLOPT_PIPEWAIT, 1) }
     if let path = options.unixSocket { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
     if let name = options.abstractUnixSocket { try set(CURLOPT_ABSTRACT_UNIX_SOCKET, name) }
@@ -147,11 +147,11 @@ struct TransferHandle {
     if !fields.contains(where: { $0.hasPrefix("host:") }) { fields.append("host: \(authority)") }
   }
 
-  private func version(_ version: ConnectionOptions.HTTPVersion, isTLS: Bool) -> Int {
+  private func version(_ version: ConnectionOptions.HTTPVersion) -> Int {
     switch version {
     case .http1: CURL_HTTP_VERSION_1_1
-    case .http2: isTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
-    case .http2PriorKnowledge: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+    // Only so libcurl offers TLS no other version, of which a server could prefer one. The transfer checks what was negotiated.
+    case .http2, .http2PriorKnowledge: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
     case .http3: CURL_HTTP_VERSION_3
     case .negotiated: CURL_HTTP_VERSION_2TLS
     }

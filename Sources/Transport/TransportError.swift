@@ -66,7 +66,7 @@ package struct TransportError: Error, Sendable, Equatable {
     case .connection:
       switch cause {
       case .closed, .lost, .refusedRequest: break
-      case .onlyHTTP1: error.kind = .httpVersion
+      case .onlyHTTP1, .noHTTP2: error.kind = .httpVersion
       case .unknownHost: error.kind = .resolve
       default: error.kind = .connect
       }

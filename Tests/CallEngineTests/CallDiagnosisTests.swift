@@ -23,7 +23,8 @@ struct CallDiagnosisTests {
   /// A unary call whose connection is closed after the request.
   private func failedCall(_ interceptor: InterceptorRegistration) throws -> Call {
     var request = CallRequest(
-      method: try OpaqueMethod.descriptor(of: try #require(MethodName("pkg.S/M")), .unary), target: "http://h",
+      method: try OpaqueMethod.descriptor(of: try #require(MethodName("pkg.S/M")), .unary),
+      target: "http://h",
       userAgent: "test")
     request.connection.diagnosesFailures = true
     request.interceptors = [interceptor]

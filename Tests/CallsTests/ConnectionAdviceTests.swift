@@ -46,6 +46,8 @@ import Testing
     (.handshakeCut, 6, "closed the connection in the TLS handshake", "--plaintext"),
     (.onlyHTTP1(negotiated: nil), 5, "HTTP/1", "grpc-web"),
     (.onlyHTTP1(negotiated: ""), 5, "no protocol", "grpc-web"),
+    (.onlyHTTP1(negotiated: ""), 5, "no protocol", "--http2-prior-knowledge"),
+    (.noHTTP2, 5, "does not offer HTTP/2", "grpc-web"),
     (.onlyHTTP2, 5, "only HTTP/2", "--protocol grpc"),
     (.notHTTP("SSH-2.0"), 5, "SSH-2.0", "port"),
     (.lost("reset", library: "libcurl 7.88.1"), 5, "(reset); libcurl 7.88.1 may have lost it", "8.14"),

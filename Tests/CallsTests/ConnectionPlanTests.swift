@@ -36,7 +36,7 @@ struct ConnectionPlanTests {
     (ProtocolName.grpc, CallKind.unary, true, ConnectionOptions.HTTPVersion.http2),
     (.grpc, .unary, false, .http2), (.connect, .unary, true, .negotiated), (.connect, .unary, false, .http1),
     (.grpcWeb, .serverStreaming, true, .negotiated), (.grpcWeb, .serverStreaming, false, .http1),
-    (.connect, .bidiStreaming, true, .http2), (.connect, .bidiStreaming, false, .http2),
+    (.connect, .bidiStreaming, true, .negotiated), (.connect, .bidiStreaming, false, .http2),
   ])
   func choosesHTTPVersion(
     name: ProtocolName, kind: CallKind, isTLS: Bool, version: ConnectionOptions.HTTPVersion

@@ -78,6 +78,30 @@ def test_http2_is_accepted(rpcurl, tls_server, descriptor_set, certificates):
     assert server.received[0] == "h2" and b"".join(server.received[1:]).startswith(b"PRI * HTTP/2.0")
 
 
+def test_grpc_offers_nothing_else(rpcurl, tls_server, descriptor_set, certificates):
+    """A server that prefers HTTP/1.1 would otherwise select it."""
+    server = tls_server(["http/1.1", "h2"])
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--max-time", "300ms",
+        f"https://localhost:{server.port}/{HELLO}",
+    )  # fmt: skip
+    assert result.code == 64 + 4, result.err
+    assert server.received[0] == "h2"
+
+
+def test_server_that_refuses_the_handshake(rpcurl, start_foreign_server, descriptor_set, certificates):
+    """nginx sends an alert if the client offers nothing that it has."""
+    server = start_foreign_server(
+        "nginx_server.py", "--mode", "http", "--backend", "127.0.0.1:1", "--tls-dir", certificates
+    )
+    for options in (["--descriptor-set", descriptor_set], ["--no-cache"]):
+        result = rpcurl(*options, "--cacert", certificates / "ca.pem", f"https://{server.address}", HELLO)
+        assert result.code == 5, result.err
+        error, hint = result.err.splitlines()
+        assert error.endswith("the server refused the TLS handshake, because it does not offer HTTP/2")
+        assert "--protocol grpc-web" in hint and "--protocol connect" in hint
+
+
 @pytest.mark.parametrize("protocol", ["connect", "grpc-web"])
 def test_other_protocols_accept_http1(rpcurl, tls_server, descriptor_set, certificates, protocol):
     server = tls_server(["http/1.1"])

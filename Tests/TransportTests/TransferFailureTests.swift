@@ -108,6 +108,10 @@ import Testing
 
   @Test(arguments: [
     (
+      "TLS connect error: error:0A000460:SSL routines::reason(1120)tlsv1 alert no application protocol",
+      ConnectionCause.noHTTP2
+    ),
+    (
       "TLS connect error: error:0A00010B:SSL routines::wrong version number", ConnectionCause.serverWithoutTLS
     ),
     ("OpenSSL/3.0.19: error:0A0000C6:SSL routines::packet length too long", .serverWithoutTLS),

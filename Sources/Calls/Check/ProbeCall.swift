@@ -12,6 +12,9 @@ final class ProbeCall: CallObserver {
     /// The version of HTTP of the response, such as `2`; nil without a response.
     var httpVersion: String?
     var httpStatus: Int?
+
+    /// Whether the server responded in the protocol, perhaps with an error.
+    var isResponse: Bool { error.map { $0.origin == .server } ?? true }
   }
 
   private let output: MessageType

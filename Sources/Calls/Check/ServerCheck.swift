@@ -22,6 +22,8 @@ package final class ServerCheck {
   private var command: SuggestedCommand
   /// Whether the given options prevent a call.
   private var needsOtherOptions = false
+  /// Whether the server uses HTTP/2 over TLS that negotiates nothing.
+  private var hasUnnegotiatedHTTP2 = false
 
   /// Resolves the argument `TARGET`.
   package init(_ invocation: Invocation, on console: Console) throws {
@@ -71,6 +73,7 @@ package final class ServerCheck {
       protocolName == .grpc && request.protocolName != .grpc && request.server.httpVersion == .http1
     var options = try request.connection(isOverHTTP1 ? request.protocolName : protocolName)
     if isOverHTTP1 { options.httpVersion = .http2 }
+    if hasUnnegotiatedHTTP2, protocolName == .grpc { options.httpVersion = .http2PriorKnowledge }
     if protocolName != .grpc, options.httpVersion == .http1, command.isTLS {
       options.httpVersion = .negotiated
     }
@@ -170,33 +173,37 @@ package final class ServerCheck {
   /// Calls the health service over each protocol. Returns the protocols that work.
   private func checkProtocols(_ client: LoopClient) throws -> [ProtocolName] {
     let methods = try HealthMethods()
-    let message = try methods.request("")
     var working: [ProtocolName] = []
     var lines: [CheckReport.Line] = []
     var versions: Set<String> = []
     var health: (ProbeCall.Result, HealthMethods.Status?)?
     for name in [ProtocolName.grpc, .grpcWeb, .connect] {
-      var call = request.call(methods.check, name, try connection(name), timeout: limit)
-      call.target = baseURL
-      var result: ProbeCall.Result?
-      var status: HealthMethods.Status?
-      let probe = ProbeCall(
-        call, message, client, onMessage: { status = HealthMethods.status($0) }, completion: { result = $0 })
-      defer { probe.cancel() }
-      try wait(client) { result != nil }
-      guard let result else { continue }
+      var (result, status) = try callHealth(methods, name, client)
+      if result.error?.cause == .onlyHTTP1(negotiated: "") {
+        hasUnnegotiatedHTTP2 = true
+        let second = try callHealth(methods, name, client)
+        if second.result.isResponse {
+          (result, status) = second
+          (command.needsPriorKnowledge, needsOtherOptions) = (true, name == request.protocolName)
+        } else {
+          hasUnnegotiatedHTTP2 = false
+        }
+      }
       if let version = result.httpVersion { versions.insert(version) }
-      let isWorking = result.error == nil || result.error?.origin == .server
+      let isWorking = result.isResponse
       if isWorking {
         working.append(name)
         health = health ?? (result, status)
       } else if cause == nil {
         cause = result.error?.cause
       }
+      let response =
+        name == .grpc && hasUnnegotiatedHTTP2
+        ? "responds with --http2-prior-knowledge: TLS negotiated no protocol" : "responds"
       lines.append(
         CheckReport.Line(
           name.title, isWorking ? .passed : name == request.protocolName ? .failed : .absent,
-          isWorking ? "responds" : result.error?.message ?? "no response",
+          isWorking ? response : result.error?.message ?? "no response",
           hint: isWorking ? nil : result.error?.cause.map(hint)))
     }
     report.add(
@@ -209,6 +216,21 @@ package final class ServerCheck {
     }
     if let health { report.add(health: health.0.error, health.1) }
     return working
+  }
+
+  private func callHealth(
+    _ methods: HealthMethods, _ name: ProtocolName, _ client: LoopClient
+  ) throws -> (result: ProbeCall.Result, status: HealthMethods.Status?) {
+    var call = request.call(methods.check, name, try connection(name), timeout: limit)
+    call.target = baseURL
+    var result: ProbeCall.Result?
+    var status: HealthMethods.Status?
+    let probe = ProbeCall(
+      call, try methods.request(""), client, onMessage: { status = HealthMethods.status($0) },
+      completion: { result = $0 })
+    defer { probe.cancel() }
+    try wait(client) { result != nil }
+    return (result ?? ProbeCall.Result(), status)
   }
 
   // MARK: Reflection

@@ -22,6 +22,8 @@ package struct SuggestedCommand {
   package var isTLS: Bool
   /// Whether the certificate of the server cannot be verified.
   package var isInsecure = false
+  /// Whether the server uses HTTP/2 over TLS that negotiates nothing.
+  package var needsPriorKnowledge = false
 
   /// Reads the options of the check. Credentials are replaced by variables of the environment.
   package init(
@@ -72,7 +74,8 @@ package struct SuggestedCommand {
     if hasReflection { words.append("list") }
     if name.rawValue != defaultProtocol { words.append("--protocol \(name.rawValue)") }
     // gRPC needs HTTP/2.
-    words += kept.filter { name != .grpc || $0 != "--http1.1" }
+    words += kept.filter { name != .grpc || $0 != "--http1.1" && !(needsPriorKnowledge && $0 == "--http2") }
+    if name == .grpc, needsPriorKnowledge { words.append("--http2-prior-knowledge") }
     if isInsecure { words.append("-k") }
     if target.unixSocket != nil, impliesTLS, !isTLS { words.append("--plaintext") }
     words.append(server)

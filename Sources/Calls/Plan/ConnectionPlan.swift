@@ -57,6 +57,8 @@ package enum ConnectionPlan {
   package static func httpVersion(
     _ server: ServerOptions, _ target: Target, _ protocolName: ProtocolName, _ kind: CallKind
   ) throws -> ConnectionOptions.HTTPVersion {
+    // The other protocols work over HTTP/1.1 too, if that is what the server has.
+    let http2 = protocolName != .grpc && target.isTLS ? ConnectionOptions.HTTPVersion.negotiated : .http2
     switch server.httpVersion {
     case .http1:
       guard protocolName != .grpc else {
@@ -65,7 +67,7 @@ package enum ConnectionPlan {
           hint: "use --protocol grpc-web or --protocol connect")
       }
       return .http1
-    case .http2: return .http2
+    case .http2: return http2
     case .http2PriorKnowledge: return .http2PriorKnowledge
     case .http3:
       let library: TransportLibrary
@@ -82,7 +84,7 @@ package enum ConnectionPlan {
     default: break
     }
     // gRPC and concurrent messages in both directions need HTTP/2.
-    if protocolName == .grpc || kind == .bidiStreaming { return .http2 }
+    if protocolName == .grpc || kind == .bidiStreaming { return http2 }
     return target.isTLS ? .negotiated : .http1
   }
 

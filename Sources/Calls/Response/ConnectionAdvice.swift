@@ -59,16 +59,28 @@ package struct ConnectionAdvice {
     case .noCommonTLSVersion: "omit --tlsv1.3, or update the older side"
     case .handshakeRefused: afterHandshake
     case .handshakeCut: "check that the server uses TLS on this port, or \(plaintext)"
-    case .onlyHTTP1: "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
+    case .onlyHTTP1, .noHTTP2, .onlyHTTP2, .notHTTP, .closed, .refusedRequest, .lost: hint(http: cause)
+    }
+  }
+
+  /// The hint for a cause that arises from HTTP.
+  private func hint(http cause: ConnectionCause) -> String {
+    switch cause {
+    case .onlyHTTP1(negotiated: ""):
+      "\(Self.overHTTP1); if it has HTTP/2, and no ALPN to say so, use --http2-prior-knowledge"
+    case .noHTTP2 where protocolName != .grpc: "omit --http2-prior-knowledge"
+    case .onlyHTTP1, .noHTTP2: Self.overHTTP1
     case .onlyHTTP2: "use --protocol grpc, or --http2-prior-knowledge"
     case .notHTTP: "check the port"
     case .refusedRequest: "the server may be busy or about to stop: try again later, or use --use retry"
     case .lost: Self.newerLibcurl
     case .closed(let reason) where reason.contains("HTTP/0.9"):
       "check the port; the server may require HTTP/2, as gRPC does (--protocol grpc), or TLS (https://)"
-    case .closed: "\"rpcurl check \(target.argument)\" shows what the server supports"
+    default: "\"rpcurl check \(target.argument)\" shows what the server supports"
     }
   }
+
+  private static let overHTTP1 = "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
 
   /// What to do about a file of authorities; its name follows that of a variable and `=` if the environment gives it.
   private static func authorities(_ file: String, _ cause: ConnectionCause) -> String {

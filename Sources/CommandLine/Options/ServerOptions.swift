@@ -69,7 +69,7 @@ extension OptionTable {
       example: "rpcurl --protocol connect --http2 https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .http2PriorKnowledge, "--http2-prior-knowledge", .flag, "", .server, .remote,
-      "Use HTTP/2 without TLS, from the first byte.",
+      "Use HTTP/2 from the first byte: without TLS, or over TLS that negotiates no protocol.",
       example: "rpcurl --protocol connect --http2-prior-knowledge http://localhost:8080 demo.v1.Demo/Hello",
       trust: .harmless),
     Option(
