@@ -59,9 +59,7 @@ package final class ConnectionProbe {
       url = Self.url(url, scheme: "https")
       options.isInsecure = true
       options.certificate = nil
-      if options.httpVersion == .http2PriorKnowledge || options.httpVersion == .http1 {
-        options.httpVersion = .negotiated
-      }
+      options.httpVersion = .negotiated
     case .readFirstBytes:
       url = Self.url(url, scheme: "http")
       options.httpVersion = .http1
