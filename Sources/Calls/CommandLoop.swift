@@ -15,26 +15,32 @@ package struct CommandLoop {
   ///
   /// - Parameters:
   ///   - start: Called when signals are handled, before the first round of events.
-  ///   - onInterrupt: Called when the first signal arrives; makes the condition hold soon.
+  ///   - onInterrupt: Called after the round in which the first signal arrives; makes the condition hold soon.
   ///   - isDone: The condition, checked after each round of events.
-  /// - Returns: Whether a signal arrived while the loop ran.
+  /// - Returns: Whether a signal arrived before the condition held.
   package func run(
     start: () -> Void = {}, onInterrupt: @escaping () -> Void = {}, until isDone: () -> Bool
   ) throws(Failure) -> Bool {
+    var hasSignal = false
     var isInterrupted = false
     let descriptor = Interrupt.install()
     if let descriptor {
       Interrupts.watch(descriptor)
       loop.watch(descriptor) { [loop] in
         loop.unwatch(descriptor)
-        isInterrupted = true
-        onInterrupt()
+        hasSignal = true
       }
     }
     defer { if let descriptor { loop.unwatch(descriptor) } }
     start()
     do {
-      try loop.run(until: isDone)
+      try loop.run {
+        if isDone() { return true }
+        guard hasSignal, !isInterrupted else { return false }
+        isInterrupted = true
+        onInterrupt()
+        return isDone()
+      }
     } catch {
       throw Failure(.internalError, "libcurl", error.message)
     }
@@ -52,7 +58,7 @@ package struct CommandLoop {
   ///   - onInterrupt: Called when the first signal arrives; makes the condition hold soon.
   ///   - isDone: The condition, checked after each round of events.
   ///   - conclude: Called after the condition holds and before the rest of the output is flushed.
-  /// - Returns: Whether a signal arrived, and the result of `conclude`.
+  /// - Returns: Whether a signal arrived before the condition held or cut the output off, and the result of `conclude`.
   package func run<Conclusion>(
     flushing console: Console, traffic: @escaping () -> ProgressLine.Traffic,
     whenBehind: @escaping (_ isBehind: Bool) -> Void,
@@ -75,6 +81,7 @@ package struct CommandLoop {
     let conclusion = conclude()
     flusher.finish()
     // The call may have ended before the signal arrived, but not its output.
-    return (isInterrupted || Interrupt.isPending, conclusion)
+    let isCut = console.output.hasDiscarded || console.output.hasFailed
+    return (isInterrupted || Interrupt.isPending && isCut, conclusion)
   }
 }

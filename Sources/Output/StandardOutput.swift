@@ -200,6 +200,7 @@ package final class StandardOutput {
 
   private func giveUp() {
     let lost = waitingBytes
+    hasDiscarded = true
     for remark in remarks { error.write(remark.text) }
     empty(keepingBytes: 0)
     let message = Failure.Message(what: name, why: "\(lost) bytes were discarded: the reader stopped reading")
@@ -211,6 +212,9 @@ package final class StandardOutput {
     guard Interrupt.install() != nil else { return }
     onFailure = { Interrupt.noteFailedOutput() }
   }
+
+  /// Whether output was discarded, because its reader stopped reading.
+  package private(set) var hasDiscarded = false
 
   /// Whether a write error was kept.
   package var hasFailed: Bool { failure != nil }

@@ -94,6 +94,19 @@ def test_signal(start, reader, number, code):
     assert process.wait() == code
 
 
+@pytest.mark.parametrize("reader", ["pipe"], indirect=True)
+def test_signal_after_the_end_of_the_call(start, reader, tmp_path):
+    """A call whose response is printed whole has succeeded, whenever the signal arrives."""
+    log = tmp_path / "log"
+    process = start("--use", f"log,format=ndjson,file={log}", method="Large", data='{"sizeBytes":300000}')
+    wait_until(lambda: log.exists() and '"event":"metrics"' in log.read_text(), "the end of the call")
+    process.send_signal(signal.SIGINT)
+    text = b""
+    while select.select([reader[0]], [], [], 0.01)[0] or process.poll() is None:
+        text += os.read(reader[0], 1 << 16) if select.select([reader[0]], [], [], 0)[0] else b""
+    assert process.returncode == (0 if text.endswith(b'"}\n') else 130), process.stderr.read()
+
+
 def test_memory_and_processor_time(start, reader):
     process = start("--use", "header,set=a:b")
     wait_until_blocked(process, reader)
