@@ -83,6 +83,7 @@ struct TransferFailure {
   private var proxyCause: ConnectionCause? {
     if code == CURLE_COULDNT_RESOLVE_PROXY { return .unknownProxy }
     if detail.hasPrefix("Unsupported proxy scheme") { return .proxyFailed("unknown scheme of its URL") }
+    if isHandshakeWithProxy { return .proxyFailed("its certificate is not accepted (SSL_CERT_FILE sets the authorities): \(detail)") }
     guard code == CURLE_PROXY || usesProxy || isConnectionToProxy else { return nil }
     if proxyStatus == 407 { return .proxyRequiresCredentials }
     if proxyStatus >= 300 { return .proxyRefused(server: server, status: proxyStatus) }
@@ -100,6 +101,11 @@ struct TransferFailure {
       return .proxyFailed("it closed the connection before it connected to \(server)")
     default: return nil
     }
+  }
+
+  /// Whether the certificate that was verified is that of a proxy, which has not yet connected to the server.
+  private var isHandshakeWithProxy: Bool {
+    code == CURLE_PEER_FAILED_VERIFICATION && proxyStatus == 0 && proxy?.hasPrefix("https:") == true
   }
 
   /// Whether CONNECT precedes the request.

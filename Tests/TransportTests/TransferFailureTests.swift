@@ -162,6 +162,11 @@ import Testing
     }
     #expect(cause(CURLE_COULDNT_RESOLVE_PROXY) { _ in } == .unknownProxy)
     #expect(cause(CURLE_RECV_ERROR) { $0.proxyStatus = 407 } == .proxyRequiresCredentials)
+    let certificate = "its certificate is not accepted (SSL_CERT_FILE sets the authorities): detail"
+    #expect(cause(CURLE_PEER_FAILED_VERIFICATION) { $0.proxy = "https://p:1" } == .proxyFailed(certificate))
+    #expect(
+      cause(CURLE_PEER_FAILED_VERIFICATION) { ($0.proxy, $0.proxyStatus) = ("https://p:1", 200) }
+        == .rejectedCertificate("detail"))
     #expect(
       cause(CURLE_RECV_ERROR) { $0.proxyStatus = 403 } == .proxyRefused(server: "a.test:1", status: 403))
     #expect(
