@@ -5,6 +5,8 @@ import RPCProtocols
 package final class ManualClock: ChainClock {
   package private(set) var now = MonotonicClock.now
   package var coarseNanoseconds: Int64 = 0
+  /// What `takePreemption` returns.
+  package var preemption: Int64 = 0
   private var timers: [(number: Int, due: MonotonicClock.Instant, body: () -> Void)] = []
   private var last = 0
 
@@ -12,6 +14,8 @@ package final class ManualClock: ChainClock {
 
   /// How many timers are set.
   package var timerCount: Int { timers.count }
+
+  package func takePreemption() -> Int64 { preemption }
 
   package func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Int {
     last += 1

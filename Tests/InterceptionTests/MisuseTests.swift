@@ -97,6 +97,20 @@ import Testing
       ])
   }
 
+  /// A machine under load may run other processes meanwhile.
+  @Test(arguments: [100, 200]) func timeWithoutProcessorIsNotThatOfACallback(milliseconds: Int64) {
+    let probe = Probe("A", [.requestStart], journal)
+    let call = TestCall(.unary, journal, [probe])
+    call.clock.preemption = milliseconds * 1_000_000
+    probe.onRequestStart = { start, token in
+      call.clock.coarseNanoseconds += 250_000_000
+      token.proceed(start)
+    }
+    call.run()
+    let own = 250 - milliseconds
+    #expect(call.logged.map(\.text) == (own > 100 ? ["blocked the loop for \(own) ms at request_start"] : []))
+  }
+
   @Test func longHoldIsLoggedOnce() {
     let held = Holder<MessageValue, Outbound>()
     let probe = Probe("A", [.requestMessage], journal, messages: .bytes)

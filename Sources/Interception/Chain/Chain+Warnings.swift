@@ -12,7 +12,7 @@ extension Chain {
   /// How long a value may be held before the log names its interceptor.
   private static let holdPatience = Duration.seconds(5)
 
-  /// Warns if the callback begun at `begin` blocked the loop for over 100 ms; returns the current time.
+  /// Warns if the callback begun at `begin` blocked the loop for over 100 ms, while it had a processor; returns the current time.
   @inline(__always)
   func warnIfBlocked(since begin: Int64, _ clock: any ChainClock, _ position: Int, _ stage: Stage) -> Int64 {
     let now = clock.coarseNanoseconds
@@ -24,7 +24,9 @@ extension Chain {
 
   private func warnOfBlocking(_ slot: InterceptorSlot, _ stage: Stage, nanoseconds: Int64) {
     guard !slot.requirements.isWatched else { return }
-    log(.warning, slot, "blocked the loop for \(nanoseconds / 1_000_000) ms at \(stage)")
+    let own = nanoseconds - environment.clock.takePreemption()
+    guard own > Self.blockPatienceNanoseconds else { return }
+    log(.warning, slot, "blocked the loop for \(own / 1_000_000) ms at \(stage)")
   }
 
   /// Schedules the check for values held longer than `holdPatience`.

@@ -6,6 +6,8 @@ package protocol ChainClock: AnyObject {
   var now: MonotonicClock.Instant { get }
   /// A count of nanoseconds that is cheap to read, and may be some milliseconds late. Read at each stage.
   var coarseNanoseconds: Int64 { get }
+  /// How long the loop's thread has waited for a processor since it was last asked, in nanoseconds.
+  func takePreemption() -> Int64
   /// Calls `body` once on the loop's thread when `delay` has passed, and never from within this method.
   ///
   /// - Returns: The timer's number, never 0, to cancel it with.

@@ -19,6 +19,8 @@ final class SelfTestLoop: ChainClock, @unchecked Sendable {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
+  func takePreemption() -> Int64 { 0 }
+
   func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Int {
     lastTimer += 1
     timers[lastTimer] = (.now + delay, body)

@@ -53,6 +53,8 @@ final class StillClock: ChainClock {
     clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
     return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
+
+  func takePreemption() -> Int64 { 0 }
   func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Int { 1 }
   func cancel(_ timer: Int) {}
 }
