@@ -98,6 +98,15 @@ package final class Call {
     return .bytes(serialized)
   }
 
+  /// A request message in the form that is sent, unless an interceptor needs it typed.
+  ///
+  /// - Throws: Why the codec cannot express the message: JSON has no form for some values of other formats.
+  package func serialized(_ message: Payload) throws -> Payload {
+    guard request.codec == .json, case .typed(let typed) = message else { return message }
+    let bytes = try prepared.messageCodec.serialize(typed)
+    return chain.wantsRequestMessages ? message : .bytes(bytes)
+  }
+
   /// Starts the call, which retains itself until it has finished. Must be called once.
   package func start() {
     guard given == nil, !chain.isFinished else { return }

@@ -195,3 +195,21 @@ def test_errors_in_data_name_the_position(rpcurl, options, method, form, data, s
     assert result.code == 4
     assert result.err.startswith("rpcurl: standard input: ")
     assert said in result.err
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("duration { seconds: 315576000001 }", "a duration of 315576000001 s and 0 ns is out of range"),
+        ("value { number_value: nan }", "a google.protobuf.Value that is infinite or not a number"),
+    ],
+)
+def test_message_that_json_cannot_express(rpcurl, descriptor_set, text, why):
+    """It is invalid input of this call: nothing is sent."""
+    result = rpcurl(
+        "--protocol", "connect", "--codec", "json", "--descriptor-set", descriptor_set, "--data-format", "text",
+        "-d", text, "--plaintext", "localhost:1", f"{SERVICE}/Echo",
+    )  # fmt: skip
+    assert (result.code, result.out) == (4, "")
+    assert result.err.startswith(f"rpcurl: -d: the message cannot be sent as JSON: {why}")
+    assert result.err.endswith("hint: use --codec proto\n")

@@ -39,38 +39,6 @@ package struct RequestMessage {
   /// The name of its source, for errors.
   package var source: String { origin.source }
   package var form: RequestForm { origin.form }
-
-  /// Encodes the message in the form that the call's chain and codec need.
-  ///
-  /// - Throws: `Failure` if the message is invalid.
-  package func encode(for call: Call) throws(Failure) -> Payload {
-    guard form.functions == nil else { return try expanded().encode(for: call) }
-    guard form.edits.isEmpty, form.chunks == nil else { return .typed(try edited(call.inputType)) }
-    switch form.format {
-    case .json:
-      do {
-        return try readJSON { (options) throws(MessageParseError) in
-          try call.encode(json: bytes, options: options)
-        }
-      } catch {
-        throw failure(error, hint: arrayHint(error))
-      }
-    case .text:
-      do {
-        return try call.encode(
-          text: bytes, options: TextDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
-      } catch {
-        throw failure(error)
-      }
-    case .binary:
-      do {
-        return try call.encode(serialized: bytes)
-      } catch {
-        let place = start.byteOffset == 0 ? "" : "the message at byte \(start.byteOffset): "
-        throw Failure(.input, source, place + error.description)
-      }
-    }
-  }
 }
 
 extension RequestMessage {
@@ -83,7 +51,7 @@ extension RequestMessage {
   }
 
   /// The message with the values of its value functions.
-  private func expanded() throws(Failure) -> RequestMessage {
+  func expanded() throws(Failure) -> RequestMessage {
     guard let functions = form.functions else { return self }
     var form = form
     form.functions = nil
@@ -99,7 +67,7 @@ extension RequestMessage {
   }
 
   /// The message with the fields of `--set`, `--set-file` and `--chunk`.
-  private func edited(_ type: MessageType) throws(Failure) -> Message {
+  func edited(_ type: MessageType) throws(Failure) -> Message {
     var message = Message(type)
     if let chunks = form.chunks {
       do throws(FieldPathError) {
@@ -145,7 +113,7 @@ extension RequestMessage {
   }
 
   /// Reads the message from JSON, and notes what is probably not meant.
-  private func readJSON<Result>(
+  func readJSON<Result>(
     _ read: (JSONDecodingOptions) throws(MessageParseError) -> Result
   ) throws(MessageParseError) -> Result {
     var options = JSONDecodingOptions(allowUnknownFields: form.allowsUnknownFields)
@@ -164,7 +132,7 @@ extension RequestMessage {
   }
 
   /// The failure to report for an error at a position in `bytes`.
-  private func failure(_ error: MessageParseError, hint: String? = nil) -> Failure {
+  func failure(_ error: MessageParseError, hint: String? = nil) -> Failure {
     // Values of the environment and of files may be secret.
     let offset = error.position.byteOffset
     let excerpt = form.isExpanded ? nil : excerpt(at: offset)
@@ -220,7 +188,7 @@ extension RequestMessage {
   }
 
   /// What to do about an array where an object is expected; nil for any other error.
-  private func arrayHint(_ error: MessageParseError) -> String? {
+  func arrayHint(_ error: MessageParseError) -> String? {
     guard error.position.byteOffset == 0,
       bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "[")
     else { return nil }

@@ -2,7 +2,7 @@ import Protobuf
 
 /// How the chain serializes and parses messages, in the call's codec. It does neither before a stage needs the form.
 package struct MessageCodec {
-  let serialize: (Message) throws -> [UInt8]
+  package let serialize: (Message) throws -> [UInt8]
   let parseRequest: ([UInt8]) throws -> Message
   let parseResponse: ([UInt8]) throws -> Message
 

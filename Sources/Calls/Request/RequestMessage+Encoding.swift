@@ -1,0 +1,47 @@
+import CallEngine
+import Output
+import Protobuf
+import RPCProtocols
+
+extension RequestMessage {
+  /// Encodes the message in the form that the call's chain and codec need.
+  ///
+  /// - Throws: `Failure` if the message is invalid.
+  package func encode(for call: Call) throws(Failure) -> Payload {
+    guard form.functions == nil else { return try expanded().encode(for: call) }
+    let payload = try encoded(for: call)
+    do {
+      return try call.serialized(payload)
+    } catch {
+      throw Failure(.input, source, "the message cannot be sent as JSON: \(error)", hint: "use --codec proto")
+    }
+  }
+
+  private func encoded(for call: Call) throws(Failure) -> Payload {
+    guard form.edits.isEmpty, form.chunks == nil else { return .typed(try edited(call.inputType)) }
+    switch form.format {
+    case .json:
+      do {
+        return try readJSON { (options) throws(MessageParseError) in
+          try call.encode(json: bytes, options: options)
+        }
+      } catch {
+        throw failure(error, hint: arrayHint(error))
+      }
+    case .text:
+      do {
+        return try call.encode(
+          text: bytes, options: TextDecodingOptions(allowUnknownFields: form.allowsUnknownFields))
+      } catch {
+        throw failure(error)
+      }
+    case .binary:
+      do {
+        return try call.encode(serialized: bytes)
+      } catch {
+        let place = start.byteOffset == 0 ? "" : "the message at byte \(start.byteOffset): "
+        throw Failure(.input, source, place + error.description)
+      }
+    }
+  }
+}
