@@ -70,6 +70,7 @@ def test_endless_data_of_a_unary_call_is_refused_at_the_limit(rpcurl, descriptor
         assert process.wait() == 4
         feeder.join()
     assert "longer than" in error and str(LIMIT) in error
+    assert error.endswith("hint: --set-file FIELD=FILE sends the content of a file as a field, also if it is longer\n")
     assert LIMIT <= sent <= LIMIT + (4 << 20)
 
 

@@ -41,7 +41,11 @@ extension MessageSplitter {
     do {
       return try next().map { RequestMessage(origin, start: $0.start, bytes: $0.bytes) }
     } catch {
-      throw Failure(.input, origin.source, error.description, hint: error.hint, place: place(of: error))
+      let file =
+        error.isTooLong && origin.form.acceptsFiles
+        ? "--set-file FIELD=FILE sends the content of a file as a field, also if it is longer" : nil
+      throw Failure(
+        .input, origin.source, error.description, hint: error.hint ?? file, place: place(of: error))
     }
   }
 

@@ -195,6 +195,15 @@ extension SplitError: CustomStringConvertible {
     }
   }
 
+  /// Whether a message or a value is longer than the limit.
+  package var isTooLong: Bool {
+    switch self {
+    case .tooLong: true
+    case .json(let error): if case .tooLong = error.reason { true } else { false }
+    default: false
+    }
+  }
+
   /// The position of the error, if the data has lines.
   package var position: TextPosition? {
     switch self {
