@@ -81,7 +81,7 @@ public enum ConnectionCause: Sendable, Equatable {
 
   /// The server supports only HTTP/1; the text is the protocol that TLS negotiated, if any.
   case onlyHTTP1(negotiated: String?)
-  /// The server refused the TLS handshake, in which only HTTP/2 was offered.
+  /// The server refused the TLS handshake, in which only HTTP/2 was offered, or responded with HTTP/1 to a request over HTTP/2.
   case noHTTP2
   /// The server supports only HTTP/2, and the request used HTTP/1.1.
   case onlyHTTP2
@@ -162,7 +162,7 @@ extension ConnectionCause: CustomStringConvertible {
       negotiated.map {
         "gRPC requires HTTP/2, which the server does not offer (TLS negotiated \($0.isEmpty ? "no protocol" : $0))"
       } ?? "gRPC requires HTTP/2, and the server responded with HTTP/1"
-    case .noHTTP2: "the server refused the TLS handshake, because it does not offer HTTP/2"
+    case .noHTTP2: "the server does not offer HTTP/2"
     case .onlyHTTP2: "the request used HTTP/1.1, and the server supports only HTTP/2"
     case .notHTTP(let start): "the server does not use HTTP on this port: it sent \"\(start)\""
     case .closed(let reason) where reason.contains("HTTP/0.9"): "the server's response is not HTTP/1.1"

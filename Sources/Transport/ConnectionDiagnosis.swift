@@ -74,7 +74,8 @@ package final class ConnectionDiagnosis {
 
   private func finish(_ facts: ConnectionFacts) {
     let refined = cause.refined(
-      by: facts, hasCertificate: options.certificate != nil, requiresHTTP2: requiresHTTP2)
+      by: facts, hasCertificate: options.certificate != nil, requiresHTTP2: requiresHTTP2,
+      usesHTTP2: options.httpVersion == .http2 || options.httpVersion == .http2PriorKnowledge)
     // The server is able to respond, so libcurl is suspected first.
     if case .closed(let reason) = refined, loop.oldLibcurl != nil, facts.supportsHTTP2 {
       return finish(.lost(reason, library: OldLibcurl.name))

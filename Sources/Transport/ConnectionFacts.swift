@@ -133,9 +133,10 @@ extension ConnectionCause {
   ///   - facts: What a probe found out.
   ///   - hasCertificate: Whether the client used a certificate.
   ///   - requiresHTTP2: Whether the request cannot be sent over HTTP/1.1.
-  package func refined(by facts: ConnectionFacts, hasCertificate: Bool, requiresHTTP2: Bool)
-    -> ConnectionCause
-  {
+  ///   - usesHTTP2: Whether it was sent over HTTP/2 with prior knowledge.
+  package func refined(
+    by facts: ConnectionFacts, hasCertificate: Bool, requiresHTTP2: Bool, usesHTTP2: Bool = true
+  ) -> ConnectionCause {
     let certificate = facts.certificates.first
     switch self {
     case .expired(nil): return .expired(since: certificate?.end)
@@ -148,8 +149,9 @@ extension ConnectionCause {
       }
       if self == .handshakeCut, facts.startsHTTP1 || facts.startsHTTP2 { return .serverWithoutTLS }
       guard case .closed(let reason) = self, let bytes = facts.firstBytes else { return self }
-      if requiresHTTP2, facts.startsHTML { return .onlyHTTP1(negotiated: nil) }
-      if facts.startsHTTP1 { return requiresHTTP2 ? .onlyHTTP1(negotiated: nil) : self }
+      if facts.startsHTTP1 || facts.startsHTML && usesHTTP2 {
+        return requiresHTTP2 ? .onlyHTTP1(negotiated: nil) : usesHTTP2 ? .noHTTP2 : self
+      }
       // An alert of TLS.
       if bytes.starts(with: [0x15, 3]) { return .serverWithTLS }
       // libcurl's text for a response that is not HTTP/1.1.

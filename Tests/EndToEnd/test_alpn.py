@@ -98,7 +98,7 @@ def test_server_that_refuses_the_handshake(rpcurl, start_foreign_server, descrip
         result = rpcurl(*options, "--cacert", certificates / "ca.pem", f"https://{server.address}", HELLO)
         assert result.code == 5, result.err
         error, hint = result.err.splitlines()
-        assert error.endswith("the server refused the TLS handshake, because it does not offer HTTP/2")
+        assert error.endswith("the server does not offer HTTP/2")
         assert "--protocol grpc-web" in hint and "--protocol connect" in hint
 
 

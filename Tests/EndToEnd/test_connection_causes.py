@@ -279,7 +279,18 @@ def test_server_with_http_1_1_only(fails, raw_server, certificates):
     context = tls_context(certificates)
     context.set_alpn_protocols(["http/1.1"])
     url = tls_server(raw_server, context, http1)
-    fails(5, "(TLS negotiated http/1.1)", "--protocol grpc-web", "--cacert", certificates / "ca.pem", url)
+    fails(5, "(TLS negotiated no protocol)", "--protocol grpc-web", "--cacert", certificates / "ca.pem", url)
+
+
+def test_bidirectional_stream_to_a_server_with_http_1_1_only(rpcurl, descriptor_set, raw_server):
+    arguments = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", "--plaintext"]
+    for _ in range(10):
+        result = rpcurl(*arguments, raw_server(http1).address, "demo.v1.Demo/Chat")
+        if "HTTP/2\n" in result.err:
+            break
+    assert result.code == 5
+    error, hint = result.err.splitlines()
+    assert error.endswith(": the server does not offer HTTP/2") and "--http1.1" in hint
 
 
 def test_server_with_http_2_only(fails, grpc_server):

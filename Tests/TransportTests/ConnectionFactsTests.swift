@@ -60,9 +60,12 @@ import Testing
   }
 
   @Test func refinesAClosedConnectionByTheFirstBytes() {
-    func refined(_ bytes: [UInt8]?, http2: Bool = true, reason: String = "reset") -> ConnectionCause {
-      let cause = ConnectionCause.closed(reason)
-      return cause.refined(by: facts { $0.firstBytes = bytes }, hasCertificate: false, requiresHTTP2: http2)
+    func refined(
+      _ bytes: [UInt8]?, http2: Bool = true, uses: Bool? = nil, reason: String = "reset"
+    ) -> ConnectionCause {
+      ConnectionCause.closed(reason).refined(
+        by: facts { $0.firstBytes = bytes }, hasCertificate: false, requiresHTTP2: http2,
+        usesHTTP2: uses ?? http2)
     }
     let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
     #expect(refined(nil) == .closed("reset"))
@@ -70,6 +73,7 @@ import Testing
     #expect(refined([0x15, 3, 1, 0, 2, 2, 40]) == .serverWithTLS)
     #expect(refined(Array("HTTP/1.1 400 Bad Request\r\n".utf8)) == .onlyHTTP1(negotiated: nil))
     #expect(refined(Array("HTTP/1.1 400 Bad Request\r\n".utf8), http2: false) == .closed("reset"))
+    #expect(refined(Array("HTTP/1.1 400 Bad Request\r\n".utf8), http2: false, uses: true) == .noHTTP2)
     #expect(refined(Array("\n<!DOCTYPE HTML>\n<html".utf8)) == .onlyHTTP1(negotiated: nil))
     #expect(refined(Array("SSH-2.0-x\u{1b}\r\nmore".utf8)) == .notHTTP("SSH-2.0-x."))
     #expect(refined(settings) == .closed("reset"))

@@ -68,7 +68,8 @@ package struct ConnectionAdvice {
     switch cause {
     case .onlyHTTP1(negotiated: ""):
       "\(Self.overHTTP1); if it has HTTP/2, and no ALPN to say so, use --http2-prior-knowledge"
-    case .noHTTP2 where protocolName != .grpc: "omit --http2-prior-knowledge"
+    case .noHTTP2 where protocolName != .grpc:
+      "use --http1.1: the responses of a bidirectional stream then follow its request"
     case .onlyHTTP1, .noHTTP2: Self.overHTTP1
     case .onlyHTTP2: "use --protocol grpc, or --http2-prior-knowledge"
     case .notHTTP: "check the port"
