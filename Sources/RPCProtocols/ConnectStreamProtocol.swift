@@ -27,7 +27,7 @@ enum ConnectStreamProtocol: EnvelopeProtocol {
     try ConnectHeaders.check(head, expected: contentType.value, family: "application/connect+")
   }
 
-  static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd {
+  static func end(envelope: [UInt8], after head: ResponseEnd?) throws(RPCError) -> ResponseEnd {
     guard let end = ConnectError.decodeEnd(envelope) else {
       throw .violation(.unknown, "the last envelope of the response is not a valid end of stream")
     }

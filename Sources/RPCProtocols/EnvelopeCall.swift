@@ -8,8 +8,8 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     case head
     /// The headers contained the status. It is final if nothing follows them.
     indirect case status(ResponseEnd, ResponseStart)
-    /// Receiving envelopes, after headers with or without a status.
-    case body(hasStatus: Bool)
+    /// Receiving envelopes.
+    case body
     /// The last envelope was received. Nothing may follow it.
     indirect case last(ResponseEnd)
     /// The end was reported.
@@ -20,6 +20,8 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   private let contentType: ContentType
   private let limits: EnvelopeLimits
   private var state = State.head
+  /// The status in headers that a body follows.
+  private var statusInHead: ResponseEnd?
   private var reader: EnvelopeReader
   /// The message of a response that is not a stream.
   private var single = SingleResponse()
@@ -69,7 +71,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     receiver.receive(.responseStart(head))
     do throws(RPCError) {
       guard let end = try Wire.end(head: head) else {
-        try expectEnvelopes(head, hasStatus: false)
+        try expectEnvelopes(head)
         return nil
       }
       // The body of another HTTP status is text for people.
@@ -81,8 +83,8 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     }
   }
 
-  private func expectEnvelopes(_ head: ResponseStart, hasStatus: Bool) throws(RPCError) {
-    state = .body(hasStatus: hasStatus)
+  private func expectEnvelopes(_ head: ResponseStart) throws(RPCError) {
+    state = .body
     try Wire.check(head: head, contentType: contentType)
     encoding = head.headers.first(Wire.encodingFields.used)
   }
@@ -94,7 +96,10 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     do throws(RPCError) {
       // A response with a body is not trailers-only, so its status is in the trailers (PROTOCOL-HTTP2,
       // "Responses").
-      if case .status(_, let head) = state { try expectEnvelopes(head, hasStatus: true) }
+      if case .status(let end, let head) = state {
+        statusInHead = end
+        try expectEnvelopes(head)
+      }
     } catch {
       offset = body.byteCount
       return fail(error)
@@ -179,14 +184,14 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       if end.error == nil, let failure { return fail(failure) }
       return finish(end, receiver)
     case .head: return fail(failure ?? .closedWithoutResponse)
-    case .body(let hasStatus): return fail(failure ?? unexpectedEnd(hasStatus: hasStatus))
+    case .body: return fail(failure ?? unexpectedEnd)
     }
   }
 
   /// The error of a response whose body ends before the last envelope, or the trailers.
-  private func unexpectedEnd(hasStatus: Bool) -> RPCError {
+  private var unexpectedEnd: RPCError {
     if reader.pendingBytes > 0 { return .endedInMessage }
-    return hasStatus
+    return statusInHead != nil
       ? .violation(
         .internal, "the server sent a status with the headers, then a body without \(Wire.missingEnd)")
       : .violation(.unknown, "the response ended without \(Wire.missingEnd), so its status is unknown")
@@ -222,7 +227,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   }
 
   private func receive(last content: [UInt8]) throws(RPCError) {
-    let end = try Wire.end(envelope: content)
+    let end = try Wire.end(envelope: content, after: statusInHead)
     guard end.trailers.count <= Headers.maxResponseFields else {
       throw .violation(.unavailable, "the response has more than \(Headers.maxResponseFields) trailers")
     }

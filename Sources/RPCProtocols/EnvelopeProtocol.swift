@@ -29,7 +29,9 @@ protocol EnvelopeProtocol {
   static func check(head: ResponseStart, contentType: ContentType) throws(RPCError)
 
   /// Decodes the end of the call from the last envelope.
-  static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd
+  ///
+  /// - Parameter head: The end of the call in the headers, if they have a status.
+  static func end(envelope: [UInt8], after head: ResponseEnd?) throws(RPCError) -> ResponseEnd
 
   /// The end of the call in the HTTP trailers; `nil` if the protocol does not use them.
   static func end(trailers: Headers) throws(RPCError) -> ResponseEnd?

@@ -22,7 +22,7 @@ enum GRPCProtocol: EnvelopeProtocol {
     try GRPCStatus.check(head: head, contentType: contentType)
   }
 
-  static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd {
+  static func end(envelope: [UInt8], after head: ResponseEnd?) throws(RPCError) -> ResponseEnd {
     throw .violation(.internal, "the server sent its status in an envelope")
   }
 

@@ -21,8 +21,14 @@ enum GRPCWebProtocol: EnvelopeProtocol {
     try GRPCStatus.check(head: head, contentType: contentType)
   }
 
-  static func end(envelope: [UInt8]) throws(RPCError) -> ResponseEnd {
-    try GRPCStatus.end(trailers: fields(of: envelope))
+  static func end(envelope: [UInt8], after head: ResponseEnd?) throws(RPCError) -> ResponseEnd {
+    let trailers = try fields(of: envelope)
+    // A proxy that translates a response without messages (trailers-only) may add an envelope without a status to it.
+    if var head, trailers.first("grpc-status") == nil {
+      head.trailers = head.trailers.appending(trailers)
+      return head
+    }
+    return try GRPCStatus.end(trailers: trailers)
   }
 
   static func end(trailers: Headers) throws(RPCError) -> ResponseEnd? {

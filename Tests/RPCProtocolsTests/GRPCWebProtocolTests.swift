@@ -90,6 +90,21 @@ import Testing
     #expect(unary(HTTPResponse(headers: headers, body: envelope([1]))).end?.code == .internal)
   }
 
+  @Test(arguments: CallKind.allCases, ["", "\r\n", "x-t: 1\r\n"])
+  func lastEnvelopeWithoutStatusKeepsThatInTheHeaders(kind: CallKind, block: String) {
+    let last = envelope(Array(block.utf8), flags: 0x80)
+    let headers = Self.web + [("x-h", "2"), ("grpc-status", "7"), ("grpc-message", "no")]
+    let failed = HTTPResponse(headers: headers, body: last)
+      .feed(WireProtocols.make(.grpcWeb, .of(kind)), pieceBytes: 1)
+    #expect(failed.end?.error == RPCError(.permissionDenied, "no", origin: .server))
+    let trailers = block.hasPrefix("x") ? [("x-t", "1")] : []
+    #expect(failed.end?.trailers == Headers([("x-h", "2")] + trailers))
+    let ok = HTTPResponse(headers: Self.web + [("grpc-status", "0")], body: envelope([1]) + last)
+      .feed(WireProtocols.make(.grpcWeb, .of(kind)))
+    #expect(ok.messages == [[1]])
+    #expect(ok.end == ResponseEnd(trailers: Headers(trailers)))
+  }
+
   @Test func ignoresHTTPTrailers() {
     let response = HTTPResponse(headers: Self.web, body: envelope([1]), trailers: [("grpc-status", "0")])
     #expect(unary(response).end?.code == .unknown)
