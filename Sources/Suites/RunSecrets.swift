@@ -4,7 +4,7 @@ import Interceptors
 import Protobuf
 import RPCProtocols
 import Session
-import System
+import Transport
 
 /// The credentials of a run, which reports must not contain.
 enum RunSecrets {
@@ -35,20 +35,7 @@ enum RunSecrets {
 
   /// The passwords of a netrc file, and the values of HTTP Basic that libcurl makes of them.
   private static func netrc(_ file: String) -> [String] {
-    let path = file.isEmpty ? "\(EnvironmentVariables.value("HOME") ?? "")/.netrc" : file
-    let bytes = try? FileContents.read(path, limitBytes: FileContents.optionLimitBytes)
-    let words = String(decoding: bytes ?? [], as: UTF8.self).split(separator: "\n").flatMap { line in
-      line.contains("\"")
-        ? (try? SessionWords.split(line).map(\.text)) ?? []
-        : line.split(whereSeparator: \.isWhitespace).map(String.init)
-    }
-    var login = ""
-    var found: [String] = []
-    for (key, value) in zip(words, words.dropFirst()) {
-      if key == "login" { login = value }
-      if key == "password" { found += [value, Base64.encode(Array("\(login):\(value)".utf8))] }
-    }
-    return found
+    NetrcFile.logins(file).flatMap { [$0.password, Base64.encode(Array("\($0.name):\($0.password)".utf8))] }
   }
 
   /// A credential, and what follows the scheme of a header or the name of a user.

@@ -280,7 +280,10 @@ import Testing
       "refused: invalid_scope (no such scope)"
     ),
     (401, "{\"error\":\"invalid_client\"}", "refused: invalid_client"),
-    (400, "{\"error\":\"bad\",\"error_description\":\"s/e cret is wrong\"}", "refused"),
+    (
+      400, "{\"error\":\"bad\",\"error_description\":\"s/e cret is wrong\"}",
+      "refused: bad ([redacted] is wrong)"
+    ),
     (503, "<html>", "responded with HTTP 503"), (200, "{}", "responded without an access_token"),
     (200, "{\"access_token\":\"x\",\"token_type\":\"mac\"}", "returned a token of a type other than bearer"),
     (200, "<html>", "responded without an access_token"),
@@ -293,6 +296,20 @@ import Testing
     #expect(call.end?.code == .unauthenticated)
     #expect(call.end?.error?.message == "no token: the token server id.example:443 \(words)")
     #expect(call.wireLines.isEmpty)
+  }
+
+  @Test(arguments: [
+    "s/e cret", "s%2Fe%20cret", "s\\/e cret", Base64.encode(Array("me:s%2Fe%20cret".utf8)),
+    Base64.encode(Array("me:s/e cret".utf8)),
+  ])
+  func refusalOfTokenServerContainsNoSecret(form: String) throws {
+    let network = TestNetwork()
+    let call = call(try auth(Self.client), network: network)
+    network.answer("{\"error\":\"bad\",\"error_description\":\"not \(form)\"}", status: 400)
+    call.work()
+    let message = try #require(call.end?.error?.message)
+    #expect(message.hasSuffix("[redacted])"))
+    #expect(!message.contains("cret") && !message.contains(form.suffix(8)))
   }
 
   @Test func unreachableTokenServerFailsCall() throws {

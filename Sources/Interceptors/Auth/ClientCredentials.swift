@@ -73,12 +73,15 @@ struct ClientCredentials: Sendable {
 
   private var server: String { "the token server \(Origin(url: url)?.description ?? "")" }
 
-  /// The message of an error response; none if it contains the secret.
+  /// The message of an error response, without the secret.
   private func refusal(_ json: JSONValue) -> String? {
     guard case .string(let code)? = json["error"] else { return nil }
-    var words = "refused: \(code.prefix(100))"
-    if case .string(let description)? = json["error_description"] { words += " (\(description.prefix(300)))" }
-    return clientSecret.isEmpty || !words.contains(clientSecret) ? words : "refused"
+    let mask = CredentialMask([clientSecret, Self.encode(clientSecret)], leastBytes: 1)
+    var words = "refused: \(mask.apply(code).prefix(100))"
+    if case .string(let description)? = json["error_description"] {
+      words += " (\(mask.apply(description).prefix(300)))"
+    }
+    return words
   }
 
   /// The form encoding of section 2.3.1, with `%20` for a blank, which every server supports.

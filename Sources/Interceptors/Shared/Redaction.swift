@@ -5,17 +5,7 @@ import RPCProtocols
 /// Removes credentials from output and files.
 package struct Redaction: Sendable {
   /// The replacement of redacted text.
-  package static let placeholder = "[redacted]"
-
-  /// Substrings of the names of headers that carry credentials.
-  private static let marks = [
-    "auth", "token", "secret", "password", "passwd", "credential", "cookie", "session", "apikey", "api-key",
-    "signature", "jwt", "assertion",
-  ]
-  /// Suffixes of other such names.
-  private static let lastMarks = ["-key"]
-  /// The schemes of an authorization, which are not secret.
-  private static let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "ntlm", "token"]
+  package static let placeholder = CredentialMask.placeholder
 
   /// Whether credentials are shown.
   package let showsSecrets: Bool
@@ -45,7 +35,9 @@ package struct Redaction: Sendable {
   package func value(of field: Headers.Field) -> String {
     guard !showsSecrets, isHidden(field.name) else { return field.value }
     let words = field.value.split(separator: " ", maxSplits: 1)
-    guard words.count == 2, Self.schemes.contains(words[0].lowercased()) else { return Self.placeholder }
+    guard words.count == 2, CredentialMask.schemes.contains(words[0].lowercased()) else {
+      return Self.placeholder
+    }
     return "\(words[0]) \(Self.placeholder)"
   }
 
@@ -71,10 +63,7 @@ package struct Redaction: Sendable {
 
   /// Whether values of the header `name` may be credentials.
   package static func isSecret(_ name: String) -> Bool {
-    var name = String(name.map { $0 == "_" ? "-" : $0 })
-    if name.hasSuffix("-bin") { name.removeLast("-bin".count) }
-    guard name != "host", name != ":authority" else { return false }
-    return marks.contains(where: name.contains) || lastMarks.contains(where: name.hasSuffix)
+    CredentialMask.isSecret(name)
   }
 
   private static func fits(_ name: String, _ pattern: String) -> Bool {
