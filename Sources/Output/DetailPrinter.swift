@@ -13,6 +13,10 @@ package struct DetailPrinter {
   ///
   /// If no schema contains the type: the Connect server's debug text, or the bytes in base64.
   package func line(_ detail: StatusDetail) -> String {
+    guard !detail.typeName.isEmpty else {
+      return "grpc-status-details-bin: \(detail.value.count) bytes that are not a google.rpc.Status, "
+        + "base64 \(Base64.encode(detail.value))"
+    }
     if let json = decoded(detail) { return "\(detail.typeName): \(json)" }
     if let debug = detail.debug { return "\(detail.typeName): \(debug) (as the server shows it)" }
     return "\(detail.typeName): \(detail.value.count) bytes, base64 \(Base64.encode(detail.value))"

@@ -61,9 +61,9 @@ enum GRPCStatus {
   }
 
   /// The details of the status; empty if the field is missing or damaged, since the status is valid without
-  /// them.
+  /// them. Some servers have other bytes there than those of a status.
   private static func details(_ trailers: Headers) -> [StatusDetail] {
     guard let bytes = trailers.binaryValues("grpc-status-details-bin").first ?? nil else { return [] }
-    return RPCStatusMessage.details(bytes) ?? []
+    return RPCStatusMessage.details(bytes) ?? [StatusDetail(typeName: "", value: bytes)]
   }
 }

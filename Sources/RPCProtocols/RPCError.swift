@@ -47,9 +47,10 @@ public struct RPCError: Error, Sendable, Equatable {
 
 /// One detail of a status: a message of any type (`google.protobuf.Any`), still serialized.
 public struct StatusDetail: Sendable, Equatable {
-  /// The full name of the message type, without the prefix `type.googleapis.com/`.
+  /// The full name of the message type, without the prefix `type.googleapis.com/`; empty for bytes of
+  /// `grpc-status-details-bin` that are not a `google.rpc.Status`.
   public var typeName: String
-  /// The serialized message.
+  /// The serialized message, or other bytes.
   public var value: [UInt8]
   /// The JSON form that a Connect server may add for people; its content is not specified.
   public var debug: String?

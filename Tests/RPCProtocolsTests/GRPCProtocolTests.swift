@@ -1,3 +1,4 @@
+import Protobuf
 import Testing
 
 @testable import RPCProtocols
@@ -283,7 +284,15 @@ import Testing
     #expect(details == [StatusDetail(typeName: "a.B", value: [1, 2])])
   }
 
-  @Test(arguments: ["!!", "AQ", ""])
+  /// Arrow and users of tonic put other bytes than a status there.
+  @Test(arguments: [[0x01], Array("arrow".utf8), [0x20, 1], [0xff, 0xfe]])
+  func keepsBytesOfOtherDetails(bytes: [UInt8]) {
+    let trailers = [("grpc-status", "3"), ("grpc-status-details-bin", Base64.encode(bytes, padding: false))]
+    let details = unary(HTTPResponse(headers: Self.grpc, trailers: trailers)).end?.error?.details
+    #expect(details == [StatusDetail(typeName: "", value: bytes)])
+  }
+
+  @Test(arguments: ["!!", ""])
   func keepsStatusWithInvalidDetails(details: String) {
     let trailers = [("grpc-status", "3"), ("grpc-message", "m"), ("grpc-status-details-bin", details)]
     let error = unary(HTTPResponse(headers: Self.grpc, trailers: trailers)).end?.error
