@@ -42,6 +42,9 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var endTimer: EventLoop.TimerID?
   private var hasWholeRequest = false
   private var wantsResponse = true
+  /// The headers of the request, once it was sent, and the names of those with credentials.
+  private var sentHeaders = Headers()
+  private var credentialNames: Set<String> = []
 
   init(_ prepared: PreparedRequest, loop: EventLoop, chain: Chain, call: Call) {
     self.prepared = prepared
@@ -158,6 +161,8 @@ final class Exchange: ChainTransport, TransferDelegate {
         options: prepared.connection, loop: loop, delegate: self)
       body = []
       state = .open(transfer)
+      sentHeaders = httpRequest.headers
+      if let names = start.credentials?.headerNames { credentialNames = names }
       if !wantsResponse { transfer.pauseReceiving() }
       call?.isSent(start, httpRequest)
     } catch let error as RPCError {
@@ -175,8 +180,11 @@ final class Exchange: ChainTransport, TransferDelegate {
 
   /// Releases the transfer, and gives the end of the call to the chain; nil is no end.
   private func receive(end: ResponseEnd?) {
-    guard let end else { return }
+    guard var end else { return }
     if case .ended = state { return }
+    end.error?.explain(
+      hiding: CredentialMask(
+        sentHeaders, names: credentialNames, others: request.connection.passwords(for: url ?? "")))
     self.end(isComplete: end.error == nil || end.error?.origin == .server)
     chain.receive(.responseEnd(end))
   }
@@ -228,7 +236,9 @@ final class Exchange: ChainTransport, TransferDelegate {
     guard endTimer == nil, case .open(let transfer) = state else { return }
     if wire.awaitsEnd {
       // libcurl may not report the end of a response before the end of the request.
-      guard hasWholeRequest, transfer.unsentBytes == 0 else { return receiveEnd(failure: nil) }
+      guard wire.awaitsBody || hasWholeRequest && transfer.unsentBytes == 0 else {
+        return receiveEnd(failure: nil)
+      }
     } else {
       guard wire.hasEarlyOK, !hasWholeRequest || transfer.unsentBytes > 0 else { return }
       // The server takes no more of the request, so it ends here, and libcurl reports the end of the response.
@@ -237,7 +247,9 @@ final class Exchange: ChainTransport, TransferDelegate {
       // Unless the server does not even take what waits, or an old libcurl loses that end.
       guard transfer.unsentBytes > 0 || loop.losesEarlyEnds else { return }
     }
-    endTimer = loop.schedule(at: .now + Self.endTime) { [weak self] in
+    // The status is that of the call, and not that its deadline passes while its end is awaited.
+    let time = deadline.map { min(Self.endTime, ($0 - .now) / 2) } ?? Self.endTime
+    endTimer = loop.schedule(at: .now + time) { [weak self] in
       guard let self else { return }
       endTimer = nil
       // What followed a status in the headers may have replaced it.

@@ -50,6 +50,7 @@ package struct ErrorReport {
       object.add("code_number", error.code.rawValue)
       object.add("message", error.message)
       object.add("details", details == nil ? [] : error.details) { details?.debug($0) }
+      if let response = error.response { object.add(response) }
       switch error.origin {
       case .interceptor(let name), .configuration(let name): object.add("interceptor", name)
       default: break

@@ -26,6 +26,10 @@ final class CompressionStream {
   private let codec: OpaquePointer
   private let compression: Compression
   private var isUsed = false
+  /// Whether the last part of a stream filled its block, so that there may be more without further input.
+  private var hasMore = false
+  /// Whether a stream that is decoded in parts is complete.
+  private var isComplete = false
 
   /// Loads the library. Returns the reason if that fails.
   static func load(_ compression: Compression, _ direction: Direction) -> String? {
@@ -87,6 +91,49 @@ final class CompressionStream {
         case CCOMPRESSION_TOO_LARGE: return .tooLarge
         default: return .exhausted
         }
+      }
+    }
+  }
+
+  /// Decodes the next part of a stream, to at most one block.
+  ///
+  /// - Parameters:
+  ///   - input: A piece of the stream.
+  ///   - place: Where the part starts, in bytes; moved to its end.
+  ///   - output: Receives the part.
+  func decodePart(of input: RawSpan, from place: inout Int, into output: inout [UInt8]) throws(Failure) {
+    guard place < input.byteCount || hasMore else { return }
+    let start = place
+    let failure = input.withUnsafeBytes { decodePart(of: $0, from: &place, into: &output) }
+    if let failure { throw failure }
+    guard place > start || !output.isEmpty || start == input.byteCount else { throw .corrupt }
+  }
+
+  private func decodePart(
+    of input: UnsafeRawBufferPointer, from place: inout Int, into output: inout [UInt8]
+  ) -> Failure? {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.blockBytes) { block in
+      isUsed = true
+      if isComplete {
+        guard compression.concatenates else { return .corrupt }
+        guard reset() else { return .exhausted }
+        isComplete = false
+      }
+      var buffers = ccompression_buffers()
+      buffers.input = input.baseAddress?.advanced(by: place).assumingMemoryBound(to: UInt8.self)
+      buffers.input_count = input.count - place
+      buffers.output = block.baseAddress
+      buffers.output_count = block.count
+      let result = ccompression_step(codec, &buffers)
+      place = input.count - buffers.input_count
+      output.append(contentsOf: block[..<(block.count - buffers.output_count)])
+      hasMore = result == CCOMPRESSION_MORE && buffers.output_count == 0
+      isComplete = result == CCOMPRESSION_DONE
+      switch result {
+      case CCOMPRESSION_DONE, CCOMPRESSION_MORE: return nil
+      case CCOMPRESSION_CORRUPT: return .corrupt
+      case CCOMPRESSION_TOO_LARGE: return .tooLarge
+      default: return .exhausted
       }
     }
   }

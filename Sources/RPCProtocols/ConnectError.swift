@@ -32,8 +32,10 @@ enum ConnectError {
   }
 
   private static func error(_ value: JSONValue, fallback: StatusCode) -> RPCError? {
-    guard case .object = value, let code = optionalString(value["code"]),
-      let message = optionalString(value["message"])
+    guard case .object(let members) = value, let code = optionalString(value["code"]),
+      let message = optionalString(value["message"]),
+      // An object without both is one of a proxy.
+      members.isEmpty || members.contains(where: { ["code", "message", "details"].contains($0.name) })
     else { return nil }
     let known = StatusCode(name: code).flatMap { $0 == .ok ? nil : $0 }
     return RPCError(known ?? fallback, message, details: details(value["details"]), origin: .server)

@@ -9,6 +9,8 @@ final class ConnectUnaryProtocol: WireProtocol {
     case message(ResponseStart)
     /// Receiving the body of an error.
     case error(ResponseStart)
+    /// Receiving the body of a response that is not one of the protocol.
+    case foreign(ForeignBody)
     /// The end was reported.
     case ended
   }
@@ -76,22 +78,33 @@ final class ConnectUnaryProtocol: WireProtocol {
     start.headers = Self.split(head.headers).leading
     receiver.receive(.responseStart(start))
     do throws(RPCError) {
+      if head.httpStatus == 200 {
+        try ConnectHeaders.check(head, expected: contentType, family: "application/")
+      }
+    } catch {
+      return receiveForeign(error, head)
+    }
+    do throws(RPCError) {
       decompressor = try parameters.agreedCompression(head.headers.first("content-encoding")).map {
         MessageDecompressor($0)
       }
-      guard head.httpStatus == 200 else {
-        guard head.headers.first("content-type").map(MediaType.init)?.name == "application/json" else {
-          return fail(httpError(head), head)
-        }
-        state = .error(head)
-        return nil
-      }
-      try ConnectHeaders.check(head, expected: contentType, family: "application/")
-      state = .message(head)
-      return nil
     } catch {
-      return fail(head.httpStatus == 200 ? error : httpError(head, error), head)
+      return head.httpStatus == 200 ? fail(error, head) : receiveForeign(httpError(head, error), head)
     }
+    if head.httpStatus == 200 {
+      state = .message(head)
+    } else if head.headers.first("content-type").map(MediaType.init)?.name == "application/json" {
+      state = .error(head)
+    } else {
+      return receiveForeign(httpError(head), head)
+    }
+    return nil
+  }
+
+  /// Waits for the body of a response that is not one of the protocol.
+  private func receiveForeign(_ error: RPCError, _ head: ResponseStart) -> ResponseEnd? {
+    state = .foreign(ForeignBody(error, head))
+    return nil
   }
 
   func receive(
@@ -101,6 +114,9 @@ final class ConnectUnaryProtocol: WireProtocol {
     offset = whole.byteCount
     switch state {
     case .head, .ended: return nil
+    case .foreign(let foreign):
+      foreign.add(piece)
+      return foreign.isEnough ? fail(foreign.end, foreign.head) : nil
     case .message(let head):
       hasMessage = true
       let limit = parameters.maxMessageBytes
@@ -119,7 +135,8 @@ final class ConnectUnaryProtocol: WireProtocol {
     nil
   }
 
-  var awaitsEnd: Bool { false }
+  var awaitsEnd: Bool { awaitsBody }
+  var awaitsBody: Bool { if case .foreign = state { true } else { false } }
   var hasEarlyOK: Bool { false }
 
   func receiveEnd(failure: RPCError?, _ receiver: any ResponseReceiver) -> ResponseEnd? {
@@ -128,6 +145,7 @@ final class ConnectUnaryProtocol: WireProtocol {
     switch before {
     case .ended: return nil
     case .head: return ResponseEnd(error: failure ?? .closedWithoutResponse)
+    case .foreign(let foreign): return fail(foreign.end, foreign.head)
     case .error(let head) where failure != nil:
       // The status is known, and decides about retries; only its words were lost.
       var error = failure
@@ -151,7 +169,10 @@ final class ConnectUnaryProtocol: WireProtocol {
       do throws(RPCError) {
         let json = try decompressed(limit: Self.maxErrorBytes)
         let fallback = HTTPStatusMapping.connect(head.httpStatus)
-        return fail(ConnectError.decode(json, fallback: fallback) ?? httpError(head), head)
+        let error =
+          ConnectError.decode(json, fallback: fallback)
+          ?? ForeignBody(httpError(head), head, decoded: json).end
+        return fail(error, head)
       } catch {
         return fail(httpError(head, error), head)
       }

@@ -10,6 +10,8 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     indirect case status(ResponseEnd, ResponseStart)
     /// Receiving envelopes.
     case body
+    /// Receiving the body of a response that is not one of the protocol.
+    case foreign(ForeignBody)
     /// The last envelope was received. Nothing may follow it.
     indirect case last(ResponseEnd)
     /// The end was reported.
@@ -33,6 +35,8 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   /// The encoding that the headers name. It matters only if a message is compressed: a failed call has none.
   private var encoding: String?
   private var decompressor: MessageDecompressor?
+  /// Decodes the body; nil if it has no `content-encoding`.
+  private var contentDecoder: ContentDecoder?
   /// Whether an envelope arrived that is invalid or too large.
   private var hasInvalidEnvelope = false
   var onMessageSize: ((MessageSize) -> Void)?
@@ -84,9 +88,14 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   }
 
   private func expectEnvelopes(_ head: ResponseStart) throws(RPCError) {
+    do throws(RPCError) {
+      try Wire.check(head: head, contentType: contentType)
+    } catch {
+      return state = .foreign(ForeignBody(error, head))
+    }
     state = .body
-    try Wire.check(head: head, contentType: contentType)
     encoding = head.headers.first(Wire.encodingFields.used)
+    contentDecoder = try ContentDecoder(head.headers)
   }
 
   func receive(
@@ -104,6 +113,37 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       offset = body.byteCount
       return fail(error)
     }
+    switch state {
+    case .foreign(let foreign):
+      foreign.add(body.extracting(droppingFirst: offset))
+      offset = body.byteCount
+      return foreign.isEnough ? fail(foreign.end) : nil
+    case .body where contentDecoder != nil, .last where contentDecoder != nil:
+      return receive(encoded: body, from: &offset, receiver)
+    default: return receive(content: body, from: &offset, receiver)
+    }
+  }
+
+  /// Decodes the next part of a piece, or receives the next part of what was decoded.
+  private func receive(
+    encoded body: RawSpan, from offset: inout Int, _ receiver: any ResponseReceiver
+  ) -> ResponseEnd? {
+    do throws(RPCError) {
+      if contentDecoder?.isProcessed == true { try contentDecoder?.decode(body, from: &offset) }
+    } catch {
+      offset = body.byteCount
+      return fail(error)
+    }
+    guard let decoder = contentDecoder else { return nil }
+    var processed = decoder.processed
+    defer { contentDecoder?.processed = processed }
+    return receive(content: decoder.decoded.span.bytes, from: &processed, receiver)
+  }
+
+  private func receive(
+    content body: RawSpan, from offset: inout Int, _ receiver: any ResponseReceiver
+  ) -> ResponseEnd? {
+    guard offset < body.byteCount else { return nil }
     do throws(RPCError) {
       if case .last = state { throw .dataAfterEnd }
       guard isReading else {
@@ -158,7 +198,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
         guard let end = try Wire.end(trailers: trailers) else { return nil }
         guard end.error != nil || reader.pendingBytes == 0 else { throw .endedInMessage }
         return finish(end, receiver)
-      case .head, .last, .ended: return nil
+      case .head, .foreign, .last, .ended: return nil
       }
     } catch {
       return fail(error)
@@ -168,10 +208,12 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   var awaitsEnd: Bool {
     switch state {
     case .status(let end, _): end.error != nil
-    case .last: true
+    case .last, .foreign: true
     case .head, .body, .ended: false
     }
   }
+
+  var awaitsBody: Bool { if case .foreign = state { true } else { false } }
 
   var hasEarlyOK: Bool { if case .status(let end, _) = state { end.error == nil } else { false } }
 
@@ -184,6 +226,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       if end.error == nil, let failure { return fail(failure) }
       return finish(end, receiver)
     case .head: return fail(failure ?? .closedWithoutResponse)
+    case .foreign(let foreign): return fail(foreign.end)
     case .body: return fail(failure ?? unexpectedEnd)
     }
   }

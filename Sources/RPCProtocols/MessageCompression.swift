@@ -69,13 +69,21 @@ extension CompressionStream {
     expectedBytes: Int = 0
   ) throws(RPCError) -> CompressionStream {
     if let stream = place { return stream }
+    let stream = try make(compression, direction, expectedBytes: expectedBytes)
+    place = stream
+    return stream
+  }
+
+  /// A codec, after its library was loaded.
+  static func make(
+    _ compression: Compression, _ direction: Direction, expectedBytes: Int
+  ) throws(RPCError) -> CompressionStream {
     if let reason = load(compression, direction) {
       throw RPCError(.internal, "\(compression.rawValue) is not available: \(reason)", origin: .client)
     }
     guard let stream = CompressionStream(compression, direction, expectedBytes: expectedBytes) else {
       throw RPCError(.internal, "\(compression.rawValue): out of memory", origin: .client)
     }
-    place = stream
     return stream
   }
 }

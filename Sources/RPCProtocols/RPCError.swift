@@ -30,6 +30,13 @@ public struct RPCError: Error, Sendable, Equatable {
   public var details: [StatusDetail]
   /// Where the error arose.
   public var origin: Origin
+  /// The response of HTTP, if it was not one of the protocol.
+  public var response: ForeignResponse? {
+    get { responses.first }
+    set { responses = newValue.map { [$0] } ?? [] }
+  }
+  /// At most one. An array is small where there is none, as in almost all errors.
+  private var responses: [ForeignResponse] = []
   /// Why there is no usable connection, if this is the error and the cause is known.
   public var cause: ConnectionCause?
   /// The leading and the trailing metadata of the response, in the calls of Swift programs; the trailing metadata, in

@@ -39,6 +39,9 @@ package protocol WireProtocol: AnyObject {
   /// Whether the status is known, and only the end of the HTTP response is missing.
   var awaitsEnd: Bool { get }
 
+  /// Whether the status is known, and the body that is awaited is the text of a response that is not one of the protocol.
+  var awaitsBody: Bool { get }
+
   /// Whether the headers contain the status `ok`. Messages and another status may follow it, and replace it.
   var hasEarlyOK: Bool { get }
 

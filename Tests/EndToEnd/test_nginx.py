@@ -162,6 +162,8 @@ def test_backend_that_is_down(current_rpcurl, call, start_nginx):
         result = call(server, method)
         assert (result.code, result.out) == (UNAVAILABLE, ""), result.err
         assert result.err.startswith(f"rpcurl: {method}: unavailable (14): ") and "HTTP 502" in result.err
+        assert "without a gRPC status: 502 Bad Gateway\n" in result.err
+        assert "hint: the server or a proxy (nginx/" in result.err
         assert "html" not in result.err
 
 
@@ -171,7 +173,22 @@ def test_backend_that_is_down_while_the_stream_stays_open(current_rpcurl, start_
     server = start_nginx("grpc", f"127.0.0.1:{port}")
     with current_rpcurl.start("--descriptor-set", descriptor_set, f"{server.url}/{CHAT}") as process:
         assert process.wait() == UNAVAILABLE
-        assert b"HTTP 502" in process.stderr.read()
+        assert b"HTTP 502, without a gRPC status: 502 Bad Gateway" in process.stderr.read()
+
+
+def test_missing_client_certificate(call, start_nginx, grpc_server, certificates):
+    """nginx accepts the TLS handshake, and responds with a page."""
+    server = start_nginx("grpc", grpc_server.address, "--tls-dir", certificates, "--require-client-certificate")
+    refused = call(server, HELLO, "-d", "{}")
+    assert refused.code == 64 + 13
+    assert "without a gRPC status: 400 No required SSL certificate was sent\n" in refused.err
+    assert "hint: the server requires a client certificate: use --cert FILE" in refused.err
+    pair = ["--cert", certificates / "client.pem", "--key", certificates / "client-key.pem"]
+    assert replies(call(server, HELLO, *pair, "-d", '{"name":"Ada"}'))[0]["message"] == "Hello, Ada!"
+    pair = ["--cert", certificates / "other-client.pem", "--key", certificates / "other-client-key.pem"]
+    refused = call(server, HELLO, *pair, "-d", "{}")
+    assert "400 The SSL certificate error\n" in refused.err
+    assert "hint: use --cert FILE with a certificate that the server trusts\n" in refused.err
 
 
 def test_backend_that_dies_during_a_stream(current_rpcurl, start_nginx, start_server, descriptor_set):
@@ -189,7 +206,7 @@ def test_request_larger_than_nginx_accepts(current_rpcurl, call, start_nginx, gr
     server = start_nginx("grpc", grpc_server.address, "--max-body", "64k")
     result = call(server, HELLO, "-d", "@-", input=json.dumps({"name": "x" * 100_000}))
     assert (result.code, result.out) == (UNKNOWN, ""), result.err
-    assert "HTTP 413" in result.err
+    assert "HTTP 413, without a gRPC status: 413 Request Entity Too Large\n" in result.err
     assert replies(call(server, HELLO, "-d", '{"name":"Ada"}'))
 
 
@@ -284,6 +301,7 @@ def test_http1_errors_of_nginx(call, start_nginx, connect_server, protocol):
         port = listener.getsockname()[1]
     result = call(start_nginx("http", f"127.0.0.1:{port}"), HELLO, "--protocol", protocol)
     assert (result.code, result.out) == (UNAVAILABLE, ""), result.err
+    assert ": 502 Bad Gateway\n" in result.err
     server = start_nginx("http", connect_server.address, "--max-body", "64k")
     result = call(server, HELLO, "--protocol", protocol, "-d", "@-", input=json.dumps({"name": "x" * 100_000}))
     assert (result.code, result.out) == (UNKNOWN, ""), result.err

@@ -52,6 +52,7 @@ def main() -> None:
     parser.add_argument("--mode", choices=FORWARD, required=True)
     parser.add_argument("--backend", metavar="ADDRESS", required=True, help="where requests are forwarded to")
     parser.add_argument("--tls-dir", type=Path, metavar="DIR", help="serve TLS; see certificates.py")
+    parser.add_argument("--require-client-certificate", action="store_true", help="with --tls-dir")
     parser.add_argument("--max-body", default="0", help="the limit of a request's body (default: none)")
     parser.add_argument("--keepalive-requests", type=int, default=100_000, help="of one connection")
     parser.add_argument("--keepalive-timeout", default="60s", help="how long an idle connection stays open")
@@ -61,6 +62,8 @@ def main() -> None:
     def command(port: int) -> list[str]:
         words = ["ssl"] * bool(options.tls_dir) + ["http2"] * (options.mode == "grpc")
         pair = f"ssl_certificate {options.tls_dir}/server.pem; ssl_certificate_key {options.tls_dir}/server-key.pem;"
+        if options.require_client_certificate:
+            pair += f" ssl_verify_client on; ssl_client_certificate {options.tls_dir}/ca.pem;"
         file = options.directory / "nginx.conf"
         file.write_text(
             CONFIGURATION.format(

@@ -18,6 +18,10 @@ extension CallPlan {
     if let cause = error.cause {
       return ConnectionAdvice(target, protocolName, hasCertificate: hasCertificate).hint(for: cause)
     }
+    if error.origin == .violation, let response = error.response {
+      return ResponseAdvice(response: response, protocolName: protocolName, hasCertificate: hasCertificate)
+        .hint
+    }
     return switch error.origin {
     case .proxy:
       "the proxy is set by --proxy, http_proxy, https_proxy or ALL_PROXY; --proxy '' uses none"
@@ -29,14 +33,6 @@ extension CallPlan {
       "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
     case .connection where error.message.contains("was lost by libcurl"):
       ConnectionAdvice.newerLibcurl
-    case .violation where error.message.contains("content-type") || error.message.contains("HTTP 404"):
-      switch protocolName {
-      case .connect: "if this is not a Connect server, use --protocol grpc"
-      case .grpcWeb: "if this is not a gRPC-Web server, use --protocol grpc"
-      case .grpc: "if this is not a gRPC server, use --protocol connect"
-      }
-    case .violation where error.message.contains("HTTP 30"):
-      "redirects are not followed: call the address in the header location, which -v shows"
     case .client where error.code == .resourceExhausted && error.message.contains("the limit is"):
       "--max-message-size BYTES raises the limit"
     case .client where error.message.hasPrefix("the request has no message"):

@@ -285,6 +285,9 @@ package final class CallPrinter: CallObserver {
     self.end = end
     guard !isUnsent else { return }
     if plan.verbosity > 0 {
+      for line in end.error?.response?.text?.split(whereSeparator: \.isNewline) ?? [] {
+        trace("<", String(line))
+      }
       if !end.trailers.isEmpty { trace("<", end.trailers) }
       trace("*", "\(end.code.name) (\(end.code.rawValue))")
     }

@@ -145,9 +145,20 @@ final class HARLog: LogWriter {
 
   private var responseObject: String {
     var content = JSONObject()
-    content.add("size", received.sizeBytes)
-    content.add("mimeType", mimeType)
-    if !received.texts.isEmpty {
+    let foreign = end?.error?.response
+    content.add("size", foreign?.body.count ?? received.sizeBytes)
+    content.add("mimeType", foreign.map { $0.headers.first("content-type") ?? "" } ?? mimeType)
+    if let foreign, !foreign.body.isEmpty {
+      if let text = foreign.text {
+        content.add("text", text)
+      } else {
+        content.add("text", Base64.encode(foreign.body))
+        content.add("encoding", "base64")
+      }
+      if foreign.body.count == ForeignResponse.maxBytes {
+        content.add("comment", "cut at \(ForeignResponse.maxBytes) bytes")
+      }
+    } else if !received.texts.isEmpty {
       // In base64, as the specification requires for text converted from another form.
       content.add("text", Base64.encode(Array(received.text.utf8)))
       content.add("encoding", "base64")
@@ -163,7 +174,7 @@ final class HARLog: LogWriter {
       raw: headers(
         (response?.headers ?? Headers()).appending(end?.trailers ?? Headers()), options.redaction))
     object.add("content", raw: content.object)
-    object.add("redirectURL", "")
+    object.add("redirectURL", foreign?.location ?? "")
     object.add("headersSize", -1)
     object.add("bodySize", received.sizeBytes)
     return object.object

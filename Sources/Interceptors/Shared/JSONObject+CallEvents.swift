@@ -33,7 +33,18 @@ extension JSONObject {
     add("code_number", end.code.rawValue)
     add("message", end.error?.message ?? "")
     add("details", end.error?.details ?? [], debug: debug)
+    if let response = end.error?.response { add(response) }
     add("trailers", end.trailers, redaction)
+  }
+
+  /// Adds the HTTP status and the body of a response that is not one of the protocol, as text or else as base64.
+  package mutating func add(_ response: ForeignResponse) {
+    add("http_status", response.status)
+    if let text = response.text {
+      add("body", text)
+    } else if !response.body.isEmpty {
+      add("body_base64", Base64.encode(response.body))
+    }
   }
 
   /// Adds the times and the sizes of a call. Times are in milliseconds, to the microsecond.
