@@ -42,6 +42,8 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var endTimer: EventLoop.TimerID?
   private var hasWholeRequest = false
   private var wantsResponse = true
+  /// The URL of the request, once it was sent.
+  private var url: String?
   /// The headers of the request, once it was sent, and the names of those with credentials.
   private var sentHeaders = Headers()
   private var credentialNames: Set<String> = []
@@ -161,6 +163,7 @@ final class Exchange: ChainTransport, TransferDelegate {
         options: prepared.connection, loop: loop, delegate: self)
       body = []
       state = .open(transfer)
+      url = httpRequest.url
       sentHeaders = httpRequest.headers
       if let names = start.credentials?.headerNames { credentialNames = names }
       if !wantsResponse { transfer.pauseReceiving() }

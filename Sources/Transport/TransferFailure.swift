@@ -194,7 +194,7 @@ struct TransferFailure {
   /// Whether the connection was closed in the middle of the response. Of some of these, libcurl has only a code.
   private var isResponseCut: Bool {
     guard progress == .responseBegun else { return false }
-    if isCutByOldLibcurl { return true }
+    if isCutByOldLibcurl || detail.hasPrefix("GOAWAY with error") { return true }
     return switch code {
     // Not a stream that was reset.
     case CURLE_PARTIAL_FILE: !detail.contains("stream")

@@ -54,8 +54,8 @@ class Stream:
     def reset(self, code: int) -> None:
         self.frame(RST_STREAM, 0, struct.pack(">I", code))
 
-    def go_away(self, last_stream: int, code: int = 0) -> None:
-        self.frame(GOAWAY, 0, struct.pack(">II", last_stream, code), stream=0)
+    def go_away(self, last_stream: int, code: int = 0, text: bytes = b"") -> None:
+        self.frame(GOAWAY, 0, struct.pack(">II", last_stream, code) + text, stream=0)
 
     def wait_until_read(self) -> None:
         """Wait until the client has read all frames that were sent so far: it acknowledges a PING."""

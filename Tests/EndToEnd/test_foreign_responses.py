@@ -3,6 +3,8 @@
 import base64
 import gzip
 import json
+import socket
+import struct
 import urllib.parse
 
 import pytest
@@ -214,3 +216,29 @@ def test_details_that_are_not_a_status_are_shown(grpc_call):
     assert "grpc-status-details-bin: 5 bytes that are not a google.rpc.Status, base64 YXJyb3c=" in result.err
     result = grpc_call(respond, "--error-format", "json")
     assert json.loads(result.err)["error"]["details"] == [{"type": "", "value": "YXJyb3c="}]
+
+
+# GOAWAY
+
+
+@pytest.mark.parametrize("resets", [False, True])
+@pytest.mark.parametrize("responds", [False, True])
+def test_error_of_go_away_is_shown(grpc_call, has_mended_libcurl, responds, resets):
+    if not has_mended_libcurl:
+        pytest.skip("this libcurl only logs the error of a GOAWAY")
+
+    def respond(stream):
+        if responds:
+            stream.headers(raw_http2.OK)
+        stream.go_away(stream.number, 11, b"too_many_pings\x1b")
+        stream.wait_until_read()
+        if resets:
+            stream.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            stream.connection.close()
+            raise EOFError
+        stream.connection.shutdown(socket.SHUT_WR)
+
+    result = grpc_call(respond)
+    assert result.code == 5
+    assert "GOAWAY with error 0xb ENHANCE_YOUR_CALM: too_many_pings?" in result.err
+    assert "hint: raise --keepalive-time" in result.err

@@ -31,6 +31,7 @@ extension CallPlan {
       "the server may require HTTP/2, as gRPC does (--protocol grpc), or TLS (https://, without --plaintext)"
     case .violation where error.message.contains("requires HTTP/2"):
       "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
+    case .connection where error.message.contains(ConnectionAdvice.tooManyPings): ConnectionAdvice.fewerPings
     case .connection where error.message.contains("was lost by libcurl"):
       ConnectionAdvice.newerLibcurl
     case .client where error.code == .resourceExhausted && error.message.contains("the limit is"):

@@ -77,6 +77,7 @@ package struct ConnectionAdvice {
     case .lost: Self.newerLibcurl
     case .closed(let reason) where reason.contains("HTTP/0.9"):
       "check the port; the server may require HTTP/2, as gRPC does (--protocol grpc), or TLS (https://)"
+    case .closed(let reason) where reason.contains(Self.tooManyPings): Self.fewerPings
     default: "\"rpcurl check \(target.argument)\" shows what the server supports"
     }
   }
@@ -103,6 +104,13 @@ package struct ConnectionAdvice {
   static let newerLibcurl =
     "libcurl 8.14 or newer is correct: use a build that contains it, or upgrade the system's; on Debian 12, "
     + "apt-get install -t bookworm-backports libcurl4"
+
+  /// The text of a GOAWAY of servers of gRPC for a client that sends PINGs too often.
+  static let tooManyPings = "too_many_pings"
+
+  /// What to do about it.
+  static let fewerPings =
+    "raise --keepalive-time: the server accepts fewer PINGs, by default one in 5 minutes in many servers of gRPC"
 
   private var afterHandshake: String {
     hasCertificate
