@@ -84,7 +84,10 @@ struct BufWorkspaceTests {
     write("proto/api/a.proto", "import \"b.proto\";\n")
     write("vendor/b.proto", "package b;\n")
     let files = ["proto/api/a.proto", "vendor/b.proto"].map { "\(path)/\($0)" }
-    #expect(try ProtoSources(files, in: path).importPaths == ["\(path)/proto", "\(path)/vendor"])
+    #expect(
+      try ProtoSources(files, in: path, fetchesModules: true).importPaths == [
+        "\(path)/proto", "\(path)/vendor",
+      ])
   }
 
   @Test func readsRootsOfOldModules() throws {

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_SECONDS, ROOT, Result, Rpcurl
+from conftest import PATIENCE_SECONDS, ROOT, SERVERS, Result, Rpcurl
 
 SERVICE = "demo.v1.Demo"
 ECHO = f"{SERVICE}/EchoMetadata"
@@ -309,6 +310,37 @@ def test_a_name_of_a_proto_file_is_no_file_of_options(project):
     # Also without a project file.
     assert project("--config", "/dev/null", "list", "--proto", "@evil").code == 3
     assert not (project.directory / "ran").exists()
+
+
+def test_without_trust_only_protoc_runs_and_only_the_target_is_contacted(project, grpc_server):
+    """With the settings that need no trust and name anything outside of the program, and a server of their own choice in each file
+    that another program might read."""
+    shutil.copy(SERVERS / "demo.proto", project.directory)
+    (project.directory / "buf.yaml").write_text("version: v2\ndeps:\n  - 127.0.0.1:9/acme/types\n")
+    (project.directory / "other.proto").write_text('syntax = "proto3"; import "missing.proto";')
+    lines = [
+        f"target {grpc_server.url}", "--proto demo.proto", "-H x-a: b", "--rpc-header x-b: c", "--reflect-header x-c: d",
+        "--reflect", "--no-cache", "--compression gzip", "--accept-compression gzip", "--max-time 20", "--keepalive-time 5", "-4",
+        "--attribute a=b", "-A agent", "-v", "--color always",
+    ]  # fmt: skip
+    shared = "\n".join(lines)
+    project.write(f"{shared}\n[profile missing]\n--proto other.proto\n")
+    trace = project.rpcurl.home / "trace"
+    for words, code in [
+        (["-d", "{}", ECHO], 0), (["list"], 0), (["describe", "grpc.health.v1.Health"], 0), (["session"], 0),
+        (["--profile", "missing", "list"], 3),
+    ]:  # fmt: skip
+        done = subprocess.run(
+            ["strace", "-f", "-qq", "-e", "trace=execve,connect", "-o", trace, *project.rpcurl.command(words)], input=b"call EchoMetadata\n",
+            capture_output=True, env=project.rpcurl.environment(None), cwd=project.directory, timeout=PATIENCE_SECONDS,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        text = trace.read_text()
+        started = {Path(path).name for path in re.findall(r'execve\("([^"]*)".*\) = 0$', text, re.M)}
+        assert "protoc" in started and started <= {"protoc", Path(project.rpcurl.command([])[0]).name}
+        reached = re.findall(r"connect\(.*sin6?_port=htons\((\d+)\)", text)
+        assert set(reached) <= {grpc_server.address.split(":")[1]}, text
+        assert "sa_family=AF_UNIX" not in text
 
 
 def test_headers_cannot_read_the_environment(project, grpc_server):

@@ -247,6 +247,24 @@ def test_buf_is_missing(rpcurl, items, modules):
     fails(rpcurl("list", "--proto", items), 3, error, hint)
 
 
+def test_buf_does_not_run_for_an_untrusted_project_file(rpcurl, items, modules):
+    """buf connects to any host that a buf.yaml names, and both files may come from the same stranger."""
+    (rpcurl.home / ".rpcurl").write_text(f"target http://127.0.0.1:1\n--proto {items}\n")
+    environment = modules(fails=True)
+    error = 'api/v1/items.proto:3:1: import "api/v1/types.proto" not found'
+    hint = 'read the project file, then run "rpcurl trust": buf fetches the dependencies of buf.yaml only with trust; or use -I DIR'
+    for words in [
+        ["list"], ["describe", "api.v1.Items"], ["template", "api.v1.Items/Get"], ["export"], ["api.v1.Items/Get"],
+        ["load", "--requests", "1", "api.v1.Items/Get"], ["list", "--proto", items],
+    ]:  # fmt: skip
+        result = rpcurl(*words, env=environment)
+        assert result.code == 3 and error in result.err and hint in result.err, result.err
+    # Typed alone, or with trust, it runs.
+    fails(rpcurl("list", "--config", "/dev/null", "--proto", items, env=environment), 3, "buf build: Failure: the server hosted at that remote is unavailable", "with -I DIR")
+    assert rpcurl("trust").code == 0
+    assert rpcurl("list", env=modules()).out == "api.v1.Items\n"
+
+
 def test_buf_fails(rpcurl, items, modules):
     error = "buf build: Failure: the server hosted at that remote is unavailable"
     fails(rpcurl("list", "--proto", items, env=modules(fails=True)), 3, error, "with -I DIR")

@@ -9,12 +9,16 @@ package struct SchemaOptions {
   package let protos: [Argument]
   package let importPaths: [String]
   private let importArguments: [Argument]
+  /// Whether buf may fetch modules. It connects to any host that a `buf.yaml` names, so it needs trust in the file that names
+  /// the `.proto` files.
+  package let fetchesModules: Bool
 
   package init(_ invocation: Invocation) {
     descriptorSets = Self.distinct(invocation.all(.descriptorSet))
     protos = Self.distinct(invocation.all(.proto))
     importPaths = invocation.texts(.importPath)
     importArguments = invocation.all(.importPath)
+    fetchesModules = !invocation.all(.proto).contains { invocation.configuration.isUntrusted($0.origin) }
   }
 
   /// The typed options as words of a command. Those of the configuration apply to each command.

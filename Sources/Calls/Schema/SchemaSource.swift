@@ -127,7 +127,8 @@ package enum SchemaSource {
       do throws(Failure) {
         sources.append(
           try ProtoCompiler.compile(
-            schema.protos.compactMap(\.text), importPaths: schema.importPaths, error))
+            schema.protos.compactMap(\.text), importPaths: schema.importPaths,
+            fetchesModules: schema.fetchesModules, error))
       } catch let failure {
         // protoc compiles all files at once.
         throw failure.at(schema.protos.count == 1 ? schema.protos.first?.origin : nil)

@@ -12,10 +12,12 @@ package enum ProtoCompiler {
   ///   - files: The files.
   ///   - importPaths: The directories of imports. If it is empty, a `buf.yaml` and the files themselves imply them.
   ///   - directory: The directory that contains the files; nil for the working directory.
+  ///   - fetchesModules: Whether buf may fetch modules.
   ///   - error: Where protoc's warnings are printed.
   /// - Throws: `Failure` with the first cause.
   package static func compile(
-    _ files: [String], importPaths: [String], in directory: String? = nil, _ error: StandardError
+    _ files: [String], importPaths: [String], in directory: String? = nil, fetchesModules: Bool = true,
+    _ error: StandardError
   ) throws(Failure) -> SchemaSource.Source {
     for file in files where DirectoryPath.isStream(DirectoryPath.absolute(file, in: DirectoryPath.current)) {
       throw Failure(
@@ -24,13 +26,12 @@ package enum ProtoCompiler {
     }
     let sources =
       importPaths.isEmpty
-      ? try ProtoSources(files, in: directory)
+      ? try ProtoSources(files, in: directory, fetchesModules: fetchesModules)
       : ProtoSources(files: files.map(plain), importPaths: importPaths)
     let output = try TemporaryFile.make()
     defer { output.close() }
-    let hasRun = try sources.modules.map { (workspace) throws(Failure) in
-      try runBuf(workspace, sources, output)
-    }
+    let workspace = fetchesModules ? sources.modules : nil
+    let hasRun = try workspace.map { (workspace) throws(Failure) in try runBuf(workspace, sources, output) }
     let warnings = hasRun == true ? [] : try runProtoc(sources, output)
     for warning in warnings { error.remark("\(TerminalText.escape(warning))\n") }
     let name = files.joined(separator: ", ")

@@ -11,6 +11,7 @@ struct ProtoSources {
   /// The working directory.
   private let working: String
   private let isDerived: Bool
+  private let fetchesModules: Bool
 
   /// Files with directories that were given.
   init(files: [String], importPaths: [String]) {
@@ -19,6 +20,7 @@ struct ProtoSources {
     modules = nil
     working = DirectoryPath.current
     isDerived = false
+    fetchesModules = false
   }
 
   /// Files without directories, which a workspace of buf and the files imply.
@@ -26,11 +28,13 @@ struct ProtoSources {
   /// - Parameters:
   ///   - files: The files.
   ///   - directory: The directory that contains them, after which they are named; nil for the working directory.
+  ///   - fetchesModules: Whether buf may fetch modules, for messages.
   /// - Throws: `Failure` if a file does not exist.
-  init(_ files: [String], in directory: String? = nil) throws(Failure) {
+  init(_ files: [String], in directory: String? = nil, fetchesModules: Bool) throws(Failure) {
     let working = DirectoryPath.current
     self.working = working
     isDerived = true
+    self.fetchesModules = fetchesModules
     let first = files.first.map { DirectoryPath.absolute($0, in: working) }.flatMap(DirectoryPath.parent)
     let workspace = (directory ?? first).flatMap { BufWorkspace.find(from: $0) }
     var paths: [String] = []
@@ -110,7 +114,9 @@ struct ProtoSources {
       let use = "use -I DIR, the directory that contains \(name)"
       guard let modules else { return use }
       let file = DirectoryPath.shown(modules.file, in: working)
-      return "install buf, which fetches the dependencies of \(file), or \(use)"
+      return fetchesModules
+        ? "install buf, which fetches the dependencies of \(file), or \(use)"
+        : "read the project file, then run \"rpcurl trust\": buf fetches the dependencies of \(file) only with trust; or \(use)"
     }
     // With -I, directories are not derived any more.
     let others = isDerived ? importPaths.filter { !directories.contains($0) } : []
