@@ -42,7 +42,8 @@ package final class LoadCommand {
     }
     let (report, start, problem) = try runner.run()
     let results = report.results(of: options.thresholds)
-    try LoadReports(report: report, results: results, start: start, console: console).write(options)
+    try LoadReports(report: report, results: results, start: start, console: console, waitLimit: plan.timeout)
+      .write(options)
     if let problem { throw problem }
     if report.isInterrupted { throw Failure(reported: Interrupt.status) }
     let failed = results.filter { !$0.holds }

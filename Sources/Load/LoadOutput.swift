@@ -46,17 +46,25 @@ final class RawLatencies {
   private static let blockBytes = 1 << 16
 
   private let path: String
+  private let waitLimit: Duration?
   private let descriptor: Int32
   private var buffer: [UInt8] = []
   private var problem: FileContents.Problem?
 
   /// Creates the file.
   ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - waitLimit: How long to wait for the reader of a pipe; nil for no limit.
   /// - Throws: `Failure` if it cannot be created.
-  init(_ path: String) throws(Failure) {
+  init(_ path: String, waitLimit: Duration?) throws(Failure) {
     self.path = path
-    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw Failure(.internalError, "--raw \(path)", FileContents.lastError()) }
+    self.waitLimit = waitLimit
+    do throws(FileContents.Problem) {
+      descriptor = try FileContents.openForWriting(path, mode: 0o666, waitLimit: waitLimit)
+    } catch {
+      throw Interrupt.failure ?? Failure(.internalError, "--raw \(path)", error.why)
+    }
   }
 
   deinit { close(descriptor) }
@@ -74,7 +82,7 @@ final class RawLatencies {
   }
 
   private func write() {
-    if problem == nil { problem = FileContents.write(buffer, to: descriptor) }
+    if problem == nil { problem = FileContents.write(buffer, to: descriptor, waitLimit: waitLimit) }
     buffer.removeAll(keepingCapacity: true)
   }
 }
@@ -86,6 +94,8 @@ struct LoadReports {
   /// When the measured part began, in nanoseconds since 1970.
   let start: Int64
   let console: Console
+  /// How long to wait for the reader of a pipe; nil for no limit.
+  let waitLimit: Duration?
 
   /// Prints the report, and writes those to files.
   ///
@@ -104,8 +114,8 @@ struct LoadReports {
   }
 
   private func write(_ text: String, to path: String, _ option: String) throws(Failure) {
-    if let problem = FileContents.replace(path, with: Array(text.utf8), newMode: nil) {
-      throw Failure(.internalError, "\(option) \(path)", problem.why)
+    if let problem = FileContents.replace(path, with: Array(text.utf8), newMode: nil, waitLimit: waitLimit) {
+      throw Interrupt.failure ?? Failure(.internalError, "\(option) \(path)", problem.why)
     }
   }
 }

@@ -67,7 +67,8 @@ final class LoadRunner {
       throw Failure(.internalError, "timer", "too many open files")
     }
     self.timer = timer
-    raw = try options.rawPath.map { (path) throws(Failure) in try RawLatencies(path) }
+    raw = try options.rawPath.map { (path) throws(Failure) in try RawLatencies(path, waitLimit: plan.timeout)
+    }
     pacer = LoadPacer(options.shape)
     statistics = LoadStatistics(from: options.shape.leadTime)
     data = try Self.data(plan, requests[0], clients[0])

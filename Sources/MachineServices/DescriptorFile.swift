@@ -18,6 +18,8 @@ package final class DescriptorFile: OutputFile {
   /// Whether `close` and the end of the object close the descriptor.
   private let closes: Locked<Bool>
   private let beginning: Locked<Beginning>
+  /// How long a write waits for the reader of a pipe; zero after one that waited in vain.
+  private let waitLimit: Locked<Duration?>
 
   /// Makes a file of an open descriptor, which is written at its position.
   ///
@@ -27,6 +29,7 @@ package final class DescriptorFile: OutputFile {
   package init(_ descriptor: Int32, closes: Bool) {
     self.descriptor = descriptor
     self.closes = Locked(closes)
+    waitLimit = Locked(nil)
     beginning = Locked(.nothing)
   }
 
@@ -35,8 +38,10 @@ package final class DescriptorFile: OutputFile {
   /// - Parameters:
   ///   - descriptor: The descriptor.
   ///   - head: The first bytes of the content that replaces the old one before the first write; nil to append.
-  init(_ descriptor: Int32, replacingWith head: [UInt8]?) {
+  ///   - waitLimit: How long each write waits for the reader of a pipe; nil for no limit.
+  init(_ descriptor: Int32, replacingWith head: [UInt8]?, waitLimit: Duration?) {
     self.descriptor = descriptor
+    self.waitLimit = Locked(waitLimit)
     closes = Locked(true)
     guard let head else {
       beginning = Locked(.nothing)
@@ -66,7 +71,11 @@ package final class DescriptorFile: OutputFile {
   }
 
   private func append(_ bytes: [UInt8]) throws(ServiceFailure) {
-    if let problem = FileContents.write(bytes, to: descriptor) { throw ServiceFailure(problem.why) }
+    guard
+      let problem = FileContents.write(bytes, to: descriptor, waitLimit: waitLimit.withLock { $0 })
+    else { return }
+    waitLimit.withLock { if $0 != nil { $0 = .zero } }
+    throw ServiceFailure(problem.why)
   }
 
   package func close() throws(ServiceFailure) {

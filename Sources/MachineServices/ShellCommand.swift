@@ -48,9 +48,9 @@ package struct ShellCommand {
   ) -> Result<[UInt8], ServiceFailure> {
     guard let pipe = Pipe() else { return .failure(ServiceFailure(FileContents.lastError())) }
     defer { close(pipe.readEnd) }
-    let problem = group.start(command, output: pipe.writeEnd)
+    let problem = group.start(["/bin/sh", "-c", command], giving: [(pipe.writeEnd, 1)])
     close(pipe.writeEnd)
-    if let problem { return .failure(problem) }
+    if let problem { return .failure(ServiceFailure(problem.why)) }
     let output = read(pipe.readEnd, until: deadline)
     if case .failure = output { group.kill() }
     // The command may have closed its output long before it ends.
@@ -84,81 +84,6 @@ package struct ShellCommand {
       guard output.count <= outputLimitBytes else {
         return .failure(ServiceFailure("the command wrote more than \(outputLimitBytes) bytes"))
       }
-    }
-  }
-}
-
-/// The process group of a command: the shell, and the processes that it started. It can be killed on any thread.
-private final class ProcessGroup: Sendable {
-  private enum State {
-    case waiting
-    case running(pid_t)
-    case ended
-  }
-
-  private let state = Locked(State.waiting)
-
-  /// Starts the shell. Returns why it was not started; nil if it was.
-  ///
-  /// - Parameters:
-  ///   - command: The command line.
-  ///   - output: The descriptor that receives its standard output.
-  func start(_ command: String, output: Int32) -> ServiceFailure? {
-    state.withLock { state in
-      guard case .waiting = state else { return ServiceFailure("the command was canceled") }
-      let started = ChildProcess.start(
-        ["/bin/sh", "-c", command], hasInput: false, giving: [(output, 1)], leadsGroup: true)
-      switch started {
-      case .success(let process):
-        state = .running(process)
-        return nil
-      case .failure(let error):
-        state = .ended
-        return ServiceFailure(error.why)
-      }
-    }
-  }
-
-  /// Kills the group, unless the shell has ended. A shell that was not started will not be.
-  func kill() {
-    state.withLock { state in
-      switch state {
-      case .waiting: state = .ended
-      case .running(let process): _ = Glibc.kill(-process, SIGKILL)
-      case .ended: break
-      }
-    }
-  }
-
-  /// Waits until the shell has ended, and kills the group at the deadline.
-  ///
-  /// - Returns: Its status as `waitpid` reports it; nil if the deadline has passed.
-  func wait(until deadline: MonotonicClock.Instant) -> Int32? {
-    var isLate = false
-    // Linux can wait for a process and a time with a descriptor of the process only, which older kernels do not have.
-    var pauseMicroseconds: useconds_t = 100
-    while true {
-      if let status = status() { return isLate ? nil : status }
-      if !isLate, .now >= deadline {
-        isLate = true
-        kill()
-      }
-      usleep(pauseMicroseconds)
-      pauseMicroseconds = min(2 * pauseMicroseconds, 20_000)
-    }
-  }
-
-  /// The status of the shell; nil while it runs. The number of a process is valid until this returns its status, so the lock
-  /// is held.
-  private func status() -> Int32? {
-    state.withLock { state in
-      guard case .running(let process) = state else { return 0 }
-      var status: Int32 = 0
-      let result = waitpid(process, &status, WNOHANG)
-      guard result != 0, result > 0 || errno != EINTR else { return nil }
-      state = .ended
-      // Where SIGCHLD is ignored, the system does not keep the status.
-      return result > 0 ? status : 0
     }
   }
 }

@@ -37,6 +37,7 @@ package struct SystemValues: ValueSourceServices {
 /// Provides the machine's services to the built-in interceptors.
 package struct SystemServices: InterceptorServices {
   private let values: SystemValues
+  private let waitLimit: Duration?
   private let standardError: any OutputFile
   private let isDry: Bool
   package let reports: ReportFiles
@@ -48,7 +49,7 @@ package struct SystemServices: InterceptorServices {
   ///   - reports: The report files that interceptors share.
   ///   - shared: What the interceptors of the program share.
   ///   - standardError: What interceptors that write to `-` write to.
-  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  ///   - waitLimit: How long to wait for data from a pipe, and for the reader of one; nil for no limit.
   ///   - isDry: Whether files are only checked: none is created or changed.
   package init(
     reports: ReportFiles = ReportFiles(), shared: SharedValues = SharedValues(),
@@ -59,6 +60,7 @@ package struct SystemServices: InterceptorServices {
     self.shared = shared
     self.standardError = standardError
     self.isDry = isDry
+    self.waitLimit = waitLimit
     values = SystemValues(waitLimit: waitLimit)
   }
 
@@ -77,19 +79,24 @@ package struct SystemServices: InterceptorServices {
     }
     // At the end in any case: two interceptors that write to one file do not overwrite each other.
     // Mode 0600: the file may contain confidential data.
-    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0o600)
-    guard descriptor >= 0 else { throw ServiceFailure(FileContents.lastError()) }
+    let descriptor: Int32
+    do throws(FileContents.Problem) {
+      descriptor = try FileContents.openForWriting(
+        path, mode: 0o600, isAppending: true, waitLimit: waitLimit)
+    } catch {
+      throw ServiceFailure(error.why)
+    }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
       // Only the owner can change the mode; a file of another user keeps its own.
       _ = fchmod(descriptor, status.st_mode & 0o700)
     }
-    return DescriptorFile(descriptor, replacingWith: head)
+    return DescriptorFile(descriptor, replacingWith: head, waitLimit: waitLimit)
   }
 
   package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
     guard !isDry else { return try checkReplacing(path) }
-    if let problem = FileContents.replace(path, with: bytes, isPrivate: isPrivate) {
+    if let problem = FileContents.replace(path, with: bytes, isPrivate: isPrivate, waitLimit: waitLimit) {
       throw ServiceFailure(problem.why)
     }
   }

@@ -74,7 +74,16 @@ package final class StandardError: Sendable {
     if let output = terminal.waitingOutput { return output.remark(text) }
     show(progress: nil)
     terminal.record(text.utf8)
-    terminal.write { text.withUTF8 { deadline.write($0, to: stream) } }
+    // An error of standard error cannot be reported.
+    terminal.write { _ = text.withUTF8 { deadline.write($0, to: stream) } }
+  }
+
+  /// Writes what an interceptor writes to `-`. Returns the `errno` of a write that failed.
+  package func write(log bytes: [UInt8]) -> Int32? {
+    var failure: Int32?
+    terminal.record(bytes)
+    terminal.write { failure = bytes.withUnsafeBufferPointer { deadline.write($0, to: stream) } }
+    return failure
   }
 }
 
@@ -132,7 +141,7 @@ extension StandardError {
     if !isLent {
       show(progress: nil)
       var line = (isTerminal ? terminal.startOfLineBesides() : "") + text
-      line.withUTF8 { deadline.write($0, to: stream) }
+      _ = line.withUTF8 { deadline.write($0, to: stream) }
     }
     let wake = owner.withLock { owner -> (@Sendable () -> Void)? in
       let isFirst = owner?.others.isEmpty == true

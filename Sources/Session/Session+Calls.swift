@@ -15,7 +15,7 @@ extension Session {
   ) throws {
     var messages = try values.flatMap { try self.messages(of: $0) }
     let path = try path.map { try bindings.expand(file: $0) }
-    let file = try path.map { try CallFile($0, console) }
+    let file = try path.map { try CallFile($0, console, waitLimit: waitLimit) }
     var hasSucceeded = false
     defer { if !hasSucceeded { try? file?.close(hasSucceeded: false) } }
     let output = file?.output ?? console.output

@@ -33,7 +33,9 @@ extension Session {
       _ = session.console.output.flushWhatFits()
       session.transcript = nil
       guard path != "off" else { return }
-      session.transcript = try SessionTranscript(path, of: session.console) { [weak session] why in
+      session.transcript = try SessionTranscript(
+        path, of: session.console, waitLimit: session.waitLimit
+      ) { [weak session] why in
         session?.report(Failure(.internalError, path, why))
       }
     },
@@ -45,8 +47,8 @@ extension Session {
       path.hasSuffix(".sh")
       ? SavedScript.shell(record, showsSecrets: showsSecrets)
       : SavedScript.session(record, ending: streams.open.flatMap(ending), showsSecrets: showsSecrets)
-    if let problem = FileContents.replace(path, with: Array(text.utf8)) {
-      throw Failure(.internalError, path, problem.why)
+    if let problem = FileContents.replace(path, with: Array(text.utf8), waitLimit: waitLimit) {
+      throw Interrupt.failure ?? Failure(.internalError, path, problem.why)
     }
     var status = stat()
     // Both kinds of script start with a `#!` line.

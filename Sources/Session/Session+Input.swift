@@ -82,10 +82,10 @@ struct CallFile {
   /// Opens the file.
   ///
   /// - Throws: `Failure` if it cannot be written.
-  init(_ path: String, _ console: Console) throws(Failure) {
+  init(_ path: String, _ console: Console, waitLimit: Duration?) throws(Failure) {
     // It has no descriptor until it is redirected.
     output = StandardOutput(OutputStream(-1), error: console.error)
-    file = try ResponseFile(redirecting: output, to: path, isWhole: true, option: ">")
+    file = try ResponseFile(redirecting: output, to: path, isWhole: true, option: ">", waitLimit: waitLimit)
   }
 
   /// Completes the file if the call succeeded; otherwise the file does not change.

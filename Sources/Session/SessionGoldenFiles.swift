@@ -36,7 +36,7 @@ package struct SessionGoldenFiles: GoldenFiles {
     if let slash = place.lastIndex(of: "/"), slash != place.startIndex {
       Directory.make(String(place[..<slash]))
     }
-    if let problem = FileContents.replace(place, with: Array(text.utf8)) {
+    if let problem = FileContents.replace(place, with: Array(text.utf8), waitLimit: waitLimit) {
       throw GoldenFileError(problem.why)
     }
   }

@@ -6,6 +6,7 @@ import System
 /// A file that receives the input and output of a session, without colours.
 package final class SessionTranscript {
   private let descriptor: Int32
+  private let waitLimit: Duration?
   private let console: Console
   private var secrets = SessionSecrets(showsSecrets: false)
   private var isInEscape = false
@@ -17,13 +18,18 @@ package final class SessionTranscript {
   /// - Parameters:
   ///   - path: The file.
   ///   - console: Where the session prints.
+  ///   - waitLimit: How long to wait for the reader of a pipe; nil for no limit.
   ///   - whenFailed: Called once with the reason if writing fails later.
   package init(
-    _ path: String, of console: Console, whenFailed: @escaping (String) -> Void
+    _ path: String, of console: Console, waitLimit: Duration?, whenFailed: @escaping (String) -> Void
   ) throws(Failure) {
     // Mode 0600: the file may contain confidential data.
-    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Failure(.internalError, path, FileContents.lastError()) }
+    do throws(FileContents.Problem) {
+      descriptor = try FileContents.openForWriting(path, mode: 0o600, waitLimit: waitLimit)
+    } catch {
+      throw Interrupt.failure ?? Failure(.internalError, path, error.why)
+    }
+    self.waitLimit = waitLimit
     self.console = console
     self.whenFailed = whenFailed
     console.terminal.transcript = { [weak self] bytes in self?.write(bytes) }
@@ -57,7 +63,9 @@ package final class SessionTranscript {
       if byte >= 0x40, byte != UInt8(ascii: "[") { isInEscape = false }
       return false
     }
-    guard let problem = FileContents.write(plain, to: descriptor), let report = whenFailed else { return }
+    guard let problem = FileContents.write(plain, to: descriptor, waitLimit: waitLimit),
+      let report = whenFailed
+    else { return }
     whenFailed = nil
     report(problem.why)
   }

@@ -1,6 +1,7 @@
 import Glibc
+import RPCProtocols
 
-/// Runs another program until it ends.
+/// Runs another program until it ends, or until a time or a signal, which end it.
 package enum ChildProcess {
   /// Why a program did not run.
   package struct Problem: Error {
@@ -20,24 +21,32 @@ package enum ChildProcess {
   /// - Parameters:
   ///   - arguments: The program's name and its arguments.
   ///   - output: The descriptor that receives its standard output; nil to read it with standard error.
-  /// - Throws: `Problem` if the program could not be started.
-  package static func run(_ arguments: [String], output: Int32? = nil) throws(Problem) -> Outcome {
+  ///   - waitLimit: The time after which it is killed with the processes that it started (`--max-time`); nil for no limit.
+  /// - Throws: `Problem` if the program could not be started, or was killed because of the limit or a signal.
+  package static func run(
+    _ arguments: [String], output: Int32? = nil, waitLimit: Duration? = nil
+  ) throws(Problem) -> Outcome {
+    // Otherwise a signal would end this process, and not the program.
+    _ = Interrupt.install()
+    let deadline = waitLimit.map { MonotonicClock.now + $0 }
     guard let pipe = Pipe() else { throw Problem(why: FileContents.lastError(), isMissing: false) }
     defer { close(pipe.readEnd) }
-    let started = start(
-      arguments, hasInput: false, giving: [(output ?? pipe.writeEnd, 1), (pipe.writeEnd, 2)])
+    let group = ProcessGroup()
+    let problem = group.start(arguments, giving: [(output ?? pipe.writeEnd, 1), (pipe.writeEnd, 2)])
     close(pipe.writeEnd)
-    let process: pid_t
-    switch started {
-    case .success(let pid): process = pid
-    case .failure(let error): throw Problem(why: error.why, isMissing: error.number == ENOENT)
-    }
+    if let problem { throw problem }
+    let file = InputFile(reading: pipe.readEnd, until: deadline)
     var errors: [UInt8] = []
-    while let piece = try? FileContents.readPiece(pipe.readEnd, limitBytes: 1 << 14), !piece.isEmpty {
+    while let piece = try? file.next(limitBytes: 1 << 14) {
       // Discard output over 1 MiB: it is only shown in an error.
       if errors.count < 1 << 20 { errors += piece }
     }
-    return Outcome(hasSucceeded: wait(for: process) == 0, errors: String(decoding: errors, as: UTF8.self))
+    // It may have closed its output long before it ends.
+    guard let status = group.wait(until: deadline, isOver: { Interrupt.isPending }) else {
+      let why = Interrupt.isPending ? Interrupt.reason : "did not end within --max-time"
+      throw Problem(why: why, isMissing: false)
+    }
+    return Outcome(hasSucceeded: status == 0, errors: String(decoding: errors, as: UTF8.self))
   }
 
   // MARK: Starting and waiting

@@ -100,15 +100,22 @@ package enum FileContents {
 
   /// Writes all of `bytes`. Returns nil, or why they could not be written.
   ///
-  /// Waits for the reader of a pipe, also if the descriptor does not block; after a signal, only while the reader continues.
-  package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Problem? {
+  /// Waits for the reader of a pipe if the descriptor does not block; after a signal, only while the reader continues.
+  ///
+  /// - Parameter waitLimit: How long to wait for the reader (`--max-time`); nil for no limit.
+  package static func write(
+    _ bytes: [UInt8], to descriptor: Int32, waitLimit: Duration? = nil
+  ) -> Problem? {
     var rest = bytes[...]
+    // A file is written without a look at the clock.
+    var deadline: MonotonicClock.Instant?
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN {
-        guard waitUntilWritable(descriptor) else { return Problem(why: Interrupt.reason) }
+        deadline = deadline ?? waitLimit.map { .now + $0 }
+        if let problem = waitUntilWritable(descriptor, until: deadline) { return problem }
       } else if errno != EINTR {
         return Problem(why: lastError())
       }
@@ -116,25 +123,40 @@ package enum FileContents {
     return nil
   }
 
-  /// Waits until a write would accept bytes or fail. Returns false if that takes 200 ms after a signal.
-  private static func waitUntilWritable(_ descriptor: Int32) -> Bool {
+  /// Waits until a write would accept bytes or fail. Returns nil, or why that takes too long: 200 ms after a signal, or longer
+  /// than until the deadline.
+  private static func waitUntilWritable(
+    _ descriptor: Int32, until deadline: MonotonicClock.Instant?
+  ) -> Problem? {
     while true {
       let isEnding = Interrupt.isPending
+      if let deadline, deadline <= .now { return Problem(why: "its reader took longer than --max-time") }
       var waits = [
         pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
         pollfd(fd: isEnding ? -1 : Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
       ]
-      let count = poll(&waits, nfds_t(waits.count), isEnding ? 200 : -1)
-      if waits[0].revents != 0 { return true }
-      if isEnding, count == 0 { return false }
+      let count = poll(&waits, nfds_t(waits.count), isEnding ? 200 : deadline?.pollMilliseconds ?? -1)
+      if waits[0].revents != 0 { return nil }
+      if isEnding, count == 0 { return Problem(why: Interrupt.reason) }
     }
   }
 
-  /// Opens the file at `path` for writing, or creates it. Waits for the reader of a pipe, until a signal arrives.
-  private static func openForWriting(_ path: String) throws(Problem) -> Int32 {
+  /// Opens the file at `path` for writing, or creates it. Waits for the reader of a pipe, until a signal arrives. The descriptor
+  /// does not block.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - mode: The permissions of a file that is created.
+  ///   - isAppending: Whether to write at the end of the old content, instead of removing it.
+  ///   - waitLimit: How long to wait for the reader (`--max-time`); nil for no limit.
+  /// - Throws: `Problem` if the file cannot be opened, or has no reader in time; then `errno` is set.
+  package static func openForWriting(
+    _ path: String, mode: mode_t, isAppending: Bool = false, waitLimit: Duration?
+  ) throws(Problem) -> Int32 {
+    let deadline = waitLimit.map { MonotonicClock.now + $0 }
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (isAppending ? O_APPEND : O_TRUNC)
     while true {
-      let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC | O_NONBLOCK
-      let descriptor = Glibc.open(path, flags, 0o600)
+      let descriptor = Glibc.open(path, flags, mode)
       if descriptor >= 0 { return descriptor }
       let problem = Problem(why: lastError())
       var status = stat()
@@ -142,8 +164,9 @@ package enum FileContents {
         throw problem
       }
       // Nothing reports that a pipe has got a reader.
+      if let deadline, deadline <= .now { throw Problem(why: "the pipe got no reader within --max-time") }
       var wait = pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0)
-      poll(&wait, 1, 50)
+      poll(&wait, 1, min(20, deadline?.pollMilliseconds ?? 20))
       if Interrupt.isPending { throw Problem(why: Interrupt.reason) }
     }
   }
@@ -157,8 +180,10 @@ package enum FileContents {
   ///   - bytes: The new contents.
   ///   - newMode: The permissions of a file that does not exist; nil for those of a new file.
   ///   - isPrivate: Whether only the user may read the file; the mode of the replaced file does not apply then.
+  ///   - waitLimit: How long to wait for the reader of a pipe (`--max-time`); nil for no limit.
   package static func replace(
-    _ path: String, with bytes: [UInt8], newMode: mode_t? = 0o600, isPrivate: Bool = false
+    _ path: String, with bytes: [UInt8], newMode: mode_t? = 0o600, isPrivate: Bool = false,
+    waitLimit: Duration? = nil
   ) -> Problem? {
     var status = stat()
     let isThere = lstat(path, &status) == 0
@@ -176,8 +201,12 @@ package enum FileContents {
       guard isThere, errno == EACCES || errno == EPERM else { return Problem(why: lastError()) }
     }
     let descriptor: Int32
-    do throws(Problem) { descriptor = try openForWriting(path) } catch { return error }
-    let problem = write(bytes, to: descriptor)
+    do throws(Problem) {
+      descriptor = try openForWriting(path, mode: 0o600, waitLimit: waitLimit)
+    } catch {
+      return error
+    }
+    let problem = write(bytes, to: descriptor, waitLimit: waitLimit)
     return Glibc.close(descriptor) == 0 ? problem : problem ?? Problem(why: lastError())
   }
 
@@ -191,7 +220,7 @@ package enum FileContents {
     return access(path, W_OK) == 0 ? nil : Problem(why: lastError())
   }
 
-  /// Why ``replace(_:with:newMode:isPrivate:)`` would fail, as far as this can be found out without a change; nil if it would
+  /// Why ``replace(_:with:newMode:isPrivate:waitLimit:)`` would fail, as far as this can be found out without a change; nil if it would
   /// not.
   package static func problemOfReplacing(_ path: String) -> Problem? {
     var status = stat()

@@ -35,17 +35,17 @@ package final class FlushDeadline: Sendable {
     state.withLock { $0.end = nil }
   }
 
-  /// Writes all of `bytes`, unless the reader exceeds the limits.
-  package func write(_ bytes: UnsafeBufferPointer<UInt8>, to stream: OutputStream) {
+  /// Writes all of `bytes`, unless the reader exceeds the limits. Returns the `errno` of a write that failed.
+  package func write(_ bytes: UnsafeBufferPointer<UInt8>, to stream: OutputStream) -> Int32? {
     var rest = UnsafeRawBufferPointer(bytes)[...]
     while !rest.isEmpty {
       switch stream.write(UnsafeRawBufferPointer(rebasing: rest)) {
       case .wrote(let count): rest = rest.dropFirst(count)
-      case .full: guard wait(for: stream) else { return }
-      // The error cannot be reported: this is standard error.
-      case .failed: return
+      case .full: guard wait(for: stream) else { return nil }
+      case .failed(let number): return number
       }
     }
+    return nil
   }
 
   /// Waits until `stream` accepts output. Returns false if the reader exceeds the limits.

@@ -17,11 +17,15 @@ package struct InputFile {
     deadline = waitLimit.map { .now + $0 }
   }
 
-  /// Reads a descriptor that was opened without blocking.
-  package init(reading descriptor: Int32) {
+  /// Reads a descriptor.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The descriptor.
+  ///   - deadline: When to stop waiting for data from a pipe; nil for no limit.
+  package init(reading descriptor: Int32, until deadline: MonotonicClock.Instant?) {
     self.descriptor = descriptor
     isRegular = Self.isRegular(descriptor)
-    deadline = nil
+    self.deadline = deadline
   }
 
   private static func isRegular(_ descriptor: Int32) -> Bool {
@@ -43,20 +47,22 @@ package struct InputFile {
   /// Waits until a pipe has data or all its writers have closed it.
   private func wait() throws(FileContents.Problem) {
     while true {
-      var milliseconds: Int32 = -1
-      if let deadline {
-        let left = deadline - .now
-        guard left > .zero else { throw FileContents.Problem(why: "no data came within --max-time") }
-        milliseconds = Int32(min(left.milliseconds, 1_000_000_000)) + 1
+      if let deadline, deadline <= .now {
+        throw FileContents.Problem(why: "no data came within --max-time")
       }
       // A signal before the call ends the process.
       var waits = [
         pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
       ]
-      let count = poll(&waits, 2, milliseconds)
+      let count = poll(&waits, 2, deadline?.pollMilliseconds ?? -1)
       if waits[1].revents != 0 { throw FileContents.Problem(why: Interrupt.reason) }
       if count > 0 || count < 0 && errno != EINTR { return }
     }
   }
+}
+
+extension MonotonicClock.Instant {
+  /// How long `poll` may wait until this time, in milliseconds.
+  var pollMilliseconds: Int32 { Int32(clamping: max(0, (self - .now).milliseconds) + 1) }
 }

@@ -395,6 +395,6 @@ package final class LineEditor: LineInput {
   private func write(_ text: String) {
     var text = text
     // Loss of the terminal is detected when reading.
-    text.withUTF8 { console.deadline.write($0, to: screen) }
+    _ = text.withUTF8 { console.deadline.write($0, to: screen) }
   }
 }

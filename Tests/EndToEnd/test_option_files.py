@@ -1,12 +1,13 @@
 """Files that options name: their limit, pipes without a writer, and files without an end."""
 
 import os
+import re
 import signal
 import subprocess
 import threading
 
 import pytest
-from conftest import wait_until
+from conftest import Process, wait_until
 
 HELLO = "demo.v1.Demo/Hello"
 ECHO = "demo.v1.Demo/EchoMetadata"
@@ -161,6 +162,54 @@ def test_a_certificate_may_be_in_a_pipe(rpcurl, descriptor_set, grpc_tls_server)
 
 
 # What rpcurl writes
+
+SUITE = "target http://127.0.0.1:1\ntest a\nset x = 1\n"
+CALL = ["-d", "{}", NOWHERE]
+
+# Each way to name a file that is written, for a schema and a pipe.
+WRITERS = {
+    "output": lambda schema, pipe: [*schema, "-o", pipe, *CALL],
+    "record": lambda schema, pipe: [*schema, "--use", f"record,file={pipe}", *CALL],
+    "log": lambda schema, pipe: [*schema, "--use", f"log,file={pipe}", *CALL],
+    "har": lambda schema, pipe: [*schema, "--use", f"log,format=har,file={pipe}", *CALL],
+    "trace": lambda schema, pipe: [*schema, "--use", f"trace,file={pipe}", *CALL],
+    "export": lambda schema, pipe: ["export", *schema, "-o", pipe],
+    "session": lambda schema, pipe: ["run", *schema, f"record {pipe}"],
+    "load": lambda schema, pipe: ["load", *schema, "--requests", "1", "--html", pipe, *CALL],
+    "histogram": lambda schema, pipe: ["load", *schema, "--requests", "1", "--hdr", pipe, *CALL],
+    "latencies": lambda schema, pipe: ["load", *schema, "--requests", "1", "--raw", pipe, *CALL],
+    "test": lambda schema, pipe: ["test", *schema, "--report", f"junit={pipe}", "-"],
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_max_time_ends_the_wait_for_a_pipe_without_a_reader(rpcurl, descriptor_set, pipe, writer):
+    words = WRITERS[writer](["--descriptor-set", descriptor_set], pipe)
+    if writer == "session":
+        words, input = words[:-1] + ["-"], words[-1]
+    else:
+        input = SUITE
+    result = rpcurl(*words, "--max-time", "0.5", input=input)
+    assert result.code != 0 and "the pipe got no reader within --max-time" in result.err, result.err
+
+
+def test_max_time_ends_the_wait_for_a_configuration_in_a_pipe(rpcurl, pipe):
+    pipe.chmod(0o600)
+    result = rpcurl("--config", pipe, "--max-time", "0.5", *CALL)
+    assert result.code == 2 and "no data came within --max-time" in result.err
+
+
+@pytest.mark.parametrize("writer", sorted(WRITERS.keys() - {"session", "test"}))
+def test_a_signal_ends_the_wait_for_a_pipe_without_a_reader(rpcurl, descriptor_set, pipe, tmp_path, writer):
+    words = WRITERS[writer](["--descriptor-set", descriptor_set], pipe)
+    trace = tmp_path / "trace"
+    traced = ["strace", "-f", "-qq", "-e", "trace=openat", "-o", trace, *rpcurl.command(words)]
+    with Process(list(map(str, traced)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=rpcurl.environment(None)) as process:
+        # The thread that waits, after the first attempt to open the pipe.
+        attempt = wait_until(lambda: trace.exists() and re.search(r"^(\d+) .*ENXIO", trace.read_text(), re.M), "the pipe has no reader")
+        os.kill(int(attempt[1]), signal.SIGTERM)
+        assert process.wait() in (-signal.SIGTERM, 128 + signal.SIGTERM)
+
 
 
 @pytest.mark.parametrize(

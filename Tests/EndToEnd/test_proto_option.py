@@ -3,10 +3,12 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import wait_until
 from test_describe_round_trip import ROOT, WELL_KNOWN
 
 SERVERS = ROOT / "Tests" / "Servers"
@@ -113,6 +115,81 @@ def test_temporary_file(rpcurl, proto, tmp_path):
     assert (mode, files.strip()) == ("600", "0")
     missing = rpcurl("list", "--proto", proto, env={"TMPDIR": str(tmp_path / "none")})
     fails(missing, 3, "none: No such file or directory")
+
+
+# A program that starts another one, holds a pipe, and does not end.
+ENDLESS = """#!/bin/sh
+exec 3> {pipe}
+echo started >&3
+sleep 1000 &
+exec sleep 1000
+"""
+
+
+@pytest.fixture
+def endless(tmp_path):
+    """`endless(name)`: the environment in which a program does not end, and the pipe that it holds with all that it starts."""
+    (tmp_path / "bin").mkdir()
+    os.mkfifo(tmp_path / "held")
+
+    def make(name):
+        program = tmp_path / "bin" / name
+        program.write_text(ENDLESS.format(pipe=tmp_path / "held"))
+        program.chmod(0o755)
+        # Opened without waiting for the writer; it waits for the end of the one that opens it.
+        return {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}, os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK)
+
+    return make
+
+
+COMMANDS = {
+    "protoc": (["list", "--proto", "a.proto"], 3),
+    "buf": (["list", "--proto", "b.proto"], 3),
+    "secret": (["--proto", "a.proto", "--use", "header,set-command=x:secret", "http://127.0.0.1:1/a.A/M", "-d", "{}"], 64 + 4),
+}
+
+
+def started(held):
+    """Whether the program has written, and so holds the pipe."""
+    try:
+        return os.read(held, 100) == b"started\n"
+    except BlockingIOError:
+        return False
+
+
+def ends(held):
+    """All programs that hold the pipe have ended."""
+    os.set_blocking(held, True)
+    assert os.read(held, 100) == b""
+    os.close(held)
+
+
+@pytest.fixture
+def files(rpcurl):
+    (rpcurl.home / "a.proto").write_text('syntax = "proto3"; package a; message E {} service A { rpc M(E) returns (E); }')
+    (rpcurl.home / "b.proto").write_text('syntax = "proto3"; import "missing.proto";')
+    (rpcurl.home / "buf.yaml").write_text("version: v2\ndeps:\n  - buf.build/acme/types\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_max_time_ends_programs_with_all_that_they_have_started(rpcurl, files, endless, name):
+    environment, held = endless(name)
+    words, code = COMMANDS[name]
+    result = rpcurl("--max-time", "2", *words, env=environment)
+    assert result.code == code, result.err
+    assert started(held)
+    ends(held)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_programs_with_all_that_they_have_started(rpcurl, files, endless, name, number):
+    environment, held = endless(name)
+    with rpcurl.start(*COMMANDS[name][0], env=environment) as process:
+        wait_until(lambda: started(held), f"{name} runs")
+        process.send_signal(number)
+        assert process.wait() == 128 + number
+    ends(held)
 
 
 def test_errors_cannot_control_a_terminal(rpcurl, proto):

@@ -73,7 +73,7 @@ import Testing
   @Test func replacesAgainAfterAFailure() throws {
     #expect(write("old") == nil)
     let descriptor = open(path, O_RDONLY)
-    let unwritable = DescriptorFile(descriptor, replacingWith: Array("a ".utf8))
+    let unwritable = DescriptorFile(descriptor, replacingWith: Array("a ".utf8), waitLimit: nil)
     #expect(throws: ServiceFailure.self) { try unwritable.write([]) }
     let file = try services.openFile(path, replacingWith: Array("b ".utf8))
     try file.write(Array("new".utf8))
@@ -83,11 +83,25 @@ import Testing
   @Test func writesTheHeadToAPipe() throws {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)
-    let file = DescriptorFile(ends[1], replacingWith: Array("head ".utf8))
+    let file = DescriptorFile(ends[1], replacingWith: Array("head ".utf8), waitLimit: nil)
     for text in ["a", "b"] { try file.write(Array(text.utf8)) }
     try file.close()
     #expect((try? FileContents.readPiece(ends[0], limitBytes: 100)) == Array("head ab".utf8))
     close(ends[0])
+  }
+
+  /// Each further write would otherwise wait as long.
+  @Test func waitsOnceForReaderThatDoesNotRead() throws {
+    let fifo = "\(directory.path)/fifo"
+    try #require(mkfifo(fifo, 0o600) == 0)
+    let reader = open(fifo, O_RDWR | O_CLOEXEC)
+    defer { close(reader) }
+    let limit = Duration.milliseconds(500)
+    let file = try SystemServices(waitLimit: limit).openFile(fifo, replacingWith: nil)
+    let begin = ContinuousClock.now
+    let bytes = [UInt8](repeating: 0, count: 1 << 20)
+    for _ in 0..<100 { #expect(throws: ServiceFailure.self) { try file.write(bytes) } }
+    #expect(ContinuousClock.now - begin < limit * 50)
   }
 
   @Test func dryRunChangesNothing() throws {

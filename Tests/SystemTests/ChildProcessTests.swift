@@ -61,6 +61,20 @@ struct ChildProcessTests {
     #expect((1 << 20..<3_000_000).contains(outcome.errors.utf8.count))
   }
 
+  /// Also those that it has started, and that hold its output.
+  @Test(arguments: ["sleep 1000 & sleep 1000", "exec 2>&-; sleep 1000 & exec sleep 1000"])
+  func killsProgramAtLimit(script: String) throws {
+    let pipe = try #require(Pipe())
+    defer { close(pipe.readEnd) }
+    let problem = #expect(throws: ChildProcess.Problem.self) {
+      try ChildProcess.run(["sh", "-c", script], output: pipe.writeEnd, waitLimit: .milliseconds(1))
+    }
+    close(pipe.writeEnd)
+    #expect(problem?.why == "did not end within --max-time")
+    // The end of the pipe: no process has it any more.
+    #expect(try FileContents.readPiece(pipe.readEnd, limitBytes: 1).isEmpty)
+  }
+
   @Test func restoresDefaultActionOfSignals() throws {
     signal(SIGPIPE, SIG_IGN)
     let process = try ChildProcess.start(["sh", "-c", "kill -PIPE $$"], hasInput: false, giving: []).get()

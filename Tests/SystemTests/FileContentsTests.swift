@@ -121,10 +121,16 @@ struct FileContentsTests {
 }
 
 struct PipeWaitTests {
+  private let directory = TemporaryDirectory()
+
+  private func fifo() throws -> String {
+    let path = try "\(#require(directory).path)/fifo"
+    try #require(mkfifo(path, 0o600) == 0)
+    return path
+  }
+
   @Test func stopsWaitingForPipeAtLimit() throws {
-    let directory = try #require(TemporaryDirectory())
-    let fifo = "\(directory.path)/fifo"
-    try #require(mkfifo(fifo, 0o600) == 0)
+    let fifo = try fifo()
     // Keeps the pipe open without writing.
     let writer = open(fifo, O_RDWR | O_CLOEXEC)
     defer { close(writer) }
@@ -132,5 +138,37 @@ struct PipeWaitTests {
       try FileContents.read(fifo, limitBytes: 10, waitLimit: .milliseconds(1))
     }
     #expect(problem?.why == "no data came within --max-time")
+  }
+
+  @Test(arguments: [false, true])
+  func stopsWaitingForReaderAtLimit(isAppending: Bool) throws {
+    let fifo = try fifo()
+    let problem = #expect(throws: FileContents.Problem.self) {
+      try FileContents.openForWriting(
+        fifo, mode: 0o600, isAppending: isAppending, waitLimit: .milliseconds(1))
+    }
+    #expect(problem?.why == "the pipe got no reader within --max-time")
+    #expect(
+      FileContents.replace(fifo, with: [1], waitLimit: .milliseconds(1))?.why
+        == "the pipe got no reader within --max-time")
+  }
+
+  @Test func writesToReaderThatComesLater() throws {
+    let fifo = try fifo()
+    let reader = try ChildProcess.start(
+      ["sh", "-c", "read -r line < \"$0\" && [ \"$line\" = late ]", fifo], hasInput: false, giving: []
+    ).get()
+    #expect(FileContents.replace(fifo, with: Array("late\n".utf8)) == nil)
+    #expect(ChildProcess.wait(for: reader) == 0)
+  }
+
+  @Test func stopsWaitingForReaderThatDoesNotReadAtLimit() throws {
+    let fifo = try fifo()
+    let reader = open(fifo, O_RDWR | O_CLOEXEC)
+    defer { close(reader) }
+    let bytes = [UInt8](repeating: 0, count: 1 << 20)
+    #expect(
+      FileContents.replace(fifo, with: bytes, waitLimit: .milliseconds(1))?.why
+        == "its reader took longer than --max-time")
   }
 }

@@ -91,7 +91,9 @@ package enum Configuration {
       throw Failure(
         .usage, "--profile \(profile)", "no configuration file found", hint: "add --config FILE")
     }
-    if let file = try ConfigurationFile(path, isDemanded: invocation.last(.config) != nil) { return file }
+    let file = try ConfigurationFile(
+      path, isDemanded: invocation.last(.config) != nil, waitLimit: invocation.duration(.maxTime))
+    if let file { return file }
     guard isDemanded, let profile = invocation.text(.profile) else { return nil }
     throw Failure(
       .usage, "--profile \(profile)", "\(path) does not exist",

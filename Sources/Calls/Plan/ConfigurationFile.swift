@@ -1,6 +1,7 @@
 import CommandLine
 import Glibc
 import Output
+import RPCProtocols
 import System
 
 /// A configuration file: one option per line, as on the command line, first for all calls, then for each profile.
@@ -19,8 +20,12 @@ package struct ConfigurationFile {
 
   /// Reads the file at `path`. Returns nil if it does not exist and is not required.
   ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - isDemanded: Whether it is required.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
   /// - Throws: `Failure` if it is invalid, or if other users than root can have written it.
-  package init?(_ path: String, isDemanded: Bool) throws(Failure) {
+  package init?(_ path: String, isDemanded: Bool, waitLimit: Duration? = nil) throws(Failure) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR, !isDemanded { return nil }
@@ -36,7 +41,7 @@ package struct ConfigurationFile {
     }
     let contents: [UInt8]
     do {
-      contents = try Self.contents(of: descriptor, waits: isDemanded)
+      contents = try Self.contents(of: descriptor, waits: isDemanded, waitLimit)
     } catch {
       throw Interrupt.failure ?? Failure(.usage, path, error.why)
     }
@@ -61,8 +66,10 @@ package struct ConfigurationFile {
   }
 
   /// Reads the file up to the limit. Waits for a pipe such as `<(…)` that was named by an option, also for its writer.
-  private static func contents(of descriptor: Int32, waits: Bool) throws(FileContents.Problem) -> [UInt8] {
-    let file = InputFile(reading: descriptor)
+  private static func contents(
+    of descriptor: Int32, waits: Bool, _ waitLimit: Duration?
+  ) throws(FileContents.Problem) -> [UInt8] {
+    let file = InputFile(reading: descriptor, until: waitLimit.map { .now + $0 })
     var contents: [UInt8] = []
     while contents.count < limitBytes {
       guard let piece = try waits ? file.next() : FileContents.readPiece(descriptor, limitBytes: 1 << 16),

@@ -1,3 +1,4 @@
+import Glibc
 import Interceptors
 import MachineServices
 import Output
@@ -5,21 +6,11 @@ import Output
 /// Standard error as the file of interceptors, shared with the terminal on which a session edits lines.
 final class SharedStandardError: OutputFile {
   private let error: StandardError
-  private let file = DescriptorFile(2, closes: false)
 
   init(_ error: StandardError) { self.error = error }
 
   func write(_ bytes: [UInt8]) throws(ServiceFailure) {
-    var failure: ServiceFailure?
-    error.terminal.record(bytes)
-    error.terminal.write {
-      do throws(ServiceFailure) {
-        try file.write(bytes)
-      } catch {
-        failure = error
-      }
-    }
-    if let failure { throw failure }
+    if let number = error.write(log: bytes) { throw ServiceFailure(String(cString: strerror(number))) }
   }
 
   func close() throws(ServiceFailure) {}

@@ -20,9 +20,11 @@ package final class ResponseFile {
   ///   - path: The file.
   ///   - isWhole: Whether the file must not contain a part of the output.
   ///   - option: The option that names the file, for errors.
+  ///   - waitLimit: How long to wait for the reader of a pipe; nil for no limit.
   /// - Throws: `Failure` if the file cannot be created.
   package init(
-    redirecting output: StandardOutput, to path: String, isWhole: Bool, option: String = "-o"
+    redirecting output: StandardOutput, to path: String, isWhole: Bool, option: String = "-o",
+    waitLimit: Duration?
   ) throws(Failure) {
     self.option = option
     var status = stat()
@@ -41,8 +43,11 @@ package final class ResponseFile {
       // The file may be writable although its directory is not. A full disk would leave nothing of it.
       guard exists, [EACCES, EPERM].contains(errno) else { throw Self.failure(option, path) }
     }
-    descriptor = open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o666)
-    guard descriptor >= 0 else { throw Self.failure(option, path) }
+    do throws(FileContents.Problem) {
+      descriptor = try FileContents.openForWriting(self.path, mode: 0o666, waitLimit: waitLimit)
+    } catch {
+      throw Interrupt.failure ?? Failure(.internalError, "\(option) \(path)", error.why)
+    }
     redirect(output)
   }
 

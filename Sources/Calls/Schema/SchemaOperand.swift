@@ -24,7 +24,7 @@ package enum SchemaOperand {
     let pool: DescriptorPool
     let isFile = DirectoryPath.exists(path) && !DirectoryPath.isDirectory(path)
     if text == "-" || isFile && !text.hasSuffix(".proto") {
-      pool = try SchemaSource.pool([descriptorSet(text)], withOptions: true)
+      pool = try SchemaSource.pool([descriptorSet(text, options.maxTime)], withOptions: true)
     } else if DirectoryPath.isDirectory(path) {
       let files: [String]
       do throws(Directory.ListingError) {
@@ -80,11 +80,13 @@ package enum SchemaOperand {
     return pool
   }
 
-  private static func descriptorSet(_ path: String) throws(Failure) -> SchemaSource.Source {
+  private static func descriptorSet(
+    _ path: String, _ waitLimit: Duration?
+  ) throws(Failure) -> SchemaSource.Source {
     do {
-      return SchemaSource.Source(set: try FileContents.map(path), name: path)
+      return SchemaSource.Source(set: try FileContents.map(path, waitLimit: waitLimit), name: path)
     } catch let problem {
-      throw Failure(.schema, path, problem.why)
+      throw Interrupt.failure ?? Failure(.schema, path, problem.why)
     }
   }
 
@@ -97,7 +99,7 @@ package enum SchemaOperand {
     let given = options.schema.importPaths.map { DirectoryPath.absolute($0, in: DirectoryPath.current) }
     return try ProtoCompiler.compile(
       files, importPaths: given.isEmpty ? [] : ImportRoots.innerFirst([directory] + given), in: directory,
-      clients.console.error)
+      waitLimit: options.maxTime, clients.console.error)
   }
 
   /// Whether an argument that does not exist was meant as a path.

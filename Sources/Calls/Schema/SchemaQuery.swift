@@ -56,7 +56,8 @@ package struct SchemaQuery {
           .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
           hint: "omit --no-reflect, or use --proto FILE or --descriptor-set FILE")
       }
-      sources = try SchemaSource.sources(options.schema, clients.console.error)
+      sources = try SchemaSource.sources(
+        options.schema, clients.console.error, waitLimit: options.maxTime)
       return
     }
     guard let target else {
@@ -64,7 +65,8 @@ package struct SchemaQuery {
         .schema, "no schema", "neither a server nor another source is given",
         hint: "name a server, or use --descriptor-set FILE or --proto FILE")
     }
-    sources = try SchemaSource.sources(options.schema, clients.console.error)
+    sources = try SchemaSource.sources(
+      options.schema, clients.console.error, waitLimit: options.maxTime)
     let server = try Self.server(options, target, clients)
     (self.server, listing) = (server, server.target.argument)
   }

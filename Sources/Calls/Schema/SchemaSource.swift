@@ -107,7 +107,7 @@ package enum SchemaSource {
   /// - Parameters:
   ///   - schema: The options.
   ///   - error: Where protoc's output is printed.
-  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  ///   - waitLimit: How long to wait for data from a pipe, and for protoc; nil for no limit.
   ///   - readLimitBytes: The size up to which a descriptor set is read, not mapped.
   package static func sources(
     _ schema: SchemaOptions, _ error: StandardError, waitLimit: Duration? = nil,
@@ -128,7 +128,8 @@ package enum SchemaSource {
         sources.append(
           try ProtoCompiler.compile(
             schema.protos.compactMap(\.text), importPaths: schema.importPaths,
-            fetchesModules: schema.fetchesModules, error))
+            fetchesModules: schema.fetchesModules, waitLimit: waitLimit,
+            error))
       } catch let failure {
         // protoc compiles all files at once.
         throw failure.at(schema.protos.count == 1 ? schema.protos.first?.origin : nil)

@@ -37,7 +37,9 @@ struct CallCommand {
     }
     let isWhole = !plan.method.serverStreaming && plan.batch == nil && plan.format != .events
     let option = output.origin.place.map { "\($0): -o" } ?? "-o"
-    let file = try ResponseFile(redirecting: console.output, to: path, isWhole: isWhole, option: option)
+    let file = try ResponseFile(
+      redirecting: console.output, to: path, isWhole: isWhole, option: option,
+      waitLimit: plan.timeout)
     do {
       try run(plan, clients)
     } catch {

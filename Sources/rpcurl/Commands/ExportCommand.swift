@@ -86,7 +86,8 @@ struct ExportCommand {
   }
 
   private func write(_ bytes: [UInt8], to path: String) throws(Failure) {
-    guard let problem = FileContents.replace(path, with: bytes, newMode: nil) else { return }
+    guard let problem = FileContents.replace(path, with: bytes, newMode: nil, waitLimit: options.maxTime)
+    else { return }
     let hint =
       errno == EISDIR ? "--proto-dir DIR writes .proto files into a directory" : nil
     throw Interrupt.failure ?? Failure(.internalError, path, problem.why, hint: hint)

@@ -35,6 +35,7 @@ final class ReportOutput {
 
   private let console: Console
   private var writers: [Writer]
+  private let waitLimit: Duration?
 
   /// The targets of `--report` and `--coverage`.
   ///
@@ -94,13 +95,21 @@ final class ReportOutput {
 
   /// Prepares the reports.
   ///
+  /// - Parameters:
+  ///   - targets: The reports.
+  ///   - console: Where those of standard output are printed.
+  ///   - isColored: Whether they have colours.
+  ///   - waitLimit: How long to wait for the reader of a pipe; nil for no limit.
   /// - Throws: `Failure` for a file that cannot be written.
-  init(_ targets: [Target], _ console: Console, isColored: Bool) throws(Failure) {
+  init(
+    _ targets: [Target], _ console: Console, isColored: Bool, waitLimit: Duration?
+  ) throws(Failure) {
     for file in targets.compactMap(\.file) {
       guard let problem = FileContents.problemOfReplacing(file) else { continue }
       throw Failure(.internalError, file, problem.why)
     }
     self.console = console
+    self.waitLimit = waitLimit
     // The teardowns of the suites still run, and the files are written.
     console.output.onFailure = {}
     writers = targets.map { target in
@@ -145,7 +154,7 @@ final class ReportOutput {
     var last: Failure?
     for writer in writers {
       guard let file = writer.file,
-        let problem = FileContents.replace(file, with: Array(writer.text.utf8))
+        let problem = FileContents.replace(file, with: Array(writer.text.utf8), waitLimit: waitLimit)
       else { continue }
       report(last)
       last = Failure(.internalError, file, problem.why)

@@ -139,7 +139,8 @@ struct TestCommand {
     let begin = MonotonicClock.now
     let color = invocation.choice(.color) ?? ColorChoice.auto
     let isColored = color.isUsed(isTerminal: console.output.isTerminal, EnvironmentVariables.value)
-    let output = try ReportOutput(outputs, console, isColored: isColored)
+    let output = try ReportOutput(
+      outputs, console, isColored: isColored, waitLimit: invocation.duration(.maxTime))
     var counts = SuiteEnd()
     var coverage = SuiteCoverage()
     var missing: [String] = []

@@ -13,10 +13,12 @@ package enum ProtoCompiler {
   ///   - importPaths: The directories of imports. If it is empty, a `buf.yaml` and the files themselves imply them.
   ///   - directory: The directory that contains the files; nil for the working directory.
   ///   - fetchesModules: Whether buf may fetch modules.
+  ///   - waitLimit: How long to wait for protoc or buf; nil for no limit.
   ///   - error: Where protoc's warnings are printed.
   /// - Throws: `Failure` with the first cause.
   package static func compile(
     _ files: [String], importPaths: [String], in directory: String? = nil, fetchesModules: Bool = true,
+    waitLimit: Duration? = nil,
     _ error: StandardError
   ) throws(Failure) -> SchemaSource.Source {
     for file in files where DirectoryPath.isStream(DirectoryPath.absolute(file, in: DirectoryPath.current)) {
@@ -31,8 +33,10 @@ package enum ProtoCompiler {
     let output = try TemporaryFile.make()
     defer { output.close() }
     let workspace = fetchesModules ? sources.modules : nil
-    let hasRun = try workspace.map { (workspace) throws(Failure) in try runBuf(workspace, sources, output) }
-    let warnings = hasRun == true ? [] : try runProtoc(sources, output)
+    let hasRun = try workspace.map { (workspace) throws(Failure) in
+      try runBuf(workspace, sources, output, waitLimit)
+    }
+    let warnings = hasRun == true ? [] : try runProtoc(sources, output, waitLimit)
     for warning in warnings { error.remark("\(TerminalText.escape(warning))\n") }
     let name = files.joined(separator: ", ")
     do {
@@ -48,8 +52,9 @@ package enum ProtoCompiler {
   }
 
   /// Runs protoc. Returns its warnings.
-  private static func runProtoc(_ sources: ProtoSources, _ output: TemporaryFile) throws(Failure) -> [String]
-  {
+  private static func runProtoc(
+    _ sources: ProtoSources, _ output: TemporaryFile, _ waitLimit: Duration?
+  ) throws(Failure) -> [String] {
     try sources.checkImportPaths()
     // protoc may be installed without the well-known types. Its own, and those of -I, take precedence.
     let builtIn = try TemporaryFile.make()
@@ -66,11 +71,12 @@ package enum ProtoCompiler {
           "protoc", "--include_imports", "--include_source_info",
           "--descriptor_set_out=/dev/fd/\(output.descriptor)",
           "--descriptor_set_in=/dev/fd/\(builtIn.descriptor)",
-        ] + sources.importPaths.map { "-I\($0)" } + sources.files)
+        ] + sources.importPaths.map { "-I\($0)" } + sources.files, waitLimit: waitLimit)
     } catch let problem {
-      throw Failure(
-        .schema, "protoc", problem.isMissing ? "not found, but --proto needs it" : problem.why,
-        hint: problem.isMissing ? "install it (Debian and Ubuntu: protobuf-compiler)" : nil)
+      throw Interrupt.failure
+        ?? Failure(
+          .schema, "protoc", problem.isMissing ? "not found, but --proto needs it" : problem.why,
+          hint: problem.isMissing ? "install it (Debian and Ubuntu: protobuf-compiler)" : nil)
     }
     let lines = outcome.errors.split(separator: "\n").map(String.init)
     guard outcome.hasSucceeded else { throw sources.failure(ProtocReport(lines)) }
@@ -79,15 +85,15 @@ package enum ProtoCompiler {
 
   /// Runs `buf build`, which fetches the modules that the workspace depends on. Returns false if buf is not installed.
   private static func runBuf(
-    _ workspace: BufWorkspace, _ sources: ProtoSources, _ output: TemporaryFile
+    _ workspace: BufWorkspace, _ sources: ProtoSources, _ output: TemporaryFile, _ waitLimit: Duration?
   ) throws(Failure) -> Bool {
     let outcome: ChildProcess.Outcome
     do throws(ChildProcess.Problem) {
       outcome = try ChildProcess.run(
         ["buf", "build", workspace.directory, "--as-file-descriptor-set", "-o", "-"]
-          + sources.files.flatMap { ["--path", $0] }, output: output.descriptor)
+          + sources.files.flatMap { ["--path", $0] }, output: output.descriptor, waitLimit: waitLimit)
     } catch let problem {
-      guard problem.isMissing else { throw Failure(.schema, "buf", problem.why) }
+      guard problem.isMissing else { throw Interrupt.failure ?? Failure(.schema, "buf", problem.why) }
       return false
     }
     guard outcome.hasSucceeded else {
