@@ -88,6 +88,11 @@ package struct ServiceFailure: Error, Equatable, Sendable {
 
 /// A file open for writing. It is complete when it is closed.
 package protocol OutputFile: AnyObject, Sendable {
+  /// Whether another process, or another object of this one, was writing the file at the first write of this object. The old
+  /// content was then not replaced.
+  var isShared: Bool { get }
+  /// Writes the first bytes of a file that is empty.
+  func begin(ifEmpty head: [UInt8]) throws(ServiceFailure)
   /// Appends bytes immediately.
   func write(_ bytes: [UInt8]) throws(ServiceFailure)
   /// Closes the file.
@@ -95,6 +100,8 @@ package protocol OutputFile: AnyObject, Sendable {
 }
 
 extension OutputFile {
+  package var isShared: Bool { false }
+  package func begin(ifEmpty head: [UInt8]) throws(ServiceFailure) { try write(head) }
   /// Replaces the old content of a file that is to be replaced: to be called when a call starts.
   func begin() throws(ServiceFailure) { try write([]) }
 }

@@ -9,15 +9,29 @@ package final class DescriptorFile: OutputFile {
   private enum Beginning {
     /// Write these bytes.
     case write([UInt8])
-    /// Replace the content of the file with this identity, unless another object has done so.
+    /// Replace the content of the file with this identity, unless another object has done so, or writes it now.
     case replace(FileIdentity)
+    /// Note that this object writes the file.
+    case join
     case nothing
+  }
+
+  private struct State {
+    var beginning: Beginning
+    /// Whether it is a regular file, which other processes may write, too.
+    let isRegular: Bool
+    var isShared = false
+
+    init(_ beginning: Beginning, isRegular: Bool) {
+      self.beginning = beginning
+      self.isRegular = isRegular
+    }
   }
 
   private let descriptor: Int32
   /// Whether `close` and the end of the object close the descriptor.
   private let closes: Locked<Bool>
-  private let beginning: Locked<Beginning>
+  private let state: Locked<State>
   /// How long a write waits for the reader of a pipe; zero after one that waited in vain.
   private let waitLimit: Locked<Duration?>
 
@@ -30,7 +44,7 @@ package final class DescriptorFile: OutputFile {
     self.descriptor = descriptor
     self.closes = Locked(closes)
     waitLimit = Locked(nil)
-    beginning = Locked(.nothing)
+    state = Locked(State(.nothing, isRegular: false))
   }
 
   /// Makes a file of a descriptor that was opened for appending, and is closed by `close`.
@@ -39,38 +53,72 @@ package final class DescriptorFile: OutputFile {
   ///   - descriptor: The descriptor.
   ///   - head: The first bytes of the content that replaces the old one before the first write; nil to append.
   ///   - waitLimit: How long each write waits for the reader of a pipe; nil for no limit.
-  init(_ descriptor: Int32, replacingWith head: [UInt8]?, waitLimit: Duration?) {
+  init(_ descriptor: Int32, replacingWith head: [UInt8]?, waitLimit: Duration? = nil) {
     self.descriptor = descriptor
     self.waitLimit = Locked(waitLimit)
     closes = Locked(true)
-    guard let head else {
-      beginning = Locked(.nothing)
-      return
-    }
     let identity = FileIdentity(replaceable: descriptor)
-    beginning = Locked(identity.map { .replace($0) } ?? .write(head))
-    identity?.addOwner(ObjectIdentifier(self), head)
+    let beginning: Beginning =
+      switch (identity, head) {
+      case (let identity?, _?): .replace(identity)
+      case (_?, nil): .join
+      case (nil, let head?): .write(head)
+      case (nil, nil): .nothing
+      }
+    state = Locked(State(beginning, isRegular: identity != nil))
+    if let head { identity?.addOwner(ObjectIdentifier(self), head) }
   }
 
   deinit { try? close() }
 
+  package var isShared: Bool { state.withLock { $0.isShared } }
+
   package func write(_ bytes: [UInt8]) throws(ServiceFailure) {
-    try beginning.withLock { beginning throws(ServiceFailure) in
-      switch beginning {
-      case .write(let head): try append(head + bytes)
-      case .replace(let identity):
-        let isDone = try identity.replace { head throws(ServiceFailure) in
-          guard ftruncate(descriptor, 0) == 0 else { throw ServiceFailure(FileContents.lastError()) }
-          try append(head + bytes)
-        }
-        if !isDone { try append(bytes) }
-      case .nothing: return try append(bytes)
+    try write(bytes, onlyIfEmpty: false)
+  }
+
+  package func begin(ifEmpty head: [UInt8]) throws(ServiceFailure) {
+    try write(head, onlyIfEmpty: true)
+  }
+
+  private func write(_ bytes: [UInt8], onlyIfEmpty: Bool) throws(ServiceFailure) {
+    try state.withLock { state throws(ServiceFailure) in
+      guard state.isRegular else { return try write(&state, bytes) }
+      try FileLock.withContents(of: descriptor) { () throws(ServiceFailure) in
+        try write(&state, onlyIfEmpty && !isEmpty ? [] : bytes)
       }
-      beginning = .nothing
     }
   }
 
+  private var isEmpty: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_size == 0
+  }
+
+  /// Writes after what is left to do before the first write.
+  private func write(_ state: inout State, _ bytes: [UInt8]) throws(ServiceFailure) {
+    switch state.beginning {
+    case .write(let head): try append(head + bytes)
+    case .replace(let identity):
+      let isAlone = FileLock.enter(descriptor)
+      state.isShared = !isAlone
+      let isDone = try identity.replace { head throws(ServiceFailure) in
+        // What another process writes now is kept.
+        guard isAlone else { return try append(isEmpty ? head + bytes : bytes) }
+        guard ftruncate(descriptor, 0) == 0 else { throw ServiceFailure(FileContents.lastError()) }
+        try append(head + bytes)
+      }
+      if !isDone { try append(bytes) }
+    case .join:
+      state.isShared = !FileLock.enter(descriptor)
+      try append(bytes)
+    case .nothing: return try append(bytes)
+    }
+    state.beginning = .nothing
+  }
+
   private func append(_ bytes: [UInt8]) throws(ServiceFailure) {
+    guard !bytes.isEmpty else { return }
     guard
       let problem = FileContents.write(bytes, to: descriptor, waitLimit: waitLimit.withLock { $0 })
     else { return }
@@ -79,9 +127,9 @@ package final class DescriptorFile: OutputFile {
   }
 
   package func close() throws(ServiceFailure) {
-    beginning.withLock { beginning in
-      if case .replace(let identity) = beginning { identity.removeOwner(ObjectIdentifier(self)) }
-      beginning = .nothing
+    state.withLock { state in
+      if case .replace(let identity) = state.beginning { identity.removeOwner(ObjectIdentifier(self)) }
+      state.beginning = .nothing
     }
     let closes = closes.withLock { closes in
       defer { closes = false }

@@ -19,7 +19,7 @@ package struct SystemValues: ValueSourceServices {
     do throws(FileContents.Problem) {
       return try FileContents.read(
         path, limitBytes: holdsMessages ? FileContents.dataLimitBytes : FileContents.optionLimitBytes,
-        waitLimit: waitLimit)
+        waitLimit: waitLimit, isShared: holdsMessages)
     } catch {
       throw ServiceFailure(error.why, isMissing: error.isMissing)
     }

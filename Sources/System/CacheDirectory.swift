@@ -30,13 +30,13 @@ package final class CacheDirectory: Sendable {
   /// The content that was stored for a key; nil if it is absent.
   package func load(_ key: [UInt8]) -> [UInt8]? {
     let name = SHA256.digest(of: key)
-    let descriptor = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
+    guard let descriptor = (try? FileTrust.open("\(path)/\(name)", flags: O_NOFOLLOW)) ?? nil else {
+      return nil
+    }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       (Self.sealBytes...limitBytes).contains(Int(status.st_size)),
-      (try? FileTrust.check("\(path)/\(name)", opened: descriptor)) != nil,
       let file = try? FileContents.readPiece(descriptor, limitBytes: Int(status.st_size))
     else { return nil }
     let content = Array(file.dropFirst(Self.sealBytes))
@@ -74,12 +74,9 @@ package final class CacheDirectory: Sendable {
   }
 
   private func checkTrust(_ name: String) throws(FileContents.Problem) {
-    let descriptor = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    // Another process has removed the file.
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
     do throws(FileTrust.Problem) {
-      try FileTrust.check("\(path)/\(name)", opened: descriptor)
+      // Another process may have removed the file.
+      if let descriptor = try FileTrust.open("\(path)/\(name)", flags: O_NOFOLLOW) { close(descriptor) }
     } catch {
       throw FileContents.Problem(why: error.why)
     }

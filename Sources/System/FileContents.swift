@@ -40,11 +40,13 @@ package enum FileContents {
   ///   - path: The file.
   ///   - limitBytes: The largest accepted file.
   ///   - waitLimit: How long to wait for data from a pipe (`--max-time`); nil for no limit.
+  ///   - isShared: Whether other processes may write the file, which is then read between two writes.
   /// - Throws: `Problem` if the file cannot be read, is too large, or has no data in time.
   package static func read(
-    _ path: String, limitBytes: Int, waitLimit: Duration? = nil
+    _ path: String, limitBytes: Int, waitLimit: Duration? = nil, isShared: Bool = false
   ) throws(Problem) -> [UInt8] {
     let file = try InputFile(path, waitLimit: waitLimit)
+    if isShared { file.lock() }
     defer { file.close() }
     var contents: [UInt8] = []
     while let piece = try file.next() {

@@ -10,6 +10,15 @@ package struct FileTrust {
     package let culprit: String
     package let why: String
     package let hint: String
+    /// Whether another process has replaced the file, so that a second attempt may succeed.
+    let isReplaced: Bool
+
+    private init(culprit: String, why: String, hint: String, isReplaced: Bool = false) {
+      self.culprit = culprit
+      self.why = why
+      self.hint = hint
+      self.isReplaced = isReplaced
+    }
 
     package static func writable(_ culprit: String, isDirectory: Bool) -> Problem {
       Problem(
@@ -24,7 +33,34 @@ package struct FileTrust {
     }
 
     package static func replaced(_ path: String) -> Problem {
-      Problem(culprit: path, why: "the file was replaced while it was read", hint: "try again")
+      Problem(
+        culprit: path, why: "the file was replaced while it was read", hint: "try again", isReplaced: true)
+    }
+  }
+
+  /// How often a file is opened that other processes replace.
+  private static let attempts = 100
+
+  /// Opens the file at `path` for reading, and checks it. Opens it again if another process replaces it meanwhile.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - flags: Flags of open(2) in addition to those for reading without waiting.
+  /// - Returns: The descriptor; nil, and `errno` is set, if the file cannot be opened.
+  /// - Throws: `Problem` if another user can write the file or a part of its path.
+  package static func open(_ path: String, flags: Int32 = 0) throws(Problem) -> Int32? {
+    var attempt = 1
+    while true {
+      let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
+      guard descriptor >= 0 else { return nil }
+      do throws(Problem) {
+        try check(path, opened: descriptor)
+        return descriptor
+      } catch {
+        close(descriptor)
+        guard error.isReplaced, attempt < attempts else { throw error }
+        attempt += 1
+      }
     }
   }
 

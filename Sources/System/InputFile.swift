@@ -35,6 +35,11 @@ package struct InputFile {
 
   package func close() { FileContents.close(descriptor) }
 
+  /// Waits until no other process writes a regular file. None can until it is closed, which standard input is not.
+  func lock() {
+    if isRegular, descriptor != 0 { FileLock.read(descriptor) }
+  }
+
   /// Reads the next piece, at most `limitBytes`, and waits for it; returns nil at the end of the file.
   package func next(limitBytes: Int = 1 << 16) throws(FileContents.Problem) -> [UInt8]? {
     while true {

@@ -4,7 +4,7 @@ import Protobuf
 /// The files that the user trusts: for each path, the hash of the contents that were trusted.
 ///
 /// Each path has a file of its own in `$XDG_STATE_HOME/rpcurl/trust`, which is replaced atomically, so that several
-/// processes need no lock.
+/// processes need no lock: one that reads a file while another replaces it opens it again.
 package struct TrustStore {
   /// A trusted file.
   package struct Entry: Equatable {
@@ -88,17 +88,17 @@ package struct TrustStore {
   private func file(of path: String) -> String { "\(directory)/\(SHA256.digest(of: Array(path.utf8)))" }
 
   private func entry(in file: String) throws(Problem) -> Entry? {
-    let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-    guard descriptor >= 0 else {
+    let opened: Int32?
+    do throws(FileTrust.Problem) {
+      opened = try FileTrust.open(file, flags: O_NOFOLLOW)
+    } catch {
+      throw Problem(path: file, why: error.why, hint: error.hint.hasPrefix("chmod") ? error.hint : nil)
+    }
+    guard let descriptor = opened else {
       guard errno != ENOENT, errno != ENOTDIR else { return nil }
       throw Problem(path: file, why: FileContents.lastError(), hint: nil)
     }
     defer { close(descriptor) }
-    do throws(FileTrust.Problem) {
-      try FileTrust.check(file, opened: descriptor)
-    } catch {
-      throw Problem(path: file, why: error.why, hint: error.hint.hasPrefix("chmod") ? error.hint : nil)
-    }
     let bytes: [UInt8]
     do throws(FileContents.Problem) {
       bytes = try FileContents.readPiece(descriptor, limitBytes: Self.limitBytes)

@@ -24,6 +24,7 @@ enum RPCURL {
       try configure(&invocation, console)
       try run(invocation, on: console)
       console.output.endIfFailed()
+      if console.reports.areIncomplete { exit(ExitStatus.interceptor.rawValue) }
     } catch let failure as Failure {
       console.output.endIfFailed()
       if let message = failure.message { console.error.report(ErrorReport(message, failure.status)) }

@@ -87,6 +87,18 @@ def test_full_disk(disk, rpcurl, grpc_server, descriptor_set, name):
     assert done.out.startswith(b'{"payload":') == (code == 0)
 
 
+def test_disk_that_fills_during_a_batch_with_a_har_log(disk, rpcurl, grpc_server, descriptor_set):
+    """One error, and exit code 7: calls whose entries are lost are not reported as logged."""
+    data = rpcurl.home / "data"
+    data.write_text('{"name":"Ada"}' * 200)
+    call = ("--descriptor-set", descriptor_set, "--each", "--use", "log,format=har,file=log", "-d", f"@{data}", f"{grpc_server.url}/{HELLO}")
+    done = disk(rpcurl.command(call), rpcurl.environment(None), full=False)
+    assert done.out == RESPONSE * 200
+    assert re.fullmatch(rf"log: cannot write log: {FULL}\n", done.err), done.err
+    assert done.code == 7
+    assert "log" in done.files
+
+
 def test_full_disk_of_commands(disk, rpcurl, grpc_server, descriptor_set):
     """Reports of suites and of a load, and an exported schema."""
     address = grpc_server.url

@@ -66,5 +66,6 @@ struct ReportFileTests {
     report.conclude(
       "log", FactoryNetwork(log: { record in texts.withLock { $0.append(record.text) } }, fetch: { _, _ in }))
     #expect(texts.withLock { $0 } == ["cannot write /no/report: no such file or directory"])
+    #expect(services.reports.areIncomplete)
   }
 }

@@ -105,6 +105,9 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
       if let head = services.replaced.removeValue(forKey: path) { services.files[path] = head }
       services.files[path]? += String(decoding: bytes, as: UTF8.self)
     }
+    func begin(ifEmpty head: [UInt8]) throws(ServiceFailure) {
+      try write(services.files[path]?.isEmpty == true ? head : [])
+    }
     func close() {}
   }
 

@@ -59,6 +59,63 @@ import Testing
     for file in files { try file.close() }
   }
 
+  /// What stands for another process that has written to the file, and writes more later.
+  private func otherProcess(writing text: String) -> Int32 {
+    let other = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    FileLock.withContents(of: other) {
+      #expect(FileLock.enter(other))
+      #expect(FileContents.write(Array(text.utf8), to: other) == nil)
+    }
+    return other
+  }
+
+  @Test(arguments: [("other ", "other a"), ("", "head a")])
+  func addsToAFileThatAnotherProcessWrites(before: String, after: String) throws {
+    let other = otherProcess(writing: before)
+    let file = try services.openFile(path, replacingWith: Array("head ".utf8))
+    try file.write(Array("a".utf8))
+    #expect(content(path) == after && file.isShared)
+    close(other)
+    try file.close()
+    // The other process has ended.
+    let next = try services.openFile(path, replacingWith: Array("next ".utf8))
+    try next.write(Array("b".utf8))
+    #expect(content(path) == "next b" && !next.isShared)
+    try next.close()
+  }
+
+  @Test func beginsAFileOnlyIfItIsEmpty() throws {
+    let files = try (0..<2).map { _ in try services.openFile(path, replacingWith: nil) }
+    for (file, text) in zip(files, ["a", "b"]) {
+      try file.begin(ifEmpty: Array("head ".utf8))
+      try file.write(Array(text.utf8))
+    }
+    #expect(content(path) == "head ab")
+    #expect(files.map(\.isShared) == [false, true])
+    for file in files { try file.close() }
+  }
+
+  @Test func readsBetweenTwoWritesOfAnotherProcess() async throws {
+    let other = otherProcess(writing: "")
+    defer { close(other) }
+    let (services, path) = (services, path)
+    // Two parts of one line, between which a reader would see the first one only.
+    let writer = Task.detached {
+      for _ in 0..<300 {
+        FileLock.withContents(of: other) {
+          for part in ["a", "b\n"] { _ = FileContents.write(Array(part.utf8), to: other) }
+        }
+      }
+    }
+    var texts: [String] = []
+    for _ in 0..<300 {
+      let bytes = try services.contents(ofFile: path, holdsMessages: true)
+      texts.append(String(decoding: bytes, as: UTF8.self))
+    }
+    await writer.value
+    #expect(texts.filter { !$0.isEmpty && !$0.hasSuffix("b\n") } == [])
+  }
+
   /// An interceptor that was removed before its first call replaces nothing.
   @Test(arguments: [true, false]) func fileThatIsNotWrittenReplacesNothing(isClosed: Bool) throws {
     #expect(write("old ") == nil)

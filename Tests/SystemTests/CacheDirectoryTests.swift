@@ -32,6 +32,23 @@ struct CacheDirectoryTests {
     #expect(try files().count == 1)
   }
 
+  /// A file that is replaced while it is read is opened again.
+  @Test func severalThreadsUseOneFile() async throws {
+    let (cache, key) = (try cache(), key)
+    try cache.store([0], for: key)
+    let failures = await withTaskGroup(of: Int.self) { group in
+      for number in 1...4 {
+        group.addTask {
+          (0..<300).count { _ in
+            (try? cache.store([UInt8(number)], for: key)) == nil || cache.load(key) == nil
+          }
+        }
+      }
+      return await group.reduce(0, +)
+    }
+    #expect(failures == 0)
+  }
+
   @Test func writesPrivateFiles() throws {
     try cache().store([1], for: key)
     var status = stat()

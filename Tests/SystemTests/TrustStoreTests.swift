@@ -42,6 +42,29 @@ struct TrustStoreTests {
     #expect(try store.entries() == [expected[0]])
   }
 
+  /// A file that is replaced while it is read is opened again.
+  @Test func severalThreadsUseOneEntry() async throws {
+    let store = try store()
+    let problems = await withTaskGroup(of: [TrustStore.Problem].self) { group in
+      for number in 0..<4 {
+        group.addTask {
+          var problems: [TrustStore.Problem] = []
+          for _ in 0..<300 {
+            do throws(TrustStore.Problem) {
+              try store.trust("/a/.rpcurl", contents: [UInt8(number)])
+              _ = try store.entry(of: "/a/.rpcurl")
+            } catch {
+              problems.append(error)
+            }
+          }
+          return problems
+        }
+      }
+      return await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(problems.map(\.why) == [])
+  }
+
   @Test func writesPrivateFiles() throws {
     let store = try store()
     try store.trust("/a/.rpcurl", contents: [])

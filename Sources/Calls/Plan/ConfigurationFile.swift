@@ -26,19 +26,19 @@ package struct ConfigurationFile {
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
   /// - Throws: `Failure` if it is invalid, or if other users than root can have written it.
   package init?(_ path: String, isDemanded: Bool, waitLimit: Duration? = nil) throws(Failure) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      if errno == ENOENT || errno == ENOTDIR, !isDemanded { return nil }
-      throw Failure(.usage, path, FileContents.lastError())
-    }
-    defer { close(descriptor) }
+    let opened: Int32?
     // Its options can write files, read tokens and run code.
     do throws(FileTrust.Problem) {
-      try FileTrust.check(path, opened: descriptor)
+      opened = try FileTrust.open(path)
     } catch {
       throw Failure(
         .usage, path, "\(error.why), so the configuration is not used", hint: error.hint)
     }
+    guard let descriptor = opened else {
+      if errno == ENOENT || errno == ENOTDIR, !isDemanded { return nil }
+      throw Failure(.usage, path, FileContents.lastError())
+    }
+    defer { close(descriptor) }
     let contents: [UInt8]
     do {
       contents = try Self.contents(of: descriptor, waits: isDemanded, waitLimit)

@@ -8,35 +8,57 @@ final class CassetteWriter: Sendable {
   private let services: any InterceptorServices
   let redaction: Redaction
   private let file: any OutputFile
-  private let lastNumber: Locked<Int>
+  /// The first line, if no other process writes it before the first call.
+  private let head: [UInt8]
+  private let numbers: Locked<(last: Int, areUnique: Bool)>
 
   /// Opens a cassette. The old content of a new file is kept until the first call is recorded.
   ///
   /// - Parameters:
-  ///   - existing: The highest number of a call in the file to continue; `nil` for a new file.
+  ///   - existing: The highest number of a call in the file to continue; `nil` if it has none.
+  ///   - isAppending: Whether the old content is kept.
   init(
-    _ path: String, goingOnAfter existing: Int?, redaction: Redaction, services: any InterceptorServices
+    _ path: String, goingOnAfter existing: Int?, isAppending: Bool, redaction: Redaction,
+    services: any InterceptorServices
   ) throws(ServiceFailure) {
     self.path = path
     self.services = services
     self.redaction = redaction
-    lastNumber = Locked(existing ?? 0)
-    file = try services.openFile(
-      path, replacingWith: existing == nil ? Array("\(Cassette.firstLine)\n".utf8) : nil)
+    numbers = Locked((existing ?? 0, false))
+    head = existing == nil && isAppending ? Self.head : []
+    file = try services.openFile(path, replacingWith: isAppending ? nil : Self.head)
   }
 
   /// Makes the recording of another call.
   func makeRecording(of call: CallFacts) -> CallRecording {
-    let number = lastNumber.withLock { last in
-      last += 1
-      return last
-    }
-    return CallRecording(call, self, number: number, startedAt: services.nanosecondsSince1970)
+    CallRecording(call, self, startedAt: services.nanosecondsSince1970)
   }
 
+  /// The number of another call. While another process records its calls in the same file, it has none of the numbers that
+  /// this one uses.
+  fileprivate func nextNumber() throws(RPCError) -> Int {
+    try reportingFailure { () throws(ServiceFailure) in try file.begin(ifEmpty: head) }
+    return numbers.withLock { numbers in
+      if file.isShared, !numbers.areUnique {
+        numbers = (Int.random(in: Self.uniqueNumbers), true)
+      }
+      numbers.last += 1
+      return numbers.last
+    }
+  }
+
+  /// Higher than those of a single process, and so many that two processes do not choose the same.
+  private static let uniqueNumbers = (1 << 40)..<(1 << 52)
+
+  private static var head: [UInt8] { Array("\(Cassette.firstLine)\n".utf8) }
+
   fileprivate func write(_ line: [UInt8]) throws(RPCError) {
+    try reportingFailure { () throws(ServiceFailure) in try file.write(line) }
+  }
+
+  private func reportingFailure(_ body: () throws(ServiceFailure) -> Void) throws(RPCError) {
     do throws(ServiceFailure) {
-      try file.write(line)
+      try body()
     } catch {
       throw RPCError(.internal, "\(path): \(error.reason)", origin: .interceptor("record"))
     }
@@ -49,16 +71,16 @@ final class CassetteWriter: Sendable {
 final class CallRecording {
   private let call: CallFacts
   private let writer: CassetteWriter
-  private let number: Int
+  /// The number of the call; 0 until it has started.
+  private var number = 0
   private let startedAt: Int64
   private var lastTime: Int64 = 0
   /// Whether the call has started and not ended.
   private(set) var isOpen = false
 
-  fileprivate init(_ call: CallFacts, _ writer: CassetteWriter, number: Int, startedAt: Int64) {
+  fileprivate init(_ call: CallFacts, _ writer: CassetteWriter, startedAt: Int64) {
     self.call = call
     self.writer = writer
-    self.number = number
     self.startedAt = startedAt
   }
 
@@ -79,6 +101,7 @@ final class CallRecording {
   }
 
   private func write(_ start: RequestStart) throws(RPCError) {
+    number = try writer.nextNumber()
     var line = JSONObject()
     line.add("call", number)
     line.add("event", "start")

@@ -24,7 +24,8 @@ struct RecordFactory: InterceptorFactory {
     let existing = isAppending ? try CassetteReader.readToContinue(path, settings, services) : nil
     do {
       writer = try CassetteWriter(
-        path, goingOnAfter: existing?.lastNumber, redaction: redaction, services: services)
+        path, goingOnAfter: existing?.lastNumber, isAppending: isAppending, redaction: redaction,
+        services: services)
     } catch {
       throw settings.error("file", "\(path): \(error.reason)")
     }

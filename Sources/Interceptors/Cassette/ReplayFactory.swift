@@ -60,10 +60,11 @@ final class ReplayFactory: InterceptorFactory {
       return
     }
     let existing = try CassetteReader.readToContinue(path, settings, services)
-    calls = existing?.calls ?? []
+    // A call without an end may be one that another process makes now.
+    calls = existing?.calls.filter(\.isWhole) ?? []
     do {
       writer = try CassetteWriter(
-        path, goingOnAfter: existing?.lastNumber, redaction: redaction, services: services)
+        path, goingOnAfter: existing?.lastNumber, isAppending: true, redaction: redaction, services: services)
     } catch {
       throw settings.error("file", "\(path): \(error.reason)")
     }

@@ -5,6 +5,12 @@ import RPCProtocols
 /// The report files of a run. Interceptors that name the same file share it.
 package final class ReportFiles: Sendable {
   private let files = Locked<[String: any Sendable]>([:])
+  private let incomplete = Locked(false)
+
+  /// Whether a file lacks entries at the end of the run, because it could not be written. The error was reported.
+  package var areIncomplete: Bool { incomplete.withLock { $0 } }
+
+  fileprivate func noteIncomplete() { incomplete.withLock { $0 = true } }
 
   /// No file yet.
   package init() {}
@@ -72,7 +78,7 @@ final class ReportFile<Entry: Sendable>: Sendable {
     self.text = text
   }
 
-  /// Adds an entry, and writes the file if time is left for this.
+  /// Adds an entry, and writes the file if time is left for this. After an error, `conclude` tries again.
   func add(_ entry: Entry) throws(ServiceFailure) {
     let mayWrite = state.withLock { state in
       state.entries.append(entry)
@@ -91,21 +97,25 @@ final class ReportFile<Entry: Sendable>: Sendable {
   func write() throws(ServiceFailure) {
     let begin = now()
     let entries = state.withLock { $0.entries }
+    defer {
+      let end = now()
+      state.withLock { $0.spent += end - begin }
+    }
     try services.replaceFile(path, with: Array(text(entries).utf8), isPrivate: isPrivate)
-    let end = now()
     state.withLock { state in
       state.hasBegun = true
       state.isBehind = state.entries.count > entries.count
-      state.spent += end - begin
     }
   }
 
-  /// Writes the entries that the file lacks; logs a failure of this. To be called when no call follows.
+  /// Writes the entries that the file lacks. A failure of this is logged, and noted for the result of the run.
+  /// To be called when no call follows.
   func conclude(_ name: String, _ network: FactoryNetwork) {
     guard state.withLock({ $0.isBehind }) else { return }
     do throws(ServiceFailure) {
       try write()
     } catch {
+      services.reports.noteIncomplete()
       network.log(LogRecord(level: .error, source: name, text: "cannot write \(path): \(error.reason)"))
     }
   }
