@@ -10,6 +10,16 @@ package struct InputLine {
     failure = nil
   }
 
+  /// A line of which nothing was kept, because it is too long.
+  ///
+  /// - Parameters:
+  ///   - source: The name of the input, for the error.
+  ///   - limitBytes: The length of the longest line.
+  package init(tooLongIn source: String, limitBytes: Int) {
+    text = ""
+    failure = Failure(.input, source, "a line is longer than \(limitBytes >> 20) MiB")
+  }
+
   /// Reads a line. A carriage return at its end, which precedes the line feed, is dropped.
   ///
   /// - Parameters:

@@ -8,18 +8,26 @@ import System
 /// The settings of calls, and the plans that follow from them.
 extension Session {
   /// Changes the settings of calls. Invalid settings are rejected and change nothing.
-  package func setState(_ change: (inout SessionState) throws -> Void) throws {
+  ///
+  /// - Parameters:
+  ///   - header: The only header that the change sets, if it changes nothing else. The others are not checked again, so that the
+  ///     time for many is not quadratic.
+  ///   - change: Makes the change.
+  package func setState(header: Argument? = nil, _ change: (inout SessionState) throws -> Void) throws {
     var changed = state
     try change(&changed)
-    let parsed = changed.options
+    var checked = changed
+    if let header { checked.headers = [header] }
+    var parsed = checked.options
     let settings = try settings(
       parsed, changed.target ?? Self.noTarget, MethodName(service: "", method: ""))
     if changed.target != state.target || parsed.server.tls != options.server.tls {
       schema.forgetServer()
     }
     state = changed
+    parsed.request.common.headers = changed.headers
     options = parsed
-    console.error.configure(Diagnostics(changed.invocation))
+    console.error.configure(Diagnostics(checked.invocation))
     clients.show(verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
     for stream in streams.open { stream.show(as: settings) }
   }

@@ -42,6 +42,16 @@ extension Session {
     line.prefixOfScalars { $0 != ":" }.lowercased()
   }
 
+  /// Whether the name of a header is `name`, in lowercase. No memory is allocated.
+  private static func has(_ header: Argument, name: [UInt8]) -> Bool {
+    guard let text = header.text?.utf8, text.count > name.count else { return false }
+    for (byte, expected) in zip(text, name)
+    where (0x41...0x5A).contains(byte) ? byte | 0x20 != expected : byte != expected {
+      return false
+    }
+    return text.dropFirst(name.count).first == UInt8(ascii: ":")
+  }
+
   /// Parses headers as the options specify.
   fileprivate var headerArguments: HeaderArguments {
     options.request.common.headerArguments(environment, waitLimit: waitLimit)
@@ -113,9 +123,12 @@ extension Session {
       try session.bindings.checkName(ofHeader: arguments.rest)
       let line = try session.expand(arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
       guard line.utf8.contains(UInt8(ascii: ":")) else { throw arguments.wrongUsage }
-      try session.setState { state in
-        state.headers.removeAll { name(ofHeader: $0.text ?? "") == name(ofHeader: line) }
-        let header = try SessionState.header(line)
+      let header = try SessionState.header(line)
+      let name = Array(name(ofHeader: line).utf8)
+      try session.setState(header: header) { state in
+        if let index = state.headers.firstIndex(where: { has($0, name: name) }) {
+          state.headers[index...].removeAll { has($0, name: name) }
+        }
         state.headers.append(header)
         _ = try session.headerArguments.parse([header], option: "header")
       }

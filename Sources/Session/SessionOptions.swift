@@ -6,7 +6,7 @@ package struct SessionOptions: CallOptions {
   package let schema: SchemaOptions
   package let reflection: ReflectionOptions
   package let server: ServerOptions
-  package let request: RequestOptions
+  package var request: RequestOptions
   package let output: OutputOptions
 
   package init(_ invocation: Invocation) {

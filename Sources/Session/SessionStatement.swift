@@ -39,6 +39,8 @@ package struct SessionStatementReader {
   /// Whether an error is reported at once, as for typed lines, and strings must end on their lines. Otherwise the error
   /// follows the whole statement, so that no part of it is read as a command.
   private let endsStrings: Bool
+  /// The longest statement in bytes.
+  private let limitBytes: Int
   private var head = ""
   private var values: [SessionStatement.Value] = []
   private var output: SessionWords.Word?
@@ -55,9 +57,12 @@ package struct SessionStatementReader {
   private var position = TextPosition()
   private var starts: [TextPosition] = []
 
-  /// - Parameter endsStrings: Whether a string that is open at the end of its line is reported at once.
-  package init(endsStrings: Bool = false) {
+  /// - Parameters:
+  ///   - endsStrings: Whether a string that is open at the end of its line is reported at once.
+  ///   - limitBytes: The longest statement in bytes.
+  package init(endsStrings: Bool = false, limitBytes: Int = 64 << 20) {
     self.endsStrings = endsStrings
+    self.limitBytes = limitBytes
   }
 
   /// Whether a statement is incomplete.
@@ -68,7 +73,7 @@ package struct SessionStatementReader {
 
   /// Drops an incomplete statement.
   package mutating func reset() {
-    self = SessionStatementReader(endsStrings: endsStrings)
+    self = SessionStatementReader(endsStrings: endsStrings, limitBytes: limitBytes)
   }
 
   /// Adds a line. Returns a complete statement; nil if the line is empty or more lines are needed.
@@ -80,6 +85,7 @@ package struct SessionStatementReader {
     var statement: SessionStatement?
     do throws(Failure) {
       statement = try self.statement(endingWith: line.text)
+      failure = failure ?? self.failure
       if endsStrings, let failure { throw failure }
     } catch {
       failure = failure ?? error
@@ -95,8 +101,14 @@ package struct SessionStatementReader {
   }
 
   private mutating func statement(endingWith line: String) throws(Failure) -> SessionStatement? {
+    let isTooLong = isWithin && text.utf8.count + line.utf8.count >= limitBytes
+    if isTooLong {
+      failure = failure ?? Failure(.input, "", "a statement is longer than \(limitBytes) bytes")
+      // The rest is searched for its end, and not kept.
+      if brackets == nil { (reader, brackets) = (nil, OpenBrackets(openIn: text)) }
+    }
     if brackets != nil {
-      text += "\n" + line
+      if !isTooLong { text += "\n" + line }
       brackets?.read(line[...])
       head = text
       if brackets?.areClosed == true { brackets = nil }

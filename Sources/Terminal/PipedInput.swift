@@ -6,6 +6,7 @@ import Transport
 package final class PipedInput: LineInput {
   /// The longest line in bytes.
   private static let limitBytes = 64 << 20
+  private static let name = "standard input"
 
   package var onLine: ((InputLine?) -> Void)?
   package var onInterrupt: ((_ hadText: Bool) -> Void)?
@@ -18,6 +19,8 @@ package final class PipedInput: LineInput {
   private var start = 0
   private var scanned = 0
   private var isAtEnd = false
+  /// Whether the rest of a line that is too long is skipped.
+  private var isSkipping = false
   private var isAsking = false
   private var isWatching = false
 
@@ -70,15 +73,26 @@ package final class PipedInput: LineInput {
   private func nextLine() -> InputLine? {
     while scanned < buffer.count {
       scanned += 1
-      if buffer[scanned - 1] == UInt8(ascii: "\n") { return line(through: scanned, dropping: 1) }
+      guard buffer[scanned - 1] == UInt8(ascii: "\n") else { continue }
+      guard isSkipping else { return line(through: scanned, dropping: 1) }
+      isSkipping = false
+      start = scanned
     }
-    let isTooLong = scanned - start > Self.limitBytes
-    return (isAtEnd || isTooLong) && start < buffer.count ? line(through: buffer.count, dropping: 0) : nil
+    guard !isSkipping else {
+      start = scanned
+      return nil
+    }
+    guard scanned - start <= Self.limitBytes else {
+      isSkipping = true
+      start = scanned
+      return InputLine(tooLongIn: Self.name, limitBytes: Self.limitBytes)
+    }
+    return isAtEnd && start < buffer.count ? line(through: buffer.count, dropping: 0) : nil
   }
 
   private func line(through end: Int, dropping count: Int) -> InputLine {
     defer { start = end }
-    return InputLine(buffer[start..<(end - count)], of: "standard input")
+    return InputLine(buffer[start..<(end - count)], of: Self.name)
   }
 
   private func setWatching(_ isWanted: Bool) {

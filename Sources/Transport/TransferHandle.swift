@@ -54,7 +54,13 @@ struct TransferHandle {
     _ option: CURLoption, _ texts: [String], keeping lists: inout [UnsafeMutablePointer<curl_slist>?]
   ) throws(TransportError) {
     var list: UnsafeMutablePointer<curl_slist>?
-    for text in texts { list = ccurl_slist_append(list, text) }
+    // curl_slist_append searches the end of the list, so it gets the last element.
+    var last: UnsafeMutablePointer<curl_slist>?
+    for text in texts {
+      let element = ccurl_slist_append(last, text)
+      if last == nil { list = element }
+      last = element?.pointee.next ?? element
+    }
     lists.append(list)
     try check(ccurl_set_list(handle, option, list))
   }

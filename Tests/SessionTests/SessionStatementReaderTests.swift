@@ -5,6 +5,21 @@ import Testing
 @testable import Session
 
 struct SessionStatementReaderTests {
+  /// The statement is invalid as a whole, and what is searched for its end is not kept.
+  @Test(arguments: ["call M {", "expect .items [", "[1,"], [false, true])
+  func statementHasALimit(first: String, isNested: Bool) throws {
+    var reader = SessionStatementReader(limitBytes: 1000)
+    #expect(try reader.add(first) == nil)
+    let line = isNested ? "[ 1, 2 ]," : "1,"
+    for _ in 0..<10_000 {
+      #expect(try reader.add(line) == nil)
+      #expect(reader.begun.utf8.count < 1100)
+    }
+    let failure = #expect(throws: Failure.self) { try reader.add(first.hasSuffix("{") ? "}" : "]") }
+    #expect(failure?.message?.why == "a statement is longer than 1000 bytes")
+    #expect(try reader.add("headers")?.head == "headers")
+  }
+
   /// The statements of lines, each as `head|value|value`.
   private func read(_ lines: String...) throws -> [String] {
     var reader = SessionStatementReader()

@@ -119,7 +119,7 @@ package struct ServerOptions {
 /// The options of every request: of calls and of reflection.
 package struct CommonRequestOptions {
   package let protocolName: ProtocolName?
-  package let headers: [Argument]
+  package var headers: [Argument]
   package let expandHeaders: Bool
   package let user: Argument?
   package let bearer: Argument?
@@ -167,7 +167,7 @@ package struct CommonRequestOptions {
 
 /// The options of the request of a call.
 package struct RequestOptions {
-  package let common: CommonRequestOptions
+  package var common: CommonRequestOptions
   package let codec: CodecName
   package let connectGet: Bool
   package let compression: Compression?

@@ -9,7 +9,8 @@ struct FormatError: Error, Equatable {
 
 /// Reads the members of a JSON object; errors name the member.
 struct ObjectReader {
-  private let members: [JSONValue.Member]
+  /// The members, in order.
+  let members: [JSONValue.Member]
   /// The path of the object.
   let path: String
 
@@ -89,16 +90,26 @@ struct ObjectReader {
   }
 
   func array(_ key: String) throws(FormatError) -> [JSONValue]? {
-    switch value(key) {
-    case nil: nil
-    case .array(let elements)?: elements
-    default: throw error(key, "must be a list")
-    }
+    try value(key).map { (value) throws(FormatError) in try array(key, value) }
   }
 
   func strings(_ key: String) throws(FormatError) -> [String] {
+    try strings(key, array(key) ?? [])
+  }
+
+  /// The strings of a member that is not `null`.
+  func strings(of member: JSONValue.Member) throws(FormatError) -> [String] {
+    try strings(member.name, array(member.name, member.value))
+  }
+
+  private func array(_ key: String, _ value: JSONValue) throws(FormatError) -> [JSONValue] {
+    guard case .array(let elements) = value else { throw error(key, "must be a list") }
+    return elements
+  }
+
+  private func strings(_ key: String, _ elements: [JSONValue]) throws(FormatError) -> [String] {
     var strings: [String] = []
-    for element in try array(key) ?? [] {
+    for element in elements {
       guard case .string(let text) = element else { throw error(key, "must be a list of strings") }
       strings.append(text)
     }

@@ -142,12 +142,16 @@ extension Stub.Response {
   ) throws(FormatError) -> [(name: String, value: String)] {
     guard let reader = try object.object(key, keys: nil) else { return [] }
     var fields: [(name: String, value: String)] = []
-    for name in reader.names {
-      guard HeaderSyntax.isName(name) else { throw reader.error(name, "is not a valid header name") }
-      if let text = try? reader.string(name) {
-        fields.append((name, text))
-      } else {
-        for text in try reader.strings(name) { fields.append((name, text)) }
+    for member in reader.members {
+      guard HeaderSyntax.isName(member.name) else {
+        throw reader.error(member.name, "is not a valid header name")
+      }
+      // A look-up by the name would search all members.
+      switch member.value {
+      case .null: continue
+      case .string(let text): fields.append((member.name, text))
+      default:
+        for text in try reader.strings(of: member) { fields.append((member.name, text)) }
       }
     }
     return fields
