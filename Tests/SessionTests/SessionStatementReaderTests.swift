@@ -6,12 +6,12 @@ import Testing
 
 struct SessionStatementReaderTests {
   /// The statement is invalid as a whole, and what is searched for its end is not kept.
-  @Test(arguments: ["call M {", "expect .items [", "[1,"], [false, true])
+  @Test(arguments: ["call M {", "[1,"], [false, true])
   func statementHasALimit(first: String, isNested: Bool) throws {
     var reader = SessionStatementReader(limitBytes: 1000)
     #expect(try reader.add(first) == nil)
     let line = isNested ? "[ 1, 2 ]," : "1,"
-    for _ in 0..<10_000 {
+    for _ in 0..<1_000 {
       #expect(try reader.add(line) == nil)
       #expect(reader.begun.utf8.count < 1100)
     }
