@@ -6,7 +6,7 @@ struct FieldLeaf {
   /// Whether the path ends at a whole list or map.
   let isWhole: Bool
 
-  /// `nil` if the path does not lead to a field of the type, or goes through an extension.
+  /// `nil` if the path does not lead to a field of the type.
   init?(of path: FieldPath, in type: MessageType) {
     var type: MessageType? = type
     var found: (field: Field, isWhole: Bool)?
@@ -15,7 +15,9 @@ struct FieldLeaf {
       case .field(let name):
         guard let field = try? type?.field(named: name) else { return nil }
         found = (field, field.isRepeated)
-      case .extension: return nil
+      case .extension(let name):
+        guard let field = try? type?.relativeExtension(named: name) else { return nil }
+        found = (field, field.isRepeated)
       case .subscripted:
         guard let list = found?.field else { return nil }
         found = (list.mapValue ?? list, false)
