@@ -52,6 +52,51 @@ void   rpcurl__schemas__server_reflection_request__free_unpacked
   assert(message->base.descriptor == &rpcurl__schemas__server_reflection_request__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rpcurl__schemas__extension_request__init
+                     (Rpcurl__Schemas__ExtensionRequest         *message)
+{
+  static const Rpcurl__Schemas__ExtensionRequest init_value = RPCURL__SCHEMAS__EXTENSION_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rpcurl__schemas__extension_request__get_packed_size
+                     (const Rpcurl__Schemas__ExtensionRequest *message)
+{
+  assert(message->base.descriptor == &rpcurl__schemas__extension_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rpcurl__schemas__extension_request__pack
+                     (const Rpcurl__Schemas__ExtensionRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rpcurl__schemas__extension_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rpcurl__schemas__extension_request__pack_to_buffer
+                     (const Rpcurl__Schemas__ExtensionRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rpcurl__schemas__extension_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rpcurl__Schemas__ExtensionRequest *
+       rpcurl__schemas__extension_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rpcurl__Schemas__ExtensionRequest *)
+     protobuf_c_message_unpack (&rpcurl__schemas__extension_request__descriptor,
+                                allocator, len, data);
+}
+void   rpcurl__schemas__extension_request__free_unpacked
+                     (Rpcurl__Schemas__ExtensionRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rpcurl__schemas__extension_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rpcurl__schemas__server_reflection_response__init
                      (Rpcurl__Schemas__ServerReflectionResponse         *message)
 {
@@ -277,7 +322,7 @@ void   rpcurl__schemas__error_response__free_unpacked
   assert(message->base.descriptor == &rpcurl__schemas__error_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rpcurl__schemas__server_reflection_request__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rpcurl__schemas__server_reflection_request__field_descriptors[4] =
 {
   {
     "file_by_filename",
@@ -304,6 +349,18 @@ static const ProtobufCFieldDescriptor rpcurl__schemas__server_reflection_request
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "file_containing_extension",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rpcurl__Schemas__ServerReflectionRequest, message_request_case),
+    offsetof(Rpcurl__Schemas__ServerReflectionRequest, file_containing_extension),
+    &rpcurl__schemas__extension_request__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "list_services",
     7,
     PROTOBUF_C_LABEL_NONE,
@@ -318,14 +375,15 @@ static const ProtobufCFieldDescriptor rpcurl__schemas__server_reflection_request
 };
 static const unsigned rpcurl__schemas__server_reflection_request__field_indices_by_name[] = {
   0,   /* field[0] = file_by_filename */
+  2,   /* field[2] = file_containing_extension */
   1,   /* field[1] = file_containing_symbol */
-  2,   /* field[2] = list_services */
+  3,   /* field[3] = list_services */
 };
 static const ProtobufCIntRange rpcurl__schemas__server_reflection_request__number_ranges[2 + 1] =
 {
   { 3, 0 },
-  { 7, 2 },
-  { 0, 3 }
+  { 7, 3 },
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor rpcurl__schemas__server_reflection_request__descriptor =
 {
@@ -335,11 +393,62 @@ const ProtobufCMessageDescriptor rpcurl__schemas__server_reflection_request__des
   "Rpcurl__Schemas__ServerReflectionRequest",
   "rpcurl.schemas",
   sizeof(Rpcurl__Schemas__ServerReflectionRequest),
-  3,
+  4,
   rpcurl__schemas__server_reflection_request__field_descriptors,
   rpcurl__schemas__server_reflection_request__field_indices_by_name,
   2,  rpcurl__schemas__server_reflection_request__number_ranges,
   (ProtobufCMessageInit) rpcurl__schemas__server_reflection_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rpcurl__schemas__extension_request__field_descriptors[2] =
+{
+  {
+    "containing_type",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rpcurl__Schemas__ExtensionRequest, containing_type),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "extension_number",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Rpcurl__Schemas__ExtensionRequest, extension_number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rpcurl__schemas__extension_request__field_indices_by_name[] = {
+  0,   /* field[0] = containing_type */
+  1,   /* field[1] = extension_number */
+};
+static const ProtobufCIntRange rpcurl__schemas__extension_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rpcurl__schemas__extension_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rpcurl.schemas.ExtensionRequest",
+  "ExtensionRequest",
+  "Rpcurl__Schemas__ExtensionRequest",
+  "rpcurl.schemas",
+  sizeof(Rpcurl__Schemas__ExtensionRequest),
+  2,
+  rpcurl__schemas__extension_request__field_descriptors,
+  rpcurl__schemas__extension_request__field_indices_by_name,
+  1,  rpcurl__schemas__extension_request__number_ranges,
+  (ProtobufCMessageInit) rpcurl__schemas__extension_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rpcurl__schemas__server_reflection_response__field_descriptors[4] =

@@ -38,7 +38,9 @@ package final class BatchRunner {
   private let console: Console
   private let client: LoopClient
   private let request: PreparedRequest
-  private let lookup: TypeLookup?
+  private let lookup: NameLookup?
+  /// Whether names of the next call's message are being looked up.
+  private var isLookingUp = false
   private let reader: RequestReader<RequestMessage>
   /// The calls from the first one whose output is not complete to the last one started.
   private var members: [Member] = []
@@ -64,8 +66,8 @@ package final class BatchRunner {
     console = clients.console
     client = try clients.client()
     client.loop.sendsTogether = batch.jobs > 1
-    request = client.prepare(plan.request(log: Self.log(plan, console), onFinding: { _ in }))
-    lookup = TypeLookup(plan, client: client)
+    lookup = NameLookup(plan, client: client)
+    request = try client.prepare(plan.request(log: Self.log(plan, console), onFinding: { _ in }, lookup))
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in
       switch source {
       case .messages(let messages): .ready(messages)
@@ -126,7 +128,7 @@ package final class BatchRunner {
   }
 
   private var mayStart: Bool {
-    !isStopped && !isOutputBehind && running < batch.jobs
+    !isStopped && !isLookingUp && !isOutputBehind && running < batch.jobs
       && members.count < batch.jobs * Self.waitingPerJob
   }
 
@@ -173,20 +175,52 @@ package final class BatchRunner {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
     member.printer = printer
     let call = client.makeCall(request, onFinding: printer.findings.sink, observer: printer)
-    do {
-      let payload = try message.encode(for: call)
-      member.call = call
-      printer.call = call
-      running += 1
-      call.start()
-      call.send(payload)
-      call.finishSending()
+    do throws(Failure) {
+      try start(member, call, with: message.expanded())
     } catch {
-      // The call's interceptors exist already, so they must be notified of its end.
-      printer.isUnsent = true
-      call.cancel("the input cannot be sent")
+      abandon(call, printer)
       throw error
     }
+  }
+
+  /// Starts a call; if the schema lacks names of its message, after their lookup.
+  private func start(_ member: Member, _ call: Call, with message: RequestMessage) throws(Failure) {
+    let payload: Payload
+    do throws(Failure) {
+      payload = try message.encode(for: call, asking: lookup)
+    } catch {
+      isLookingUp = lookup?.find(after: error) { [self] in startAgain(member, call, with: message) } ?? false
+      guard isLookingUp else { throw error }
+      return
+    }
+    member.call = call
+    member.printer?.call = call
+    running += 1
+    call.start()
+    call.send(payload)
+    call.finishSending()
+  }
+
+  private func startAgain(_ member: Member, _ call: Call, with message: RequestMessage) {
+    isLookingUp = false
+    guard let printer = member.printer else { return }
+    guard !isStopped else {
+      printer.isGivenUp = true
+      abandon(call, printer)
+      return end(member)
+    }
+    do throws(Failure) {
+      try start(member, call, with: message)
+    } catch {
+      abandon(call, printer)
+      fail(member, error)
+    }
+  }
+
+  /// Ends a call that is not started. Its interceptors exist already, so they must be notified of its end.
+  private func abandon(_ call: Call, _ printer: CallPrinter) {
+    printer.isUnsent = true
+    call.cancel("the input cannot be sent")
   }
 
   /// The traffic of all calls so far.

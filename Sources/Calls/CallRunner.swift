@@ -22,13 +22,13 @@ package struct CallRunner {
     let client = try clients.client()
     let log = clients.console.log(showingDebug: plan.verbosity > 1)
     defer { plan.chain.conclude(client, log: log) }
-    let lookup = TypeLookup(plan, client: client)
+    let lookup = NameLookup(plan, client: client)
     let printer = CallPrinter(
       plan, lookup: lookup, output: CallOutput(clients.console.output, isDirect: true))
-    let call = client.makeCall(
-      plan.request(log: log, onFinding: printer.findings.sink), observer: printer)
+    let call = try client.makeCall(
+      plan.request(log: log, onFinding: printer.findings.sink, lookup), observer: printer)
     printer.call = call
-    let feeder = try feeder(call, client, printer)
+    let feeder = try feeder(call, client, printer, lookup)
     printer.feeder = feeder
     let deadline = clients.console.deadline
     deadline.set(plan.timeout.map { .now + $0 })
@@ -69,15 +69,15 @@ package struct CallRunner {
 
   /// Creates what sends the request; if its input is invalid, ends the call, which is not started.
   private func feeder(
-    _ call: Call, _ client: LoopClient, _ printer: CallPrinter
+    _ call: Call, _ client: LoopClient, _ printer: CallPrinter, _ lookup: NameLookup?
   ) throws(Failure) -> RequestFeeder {
     do throws(Failure) {
       let console = clients.console
       guard let notice = plan.noticeOfTypedInput else {
-        return try RequestFeeder(plan, call: call, loop: client.loop)
+        return try RequestFeeder(plan, call: call, loop: client.loop, lookup)
       }
       if console.error.isTerminal { console.error.remark("* \(TerminalText.escape(notice))\n") }
-      return try RequestFeeder(plan, call: call, loop: client.loop) { failure in
+      return try RequestFeeder(plan, call: call, loop: client.loop, lookup) { failure in
         if let message = failure.message { console.output.report(ErrorReport(message, failure.status)) }
       }
     } catch {

@@ -19,9 +19,10 @@ struct LoadData {
   ///
   /// - Parameters:
   ///   - plan: The plan of a call.
+  ///   - lookup: Finds names that the schema lacks; nil if none can be found.
   ///   - call: A call of the run, whose interceptors and codec determine the form of the messages.
   /// - Throws: `Failure` if a message is invalid, or if there is no message.
-  init(_ plan: CallPlan, for call: Call) throws(Failure) {
+  init(_ plan: CallPlan, for call: Call, _ lookup: NameLookup?) throws(Failure) {
     var messages: [RequestMessage] = []
     for source in plan.sources { messages += try source.messages(waitLimit: plan.timeout) }
     isForEachCall = plan.method.clientStreaming
@@ -30,7 +31,7 @@ struct LoadData {
     }
     // Also of value functions: invalid data is reported before the run.
     var payloads: [Payload] = []
-    for message in messages { payloads.append(try message.encode(for: call)) }
+    for message in messages { payloads.append(try message.encode(for: call, lookup)) }
     content = messages.contains { $0.form.functions != nil } ? .expanded(messages) : .encoded(payloads)
   }
 

@@ -119,7 +119,7 @@ final class LoadExport {
     var list: [String] = []
     for source in plan.sources {
       for message in try source.messages(waitLimit: plan.timeout) {
-        let parsed = try message.message(of: plan.method.input)
+        let parsed = try message.message(for: plan)
         do throws(DecodeError) {
           list.append(String(decoding: try parsed.json(), as: UTF8.self))
         } catch {

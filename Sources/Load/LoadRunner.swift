@@ -35,6 +35,7 @@ final class LoadRunner {
   /// The request of each client.
   private let requests: [PreparedRequest]
   private let timer: PreciseTimer
+  private let lookup: NameLookup?
   private let raw: RawLatencies?
   private var data: LoadData
   private var pacer: LoadPacer
@@ -56,7 +57,9 @@ final class LoadRunner {
     clients = try Self.clients(source.client(), options.connections)
     runningByConnection = Array(repeating: 0, count: clients.count)
     for client in clients { client.loop.sendsTogether = true }
-    var request = plan.request(log: console.log(showingDebug: plan.verbosity > 1), onFinding: { _ in })
+    lookup = NameLookup(plan, client: clients[0])
+    var request = try plan.request(
+      log: console.log(showingDebug: plan.verbosity > 1), onFinding: { _ in }, lookup)
     request.connection.sharesConnection = true
     // Further connections for each failed call would be a load on the server.
     request.connection.diagnosesFailures = false
@@ -71,7 +74,7 @@ final class LoadRunner {
     }
     pacer = LoadPacer(options.shape)
     statistics = LoadStatistics(from: options.shape.leadTime)
-    data = try Self.data(plan, requests[0], clients[0])
+    data = try Self.data(plan, requests[0], clients[0], lookup)
   }
 
   /// Makes a client for each connection.
@@ -89,7 +92,7 @@ final class LoadRunner {
 
   /// Reads the data for a call that is not started.
   private static func data(
-    _ plan: CallPlan, _ request: PreparedRequest, _ client: LoopClient
+    _ plan: CallPlan, _ request: PreparedRequest, _ client: LoopClient, _ lookup: NameLookup?
   ) throws(Failure) -> LoadData {
     final class Unobserved: CallObserver {
       func receive(_ event: CallEvent<Payload>) throws(RPCError) {}
@@ -97,7 +100,7 @@ final class LoadRunner {
     let call = client.makeCall(request, observer: Unobserved())
     // The call's interceptors exist already, so they must be notified of its end.
     defer { call.cancel("the call is not needed") }
-    return try LoadData(plan, for: call)
+    return try LoadData(plan, for: call, lookup)
   }
 
   /// Makes the calls. Returns the report, the time of day at which the measured part began, in nanoseconds since 1970, and

@@ -33,6 +33,8 @@ package struct Failure: Error {
   package let status: ExitStatus
   /// The message to print; nil if the error was already reported.
   package let message: Message?
+  /// The names that the schema lacks, if that is why data is invalid: a server may have them.
+  package var missingNames: [UnresolvedName] = []
 
   package init(
     _ status: ExitStatus, _ what: String, _ why: String, hint: String? = nil, place: InputPlace? = nil
@@ -44,6 +46,16 @@ package struct Failure: Error {
   package init(_ status: ExitStatus, _ message: Message) {
     self.status = status
     self.message = message
+  }
+
+  /// The failure, because of a name that the schema lacks; nil for another reason.
+  package func lacking(_ name: UnresolvedName?) -> Failure { lacking(name.map { [$0] } ?? []) }
+
+  /// The failure, because of names that the schema lacks.
+  package func lacking(_ names: [UnresolvedName]) -> Failure {
+    var failure = self
+    failure.missingNames = names
+    return failure
   }
 
   /// The failure with a place before what it names: the file and line of a script. A failure that was already reported

@@ -42,6 +42,7 @@ extension ServerReflectionRequest: CustomStringConvertible {
   package var description: String {
     switch self {
     case .fileContaining(let symbol): symbol
+    case .fileContainingExtension(let type, let number): "extension \(number) of \(type)"
     case .file(let name): "the file \(name)"
     case .services: "the list of services"
     }

@@ -21,8 +21,8 @@ package struct ReflectionQuery {
   package enum Goal: Equatable, Sendable {
     /// The files that define these symbols; each symbol must exist.
     case symbols([String])
-    /// The files that define those of these symbols that the server has.
-    case existingSymbols([String])
+    /// The files for these requests, as far as the server has them.
+    case existing([ServerReflectionRequest])
     /// The names of all services.
     case serviceNames
     /// The files that define all services.
@@ -104,8 +104,8 @@ package struct ReflectionQuery {
   /// Returns the first requests, for a new stream. Must be called once, first.
   package mutating func start() -> [ServerReflectionRequest] {
     switch goal {
-    case .symbols(let symbols), .existingSymbols(let symbols):
-      enqueue(symbols.map { .fileContaining(symbol: $0) })
+    case .symbols(let symbols): enqueue(symbols.map { .fileContaining(symbol: $0) })
+    case .existing(let requests): enqueue(requests)
     case .serviceNames, .allServices: enqueue([.services])
     }
   }
@@ -134,6 +134,7 @@ package struct ReflectionQuery {
     case (.files(let files), .file):
       isFileMissing = isFileMissing || files.isEmpty
       try add(files)
+    case (.files(let files), .fileContainingExtension): try add(files)
     case (.services(let names), .services):
       if let unknownSymbol { throw .unknownSymbol(unknownSymbol, services: names) }
       schema.services = names
@@ -209,6 +210,8 @@ package struct ReflectionQuery {
     case .file:
       isFileMissing = true
       return try next()
+    // Also of a server that finds no extensions by number: the other requests have responses.
+    case .fileContainingExtension: return try next()
     case .services:
       if let unknownSymbol { throw .unknownSymbol(unknownSymbol, services: []) }
       throw .refused(request, code: code, message: message)
@@ -222,7 +225,7 @@ package struct ReflectionQuery {
     guard symbols.contains(symbol) else { return try next() }
     switch goal {
     // Continues with the other services if a server lists one without having its file.
-    case .allServices, .existingSymbols: return try next()
+    case .allServices, .existing: return try next()
     case .symbols, .serviceNames: break
     }
     guard unknownSymbol == nil else { return .wait }
@@ -261,7 +264,8 @@ package struct ReflectionQuery {
   /// The symbols of the goal.
   private var symbols: [String] {
     switch goal {
-    case .symbols(let symbols), .existingSymbols(let symbols): symbols
+    case .symbols(let symbols): symbols
+    case .existing(let requests): requests.compactMap(\.symbol)
     case .serviceNames: []
     case .allServices: schema.services
     }

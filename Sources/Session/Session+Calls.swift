@@ -132,7 +132,7 @@ extension Session {
 
   private func makeStream(_ plan: CallPlan, number: Int?, _ destination: StandardOutput) -> SessionStream {
     let output = CallOutput(destination, isDirect: true)
-    let lookup = TypeLookup(plan, client: client)
+    let lookup = schema.lookup(for: plan, client)
     let title = number.map { SessionStream.title(plan.method.name, $0) }
     let printer = CallPrinter(plan, lookup: lookup, output: output, index: number, title: title)
     let stream = SessionStream(plan, number: number, place: place, printer) {
@@ -200,7 +200,8 @@ extension Session {
         .usage, plan.method.name, "\(messages.count) messages given, but the method accepts one")
     }
     let stream = makeStream(plan, number: number, output)
-    var request = plan.request(log: log, onFinding: stream.printer.findings.sink)
+    var request = try plan.request(
+      log: log, onFinding: stream.printer.findings.sink, schema.lookup(for: plan, client))
     request.lifetime = .untilCanceled
     let call = client.makeCall(request, observer: stream.printer)
     stream.saved = SavedCall(state, chain, plan)
@@ -245,7 +246,7 @@ extension Session {
     let request = RequestMessage(
       source: message.source ?? stream.plan.method.name, start: message.start, bytes: message.bytes,
       form: form)
-    let payload = try request.encode(for: call)
+    let payload = try request.encode(for: call, schema.lookup(for: stream.plan, client))
     let sent = SessionVariables.LastMessage.bytes(message.bytes, .json, stream.plan.method.input)
     bindings.request = sent
     observer?.exchanged(sent, isRequest: true, on: stream)

@@ -1,5 +1,6 @@
 import Checks
 import Output
+import Protobuf
 
 /// `expect`: checks of the last call.
 extension Session {
@@ -30,6 +31,7 @@ extension Session {
         .input, "expect \(check.text)", "\(stream.title) has not ended", hint: "close, wait or cancel ends it"
       )
     }
+    try schema.lookup(for: stream.plan, client)?.resolve(UnresolvedName.all(inPaths: expanded))
     goldenFiles.waitLimit = waitLimit
     let outcome = check.evaluate(try stream.result(), files: goldenFiles)
     if check.isAboutStatus { acceptFailures(of: stream, checkHolds: outcome == .holds) }

@@ -1,3 +1,4 @@
+import CallEngine
 import Calls
 import Output
 import Protobuf
@@ -17,6 +18,8 @@ package final class SessionSchema {
   private var services: [String]?
   /// The server's part of `pool`, and when it is read again; nil if it is only from files.
   private var remote: (set: SchemaBytes, end: MonotonicClock.Instant)?
+  /// Finds names that the last call's schema lacks.
+  private var lookup: NameLookup?
 
   /// - Parameter error: Where messages about schemas are printed.
   package init(_ error: StandardError) {
@@ -38,6 +41,13 @@ package final class SessionSchema {
 
   /// Whether a part of the schema is the server's.
   package var isFromServer: Bool { remote != nil }
+
+  /// What finds names that the schema of a plan lacks, each once for all calls with this schema; nil if the server must not
+  /// be asked.
+  package func lookup(for plan: CallPlan, _ client: LoopClient) -> NameLookup? {
+    if lookup?.adopt(plan) != true { lookup = NameLookup(plan, client: client) }
+    return lookup
+  }
 
   /// Makes the next call read the server's schema again.
   package func expire() {

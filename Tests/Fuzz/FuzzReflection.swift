@@ -31,7 +31,10 @@ private func readCached(_ file: [UInt8]) -> CachedSchema.Stamp? {
 private func receive(_ input: [UInt8]) {
   var bytes = input[...]
   let goals: [ReflectionQuery.Goal] = [
-    .symbols(["demo.v1.Demo"]), .existingSymbols(["demo.v1.Demo", "a.B"]), .serviceNames, .allServices,
+    .symbols(["demo.v1.Demo"]),
+    .existing([
+      .fileContaining(symbol: "demo.v1.Demo"), .fileContainingExtension(of: "a.B", number: 100),
+    ]), .serviceNames, .allServices,
   ]
   var query = ReflectionQuery(goals[Int(bytes.popFirst() ?? 0) % goals.count])
   _ = query.start()

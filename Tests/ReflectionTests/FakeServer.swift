@@ -47,6 +47,8 @@ enum Wire {
     switch question {
     case .file(let name): field(3, name)
     case .fileContaining(let symbol): field(4, symbol)
+    case .fileContainingExtension(let type, let number):
+      field(5, field(1, type) + field(2, varint: Int(number)))
     case .services: field(7, "*")
     }
   }
@@ -58,6 +60,8 @@ struct FakeServer {
   var files: [String: [String]]
   /// The file of each symbol.
   var symbols: [String: String]
+  /// The file of each extension: `TYPE/NUMBER`.
+  var extensions: [String: String] = [:]
   /// Whether a file is sent with all its imports.
   var sendsImports = false
   var echoesQuestion = true
@@ -71,6 +75,8 @@ struct FakeServer {
       return answer(file: name, to: echo)
     case .fileContaining(let symbol):
       return answer(file: symbols[symbol] ?? "", to: echo)
+    case .fileContainingExtension(let type, let number):
+      return answer(file: extensions["\(type)/\(number)"] ?? "", to: echo)
     }
   }
 

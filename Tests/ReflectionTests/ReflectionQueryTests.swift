@@ -37,6 +37,7 @@ import Testing
   @Test func serializesQuestionsAsSpecified() {
     for question in [
       ServerReflectionRequest.services, .file(named: "a/b.proto"), .fileContaining(symbol: "p.Straße"),
+      .fileContainingExtension(of: "p.A", number: 536_870_911),
     ] {
       #expect(question.serialized() == Wire.request(question))
     }
@@ -118,11 +119,36 @@ import Testing
   }
 
   @Test func optionalSymbolsNeedNoFurtherRound() throws {
-    var query = ReflectionQuery(.existingSymbols(["p.X", "p.A", "p.Y"]))
+    var query = ReflectionQuery(.existing(["p.X", "p.A", "p.Y"].map { .fileContaining(symbol: $0) }))
     let server = FakeServer(files: ["a.proto": []], symbols: ["p.A": "a.proto"])
     let (schema, rounds) = try server.run(&query)
     #expect(names(schema) == ["a.proto"])
     #expect(rounds == 1)
+  }
+
+  @Test func requestsExtensionsByNumber() throws {
+    var query = ReflectionQuery(
+      .existing([
+        .fileContainingExtension(of: "p.A", number: 100), .fileContainingExtension(of: "p.A", number: 101),
+        .fileContaining(symbol: "p.X"),
+      ]))
+    let server = FakeServer(
+      files: ["e.proto": ["a.proto"], "a.proto": []], symbols: [:], extensions: ["p.A/101": "e.proto"])
+    let (schema, rounds) = try server.run(&query, inOrder: false)
+    #expect(names(schema) == ["e.proto", "a.proto"])
+    #expect(rounds == 2)
+  }
+
+  @Test func refusalOfExtensionNumbersFailsNoOtherRequest() throws {
+    var query = ReflectionQuery(
+      .existing([.fileContainingExtension(of: "p.A", number: 100), .fileContaining(symbol: "p.A")]))
+    _ = query.start()
+    #expect(try query.receive(Wire.answer(error: 12, "not implemented")) == .wait)
+    guard case .done(let schema) = try query.receive(Wire.answer(Wire.file("a.proto"))) else {
+      Issue.record("not done")
+      return
+    }
+    #expect(names(schema) == ["a.proto"])
   }
 
   // MARK: Failures

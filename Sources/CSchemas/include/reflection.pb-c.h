@@ -16,6 +16,7 @@ PROTOBUF_C__BEGIN_DECLS
 
 
 typedef struct Rpcurl__Schemas__ServerReflectionRequest Rpcurl__Schemas__ServerReflectionRequest;
+typedef struct Rpcurl__Schemas__ExtensionRequest Rpcurl__Schemas__ExtensionRequest;
 typedef struct Rpcurl__Schemas__ServerReflectionResponse Rpcurl__Schemas__ServerReflectionResponse;
 typedef struct Rpcurl__Schemas__FileDescriptorResponse Rpcurl__Schemas__FileDescriptorResponse;
 typedef struct Rpcurl__Schemas__ListServiceResponse Rpcurl__Schemas__ListServiceResponse;
@@ -32,6 +33,7 @@ typedef enum {
   RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST__NOT_SET = 0,
   RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_BY_FILENAME = 3,
   RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL = 4,
+  RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_EXTENSION = 5,
   RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_LIST_SERVICES = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST__CASE)
 } Rpcurl__Schemas__ServerReflectionRequest__MessageRequestCase;
@@ -43,12 +45,24 @@ struct  Rpcurl__Schemas__ServerReflectionRequest
   union {
     char *file_by_filename;
     char *file_containing_symbol;
+    Rpcurl__Schemas__ExtensionRequest *file_containing_extension;
     char *list_services;
   };
 };
 #define RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rpcurl__schemas__server_reflection_request__descriptor) \
     , RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST__NOT_SET, {0} }
+
+
+struct  Rpcurl__Schemas__ExtensionRequest
+{
+  ProtobufCMessage base;
+  char *containing_type;
+  int32_t extension_number;
+};
+#define RPCURL__SCHEMAS__EXTENSION_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rpcurl__schemas__extension_request__descriptor) \
+    , (char *)protobuf_c_empty_string, 0 }
 
 
 typedef enum {
@@ -136,6 +150,25 @@ Rpcurl__Schemas__ServerReflectionRequest *
                       const uint8_t       *data);
 void   rpcurl__schemas__server_reflection_request__free_unpacked
                      (Rpcurl__Schemas__ServerReflectionRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rpcurl__Schemas__ExtensionRequest methods */
+void   rpcurl__schemas__extension_request__init
+                     (Rpcurl__Schemas__ExtensionRequest         *message);
+size_t rpcurl__schemas__extension_request__get_packed_size
+                     (const Rpcurl__Schemas__ExtensionRequest   *message);
+size_t rpcurl__schemas__extension_request__pack
+                     (const Rpcurl__Schemas__ExtensionRequest   *message,
+                      uint8_t             *out);
+size_t rpcurl__schemas__extension_request__pack_to_buffer
+                     (const Rpcurl__Schemas__ExtensionRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rpcurl__Schemas__ExtensionRequest *
+       rpcurl__schemas__extension_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rpcurl__schemas__extension_request__free_unpacked
+                     (Rpcurl__Schemas__ExtensionRequest *message,
                       ProtobufCAllocator *allocator);
 /* Rpcurl__Schemas__ServerReflectionResponse methods */
 void   rpcurl__schemas__server_reflection_response__init
@@ -237,6 +270,9 @@ void   rpcurl__schemas__error_response__free_unpacked
 typedef void (*Rpcurl__Schemas__ServerReflectionRequest_Closure)
                  (const Rpcurl__Schemas__ServerReflectionRequest *message,
                   void *closure_data);
+typedef void (*Rpcurl__Schemas__ExtensionRequest_Closure)
+                 (const Rpcurl__Schemas__ExtensionRequest *message,
+                  void *closure_data);
 typedef void (*Rpcurl__Schemas__ServerReflectionResponse_Closure)
                  (const Rpcurl__Schemas__ServerReflectionResponse *message,
                   void *closure_data);
@@ -259,6 +295,7 @@ typedef void (*Rpcurl__Schemas__ErrorResponse_Closure)
 /* --- descriptors --- */
 
 extern const ProtobufCMessageDescriptor rpcurl__schemas__server_reflection_request__descriptor;
+extern const ProtobufCMessageDescriptor rpcurl__schemas__extension_request__descriptor;
 extern const ProtobufCMessageDescriptor rpcurl__schemas__server_reflection_response__descriptor;
 extern const ProtobufCMessageDescriptor rpcurl__schemas__file_descriptor_response__descriptor;
 extern const ProtobufCMessageDescriptor rpcurl__schemas__list_service_response__descriptor;

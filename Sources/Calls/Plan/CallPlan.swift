@@ -65,14 +65,23 @@ package struct ResolvedCall {
 }
 
 extension CallPlan {
-  /// The request of a call through the chain.
+  /// The request of a call through the chain. Extensions that settings of interceptors name are looked up.
   ///
   /// - Parameters:
   ///   - log: Receives the interceptors' log records; called on any thread.
   ///   - onFinding: Receives the interceptors' findings; called on any thread.
-  package func request(log: @escaping LogSink, onFinding: @escaping FindingSink) -> CallRequest {
+  ///   - lookup: Finds names that interceptors' responses may use and that the schema lacks; nil if none can be found.
+  /// - Throws: `Failure` if a signal arrived.
+  package func request(
+    log: @escaping LogSink, onFinding: @escaping FindingSink, _ lookup: NameLookup?
+  ) throws(Failure) -> CallRequest {
     var request = request
     request.interceptors = chain.registrations
+    try lookup?.resolve(chain.members.flatMap { UnresolvedName.all(inPaths: $0.entry.text) })
+    // Without interceptors, what prints a response looks its names up.
+    if !request.interceptors.isEmpty, let lookup, lookup.isNeeded(for: method.output) {
+      request.interceptors.append(lookup.registration)
+    }
     request.log = log
     request.onFinding = onFinding
     return request
@@ -152,7 +161,11 @@ extension CallPlan {
     var form = settings.requestForm
     let chunks = try ChunkedFile(options, method, isBatch: batch != nil)
     let edits = options.edits.filter { chunks == nil || $0.id == .set }
-    for edit in edits { try FieldEdit.Place(edit).check(method.input) }
+    for edit in edits {
+      try NameLookup.resolving(pool, reflection) { () throws(Failure) in
+        try FieldEdit.Place(edit).check(method.input)
+      }
+    }
     let data = options.data.filter { readsData || !$0.hasPrefix("@") }
     guard readsData else {
       if !data.isEmpty {
@@ -214,7 +227,9 @@ extension CallPlan {
     connection.closesWhenGivenUp = idles
     self.connection = connection
     self.batch = batch
-    filter = try FieldFilter(settings.filter, of: method.output)
+    filter = try NameLookup.resolving(pool, reflection) { () throws(Failure) in
+      try FieldFilter(settings.filter, of: found.method.output)
+    }
     if settings.usesGET { try Self.checkGET(settings.protocolName, method) }
     self.settings = settings
   }

@@ -78,6 +78,10 @@ package struct FieldEdit: Equatable {
     }
 
     fileprivate func failure(_ error: FieldPathError) -> Failure {
+      reason(error).lacking(error.missingName)
+    }
+
+    private func reason(_ error: FieldPathError) -> Failure {
       switch error {
       case .unknownField(let field, let type, let nearest):
         Failure(
@@ -146,7 +150,7 @@ package struct FieldEdit: Equatable {
     } else if case .invalidBase64 = cause.reason, text.hasPrefix("@") {
       message.hint = "use --set-file \(place.key)=\(text.dropFirst())"
     }
-    return Failure(failure.status, message)
+    return Failure(failure.status, message).lacking(cause.missingName)
   }
 }
 

@@ -42,16 +42,18 @@ package struct RequestMessage {
 }
 
 extension RequestMessage {
-  /// The message with the fields of the options.
+  /// The message with the fields of the options, for a call's plan. Names that the schema lacks are looked up.
   ///
-  /// - Parameter type: The type of the message.
   /// - Throws: `Failure` if the message is invalid.
-  package func message(of type: MessageType) throws(Failure) -> Message {
-    try expanded().edited(type)
+  package func message(for plan: CallPlan) throws(Failure) -> Message {
+    let message = try expanded()
+    return try NameLookup.resolving(plan.pool, plan.reflection) { () throws(Failure) in
+      try message.edited(plan.method.input)
+    }
   }
 
   /// The message with the values of its value functions.
-  func expanded() throws(Failure) -> RequestMessage {
+  package func expanded() throws(Failure) -> RequestMessage {
     guard let functions = form.functions else { return self }
     var form = form
     form.functions = nil
@@ -140,7 +142,8 @@ extension RequestMessage {
     let place = InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
     return Failure(
       .input, source, error.description,
-      hint: functionHint(offset) ?? fileHint(error) ?? error.hint ?? hint ?? syntaxHint(offset), place: place)
+      hint: functionHint(offset) ?? fileHint(error) ?? error.hint ?? hint ?? syntaxHint(offset), place: place
+    ).lacking(error.missingName)
   }
 
   /// What to write instead of text that is nearly JSON, or that is not JSON at all; nil if that is not known.

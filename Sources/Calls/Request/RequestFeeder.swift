@@ -10,6 +10,10 @@ import Transport
 package final class RequestFeeder {
   private let call: Call
   private let reader: RequestReader<Payload>
+  private let lookup: NameLookup?
+  /// A message whose names were looked up, to be sent next.
+  private var resolved: RequestMessage?
+  private var isLookingUp = false
   /// Reports invalid input that is typed on a terminal, and the call goes on; nil if input is not typed.
   private let reportTyped: ((Failure) -> Void)?
   private var isPaused = false
@@ -23,19 +27,22 @@ package final class RequestFeeder {
   ///   - plan: The call's plan.
   ///   - call: The call.
   ///   - loop: The event loop that watches the input.
+  ///   - lookup: Finds names that the schema lacks; nil if none can be found.
   ///   - reportTyped: Reports invalid input that is typed on a terminal; nil if input is not typed.
   /// - Throws: `Failure` if available data is invalid.
   package init(
-    _ plan: CallPlan, call: Call, loop: EventLoop, reportTyped: ((Failure) -> Void)? = nil
+    _ plan: CallPlan, call: Call, loop: EventLoop, _ lookup: NameLookup?,
+    reportTyped: ((Failure) -> Void)? = nil
   ) throws(Failure) {
     self.call = call
     self.reportTyped = reportTyped
+    self.lookup = lookup
     var sources: [RequestReader<Payload>.Source] = []
     for source in plan.sources {
       switch source {
       case .messages(let messages):
         var payloads: [Payload] = []
-        for message in messages { payloads.append(try message.encode(for: call)) }
+        for message in messages { payloads.append(try message.encode(for: call, lookup)) }
         sources.append(.ready(payloads))
       case .stream(let path, let form): sources.append(.stream(path: path, form: form))
       }
@@ -66,7 +73,7 @@ package final class RequestFeeder {
   }
 
   private func feed() throws(Failure) {
-    while !isPaused, !isDone {
+    while !isPaused, !isDone, !isLookingUp {
       do throws(Failure) {
         if try !feedNext() { return }
       } catch {
@@ -79,15 +86,34 @@ package final class RequestFeeder {
 
   /// Sends the next message, or ends the request. Returns false if there is no message yet.
   private func feedNext() throws(Failure) -> Bool {
+    if let message = resolved.take() {
+      try send(message)
+      return true
+    }
     switch try reader.next() {
     case .ready(let payload): call.send(payload)
-    case .read(let message): call.send(try message.encode(for: call))
+    case .read(let message): try send(message.expanded())
     case .later: return false
     case .end:
       isDone = true
       call.finishSending()
     }
     return true
+  }
+
+  /// Sends a message, or looks up names that the schema lacks first.
+  private func send(_ message: RequestMessage) throws(Failure) {
+    do throws(Failure) {
+      call.send(try message.encode(for: call, asking: lookup))
+    } catch {
+      isLookingUp =
+        lookup?.find(after: error) { [weak self] in
+          self?.isLookingUp = false
+          self?.resolved = message
+          self?.start()
+        } ?? false
+      guard isLookingUp else { throw error }
+    }
   }
 
   private func fail(_ failure: Failure) {

@@ -8,7 +8,7 @@ import System
 
 /// Prints a call: responses in the chosen format on standard output, the rest on standard error.
 ///
-/// A message whose types must be looked up first waits, and so do the events after it.
+/// A message whose names must be looked up first waits, and so do the events after it.
 package final class CallPrinter: CallObserver {
   /// An event that waits.
   private enum Held {
@@ -40,11 +40,13 @@ package final class CallPrinter: CallObserver {
   /// The call until its metrics; its flow control follows the output. Not weak: an object that has weak references is retained
   /// slowly, and a call is retained for each message.
   package var call: Call?
-  /// Called with each response message when it is received.
+  /// Called with each response message when its names are known, before it is printed.
   package var onResponse: ((Payload) -> Void)?
-  /// Reports the types of a message that can be looked up; such a message is not printed yet.
-  private let lookup: TypeLookup?
-  /// The events to print when the types are known; nil if none are being looked up.
+  /// Finds the names of a message that can be looked up; such a message is not printed yet.
+  private let lookup: NameLookup?
+  /// Whether responses can use names that the schema lacks.
+  private lazy var mayLackNames = lookup?.isNeeded(for: plan.method.output) == true
+  /// The events to print when the names are known; nil if none are being looked up.
   private var held: [Held]?
   /// Why a message that waited cannot be printed.
   private var heldFailure: RPCError?
@@ -69,12 +71,12 @@ package final class CallPrinter: CallObserver {
   ///
   /// - Parameters:
   ///   - plan: The call.
-  ///   - lookup: Reports types that can be looked up; nil if none can.
+  ///   - lookup: Finds names that can be looked up; nil if none can.
   ///   - output: The destination.
   ///   - index: The index of the call in a batch, or its number in a session.
   ///   - title: The name of the call in text; by default `call INDEX`.
   package init(
-    _ plan: CallPlan, lookup: TypeLookup? = nil, output: CallOutput, index: Int? = nil, title: String? = nil
+    _ plan: CallPlan, lookup: NameLookup? = nil, output: CallOutput, index: Int? = nil, title: String? = nil
   ) {
     self.plan = plan
     self.lookup = lookup
@@ -93,7 +95,7 @@ package final class CallPrinter: CallObserver {
     writer = MessageWriter(plan, isTerminal: output.isTerminal)
   }
 
-  /// Whether events wait for types.
+  /// Whether events wait for names.
   package var isHolding: Bool { held != nil }
 
   /// Sets whether the reader of the output is behind.
@@ -108,26 +110,21 @@ package final class CallPrinter: CallObserver {
     switch event {
     case .requestStart(let start): deadline = start.deadline
     case .responseStart(let start): self.start = start
-    case .responseMessage(let message): onResponse?(message)
     case .responseEnd(let end):
       feeder?.stop()
-      if held == nil, let missing = lookup?.missing(among: end.error?.details.map(\.typeName) ?? []) {
-        return hold(event, for: missing)
-      }
+      let names = end.error?.details.map { UnresolvedName.symbol($0.typeName) } ?? []
+      if held == nil, let missing = lookup?.missing(among: names) { return hold(event, for: missing) }
     case .metrics: call = nil
-    case .requestMessage, .requestEnd: break
+    case .requestMessage, .requestEnd, .responseMessage: break
     }
     guard held == nil else { return add(.event(event)) }
-    let missing = try print(event)
-    if !missing.isEmpty { hold(event, for: missing) }
+    if let missing = try print(event) { hold(event, for: missing) }
   }
 
   /// Prints a message without a copy, unless it has to wait.
   package func receive(message: RawSpan) throws(RPCError) {
-    onResponse?(.bytes(message.copyBytes()))
     guard held == nil else { return add(.event(.responseMessage(.bytes(message.copyBytes())))) }
-    let missing = try print(message)
-    if !missing.isEmpty { hold(.responseMessage(.bytes(message.copyBytes())), for: missing) }
+    if let missing = try print(message) { hold(.responseMessage(.bytes(message.copyBytes())), for: missing) }
   }
 
   /// Prints messages; many at once if nothing but their content is printed.
@@ -154,11 +151,11 @@ package final class CallPrinter: CallObserver {
     feeder?.setWanted(isWanted)
   }
 
-  // MARK: Waiting for types
+  // MARK: Waiting for names
 
   private func add(_ event: Held) { held?.append(event) }
 
-  private func hold(_ event: CallEvent<Payload>, for names: [String]) {
+  private func hold(_ event: CallEvent<Payload>, for names: [UnresolvedName]) {
     held = [.event(event)]
     updateFlowControl()
     lookup?.find(names, until: deadline) { [weak self] in self?.release() }
@@ -184,8 +181,7 @@ package final class CallPrinter: CallObserver {
     case .event(.responseMessage) where heldFailure != nil: break
     case .event(let event):
       do throws(RPCError) {
-        let missing = try print(event)
-        if !missing.isEmpty { hold(event, for: missing) }
+        if let missing = try print(event) { hold(event, for: missing) }
       } catch {
         heldFailure = error
         call?.cancel("the response cannot be shown")
@@ -201,8 +197,8 @@ package final class CallPrinter: CallObserver {
 
   /// Prints an event.
   ///
-  /// - Returns: The types of a message that must be looked up first; then it is not printed.
-  private func print(_ event: CallEvent<Payload>) throws(RPCError) -> [String] {
+  /// - Returns: The names of a message that must be looked up first; then it is not printed. Nil if it is.
+  private func print(_ event: CallEvent<Payload>) throws(RPCError) -> [UnresolvedName]? {
     switch event {
     case .requestStart(let start): print(start, call?.httpRequest)
     case .responseStart(let start): print(start)
@@ -212,7 +208,7 @@ package final class CallPrinter: CallObserver {
     case .metrics(let metrics): print(metrics)
     case .requestMessage, .requestEnd: break
     }
-    return []
+    return nil
   }
 
   private func print(_ start: RequestStart, _ request: HTTPRequest?) {
@@ -271,12 +267,29 @@ package final class CallPrinter: CallObserver {
     write(event)
   }
 
-  private func print(_ message: RawSpan) throws(RPCError) -> [String] {
+  private func print(_ message: RawSpan) throws(RPCError) -> [UnresolvedName]? {
+    if let names = missing(in: message, plan.codec) { return names }
+    onResponse?(.bytes(message.copyBytes()))
     try print(bytes: message.byteCount) { out throws in try writer.append(message, to: &out) }
+    return nil
   }
 
-  private func print(_ message: Message) throws(RPCError) -> [String] {
-    try print(bytes: message.serialized().count) { out throws in try writer.append(message, to: &out) }
+  private func print(_ message: Message) throws(RPCError) -> [UnresolvedName]? {
+    let bytes = message.serialized()
+    if let names = missing(in: bytes.span.bytes, .proto) { return names }
+    // Its unknown fields may have become known.
+    let message = mayLackNames ? (try? Message(message.type, serialized: bytes)) ?? message : message
+    onResponse?(.typed(message))
+    try print(bytes: bytes.count) { out throws in try writer.append(message, to: &out) }
+    return nil
+  }
+
+  /// The names of a message that must be looked up before it is used; nil if there are none.
+  private func missing(in message: RawSpan, _ codec: CodecName) -> [UnresolvedName]? {
+    guard mayLackNames else { return nil }
+    let copiesBytes = plan.format == .binary && plan.unknownFields == .show
+    guard onResponse != nil || plan.format != .none && !copiesBytes else { return nil }
+    return lookup?.missing(in: message, of: plan.method.output, codec)
   }
 
   private func print(_ end: ResponseEnd) {
@@ -322,10 +335,8 @@ package final class CallPrinter: CallObserver {
   // MARK: JSON
 
   /// Prints a message, which `append` writes.
-  ///
-  /// - Returns: The types that must be looked up first; then it is not printed.
-  private func print(bytes: Int, _ append: (inout OutputBuffer) throws -> Void) throws(RPCError) -> [String] {
-    if isLimitReached { return [] }
+  private func print(bytes: Int, _ append: (inout OutputBuffer) throws -> Void) throws(RPCError) {
+    if isLimitReached { return }
     do {
       switch plan.format {
       case .none: break
@@ -333,7 +344,6 @@ package final class CallPrinter: CallObserver {
         var out = OutputBuffer()
         try append(&out)
         let json = out.copyBytes()
-        try lookup?.check(json[...])
         var event = event("message")
         event.add("index", received)
         event.add("bytes", bytes)
@@ -345,7 +355,6 @@ package final class CallPrinter: CallObserver {
         try output.write { out in
           let start = out.count
           try append(&out)
-          try lookup?.check(out.copyBytes(from: start)[...])
           if plan.usesColor {
             let colored = JSONColor.colored(out.copyBytes(from: start))
             out.truncate(to: start)
@@ -354,27 +363,19 @@ package final class CallPrinter: CallObserver {
           out.append(UInt8(ascii: "\n"))
         }
       }
-    } catch let missing as TypeLookup.Missing {
-      return missing.names
     } catch let problem as FieldFilter.Problem {
       failure = failure ?? plan.filter?.failure(problem, message: received)
     } catch {
-      if case .unknownAnyType(let name, _)? = (error as? MessageParseError)?.reason,
-        lookup?.mayFind(name) == true
-      {
-        return [name]
-      }
       let type = plan.method.output.name
       throw RPCError(.internal, "invalid response: not a \(type): \(error)", origin: .violation)
     }
     received += 1
-    return []
   }
 
   /// Whether nothing but a message itself decides how it is printed: as its JSON and a line feed, or not at all.
   private var isPlain: Bool {
     guard plan.limit == nil, onResponse == nil, held == nil else { return false }
-    return plan.format == .none || writer.writesLines && !plan.usesColor && lookup?.canHoldAny != true
+    return plan.format == .none || writer.writesLines && !plan.usesColor && !mayLackNames
   }
 
   /// Prints messages up to one that has an error, or until there is much output.

@@ -75,23 +75,27 @@ package struct FieldFilter {
     let kind: FieldSelector.Kind
     do throws(FieldPathError) {
       kind = try settings.selector.kind(in: type)
-    } catch .unknownField(let name, let type, let nearest) {
-      throw Failure(
-        .schema, "--filter \(path)", "\(type) has no field \(name)",
-        hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", "))?"
-      ).at(settings.argument.origin)
-    } catch .needsSubscript(let field) {
-      throw Failure(
-        .usage, "--filter \(path)", "\(field) is a list or a map: name an element, as in \(field)[0]",
-        hint: "\(field)[] means all elements"
-      ).at(settings.argument.origin)
     } catch {
-      throw Failure(.usage, "--filter \(path)", "\(error)").at(settings.argument.origin)
+      throw Self.failure(error, path).at(settings.argument.origin).lacking(error.missingName)
     }
     isList = kind == .list
     if settings.isRaw, kind == .other {
       throw Failure(.usage, "--filter \(path) --raw", "not a field of bytes or a string")
         .at(settings.argument.origin)
+    }
+  }
+
+  private static func failure(_ error: FieldPathError, _ path: String) -> Failure {
+    switch error {
+    case .unknownField(let name, let type, let nearest):
+      Failure(
+        .schema, "--filter \(path)", "\(type) has no field \(name)",
+        hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", "))?")
+    case .needsSubscript(let field):
+      Failure(
+        .usage, "--filter \(path)", "\(field) is a list or a map: name an element, as in \(field)[0]",
+        hint: "\(field)[] means all elements")
+    default: Failure(.usage, "--filter \(path)", "\(error)")
     }
   }
 

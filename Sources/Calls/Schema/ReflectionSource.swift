@@ -131,9 +131,11 @@ package struct ReflectionSource {
     guard let cache else { return }
     var problem: String?
     switch goal {
-    case .symbols(let symbols), .existingSymbols(let symbols):
-      if let symbol = symbols.first, symbols.count == 1, schema.fileCount > 0 {
-        problem = cache.store(schema, key(symbol))
+    case .symbols(let symbols):
+      if let symbol = symbols.first, symbols.count == 1 { problem = store(schema, of: symbol, in: cache) }
+    case .existing(let requests):
+      if let symbol = requests.first?.symbol, requests.count == 1 {
+        problem = store(schema, of: symbol, in: cache)
       }
     case .allServices where schema.fileCount > 0: problem = cache.store(schema, key(""))
     case .serviceNames, .allServices: break
@@ -141,6 +143,10 @@ package struct ReflectionSource {
     if !schema.services.isEmpty { problem = problem ?? cache.store(services: schema.services, key("")) }
     guard let problem, isVerbose else { return }
     clients.console.error.write("* schema: not stored in the cache: \(TerminalText.escape(problem))\n")
+  }
+
+  private func store(_ schema: ReflectedSchema, of symbol: String, in cache: ReflectionCache) -> String? {
+    schema.fileCount > 0 ? cache.store(schema, key(symbol)) : nil
   }
 
   private func report(_ version: ReflectionVersion, _ files: Int, _ how: String) {

@@ -207,7 +207,7 @@ package struct SchemaQuery {
       if let exact = try SymbolLookup(own).exactly(symbol, kinds) { return (own, exact) }
       if Self.isFullName(symbol) {
         let asked = MethodName(symbol).map { symbol.contains("/") ? $0.service : symbol } ?? symbol
-        let pool = try read(.existingSymbols([asked])).pool
+        let pool = try read(.existing([.fileContaining(symbol: asked)])).pool
         if let exact = try SymbolLookup(pool).exactly(symbol, kinds) { return (pool, exact) }
       }
     }

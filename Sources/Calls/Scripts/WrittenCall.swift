@@ -49,7 +49,7 @@ struct WrittenCall {
     var messages: [Message] = []
     for source in plan.sources {
       for message in try source.messages(waitLimit: plan.timeout) {
-        messages.append(try message.message(of: plan.method.input))
+        messages.append(try message.message(for: plan))
       }
     }
     self.messages = messages

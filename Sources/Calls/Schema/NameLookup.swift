@@ -1,0 +1,220 @@
+import CallEngine
+import Interception
+import Output
+import Protobuf
+import RPCProtocols
+import Reflection
+import System
+import Transport
+
+/// Asks the server for names that messages use and that the schema lacks, and adds its files to the schema: extensions, and
+/// types in an `Any` or in the details of an error, of files that the service does not import.
+///
+/// Asks for each name once, and for a limited number of names in total.
+package final class NameLookup {
+  /// The largest number of names, and the time limit unless the deadline is sooner.
+  private static let limit = 32
+  private static let patience = Duration.seconds(2)
+
+  private var source: ReflectionSource
+  /// The schema that gets the server's files.
+  package let pool: DescriptorPool
+  private let client: LoopClient
+  /// Whether messages can use names that the schema lacks, by their type.
+  private var mayLackNames: [String: Bool] = [:]
+  /// The names whose lookup has ended.
+  private var answered: Set<UnresolvedName> = []
+  /// How many further names can be looked up.
+  private var left = NameLookup.limit
+  private var reflector: Reflector?
+  /// The lookups in order; the first one runs.
+  private var waiting: [(names: [UnresolvedName], deadline: MonotonicClock.Instant?, done: () -> Void)] = []
+  private var isOver = false
+  /// The place on the chain of calls whose responses interceptors receive: next to the transport.
+  package private(set) lazy var registration = InterceptorRegistration(
+    name: "reflection", factory: Factory(lookup: LoopBound { [weak self] in self }),
+    priority: Int.min)
+
+  /// Creates the lookup for calls with a schema. Returns nil if the server must not be asked.
+  ///
+  /// - Parameters:
+  ///   - source: The server; nil if reflection is off.
+  ///   - pool: The schema.
+  ///   - client: The client of the calls.
+  package init?(_ source: ReflectionSource?, _ pool: DescriptorPool, client: LoopClient) {
+    guard let source, !source.isOffline else { return nil }
+    self.source = source
+    self.pool = pool
+    self.client = client
+  }
+
+  /// Creates the lookup for a plan's calls. Returns nil if the server must not be asked.
+  package convenience init?(_ plan: CallPlan, client: LoopClient) {
+    self.init(plan.reflection, plan.pool, client: client)
+  }
+
+  /// Continues with a call that has the same schema. Returns false for another schema, or if the server must not be asked.
+  package func adopt(_ plan: CallPlan) -> Bool {
+    guard let source = plan.reflection, plan.pool === pool else { return false }
+    self.source = source
+    left = Self.limit
+    isOver = false
+    return true
+  }
+
+  // MARK: Names
+
+  /// Whether messages of a type can use names that the schema lacks.
+  package func isNeeded(for type: MessageType) -> Bool {
+    if let known = mayLackNames[type.name] { return known }
+    let result = type.mayLackNames
+    mayLackNames[type.name] = result
+    return result
+  }
+
+  /// The names that a message uses, that the schema lacks and that were not looked up; nil if there are none.
+  package func missing(
+    in message: RawSpan, of type: MessageType, _ codec: CodecName
+  ) -> [UnresolvedName]? {
+    guard !isOver, left > 0, isNeeded(for: type) else { return nil }
+    switch codec {
+    case .proto:
+      let names = type.unresolvedNames(in: message, limit: left, where: isWanted)
+      return names.isEmpty ? nil : names
+    case .json: return missing(among: UnresolvedName.all(inJSON: message.copyBytes()))
+    }
+  }
+
+  /// The names that the schema lacks and that were not looked up; nil if there are none.
+  package func missing(among names: [UnresolvedName]) -> [UnresolvedName]? {
+    guard !isOver else { return nil }
+    var missing: [UnresolvedName] = []
+    for name in names where missing.count < left {
+      if !missing.contains(name), isWanted(name) { missing.append(name) }
+    }
+    return missing.isEmpty ? nil : missing
+  }
+
+  private func isWanted(_ name: UnresolvedName) -> Bool {
+    guard !answered.contains(name) else { return false }
+    guard case .symbol(let symbol) = name else { return true }
+    // Only such names are sent to a server.
+    guard MethodName("\(symbol)/X") != nil else { return false }
+    let type = try? pool.messageType(named: symbol)
+    let field = try? pool.extensionField(named: symbol)
+    return (type ?? nil) == nil && (field ?? nil) == nil
+  }
+
+  // MARK: Asking
+
+  /// Looks names up until `deadline`. Calls `done` from the event loop when they are known or cannot be found.
+  package func find(
+    _ names: [UnresolvedName], until deadline: MonotonicClock.Instant?, done: @escaping () -> Void
+  ) {
+    waiting.append((names, deadline, done))
+    // Delayed, so that `done` is not called before this returns.
+    if reflector == nil, waiting.count == 1 {
+      client.loop.schedule(at: .now) { [weak self] in self?.start() }
+    }
+  }
+
+  /// Looks up the name that the schema lacks, if that is why something failed. Returns whether it is looked up; then calls
+  /// `done` from the event loop.
+  package func find(after failure: Failure, done: @escaping () -> Void) -> Bool {
+    guard let names = missing(among: failure.missingNames) else { return false }
+    find(names, until: nil, done: done)
+    return true
+  }
+
+  /// The result of `body`, which is called again after each lookup of a name for which it fails. Runs the event loop.
+  ///
+  /// - Throws: The failure of `body`, or `Failure` if a signal arrived.
+  package static func resolving<Result>(
+    _ lookup: NameLookup?, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    while true {
+      do throws(Failure) {
+        return try body()
+      } catch {
+        guard let lookup, let names = lookup.missing(among: error.missingNames) else { throw error }
+        try lookup.wait(for: names)
+      }
+    }
+  }
+
+  /// The result of `body`, which is called again after a lookup of each name for which it fails. Runs the event loop.
+  ///
+  /// - Parameters:
+  ///   - pool: The schema that gets the server's files.
+  ///   - source: The server; nil if reflection is off.
+  /// - Throws: The failure of `body`, or `Failure` if a signal arrived.
+  package static func resolving<Result>(
+    _ pool: DescriptorPool, _ source: ReflectionSource?, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    do throws(Failure) {
+      return try body()
+    } catch {
+      guard !error.missingNames.isEmpty, let source, !source.isOffline else { throw error }
+      return try resolving(NameLookup(source, pool, client: source.clients.client()), body)
+    }
+  }
+
+  /// Looks up those of the names that the schema lacks. Runs the event loop.
+  ///
+  /// - Throws: `Failure` if a signal arrived.
+  package func resolve(_ names: [UnresolvedName]) throws(Failure) {
+    if let names = missing(among: names) { try wait(for: names) }
+  }
+
+  private func wait(for names: [UnresolvedName]) throws(Failure) {
+    var isDone = false
+    find(names, until: nil) { isDone = true }
+    let isInterrupted = try CommandLoop(client.loop).run(onInterrupt: { self.cancel() }, until: { isDone })
+    if isInterrupted { throw Failure(reported: Interrupt.status) }
+  }
+
+  /// Cancels all lookups.
+  package func cancel() {
+    isOver = true
+    reflector?.cancel("interrupted")
+  }
+
+  private func start() {
+    guard reflector == nil, let next = waiting.first else { return }
+    let time = min(source.timeout, Self.patience, next.deadline.map { $0 - .now } ?? Self.patience)
+    // An earlier lookup may have included these names.
+    let names = next.names.filter { !answered.contains($0) }.prefix(left)
+    guard !isOver, time > .zero, !names.isEmpty else { return finish() }
+    left -= names.count
+    var request = source.request(.existing(names.map(ServerReflectionRequest.init)))
+    request.timeout = time
+    let reflector = client.reflect(request)
+    self.reflector = reflector
+    reflector.whenDone = { [weak self] in self?.finish() }
+    // The lookup may have failed at once.
+    if reflector.result != nil { finish() }
+  }
+
+  private func finish() {
+    if case .success(let schema)? = reflector?.result, schema.fileCount > 0 {
+      // Existing declarations take precedence; a set that contradicts them adds no name.
+      try? pool.add(SchemaBytes(schema.descriptorSet), source: source.sourceName)
+    }
+    reflector = nil
+    guard !waiting.isEmpty else { return }
+    let next = waiting.removeFirst()
+    answered.formUnion(next.names)
+    next.done()
+    if !waiting.isEmpty { start() }
+  }
+}
+
+extension ServerReflectionRequest {
+  /// The request for the file that declares a name.
+  fileprivate init(_ name: UnresolvedName) {
+    switch name {
+    case .symbol(let symbol): self = .fileContaining(symbol: symbol)
+    case .extensionNumber(let type, let number): self = .fileContainingExtension(of: type, number: number)
+    }
+  }
+}

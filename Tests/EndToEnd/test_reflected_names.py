@@ -1,0 +1,330 @@
+"""Names that only the server knows: extensions, and types in an Any, in files that the service does not import."""
+
+import json
+import threading
+from concurrent import futures
+
+import pytest
+
+grpc = pytest.importorskip("grpc")
+
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
+from grpc_reflection.v1alpha import reflection, reflection_pb2
+
+STRING, INT32, MESSAGE = (getattr(FieldDescriptorProto, f"TYPE_{name}") for name in ("STRING", "INT32", "MESSAGE"))
+SERVICE = "x.S"
+# name: "n", (x.nick): "q", (x.extra): {z: 7}
+REPLY = b"\x0a\x01n\xa2\x06\x01q\xaa\x06\x02\x08\x07"
+TYPED = {"name": "n", "[x.nick]": "q", "[x.extra]": {"z": 7}}
+UNKNOWN_NUMBER = b"\x0a\x01n\xda\x06\x01q"  # name: "n", 107: "q"
+IN_ANY = {"any": {"@type": "type.googleapis.com/x.Extra", "z": 4, "[x.deep]": "d"}}
+
+
+def add_field(fields, name, number, kind, **details):
+    fields.add(name=name, number=number, type=kind, label=1, json_name=name, **details)
+
+
+def files():
+    base = FileDescriptorProto(name="base.proto", package="x", syntax="proto2", dependency=["google/protobuf/any.proto"])
+    message = base.message_type.add(name="Base")
+    add_field(message.field, "name", 1, STRING)
+    add_field(message.field, "any", 2, MESSAGE, type_name=".google.protobuf.Any")
+    message.extension_range.add(start=100, end=1000)
+    service = base.service.add(name="S")
+    service.method.add(name="Echo", input_type=".x.Base", output_type=".x.Base")
+    service.method.add(
+        name="Chat", input_type=".x.Base", output_type=".x.Base", client_streaming=True, server_streaming=True
+    )
+    more = FileDescriptorProto(name="more.proto", package="x", syntax="proto2", dependency=["base.proto"])
+    add_field(more.extension, "nick", 100, STRING, extendee=".x.Base")
+    add_field(more.extension, "extra", 101, MESSAGE, type_name=".x.Extra", extendee=".x.Base")
+    extra = more.message_type.add(name="Extra")
+    add_field(extra.field, "z", 1, INT32)
+    extra.extension_range.add(start=100, end=101)
+    deep = FileDescriptorProto(name="deep.proto", package="x", syntax="proto2", dependency=["more.proto"])
+    add_field(deep.extension, "deep", 100, STRING, extendee=".x.Extra")
+    return base, more, deep
+
+
+class Server:
+    """A server whose reflection is grpcio's, which records what is requested."""
+
+    def __init__(self):
+        pool = descriptor_pool.DescriptorPool()
+        from google.protobuf import any_pb2
+
+        pool.AddSerializedFile(any_pb2.DESCRIPTOR.serialized_pb)
+        for file in files():
+            pool.Add(file)
+        self.known = reflection.ReflectionServicer([SERVICE], pool=pool)
+        self.requested = []
+        self.release = threading.Event()
+        self.release.set()
+        self.refuses_extensions = False
+        handler = grpc.stream_stream_rpc_method_handler(
+            self.reflect,
+            request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
+            response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
+        )
+        methods = {
+            "Echo": grpc.unary_unary_rpc_method_handler(lambda request, context: request or REPLY),
+            "Chat": grpc.stream_stream_rpc_method_handler(lambda requests, context: requests),
+        }
+        name = "grpc.reflection.v1.ServerReflection"
+        self.server = grpc.server(futures.ThreadPoolExecutor(8))
+        self.server.add_generic_rpc_handlers(
+            [
+                grpc.method_handlers_generic_handler(name, {"ServerReflectionInfo": handler}),
+                grpc.method_handlers_generic_handler(SERVICE, methods),
+            ]
+        )
+        self.url = f"http://127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
+        self.server.start()
+
+    def reflect(self, requests, context):
+        for request in requests:
+            kind = request.WhichOneof("message_request")
+            asked = getattr(request, kind)
+            if kind == "file_containing_extension":
+                asked = f"{asked.containing_type} {asked.extension_number}"
+            if kind != "file_by_filename":
+                self.requested.append(asked)
+            if asked not in (SERVICE, "x.Base") and kind != "list_services":
+                self.release.wait(120)
+            if kind == "file_containing_extension" and self.refuses_extensions:
+                yield reflection_pb2.ServerReflectionResponse(error_response={"error_code": 12})
+                continue
+            yield from self.known.ServerReflectionInfo(iter([request]), context)
+
+    def asked(self):
+        """What was requested since the last use, besides the service."""
+        names = sorted(name for name in self.requested if name not in (SERVICE, "", "*"))
+        self.requested.clear()
+        return names
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    yield server
+    server.release.set()
+    server.server.stop(0)
+
+
+@pytest.fixture
+def echo(rpcurl, server):
+    def run(*arguments, **options):
+        return rpcurl("--no-cache", *arguments, f"{server.url}/{SERVICE}/Echo", **options)
+
+    return run
+
+
+EXTENSIONS = ["x.Base 100", "x.Base 101"]
+
+
+# Responses
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "pretty"], ["-v"]])
+def test_extensions_of_responses(echo, server, options):
+    result = echo(*options)
+    assert (result.code, json.loads(result.out)) == (0, TYPED), result.err
+    assert server.asked() == EXTENSIONS
+
+
+def test_extensions_of_responses_in_other_formats(echo, server):
+    text = echo("--format", "text").out
+    assert text == 'name: "n"\n[x.nick]: "q"\n[x.extra] {\n  z: 7\n}\n'
+    assert echo("--filter", "(x.extra).z").out == "7\n"
+    events = [json.loads(line) for line in echo("--format", "events").out.splitlines()]
+    assert [event["message"] for event in events if event["event"] == "message"] == [TYPED]
+    server.asked()
+    assert echo("--format", "binary").out_bytes == REPLY
+    assert echo("--format", "none").out == ""
+    assert server.asked() == []
+
+
+def test_names_within_types_that_were_looked_up(echo, server):
+    # Extra, with its extension 100, in an Any.
+    content = b"\x08\x04\xa2\x06\x01d"
+    anything = b"\x0a\x1btype.googleapis.com/x.Extra\x12" + bytes([len(content)]) + content
+    message = b"\x12" + bytes([len(anything)]) + anything
+    result = echo("--data-format", "binary", "-d", "@-", input=message)
+    assert (result.code, json.loads(result.out)) == (0, IN_ANY), result.err
+    assert server.asked() == ["x.Extra", "x.Extra 100"]
+
+
+def test_a_number_that_the_server_does_not_know_stays_unknown(echo, server):
+    result = echo("--data-format", "binary", "-d", "@-", "--unknown-fields", "show", input=UNKNOWN_NUMBER)
+    assert json.loads(result.out) == {"name": "n", "107": [{"string": "q", "bytes": "cQ=="}]}
+    assert server.asked() == ["x.Base 107"]
+
+
+def test_numbers_have_a_limit(echo, server):
+    fields = b"".join(bytes([(n << 3) & 0x7F | 0x80, n >> 4, 1]) for n in range(200, 400))
+    result = echo("--data-format", "binary", "-d", "@-", input=fields)
+    assert (result.code, result.out) == (0, "{}\n")
+    assert len(server.asked()) == 32
+
+
+def test_other_names_are_found_if_the_server_refuses_numbers(echo, server):
+    server.refuses_extensions = True
+    result = echo("-d", json.dumps({"any": {"@type": "x/x.Extra", "@value": "CAQ="}, "name": "n"}))
+    assert json.loads(result.out) == {"any": {"@type": "x/x.Extra", "z": 4}, "name": "n"}
+    assert json.loads(echo().out) == {"name": "n"}
+
+
+@pytest.mark.parametrize("options", [[], ["--use", "log"]])
+def test_lookups_keep_the_deadline(echo, server, options):
+    server.release.clear()
+    result = echo("--max-time", "1", *options)
+    assert (result.code, json.loads(result.out)) == (0, {"name": "n"}), result.err
+
+
+def test_without_reflection_nothing_is_asked(rpcurl, server, tmp_path):
+    schema = tmp_path / "base.binpb"
+    assert rpcurl("export", "-o", schema, server.url).code == 0
+    server.asked()
+    result = rpcurl("--descriptor-set", schema, f"{server.url}/{SERVICE}/Echo")
+    assert (json.loads(result.out), server.asked()) == ({"name": "n"}, [])
+    result = rpcurl("--descriptor-set", schema, "--reflect", f"{server.url}/{SERVICE}/Echo")
+    assert (json.loads(result.out), server.asked()) == (TYPED, EXTENSIONS)
+
+
+def test_cached_schema(rpcurl, server):
+    for _ in range(2):
+        result = rpcurl("-d", '{"[x.nick]":"q"}', f"{server.url}/{SERVICE}/Echo")
+        assert (result.code, result.out) == (0, '{"[x.nick]":"q"}\n'), result.err
+    assert server.asked() == ["x.nick", "x.nick"]
+
+
+# Requests
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["-d", '{"[x.nick]":"a","[x.extra]":{"z":1}}'], {"[x.nick]": "a", "[x.extra]": {"z": 1}}),
+        (["-d", json.dumps(IN_ANY)], IN_ANY),
+        (["--data-format", "text", "-d", '[x.nick]: "a"'], {"[x.nick]": "a"}),
+        (["--data-format", "text", "-d", "any { [x/x.Extra] { z: 4 } }"], {"any": {"@type": "x/x.Extra", "z": 4}}),
+        (["--set", "(x.nick)=a"], {"[x.nick]": "a"}),
+        (["--set", 'any={"@type":"x/x.Extra","z":4}'], {"any": {"@type": "x/x.Extra", "z": 4}}),
+        (["-d", '{"name":"${random(0,0)}","[x.nick]":"a"}', "--expand-data"], {"name": "0", "[x.nick]": "a"}),
+    ],
+)
+def test_names_in_requests(echo, server, arguments, shown):
+    result = echo(*arguments)
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out) == shown
+
+
+@pytest.mark.parametrize("options", [[], ["--each"]])
+def test_only_names_that_the_server_does_not_know_are_ignored(echo, server, options):
+    options = [*options, "--allow-unknown-fields"]
+    result = echo(*options, "-d", '{"[x.nick]":"a","[x.no]":1,"no":{"[x.extra]":2}}')
+    assert (result.code, json.loads(result.out)) == (0, {"[x.nick]": "a"}), result.err
+    assert server.asked() == ["x.extra", "x.nick", "x.no"]
+    result = echo(*options, "--data-format", "text", "-d", '[x.nick]: "a" [x.no]: 1')
+    assert (result.code, json.loads(result.out)) == (0, {"[x.nick]": "a"}), result.err
+
+
+def test_names_in_requests_that_the_server_does_not_know(echo, server):
+    result = echo("-d", '{"[x.no]":1}')
+    assert (result.code, result.out) == (4, "")
+    assert 'x.Base has no field "[x.no]"' in result.err
+    assert server.asked() == ["x.no"]
+    result = echo("--set", "(x.no)=1")
+    assert (result.code, "x.Base has no field (x.no)" in result.err) == (3, True), result.err
+    result = echo("-d", '{"any":{"@type":"x/x.No"}}')
+    assert (result.code, "the schema does not define the type x.No" in result.err) == (4, True), result.err
+
+
+def test_explain_asks_nothing(echo, server):
+    assert echo().code == 0
+    server.asked()
+    echo("--explain", "-d", '{"[x.nick]":"a"}', "--set", "(x.nick)=b")
+    assert server.asked() == []
+
+
+@pytest.mark.parametrize("options", [[], ["--use", "log"]])
+def test_messages_of_a_stream(rpcurl, server, options):
+    lines = [{"[x.nick]": "a"}, {"name": "b"}, {"[x.extra]": {"z": 1}}, {"[x.nick]": "c"}, IN_ANY]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    result = rpcurl("--no-cache", *options, "--format", "json", "-d", "@-", f"{server.url}/{SERVICE}/Chat", input=text)
+    assert result.code == 0, result.err
+    assert [json.loads(line) for line in result.out.splitlines()] == lines
+    assert server.asked() == ["x.deep", "x.nick"]
+
+
+def test_calls_of_a_batch_share_lookups(echo, server):
+    text = json.dumps({"[x.nick]": "a"}) * 20 + json.dumps({"any": {"@type": "x/x.Extra", "z": 1}}) * 20
+    result = echo("--each", "--jobs", 4, "--format", "json", "-d", "@-", input=text)
+    assert (result.code, result.err) == (0, "")
+    assert [json.loads(line) for line in result.out.splitlines()] == [{"[x.nick]": "a"}] * 20 + [
+        {"any": {"@type": "x/x.Extra", "z": 1}}
+    ] * 20
+    assert server.asked() == ["x.nick"]
+
+
+def test_invalid_call_of_a_batch(echo, server):
+    text = '{"[x.nick]":"a"}{"[x.no]":1}{"[x.nick]":"c"}'
+    result = echo("--each", "--format", "json", "-d", "@-", input=text)
+    assert (result.code, result.out) == (4, '{"[x.nick]":"a"}\n')
+    assert 'call 1: standard input: x.Base has no field "[x.no]"' in result.err
+
+
+# Interceptors, sessions, suites, load
+
+
+def test_interceptors_receive_names(echo):
+    result = echo("--use", 'assert,field=(x.nick) == q', "--use", "log,bodies=true")
+    assert (result.code, json.loads(result.out)) == (0, TYPED), result.err
+    assert json.dumps(TYPED, separators=(",", ":")) in result.err
+    result = echo("--use", "edit,response-set=name=w")
+    assert json.loads(result.out) == {**TYPED, "name": "w"}, result.err
+    result = echo("--use", "edit,set=(x.nick)=w,response-set=(x.extra).z=8")
+    assert json.loads(result.out) == {"[x.nick]": "w", "[x.extra]": {"z": 8}}, result.err
+
+
+def test_session_asks_for_each_name_once(rpcurl, server):
+    commands = [
+        "call Echo {}",
+        'call Echo {"[x.nick]":"a"}',
+        'call Echo {"any":{"@type":"x/x.Extra","z":4}}',
+        "call Echo {}",
+        "open Chat",
+        '{"[x.extra]":{"z":5}}',
+        "receive",
+        "close",
+    ]
+    result = rpcurl("session", "--no-cache", server.url, input="\n".join(commands))
+    assert (result.code, result.err) == (0, ""), result.err
+    assert '{"[x.extra]":{"z":5}}' in result.out
+    assert "warning" not in result.out
+    assert server.asked() == EXTENSIONS
+
+
+def test_suite_names_extensions(rpcurl, server, tmp_path):
+    suite = tmp_path / "a.rpcurl"
+    suite.write_text(
+        f"""target {server.url}
+test unset
+call Echo {{"name":"n"}}
+expect .(x.nick) absent
+test whole
+call Echo {{}}
+expect .(x.nick) == "q"
+expect . == {json.dumps(TYPED)}
+"""
+    )
+    result = rpcurl("test", "--no-cache", suite)
+    assert (result.code, "2 passed" in result.out + result.err) == (0, True), result.out + result.err
+
+
+def test_load(rpcurl, server):
+    arguments = ["--requests", 20, "--threshold", "errors < 1%", "-d", '{"[x.nick]":"a"}']
+    result = rpcurl("load", *arguments, "--use", 'assert,field=(x.nick) == a', f"{server.url}/{SERVICE}/Echo")
+    assert result.code == 0, result.out + result.err
+    assert server.asked() == ["x.nick"]
