@@ -5,7 +5,7 @@ struct ServerReflectionResponse {
   enum Content {
     /// Serialized FileDescriptorProtos.
     case files([[UInt8]])
-    /// Full names of services.
+    /// Full names of services. The leading dot that some servers write is removed.
     case services([String])
     /// A gRPC status code and its message.
     case error(code: Int, message: String)
@@ -46,5 +46,6 @@ struct ServerReflectionResponse {
   private static func services(_ response: Rpcurl__Schemas__ListServiceResponse) -> [String] {
     UnsafeBufferPointer(start: response.service, count: response.n_service)
       .compactMap { $0.map { String(cString: $0.pointee.name) } }
+      .map { $0.hasPrefix(".") ? String($0.dropFirst()) : $0 }
   }
 }

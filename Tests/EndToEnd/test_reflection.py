@@ -695,6 +695,24 @@ def test_services_that_the_server_does_not_describe(rpcurl, reflecting, tmp_path
     fails(rpcurl("diff", server, tmp_path / "a.binpb"), 3, remark, "hint: name a descriptor set")
 
 
+def test_services_are_listed_with_a_leading_dot(rpcurl, reflecting):
+    def reflect(requests, context):
+        for request in requests:
+            if request.WhichOneof("message_request") == "list_services":
+                yield reflection_pb2.ServerReflectionResponse(list_services_response={"service": [{"name": ".a.S"}]})
+            elif request.file_containing_symbol == "a.S":
+                yield response_with(service_file("t.proto"), TYPES)
+            else:
+                yield reflection_pb2.ServerReflectionResponse(error_response={"error_code": 5})
+
+    server = reflecting(reflect).removesuffix("/a.S/M")
+    assert rpcurl("list", server).out == "a.S\n"
+    assert rpcurl("list", server, "--kind", "method").out == "a.S/M\n"
+    for method in ("a.S/M", "S/M", "M"):
+        result = rpcurl("--no-cache", server, method)
+        assert (result.code, result.out) == (0, "{}\n"), result.err
+
+
 # Types that no method names
 
 

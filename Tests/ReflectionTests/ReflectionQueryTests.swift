@@ -151,6 +151,14 @@ import Testing
     #expect(names(schema) == ["a.proto"])
   }
 
+  @Test func removesLeadingDotsOfServices() throws {
+    var query = ReflectionQuery(.allServices)
+    _ = query.start()
+    #expect(
+      try query.receive(Wire.answer(services: [".p.A", "p.B"]))
+        == .send([.fileContaining(symbol: "p.A"), .fileContaining(symbol: "p.B")]))
+  }
+
   // MARK: Failures
 
   @Test func unknownSymbolNamesTheServices() throws {
