@@ -13,7 +13,7 @@ def test_tests_exist():
     assert len(named) > 20
     for file, name in named:
         text = (ROOT / "Tests" / file).read_text()
-        assert re.search(rf"^ *(?:@Suite )?(?:async )?(?:def|struct|func) {name}\b", text, re.M), f"{file} has no {name}"
+        assert re.search(rf"^ *(?:@Suite |@Test )?(?:async )?(?:def|struct|func) {name}\b", text, re.M), f"{file} has no {name}"
 
 
 def test_each_promise_has_a_test():

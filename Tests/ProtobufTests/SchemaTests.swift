@@ -193,6 +193,35 @@ import Testing
     #expect(error?.reason == .unsupportedEdition(12345))
   }
 
+  @Test func onlyUsesOfAFileWithAnUnknownEditionFail() throws {
+    let edition = field(12, "editions") + hex("70 ea07")
+    let enumeration = field(5, field(1, "E") + field(2, field(1, "Z") + hex("10 00")))
+    let fields = [
+      "0a0161 1801 2001 280b 32042e702e4e", "0a0165 1802 2001 280e 32042e702e45", "0a0173 1803 2001 2809",
+    ]
+    let message = field(4, field(1, "M") + fields.flatMap { field(2, hex($0)) })
+    let set =
+      file("new.proto", edition + enumeration + field(4, field(1, "N")))
+      + file("f.proto", field(3, "new.proto") + message)
+    let type = try #require(try pool(set).messageType(named: "p.M"))
+    func json(_ text: String) throws(MessageParseError) -> Message {
+      try Message(type, json: Array(text.utf8))
+    }
+    // Also numbers of its enums.
+    for text in [#"{"s":"x"}"#, #"{"e":1,"s":"x"}"#] {
+      let message = try Message(type, serialized: json(text).serialized())
+      #expect(String(decoding: try message.json(), as: UTF8.self) == text)
+    }
+    for text in [#"{"a":{}}"#, #"{"e":"Z"}"#] {
+      let error = #expect(throws: MessageParseError.self) { try json(text) }
+      guard case .schema(let reason)? = error?.reason else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+      #expect(reason.reason == .unsupportedEdition(1002))
+    }
+  }
+
   @Test func builtInSchemasAreValid() throws {
     let pool = DescriptorPool()
     try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)

@@ -12,6 +12,8 @@ final class EnumNode: Sendable {
   let values: [Value]
   let isClosed: Bool
   let options: SerializedOptions
+  /// Why its values are not known; nil if they are.
+  let failure: SchemaError?
   /// Whether it is `google.protobuf.NullValue`, whose only value is null in JSON.
   let isNullValue: Bool
 
@@ -25,7 +27,11 @@ final class EnumNode: Sendable {
   nonisolated(unsafe) private let dense: UnsafeMutablePointer<Int32>
   private let denseCount: Int
 
-  init(name: String, file: String, values: [Value], isClosed: Bool, options: SerializedOptions) {
+  init(
+    name: String, file: String, values: [Value], isClosed: Bool, options: SerializedOptions,
+    failure: SchemaError? = nil
+  ) {
+    self.failure = failure
     self.name = name
     self.file = file
     self.values = values
@@ -98,6 +104,7 @@ final class EnumNode: Sendable {
 
   /// The reason to reject a value, which the text shows as `shown`; `name` is nil for a number.
   func unknown(_ shown: String, name: String?) -> MessageParseError.Reason {
+    if let failure { return .schema(failure) }
     let names = values.map(\.name)
     var nearest: [String] = []
     if let name {

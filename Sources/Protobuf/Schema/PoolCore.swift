@@ -22,6 +22,8 @@ package final class PoolCore: @unchecked Sendable {
   private var acyclic: Set<Int> = []
   private var types: [String: MessageNode] = [:]
   private var enums: [String: EnumNode] = [:]
+  /// The enums of fields whose files cannot be used; they have no values.
+  private var unusableEnums: [String: EnumNode] = [:]
   private var extensions: [String: FieldNode] = [:]
   private var extensionIndex: [String: (file: Int, found: DescriptorSetScanner.Extension)] = [:]
   private var extensionNumbers: [ExtensionKey: String] = [:]
@@ -341,7 +343,18 @@ extension PoolCore: TypeResolver {
     _ reference: String, scope: String, user: String, file: LoadedFile
   ) throws(SchemaError) -> EnumNode {
     for name in candidates(reference, scope: scope) {
-      if let found = try enumeration(named: name) { return found }
+      do throws(SchemaError) {
+        if let found = try enumeration(named: name) { return found }
+      } catch {
+        guard case .unsupportedEdition = error.reason else { throw error }
+        // The other fields of the message are usable. Numbers of this one are, too: only a name is an error.
+        let type =
+          unusableEnums[name]
+          ?? EnumNode(
+            name: name, file: error.file ?? "", values: [], isClosed: false, options: .none, failure: error)
+        unusableEnums[name] = type
+        return type
+      }
     }
     throw unknown(reference, user: user, file: file)
   }
