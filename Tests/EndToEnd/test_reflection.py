@@ -9,10 +9,11 @@ import subprocess
 import threading
 import time
 from concurrent import futures
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from conftest import RPCURL, pump, relay
+from conftest import RPCURL, http_server, pump, relay
 
 grpc = pytest.importorskip("grpc")
 
@@ -880,6 +881,31 @@ def test_status_of_reflection_is_the_exit_code(rpcurl, reflecting, code):
 
     result = rpcurl(reflecting(reflect))
     fails(result, 64 + status.value[0], "reflection failed", status.value[1].replace(" ", "_"), "not \\u{1B}[31mnow")
+    assert (CREDENTIALS in result.err) == (code != "UNAVAILABLE"), result.err
+
+
+CREDENTIALS = "hint: reflection may need credentials: --bearer TOKEN, --user NAME or -H; --descriptor-set FILE or --proto FILE"
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("protocol", ["connect", "grpc-web"])
+def test_http_status_of_reflection_has_a_hint(rpcurl, protocol, status):
+    class Refusal(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            self.send_response(status)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *arguments):
+            pass
+
+    with http_server(Refusal) as url:
+        for command in (["list", url], ["call", f"{url}/a.S/M"]):
+            result = rpcurl(*command, "--protocol", protocol)
+            fails(result, {401: 80, 403: 71}[status], CREDENTIALS)
 
 
 def test_error_in_a_response(rpcurl, reflecting):
@@ -889,7 +915,7 @@ def test_error_in_a_response(rpcurl, reflecting):
                 error_response={"error_code": 7, "error_message": "not you"}
             )
 
-    fails(rpcurl(reflecting(reflect)), 3, "refused a.S", "permission_denied (7): not you")
+    fails(rpcurl(reflecting(reflect)), 3, "refused a.S", "permission_denied (7): not you", CREDENTIALS)
 
 
 def test_http_2_if_a_server_requires_it_for_streams(rpcurl, raw_server):

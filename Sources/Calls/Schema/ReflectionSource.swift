@@ -200,6 +200,13 @@ package struct ReflectionSource {
 
   // MARK: Errors
 
+  /// The hint for a server that refuses reflection, also with HTTP 401 or 403; nil for other errors.
+  private static func hint(forRefusal code: StatusCode?) -> String? {
+    guard code == .unauthenticated || code == .permissionDenied else { return nil }
+    return "reflection may need credentials: --bearer TOKEN, --user NAME or -H; "
+      + "--descriptor-set FILE or --proto FILE does without reflection"
+  }
+
   private func failure(_ error: ReflectionError, _ method: MethodName, _ known: [String]) -> Failure {
     switch error {
     case .unknownSymbol(_, let services):
@@ -218,10 +225,13 @@ package struct ReflectionSource {
         isConnection || proxy != nil ? status.message : error.description,
         hint: CallPlan.hint(
           for: status, target: target, protocolName: protocolName,
-          hasCertificate: connection.certificate != nil))
+          hasCertificate: connection.certificate != nil) ?? Self.hint(forRefusal: status.code))
     case .refused, .invalidResponse, .tooMuch:
+      let code: StatusCode? =
+        if case .refused(_, let code, _) = error { StatusCode(rawValue: code) } else { nil }
       return Failure(
-        .schema, target.name, error.description, hint: "use --proto FILE or --descriptor-set FILE")
+        .schema, target.name, error.description,
+        hint: Self.hint(forRefusal: code) ?? "use --proto FILE or --descriptor-set FILE")
     }
   }
 }
