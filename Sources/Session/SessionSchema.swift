@@ -12,6 +12,8 @@ import System
 package final class SessionSchema {
   private let error: StandardError
   private var own: [SchemaSource.Source]?
+  /// The schema of files, which calls use that need nothing of the server.
+  private var files: DescriptorPool?
   /// The complete schema; nil until it is first needed.
   package private(set) var pool: DescriptorPool?
   /// The services that the server lists, some of which it may not describe; nil until it is asked.
@@ -35,8 +37,13 @@ package final class SessionSchema {
 
   /// Drops everything, because the sources changed.
   package func forget() {
-    own = nil
+    forgetOwn()
     forgetServer()
+  }
+
+  private func forgetOwn() {
+    own = nil
+    files = nil
   }
 
   /// Whether a part of the schema is the server's.
@@ -85,7 +92,7 @@ package final class SessionSchema {
   package func reread(_ options: some CallOptions, server: ReflectionSource?) throws(Failure)
     -> DescriptorPool
   {
-    own = nil
+    forgetOwn()
     return try read(options, server, usesCache: false)
   }
 
@@ -110,10 +117,12 @@ package final class SessionSchema {
     }
   }
 
-  /// The method with this name. If it is not found, reads the server's schema again.
+  /// The method with this name. The server is asked only if no other source has it; if it is not found then, reads the
+  /// server's schema again.
   package func method(
     _ name: MethodName, _ options: some CallOptions, server: ReflectionSource?
   ) throws(Failure) -> (DescriptorPool, MethodDescriptor) {
+    if pool == nil, server != nil, let found = try methodOfFiles(name, options) { return found }
     let known = try pool(options, server: server)
     do {
       return (known, try SchemaSource.find(name, in: known))
@@ -123,29 +132,44 @@ package final class SessionSchema {
     }
   }
 
+  /// The method with this name in files; nil if they lack it.
+  private func methodOfFiles(
+    _ name: MethodName, _ options: some CallOptions
+  ) throws(Failure) -> (DescriptorPool, MethodDescriptor)? {
+    let sources = try sources(options)
+    guard !sources.isEmpty else { return nil }
+    let files = if let files { files } else { try SchemaSource.pool(sources, withOptions: true) }
+    self.files = files
+    return (try? SchemaSource.find(name, in: files)).map { (files, $0) }
+  }
+
+  /// The sources that the options name.
+  private func sources(_ options: some CallOptions) throws(Failure) -> [SchemaSource.Source] {
+    if let own { return own }
+    let sources = try SchemaSource.sources(
+      options.schema, error, waitLimit: options.request.maxTime,
+      readLimitBytes: FileContents.dataLimitBytes)
+    own = sources
+    return sources
+  }
+
   private func read(
     _ options: some CallOptions, _ server: ReflectionSource?, usesCache: Bool
   ) throws(Failure) -> DescriptorPool {
-    var sources: [SchemaSource.Source]
-    if let own {
-      sources = own
-    } else {
-      sources = try SchemaSource.sources(
-        options.schema, error, waitLimit: options.request.maxTime,
-        readLimitBytes: FileContents.dataLimitBytes)
-      own = sources
-    }
+    var sources = try sources(options)
     var remote: (set: SchemaBytes, end: MonotonicClock.Instant)?
-    if let server {
+    if var server {
+      server.isOptional = !sources.isEmpty
       if usesCache, let cached = server.cached(ReflectionSource.allServices) {
         cached.report()
         sources.append(cached.source)
         remote = (cached.source.set, .now + ReflectionSource.freshness - cached.age)
-      } else {
-        let (source, services) = try server.fetchAll()
+      } else if let (source, services) = try server.fetchAll() {
         self.services = services
         sources.append(source)
         remote = (source.set, .now + ReflectionSource.freshness)
+      } else {
+        services = []
       }
     } else if sources.isEmpty {
       throw Failure(

@@ -714,6 +714,34 @@ def test_services_are_listed_with_a_leading_dot(rpcurl, reflecting):
         assert (result.code, result.out) == (0, "{}\n"), result.err
 
 
+def test_other_sources_suffice_for_a_server_without_reflection(rpcurl, refusing, tmp_path):
+    url, requested = refusing(v1="UNIMPLEMENTED", v1alpha="UNIMPLEMENTED")
+    server = url.removesuffix("/a.S/M")
+    schema = tmp_path / "a.binpb"
+    schema.write_bytes(FileDescriptorSet(file=[TYPES, service_file("t.proto")]).SerializeToString())
+    options = ["--no-cache", "--descriptor-set", schema, "--reflect"]
+    script = tmp_path / "a.rpcurl"
+    script.write_text("call M\ncall a.S/M {}\n")
+    for command in (["session", server], ["run", server, script], ["call", url]):
+        result = rpcurl(command[0], *options, *command[1:], input=script.read_text() if command[0] == "session" else "")
+        assert (result.code, set(result.out.split()), result.err) == (0, {"{}"}, "")
+    script.write_text(f"target {server}\ntest a\ncall M\nexpect . == {{}}\n")
+    result = rpcurl("test", *options, script)
+    assert (result.code, "1 passed" in result.out + result.err) == (0, True), result.out + result.err
+    assert requested == []
+    remark = f"rpcurl: {server}: the server does not offer reflection; only other sources are used\n"
+    for command in (["list"], ["list", "--kind", "method"], ["describe"], ["export", "-o", tmp_path / "b.binpb"]):
+        result = rpcurl(command[0], *options[1:], *command[1:], server)
+        assert (result.code, result.err) == (0, remark)
+        assert command[0] == "export" or "S" in result.out
+    result = rpcurl("session", *options, server, input="list\nlist\ncall M\n")
+    assert (result.code, result.out, result.err) == (0, "a.S\na.S\n{}\n", remark)
+    result = rpcurl("session", *options, server, input="call N\n")
+    assert result.err.startswith(f"{remark}rpcurl: N: not found in the schema\n"), result.err
+    # Without another source, its lack is an error.
+    fails(rpcurl("list", server), 3, "the server does not offer reflection")
+
+
 # Types that no method names
 
 

@@ -24,6 +24,8 @@ package struct ReflectionSource {
   package var isVerbose = false
   /// Whether the server is asked also for what the built-in schemas declare.
   package var isForced = false
+  /// Whether other sources have a schema: a server without reflection then adds nothing to it.
+  package var isOptional = false
   /// Whether only the cache is used.
   package var isOffline = false
   /// The cache; nil with `--no-cache`.
@@ -54,9 +56,10 @@ package struct ReflectionSource {
   /// The name in the cache of the schema with all services.
   package static let allServices = "*"
 
-  /// Fetches the complete schema. Also returns the names of all services, some of which the server may not describe.
-  package func fetchAll() throws(Failure) -> (SchemaSource.Source, services: [String]) {
-    let schema = try schema(for: .allServices)
+  /// Fetches the complete schema. Also returns the names of all services, some of which the server may not describe. Nil
+  /// if the server has no reflection, and `isOptional` is set.
+  package func fetchAll() throws(Failure) -> (SchemaSource.Source, services: [String])? {
+    guard let schema = try schemaIfOffered(for: .allServices) else { return nil }
     if let why = cache?.store(schema, key(Self.allServices)), isVerbose {
       clients.console.error.write("* schema: not stored in the cache: \(TerminalText.escape(why))\n")
     }
@@ -114,14 +117,26 @@ package struct ReflectionSource {
   /// The failure of `fetch` if `isOffline` is set.
   package static let notAsked = Failure(.schema, "no schema", "the server was not asked")
 
-  /// Fetches the schema for `goal`; returns nil if the server has no such symbol.
+  /// Fetches the schema for `goal`.
   package func schema(for goal: ReflectionQuery.Goal) throws(Failure) -> ReflectedSchema {
+    try schemaIfOffered(for: goal) ?? ReflectedSchema(version: .v1)
+  }
+
+  /// Fetches the schema for `goal`; nil if the server has no reflection, and `isOptional` is set.
+  private func schemaIfOffered(for goal: ReflectionQuery.Goal) throws(Failure) -> ReflectedSchema? {
     switch try ask(goal) {
     case .success(let schema):
       if isVerbose { report(schema.version, schema.fileCount, "fetched") }
       store(schema, goal)
       return schema
     case .failure(let error):
+      if isOptional, case .notOffered = error {
+        let text = "rpcurl: \(target.name): \(error); only other sources are used"
+        if goal == .allServices || goal == .serviceNames {
+          clients.console.error.remark(TerminalText.escape(text) + "\n")
+        }
+        return nil
+      }
       throw failure(error, MethodName(service: "", method: ""), [])
     }
   }

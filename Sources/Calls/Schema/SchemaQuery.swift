@@ -67,7 +67,8 @@ package struct SchemaQuery {
     }
     sources = try SchemaSource.sources(
       options.schema, clients.console.error, waitLimit: options.maxTime)
-    let server = try Self.server(options, target, clients)
+    var server = try Self.server(options, target, clients)
+    server.isOptional = !sources.isEmpty
     (self.server, listing) = (server, server.target.argument)
   }
 
