@@ -161,10 +161,8 @@ extension CallPlan {
     var form = settings.requestForm
     let chunks = try ChunkedFile(options, method, isBatch: batch != nil)
     let edits = options.edits.filter { chunks == nil || $0.id == .set }
-    for edit in edits {
-      try NameLookup.resolving(pool, reflection) { () throws(Failure) in
-        try FieldEdit.Place(edit).check(method.input)
-      }
+    try NameLookup.resolving(pool, reflection) { () throws(Failure) in
+      for edit in edits { try FieldEdit.Place(edit).check(method.input) }
     }
     let data = options.data.filter { readsData || !$0.hasPrefix("@") }
     guard readsData else {
@@ -227,11 +225,20 @@ extension CallPlan {
     connection.closesWhenGivenUp = idles
     self.connection = connection
     self.batch = batch
-    filter = try NameLookup.resolving(pool, reflection) { () throws(Failure) in
-      try FieldFilter(settings.filter, of: found.method.output)
-    }
+    filter = try Self.filter(settings.filter, found, reflection)
     if settings.usesGET { try Self.checkGET(settings.protocolName, method) }
     self.settings = settings
+  }
+
+  /// The filter of `--filter`; nil without settings. Extensions that the schema lacks are looked up.
+  @inline(never)
+  private static func filter(
+    _ settings: FieldFilter.Settings?, _ found: (pool: DescriptorPool, method: MethodDescriptor),
+    _ reflection: ReflectionSource?
+  ) throws(Failure) -> FieldFilter? {
+    try NameLookup.resolving(found.pool, reflection) { () throws(Failure) in
+      try FieldFilter(settings, of: found.method.output)
+    }
   }
 
   /// Throws unless the method can be called with GET.

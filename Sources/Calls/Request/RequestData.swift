@@ -42,17 +42,8 @@ package struct RequestMessage {
 }
 
 extension RequestMessage {
-  /// The message with the fields of the options, for a call's plan. Names that the schema lacks are looked up.
-  ///
-  /// - Throws: `Failure` if the message is invalid.
-  package func message(for plan: CallPlan) throws(Failure) -> Message {
-    let message = try expanded()
-    return try NameLookup.resolving(plan.pool, plan.reflection) { () throws(Failure) in
-      try message.edited(plan.method.input)
-    }
-  }
-
   /// The message with the values of its value functions.
+  @inline(never)
   package func expanded() throws(Failure) -> RequestMessage {
     guard let functions = form.functions else { return self }
     var form = form

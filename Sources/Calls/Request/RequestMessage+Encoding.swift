@@ -4,34 +4,6 @@ import Protobuf
 import RPCProtocols
 
 extension RequestMessage {
-  /// Encodes the message; looks up names that the schema lacks. Runs the event loop.
-  ///
-  /// - Throws: `Failure` if the message is invalid, or if a signal arrived.
-  package func encode(for call: Call, _ lookup: NameLookup?) throws(Failure) -> Payload {
-    let message = try expanded()
-    return try NameLookup.resolving(lookup) { () throws(Failure) in
-      try message.encode(for: call, asking: lookup)
-    }
-  }
-
-  /// Encodes the message. If unknown fields are ignored, fails as long as `lookup` can find a name of them.
-  ///
-  /// - Throws: `Failure` if the message is invalid.
-  func encode(for call: Call, asking lookup: NameLookup?) throws(Failure) -> Payload {
-    if form.allowsUnknownFields, let lookup {
-      let names: [UnresolvedName] =
-        switch form.format {
-        case .json: UnresolvedName.all(inJSON: bytes)
-        case .text: UnresolvedName.all(inText: bytes)
-        case .binary: []
-        }
-      if let missing = lookup.missing(among: names) {
-        throw Failure(.input, source, "the schema lacks names").lacking(missing)
-      }
-    }
-    return try encode(for: call)
-  }
-
   /// Encodes the message in the form that the call's chain and codec need.
   ///
   /// - Throws: `Failure` if the message is invalid.
@@ -42,6 +14,7 @@ extension RequestMessage {
       return try call.serialized(payload)
     } catch {
       throw Failure(.input, source, "the message cannot be sent as JSON: \(error)", hint: "use --codec proto")
+        .lacking((error as? MessageParseError)?.missingName)
     }
   }
 

@@ -129,6 +129,7 @@ package final class NameLookup {
   /// The result of `body`, which is called again after each lookup of a name for which it fails. Runs the event loop.
   ///
   /// - Throws: The failure of `body`, or `Failure` if a signal arrived.
+  @inline(never)
   package static func resolving<Result>(
     _ lookup: NameLookup?, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -148,6 +149,7 @@ package final class NameLookup {
   ///   - pool: The schema that gets the server's files.
   ///   - source: The server; nil if reflection is off.
   /// - Throws: The failure of `body`, or `Failure` if a signal arrived.
+  @inline(never)
   package static func resolving<Result>(
     _ pool: DescriptorPool, _ source: ReflectionSource?, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
