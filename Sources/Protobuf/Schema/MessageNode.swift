@@ -49,6 +49,9 @@ final class MessageNode: Sendable {
     return field.plan
   }
 
+  /// Whether the type was found and compiled.
+  var isCompiled: Bool { compiled.load() != nil }
+
   /// The compiled table.
   @inline(__always)
   func table() throws(SchemaError) -> MessageTable {

@@ -96,6 +96,8 @@ package final class PoolCore: @unchecked Sendable {
 
   func messageType(named name: String) throws(SchemaError) -> MessageNode? {
     let type = try lock.holding { () throws(SchemaError) -> MessageNode? in
+      // Finding the declaration of a name takes much longer.
+      if let known = types[name], known.isCompiled { return known }
       guard let location = try index.find(name) else { return nil }
       guard location.symbol.kind == .message, try message(at: location) != nil else { return nil }
       return self.type(named: name)
