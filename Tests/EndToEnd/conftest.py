@@ -326,6 +326,18 @@ def first_line(process: subprocess.Popen, timeout: float) -> str:
     return line.decode()
 
 
+def announced_address(process: subprocess.Popen) -> str | None:
+    """The address on which a server of Tests/Servers listens; None if it does not start.
+
+    Skips the test if the program of the server is not installed.
+    """
+    line = first_line(process, PATIENCE_SECONDS).strip()
+    if line.endswith(" is not installed"):
+        process.wait()
+        pytest.skip(line)
+    return line.removeprefix("listening ") if line.startswith("listening ") else None
+
+
 # The running servers, and how much each had logged when the present test began.
 logged: dict[Path, int] = {}
 
@@ -370,13 +382,13 @@ def start_server(
                 stderr=log,
                 env=os.environ | {"DEMO_GENERATED": str(GENERATED)},
             )
-        line = first_line(process, PATIENCE_SECONDS)
-        if not line.startswith("listening "):
+        address = announced_address(process)
+        if not address:
             process.kill()
             process.wait()
-            pytest.fail(f"{script} did not start: {line}\n{log_file.read_text()}", pytrace=False)
+            pytest.fail(f"{script} did not start:\n{log_file.read_text()}", pytrace=False)
         ca = certificates / "ca.pem" if "--tls-dir" in options else None
-        servers.append(Server(line.removeprefix("listening ").strip(), process, log_file, ca))
+        servers.append(Server(address, process, log_file, ca))
         return servers[-1]
 
     yield start
@@ -427,7 +439,7 @@ def connect_http3_server(start_server: Callable[..., Server], certificates: Path
     return start_server("connect_server.py", "--tls-dir", certificates, "--http3")
 
 
-# Servers of the system: etcd, nginx and proxies
+# Servers of other projects: etcd, nginx, gateways and proxies
 
 
 @pytest.fixture(scope="session")
@@ -475,7 +487,7 @@ def etcd_schema_with_missing_methods(tmp_path_factory: pytest.TempPathFactory) -
 def etcd_descriptors() -> FileDescriptorSet:
     program = shutil.which("etcd")
     if not program:
-        pytest.fail("etcd is not installed", pytrace=False)
+        pytest.skip("etcd is not installed")
     return server_module("etcd_schema").descriptor_set(Path(program))
 
 

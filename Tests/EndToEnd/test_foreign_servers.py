@@ -1,4 +1,4 @@
-"""The servers of the system end with the test run, however it ends."""
+"""The servers of other projects end with the test run, however it ends."""
 
 import os
 import select
@@ -7,21 +7,24 @@ import socket
 import subprocess
 
 import pytest
-from conftest import PATIENCE_SECONDS, SERVERS, VENV, Process, first_line
+from conftest import SERVERS, VENV, Process, announced_address
+
+NO_SERVER = ["--backend", "127.0.0.1:1"]
+PROXY = ["proxy_server.py", "--kind"]
 
 
-@pytest.fixture(params=[["etcd_server.py"], ["nginx_server.py", "--mode", "http", "--backend", "127.0.0.1:1"],
-                        ["proxy_server.py", "--kind", "http"], ["proxy_server.py", "--kind", "socks5"]],
+@pytest.fixture(params=[["etcd_server.py"], ["nginx_server.py", "--mode", "http", *NO_SERVER],
+                        [*PROXY, "http"], [*PROXY, "socks5"]],
                 ids=["etcd", "nginx", "tinyproxy", "microsocks"])  # fmt: skip
 def launcher(request, tmp_path):
     """Gives the process that runs the server, and the server's id."""
     script, *options = request.param
     command = [VENV / "bin" / "python", SERVERS / script, "--directory", tmp_path, "--exit-with-stdin", *options]
     with Process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        line = first_line(process, PATIENCE_SECONDS)
-        assert line.startswith("listening 127.0.0.1:")
+        address = announced_address(process)
+        assert address
         [child] = open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()
-        yield process, int(child), int(line.rpartition(":")[2])
+        yield process, int(child), int(address.rpartition(":")[2])
         process.kill()
 
 

@@ -1,4 +1,4 @@
-"""Runs a server of the system (etcd, nginx, a proxy) on a free port, as a child of this process.
+"""Runs a server of another project (etcd, nginx, a proxy) on a free port, as a child of this process.
 
 The child ends with this process, however this process ends. SIGTERM is passed on to the child.
 """
@@ -32,7 +32,11 @@ def arguments(description: str) -> argparse.ArgumentParser:
 def program(name: str) -> str:
     """The path of a program of the system; some are only in the administrator's search path."""
     path = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
-    return path or sys.exit(f"{name} is not installed")
+    if not path:
+        # Standard output, so that the tests find it where they expect the address.
+        print(f"{name} is not installed", flush=True)
+        sys.exit(1)
+    return path
 
 
 def serve(options: argparse.Namespace, command: Callable[[int], list[str]]) -> None:
