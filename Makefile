@@ -55,8 +55,8 @@ BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev
 LIBCURL_PACKAGES := libnghttp2-dev libssl-dev debian-archive-keyring patch xz-utils dpkg-dev perl
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
-TEST_PACKAGES   := strace protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion \
-  etcd-server libfaketime nginx tinyproxy-bin microsocks libidn2-0 libxml2-utils perl
+TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion \
+  etcd-server libfaketime nginx tinyproxy-bin microsocks haproxy stunnel4 strace libidn2-0 libxml2-utils perl
 BENCH_PACKAGES  := valgrind binutils curl nginx protobuf-compiler time
 PLOT_PACKAGES   := etcd-server nghttp2-client
 

@@ -10,15 +10,19 @@ import pytest
 from conftest import SERVERS, VENV, Process, announced_address
 
 NO_SERVER = ["--backend", "127.0.0.1:1"]
+GATEWAY = ["gateway_server.py", *NO_SERVER, "--kind"]
 PROXY = ["proxy_server.py", "--kind"]
 
 
 @pytest.fixture(params=[["etcd_server.py"], ["nginx_server.py", "--mode", "http", *NO_SERVER],
+                        [*GATEWAY, "haproxy"], [*GATEWAY, "caddy"], [*GATEWAY, "stunnel"],
                         [*PROXY, "http"], [*PROXY, "socks5"]],
-                ids=["etcd", "nginx", "tinyproxy", "microsocks"])  # fmt: skip
-def launcher(request, tmp_path):
+                ids=["etcd", "nginx", "haproxy", "caddy", "stunnel", "tinyproxy", "microsocks"])  # fmt: skip
+def launcher(request, tmp_path, certificates):
     """Gives the process that runs the server, and the server's id."""
     script, *options = request.param
+    if "stunnel" in options:
+        options += ["--tls-dir", certificates]
     command = [VENV / "bin" / "python", SERVERS / script, "--directory", tmp_path, "--exit-with-stdin", *options]
     with Process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         address = announced_address(process)

@@ -1,0 +1,222 @@
+"""Gateways and proxies of other projects in front of grpcio's server: each passes the same calls, and has tests of its own."""
+
+import base64
+import json
+from dataclasses import dataclass
+
+import pytest
+from conftest import Server
+from test_check import check  # noqa: F401
+
+DEMO = "demo.v1.Demo"
+MEBIBYTE = 1 << 20
+DEADLINE_EXCEEDED, FAILED_PRECONDITION = 64 + 4, 64 + 9
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """A way to the server: the URL that is called, and the options that the way needs."""
+
+    url: str
+    options: tuple[object, ...]
+    # The server behind it, which has the log.
+    backend: Server
+
+
+@pytest.fixture(scope="session")
+def start_gateway(start_foreign_server, grpc_server):
+    """`start_gateway(script, *options)`"""
+    return lambda script, *options: start_foreign_server(script, "--backend", grpc_server.address, *options)
+
+
+@pytest.fixture(scope="session")
+def haproxy(start_gateway):
+    return start_gateway("gateway_server.py", "--kind", "haproxy")
+
+
+@pytest.fixture(scope="session")
+def haproxy_tls(start_gateway, certificates):
+    return start_gateway("gateway_server.py", "--kind", "haproxy", "--tls-dir", certificates)
+
+
+@pytest.fixture(scope="session")
+def caddy(start_gateway):
+    return start_gateway("gateway_server.py", "--kind", "caddy")
+
+
+@pytest.fixture(scope="session")
+def caddy_tls(start_gateway, certificates):
+    return start_gateway("gateway_server.py", "--kind", "caddy", "--tls-dir", certificates)
+
+
+@pytest.fixture(scope="session")
+def stunnel(start_gateway, certificates):
+    return start_gateway("gateway_server.py", "--kind", "stunnel", "--tls-dir", certificates)
+
+
+@pytest.fixture(params=["haproxy", "haproxy_tls", "caddy", "caddy_tls", "stunnel"])
+def gateway(request, grpc_server):
+    server = request.getfixturevalue(request.param)
+    trust = ("--cacert", server.ca) if server.ca else ()
+    protocol = ("--http2-prior-knowledge",) if request.param == "stunnel" else ()
+    return Gateway(server.url, (*trust, *protocol), grpc_server)
+
+
+@pytest.fixture
+def call(rpcurl, descriptor_set, gateway):
+    """`call(method, data, …)`: a call through the gateway."""
+
+    def run(method, data, *options):
+        schema = ["--descriptor-set", descriptor_set, *gateway.options]
+        return rpcurl(*schema, "-d", "@-", *options, f"{gateway.url}/{DEMO}/{method}", input=data)
+
+    return run
+
+
+def messages(result):
+    assert (result.code, result.err) == (0, "")
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+def events(result):
+    return {event["event"]: event for event in map(json.loads, result.out.splitlines())}
+
+
+# Calls through each
+
+
+def test_unary_call(call):
+    assert messages(call("Hello", '{"name":"Größe"}')) == [{"message": "Hello, Größe!", "name": "Größe"}]
+
+
+def test_metadata(call):
+    binary = [{"name": "x-data-bin", "binary": value} for value in ("AP8=", "AQ==")]
+    request = {"headers": binary, "trailers": [*binary, {"name": "x-end", "value": "100 %"}]}
+    sent = ["-H", "x-a: 1", "-H", "x-a: 2", "-H", "x-b-bin: AP8=", "-H", "x-b-bin: AQ=="]
+    result = call("EchoMetadata", json.dumps(request), *sent, "--format", "events")
+    assert result.code == 0, result.err
+    received = events(result)
+    echoed = [(header["name"], header.get("value") or header.get("binary")) for header in received["message"]["message"]["headers"]]
+    assert [pair for pair in echoed if pair[0] == "x-a"] == [("x-a", "1"), ("x-a", "2")]
+    assert [pair for pair in echoed if pair[0] == "x-b-bin"] == [("x-b-bin", "AP8="), ("x-b-bin", "AQ==")]
+    pairs = [["x-data-bin", "AP8"], ["x-data-bin", "AQ"]]
+    assert [pair for pair in received["headers"]["headers"] if pair[0] == "x-data-bin"] == pairs
+    assert [pair for pair in received["end"]["trailers"] if pair[0].startswith("x-")] == [*pairs, ["x-end", "100 %"]]
+
+
+def test_stream(call):
+    assert [reply["number"] for reply in messages(call("Count", '{"from":1,"to":2000}'))] == list(range(1, 2001))
+
+
+def test_client_stream(call):
+    assert messages(call("Sum", '{"value":2}' * 1000)) == [{"total": "2000", "count": 1000}]
+
+
+def test_each_response_comes_before_the_next_request(rpcurl, descriptor_set, gateway):
+    with rpcurl.start("--descriptor-set", descriptor_set, *gateway.options, f"{gateway.url}/{DEMO}/Chat") as process:
+        for number in range(30):
+            process.stdin.write(b'{"text":"%d"}' % number)
+            assert process.stdout.readline() == b'{"text":"you said: %d"}\n' % number
+        process.stdin.close()
+        assert (process.wait(), process.stderr.read()) == (0, b"")
+
+
+def test_error_with_details(call):
+    request = {
+        "code": 9, "message": "Größe 100 %",
+        "details": [{"@type": "type.googleapis.com/demo.v1.HelloRequest", "name": "detail"}],
+    }  # fmt: skip
+    result = call("Fail", json.dumps(request), "--format", "events")
+    end = events(result)["end"]
+    assert (result.code, end["message"]) == (FAILED_PRECONDITION, request["message"])
+    assert [(detail["type"], detail["debug"]) for detail in end["details"]] == [("demo.v1.HelloRequest", {"name": "detail"})]
+
+
+def test_error_within_a_stream(call):
+    result = call("FailStream", '{"code":9,"message":"enough","afterMessages":3}')
+    assert result.code == FAILED_PRECONDITION
+    assert [json.loads(line)["number"] for line in result.out.splitlines()] == [1, 2, 3]
+    assert result.err.splitlines()[0] == f"rpcurl: {DEMO}/FailStream: failed_precondition (9): enough"
+
+
+def test_large_response(call):
+    size = 4 * MEBIBYTE
+    [reply] = messages(call("Large", json.dumps({"sizeBytes": size})))
+    assert base64.b64decode(reply["payload"]) == (bytes(range(251)) * (size // 251 + 1))[:size]
+
+
+@pytest.mark.parametrize("compression", [[], ["--compression", "gzip"]], ids=["identity", "gzip"])
+def test_large_request(call, compression):
+    data = base64.b64encode(bytes(range(256)) * (3 * MEBIBYTE // 256)).decode()
+    [reply] = messages(call("Raw", json.dumps({"bytesValue": data}), *compression))
+    # The tag and a length of four bytes precede the value.
+    assert base64.b64decode(reply["request"])[5:] == base64.b64decode(data)
+
+
+def test_compressed_response(call):
+    result = call("Count", '{"from":1,"to":3}', "-H", "demo-compression: gzip", "--format", "events")
+    assert result.code == 0, result.err
+    assert ["gzip" in json.dumps(events(result)["headers"]), events(result)["message"]["message"]] == [True, {"number": 3}]
+
+
+def test_deadline(call, gateway):
+    before = gateway.backend.canceled_calls(f"{DEMO}/Delay")
+    assert call("Delay", '{"milliseconds":600000}', "--max-time", "1s").code == DEADLINE_EXCEEDED
+    gateway.backend.wait_for_canceled_calls(f"{DEMO}/Delay", before + 1)
+
+
+def test_reflection_and_health(rpcurl, gateway):
+    result = rpcurl("list", "--no-cache", *gateway.options, gateway.url)
+    assert (result.code, result.err) == (0, "")
+    assert DEMO in result.out.split()
+    assert rpcurl("health", *gateway.options, gateway.url).out == "SERVING\n"
+
+
+# HAProxy: it prefers HTTP/1.1
+
+
+def test_haproxy_selects_http2(check, haproxy_tls):  # noqa: F811
+    code, steps, command = check("--cacert", haproxy_tls.ca, haproxy_tls.url)
+    assert (code, command) == (0, f"rpcurl list --cacert {haproxy_tls.ca} localhost:{haproxy_tls.port}")
+    assert "ALPN h2" in steps["TLS"][1] and "2" in steps["HTTP"][1].split(", ")
+    assert [steps[name][0] for name in ("gRPC", "health", "reflection")] == ["passed"] * 3
+
+
+# stunnel: TLS without ALPN
+
+
+def test_tls_without_alpn(rpcurl, descriptor_set, stunnel):
+    """The error names the option with which the calls above succeed."""
+    for schema in (["--descriptor-set", descriptor_set], ["--no-cache"]):
+        result = rpcurl(*schema, "--cacert", stunnel.ca, "-d", '{"name":"Ada"}', f"{stunnel.url}/{DEMO}/Hello")
+        assert (result.code, result.out) == (5, ""), result.err
+        error, hint = result.err.splitlines()
+        assert "negotiated no protocol" in error and "--http2-prior-knowledge" in hint
+
+
+def test_check_of_tls_without_alpn(check, stunnel):  # noqa: F811
+    """The command that it suggests is run."""
+    _, _, command = check("--cacert", stunnel.ca, stunnel.url)
+    assert "--http2-prior-knowledge" in command
+
+
+# Caddy over HTTP/3
+
+
+@pytest.mark.parametrize(
+    ("method", "data", "replies"),
+    [
+        ("Hello", '{"name":"Ada"}', [{"message": "Hello, Ada!", "name": "Ada"}]),
+        ("Count", '{"from":1,"to":3}', [{"number": 1}, {"number": 2}, {"number": 3}]),
+        ("Sum", '{"value":2}' * 100, [{"total": "200", "count": 100}]),
+    ],
+)
+def test_http3(http3_rpcurl, descriptor_set, caddy_tls, method, data, replies):
+    result = http3_rpcurl(
+        "--descriptor-set", descriptor_set, "--http3", "--cacert", caddy_tls.ca, "--format", "events", "-d", "@-",
+        f"{caddy_tls.url}/{DEMO}/{method}", input=data,
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    lines = [json.loads(line) for line in result.out.splitlines()]
+    assert [line["http_version"] for line in lines if line["event"] == "headers"] == ["3"]
+    assert [line["message"] for line in lines if line["event"] == "message"] == replies
