@@ -5,12 +5,12 @@ import json
 from dataclasses import dataclass
 
 import pytest
-from conftest import Server
+from conftest import Server, wait_until
 from test_check import check  # noqa: F401
 
 DEMO = "demo.v1.Demo"
 MEBIBYTE = 1 << 20
-DEADLINE_EXCEEDED, FAILED_PRECONDITION = 64 + 4, 64 + 9
+DEADLINE_EXCEEDED, FAILED_PRECONDITION, UNAVAILABLE = 64 + 4, 64 + 9, 64 + 14
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,18 @@ def stunnel(start_gateway, certificates):
     return start_gateway("gateway_server.py", "--kind", "stunnel", "--tls-dir", certificates)
 
 
-@pytest.fixture(params=["haproxy", "haproxy_tls", "caddy", "caddy_tls", "stunnel"])
+@pytest.fixture(scope="session")
+def envoy(start_gateway):
+    return start_gateway("envoy_server.py")
+
+
+@pytest.fixture(scope="session")
+def strict_nginx(start_gateway):
+    """It refuses a content type other than application/grpc."""
+    return start_gateway("nginx_server.py", "--mode", "grpc", "--only-grpc")
+
+
+@pytest.fixture(params=["haproxy", "haproxy_tls", "caddy", "caddy_tls", "stunnel", "envoy", "strict_nginx"])
 def gateway(request, grpc_server):
     server = request.getfixturevalue(request.param)
     trust = ("--cacert", server.ca) if server.ca else ()
@@ -198,6 +209,34 @@ def test_check_of_tls_without_alpn(check, stunnel):  # noqa: F811
     """The command that it suggests is run."""
     _, _, command = check("--cacert", stunnel.ca, stunnel.url)
     assert "--http2-prior-knowledge" in command
+
+
+# nginx with a rule for the content type
+
+
+def test_rule_refuses_other_content_types(rpcurl, descriptor_set, strict_nginx):
+    """So the calls above have the one that it accepts."""
+    options = ["--descriptor-set", descriptor_set, "--protocol", "grpc-web", "--http2-prior-knowledge"]
+    assert rpcurl(*options, "-d", '{"name":"Ada"}', f"{strict_nginx.url}/{DEMO}/Hello").code != 0
+    wait_until(lambda: f"access POST /{DEMO}/Hello HTTP/2.0 404 " in strict_nginx.log(), "nginx logs the request")
+
+
+# Envoy: a route without a server
+
+
+@pytest.mark.parametrize("method", ["Unary", "Stream"])
+@pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
+def test_route_without_a_healthy_server(current_rpcurl, envoy, tmp_path, protocol, method):
+    """Envoy responds with 503, or with the status of gRPC."""
+    schema = tmp_path / "without.proto"
+    schema.write_text(
+        'syntax = "proto3"; package without.upstream; message M {}'
+        "service S { rpc Unary(M) returns (M); rpc Stream(M) returns (stream M); }"
+    )
+    name = f"without.upstream.S/{method}"
+    result = current_rpcurl("--proto", schema, "--protocol", protocol, "-d", "{}", f"{envoy.url}/{name}")
+    assert (result.code, result.out) == (UNAVAILABLE, ""), result.err
+    assert result.err.startswith(f"rpcurl: {name}: unavailable (14): ")
 
 
 # Caddy over HTTP/3

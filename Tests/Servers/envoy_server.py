@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Envoy in front of a gRPC server: passes gRPC on, and translates gRPC-Web and Connect to gRPC.
 
-HTTP/1.1, and HTTP/2 with prior knowledge.
+HTTP/1.1, and HTTP/2 with prior knowledge. Services whose names begin with "without.upstream" have no server.
 """
 
 import json
@@ -22,10 +22,13 @@ def http_filter(name: str, kind: str) -> dict[str, Any]:
     return {"name": f"envoy.filters.http.{name}", "typed_config": {"@type": f"{FILTERS}.http.{name}.v3.{kind}"}}
 
 
+def route(prefix: str, cluster: str) -> dict[str, Any]:
+    # No timeout: a call ends when the client or the server ends it.
+    return {"match": {"prefix": prefix}, "route": {"cluster": cluster, "timeout": "0s"}}
+
+
 def configuration(port: int, backend: str) -> dict[str, Any]:
     host, _, backend_port = backend.rpartition(":")
-    # No timeout: a call ends when the client or the server ends it.
-    route = {"match": {"prefix": "/"}, "route": {"cluster": "backend", "timeout": "0s"}}
     manager = {
         "@type": f"{FILTERS}.network.http_connection_manager.v3.HttpConnectionManager",
         "stat_prefix": "calls",
@@ -35,7 +38,7 @@ def configuration(port: int, backend: str) -> dict[str, Any]:
             http_filter("connect_grpc_bridge", "FilterConfig"),
             http_filter("router", "Router"),
         ],
-        "route_config": {"virtual_hosts": [{"name": "all", "domains": ["*"], "routes": [route]}]},
+        "route_config": {"virtual_hosts": [{"name": "all", "domains": ["*"], "routes": [route("/without.upstream", "empty"), route("/", "backend")]}]},
     }
     listener = {
         "address": address("127.0.0.1", port),
@@ -49,7 +52,8 @@ def configuration(port: int, backend: str) -> dict[str, Any]:
         "typed_extension_protocol_options": {HTTP_OPTIONS.rpartition("/")[2]: http2},
         "load_assignment": {"cluster_name": "backend", "endpoints": [{"lb_endpoints": [endpoint]}]},
     }
-    return {"static_resources": {"listeners": [listener], "clusters": [cluster]}}
+    empty = cluster | {"name": "empty", "load_assignment": {"cluster_name": "empty"}}
+    return {"static_resources": {"listeners": [listener], "clusters": [cluster, empty]}}
 
 
 def main() -> None:

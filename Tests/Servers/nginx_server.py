@@ -31,10 +31,14 @@ http {{
   client_header_timeout 1h;
   client_body_timeout 1h;
   send_timeout 1h;
+  map $http_content_type $is_grpc {{
+    application/grpc 1;
+  }}
   server {{
     listen 127.0.0.1:{port} {listen};
     {certificate}
     location / {{
+      {rule}
       {forward}
     }}
   }}
@@ -53,6 +57,9 @@ def main() -> None:
     parser.add_argument("--backend", metavar="ADDRESS", required=True, help="where requests are forwarded to")
     parser.add_argument("--tls-dir", type=Path, metavar="DIR", help="serve TLS; see certificates.py")
     parser.add_argument("--require-client-certificate", action="store_true", help="with --tls-dir")
+    parser.add_argument(
+        "--only-grpc", action="store_true", help="respond with 404 to a content type other than application/grpc"
+    )
     parser.add_argument("--max-body", default="0", help="the limit of a request's body (default: none)")
     parser.add_argument("--keepalive-requests", type=int, default=100_000, help="of one connection")
     parser.add_argument("--keepalive-timeout", default="60s", help="how long an idle connection stays open")
@@ -70,6 +77,7 @@ def main() -> None:
                 port=port,
                 listen=" ".join(words),
                 certificate=pair if options.tls_dir else "",
+                rule="if ($is_grpc = '') { return 404; }" if options.only_grpc else "",
                 forward=FORWARD[options.mode].format(backend=options.backend),
                 max_body=options.max_body,
                 keepalive_requests=options.keepalive_requests,
