@@ -56,7 +56,7 @@ LIBCURL_PACKAGES := libnghttp2-dev libssl-dev debian-archive-keyring patch xz-ut
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
 TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion \
-  etcd-server libfaketime nginx tinyproxy-bin microsocks haproxy stunnel4 strace libidn2-0 libxml2-utils perl
+  etcd-server libfaketime nginx tinyproxy-bin microsocks haproxy stunnel4 squid strace libidn2-0 libxml2-utils perl
 BENCH_PACKAGES  := valgrind binutils curl nginx protobuf-compiler time
 PLOT_PACKAGES   := etcd-server nghttp2-client
 

@@ -16,8 +16,8 @@ PROXY = ["proxy_server.py", "--kind"]
 
 @pytest.fixture(params=[["etcd_server.py"], ["nginx_server.py", "--mode", "http", *NO_SERVER], ["envoy_server.py", *NO_SERVER],
                         [*GATEWAY, "haproxy"], [*GATEWAY, "caddy"], [*GATEWAY, "stunnel"],
-                        [*PROXY, "http"], [*PROXY, "socks5"]],
-                ids=["etcd", "nginx", "envoy", "haproxy", "caddy", "stunnel", "tinyproxy", "microsocks"])  # fmt: skip
+                        [*PROXY, "http"], [*PROXY, "squid"], [*PROXY, "socks5"]],
+                ids=["etcd", "nginx", "envoy", "haproxy", "caddy", "stunnel", "tinyproxy", "squid", "microsocks"])  # fmt: skip
 def launcher(request, tmp_path, certificates):
     """Gives the process that runs the server, and the server's id."""
     script, *options = request.param

@@ -65,9 +65,22 @@ def strict_nginx(start_gateway):
     return start_gateway("nginx_server.py", "--mode", "grpc", "--only-grpc")
 
 
-@pytest.fixture(params=["haproxy", "haproxy_tls", "caddy", "caddy_tls", "stunnel", "envoy", "strict_nginx"])
+@pytest.fixture(scope="session")
+def squid(start_foreign_server):
+    return start_foreign_server("proxy_server.py", "--kind", "squid")
+
+
+@pytest.fixture(scope="session")
+def guarded_squid(start_foreign_server):
+    return start_foreign_server("proxy_server.py", "--kind", "squid", "--user", "ada:s3cret")
+
+
+@pytest.fixture(params=["haproxy", "haproxy_tls", "caddy", "caddy_tls", "stunnel", "envoy", "strict_nginx", "squid"])
 def gateway(request, grpc_server):
     server = request.getfixturevalue(request.param)
+    if request.param == "squid":
+        backend = request.getfixturevalue("grpc_tls_server")
+        return Gateway(backend.url, ("--cacert", backend.ca, "--proxy", f"http://{server.address}"), backend)
     trust = ("--cacert", server.ca) if server.ca else ()
     protocol = ("--http2-prior-knowledge",) if request.param == "stunnel" else ()
     return Gateway(server.url, (*trust, *protocol), grpc_server)
@@ -237,6 +250,28 @@ def test_route_without_a_healthy_server(current_rpcurl, envoy, tmp_path, protoco
     result = current_rpcurl("--proto", schema, "--protocol", protocol, "-d", "{}", f"{envoy.url}/{name}")
     assert (result.code, result.out) == (UNAVAILABLE, ""), result.err
     assert result.err.startswith(f"rpcurl: {name}: unavailable (14): ")
+
+
+# squid, which opens tunnels
+
+
+@pytest.mark.parametrize(
+    ("credentials", "url", "status"),
+    [("", None, 407), ("ada:wrong@", None, 407), ("ada:s3cret@", "https://refused.test", 403), ("ada:s3cret@", None, None)],
+    ids=["no credentials", "wrong credentials", "refused host", "right credentials"],
+)
+def test_tunnel(rpcurl, descriptor_set, grpc_tls_server, guarded_squid, credentials, url, status):
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--cacert", grpc_tls_server.ca, "-d", '{"name":"Ada"}',
+        "--proxy", f"http://{credentials}{guarded_squid.address}", f"{url or grpc_tls_server.url}/{DEMO}/Hello",
+    )  # fmt: skip
+    if status is None:
+        assert messages(result)[0]["name"] == "Ada"
+        return
+    assert (result.code, result.out) == (5, ""), result.err
+    error = result.err.splitlines()[0]
+    assert error.startswith("rpcurl: proxy ") and guarded_squid.address in error and f"HTTP {status}" in error
+    assert "s3cret" not in result.err and "wrong" not in result.err
 
 
 # Caddy over HTTP/3

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import server_process
 
@@ -39,8 +40,12 @@ def program(name: str) -> str:
     return path
 
 
-def serve(options: argparse.Namespace, command: Callable[[int], list[str]]) -> None:
-    """Start `command(port)` and exit with its status. Prints `listening ADDRESS` when it accepts connections."""
+def serve(options: argparse.Namespace, command: Callable[[int], list[str]], user: str | None = None) -> None:
+    """Start `command(port)` and exit with its status. Prints `listening ADDRESS` when it accepts connections.
+
+    A `user` is the one that it has if this process runs as root.
+    """
+    identity: dict[str, Any] = {"user": user, "group": user, "extra_groups": []} if user and os.getuid() == 0 else {}
     if options.exit_with_stdin:
         server_process.exit_with_stdin()
     parent = os.getpid()
@@ -53,6 +58,7 @@ def serve(options: argparse.Namespace, command: Callable[[int], list[str]]) -> N
             # Standard output is for the line with the server's address.
             stdout=sys.stderr,
             preexec_fn=lambda: server_process.die_with(parent),
+            **identity,
         )
         if accepts_connections(child, port):
             break
