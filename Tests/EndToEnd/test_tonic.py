@@ -1,0 +1,101 @@
+"""A server on tonic, the gRPC of Rust: TensorBoard's data server. Results equal those of grpcio."""
+
+import base64
+import json
+
+import grpc
+import pytest
+from conftest import wait_until
+from google.protobuf import json_format
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message_factory import GetMessageClass
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
+
+SERVICE = "tensorboard.data.TensorBoardDataProvider"
+SCALARS, IMAGES = ({"pluginFilter": {"pluginName": name}} for name in ("scalars", "images"))
+ALL = {"downsample": {"numPoints": 1000}}
+INVALID_ARGUMENT, UNIMPLEMENTED = 64 + 3, 64 + 12
+
+
+@pytest.fixture(scope="session")
+def server(start_foreign_server):
+    return start_foreign_server("tensorboard_server.py")
+
+
+@pytest.fixture(scope="session")
+def grpcio(server):
+    """`grpcio(method, request)`: the response or responses that grpcio receives."""
+    with grpc.insecure_channel(server.address, [("grpc.max_receive_message_length", -1)]) as channel:
+        service = DescriptorPool(ProtoReflectionDescriptorDatabase(channel)).FindServiceByName(SERVICE)
+
+        def call(name, request):
+            method = service.FindMethodByName(name)
+            kind = channel.unary_stream if method.server_streaming else channel.unary_unary
+            stub = kind(
+                f"/{SERVICE}/{name}",
+                request_serializer=lambda message: message.SerializeToString(),
+                response_deserializer=GetMessageClass(method.output_type).FromString,
+            )
+            response = stub(json_format.ParseDict(request, GetMessageClass(method.input_type)()))
+            return list(response) if method.server_streaming else [response]
+
+        # It reads its data after it has begun to listen.
+        wait_until(lambda: '"maxStep": "999"' in json_format.MessageToJson(call("ListScalars", SCALARS)[0]), "step 999 is read")
+        yield call
+
+
+@pytest.fixture
+def call(rpcurl, server):
+    """The schema is the server's."""
+
+    def run(method, request, *options):
+        return rpcurl(*options, "-d", "@-", f"{server.url}/{SERVICE}/{method}", input=json.dumps(request))
+
+    return run
+
+
+def test_reflection(rpcurl, server):
+    """tonic has v1alpha only."""
+    listed = rpcurl("list", "--no-cache", server.url)
+    assert (listed.code, listed.out.split()) == (0, ["grpc.reflection.v1alpha.ServerReflection", SERVICE])
+    described = rpcurl("describe", server.url, f"{SERVICE}.ReadScalars")
+    assert described.code == 0, described.err
+    assert "rpc ReadScalars(ReadScalarsRequest) returns (ReadScalarsResponse)" in described.out
+
+
+@pytest.mark.parametrize(
+    ("method", "data"),
+    [
+        ("GetExperiment", {}), ("ListPlugins", {}), ("ListRuns", {}), ("ListScalars", SCALARS), ("ReadScalars", SCALARS | ALL),
+        ("ListBlobSequences", IMAGES), ("ReadBlobSequences", IMAGES | ALL),
+    ],
+)  # fmt: skip
+def test_responses_equal_those_of_grpcio(call, grpcio, method, data):
+    [expected] = grpcio(method, data)
+    result = call(method, data)
+    assert (result.code, result.err) == (0, "")
+    assert json_format.Parse(result.out, type(expected)()) == expected
+
+
+def test_stream_of_large_messages(call, grpcio):
+    [images] = grpcio("ReadBlobSequences", IMAGES | ALL)
+    # After the texts of width and height.
+    key = images.runs[0].tags[0].data.values[0].blob_refs[2].blob_key
+    result = call("ReadBlob", {"blobKey": key})
+    assert (result.code, result.err) == (0, "")
+    pieces = [base64.b64decode(json.loads(line)["data"]) for line in result.out.splitlines()]
+    assert pieces == [response.data for response in grpcio("ReadBlob", {"blobKey": key})]
+    assert len(pieces) > 1 and b"".join(pieces) == bytes(range(256)) * (40 << 10)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "code", "words"),
+    [
+        ("ReadBlob", [], INVALID_ARGUMENT, "failed to parse blob key"),
+        ("ReadScalars", [], INVALID_ARGUMENT, "must specify non-empty plugin name"),
+        ("ReadScalars", ["--compression", "gzip"], UNIMPLEMENTED, "compression support not enabled"),
+    ],
+)
+def test_errors(call, method, options, code, words):
+    result = call(method, {}, *options)
+    assert (result.code, result.out) == (code, "") and words in result.err
