@@ -20,6 +20,8 @@ EXPECTED = {
 }
 # The tests of what the libcurl of RPCURL_LIBCURL, which may be an old one, cannot do.
 OF_OTHER_LIBCURL = "this libcurl "
+# The tests of what is too large for each run.
+OF_ALL_TESTS = "make test-all "
 
 LINES = pytest.StashKey[list[str]]()
 
@@ -30,6 +32,8 @@ def unexpected(reports, environment) -> list[str]:
     for report in reports:
         reason = report.longrepr[2].removeprefix("Skipped: ")
         if environment.get("RPCURL_LIBCURL") and reason.startswith(OF_OTHER_LIBCURL):
+            continue
+        if environment.get("RPCURL_TESTS") != "all" and reason.startswith(OF_ALL_TESTS):
             continue
         if not any(re.search(name, report.nodeid) and reason.startswith(known) for name, known in EXPECTED.items()):
             lines.append(f"skipped, which RPCURL_SKIPS=fail does not allow: {report.nodeid}: {reason}")

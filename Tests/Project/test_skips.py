@@ -66,6 +66,12 @@ def test_skip_because_of_another_libcurl(run):
     assert run(text, 0, RPCURL_SKIPS="fail", RPCURL_LIBCURL="libcurl.so.4").returncode == 0
 
 
+def test_skip_of_what_only_all_tests_install(run):
+    text = PASSES + SKIPPED.replace("not installed", "make test-all installs it")
+    assert run(text, 0, RPCURL_SKIPS="fail").returncode == 0
+    assert run(text, 0, RPCURL_SKIPS="fail", RPCURL_TESTS="all").returncode == 1
+
+
 def test_expected_skips_exist():
     for name, reason in skips.EXPECTED.items():
         file, function = re.fullmatch(r"(.*)::(\w+)\\\[", name).groups()

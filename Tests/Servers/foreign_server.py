@@ -18,7 +18,8 @@ from typing import Any
 
 import server_process
 
-START_SECONDS = 20
+# Spark needs ten, and more beside other work.
+START_SECONDS = 50
 ATTEMPTS = 5
 
 
