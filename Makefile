@@ -105,7 +105,7 @@ SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/sw
 # One more at a time than there are processors: tests wait for a third of their time.
 PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -p skips -n $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust spark libcurl \
+.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust spark grpc-swift libcurl \
   static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads sanitize-program fuzz \
   lint docs check-docs api docs-api schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix soak install install-built \
   uninstall clean build-packages plugin-packages server-packages test-packages bench-packages glibc
@@ -119,7 +119,7 @@ demo: release plugins servers ## Build, start a real server, and make three real
 test: lint check-schemas unit-test end-to-end-test system-libcurl-test check-docs ## Install what the tests need, and run all of them
 
 test-all: export RPCURL_TESTS := all
-test-all: spark test soak ## The same, with each combination where `make test` runs a selection, and the soak
+test-all: spark grpc-swift test soak ## The same, with each combination where `make test` runs a selection, and the soak
 
 unit-test: build-packages test-packages ## Build the tests in Swift and run them
 	swift build --build-tests $(TEST_FLAGS)
@@ -163,8 +163,14 @@ debian-go: ## Build a server of grpc-go with the Go of Debian, for the interoper
 $(BUILD)/debian-go/interop-server: scripts/debian-go Tests/Servers/interop_server.go Tests/Servers/interop.proto
 	scripts/debian-go $@
 
+# Without it the interoperability tests with grpc-swift are skipped, which is reported. The build takes minutes.
+grpc-swift: ## Build a server of grpc-swift, for the interoperability tests
+	swift build --package-path Tests/Servers/grpc-swift --scratch-path $(BUILD)/grpc-swift --product interop-server || \
+	  echo "no server of grpc-swift can be built here"
+
 # Without it the tests of Spark Connect are skipped, which is reported.
-spark: $(BUILD)/spark/spark.binpb ## Fetch Apache Spark (456 MB), for the tests of Spark Connect
+spark: ## Fetch Apache Spark (456 MB), for the tests of Spark Connect
+	@$(MAKE) --no-print-directory $(BUILD)/spark/spark.binpb || echo "no Spark can be fetched here"
 
 $(BUILD)/spark/spark.binpb: scripts/spark $(VENV)/.done
 	@scripts/need $(SPARK_PACKAGES)

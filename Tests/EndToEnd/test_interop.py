@@ -1,4 +1,4 @@
-"""gRPC's interoperability tests, as far as a command line can express them, against servers of two implementations, and
+"""gRPC's interoperability tests, as far as a command line can express them, against servers of three implementations, and
 through Envoy with each protocol.
 
 The cases and their numbers are those of https://github.com/grpc/grpc/blob/master/doc/interop-test-descriptions.md. Those of
@@ -19,6 +19,12 @@ import pytest
 from conftest import GENERATED, ROOT, Rpcurl, Server
 
 GRPC_GO = Path(os.environ.get("GRPC_GO_SERVER") or ROOT / ".build" / "debian-go" / "interop-server")
+GRPC_SWIFT = Path(os.environ.get("GRPC_SWIFT_SERVER") or ROOT / ".build" / "grpc-swift" / "debug" / "interop-server")
+# The server of each implementation but grpcio, and the reason of a skipped test.
+PROGRAMS = {
+    "grpc-go": (GRPC_GO, f"{GRPC_GO} is missing: make debian-go"),
+    "grpc-swift": (GRPC_SWIFT, "make test-all builds a server of grpc-swift: make grpc-swift"),
+}
 SERVICE = "grpc.testing.TestService"
 UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, UNIMPLEMENTED = 64 + 2, 64 + 3, 64 + 4, 64 + 12
 INTERRUPTED = 130
@@ -56,10 +62,11 @@ def start_interop_server(start_server):
     running: dict[str, Server] = {}
 
     def start(name: str) -> Server:
-        if name == "grpc-go" and not GRPC_GO.exists():
-            pytest.skip(f"{GRPC_GO} is missing: make debian-go")
+        program, reason = PROGRAMS.get(name, (None, None))
+        if program and not program.exists():
+            pytest.skip(reason)
         if name not in running:
-            running[name] = start_server("interop_server.py", *(["--grpc-go", GRPC_GO] if name == "grpc-go" else []))
+            running[name] = start_server("interop_server.py", *(["--program", program] if program else []))
         return running[name]
 
     return start
@@ -70,7 +77,7 @@ def envoy(start_foreign_server, start_interop_server):
     return start_foreign_server("envoy_server.py", "--backend", start_interop_server("grpcio").address)
 
 
-@pytest.fixture(params=["grpcio", "grpc-go", "envoy-grpc", "envoy-grpc-web", "envoy-connect"])
+@pytest.fixture(params=["grpcio", "grpc-go", "grpc-swift", "envoy-grpc", "envoy-grpc-web", "envoy-connect"])
 def peer(request, rpcurl, start_interop_server):
     if request.param.startswith("envoy-"):
         options = ["--protocol", request.param.removeprefix("envoy-")]

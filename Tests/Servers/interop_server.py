@@ -155,11 +155,11 @@ async def serve() -> None:
 
 def main() -> None:
     parser = server_process.arguments(__doc__)
-    parser.add_argument("--grpc-go", type=Path, metavar="PROGRAM", help="run interop_server.go instead; see scripts/debian-go")
+    parser.add_argument("--program", type=Path, help="run this server instead: interop_server.go, or the one in grpc-swift")
     options = parser.parse_args()
-    if options.grpc_go:
+    if options.program:
         # It prints the same line, and ends with standard input too.
-        os.execv(options.grpc_go, [options.grpc_go])
+        os.execv(options.program, [options.program])
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     if options.exit_with_stdin:
         server_process.exit_with_stdin()
