@@ -231,6 +231,13 @@ def keeps_early_responses(libcurl_version: tuple[int, ...]) -> None:
 
 
 @pytest.fixture
+def offers_only_http2(libcurl_version: tuple[int, ...]) -> None:
+    """A server that prefers HTTP/1.1 cannot select it for gRPC; with an older libcurl the test is skipped."""
+    if libcurl_version < (8, 14):
+        pytest.skip("this libcurl always offers HTTP/1.1 in TLS")
+
+
+@pytest.fixture
 def has_mended_libcurl(rpcurl: Rpcurl, libcurl_version: tuple[int, ...]) -> bool:
     """Whether rpcurl uses its built-in libcurl with all of scripts/libcurl.patch."""
     source = json.loads(rpcurl("version", "--format", "json").out)["libcurl"]["source"]

@@ -78,7 +78,7 @@ def test_http2_is_accepted(rpcurl, tls_server, descriptor_set, certificates):
     assert server.received[0] == "h2" and b"".join(server.received[1:]).startswith(b"PRI * HTTP/2.0")
 
 
-def test_grpc_offers_nothing_else(rpcurl, tls_server, descriptor_set, certificates):
+def test_grpc_offers_nothing_else(rpcurl, offers_only_http2, tls_server, descriptor_set, certificates):
     """A server that prefers HTTP/1.1 would otherwise select it."""
     server = tls_server(["http/1.1", "h2"])
     result = rpcurl(
@@ -89,7 +89,7 @@ def test_grpc_offers_nothing_else(rpcurl, tls_server, descriptor_set, certificat
     assert server.received[0] == "h2"
 
 
-def test_server_that_refuses_the_handshake(rpcurl, start_foreign_server, descriptor_set, certificates):
+def test_server_that_refuses_the_handshake(rpcurl, offers_only_http2, start_foreign_server, descriptor_set, certificates):
     """nginx sends an alert if the client offers nothing that it has."""
     server = start_foreign_server(
         "nginx_server.py", "--mode", "http", "--backend", "127.0.0.1:1", "--tls-dir", certificates

@@ -113,13 +113,13 @@ def test_action(call):
         "internal": 13, "unavailable": 14, "unauthenticated": 16,
     }.items(),
 )  # fmt: skip
-def test_errors(call, error, code):
+def test_errors(call, keeps_early_responses, error, code):
     result = call("DoAction", {"type": "fail", "body": base64_of(error.encode())})
     assert (result.code, result.out) == (64 + code, ""), result.err
     assert f"({code}): Größe 100 %" in result.err.splitlines()[0]
 
 
-def test_handshake(call, guarded_server):
+def test_handshake(call, keeps_early_responses, guarded_server):
     """It gives a token, which calls send as a binary header."""
     result = call("ListFlights", {}, to=guarded_server)
     assert result.code == UNAUTHENTICATED and "no token" in result.err

@@ -1,4 +1,4 @@
-"""Gateways and proxies of other projects in front of grpcio's server: each passes the same calls, and has tests of its own."""
+"""Gateways and proxies in front of grpcio's server: each passes the same calls, and has tests of its own."""
 
 import base64
 import json
@@ -77,6 +77,8 @@ def guarded_squid(start_foreign_server):
 
 @pytest.fixture(params=["haproxy", "haproxy_tls", "caddy", "caddy_tls", "stunnel", "envoy", "strict_nginx", "squid"])
 def gateway(request, grpc_server):
+    if request.param == "haproxy_tls":
+        request.getfixturevalue("offers_only_http2")
     server = request.getfixturevalue(request.param)
     if request.param == "squid":
         backend = request.getfixturevalue("grpc_tls_server")
@@ -120,7 +122,8 @@ def test_metadata(call):
     result = call("EchoMetadata", json.dumps(request), *sent, "--format", "events")
     assert result.code == 0, result.err
     received = events(result)
-    echoed = [(header["name"], header.get("value") or header.get("binary")) for header in received["message"]["message"]["headers"]]
+    headers = received["message"]["message"]["headers"]
+    echoed = [(header["name"], header.get("value") or header.get("binary")) for header in headers]
     assert [pair for pair in echoed if pair[0] == "x-a"] == [("x-a", "1"), ("x-a", "2")]
     assert [pair for pair in echoed if pair[0] == "x-b-bin"] == [("x-b-bin", "AP8="), ("x-b-bin", "AQ==")]
     pairs = [["x-data-bin", "AP8"], ["x-data-bin", "AQ"]]
@@ -145,7 +148,7 @@ def test_each_response_comes_before_the_next_request(rpcurl, descriptor_set, gat
         assert (process.wait(), process.stderr.read()) == (0, b"")
 
 
-def test_error_with_details(call):
+def test_error_with_details(call, keeps_early_responses):
     request = {
         "code": 9, "message": "Größe 100 %",
         "details": [{"@type": "type.googleapis.com/demo.v1.HelloRequest", "name": "detail"}],
@@ -156,7 +159,7 @@ def test_error_with_details(call):
     assert [(detail["type"], detail["debug"]) for detail in end["details"]] == [("demo.v1.HelloRequest", {"name": "detail"})]
 
 
-def test_error_within_a_stream(call):
+def test_error_within_a_stream(call, keeps_early_responses):
     result = call("FailStream", '{"code":9,"message":"enough","afterMessages":3}')
     assert result.code == FAILED_PRECONDITION
     assert [json.loads(line)["number"] for line in result.out.splitlines()] == [1, 2, 3]
@@ -199,7 +202,7 @@ def test_reflection_and_health(rpcurl, gateway):
 # HAProxy: it prefers HTTP/1.1
 
 
-def test_haproxy_selects_http2(check, haproxy_tls):  # noqa: F811
+def test_haproxy_selects_http2(check, haproxy_tls, offers_only_http2):  # noqa: F811
     code, steps, command = check("--cacert", haproxy_tls.ca, haproxy_tls.url)
     assert (code, command) == (0, f"rpcurl list --cacert {haproxy_tls.ca} localhost:{haproxy_tls.port}")
     assert "ALPN h2" in steps["TLS"][1] and "2" in steps["HTTP"][1].split(", ")
