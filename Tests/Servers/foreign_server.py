@@ -32,8 +32,8 @@ def arguments(description: str) -> argparse.ArgumentParser:
 
 
 def program(name: str) -> str:
-    """The path of a program of the system; some are only in the administrator's search path."""
-    path = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    """The path of a program that a package of Python has, or of the system; some are only in the administrator's search path."""
+    path = shutil.which(name, path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if not path:
         # Standard output, so that the tests find it where they expect the address.
         print(f"{name} is not installed", flush=True)

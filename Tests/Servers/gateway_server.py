@@ -8,7 +8,6 @@ on the bytes.
 
 import argparse
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,8 +83,7 @@ def caddy(options: argparse.Namespace, port: int) -> list[str]:
     }
     file = options.directory / "caddy.json"
     file.write_text(json.dumps(configuration))
-    # The package from PyPI installs it beside Python.
-    return [str(Path(sys.executable).with_name("caddy")), "run", "--config", str(file)]
+    return [foreign_server.program("caddy"), "run", "--config", str(file)]
 
 
 def certificate_and_key(options: argparse.Namespace) -> tuple[Path, Path]:

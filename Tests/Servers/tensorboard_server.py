@@ -4,7 +4,6 @@
 It reads them after it has begun to listen.
 """
 
-import argparse
 import struct
 from pathlib import Path
 
@@ -62,12 +61,13 @@ def write_events(file: Path) -> None:
 
 
 def main() -> None:
-    options: argparse.Namespace = foreign_server.arguments(__doc__).parse_args()
+    options = foreign_server.arguments(__doc__).parse_args()
+    # The package has no program for some machines.
+    program = tensorboard_data_server.server_binary() or foreign_server.program("tensorboard-data-server")
     logs = options.directory / "logs"
     write_events(logs / "training" / "events.out.tfevents.1")
 
     def command(port: int) -> list[str]:
-        program = str(tensorboard_data_server.server_binary())
         return [program, "--logdir", str(logs), "--reload", "once", "--host", "127.0.0.1", "--port", str(port)]
 
     foreign_server.serve(options, command)
