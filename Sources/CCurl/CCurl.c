@@ -146,6 +146,15 @@ const char *ccurl_load(void) {
 }
 
 ccurl_source ccurl_loaded_from(void) { return source; }
+
+bool ccurl_is_patched(void) {
+#ifdef LIBCURL_PATCHED_FOR_RPCURL
+  return source == CCURL_BUILT_IN;
+#else
+  return false;
+#endif
+}
+
 const char *ccurl_path(void) { return path; }
 
 const char *ccurl_version(void) { return lib.curl_version(); }

@@ -77,6 +77,9 @@ final class EasyHandle {
   /// message, as it does for each new connection.
   var restOfError: String { String(cString: errorBuffer + 1) }
 
+  /// Whether libcurl has reported an error since `forgetError`.
+  var hasMessage: Bool { errorBuffer[0] != 0 }
+
   /// Clears libcurl's message.
   func forgetError() { (errorBuffer[0], errorBuffer[1]) = (0, 0) }
 

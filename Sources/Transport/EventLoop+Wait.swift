@@ -30,6 +30,7 @@ extension EventLoop {
     }
     try check(code)
     waits.removeLast(waits.count - watchedCount)
+    wereSocketsReady = false
     if ready > 0 { serve(&waits, ready: Int(ready)) }
     self.waits = waits
   }
@@ -57,7 +58,8 @@ extension EventLoop {
   /// - Parameter ready: How many descriptors and sockets are ready.
   private func serve(_ waits: inout [curl_waitfd], ready: Int) {
     let reported = waits.reduce(0) { $0 + ($1.revents == 0 ? 0 : 1) }
-    otherWakeUps = ready > reported ? otherWakeUps + 1 : 0
+    wereSocketsReady = ready > reported
+    otherWakeUps = wereSocketsReady ? otherWakeUps + 1 : 0
     // Most of them are due to the sockets of transfers.
     if otherWakeUps > 1 { findClosedPeers(&waits) }
     for wait in waits where wait.revents != 0 {

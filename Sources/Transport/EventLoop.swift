@@ -68,12 +68,24 @@ package final class EventLoop {
   var waits: [curl_waitfd] = []
   /// How many waits in a row ended for another reason than a watched descriptor.
   var otherWakeUps = 0
+  /// Whether the last wait ended because of a socket of libcurl.
+  var wereSocketsReady = false
+  private var repetition = Repetition.possible
   /// A handle in the multi without a connection, as `curl_easy_upkeep` needs it.
   private var keeper: UnsafeMutableRawPointer?
   /// The loops that run within this one.
   private(set) var companions: [Companion] = []
   /// The loop that this one runs within; nil if it runs by itself.
   private let main: EventLoop?
+
+  /// A round that repeats the last one: libcurl may report an error of an HTTP/2 connection only at its next input, which may
+  /// never come.
+  private enum Repetition {
+    /// The built-in libcurl reports errors at once.
+    case unneeded
+    case possible
+    case begins
+  }
 
   /// A loop that retains the one that refers to it.
   struct Companion {
@@ -94,6 +106,7 @@ package final class EventLoop {
     guard let multi = ccurl_multi_init() else { throw TransportError(.library, "libcurl is out of memory") }
     self.multi = multi
     oldLibcurl = OldLibcurl()
+    if ccurl_is_patched() { repetition = .unneeded }
     handles = EasyHandlePool(sockets)
     self.main = main
     mailbox = Mailbox(main?.multi ?? multi)
@@ -254,7 +267,9 @@ package final class EventLoop {
   // MARK: One round
 
   /// Whether the next round must not wait.
-  var continuesAtOnce: Bool { !unsettled.isEmpty || !yielding.isEmpty || oldLibcurl != nil && hasReceived }
+  var continuesAtOnce: Bool {
+    !unsettled.isEmpty || !yielding.isEmpty || repetition == .begins || oldLibcurl != nil && hasReceived
+  }
 
   /// When the next timer is due; nil if there is no timer.
   var nextTimer: MonotonicClock.Instant? { timers.nextDue() }
@@ -299,8 +314,18 @@ package final class EventLoop {
     let ended = awaitingRoundEnd
     awaitingRoundEnd = []
     for transfer in ended { transfer.endRound() }
+    if repetition != .unneeded {
+      repetition = repetition == .possible && mayHaveLateErrors ? .begins : .possible
+    }
     guard oldLibcurl != nil else { return }
     for transfer in transfers.values { transfer.watchForLoss() }
+  }
+
+  /// Whether a connection may have failed whose transfers libcurl has not ended. It has a message for one of them, unless it
+  /// is old.
+  private var mayHaveLateErrors: Bool {
+    oldLibcurl != nil && (main ?? self).wereSocketsReady
+      || transfers.values.contains(where: \.easy.hasMessage)
   }
 
   /// Performs the actions requested within callbacks: adds, continues and removes handles.

@@ -21,7 +21,7 @@ package final class Transfer {
   unowned let loop: EventLoop
   /// Until the end of the exchange.
   private var delegate: (any TransferDelegate)?
-  private let easy: EasyHandle
+  let easy: EasyHandle
   /// Keeps the handle after the end, if another transfer can use it; nil if it has none that can.
   private var pool: EasyHandlePool?
   private var machine: TransferStateMachine

@@ -191,6 +191,15 @@ struct TransferFailure {
     }
   }
 
+  /// The text for a server that violates HTTP/2, of which libcurl reports the error of its GOAWAY to one of the transfers.
+  private var violation: String? {
+    guard code == CURLE_HTTP2 else { return nil }
+    if let number = detail.firstRange(of: "nghttp2 shuts down connection with error ") {
+      return "the server violated HTTP/2 (\(detail[number.upperBound...].drop { $0 != " " }.dropFirst()))"
+    }
+    return detail.hasPrefix("HTTP/2 connection shut down") ? "the server violated HTTP/2" : nil
+  }
+
   /// Whether the connection was closed in the middle of the response. Of some of these, libcurl has only a code.
   private var isResponseCut: Bool {
     guard progress == .responseBegun else { return false }
@@ -280,6 +289,7 @@ extension TransferFailure {
         .broken,
         "a part of the response, such as a header line, is longer than libcurl accepts (\(error.message))")
     }
+    if let violation { return TransportError(error.kind, violation) }
     if let cause { return error.with(cause) }
     guard isResponseCut else { return error }
     let reason = detail.isEmpty ? "" : " (\(error.message))"

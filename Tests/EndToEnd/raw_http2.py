@@ -33,6 +33,27 @@ def header_block(fields: list[tuple[str, str | bytes]]) -> bytes:
     return b"".join(b"\0" + text(name) + text(value) for name, value in fields)
 
 
+def frame(kind: int, flags: int, stream: int, payload: bytes, length: int | None = None) -> bytes:
+    """A frame; with `length`, that of its head is another than that of its payload."""
+    length = len(payload) if length is None else length
+    return struct.pack(">I", length)[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+# What ends an HTTP/2 connection with an error (RFC 9113, section 5.4.1), for a connection whose open stream is 1.
+VIOLATIONS = {
+    "large-headers": frame(HEADERS, END_HEADERS | END_STREAM, 1, bytes(20_000)),
+    "large-data": frame(DATA, 0, 1, bytes(20_000)),
+    "large-unknown": frame(0x42, 0, 1, bytes(20_000)),
+    "large-head": frame(DATA, 0, 1, b"", length=20_000),
+    "hpack": frame(HEADERS, END_HEADERS | END_STREAM, 1, b"\xff\xff\xff\xff\x7f"),
+    "ping": frame(PING, 0, 0, b"abc"),
+    "settings": frame(SETTINGS, 0, 0, b"abc"),
+    "idle-stream": frame(DATA, 0, 99, b"abc"),
+    "continuation": frame(CONTINUATION, END_HEADERS, 1, b""),
+    "garbage": b"\xff" * 500,
+}
+
+
 class Stream:
     """The server's side of one call."""
 
@@ -41,9 +62,7 @@ class Stream:
         self.number = number
 
     def frame(self, kind: int, flags: int = 0, payload: bytes = b"", stream: int | None = None) -> None:
-        number = self.number if stream is None else stream
-        header = struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", number)
-        self.connection.sendall(header + payload)
+        self.connection.sendall(frame(kind, flags, self.number if stream is None else stream, payload))
 
     def headers(self, fields, end: bool = False) -> None:
         self.frame(HEADERS, END_HEADERS | (END_STREAM if end else 0), header_block(fields))

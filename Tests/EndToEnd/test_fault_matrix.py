@@ -155,12 +155,14 @@ def test_oracle_rejects_wrong_errors_of_a_batch(world):
 
 BEFORE_THE_HEADERS = Fault("close", RESPONSE, 20)
 LOST = [
-    (cases.Route(mode, protocol, http, kind, "retry", tls), Fault(fault, RESPONSE, 20))
+    (cases.Route(mode, protocol, http, kind, "retry", tls), fault if isinstance(fault, Fault) else Fault(fault, RESPONSE, 20))
     for mode, protocol, http, kind, tls, fault in [
         ("single", "grpc", "2", "unary", False, "close"),
         ("single", "grpc-web", "1.1", "server", False, "reset"),
         ("single", "connect", "1.1", "client", True, "half"),
         ("single", "connect", "2", "bidi", True, "close"),
+        # Before the first frame of the server.
+        ("single", "grpc", "2", "unary", True, Fault("violate", violation="ping")),
         ("batch", "connect", "1.1", "large", False, "close"),
         ("load", "grpc", "2", "server", False, "close"),
         ("test", "grpc-web", "2", "client", False, "reset"),

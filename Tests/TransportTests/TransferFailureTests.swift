@@ -152,6 +152,18 @@ import Testing
     #expect(failure(CURLE_HTTP2_STREAM, reset, .connected).cause == nil)
   }
 
+  @Test(arguments: [TransferFailure.Progress.connected, .responseBegun])
+  func reportsAServerThatViolatesHTTP2(_ progress: TransferFailure.Progress) {
+    for (detail, text) in [
+      ("nghttp2 shuts down connection with error 6: FRAME_SIZE_ERROR", " (FRAME_SIZE_ERROR)"),
+      ("HTTP/2 connection shut down after an invalid frame", ""),
+    ] {
+      let error = failure(CURLE_HTTP2, detail, progress).error
+      #expect(error.message == "the server violated HTTP/2" + text)
+      #expect(error.kind == .broken && error.cause == nil)
+    }
+  }
+
   @Test func attributesFailuresOfTheProxy() {
     func cause(_ code: CURLcode, _ change: (inout TransferFailure) -> Void) -> ConnectionCause? {
       failure(code, "detail", .connected) {

@@ -85,6 +85,9 @@ typedef enum {
 /* The origin of the libcurl that ccurl_load() tried to load, also if it failed. */
 ccurl_source ccurl_loaded_from(void);
 
+/* Whether the libcurl in use has the changes of scripts/libcurl.patch. */
+bool ccurl_is_patched(void);
+
 /* The name that ccurl_load() opened; NULL for the built-in libcurl. Valid while the environment is unchanged. */
 const char *ccurl_path(void);
 

@@ -7,6 +7,8 @@ import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from raw_http2 import VIOLATIONS
+
 from . import wire
 from .proxy import CHANGES, REQUEST, RESPONSE, Fault
 
@@ -193,6 +195,10 @@ def faults(recording: Recording, http: str, chance: random.Random) -> Iterator[F
             elif kind in ("drop", "twice"):
                 length = chance.choice([1, 2, 9, 17])
             yield Fault(kind, direction, offset, length, chance.choice([0x01, 0x04, 0x80, 0xFF]))
+    if http == "2":
+        places = [position for position, *_ in wire.frames(recording.bytes_of[RESPONSE])]
+        for offset, violation in itertools.product(places, VIOLATIONS):
+            yield Fault("violate", RESPONSE, offset, violation=violation)
 
 
 # How many cases a route has at most in the whole matrix, by its chain, in the clear and over TLS: single calls, and the

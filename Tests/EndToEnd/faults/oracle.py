@@ -262,7 +262,7 @@ def session(case: Case, outcome: Outcome) -> list[str]:
     if not method.streams_response and len(messages) + len(outcome.errors) != total:
         found.append(f"{len(messages)} messages and {len(outcome.errors)} errors for {total} calls")
     is_before_last = sum(reply.is_complete for reply in answers(case, outcome.first)) < total - 1
-    if kind in ("none", "delay", "trickle") or (kind in ("close", "reset") and is_before_last):
+    if kind in ("none", "delay", "trickle") or (kind in ("close", "reset", "violate") and is_before_last):
         clean = list(method.responses)
         if messages[-len(clean) :] != clean:
             found.append("the call after the fault fails")

@@ -10,6 +10,9 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from raw_http2 import VIOLATIONS
+
+from . import wire
 from .stream import SecureStream, Stream
 
 # The pause of a delay and of a duplicate: long enough that the receiver reads what came before.
@@ -36,6 +39,7 @@ class Fault:
         drop       the next `length` bytes are missing
         flip       the next byte is changed by an exclusive or with `mask`
         twice      the next `length` bytes come twice
+        violate    what HTTP/2 forbids, by its name in VIOLATIONS; then as `stall`. It is sent after the frame at the offset
     """
 
     kind: str
@@ -43,15 +47,18 @@ class Fault:
     offset: int = 0
     length: int = 1
     mask: int = 0xFF
+    violation: str = ""
 
     def __str__(self) -> str:
-        extra = {"drop": f"+{self.length}", "twice": f"+{self.length}", "flip": f"^{self.mask:#04x}"}.get(self.kind, "")
+        extra = {
+            "drop": f"+{self.length}", "twice": f"+{self.length}", "flip": f"^{self.mask:#04x}", "violate": f"+{self.violation}",
+        }.get(self.kind, "")  # fmt: skip
         return f"{self.kind}@{self.direction}:{self.offset}{extra}"
 
 
 NO_FAULT = Fault("none")
 # The faults that end the forwarding of a direction.
-ENDINGS = ("close", "half", "reset", "stall")
+ENDINGS = ("close", "half", "reset", "stall", "violate")
 # Those that change bytes.
 CHANGES = ("drop", "flip", "twice")
 
@@ -182,15 +189,24 @@ class Pipe:
                 return
             start = self.received
             self.received += len(data)
-            if not applies or self.received < self.fault.offset:
+            place = self.place(data) if applies else None
+            if place is None or self.received < place:
                 await self.forward(data)
                 continue
-            cut = max(self.fault.offset - start, 0)
+            cut = max(place - start, 0)
             if not self.connection.faulted:
                 await self.forward(data[:cut])
                 await self.end()
                 data = data[cut:]
             await self.forward(await self.changed(data, max(start - self.fault.offset, 0)))
+
+    def place(self, data: bytes) -> int | None:
+        """The number of bytes after which the fault is made; None if that is not known before more is received."""
+        if self.fault.kind != "violate":
+            return self.fault.offset
+        frames = wire.frames(bytes(self.connection.forwarded[self.direction]) + data)
+        ends = [position + 9 + len(payload) for position, *_, payload, is_whole in frames if is_whole]
+        return next((end for end in [0, *ends] if end >= self.fault.offset), None)
 
     async def end(self) -> None:
         """Make a fault that ends something, or pause."""
@@ -206,6 +222,12 @@ class Pipe:
             self.sink.end_output()
         if kind == "close":
             self.source.end_output()
+        if kind == "violate":
+            # Not recorded: no part of a response.
+            try:
+                await self.sink.send(VIOLATIONS[self.fault.violation])
+            except OSError:
+                raise Reset from None
         if kind != "delay" and kind != "trickle":
             await self.discard()
         await asyncio.sleep(DELAY_SECONDS)

@@ -19,7 +19,7 @@ from .wire import Answer
 # How long headers are held for a message.
 HOLD_SECONDS = 1.0
 # The faults that end a connection.
-LOSSES = ("close", "half", "reset")
+LOSSES = ("close", "half", "reset", "violate")
 
 
 def is_repeated(case: Case, outcome: Outcome) -> bool:
