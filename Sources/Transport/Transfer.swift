@@ -180,6 +180,7 @@ package final class Transfer {
     case .limitDraining:
       drainTimer = loop.schedule(at: .now + Self.drainTime) { [weak self] in self?.close() }
     case .yieldBody: loop.resumeNextRound(self)
+    case .endBody where options.httpVersion == .http3: loop.resumeNextRound(self)  // which sends the end
     case .receive(let head): delegate?.receive(head: withConnection(head))
     case .awaitRoundEnd: loop.awaitRoundEnd(self)
     case .receiveTrailers(let trailers): delegate?.receive(trailers: trailers)

@@ -68,6 +68,37 @@ def test_http3_is_full_duplex(http3_rpcurl, descriptor_set, connect_http3_server
         assert process.wait() == 0
 
 
+# libcurl has timers that would hide a missing event: the longest one ends after a deadline.
+PACED = ("--connect-timeout", "60", "--max-time", "25")
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
+def test_the_end_of_a_paced_request_is_sent_at_once(http3_rpcurl, descriptor_set, connect_http3_server, certificates, protocol):
+    """All else has been sent and acknowledged when the input ends."""
+    arguments = [
+        "--protocol", protocol, "--http3", "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem",
+        *PACED, f"{connect_http3_server.url}/{SERVICE}/Sum",
+    ]  # fmt: skip
+    with http3_rpcurl.start(*arguments) as process:
+        for number in (1, 2):
+            process.stdin.write(b'{"value":%d}' % number)
+            process.wait_until_idle()
+        process.stdin.close()
+        assert process.wait() == 0, process.stderr.read()
+        assert json.loads(process.stdout.read()) == {"total": "3", "count": 2}
+
+
+def test_the_end_of_a_stream_of_a_session_is_sent_at_once(http3_rpcurl, descriptor_set, connect_http3_server, certificates):
+    arguments = ["--http3", "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", *PACED]
+    with http3_rpcurl.start("session", *arguments, connect_http3_server.url) as process:
+        for line in ("open Sum", '{"value":1}', "close"):
+            process.stdin.write(f"{line}\n".encode())
+            process.wait_until_idle()
+        assert b'"total":"1"' in process.stdout.readline()
+        process.stdin.close()
+        assert process.wait() == 0
+
+
 def test_http3_needs_tls(call):
     result = call("--http3", "--plaintext", "localhost:1", f"{SERVICE}/Hello")
     assert result.code == 2 and "HTTP/3 needs TLS" in result.err
