@@ -2,8 +2,10 @@
 
 import contextlib
 import json
+import signal
 import socket
 import struct
+import threading
 import time
 
 import pytest
@@ -161,6 +163,34 @@ def test_refused_stream_is_retried(call):
         stream.headers(STATUS_OK, end=True)
 
     succeeds(call(respond))
+
+
+@pytest.mark.parametrize("end", ["deadline", "interrupt"])
+def test_a_canceled_call_is_reset_with_cancel(rpcurl, has_mended_libcurl, raw_server, descriptor_set, end):
+    """gRPC over HTTP/2, "Errors": CANCEL is that of a client that cancels a call."""
+    if not has_mended_libcurl:
+        pytest.skip("this libcurl resets the stream with STREAM_CLOSED")
+    codes, received = [], threading.Event()
+
+    def respond(stream):
+        stream.headers(OK)
+        stream.wait_until_read()
+        received.set()
+        while True:
+            kind, _, _, payload = raw_http2.read_frame(stream.connection)
+            if kind == raw_http2.RST_STREAM:
+                codes.append(int.from_bytes(payload, "big"))
+
+    server = raw_server(raw_http2.handler(respond))
+    limit = ("--max-time", "500ms") if end == "deadline" else ()
+    url = f"http://{server.address}/demo.v1.Demo/Count"
+    with rpcurl.start("--descriptor-set", descriptor_set, *limit, "-d", "{}", url) as process:
+        assert received.wait(60)
+        if end == "interrupt":
+            process.send_signal(signal.SIGINT)
+        assert process.wait() == (68 if end == "deadline" else 130)
+    server.stop()
+    assert codes == [8]
 
 
 REFUSE = pytest.mark.parametrize(
