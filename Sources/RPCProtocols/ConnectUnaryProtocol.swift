@@ -154,6 +154,10 @@ final class ConnectUnaryProtocol: WireProtocol {
     case _ where failure != nil: return ResponseEnd(error: failure)
     case .message(let head):
       do throws(RPCError) {
+        // No compression makes nothing of something: the body was lost.
+        if let name = decompressor?.compression.rawValue, body.isEmpty {
+          throw .violation(.internal, "the response has the content-encoding \(name), and no body")
+        }
         let message = try decompressed(limit: parameters.maxMessageBytes)
         onMessageSize?(
           MessageSize(

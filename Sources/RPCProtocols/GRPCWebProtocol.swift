@@ -39,9 +39,12 @@ enum GRPCWebProtocol: EnvelopeProtocol {
   /// the end.
   private static func fields(of block: [UInt8]) throws(RPCError) -> Headers {
     var fields = Headers()
-    for line in block.split(whereSeparator: { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
+    for line in block.split(separator: UInt8(ascii: "\n")) {
+      let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+      if line.isEmpty { continue }
       let text = String(decoding: line, as: UTF8.self)
-      guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), HeaderSyntax.isName(text[..<colon])
+      guard !line.contains(UInt8(ascii: "\r")), let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
+        HeaderSyntax.isName(text[..<colon])
       else {
         throw .violation(
           .internal, "the server's trailers contain \(text.debugDescription), which is not a header field")

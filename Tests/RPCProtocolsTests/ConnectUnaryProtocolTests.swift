@@ -168,6 +168,13 @@ import Testing
     #expect(feed(response).end?.error?.message.contains("which was not offered") == true)
   }
 
+  @Test func compressedResponseHasABody() {
+    let response = HTTPResponse(headers: Self.proto + [("content-encoding", "gzip")], body: [])
+    let recorder = response.feed(ConnectUnaryProtocol(.of(.unary, accepted: [.gzip])))
+    #expect(recorder.end?.error?.message == "the response has the content-encoding gzip, and no body")
+    #expect(recorder.messages.isEmpty)
+  }
+
   @Test func rejectsInvalidCompressedResponse() {
     let response = HTTPResponse(headers: Self.proto + [("content-encoding", "gzip")], body: [1, 2])
     let recorder = response.feed(ConnectUnaryProtocol(.of(.unary, accepted: [.gzip])))

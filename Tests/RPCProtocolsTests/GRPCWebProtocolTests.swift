@@ -60,7 +60,10 @@ import Testing
     #expect(end(block)?.error?.origin == .violation)
   }
 
-  @Test(arguments: ["grpc-status", "grpc-status: 0\r\n: 1\r\n", "a b: c\r\ngrpc-status: 0\r\n"])
+  @Test(arguments: [
+    "grpc-status", "grpc-status: 0\r\n: 1\r\n", "a b: c\r\ngrpc-status: 0\r\n", "grpc-status: 0\rx",
+    "grpc-status: 0\rx: 1\r\n",
+  ])
   func rejectsInvalidTrailerFields(block: String) {
     #expect(end(block)?.code == .internal)
   }
