@@ -38,6 +38,8 @@ public enum ConnectionCause: Sendable, Equatable {
   case wrongName(String, names: [String])
   /// Its authority is not trusted.
   case unknownAuthority(String?)
+  /// Its authority is not trusted, and the server has sent no certificate of that authority.
+  case incompleteChain(String)
   /// It is signed by itself, and not trusted.
   case selfSigned
   /// It is not accepted for another reason.
@@ -72,6 +74,8 @@ public enum ConnectionCause: Sendable, Equatable {
   case serverWithTLS
   /// The client and the server have no version of TLS in common.
   case noCommonTLSVersion
+  /// The server has no certificate for the name of the handshake.
+  case unknownServerName(String)
   /// The server refused the TLS handshake.
   case handshakeRefused(String)
   /// The connection was closed in the TLS handshake.
@@ -111,11 +115,12 @@ public enum ConnectionCause: Sendable, Equatable {
       .onlyHTTP1, .noHTTP2, .onlyHTTP2, .notHTTP, .closed, .refusedRequest, .lost:
       .connection
     case .unknownProxy, .proxyFailed, .proxyRefused, .proxyRequiresCredentials: .proxy
-    case .expired, .notYetValid, .wrongName, .unknownAuthority, .selfSigned, .rejectedCertificate,
+    case .expired, .notYetValid, .wrongName, .unknownAuthority, .incompleteChain, .selfSigned,
+      .rejectedCertificate,
       .noAuthorities, .invalidAuthorities, .unreadableAuthorities, .invalidClientCertificate, .missingKey,
       .wrongKey, .wrongPassphrase,
       .clientCertificateRequired, .clientCertificateRefused, .serverWithoutTLS, .noCommonTLSVersion,
-      .handshakeRefused, .handshakeCut:
+      .unknownServerName, .handshakeRefused, .handshakeCut:
       .tls
     }
   }
@@ -138,10 +143,15 @@ extension ConnectionCause: CustomStringConvertible {
     case .expired(let since): "the server's certificate has expired\(since.map { " (\($0))" } ?? "")"
     case .notYetValid(let until):
       "the server's certificate is not valid yet\(until.map { " (from \($0))" } ?? "")"
+    case .wrongName(let name, let names) where names.contains(name):
+      "the server's certificate has the address \(name) as a name, not as an address"
     case .wrongName(let name, let names):
       "the server's certificate is not for \(name)\(names.isEmpty ? "" : ", but for \(Self.list(names))")"
     case .unknownAuthority(let name):
       "the authority of the server's certificate is not trusted\(name.map { ": \($0)" } ?? "")"
+    case .incompleteChain(let name):
+      "the authority of the server's certificate is not trusted: \(name), of which the server sends no certificate"
+    case .unknownServerName(let name): "the server has no certificate for the name \(name)"
     case .selfSigned: "the server's certificate is self-signed, and not trusted"
     case .rejectedCertificate(let reason): "the server's certificate is not accepted: \(reason)"
     case .noAuthorities: "no certificate authorities found on this machine"

@@ -142,7 +142,11 @@ extension ConnectionCause {
     case .expired(nil): return .expired(since: certificate?.end)
     case .notYetValid(nil): return .notYetValid(until: certificate?.start)
     case .wrongName(let name, _): return .wrongName(name, names: certificate?.names ?? [])
-    case .unknownAuthority(nil): return .unknownAuthority(certificate?.issuer)
+    case .unknownAuthority(nil):
+      guard let certificate, facts.certificates.count == 1, certificate.issuer != certificate.subject else {
+        return .unknownAuthority(certificate?.issuer)
+      }
+      return .incompleteChain(certificate.issuer)
     case .closed, .handshakeCut, .handshakeRefused:
       if facts.requestsClientCertificate {
         return hasCertificate ? .clientCertificateRefused : .clientCertificateRequired

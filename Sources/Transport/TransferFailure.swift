@@ -83,7 +83,9 @@ struct TransferFailure {
   private var proxyCause: ConnectionCause? {
     if code == CURLE_COULDNT_RESOLVE_PROXY { return .unknownProxy }
     if detail.hasPrefix("Unsupported proxy scheme") { return .proxyFailed("unknown scheme of its URL") }
-    if isHandshakeWithProxy { return .proxyFailed("its certificate is not accepted (SSL_CERT_FILE sets the authorities): \(detail)") }
+    if isHandshakeWithProxy {
+      return .proxyFailed("its certificate is not accepted (SSL_CERT_FILE sets the authorities): \(detail)")
+    }
     guard code == CURLE_PROXY || usesProxy || isConnectionToProxy else { return nil }
     if proxyStatus == 407 { return .proxyRequiresCredentials }
     if proxyStatus >= 300 { return .proxyRefused(server: server, status: proxyStatus) }
@@ -153,6 +155,7 @@ struct TransferFailure {
       return .noCommonTLSVersion
     }
     if detail.contains("alert no application protocol") { return .noHTTP2 }
+    if detail.contains("unrecognized name") { return .unknownServerName(options.serverName ?? host) }
     if let cause = alertCause { return cause }
     if detail.contains(" alert ") { return .handshakeRefused(alert) }
     return isCut ? .handshakeCut : nil

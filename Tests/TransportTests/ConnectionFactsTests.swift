@@ -54,7 +54,12 @@ import Testing
     }
     #expect(refined(.expired(since: nil)) == .expired(since: "yesterday"))
     #expect(refined(.notYetValid(until: nil)) == .notYetValid(until: "tomorrow"))
-    #expect(refined(.unknownAuthority(nil)) == .unknownAuthority("CN=Root"))
+    #expect(refined(.unknownAuthority(nil)) == .incompleteChain("CN=Root"))
+    var whole = found
+    whole.certificates.append(ConnectionFacts.Certificate())
+    let cause = ConnectionCause.unknownAuthority(nil).refined(
+      by: whole, hasCertificate: false, requiresHTTP2: true)
+    #expect(cause == .unknownAuthority("CN=Root"))
     #expect(refined(.wrongName("a", names: [])) == .wrongName("a", names: ["shop.test"]))
     #expect(refined(.selfSigned) == .selfSigned)
   }

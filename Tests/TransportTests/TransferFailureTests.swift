@@ -118,10 +118,7 @@ import Testing
     ("TLS connect error: error:0A00042E:SSL routines::tlsv1 alert protocol version", .noCommonTLSVersion),
     ("error:0A00045C:SSL routines::tlsv13 alert certificate required", .clientCertificateRequired),
     ("error:0A000412:SSL routines::sslv3 alert bad certificate", .clientCertificateRequired),
-    (
-      "error:SSL routines::tlsv1 unrecognized name alert x",
-      .handshakeRefused("tlsv1 unrecognized name alert x")
-    ),
+    ("TLS connect error: error:0A000458:SSL routines::tlsv1 unrecognized name", .unknownServerName("a.test")),
     (
       "error:0A000410:SSL routines::ssl/tls alert handshake failure",
       .handshakeRefused("ssl/tls alert handshake failure")

@@ -26,7 +26,7 @@ extension CallPlan {
     case .proxy:
       "the proxy is set by --proxy, http_proxy, https_proxy or ALL_PROXY; --proxy '' uses none"
     case .tls:
-      "\"rpcurl check \(target.argument)\" shows what the server supports; -k skips verification"
+      "\"rpcurl check \(target.argument)\" shows what the server supports"
     case .connection where !target.isTLS && error.message.contains("HTTP/0.9"):
       "the server may require HTTP/2, as gRPC does (--protocol grpc), or TLS (https://, without --plaintext)"
     case .violation where error.message.contains("requires HTTP/2"):

@@ -37,12 +37,18 @@ package struct ConnectionAdvice {
       "use --proxy-user NAME:PASSWORD, or --proxy http://NAME:PASSWORD@HOST:PORT"
     case .expired: "renew the certificate of the server; -k skips verification"
     case .notYetValid: "check the clocks of both machines; -k skips verification"
+    case .wrongName(let name, let names) where names.contains(name):
+      "renew the certificate, with an IP address among its subject alternative names; -k skips verification"
     case .wrongName(_, let names):
       names.first.map {
         "call the server by that name, or use --servername \($0.hasPrefix("*.") ? "NAME" : $0)"
       } ?? "use --servername NAME with a name of the certificate"
     case .unknownAuthority, .selfSigned:
       "use --cacert FILE to trust its authority, or -k to skip verification"
+    case .incompleteChain:
+      "use --cacert FILE to trust the authority, or let the server send the certificates between its own and a known "
+        + "authority; -k skips verification"
+    case .unknownServerName: "use --servername NAME with a name of the server"
     case .rejectedCertificate: "-k skips verification"
     case .noAuthorities: "install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE"
     case .invalidAuthorities(let file), .unreadableAuthorities(let file, _): Self.authorities(file, cause)
