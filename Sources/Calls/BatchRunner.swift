@@ -96,7 +96,7 @@ package final class BatchRunner {
     if plan.showsTiming, let text = latency.text(total: MonotonicClock.now - begin, succeeded: succeeded) {
       console.error.write("\(text)\n")
     }
-    if isInterrupted {
+    if isInterrupted || Interrupt.isPending && failed > 0 {
       let calls = "\(completed) \(completed == 1 ? "call was" : "calls were") completed"
       throw Failure(
         Interrupt.status, "", "\(Interrupt.reason): \(calls)\(failed > 0 ? ", \(failed) of them failed" : "")"
