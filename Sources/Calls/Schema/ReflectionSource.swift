@@ -238,9 +238,10 @@ package struct ReflectionSource {
       return Failure(
         .call(status), proxy ?? target.name,
         isConnection || proxy != nil ? status.message : error.description,
-        hint: CallPlan.hint(
-          for: status, target: target, protocolName: protocolName,
-          hasCertificate: connection.certificate != nil) ?? Self.hint(forRefusal: status.code))
+        hint: Self.hint(forRefusal: status.code)
+          ?? CallPlan.hint(
+            for: status, target: target, protocolName: protocolName,
+            hasCertificate: connection.certificate != nil))
     case .refused, .invalidResponse, .tooMuch:
       let code: StatusCode? =
         if case .refused(_, let code, _) = error { StatusCode(rawValue: code) } else { nil }
