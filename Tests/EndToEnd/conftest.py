@@ -32,6 +32,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+# Before grpc is imported: else the threads of its clients go on in each child that runs in a terminal.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
