@@ -21,6 +21,20 @@ extension Transfer {
     return ccurl_get_long(handle, CURLINFO_REQUEST_SIZE, &size) == CURLE_OK ? size : 0
   }
 
+  /// How many connections libcurl has made for this transfer.
+  var connectionsMade: Int {
+    var count = 0
+    return ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &count) == CURLE_OK ? count : 0
+  }
+
+  /// Whether a proxy forwards the request. An old libcurl reports only the use of a tunnel.
+  var isForwarded: Bool {
+    guard !isTLS, !options.isHTTP2WithoutTLS(url), loop.oldLibcurl != nil || ccurl_uses_proxy(handle) else {
+      return false
+    }
+    return ProxyAddress.name(for: url, options)?.hasPrefix("http") == true
+  }
+
   /// The protocol that TLS negotiated for the connection; nil if unknown.
   var negotiated: String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { name in

@@ -98,7 +98,7 @@ package final class Transfer {
   }
 
   var handle: UnsafeMutableRawPointer { easy.pointer }
-  private var options: ConnectionOptions { _read { yield sharedOptions.value } }
+  var options: ConnectionOptions { _read { yield sharedOptions.value } }
 
   /// Appends bytes to the request's body.
   package func send(_ bytes: [UInt8]) {
@@ -292,14 +292,14 @@ package final class Transfer {
   ///
   /// - Parameter localPort: The connection's local port; 0 if it has none.
   func mayRequest(localPort: Int32) -> Bool {
-    var made = 0
-    let isReused = ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &made) == CURLE_OK && made == 0
     var connection = TransferStateMachine.Connection()
+    connection.connectionsMade = connectionsMade
+    let isReused = connection.connectionsMade == machine.connection.connectionsMade
     // libcurl 8 may choose a connection that the server has closed.
     let isUsable =
       old?.accepts(isReused: isReused) ?? !(isReused && loop.sockets.isClosedByServer(localPort: localPort))
-    (connection.isReused, connection.isUsable) = (isReused, isUsable)
-    (connection.reasonToRepeat, connection.otherExchanges) = (reasonToRepeat, loop.transferCount - 1)
+    connection.sharing = !isReused ? .none : loop.transferCount > 1 ? .atOnce : .earlier
+    (connection.isUsable, connection.reasonToRepeat) = (isUsable, reasonToRepeat)
     let negotiated = isTLS ? self.negotiated : nil
     if checksNegotiation { connection.negotiated = negotiated }
     connection.usesHTTP2 =
@@ -329,14 +329,6 @@ package final class Transfer {
     return ReasonToRepeat(
       isSafe: isSafe, overHTTP2: machine.connection.usesHTTP2, restOfError: easy.restOfError,
       byOldLibcurl: old != nil)
-  }
-
-  /// Whether a proxy forwards the request. An old libcurl reports only the use of a tunnel.
-  private var isForwarded: Bool {
-    guard !isTLS, !options.isHTTP2WithoutTLS(url), old != nil || ccurl_uses_proxy(handle) else {
-      return false
-    }
-    return ProxyAddress.name(for: url, options)?.hasPrefix("http") == true
   }
 
   /// Called when a socket is opened for this transfer's connection.

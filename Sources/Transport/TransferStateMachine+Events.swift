@@ -94,14 +94,25 @@ extension TransferStateMachine {
   /// Which connection an exchange may use.
   enum Freshness {
     case any
-    /// A new one: the server had closed the one that libcurl chose before.
+    /// A new one: the server had closed the one that libcurl chose before, or has refused the request over several that it shared.
     case fresh
+  }
+
+  /// How other exchanges use a connection.
+  enum Sharing {
+    /// None has used it.
+    case none
+    /// Earlier ones have used it.
+    case earlier
+    /// Requests of others may be in progress on it.
+    case atOnce
   }
 
   /// The connection that libcurl chose.
   struct Connection {
-    /// Whether an earlier exchange used it.
-    var isReused = false
+    /// How many connections libcurl has made for this exchange, also those of earlier requests.
+    var connectionsMade = 0
+    var sharing = Sharing.none
     /// Whether a request may be sent over it; the server may have closed it already.
     var isUsable = true
     /// The protocol that TLS negotiated, such as `h2`; empty for none; nil if it is unknown or irrelevant.
@@ -112,7 +123,5 @@ extension TransferStateMachine {
     var usesHTTP2 = false
     /// Why the request is sent again; nil over the first connection.
     var reasonToRepeat: ReasonToRepeat?
-    /// How many other exchanges were in progress when the connection was chosen.
-    var otherExchanges = 0
   }
 }

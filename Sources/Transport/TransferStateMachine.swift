@@ -8,7 +8,7 @@ import RPCProtocols
 ///   created ───────▶ adding ───────▶ performing ───────────────────▶ ending ───────▶ ended
 ///      ▲                               │    │ finish (HTTP/1.1)        ▲
 ///      └──────── restarting ◀──────────┘    └──────▶ draining ─────────┘
-///      completed            connected, unusable
+///      completed            connected, unusable or too often refused
 /// ```
 ///
 /// libcurl allows most of its functions only outside of its callbacks. So requests of the owner take effect
@@ -59,8 +59,9 @@ struct TransferStateMachine {
   /// The header fields and trailers of the response.
   private(set) var response = ResponseReader()
 
-  /// How often a request that is always refused is sent. libcurl itself would send it six times.
-  private static let maximumSends = 5
+  /// How often a request is refused over connections that it shares, before it has one of its own. libcurl itself would send
+  /// it six times, each time over another connection.
+  private static let maximumSharedSends = 3
 
   private let requiresHTTP2: Bool
   private var state = State.created
@@ -188,9 +189,9 @@ struct TransferStateMachine {
     }
     if connection.reasonToRepeat == .refusal {
       refusals += 1
-      // It is repeated once (gRFC A6, "Transparent Retries"). If others were in progress, it may have exceeded a limit of the
-      // connection, and is repeated more often.
-      if refusals > 1 && self.connection.otherExchanges == 0 || refusals == Self.maximumSends {
+      // It is repeated once (gRFC A6, "Transparent Retries"). If others were in progress on the connection, it may have exceeded
+      // a limit that the server has not announced, and is repeated until it is the first one of a connection.
+      if refusals > 1 && self.connection.sharing != .atOnce {
         return end(refused(refusals == 2 ? "it was sent twice" : "it was sent \(refusals) times"))
       }
     }
@@ -198,7 +199,7 @@ struct TransferStateMachine {
     if requiresHTTP2, connection.reasonToRepeat == .requiredHTTP1 {
       return end(TransportError(.onlyHTTP1(negotiated: nil)))
     }
-    guard connection.isUsable else {
+    guard connection.isUsable, refusals < Self.maximumSharedSends || connection.sharing != .atOnce else {
       state = .restarting
       return .abort
     }
@@ -278,7 +279,8 @@ struct TransferStateMachine {
     switch state {
     case .restarting: return takeBack()
     // The server closed a reused connection just before this request.
-    case .performing where isUnsent && connection.isReused && !response.hasBegun && requestBody.rewind():
+    case .performing
+    where isUnsent && connection.sharing != .none && !response.hasBegun && requestBody.rewind():
       return takeBack()
     case .performing: return end(error)
     case .draining: return close()

@@ -1,5 +1,7 @@
 """Servers that limit the streams of a connection (SETTINGS_MAX_CONCURRENT_STREAMS)."""
 
+import collections
+import contextlib
 import json
 import select
 import struct
@@ -78,44 +80,76 @@ def test_streams_of_a_session_beyond_the_limit_have_connections_of_their_own(rpc
         process.kill()
 
 
+class RefusingServer:
+    """Refuses the requests on a connection beyond its limit; it responds to the others when no more requests come, and on the
+    first connection not before this many have come."""
+
+    def __init__(self, raw_server, limit, settings=b"", first=1):
+        self.limit, self.settings, self.first = limit, settings, first
+        self.received, self.refused = collections.Counter(), []
+        self.server = raw_server(self.serve)
+
+    def serve(self, connection):
+        awaited = self.first if self.server.connections == 1 else 1
+        with contextlib.suppress(EOFError):
+            raw_http2.read_exactly(connection, 24)
+            raw_http2.Stream(connection, 0).frame(raw_http2.SETTINGS, 0, self.settings)
+            streams = []
+            while True:
+                if streams and awaited <= 0 and not select.select([connection], [], [], 0.002)[0]:
+                    stream = streams.pop(0)
+                    stream.headers(OK)
+                    stream.data(RESPONSE)
+                    stream.headers(STATUS_OK, end=True)
+                    continue
+                kind, flags, number, payload = raw_http2.read_frame(connection)
+                if kind == raw_http2.DATA and flags & raw_http2.END_STREAM:
+                    awaited -= 1
+                    self.received[payload] += 1
+                    stream = raw_http2.Stream(connection, number)
+                    if len(streams) < self.limit:
+                        streams.append(stream)
+                    else:
+                        self.refused.append(payload)
+                        stream.reset(7)
+
+
 @pytest.mark.usefixtures("leads_connections")
 def test_calls_at_a_server_that_refuses_streams_beyond_its_limit(rpcurl, descriptor_set, raw_server):
     """Only a request beyond the limit is refused."""
-    refused, limit = [], 2
-
-    def serve(connection):
-        raw_http2.read_exactly(connection, 24)
-        control = raw_http2.Stream(connection, 0)
-        control.frame(raw_http2.SETTINGS, 0, struct.pack(">HI", MAX_CONCURRENT_STREAMS, limit))
-        open_streams = []
-        while True:
-            if open_streams and not select.select([connection], [], [], 0.002)[0]:
-                stream = open_streams.pop(0)
-                stream.headers(OK)
-                stream.data(RESPONSE)
-                stream.headers(STATUS_OK, end=True)
-                continue
-            kind, flags, number, _ = raw_http2.read_frame(connection)
-            if kind in (raw_http2.DATA, raw_http2.HEADERS) and flags & raw_http2.END_STREAM:
-                stream = raw_http2.Stream(connection, number)
-                if len(open_streams) < limit:
-                    open_streams.append(stream)
-                else:
-                    refused.append(number)
-                    stream.reset(7)
-
-    def until_the_end(connection):
-        try:
-            serve(connection)
-        except EOFError:
-            return
-
-    url = f"http://{raw_server(until_the_end).address}/{HELLO}"
+    server = RefusingServer(raw_server, 2, settings=struct.pack(">HI", MAX_CONCURRENT_STREAMS, 2))
     options = ("--descriptor-set", descriptor_set, "--each", "--jobs", JOBS, "-d", "{}" * CALLS)
-    result = rpcurl("call", *options, url)
+    result = rpcurl("call", *options, f"http://{server.server.address}/{HELLO}")
     assert (result.code, result.err) == (0, "")
     assert len(result.out.splitlines()) == CALLS
-    assert refused == []
+    assert server.refused == []
+
+
+@pytest.mark.parametrize("limit", [1, 4])
+@pytest.mark.usefixtures("leads_connections")
+def test_calls_at_a_server_that_does_not_announce_its_limit(rpcurl, descriptor_set, raw_server, limit):
+    """A request that is refused three times is the first one of a connection."""
+    server = RefusingServer(raw_server, limit, first=limit + 1)
+    data = "".join(json.dumps({"name": str(number)}) for number in range(2 * CALLS))
+    options = ("--descriptor-set", descriptor_set, "--each", "--jobs", JOBS, "-d", data)
+    result = rpcurl("call", *options, f"http://{server.server.address}/{HELLO}")
+    assert (result.code, result.err) == (0, "")
+    assert len(result.out.splitlines()) == 2 * CALLS
+    assert len(server.received) == 2 * CALLS and max(server.received.values()) <= 4
+    assert server.refused
+
+
+@pytest.mark.parametrize("options", [(), ("--connections", 2)], ids=["any", "connections"])
+@pytest.mark.parametrize("limit", [1, 4])
+@pytest.mark.usefixtures("leads_connections")
+def test_a_load_has_no_errors_because_of_a_limit_that_is_not_announced(rpcurl, descriptor_set, raw_server, limit, options):
+    server = RefusingServer(raw_server, limit)
+    options = (*options, "--requests", 4 * CALLS, "--jobs", JOBS, "--format", "json", "-d", "{}")
+    url = f"http://{server.server.address}"
+    result = rpcurl("load", "--descriptor-set", descriptor_set, *options, url, HELLO)
+    assert result.code == 0, result.err
+    report = json.loads(result.out)
+    assert (report["calls"], report["errors"]) == (4 * CALLS, 0)
 
 
 @pytest.mark.usefixtures("leads_connections")

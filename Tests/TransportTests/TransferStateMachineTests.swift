@@ -164,7 +164,7 @@ struct TransferStateMachineTests {
 
   @Test(arguments: [true, false]) func resendsUnsentRequestOverFreshConnection(isReused: Bool) {
     var machine = performing(RequestBody(whole: [1]))
-    _ = machine.handle(.connected(.init(isReused: isReused)))
+    _ = machine.handle(.connected(.init(sharing: isReused ? .earlier : .none)))
     var byte: UInt8 = 0
     let count = withUnsafeMutableBytes(of: &byte) { machine.requestBody.read(into: $0) }
     #expect(count == 1)
@@ -175,7 +175,7 @@ struct TransferStateMachineTests {
 
   @Test func doesNotResendPartlySentStream() {
     var machine = performing()
-    _ = machine.handle(.connected(.init(isReused: true)))
+    _ = machine.handle(.connected(.init(sharing: .earlier)))
     machine.requestBody.append([1])
     var byte: UInt8 = 0
     let count = withUnsafeMutableBytes(of: &byte) { machine.requestBody.read(into: $0) }
@@ -205,24 +205,44 @@ struct TransferStateMachineTests {
     #expect(cause(nil) == .closed(""))
   }
 
-  /// - `others`: For each time that the request is sent, the number of others in progress.
+  /// - `isShared`: For each time that the request is sent, whether over a connection that others use too.
   @Test(arguments: [
-    ([0, 0], "it was sent twice"), ([1, 0], "it was sent twice"), ([1, 2, 0], "it was sent 3 times"),
-    ([9, 9, 9, 9, 9], "it was sent 5 times"),
+    ([false, false], "it was sent twice"), ([true, false], "it was sent twice"),
+    ([false, true, false], "it was sent 3 times"),
+    ([true, true, true, false], "it was sent 4 times"),
   ])
-  func repeatsRefusedRequest(_ others: [Int], _ why: String) {
+  func repeatsRefusedRequest(_ isShared: [Bool], _ why: String) {
     var machine = performing(RequestBody(whole: [1]))
-    for (index, count) in others.enumerated() {
-      let reason: ReasonToRepeat? = index == 0 ? nil : .refusal
-      let action = machine.handle(.connected(.init(reasonToRepeat: reason, otherExchanges: count)))
-      #expect(name(action) == "proceed")
+    for (index, isShared) in isShared.enumerated() {
+      #expect(name(machine.handle(connected(isShared: isShared, isRefused: index > 0))) == "proceed")
     }
-    guard case .end(let error?) = machine.handle(.connected(.init(reasonToRepeat: .refusal))) else {
+    guard case .end(let error?) = machine.handle(connected(isShared: true, isRefused: true)) else {
       Issue.record("the request is sent again")
       return
     }
     #expect(error.cause == .refusedRequest(why))
     #expect(error.kind == .broken)
+  }
+
+  /// A limit of the streams of a connection that the server has not announced does not concern the first one.
+  @Test func requestThatIsRefusedThreeTimesHasAConnectionOfItsOwn() {
+    var machine = performing(RequestBody(whole: [1]))
+    for index in 0..<3 {
+      #expect(name(machine.handle(connected(isShared: true, isRefused: index > 0))) == "proceed")
+    }
+    #expect(name(machine.handle(connected(isShared: true, isRefused: true))) == "abort")
+    #expect(name(machine.handle(.completed(TransportError(.broken, "aborted")))) == "takeBack")
+    #expect(name(machine.handle(.start(.fresh))) == "settleLater")
+    guard case .add(.fresh) = machine.handle(.settle) else {
+      Issue.record("the request may share a connection")
+      return
+    }
+    #expect(name(machine.handle(connected(isShared: false, isRefused: false))) == "proceed")
+    #expect(name(machine.handle(connected(isShared: true, isRefused: true))) == "end")
+  }
+
+  private func connected(isShared: Bool, isRefused: Bool) -> Machine.Event {
+    .connected(.init(sharing: isShared ? .atOnce : .none, reasonToRepeat: isRefused ? .refusal : nil))
   }
 
   @Test func rewindsWholeBody() {
@@ -239,7 +259,7 @@ struct TransferStateMachineTests {
 
   @Test func doesNotRepeatRequestThatServerMayHaveProcessed() {
     var machine = performing(RequestBody(whole: []))
-    #expect(name(machine.handle(.connected(.init(isReused: true)))) == "proceed")
+    #expect(name(machine.handle(.connected(.init(sharing: .earlier)))) == "proceed")
     #expect(name(machine.handle(.connected(.init(reasonToRepeat: .loss(detail: ""))))) == "end")
     #expect(name(machine.handle(.bodyWanted)) == "abort")
   }
