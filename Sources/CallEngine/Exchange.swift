@@ -281,27 +281,21 @@ final class Exchange: ChainTransport, TransferDelegate {
   }
 
   func receiveEnd(error: TransportError?) {
-    receiveEnd(failure: error.map { explained(RPCError($0)) })
+    receiveEnd(failure: error.map(explained))
   }
 
   /// How much before its deadline a server may cancel a request that had this time left at its start.
   static func clockTolerance(_ time: Duration) -> Duration { min(.milliseconds(100), time / 10) }
 
-  /// Adds the probable cause to an error of the transport.
-  private func explained(_ error: RPCError) -> RPCError {
-    var error = error
+  /// The status of a call whose transfer failed, with the probable cause.
+  private func explained(_ failure: TransportError) -> RPCError {
+    var error = RPCError(failure)
     // The server's clock may reach the deadline slightly before this one.
     if error.code == .canceled, let deadline, deadline - .now < Self.clockTolerance(deadline - begin) {
       return RPCError(.deadlineExceeded, "the server canceled the call at its deadline", origin: .server)
     }
     // libcurl 7.88 loses a response received while it sends, if the server then resets the stream.
-    let isCut =
-      switch error.cause {
-      case nil: error.origin == .violation || error.message.contains("HTTP/2")
-      case .closed(let reason): reason.contains("HTTP/2")
-      default: false
-      }
-    if isCut, !hasResponse, bodyBytes > Self.likelyWindowBytes {
+    if failure.isStreamCut, !hasResponse, bodyBytes > Self.likelyWindowBytes {
       error.message += "; the server did not read the whole request, which may be too large"
     }
     return error

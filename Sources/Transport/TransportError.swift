@@ -36,6 +36,8 @@ package struct TransportError: Error, Sendable, Equatable {
   package var cause: ConnectionCause?
   /// The code with which the server reset the stream (RFC 9113, section 7), if it did.
   package var resetCode: Int?
+  /// Whether the HTTP/2 stream ended before the response.
+  package var isStreamCut = false
 
   /// Makes an error.
   package init(_ kind: Kind, _ message: String) {
@@ -48,6 +50,8 @@ package struct TransportError: Error, Sendable, Equatable {
     message =
       detail.isEmpty ? String(cString: ccurl_easy_strerror(code)) : LibcurlWords.withoutCredentials(detail)
     if code == CURLE_HTTP2_STREAM { resetCode = Self.resetCode(message) }
+    // libcurl has other codes for some of them.
+    isStreamCut = code == CURLE_HTTP2_STREAM || detail.hasPrefix("HTTP/2 stream ")
   }
 
   /// Makes the error of a known cause.

@@ -250,6 +250,26 @@ struct CallTests {
         == "the server closed the connection without a response (Recv failure)")
   }
 
+  /// The server may refuse a large request before it has read it all; what it violates has nothing to do with that.
+  @Test(arguments: [
+    (CURLE_HTTP2_STREAM, "HTTP/2 stream 1 reset by server (error 0x8 CANCEL)", true),
+    (CURLE_HTTP2, "HTTP/2 stream 1 was not closed cleanly before end of the underlying stream", true),
+    (CURLE_HTTP2, "nghttp2 shuts down connection with error 6: FRAME_SIZE_ERROR", false),
+    (CURLE_HTTP2, "HTTP/2 connection shut down", false), (CURLE_RECV_ERROR, "Recv failure", false),
+  ])
+  func onlyAStreamThatIsCutMeansThatTheRequestMayBeTooLarge(_ code: CURLcode, _ words: String, _ isCut: Bool)
+    throws
+  {
+    let call = client.makeCall(try request(), observer: observer)
+    call.start()
+    call.send(.bytes([UInt8](repeating: 7, count: 70_000)))
+    call.finishSending()
+    try fake.run(client.loop, { fake_complete(fake.handle(), code, words) })
+    #expect(
+      observer.error?.message.hasSuffix("; the server did not read the whole request, which may be too large")
+        == isCut)
+  }
+
   @Test(arguments: [false, true])
   func releasedClientEndsItsCallsOnce(_ isAfterTheEnd: Bool) throws {
     let watcher = Watcher(holdsMetrics: isAfterTheEnd)
