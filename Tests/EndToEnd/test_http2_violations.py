@@ -12,6 +12,9 @@ from raw_http2 import OK, RESPONSE, STATUS_OK, VIOLATIONS
 
 DEMO = "demo.v1.Demo"
 KINDS = pytest.mark.parametrize("kind", VIOLATIONS)
+# libcurl's timer of the connection would hide that it waits: it ends after the deadline, and after the limit of the test.
+DEADLINE = ("--max-time", "25", "--connect-timeout", "100")
+FOREVER = ("--connect-timeout", "100")
 
 
 # libcurl before 8.14 takes the end of such a connection for that of the response.
@@ -20,10 +23,10 @@ pytestmark = pytest.mark.usefixtures("keeps_early_responses")
 
 @pytest.fixture
 def call(rpcurl, descriptor_set):
-    def run(server, method, *options, **keywords):
+    def run(server, method, *options, limits=DEADLINE):
         url = f"http://{server.address}/{DEMO}/{method}"
         data = () if "-d" in options else ("-d", "{}")
-        return rpcurl("--descriptor-set", descriptor_set, *data, *options, url, **keywords)
+        return rpcurl("--descriptor-set", descriptor_set, *limits, *data, *options, url)
 
     return run
 
@@ -36,8 +39,8 @@ def fails_at_once(result):
 
 @KINDS
 @pytest.mark.parametrize("messages", [0, 2])
-@pytest.mark.parametrize("options", [(), ("--max-time", "100")], ids=["forever", "deadline"])
-def test_violation_while_the_client_waits(call, raw_server, kind, messages, options):
+@pytest.mark.parametrize("limits", [FOREVER, DEADLINE], ids=["forever", "deadline"])
+def test_violation_while_the_client_waits(call, raw_server, kind, messages, limits):
     """The client has processed all that came before."""
 
     def respond(stream):
@@ -47,7 +50,7 @@ def test_violation_while_the_client_waits(call, raw_server, kind, messages, opti
         stream.wait_until_read()
         stream.connection.sendall(VIOLATIONS[kind])
 
-    result = call(raw_server(raw_http2.handler(respond)), "Count", *options)
+    result = call(raw_server(raw_http2.handler(respond)), "Count", limits=limits)
     fails_at_once(result)
     assert len(result.out.splitlines()) == messages
 
@@ -90,7 +93,7 @@ def test_violation_while_the_request_is_open(rpcurl, raw_server, descriptor_set,
         stream.connection.sendall(VIOLATIONS[kind])
 
     server = raw_server(raw_http2.handler(respond, waits=False))
-    with rpcurl.start("--descriptor-set", descriptor_set, f"http://{server.address}/{DEMO}/Chat") as process:
+    with rpcurl.start("--descriptor-set", descriptor_set, *DEADLINE, f"http://{server.address}/{DEMO}/Chat") as process:
         assert process.wait() == 5
         assert process.stderr.read().startswith(b"rpcurl: ")
 
