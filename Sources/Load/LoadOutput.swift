@@ -41,13 +41,16 @@ final class LoadProgress {
   }
 }
 
-/// The file of `--raw`: each latency on a line.
+/// The file of `--raw`: each latency on a line. A regular file is replaced at the end.
 final class RawLatencies {
   private static let blockBytes = 1 << 16
 
   private let path: String
   private let waitLimit: Duration?
   private let descriptor: Int32
+  /// The file that replaces the one of the path; nil if that is written directly, and at the end.
+  private var replacement: ReplacementFile?
+  private let isDirect: Bool
   private var buffer: [UInt8] = []
   private var problem: FileContents.Problem?
 
@@ -61,13 +64,22 @@ final class RawLatencies {
     self.path = path
     self.waitLimit = waitLimit
     do throws(FileContents.Problem) {
-      descriptor = try FileContents.openForWriting(path, mode: 0o666, waitLimit: waitLimit)
+      replacement = try ReplacementFile.make(replacing: path)
+      if let replacement {
+        descriptor = replacement.descriptor
+      } else {
+        descriptor = try FileContents.openForWriting(path, mode: 0o666, waitLimit: waitLimit)
+      }
+      isDirect = replacement == nil
     } catch {
       throw Interrupt.failure ?? Failure(.internalError, "--raw \(path)", error.why)
     }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    replacement?.discard()
+    if isDirect { close(descriptor) }
+  }
 
   /// Adds a latency.
   func add(_ latency: Duration) {
@@ -75,9 +87,13 @@ final class RawLatencies {
     if buffer.count >= Self.blockBytes { write() }
   }
 
-  /// Writes what is left. Returns why the file could not be written; nil if it was.
+  /// Writes what is left, and completes the file. Returns why the file could not be written; nil if it was.
   func finish() -> Failure? {
     write()
+    if problem == nil, let replacement {
+      self.replacement = nil
+      if !replacement.replace() { problem = FileContents.Problem(why: FileContents.lastError()) }
+    }
     return problem.map { Failure(.internalError, "--raw \(path)", $0.why) }
   }
 

@@ -239,6 +239,9 @@ package enum FileContents {
     return access(folder, W_OK | X_OK) == 0 ? nil : Problem(why: lastError())
   }
 
+  /// The path of the file that opening `path` for writing opens or creates: the target of a symbolic link.
+  package static func targetPath(_ path: String) -> String { canonicalPath(path) ?? createdPath(path) }
+
   /// The path of the file that does not exist yet and that opening `path` creates: the target of a dangling link.
   package static func createdPath(_ path: String) -> String {
     var path = path

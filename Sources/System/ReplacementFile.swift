@@ -37,6 +37,24 @@ package final class ReplacementFile {
     if let mode { _ = fchmod(opened, mode) }
   }
 
+  /// Creates the file that replaces a regular file, also one that does not exist yet, and the target of a symbolic link.
+  ///
+  /// - Returns: nil if the path must be opened and written instead: it is no regular file, or it exists in a directory that
+  ///   cannot be written.
+  /// - Throws: `Problem` if neither is possible.
+  package static func make(replacing path: String) throws(FileContents.Problem) -> ReplacementFile? {
+    var status = stat()
+    let exists = stat(path, &status) == 0
+    guard exists || errno == ENOENT else { throw FileContents.Problem(why: FileContents.lastError()) }
+    guard !exists || status.st_mode & S_IFMT == S_IFREG else { return nil }
+    let mode = exists ? status.st_mode & 0o777 : nil
+    if let file = ReplacementFile(for: FileContents.targetPath(path), mode: mode) { return file }
+    guard exists, [EACCES, EPERM].contains(errno) else {
+      throw FileContents.Problem(why: FileContents.lastError())
+    }
+    return nil
+  }
+
   /// Renames the file to its final path and closes it. Returns false and sets `errno` on failure.
   package func replace() -> Bool {
     for _ in 0..<8 where name == nil {

@@ -7,6 +7,7 @@ import math
 import signal
 import socket
 import struct
+import threading
 import time
 import zlib
 from base64 import b64decode
@@ -175,6 +176,31 @@ def test_percentiles_are_those_of_the_latencies(load, address, tmp_path):
         exact = {"min": latencies[0], "max": latencies[-1], "mean": sum(latencies) / 500}.get(name)
         exact = exact or nearest_rank(latencies, float(name[1:]))
         assert value == pytest.approx(exact, rel=0.01), name
+
+
+def test_raw_file_is_kept_if_the_process_is_killed(rpcurl, raw_server, descriptor_set, tmp_path):
+    called = threading.Event()
+    server = raw_server(raw_http2.handler(lambda _: called.set()))
+    raw = tmp_path / "raw.txt"
+    raw.write_text("1\n")
+    options = ["--descriptor-set", descriptor_set, "--plaintext", "--raw", raw, "-d", ADA]
+    with rpcurl.start("load", *options, server.address, HELLO) as process:
+        assert called.wait(60)
+        process.kill()
+        process.wait()
+    assert raw.read_text() == "1\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["raw.txt"]
+
+
+def test_raw_file_keeps_its_permissions_and_links(load, address, tmp_path):
+    file = tmp_path / "raw.txt"
+    file.write_text("old\n" * 100)
+    file.chmod(0o640)
+    link = tmp_path / "link"
+    link.symlink_to(file)
+    load(address, HELLO, "--requests", 3, "--raw", link)
+    assert link.is_symlink() and file.stat().st_mode & 0o777 == 0o640
+    assert len([int(line) for line in file.read_text().splitlines()]) == 3
 
 
 def numbers(payload):

@@ -27,24 +27,14 @@ package final class ResponseFile {
     waitLimit: Duration?
   ) throws(Failure) {
     self.option = option
-    var status = stat()
-    let exists = stat(path, &status) == 0
-    guard exists || errno == ENOENT else { throw Self.failure(option, path) }
-    let isRegular = !exists || status.st_mode & S_IFMT == S_IFREG
-    // Replace the target of a symbolic link, not the link.
-    self.path = exists ? (FileContents.canonicalPath(path) ?? path) : FileContents.createdPath(path)
-    if isWhole, isRegular {
-      if let file = ReplacementFile(for: self.path, mode: exists ? status.st_mode & 0o777 : nil) {
+    self.path = FileContents.targetPath(path)
+    do throws(FileContents.Problem) {
+      if isWhole, let file = try ReplacementFile.make(replacing: path) {
         replacement = file
         descriptor = file.descriptor
-        redirect(output)
-        return
+      } else {
+        descriptor = try FileContents.openForWriting(self.path, mode: 0o666, waitLimit: waitLimit)
       }
-      // The file may be writable although its directory is not. A full disk would leave nothing of it.
-      guard exists, [EACCES, EPERM].contains(errno) else { throw Self.failure(option, path) }
-    }
-    do throws(FileContents.Problem) {
-      descriptor = try FileContents.openForWriting(self.path, mode: 0o666, waitLimit: waitLimit)
     } catch {
       throw Interrupt.failure ?? Failure(.internalError, "\(option) \(path)", error.why)
     }

@@ -62,7 +62,8 @@ extension OptionTable {
     Option(
       .rawLatencies, "--raw", .text, "FILE", .own, .load,
       "Also write each latency on a line, in nanoseconds.",
-      "The lines are in the order in which the calls ended. Calls before the measured part are not written.",
+      "The lines are in the order in which the calls ended. Calls before the measured part are not written. "
+        + "The file is replaced at the end.",
       example: "rpcurl load --raw load.txt https://demo.example demo.v1.Demo/Hello",
       isConfigurable: false, completion: "file"),
     Option(
