@@ -7,6 +7,24 @@ package enum Base64 {
     return buffer.withBytes { String(decoding: $0, as: UTF8.self) }
   }
 
+  /// Appends the text of bytes, with padding.
+  package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+    text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4)
+    // The whole would be a second copy of a large value.
+    var buffer = OutputBuffer(capacity: min(bytes.count, blockBytes) / 3 * 4 + 4)
+    bytes.withUnsafeBytes { bytes in
+      for start in stride(from: 0, to: bytes.count, by: blockBytes) {
+        buffer.removeAll()
+        let block = bytes[start..<min(start + blockBytes, bytes.count)]
+        append(UnsafeRawBufferPointer(rebasing: block), padding: true, to: &buffer)
+        buffer.withBytes { text.append(contentsOf: $0) }
+      }
+    }
+  }
+
+  /// A multiple of 3.
+  private static let blockBytes = 48 << 10
+
   /// Decodes text in the standard or the URL-safe alphabet, with or without padding.
   ///
   /// - Returns: `nil` if the text contains any other character (also white space), mixes the alphabets, has
@@ -110,10 +128,10 @@ package enum Base64 {
   private static let alphabet: StaticString =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-  private static let bad: UInt8 = 64
+  fileprivate static let bad: UInt8 = 64
 
   /// The six bits of each character; `bad` (bit 6) marks invalid ones.
-  private static let values: [UInt8] = {
+  fileprivate static let values: [UInt8] = {
     var table = [UInt8](repeating: bad, count: 256)
     alphabet.withUTF8Buffer {
       for (value, character) in $0.enumerated() { table[Int(character)] = UInt8(value) }
@@ -122,4 +140,46 @@ package enum Base64 {
     table[Int(UInt8(ascii: "_"))] = 63
     return table
   }()
+}
+
+/// Decodes base64 that arrives in pieces of any size, and may have padding after any of its parts.
+package struct Base64Decoder {
+  /// The bits of the characters of an incomplete group, and their number.
+  private var group: UInt32 = 0
+  private var count = 0
+  /// Whether the first of two characters of padding has arrived.
+  private var isPadded = false
+
+  package init() {}
+
+  /// Decodes the next piece; returns false if it is not base64.
+  package mutating func decode(_ text: RawSpan, into out: inout [UInt8]) -> Bool {
+    out.reserveCapacity(out.count + text.byteCount / 4 * 3 + 3)
+    return text.withUnsafeBytes { text in
+      for character in text {
+        if character == UInt8(ascii: "=") {
+          guard count == 3 || count == 2 else { return false }
+          if count == 2, !isPadded {
+            isPadded = true
+            continue
+          }
+          group <<= count == 3 ? 6 : 12
+          append(bytes: count - 1, to: &out)
+          continue
+        }
+        let value = Base64.values[Int(character)]
+        guard value != Base64.bad, !isPadded else { return false }
+        group = group << 6 | UInt32(value)
+        count += 1
+        if count == 4 { append(bytes: 3, to: &out) }
+      }
+      return true
+    }
+  }
+
+  /// Appends the first bytes of the group, and starts the next.
+  private mutating func append(bytes: Int, to out: inout [UInt8]) {
+    for index in 0..<bytes { out.append(UInt8(truncatingIfNeeded: group >> UInt32(16 - 8 * index))) }
+    (group, count, isPadded) = (0, 0, false)
+  }
 }

@@ -132,9 +132,12 @@ final class CallRecording {
     let message = writer.redaction.redacted(message)
     var line = line(name)
     // For people only: the bytes are recorded too, for messages without a JSON form.
-    if let json = try? message.json() { line.add("message", raw: String(decoding: json, as: UTF8.self)) }
-    line.add("bytes", Base64.encode(message.serialized()))
-    try writer.write(line.line)
+    let json = try? message.json()
+    let bytes = message.serialized()
+    line.reserve((json?.count ?? 0) + (bytes.count + 2) / 3 * 4 + 64)
+    if let json { line.add("message", raw: json) }
+    line.add("bytes", base64: bytes)
+    try writer.write(line.finish())
   }
 
   private func line(_ name: String) -> JSONObject {

@@ -1,6 +1,6 @@
 /// Writes one JSON object on one line.
 package struct JSONObject {
-  private var text = "{"
+  private var text: [UInt8] = [UInt8(ascii: "{")]
 
   package init() {}
 
@@ -12,13 +12,43 @@ package struct JSONObject {
 
   /// Adds a member whose value is JSON already.
   package mutating func add(_ name: String, raw json: String) {
-    if text.utf8.count > 1 { text += "," }
-    text += "\(JSONValue.quoted(name)):\(json)"
+    addName(name)
+    text.append(contentsOf: json.utf8)
+  }
+
+  /// Adds a member whose value is JSON already.
+  package mutating func add(_ name: String, raw json: [UInt8]) {
+    addName(name)
+    text.append(contentsOf: json)
+  }
+
+  /// Adds a member whose value is the base64 of bytes.
+  package mutating func add(_ name: String, base64 bytes: [UInt8]) {
+    addName(name)
+    text.append(UInt8(ascii: "\""))
+    Base64.append(bytes, to: &text)
+    text.append(UInt8(ascii: "\""))
+  }
+
+  /// Makes room for more bytes, so that large values are copied once.
+  package mutating func reserve(_ bytes: Int) { text.reserveCapacity(text.count + bytes) }
+
+  private mutating func addName(_ name: String) {
+    if text.count > 1 { text.append(UInt8(ascii: ",")) }
+    text.append(contentsOf: JSONValue.quoted(name).utf8)
+    text.append(UInt8(ascii: ":"))
   }
 
   /// The finished object.
-  package var object: String { text + "}" }
+  package var object: String { String(decoding: text + [UInt8(ascii: "}")], as: UTF8.self) }
 
   /// The finished object and a line feed.
-  package var line: [UInt8] { Array("\(text)}\n".utf8) }
+  package var line: [UInt8] { finish() }
+
+  /// Ends the object; returns it and a line feed, without a copy.
+  package consuming func finish() -> [UInt8] {
+    text.append(UInt8(ascii: "}"))
+    text.append(UInt8(ascii: "\n"))
+    return text
+  }
 }
