@@ -27,6 +27,9 @@ package final class PreparedRequest {
     parameters.compression = request.compression
     parameters.acceptedCompressions = request.acceptedCompressions ?? Compression.readable
     parameters.maxURLBytes = request.maxURLBytes
+    parameters.sendsText =
+      request.headers.first(HeaderSyntax.contentType)
+      .map { request.protocolName.isText($0, request.codec) } ?? false
     self.parameters = parameters
   }
 

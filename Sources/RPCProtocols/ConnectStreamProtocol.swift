@@ -3,10 +3,12 @@
 enum ConnectStreamProtocol: EnvelopeProtocol {
   static let mediaType = "application/connect"
   static let bareMediaType = ContentType.Bare.invalid
+  static let textMediaType: String? = nil
   static let fields = ConnectHeaders.fields
   static let encodingFields = (used: "connect-content-encoding", accepted: "connect-accept-encoding")
   static let wantsTrailers = false
   static let requiresHTTP2 = false
+  static let requiresASCII = false
   static let endFlag: UInt8? = 0x02
   static let missingEnd = "its last envelope"
 

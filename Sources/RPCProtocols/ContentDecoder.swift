@@ -1,14 +1,22 @@
 import Protobuf
 
-/// Decodes the body of a response that has a `content-encoding` of HTTP, which a proxy may add to a protocol that has none.
+/// Decodes the body of a response that has a `content-encoding` of HTTP, which a proxy may add to a protocol that has none, or
+/// one in base64.
 ///
 /// A part of the body is decoded when the one before was processed, so that a few bytes do not become much memory.
 struct ContentDecoder {
   /// The largest window of Zstandard in HTTP (RFC 9659), in bytes.
   private static let windowBytes = 8 << 20
 
-  private let stream: CompressionStream
-  private let name: String
+  private enum Coding {
+    case compression(CompressionStream, name: String)
+    case base64(Base64Decoder)
+  }
+
+  /// The maximum number of characters of base64 in a part.
+  private static let partBytes = 64 << 10
+
+  private var coding: Coding
   /// The bytes at the start of the next input that are decoded already.
   private var repeatedBytes = 0
   private(set) var decoded: [UInt8] = []
@@ -21,7 +29,6 @@ struct ContentDecoder {
     let names = headers.values("content-encoding").map { HeaderSyntax.trimmed($0).lowercased() }
       .filter { !$0.isEmpty && $0 != Compression.identity }
     guard let first = names.first else { return nil }
-    name = first
     let encoding = Compression(rawValue: first == "x-gzip" ? "gzip" : first)
     guard names.count == 1, let encoding, encoding != .snappy else {
       throw .violation(
@@ -29,8 +36,14 @@ struct ContentDecoder {
         "the response has the content-encoding \(names.joined(separator: ", ").debugDescription), "
           + "which cannot be decoded")
     }
-    stream = try CompressionStream.make(encoding, .decode, expectedBytes: Self.windowBytes)
+    coding = .compression(
+      try CompressionStream.make(encoding, .decode, expectedBytes: Self.windowBytes), name: first)
   }
+
+  private init(_ coding: Coding) { self.coding = coding }
+
+  /// Decodes base64 that may have padding after any of its parts (PROTOCOL-WEB, "text-encoded streams").
+  static var base64: ContentDecoder { ContentDecoder(.base64(Base64Decoder())) }
 
   /// Whether everything decoded is processed.
   var isProcessed: Bool { processed == decoded.count }
@@ -44,10 +57,20 @@ struct ContentDecoder {
     decoded.removeAll(keepingCapacity: true)
     processed = 0
     var place = offset + repeatedBytes
-    do throws(CompressionStream.Failure) {
-      try stream.decodePart(of: body, from: &place, into: &decoded)
-    } catch {
-      throw .violation(.internal, "the response is not valid \(name), its content-encoding")
+    switch coding {
+    case .compression(let stream, let name):
+      do throws(CompressionStream.Failure) {
+        try stream.decodePart(of: body, from: &place, into: &decoded)
+      } catch {
+        throw .violation(.internal, "the response is not valid \(name), its content-encoding")
+      }
+    case .base64(var decoder):
+      let end = min(place + Self.partBytes, body.byteCount)
+      guard decoder.decode(body.extracting(place..<end), into: &decoded) else {
+        throw .violation(.internal, "the response is not valid base64, which its content-type requires")
+      }
+      place = end
+      coding = .base64(decoder)
     }
     // The last byte is given again until what it ends is processed: then there may be more to decode.
     let isMore = !decoded.isEmpty

@@ -35,8 +35,8 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   /// The encoding that the headers name. It matters only if a message is compressed: a failed call has none.
   private var encoding: String?
   private var decompressor: MessageDecompressor?
-  /// Decodes the body; nil if it has no `content-encoding`.
-  private var contentDecoder: ContentDecoder?
+  /// Decode the body, one after the other: its `content-encoding` and base64.
+  private var decoders: [ContentDecoder] = []
   /// Whether an envelope arrived that is invalid or too large.
   private var hasInvalidEnvelope = false
   var onMessageSize: ((MessageSize) -> Void)?
@@ -52,14 +52,19 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   }
 
   func makeRequest(_ start: RequestStart, timeout: Duration?) throws(RPCError) -> HTTPRequest {
+    let text = parameters.sendsText ? Wire.textContentType(parameters.codec) : nil
+    let contentType = text ?? contentType
     var fields = [("content-type", contentType.value)] + Wire.fields
     fields.append(("user-agent", parameters.userAgent))
     if let compression = parameters.compression {
       fields.append((Wire.encodingFields.used, compression.rawValue))
     }
     fields.append((Wire.encodingFields.accepted, parameters.acceptedEncodings))
+    // Proxies that translate the protocol respond in base64 only to this.
+    if let text { fields.append(("accept", text.base)) }
     if let timeout { fields.append(Wire.timeoutField(timeout)) }
-    var request = try HTTPRequest(start, fields: fields, otherContentType: contentType.other)
+    var request = try HTTPRequest(
+      start, fields: fields, requiresASCII: Wire.requiresASCII, otherContentType: contentType.other)
     request.wantsTrailers = Wire.wantsTrailers
     request.requiresHTTP2 = Wire.requiresHTTP2
     return request
@@ -67,7 +72,12 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 
   func encode(_ message: [UInt8], into body: inout [UInt8]) throws(RPCError) {
     let flags = compressor.compression == nil ? 0 : Envelope.compressed
-    try Envelope.append(compressor.compress(message), flags: flags, to: &body)
+    guard parameters.sendsText else {
+      return try Envelope.append(compressor.compress(message), flags: flags, to: &body)
+    }
+    var envelope: [UInt8] = []
+    try Envelope.append(compressor.compress(message), flags: flags, to: &envelope)
+    Base64.append(envelope, to: &body)
   }
 
   func receive(head: ResponseStart, _ receiver: any ResponseReceiver) -> ResponseEnd? {
@@ -88,14 +98,25 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   }
 
   private func expectEnvelopes(_ head: ResponseStart) throws(RPCError) {
+    let text = textContentType(of: head)
     do throws(RPCError) {
-      try Wire.check(head: head, contentType: contentType)
+      try Wire.check(head: head, contentType: text ?? contentType)
     } catch {
       return state = .foreign(ForeignBody(error, head))
     }
     state = .body
     encoding = head.headers.first(Wire.encodingFields.used)
-    contentDecoder = try ContentDecoder(head.headers)
+    if let decoder = try ContentDecoder(head.headers) { decoders.append(decoder) }
+    if text != nil { decoders.append(.base64) }
+  }
+
+  /// The content type of a response in base64; nil if it has another.
+  private func textContentType(of head: ResponseStart) -> ContentType? {
+    guard let text = Wire.textContentType(parameters.codec),
+      let got = head.headers.first(HeaderSyntax.contentType), got != contentType.value,
+      got != contentType.base
+    else { return nil }
+    return text.matches(MediaType(got).name) ? text : nil
   }
 
   func receive(
@@ -118,26 +139,26 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
       foreign.add(body.extracting(droppingFirst: offset))
       offset = body.byteCount
       return foreign.isEnough ? fail(foreign.end) : nil
-    case .body where contentDecoder != nil, .last where contentDecoder != nil:
-      return receive(encoded: body, from: &offset, receiver)
-    default: return receive(content: body, from: &offset, receiver)
+    case .body, .last: return receive(body, from: &offset, decodedBy: 0, receiver)
+    case .head, .status, .ended: return receive(content: body, from: &offset, receiver)
     }
   }
 
   /// Decodes the next part of a piece, or receives the next part of what was decoded.
   private func receive(
-    encoded body: RawSpan, from offset: inout Int, _ receiver: any ResponseReceiver
+    _ body: RawSpan, from offset: inout Int, decodedBy index: Int, _ receiver: any ResponseReceiver
   ) -> ResponseEnd? {
+    guard index < decoders.count else { return receive(content: body, from: &offset, receiver) }
     do throws(RPCError) {
-      if contentDecoder?.isProcessed == true { try contentDecoder?.decode(body, from: &offset) }
+      if decoders[index].isProcessed { try decoders[index].decode(body, from: &offset) }
     } catch {
       offset = body.byteCount
       return fail(error)
     }
-    guard let decoder = contentDecoder else { return nil }
+    let decoder = decoders[index]
     var processed = decoder.processed
-    defer { contentDecoder?.processed = processed }
-    return receive(content: decoder.decoded.span.bytes, from: &processed, receiver)
+    defer { decoders[index].processed = processed }
+    return receive(decoder.decoded.span.bytes, from: &processed, decodedBy: index + 1, receiver)
   }
 
   private func receive(

@@ -6,6 +6,8 @@ protocol EnvelopeProtocol {
   static var mediaType: String { get }
   /// What it means without them.
   static var bareMediaType: ContentType.Bare { get }
+  /// The `content-type` before `+proto` or `+json` of a body in base64; nil if the protocol has none.
+  static var textMediaType: String? { get }
   /// The fields that every request has.
   static var fields: [(String, String)] { get }
   /// The fields that name the compression of the request, and the compressions accepted for the response.
@@ -14,6 +16,8 @@ protocol EnvelopeProtocol {
   static var wantsTrailers: Bool { get }
   /// Whether it requires HTTP/2 or newer.
   static var requiresHTTP2: Bool { get }
+  /// Whether values of header fields contain only printable ASCII.
+  static var requiresASCII: Bool { get }
   /// The flag of the envelope that ends the response; `nil` if the protocol has none.
   static var endFlag: UInt8? { get }
   /// The part that a response without an end lacks, for error messages.

@@ -2,10 +2,12 @@
 enum GRPCProtocol: EnvelopeProtocol {
   static let mediaType = "application/grpc"
   static let bareMediaType = ContentType.Bare.sent
+  static let textMediaType: String? = nil
   static let fields = [("te", "trailers")]
   static let encodingFields = (used: "grpc-encoding", accepted: "grpc-accept-encoding")
   static let wantsTrailers = true
   static let requiresHTTP2 = true
+  static let requiresASCII = true
   static let endFlag: UInt8? = nil
   static let missingEnd = "trailers"
 

@@ -26,7 +26,7 @@ enum GRPCStatus {
     // Without a codec, the content type means protobuf. Most servers send this or the value itself, which needs no parsing.
     if got == contentType.base, contentType.codec == .proto { return }
     let mediaType = got.map(MediaType.init)?.name
-    guard let mediaType, mediaType == contentType.value || mediaType == contentType.other else {
+    guard let mediaType, contentType.matches(mediaType) else {
       throw .unexpectedContentType(got, expected: contentType.value, code: .unknown)
     }
   }

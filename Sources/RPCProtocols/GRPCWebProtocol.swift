@@ -2,10 +2,12 @@
 enum GRPCWebProtocol: EnvelopeProtocol {
   static let mediaType = "application/grpc-web"
   static let bareMediaType = ContentType.Bare.same
+  static let textMediaType: String? = "application/grpc-web-text"
   static let fields = [("x-grpc-web", "1")]
   static let encodingFields = GRPCProtocol.encodingFields
   static let wantsTrailers = false
   static let requiresHTTP2 = false
+  static let requiresASCII = true
   static let endFlag: UInt8? = 0x80
   static let missingEnd = "its trailers"
 

@@ -23,13 +23,17 @@ package struct HTTPRequest: Sendable, Equatable {
 extension HTTPRequest {
   /// The request that starts a call: the protocol's fields, then the caller's.
   ///
-  /// - Parameter otherContentType: The value of `content-type` that the caller may choose in place of the protocol's.
+  /// - Parameters:
+  ///   - requiresASCII: Whether values of the caller's fields contain only printable ASCII.
+  ///   - otherContentType: The value of `content-type` that the caller may choose in place of the protocol's.
   init(
     _ start: RequestStart, method: String = "POST", query: String = "", fields: [(String, String)],
-    otherContentType: @autoclosure () -> String? = nil
+    requiresASCII: Bool = false, otherContentType: @autoclosure () -> String? = nil
   ) throws(RPCError) {
     let contentType = fields.first { $0.0 == HeaderSyntax.contentType }?.1
-    try HeaderSyntax.check(start.headers) { $0 == contentType || $0 == otherContentType() }
+    try HeaderSyntax.check(start.headers, requiresASCII: requiresASCII) {
+      $0 == contentType || $0 == otherContentType()
+    }
     try start.checkCredentials()
     var headers = start.headers
     let chosen = headers.first(HeaderSyntax.contentType)
@@ -84,6 +88,19 @@ package enum HeaderSyntax {
     value.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
   }
 
+  /// Whether `value` contains only printable ASCII, as gRPC requires (PROTOCOL-HTTP2, "ASCII-Value").
+  package static func isASCIIValue(_ value: some StringProtocol) -> Bool {
+    value.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+  }
+
+  /// Why the value of a header is not sent with gRPC, and what to send instead.
+  package static func notASCII(_ name: String) -> (why: String, hint: String) {
+    (
+      "the value of \(name) contains bytes other than printable ASCII, which gRPC forbids",
+      "percent-encode it, or send it as base64 in \(name)-bin"
+    )
+  }
+
   /// The value without surrounding blanks.
   package static func trimmed(_ value: some StringProtocol) -> String {
     let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
@@ -99,8 +116,11 @@ package enum HeaderSyntax {
   ///
   /// - Parameters:
   ///   - headers: The fields of the caller.
+  ///   - requiresASCII: Whether values contain only printable ASCII.
   ///   - isContentType: Whether the caller's `content-type` may have a value.
-  static func check(_ headers: Headers, isContentType: (String) -> Bool) throws(RPCError) {
+  static func check(
+    _ headers: Headers, requiresASCII: Bool, isContentType: (String) -> Bool
+  ) throws(RPCError) {
     for field in headers.fields {
       guard isName(field.name) else {
         throw RPCError(
@@ -112,9 +132,13 @@ package enum HeaderSyntax {
         throw RPCError(
           .internal, "the header \(field.name) can be set only by the transport", origin: .client)
       }
-      guard isValue(field.value) else {
-        throw RPCError(
-          .internal, "the value of the header \(field.name) contains a control character", origin: .client)
+      guard requiresASCII ? isASCIIValue(field.value) : isValue(field.value) else {
+        guard requiresASCII, isValue(field.value) else {
+          throw RPCError(
+            .internal, "the value of the header \(field.name) contains a control character", origin: .client)
+        }
+        let (why, hint) = notASCII(field.name)
+        throw RPCError(.internal, "\(why): \(hint)", origin: .client)
       }
     }
   }

@@ -39,6 +39,9 @@ struct ContentType {
     case .invalid, .same, .sent: nil
     }
   }
+
+  /// Whether a media type is of these messages.
+  func matches(_ mediaType: String) -> Bool { mediaType == value || mediaType == other }
 }
 
 extension EnvelopeProtocol {
@@ -46,27 +49,47 @@ extension EnvelopeProtocol {
   static func contentType(_ codec: CodecName) -> ContentType {
     ContentType(base: mediaType, bare: bareMediaType, codec: codec)
   }
+
+  /// The `content-type` of messages of a codec in base64; nil if the protocol has none.
+  static func textContentType(_ codec: CodecName) -> ContentType? {
+    textMediaType.map { ContentType(base: $0, bare: .same, codec: codec) }
+  }
+
+  /// The values of `content-type` that a caller may choose in place of the protocol's.
+  static func otherContentTypes(_ codec: CodecName) -> [String] {
+    let text = textContentType(codec)
+    return [contentType(codec).other, text?.value, text?.other].compactMap(\.self)
+  }
 }
 
 extension ProtocolName {
   /// The value of `content-type` of a call.
   package func contentType(_ codec: CodecName, _ kind: CallKind) -> String {
-    self == .connect && kind == .unary ? ConnectUnaryProtocol.contentType(codec) : streams(codec).value
+    self == .connect && kind == .unary
+      ? ConnectUnaryProtocol.contentType(codec) : envelopes.contentType(codec).value
   }
 
-  /// The values of `content-type` that calls send, of unary ones and of streams, and the other that a caller may choose in
+  /// The values of `content-type` that calls send, of unary ones and of streams, and the others that a caller may choose in
   /// their place.
-  package func contentTypes(_ codec: CodecName) -> (sent: Set<String>, other: String?) {
-    let streams = streams(codec)
+  package func contentTypes(_ codec: CodecName) -> (sent: Set<String>, others: [String]) {
     let unary = self == .connect ? [ConnectUnaryProtocol.contentType(codec)] : []
-    return (Set([streams.value] + unary), streams.other)
+    return (Set([envelopes.contentType(codec).value] + unary), envelopes.otherContentTypes(codec))
   }
 
-  private func streams(_ codec: CodecName) -> ContentType {
+  /// Whether a value of `content-type` is of a body in base64.
+  package func isText(_ contentType: String, _ codec: CodecName) -> Bool {
+    envelopes.textContentType(codec)?.matches(contentType) == true
+  }
+
+  /// Whether values of header fields contain only printable ASCII.
+  package var requiresASCII: Bool { envelopes.requiresASCII }
+
+  /// The protocol of calls whose messages travel in envelopes.
+  private var envelopes: any EnvelopeProtocol.Type {
     switch self {
-    case .grpc: GRPCProtocol.contentType(codec)
-    case .grpcWeb: GRPCWebProtocol.contentType(codec)
-    case .connect: ConnectStreamProtocol.contentType(codec)
+    case .grpc: GRPCProtocol.self
+    case .grpcWeb: GRPCWebProtocol.self
+    case .connect: ConnectStreamProtocol.self
     }
   }
 }

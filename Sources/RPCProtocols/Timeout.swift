@@ -17,9 +17,62 @@ enum Timeout {
     return "99999999H"
   }
 
+  /// Parses the value of `grpc-timeout`; returns nil if it is invalid.
+  static func parse(grpc text: String) -> Duration? {
+    guard let unit = text.last, let count = digits(text.dropLast(), limit: 8) else { return nil }
+    return switch unit {
+    case "n": .nanoseconds(count)
+    case "u": .microseconds(count)
+    case "m": .milliseconds(count)
+    case "S": .seconds(count)
+    case "M": .seconds(count * 60)
+    case "H": .seconds(count * 3600)
+    default: nil
+    }
+  }
+
+  /// Parses the value of `connect-timeout-ms`; returns nil if it is invalid.
+  static func parse(connect text: String) -> Duration? {
+    digits(text[...], limit: 10).map { .milliseconds($0) }
+  }
+
+  /// A positive number of at most `limit` digits.
+  private static func digits(_ text: Substring, limit: Int) -> Int64? {
+    guard (1...limit).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }),
+      let number = Int64(text), number > 0
+    else { return nil }
+    return number
+  }
+
   /// The value of `connect-timeout-ms`: at most ten digits (Connect protocol, "Timeout-Milliseconds").
   static func connect(_ timeout: Duration) -> String {
     let nanoseconds = max(timeout.nanoseconds, 1)
     return "\(min(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1), 9_999_999_999))"
+  }
+}
+
+extension ProtocolName {
+  /// The header with the timeout of a call, and what its value is.
+  package var timeoutHeader: (name: String, syntax: String) {
+    switch self {
+    case .grpc, .grpcWeb:
+      ("grpc-timeout", "up to 8 digits and a unit (n, u, m, S, M, H): 100m is 100 milliseconds")
+    case .connect: ("connect-timeout-ms", "milliseconds of up to 10 digits")
+    }
+  }
+
+  /// Parses the value of the header with the timeout; returns nil if it is invalid.
+  package func timeout(_ value: String) -> Duration? {
+    let value = HeaderSyntax.trimmed(value)
+    return self == .connect ? Timeout.parse(connect: value) : Timeout.parse(grpc: value)
+  }
+
+  /// Removes the timeout from headers: a request has the time left until the deadline.
+  ///
+  /// - Returns: The shortest of the timeouts and another limit; nil if there is none.
+  package func takeTimeout(from headers: inout Headers, limit: Duration?) -> Duration? {
+    let timeouts = headers.values(timeoutHeader.name).compactMap(timeout)
+    if !timeouts.isEmpty { headers.remove(timeoutHeader.name) }
+    return (timeouts + [limit].compactMap(\.self)).min()
   }
 }

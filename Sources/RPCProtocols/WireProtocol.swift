@@ -83,6 +83,8 @@ package struct CallParameters: Sendable {
   package var compression: Compression?
   /// The accepted compressions of received messages, in order of preference.
   package var acceptedCompressions: [Compression] = []
+  /// Whether the request's body is in base64, which only gRPC-Web has.
+  package var sendsText = false
   /// Whether a unary Connect call is made by GET, if the URL has room for its message.
   package var usesGET = false
   /// The longest URL of a call by GET, in bytes; a longer one makes the call use POST.

@@ -50,7 +50,7 @@ struct HeaderArgumentsTests {
     (.connect, .json, "Application/JSON "), (.connect, .proto, "application/connect+proto"),
   ])
   func acceptsContentTypeOfTheCallOnly(name: ProtocolName, codec: CodecName, value: String) throws {
-    let headers = HeaderArguments(expansion: nil, contentTypes: name.contentTypes(codec))
+    let headers = HeaderArguments(expansion: nil, form: (name, codec))
     func parse(_ value: String) throws -> Headers {
       try headers.parse(Parser.parse(["call", "-H", "Content-Type: \(value)", "-H", "a: b"]).all(.header))
     }
@@ -65,11 +65,47 @@ struct HeaderArgumentsTests {
   @Test(arguments: [
     (ProtocolName.grpc, "Application/gRPC+proto ", "application/grpc+proto"),
     (.grpcWeb, "application/grpc-web", "application/grpc-web"),
+    (.grpcWeb, "application/grpc-web-text", "application/grpc-web-text"),
+    (.grpcWeb, "Application/grpc-web-text+proto", "application/grpc-web-text+proto"),
   ])
   func keepsOtherContentTypeOfTheProtocol(name: ProtocolName, value: String, kept: String) throws {
-    let headers = HeaderArguments(expansion: nil, contentTypes: name.contentTypes(.proto))
+    let headers = HeaderArguments(expansion: nil, form: (name, .proto))
     let parsed = try headers.parse(Parser.parse(["call", "-H", "content-type: \(value)"]).all(.header))
     #expect(parsed == Headers([("content-type", kept)]))
+  }
+
+  @Test(arguments: [ProtocolName.grpc, .grpcWeb], ["ä", "a\tb", "\u{80}"])
+  func rejectsValueThatGRPCForbids(name: ProtocolName, value: String) throws {
+    let arguments = Parser.parse(["call", "-H", "x-a: \(value)"]).all(.header)
+    let failure = #expect(throws: Failure.self) {
+      try HeaderArguments(expansion: nil, form: (name, .proto)).parse(arguments)
+    }
+    #expect(failure?.status == .usage)
+    #expect(
+      failure?.message?.why
+        == "the value of x-a contains bytes other than printable ASCII, which gRPC forbids")
+    #expect(failure?.message?.hint == "percent-encode it, or send it as base64 in x-a-bin")
+    let connect = try HeaderArguments(expansion: nil, form: (.connect, .proto)).parse(arguments)
+    #expect(connect == Headers([("x-a", value)]))
+  }
+
+  @Test(arguments: [
+    (
+      ProtocolName.grpc, "grpc-timeout",
+      ["", "1", "m", "0m", "-1m", "+1m", "1s", "1 m", "123456789m", "1.5S"]
+    ),
+    (.grpcWeb, "grpc-timeout", ["100ms"]),
+    (.connect, "connect-timeout-ms", ["", "0", "1m", "-1", "12345678901"]),
+  ])
+  func rejectsInvalidTimeout(name: ProtocolName, header: String, values: [String]) {
+    for value in values {
+      let arguments = Parser.parse(["call", "-H", "\(header): \(value)"]).all(.header)
+      let failure = #expect(throws: Failure.self) {
+        try HeaderArguments(expansion: nil, form: (name, .proto)).parse(arguments)
+      }
+      #expect(failure?.message?.why == "the value of \(header) is not a timeout", "\(value)")
+      #expect(failure?.status == .usage)
+    }
   }
 
   @Test func readsFileWithoutCommentsAndEmptyLines() throws {

@@ -13,7 +13,7 @@ def explain(rpcurl):
     """The headers that a call would have."""
 
     def explain(*options, env=ENV):
-        result = rpcurl("--explain", "--show-secrets", "--format", "json", *options, "http://host", f"{SERVICE}/Hello", env=env)
+        result = rpcurl("--explain", "--protocol", "connect", "--show-secrets", "--format", "json", *options, "http://host", f"{SERVICE}/Hello", env=env)
         return dict(json.loads(result.out)["headers"]) if result.code == 0 else result
 
     return explain

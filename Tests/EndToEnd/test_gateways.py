@@ -255,6 +255,57 @@ def test_route_without_a_healthy_server(current_rpcurl, envoy, tmp_path, protoco
     assert result.err.startswith(f"rpcurl: {name}: unavailable (14): ")
 
 
+# Envoy: gRPC-Web in base64
+
+TEXT = "application/grpc-web-text"
+
+
+@pytest.fixture
+def text(rpcurl, envoy, descriptor_set):
+    """`text(method, data, …)`: the header `content-type` of the response, and its messages."""
+
+    def run(method, data, *options, web=("-H", f"content-type: {TEXT}")):
+        words = ["--descriptor-set", descriptor_set, "--protocol", "grpc-web", *web, *options]
+        result = rpcurl(*words, "-d", "@-", "--format", "events", f"{envoy.url}/{DEMO}/{method}", input=data)
+        assert result.code == 0, result.err
+        found = [json.loads(line) for line in result.out.splitlines()]
+        (head,) = [event["headers"] for event in found if event["event"] == "headers"]
+        return dict(head)["content-type"], [event["message"] for event in found if event["event"] == "message"]
+
+    return run
+
+
+@pytest.mark.parametrize("version", ["--http1.1", "--http2-prior-knowledge"])
+def test_text_in_both_directions(text, version):
+    kind, messages = text("Hello", '{"name":"Ada"}', version)
+    assert kind.startswith(TEXT)
+    assert messages == [{"message": "Hello, Ada!", "name": "Ada"}]
+    kind, messages = text("Count", '{"from":1,"to":2000}', version)
+    assert kind.startswith(TEXT)
+    assert [message["number"] for message in messages] == list(range(1, 2001))
+
+
+def test_text_of_the_response_only(text):
+    kind, messages = text("Hello", '{"name":"Ada"}', web=("-H", f"accept: {TEXT}"))
+    assert kind.startswith(TEXT) and messages[0]["message"] == "Hello, Ada!"
+
+
+def test_large_text(text):
+    kind, messages = text("Large", json.dumps({"sizeBytes": 3 * MEBIBYTE}))
+    assert kind.startswith(TEXT)
+    assert [len(base64.b64decode(message["payload"])) for message in messages] == [3 * MEBIBYTE]
+
+
+def test_text_in_a_batch_and_a_load(rpcurl, envoy, descriptor_set):
+    """Calls without a deadline share a request."""
+    words = ["--descriptor-set", descriptor_set, "--protocol", "grpc-web", "-H", f"content-type: {TEXT}+proto", "-d", "@-"]
+    batch = rpcurl("--each", *words, f"{envoy.url}/{DEMO}/Hello", input='{"name":"Ada"}' * 20)
+    assert (batch.code, batch.err) == (0, "")
+    assert [json.loads(line)["message"] for line in batch.out.splitlines()] == ["Hello, Ada!"] * 20
+    load = rpcurl("load", *words, "--requests", 50, "--format", "json", f"{envoy.url}/{DEMO}/Hello", input='{"name":"Ada"}')
+    assert json.loads(load.out)["statuses"] == [{"status": "ok", "calls": 50}]
+
+
 # squid, which opens tunnels
 
 

@@ -23,7 +23,6 @@ package struct ServerRequest {
   package init(_ invocation: Invocation, _ console: Console) throws {
     server = ServerOptions(invocation)
     common = CommonRequestOptions(invocation)
-    maxTime = invocation.duration(.maxTime)
     verbosity = invocation.count(.verbose)
     let (argument, others) = try ConfiguredTarget.server(of: invocation)
     arguments = others.map(\.text)
@@ -36,11 +35,14 @@ package struct ServerRequest {
     let sources = ArgumentSources(environment: environment, secrets: console.secrets)
     self.sources = sources
     protocolName = try CallSettings.protocolName(common, environment)
-    let given = try common.headerArguments(sources, protocolName.contentTypes(.proto)).parse(common.headers)
+    let given = try common.headerArguments(sources, protocolName).parse(common.headers)
     try CredentialArguments.check(common, given: given)
-    headers = try CredentialArguments.headers(
-      common, server, bearer: try common.bearer.map { try CredentialArguments.token($0, sources) },
+    var headers = try CredentialArguments.headers(
+      common, server, protocolName,
+      bearer: try common.bearer.map { try CredentialArguments.token($0, sources) },
       given: given, sources.secrets)
+    maxTime = protocolName.takeTimeout(from: &headers, limit: invocation.duration(.maxTime))
+    self.headers = headers
   }
 
   /// The connection options for a protocol.

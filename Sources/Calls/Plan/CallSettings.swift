@@ -80,21 +80,22 @@ package struct CallSettings {
     compression = options.request.compression
     acceptedCompressions = options.request.acceptCompression
     usesGET = options.request.connectGet
-    timeout = options.request.maxTime
     var sources = sources
-    sources.waitLimit = [timeout, sources.waitLimit].compactMap(\.self).min()
+    sources.waitLimit = [options.request.maxTime, sources.waitLimit].compactMap(\.self).min()
     self.sources = sources
     // Read files once: they may be pipes.
-    headerArguments = options.request.common.headerArguments(sources, protocolName.contentTypes(codec))
+    headerArguments = options.request.common.headerArguments(sources, protocolName, codec)
     commonHeaders = try headerArguments.parse(options.request.common.headers)
     try CredentialArguments.check(options.request.common, given: commonHeaders)
     bearer = try options.request.common.bearer.map { (argument) throws(Failure) in
       try CredentialArguments.token(argument, sources)
     }
-    headers = try CredentialArguments.headers(
-      options.request.common, options.server, bearer: bearer,
+    var headers = try CredentialArguments.headers(
+      options.request.common, options.server, protocolName, bearer: bearer,
       given: commonHeaders.appending(
         headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")), sources.secrets)
+    timeout = protocolName.takeTimeout(from: &headers, limit: options.request.maxTime)
+    self.headers = headers
     attributes = try AttributeArguments.parse(options.request.attributes)
     maxMessageBytes = options.request.maxMessageBytes
     format = try options.output.format(isTerminal: isTerminal, isExplained: response?.explain == true)
@@ -141,13 +142,14 @@ package struct CallSettings {
   package func reflection(
     _ options: some CallOptions, _ clients: ClientSource
   ) throws -> ReflectionSource {
+    var headers = try CredentialArguments.headers(
+      options.request.common, options.server, protocolName, bearer: bearer,
+      given: commonHeaders.appending(
+        headerArguments.parse(options.reflection.headers, option: "--reflect-header")), sources.secrets)
+    let timeout = protocolName.takeTimeout(from: &headers, limit: timeout)
     var reflection = ReflectionSource(
-      target: target, protocolName: protocolName,
-      headers: try CredentialArguments.headers(
-        options.request.common, options.server, bearer: bearer,
-        given: commonHeaders.appending(
-          headerArguments.parse(options.reflection.headers, option: "--reflect-header")), sources.secrets),
-      connection: baseConnection, clients: clients)
+      target: target, protocolName: protocolName, headers: headers, connection: baseConnection,
+      clients: clients)
     reflection.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
     reflection.timeout = timeout ?? ReflectionSource.defaultTimeout
     reflection.isVerbose = verbosity > 0

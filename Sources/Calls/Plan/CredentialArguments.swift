@@ -8,8 +8,8 @@ import System
 /// an authorization of `-H` is an error beside `--user` and `--bearer`.
 package enum CredentialArguments {
   package static func headers(
-    _ request: CommonRequestOptions, _ server: ServerOptions, bearer: String?, given headers: Headers,
-    _ secrets: SecretPrompt
+    _ request: CommonRequestOptions, _ server: ServerOptions, _ protocolName: ProtocolName, bearer: String?,
+    given headers: Headers, _ secrets: SecretPrompt
   ) throws(Failure) -> Headers {
     guard request.user == nil || bearer == nil else {
       throw Failure(.usage, "--user", "cannot be combined with --bearer", hint: "use one of the two")
@@ -28,6 +28,11 @@ package enum CredentialArguments {
     for (name, argument) in [("authorization", request.bearer ?? request.user)] + others {
       guard headers.values(name).allSatisfy({ HeaderSyntax.isValue($0) }) else {
         throw Failure(.usage, name, "the value contains a control character").at(argument?.origin)
+      }
+      guard !protocolName.requiresASCII || headers.values(name).allSatisfy({ HeaderSyntax.isASCIIValue($0) })
+      else {
+        throw Failure(.usage, name, HeaderSyntax.notASCII(name).why, hint: "percent-encode it")
+          .at(argument?.origin)
       }
     }
     return headers

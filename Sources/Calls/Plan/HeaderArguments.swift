@@ -10,18 +10,17 @@ package struct HeaderArguments {
   private let waitLimit: Duration?
   /// Replaces environment variables in values; nil without `--expand-headers`.
   private let expansion: HeaderExpansion?
-  /// The values of `content-type` that the requests have without it, and the other that may take their place; nil if they are
-  /// not determined yet.
-  private let contentTypes: ContentTypes?
+  /// The protocol and the codec of the requests; nil if they are not determined yet.
+  private let form: Form?
 
-  package typealias ContentTypes = (sent: Set<String>, other: String?)
+  package typealias Form = (protocolName: ProtocolName, codec: CodecName)
 
   package init(
-    expansion: HeaderExpansion?, waitLimit: Duration? = nil, contentTypes: ContentTypes? = nil
+    expansion: HeaderExpansion?, waitLimit: Duration? = nil, form: Form? = nil
   ) {
     self.waitLimit = waitLimit
     self.expansion = expansion
-    self.contentTypes = contentTypes
+    self.form = form
   }
 
   /// Parses the values of `option`.
@@ -96,18 +95,35 @@ package struct HeaderArguments {
     if Headers.isBinary(name), Headers([(name, value)]).binaryValues(name).contains(nil) {
       throw Failure(.usage, source, "the value of \(name) is not base64, which a name in -bin requires")
     }
-    if name == HeaderSyntax.contentType, let contentTypes {
-      let type = HeaderSyntax.trimmed(value).lowercased()
-      if contentTypes.other == type { return headers.add(name, type) }
-      guard contentTypes.sent.contains(type) else {
-        let other = contentTypes.other.map { "; it may be \($0)" } ?? ""
-        throw Failure(
-          .usage, source, "the header \(name) is set by --protocol and --codec and cannot be changed",
-          hint: "omit it\(other); --protocol connect --codec json sends application/json")
-      }
-      return
+    guard let form else { return headers.add(name, value) }
+    guard !form.protocolName.requiresASCII || HeaderSyntax.isASCIIValue(value) else {
+      let (why, hint) = HeaderSyntax.notASCII(name)
+      throw Failure(.usage, source, why, hint: hint)
     }
-    headers.add(name, value)
+    switch name {
+    case HeaderSyntax.contentType:
+      guard let type = try contentType(value, form, from: source) else { return }
+      headers.add(name, type)
+    case form.protocolName.timeoutHeader.name where form.protocolName.timeout(value) == nil:
+      throw Failure(
+        .usage, source, "the value of \(name) is not a timeout",
+        hint: "write \(form.protocolName.timeoutHeader.syntax)")
+    default: headers.add(name, value)
+    }
+  }
+
+  /// The `content-type` that a value chooses; nil for the one that is sent without it.
+  private func contentType(_ value: String, _ form: Form, from source: String) throws(Failure) -> String? {
+    let type = HeaderSyntax.trimmed(value).lowercased()
+    let types = form.protocolName.contentTypes(form.codec)
+    if types.others.contains(type) { return type }
+    guard types.sent.contains(type) else {
+      let others = types.others.isEmpty ? "" : "; it may be \(types.others.joined(separator: " or "))"
+      throw Failure(
+        .usage, source, "the header content-type is set by --protocol and --codec and cannot be changed",
+        hint: "omit it\(others); --protocol connect --codec json sends application/json")
+    }
+    return nil
   }
 
   private func expand(_ value: String, of name: String, from source: String) throws(Failure) -> String {

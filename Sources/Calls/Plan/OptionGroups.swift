@@ -143,25 +143,26 @@ package struct CommonRequestOptions {
   /// - Parameters:
   ///   - environment: Returns the value of an environment variable.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
-  ///   - contentTypes: The values of `content-type` that the requests have; nil if they are not determined yet.
+  ///   - form: The protocol and the codec of the requests; nil if they are not determined yet.
   package func headerArguments(
     _ environment: @escaping (String) -> String?, waitLimit: Duration?,
-    contentTypes: HeaderArguments.ContentTypes? = nil
+    form: HeaderArguments.Form? = nil
   ) -> HeaderArguments {
     HeaderArguments(
       expansion: expandHeaders ? HeaderExpansion(environment) : nil, waitLimit: waitLimit,
-      contentTypes: contentTypes)
+      form: form)
   }
 
   /// The parser of header options.
   ///
   /// - Parameters:
   ///   - sources: What values are read from.
-  ///   - contentTypes: The values of `content-type` that the requests have.
-  package func headerArguments(_ sources: ArgumentSources, _ contentTypes: HeaderArguments.ContentTypes)
-    -> HeaderArguments
-  {
-    headerArguments(sources.environment, waitLimit: sources.waitLimit, contentTypes: contentTypes)
+  ///   - protocolName: The protocol of the requests.
+  ///   - codec: The codec of the requests.
+  package func headerArguments(
+    _ sources: ArgumentSources, _ protocolName: ProtocolName, _ codec: CodecName = .proto
+  ) -> HeaderArguments {
+    headerArguments(sources.environment, waitLimit: sources.waitLimit, form: (protocolName, codec))
   }
 }
 

@@ -107,21 +107,21 @@ package struct SchemaQuery {
     let request = options.common
     let protocolName = try CallSettings.protocolName(request, environment)
     let sources = ArgumentSources(environment: environment, secrets: clients.console.secrets)
-    let arguments = request.headerArguments(sources, protocolName.contentTypes(.proto))
+    let arguments = request.headerArguments(sources, protocolName)
     let common = try arguments.parse(request.headers)
     try CredentialArguments.check(request, given: common)
-    let headers = try common.appending(
-      arguments.parse(options.reflection.headers, option: "--reflect-header"))
+    var headers = try CredentialArguments.headers(
+      request, options.server, protocolName,
+      bearer: try request.bearer.map { try CredentialArguments.token($0, sources) },
+      given: common.appending(arguments.parse(options.reflection.headers, option: "--reflect-header")),
+      sources.secrets)
+    let timeout = protocolName.takeTimeout(from: &headers, limit: options.maxTime)
     var source = ReflectionSource(
-      target: target, protocolName: protocolName,
-      headers: try CredentialArguments.headers(
-        request, options.server,
-        bearer: try request.bearer.map { try CredentialArguments.token($0, sources) },
-        given: headers, sources.secrets),
+      target: target, protocolName: protocolName, headers: headers,
       connection: try ConnectionPlan.options(options.server, request, target, protocolName, sources),
       clients: clients)
     source.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
-    source.timeout = options.maxTime ?? ReflectionSource.defaultTimeout
+    source.timeout = timeout ?? ReflectionSource.defaultTimeout
     source.isVerbose = options.verbose > 0
     // Cached schemas are not read here: these commands show the server's current schema.
     source.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)

@@ -1,0 +1,110 @@
+"""Values of request headers that change a call, or that a protocol forbids."""
+
+import json
+
+import pytest
+
+DEMO = "demo.v1.Demo"
+HELLO = f"{DEMO}/Hello"
+DEADLINE_EXCEEDED = 64 + 4
+TIMEOUTS = {"grpc": ("grpc-timeout", "100m"), "grpc-web": ("grpc-timeout", "100000u"), "connect": ("connect-timeout-ms", "100")}
+
+
+def silent(connection):
+    """A server that responds to nothing."""
+    while connection.recv(1 << 16):
+        pass
+
+
+# Bytes other than printable ASCII, which gRPC forbids
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "grpc-web"])
+@pytest.mark.parametrize(
+    ("options", "place", "name"),
+    [
+        (["-H", "x-a: ä"], "-H", "x-a"), (["--rpc-header", "x-a: ä"], "--rpc-header", "x-a"), (["--reflect-header", "x-a: \t\tä"], "--reflect-header", "x-a"),
+        (["--bearer", "ä"], "authorization", "authorization"), (["-A", "ä"], "user-agent", "user-agent"),
+    ],
+)  # fmt: skip
+def test_forbidden_value_of_an_option(rpcurl, raw_server, protocol, options, place, name):
+    """Nothing is sent: the server would have to respond."""
+    result = rpcurl("--protocol", protocol, *options, f"http://{raw_server(silent).address}", HELLO)
+    assert (result.code, result.out) == (2, "")
+    line, hint = result.err.splitlines()
+    assert line == f"rpcurl: {place}: the value of {name} contains bytes other than printable ASCII, which gRPC forbids"
+    assert hint.startswith("hint: percent-encode it")
+
+
+@pytest.mark.parametrize("command", [["health"], ["check"], ["list"], ["load", "--duration", "1s"]])
+def test_forbidden_value_in_other_commands(rpcurl, raw_server, command):
+    method = [HELLO] if command[0] == "load" else []
+    result = rpcurl(command[0], "-H", "x-a: ä", *command[1:], raw_server(silent).address, *method)
+    assert (result.code, result.out) == (2, "")
+    assert "the value of x-a contains bytes other than printable ASCII" in result.err
+
+
+def test_forbidden_value_of_an_interceptor(rpcurl, raw_server, descriptor_set):
+    options = ["--descriptor-set", descriptor_set, "--plaintext", "--use", "header,set=x-a:ä", "-d", "{}"]
+    result = rpcurl(*options, raw_server(silent).address, HELLO)
+    assert result.code != 0 and result.out == ""
+    assert "x-a contains bytes other than printable ASCII, which gRPC forbids: percent-encode it, or send it as base64 in x-a-bin" in result.err
+
+
+def test_connect_allows_other_bytes(rpcurl, connect_server, descriptor_set):
+    options = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-H", "x-a: ä", "-d", '{"name":"Ada"}', "--format", "events"]
+    result = rpcurl(*options, f"{connect_server.url}/{HELLO}")
+    assert result.code == 0, result.err
+    assert ["x-a", "ä"] in json.loads(result.out.splitlines()[0])["headers"]
+
+
+# Timeouts
+
+
+@pytest.mark.parametrize("protocol", TIMEOUTS)
+@pytest.mark.parametrize("limit", [[], ["--max-time", "1h"]])
+def test_header_with_a_timeout_limits_the_call(rpcurl, raw_server, descriptor_set, protocol, limit):
+    name, value = TIMEOUTS[protocol]
+    options = ["--descriptor-set", descriptor_set, "--protocol", protocol, "--http2-prior-knowledge", "-d", "{}", *limit]
+    result = rpcurl("-H", f"{name}: {value}", *options, f"http://{raw_server(silent).address}", HELLO)
+    assert result.code == DEADLINE_EXCEEDED, result.err
+    assert "took longer than 0.1 seconds" in result.err
+
+
+@pytest.mark.parametrize("protocol", TIMEOUTS)
+def test_shorter_max_time_applies(rpcurl, connect_server, descriptor_set, protocol):
+    """The server receives the time that is left."""
+    name, _ = TIMEOUTS[protocol]
+    options = ["--descriptor-set", descriptor_set, "--protocol", protocol, "--http2-prior-knowledge", "-d", '{"name":"Ada"}', "--format", "events"]
+    value = "3600000" if protocol == "connect" else "1H"
+    for limits in (["-H", f"{name}: {value}", "--max-time", "20s"], ["-H", f"{name}: {value}"]):
+        result = rpcurl(*options, *limits, f"{connect_server.url}/{HELLO}")
+        assert result.code == 0, result.err
+        (sent,) = [v for n, v in json.loads(result.out.splitlines()[0])["headers"] if n == name]
+        seconds = int(sent) / 1e3 if protocol == "connect" else int(sent[:-1]) / {"n": 1e9, "u": 1e6, "m": 1e3}[sent[-1]]
+        longest = 20 if len(limits) == 4 else 3600
+        assert longest - 15 < seconds <= longest
+
+
+def test_header_with_a_timeout_in_other_commands(rpcurl, raw_server, descriptor_set):
+    address = raw_server(silent).address
+    session = rpcurl("session", "--descriptor-set", descriptor_set, "--plaintext", address, input=f"header grpc-timeout: 100m\ncall {HELLO} {{}}\n")
+    assert "took longer than 0.1 seconds" in session.err
+    health = rpcurl("health", "-H", "grpc-timeout: 100m", "--plaintext", address)
+    assert health.code == DEADLINE_EXCEEDED, health.err
+    listed = rpcurl("list", "-H", "grpc-timeout: 100m", "--plaintext", address)
+    assert listed.code == DEADLINE_EXCEEDED, listed.err
+    options = ["--requests", 2, "--format", "json", "--descriptor-set", descriptor_set, "--plaintext"]
+    load = rpcurl("load", "-H", "grpc-timeout: 100m", *options, address, HELLO)
+    assert json.loads(load.out)["statuses"][0]["status"] == "deadline_exceeded"
+
+
+def test_longest_timeout(rpcurl, grpc_server, descriptor_set):
+    result = rpcurl("--descriptor-set", descriptor_set, "-H", "grpc-timeout: 99999999H", "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}")
+    assert (result.code, result.err) == (0, "")
+
+
+def test_invalid_timeout(rpcurl):
+    result = rpcurl("-H", "grpc-timeout: 100ms", "http://127.0.0.1:1", HELLO)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("rpcurl: -H: the value of grpc-timeout is not a timeout\nhint: write up to 8 digits and a unit")
