@@ -292,6 +292,10 @@ extension TransferFailure {
         .broken,
         "a part of the response, such as a header line, is longer than libcurl accepts (\(error.message))")
     }
+    // No argument is invalid then, but a line of the response, such as a trailer without a colon.
+    if progress == .responseBegun, code == CURLE_BAD_FUNCTION_ARGUMENT {
+      return TransportError(.broken, error.message)
+    }
     if let violation { return TransportError(error.kind, violation) }
     if let cause { return error.with(cause) }
     guard isResponseCut else { return error }

@@ -153,6 +153,18 @@ def test_endless_line_of_http1_is_a_connection_error(call, place):
     assert seconds < CPU_SECONDS
 
 
+def test_trailer_without_a_colon_is_a_connection_error(call):
+    """libcurl's code for it is that of an invalid option, which would be a wrong command line."""
+
+    def serve(connection):
+        connection.recv(1 << 16)
+        head = b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ntransfer-encoding: chunked\r\n\r\n"
+        connection.sendall(head + b"%x\r\n%s\r\n0\r\nno colon\r\n\r\n" % (len(REPLY), REPLY))
+
+    result, _ = call(serve, "--protocol", "connect")
+    assert (result.code, result.out) == (5, ""), result.err
+
+
 @pytest.mark.parametrize("protocol", ["grpc", "connect"])
 @pytest.mark.parametrize("source", ["header", "bearer", "auth"])
 def test_value_that_cannot_be_sent_is_refused(rpcurl, raw_server, descriptor_set, tmp_path, source, protocol):

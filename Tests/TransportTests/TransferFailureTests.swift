@@ -50,6 +50,12 @@ import Testing
     #expect(failure(code, "", .responseBegun).cause == nil)
   }
 
+  @Test func takesAnInvalidLineOfTheResponseForABrokenConnection() {
+    let (code, text) = (CURLE_BAD_FUNCTION_ARGUMENT, "Invalid response header")
+    #expect(failure(code, text, .responseBegun).error == TransportError(.broken, text))
+    #expect(failure(code, text).error.kind == .request)
+  }
+
   @Test func namesTheCauseOfAnInvalidCertificate() {
     func cause(_ result: Int, _ detail: String = "") -> ConnectionCause? {
       failure(CURLE_PEER_FAILED_VERIFICATION, detail) { $0.verifyResult = result }.cause
