@@ -107,7 +107,7 @@ PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:ca
 
 .PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust spark grpc-swift libcurl \
   static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads sanitize-program fuzz \
-  lint docs check-docs api docs-api schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix soak install install-built \
+  lint docs check-docs api docs-api schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix mutation-fuzz soak install install-built \
   uninstall clean build-packages plugin-packages server-packages test-packages bench-packages glibc
 
 help: ## Show what can be made
@@ -130,6 +130,10 @@ end-to-end-test: release plugins servers test-packages http3-libcurl debian-rust
 
 fault-matrix: release servers ## Make faults of the network at every interesting byte of calls: thousands of cases, minutes
 	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -m faults.matrix --seed $(or $(FAULT_SEED),1)
+
+mutation-fuzz: release servers http3-libcurl ## Mutate recorded responses of servers, MUTATION_SECONDS (600), MUTATION_SEED (random)
+	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -m faults.fuzz --seconds $(or $(MUTATION_SECONDS),600) \
+	  $(if $(MUTATION_SEED),--seed $(MUTATION_SEED))
 
 soak: release servers ## One session of calls, streams, cancels, faults and reloads, SOAK_SECONDS (600)
 	@$(MAKE) --no-print-directory -C Plugins stamp OUT=$(CURDIR)/$(PLUGINS)

@@ -7,6 +7,13 @@
     matrix.py   runs cases, and is the program of `make fault-matrix`
     soak.py     one session for a long time, with calls, faults and reloads: the program of `make soak`
 
-The oracle does not depend on times or on the order in which frames arrive: the proxy records what it forwarded, and the
+Recorded responses of servers, with mutations, instead of a server:
+
+    mutations.py  changes of fields, envelopes, frames, lines and bytes, the same for a seed
+    reference.py  what a response contains, read by h2 and h11 and by a lenient reader
+    http3.py      the same for HTTP/3, and a server
+    fuzz.py       records, replays and judges: the program of `make mutation-fuzz`
+
+The oracle of faults does not depend on times or on the order in which frames arrive: the proxy records what it forwarded, and the
 requirement follows from that.
 """
