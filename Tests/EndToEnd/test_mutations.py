@@ -23,7 +23,10 @@ def world(rpcurl, certificates):
     return fuzz.World.make(rpcurl.home, certificates)
 
 
-def test_mutations(world, grpc_server, connect_server):
+def test_mutations(world, grpc_server, connect_server, has_mended_libcurl):
+    if not has_mended_libcurl:
+        pytest.skip("this libcurl takes some responses that are cut for complete ones")
+
     async def run():
         recordings = await fuzz.record(world, grpc_server.port, connect_server.port, fuzz.calls())
         return [result async for result in fuzz.results(world, recordings, SEED, range(CASES), JOBS)]
