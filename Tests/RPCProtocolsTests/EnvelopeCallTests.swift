@@ -330,7 +330,7 @@ enum Enveloped: CaseIterable {
   }
 
   @Test(
-    arguments: Enveloped.allCases, ["text/html", "application/json", "application/grpc-web-text+proto", ""])
+    arguments: Enveloped.allCases, ["text/html", "application/json", "application/grpc-web-texts", ""])
   func rejectsOtherContentTypes(wire: Enveloped, contentType: String) {
     let headers = contentType.isEmpty ? [] : [("content-type", contentType)]
     let recorder = HTTPResponse(headers: headers, body: envelope([1])).feed(wire.call(.of(.serverStreaming)))

@@ -146,7 +146,8 @@ package final class ServerCheck {
     cause = refined ?? cause
     report.add("verification", .failed, refined?.description ?? error.message, hint: refined.map(hint))
     switch refined {
-    case .expired, .notYetValid, .wrongName, .unknownAuthority, .incompleteChain, .selfSigned, .rejectedCertificate:
+    case .expired, .notYetValid, .wrongName, .unknownAuthority, .incompleteChain, .selfSigned,
+      .rejectedCertificate:
       // The other steps are checked without verification.
       (command.isInsecure, needsOtherOptions) = (true, true)
       return true
