@@ -46,8 +46,8 @@ package struct ConnectionAdvice {
     case .unknownAuthority, .selfSigned:
       "use --cacert FILE to trust its authority, or -k to skip verification"
     case .incompleteChain:
-      "use --cacert FILE to trust the authority, or let the server send the certificates between its own and a known "
-        + "authority; -k skips verification"
+      "use --cacert FILE to trust its authority, let the server send the certificates between its own and a known one, "
+        + "or use -k to skip verification"
     case .unknownServerName: "use --servername NAME with a name of the server"
     case .rejectedCertificate: "-k skips verification"
     case .noAuthorities: "install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE"
