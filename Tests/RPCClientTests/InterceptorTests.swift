@@ -356,7 +356,8 @@ import Testing
     try await withRPCClient(server, options: options, interceptors: [logging]) { client in
       _ = try await client.unary(unary, [:])
     }
-    #expect(records.value == ["Whole: hello"])
+    // On a busy machine, a warning of a long hold may precede it.
+    #expect(records.value.last == "Whole: hello")
   }
 
   @Test func factoriesAreConcludedWhenTheClientCloses() async throws {
