@@ -47,7 +47,7 @@ SERVICE = "demo.v1.Demo"
 MAX_TIME = 1.0
 # How much later a process may end, apart from what the machine delays.
 LATE = 1.0
-# After this a process is killed: it hangs, whatever else the machine does.
+# After this a process is killed: it hangs, however busy the machine is.
 HANGS = 60.0
 # The exit codes that a server can cause, rpcurl(1): the connection, and statuses.
 CODES = {0, 5, *range(65, 81)}

@@ -127,7 +127,7 @@ def strict(data: bytes, has_closed: bool) -> Response:
 
 
 def lenient(data: bytes, has_closed: bool) -> Response:
-    """Each frame that can be read, whatever comes later.
+    """Each frame that can be read, also if a later one cannot.
 
     Trailers end a response: nothing but the end of the stream may follow. libcurl delivers their fields before the frame is
     whole, so that grpc-status is read also if the rest of them is missing or invalid.

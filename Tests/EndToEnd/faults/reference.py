@@ -107,7 +107,7 @@ def apply(event: object, response: Response) -> None:
 
 
 def lenient_http2(data: bytes, has_closed: bool) -> Response:
-    """Stream 1, whatever is wrong elsewhere."""
+    """Stream 1, also if another part of the connection is wrong."""
     response, decoder = Response(), hpack.Decoder(max_header_list_size=MOST_BYTES)
     block, block_flags, block_stream = b"", 0, 0
     for _, kind, flags, stream, payload, is_whole in wire.frames(data):
