@@ -29,6 +29,8 @@ extension TransferHandle {
     // Cancelling must not wait for an unresponsive resolver.
     try set(CURLOPT_QUICK_EXIT, 1)
     try set(CURLOPT_BUFFERSIZE, Self.bufferBytes)
+    // Without a limit libcurl ignores a content-length that exceeds the largest number.
+    try set(CURLOPT_MAXFILESIZE, Int.max)
     // At that length, libcurl would end the response and drop its trailers.
     if configuration.wantsTrailers { try set(CURLOPT_IGNORE_CONTENT_LENGTH, 1) }
     // A forwarding proxy uses HTTP/1.1 to the server: HTTP/2 needs a tunnel.

@@ -482,6 +482,7 @@ def test_deadline_ends_name_resolution(rpcurl, descriptor_set):
         (b"garbage\r\n\r\n", 5),
         (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\n", 5),
         (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 10\r\n\r\nab", 5),
+        (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 9223372036854775808\r\n\r\n", 5),
         (b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\nab", UNKNOWN),
         (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 1\r\n\r\n\xff", INTERNAL),
         (b"HTTP/1.1 302 Found\r\nlocation: http://x/\r\ncontent-length: 0\r\n\r\n", UNKNOWN),

@@ -56,6 +56,12 @@ import Testing
     #expect(failure(code, text).error.kind == .request)
   }
 
+  @Test func takesAContentLengthThatIsTooLargeForABrokenConnection() {
+    let error = failure(CURLE_FILESIZE_EXCEEDED, "Maximum file size exceeded", .responseBegun).error
+    #expect(error.kind == .broken)
+    #expect(error.message.contains("content-length"))
+  }
+
   @Test func namesTheCauseOfAnInvalidCertificate() {
     func cause(_ result: Int, _ detail: String = "") -> ConnectionCause? {
       failure(CURLE_PEER_FAILED_VERIFICATION, detail) { $0.verifyResult = result }.cause
