@@ -12,6 +12,7 @@ from conftest import ALL_TESTS
 from faults import fuzz, reference
 from faults.fuzz import Ending
 from faults.mutations import Call, Mutant
+from google.protobuf import json_format
 
 SEED = 1
 CASES = 10_000 if ALL_TESTS else 600
@@ -83,6 +84,21 @@ def test_right_outcomes_have_no_findings():
 )
 def test_wrong_outcomes_have_findings(outcome):
     assert findings(**outcome) != []
+
+
+@pytest.mark.parametrize(
+    ("data", "out"),
+    [
+        (b"\x09\x01\0\0\0\0\0\xf0\xff", '{"doubleValue":"NaN"}'),
+        (b"\x82\x02\x04\x01\0\x80\xff", '{"floats":["NaN"]}'),
+        (b"\xda\x04\0", '{"value":null}'),
+        (b"\xd2\x04\x07\x0a\x05\x0a\x01k\x12\0", '{"struct":{"k":null}}'),
+    ],
+)
+def test_values_with_one_form_in_json_are_equal(data, out):
+    call = replace(CALL, method="Echo", output="AllTypes", streams_response=False)
+    printed = fuzz.parsed(call, lambda message: json_format.Parse(out, message))
+    assert printed and printed == fuzz.parsed(call, lambda message: message.ParseFromString(data))
 
 
 def test_a_late_end_is_found():

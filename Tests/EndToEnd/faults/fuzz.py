@@ -18,6 +18,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import math
 import os
 import random
 import re
@@ -27,7 +28,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -35,7 +36,7 @@ from pathlib import Path
 import conftest
 import demo_pb2 as demo
 import hpack
-from google.protobuf import json_format
+from google.protobuf import json_format, struct_pb2
 from google.protobuf.message import DecodeError, Message
 from raw_http2 import ACK, SETTINGS, frame
 
@@ -306,12 +307,34 @@ class Replay:
 # What is required
 
 
+def normalize(message: Message) -> None:
+    """Make equal what has one form in JSON: numbers that are none, and a `Value` without a kind, which is null."""
+    if isinstance(message, struct_pb2.Value) and not message.WhichOneof("kind"):
+        message.null_value = struct_pb2.NULL_VALUE
+    for each, value in message.ListFields():
+        is_map = each.message_type and each.message_type.GetOptions().map_entry
+        if is_map and each.message_type.fields_by_name["value"].message_type:
+            normalize_all(value.values())
+        elif each.message_type and not is_map:
+            normalize_all(value if each.is_repeated else [value])
+        elif each.is_repeated and not is_map:
+            value[:] = [math.nan if number != number else number for number in value]
+        elif value != value:
+            setattr(message, each.name, math.nan)
+
+
+def normalize_all(messages: Iterable[Message]) -> None:
+    for message in messages:
+        normalize(message)
+
+
 def parsed(call: Call, parse: Callable[[Message], object]) -> bytes | None:
     """A message in binary, without unknown fields; None if it cannot be parsed, or has no form in JSON."""
     message = getattr(demo, call.output)()
     try:
         parse(message)
         message.DiscardUnknownFields()
+        normalize(message)
         json_format.MessageToJson(message)
     except (DecodeError, json_format.Error, ValueError, TypeError):
         return None
