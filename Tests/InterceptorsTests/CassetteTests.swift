@@ -56,6 +56,26 @@ import Testing
       ])
   }
 
+  /// The JSON would take most of the time in which the loop is blocked, and of the file.
+  @Test func recordsALargeMessageInBinaryOnly() throws {
+    let text = String(repeating: "a", count: 1 << 20)
+    for isReplayed in [false, true] {
+      let call = try call(.unary, isReplayed ? "replay,file=c.rec" : "record,file=c.rec")
+      call.start()
+      call.send("small")
+      call.close()
+      if !isReplayed {
+        call.receiveHeaders()
+        call.receive(text)
+        call.chain.receive(.responseEnd(ResponseEnd()))
+      }
+      let isReceived = call.callerLines.contains { $0.hasSuffix(text) }
+      #expect(isReceived)
+    }
+    let messages = lines.filter { $0.contains(#""bytes""#) }
+    #expect(messages.map { $0.contains(#""message""#) } == [true, false])
+  }
+
   @Test func appendsToExistingFile() throws {
     try record(",append=true")
     try record(",append=true")

@@ -84,6 +84,9 @@ final class CallRecording {
     self.startedAt = startedAt
   }
 
+  /// The size, in bytes, of the largest message that is recorded as JSON too.
+  private static let maximumShownBytes = 1 << 20
+
   /// Writes an event. The metrics are not recorded.
   func write(_ event: CallEvent<Message>) throws(RPCError) {
     switch event {
@@ -131,9 +134,9 @@ final class CallRecording {
   private func write(_ name: String, _ message: Message) throws(RPCError) {
     let message = writer.redaction.redacted(message)
     var line = line(name)
-    // For people only: the bytes are recorded too, for messages without a JSON form.
-    let json = try? message.json()
     let bytes = message.serialized()
+    // For people only: the bytes are recorded too, for messages without a JSON form. Nobody reads a large one.
+    let json = bytes.count <= Self.maximumShownBytes ? try? message.json() : nil
     line.reserve((json?.count ?? 0) + (bytes.count + 2) / 3 * 4 + 64)
     if let json { line.add("message", raw: json) }
     line.add("bytes", base64: bytes)
