@@ -42,11 +42,8 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var endTimer: EventLoop.TimerID?
   private var hasWholeRequest = false
   private var wantsResponse = true
-  /// The URL of the request, once it was sent.
-  private var url: String?
-  /// The headers of the request, once it was sent, and the names of those with credentials.
-  private var sentHeaders = Headers()
-  private var credentialNames: Set<String> = []
+  /// What was sent.
+  private var sent: (request: HTTPRequest, credentials: Credentials?)?
 
   init(_ prepared: PreparedRequest, loop: EventLoop, chain: Chain, call: Call) {
     self.prepared = prepared
@@ -163,9 +160,7 @@ final class Exchange: ChainTransport, TransferDelegate {
         options: prepared.connection, loop: loop, delegate: self)
       body = []
       state = .open(transfer)
-      url = httpRequest.url
-      sentHeaders = httpRequest.headers
-      if let names = start.credentials?.headerNames { credentialNames = names }
+      sent = (httpRequest, start.credentials)
       if !wantsResponse { transfer.pauseReceiving() }
       call?.isSent(start, httpRequest)
     } catch let error as RPCError {
@@ -185,11 +180,17 @@ final class Exchange: ChainTransport, TransferDelegate {
   private func receive(end: ResponseEnd?) {
     guard var end else { return }
     if case .ended = state { return }
-    end.error?.explain(
-      hiding: CredentialMask(
-        sentHeaders, names: credentialNames, others: request.connection.passwords(for: url ?? "")))
+    end.error?.explain(hiding: credentialMask)
     self.end(isComplete: end.error == nil || end.error?.origin == .server)
     chain.receive(.responseEnd(end))
+  }
+
+  /// What a server must not make an error show.
+  private var credentialMask: CredentialMask {
+    guard let sent else { return CredentialMask([]) }
+    return CredentialMask(
+      sent.request.headers, names: sent.credentials?.headerNames ?? [],
+      others: request.connection.passwords(for: sent.request.url))
   }
 
   /// - Parameter isComplete: Whether the response is complete; false cancels it.
