@@ -83,7 +83,7 @@ package final class BatchRunner {
       plan.chain.unload()
     }
     let begin = MonotonicClock.now
-    let (isInterrupted, _) = try CommandLoop(client.loop).run(
+    let (isInterrupted, status) = try CommandLoop(client.loop).run(
       flushing: console, traffic: { [weak self] in self?.traffic ?? ProgressLine.Traffic() },
       whenBehind: { [weak self] in self?.isOutputBehind = $0 },
       onInterrupt: { [self] in
@@ -92,11 +92,11 @@ package final class BatchRunner {
         lookup?.cancel()
       },
       until: { advance() },
-      conclude: {})
+      conclude: { firstFailure?.status })
     if plan.showsTiming, let text = latency.text(total: MonotonicClock.now - begin, succeeded: succeeded) {
       console.error.write("\(text)\n")
     }
-    if isInterrupted || Interrupt.isPending && failed > 0 {
+    if isInterrupted {
       let calls = "\(completed) \(completed == 1 ? "call was" : "calls were") completed"
       throw Failure(
         Interrupt.status, "", "\(Interrupt.reason): \(calls)\(failed > 0 ? ", \(failed) of them failed" : "")"
@@ -107,7 +107,7 @@ package final class BatchRunner {
       let why = "\(failed) of \(count) calls failed, the first is call \(first)\(end)"
       console.error.report(ErrorReport(Failure.Message(what: "", why: why), firstFailure?.status))
     }
-    if let firstFailure { throw Failure(reported: firstFailure.status) }
+    if let status { throw Failure(reported: status) }
   }
 
   /// Handles ended calls, prints what is next, and starts more calls. Returns true when all calls are done.

@@ -61,8 +61,7 @@ package struct CallRunner {
         if plan.timeout != nil, printer.end?.code == .deadlineExceeded { deadline.begin() }
         return status
       })
-    // A signal that arrived before may have made the call fail.
-    if isInterrupted || Interrupt.isPending && status != nil { throw Failure(reported: Interrupt.status) }
+    if isInterrupted { throw Failure(reported: Interrupt.status) }
     if let failure = feeder.failure { throw failure }
     if let status { throw Failure(reported: status) }
     if let failure = printer.failure { throw failure }

@@ -57,14 +57,16 @@ package struct CommandLoop {
   ///   - start: Called when signals are handled and output is flushed, before the first round of events.
   ///   - onInterrupt: Called when the first signal arrives; makes the condition hold soon.
   ///   - isDone: The condition, checked after each round of events.
-  ///   - conclude: Called after the condition holds and before the rest of the output is flushed.
-  /// - Returns: Whether a signal arrived before the condition held or cut the output off, and the result of `conclude`.
-  package func run<Conclusion>(
+  ///   - conclude: Called after the condition holds and before the rest of the output is flushed; returns the exit status if
+  ///     calls failed.
+  /// - Returns: The status from `conclude`, and whether a signal arrived before the condition held, made calls fail, or cut the
+  ///   output off.
+  package func run(
     flushing console: Console, traffic: @escaping () -> ProgressLine.Traffic,
     whenBehind: @escaping (_ isBehind: Bool) -> Void,
     start: () -> Void = {}, onInterrupt: @escaping () -> Void, until isDone: () -> Bool,
-    conclude: () -> Conclusion
-  ) throws(Failure) -> (isInterrupted: Bool, conclusion: Conclusion) {
+    conclude: () -> ExitStatus?
+  ) throws(Failure) -> (isInterrupted: Bool, status: ExitStatus?) {
     // A slow reader slows the server down, but does not delay the deadline or a signal.
     let flusher = OutputFlusher(console.output, loop, whenBehind: whenBehind)
     // Calls end with all that interceptors do at the end.
@@ -78,10 +80,10 @@ package struct CommandLoop {
         onInterrupt()
       }, until: isDone)
     progress?.finish()
-    let conclusion = conclude()
+    let status = conclude()
     flusher.finish()
-    // The call may have ended before the signal arrived, but not its output.
+    // Calls that succeeded before the signal arrived, and whose output is whole, are not interrupted.
     let isCut = console.output.hasDiscarded || console.output.hasFailed
-    return (isInterrupted || Interrupt.isPending && isCut, conclusion)
+    return (isInterrupted || Interrupt.isPending && (isCut || status != nil), status)
   }
 }
