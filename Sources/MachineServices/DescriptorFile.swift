@@ -11,8 +11,6 @@ package final class DescriptorFile: OutputFile {
     case write([UInt8])
     /// Replace the content of the file with this identity, unless another object has done so, or writes it now.
     case replace(FileIdentity)
-    /// Note that this object writes the file.
-    case join
     case nothing
   }
 
@@ -21,10 +19,13 @@ package final class DescriptorFile: OutputFile {
     /// Whether it is a regular file, which other processes may write, too.
     let isRegular: Bool
     var isShared = false
+    /// How long a write waits for other processes.
+    var patience: Duration
 
-    init(_ beginning: Beginning, isRegular: Bool) {
+    init(_ beginning: Beginning, isRegular: Bool, waitLimit: Duration? = nil) {
       self.beginning = beginning
       self.isRegular = isRegular
+      patience = min(waitLimit ?? FileLock.patience, FileLock.patience)
     }
   }
 
@@ -52,7 +53,7 @@ package final class DescriptorFile: OutputFile {
   /// - Parameters:
   ///   - descriptor: The descriptor.
   ///   - head: The first bytes of the content that replaces the old one before the first write; nil to append.
-  ///   - waitLimit: How long each write waits for the reader of a pipe; nil for no limit.
+  ///   - waitLimit: How long a write waits for the reader of a pipe, or for other processes; nil for no limit.
   init(_ descriptor: Int32, replacingWith head: [UInt8]?, waitLimit: Duration? = nil) {
     self.descriptor = descriptor
     self.waitLimit = Locked(waitLimit)
@@ -61,11 +62,12 @@ package final class DescriptorFile: OutputFile {
     let beginning: Beginning =
       switch (identity, head) {
       case (let identity?, _?): .replace(identity)
-      case (_?, nil): .join
       case (nil, let head?): .write(head)
-      case (nil, nil): .nothing
+      case (_, nil): .nothing
       }
-    state = Locked(State(beginning, isRegular: identity != nil))
+    var state = State(beginning, isRegular: identity != nil, waitLimit: waitLimit)
+    if identity != nil, head == nil { state.isShared = !FileLock.registerWriter(descriptor) }
+    self.state = Locked(state)
     if let head { identity?.addOwner(ObjectIdentifier(self), head) }
   }
 
@@ -84,7 +86,9 @@ package final class DescriptorFile: OutputFile {
   private func write(_ bytes: [UInt8], onlyIfEmpty: Bool) throws(ServiceFailure) {
     try state.withLock { state throws(ServiceFailure) in
       guard state.isRegular else { return try write(&state, bytes) }
-      try FileLock.withContents(of: descriptor) { () throws(ServiceFailure) in
+      var patience = state.patience
+      defer { state.patience = patience }
+      try FileLock.withContents(of: descriptor, patience: &patience) { () throws(ServiceFailure) in
         try write(&state, onlyIfEmpty && !isEmpty ? [] : bytes)
       }
     }
@@ -100,7 +104,7 @@ package final class DescriptorFile: OutputFile {
     switch state.beginning {
     case .write(let head): try append(head + bytes)
     case .replace(let identity):
-      let isAlone = FileLock.enter(descriptor)
+      let isAlone = FileLock.registerWriter(descriptor)
       state.isShared = !isAlone
       let isDone = try identity.replace { head throws(ServiceFailure) in
         // What another process writes now is kept.
@@ -109,9 +113,6 @@ package final class DescriptorFile: OutputFile {
         try append(head + bytes)
       }
       if !isDone { try append(bytes) }
-    case .join:
-      state.isShared = !FileLock.enter(descriptor)
-      try append(bytes)
     case .nothing: return try append(bytes)
     }
     state.beginning = .nothing

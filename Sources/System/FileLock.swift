@@ -4,32 +4,39 @@ import RPCProtocols
 /// Locks of a file that several processes write ("open file description locks", fcntl(2)). The kernel releases them with the
 /// descriptor, however the process ends. Another object of this process counts as another process.
 package enum FileLock {
-  /// The byte that stands for what the file contains. The file need not have it.
+  /// The byte whose lock is that of all of the file's contents. The file need not have it.
   private static let contents: off_t = 0
   /// The bytes of which each process that writes the file from time to time locks one.
   private static let writers: Range<off_t> = 1..<1 << 60
 
   /// How long to wait for a process that holds the contents, and was stopped perhaps.
-  private static let patience = Duration.seconds(2)
+  package static let patience = Duration.seconds(2)
 
-  /// Runs `body` while no other process reads or writes the contents.
+  /// Runs `body` while no other process reads or writes the contents, or after another one has held them for too long.
+  ///
+  /// - Parameter patience: How long to wait; zero after waiting in vain, so that only the first of many writes waits.
   package static func withContents<Result, E: Error>(
-    of descriptor: Int32, _ body: () throws(E) -> Result
+    of descriptor: Int32, patience: inout Duration, _ body: () throws(E) -> Result
   ) throws(E) -> Result {
-    wait(for: descriptor, F_WRLCK)
+    guard wait(for: descriptor, F_WRLCK, patience) else {
+      patience = .zero
+      return try body()
+    }
     defer { _ = set(descriptor, contents, F_UNLCK) }
     return try body()
   }
 
   /// Waits until no other process writes the contents. None can until the descriptor is closed.
-  static func read(_ descriptor: Int32) {
-    wait(for: descriptor, F_RDLCK)
+  ///
+  /// - Parameter waitLimit: How long to wait at most, if less than `patience`.
+  package static func lockForReading(_ descriptor: Int32, waitLimit: Duration? = nil) {
+    _ = wait(for: descriptor, F_RDLCK, min(waitLimit ?? patience, patience))
   }
 
-  /// Notes until the descriptor is closed that this process writes the file. To be called within `withContents`.
+  /// Registers this process as one that writes the file, until the descriptor is closed.
   ///
-  /// - Returns: Whether no other process does.
-  package static func enter(_ descriptor: Int32) -> Bool {
+  /// - Returns: Whether there is no other such process.
+  package static func registerWriter(_ descriptor: Int32) -> Bool {
     var others = lock(writers.lowerBound, count: off_t(writers.count), F_WRLCK)
     // F_OFD_GETLK: the first lock that would prevent this one. glibc declares the constants only for _GNU_SOURCE.
     let isAlone = fcntl(descriptor, 36, &others) != 0 || others.l_type == Int16(F_UNLCK)
@@ -37,11 +44,15 @@ package enum FileLock {
     return isAlone
   }
 
-  private static func wait(for descriptor: Int32, _ kind: Int32) {
-    guard !set(descriptor, contents, kind) else { return }
-    // Nothing but a lock without a limit waits for another.
+  /// Returns whether the lock was obtained. The kernel itself would wait without a limit.
+  private static func wait(for descriptor: Int32, _ kind: Int32, _ patience: Duration) -> Bool {
+    if set(descriptor, contents, kind) { return true }
     let end = MonotonicClock.now + patience
-    while !set(descriptor, contents, kind), .now < end, !Interrupt.isPending { usleep(500) }
+    while .now < end, !Interrupt.isPending {
+      usleep(500)
+      if set(descriptor, contents, kind) { return true }
+    }
+    return false
   }
 
   /// Changes a lock without waiting. Returns whether that was possible. Where the file system has no locks, it is.

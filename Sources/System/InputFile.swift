@@ -37,7 +37,9 @@ package struct InputFile {
 
   /// Waits until no other process writes a regular file. None can until it is closed, which standard input is not.
   func lock() {
-    if isRegular, descriptor != 0 { FileLock.read(descriptor) }
+    if isRegular, descriptor != 0 {
+      FileLock.lockForReading(descriptor, waitLimit: deadline.map { $0 - .now })
+    }
   }
 
   /// Reads the next piece, at most `limitBytes`, and waits for it; returns nil at the end of the file.

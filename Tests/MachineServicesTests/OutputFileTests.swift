@@ -62,8 +62,9 @@ import Testing
   /// What stands for another process that has written to the file, and writes more later.
   private func otherProcess(writing text: String) -> Int32 {
     let other = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    FileLock.withContents(of: other) {
-      #expect(FileLock.enter(other))
+    var patience = FileLock.patience
+    FileLock.withContents(of: other, patience: &patience) {
+      #expect(FileLock.registerWriter(other))
       #expect(FileContents.write(Array(text.utf8), to: other) == nil)
     }
     return other
@@ -95,14 +96,39 @@ import Testing
     for file in files { try file.close() }
   }
 
+  /// Each further write would otherwise wait as long.
+  @Test func waitsOnceForAProcessThatHoldsTheFile() throws {
+    #expect(write("") == nil)
+    let other = open(path, O_RDONLY | O_CLOEXEC)
+    FileLock.lockForReading(other)
+    let limit = Duration.milliseconds(500)
+    let file = try SystemServices(waitLimit: limit).openFile(path, replacingWith: nil)
+    let begin = ContinuousClock.now
+    for _ in 0..<100 { try file.write(Array("a".utf8)) }
+    #expect(ContinuousClock.now - begin < limit * 50)
+    #expect(content(path) == String(repeating: "a", count: 100))
+    close(other)
+  }
+
+  /// Of two processes that append, the second one is the one that writes elsewhere, also if it ends before the first one writes.
+  @Test func isSharedWithAFileThatWasOpenedBefore() throws {
+    let first = try services.openFile(path, replacingWith: nil)
+    let second = try services.openFile(path, replacingWith: nil)
+    #expect(!first.isShared && second.isShared)
+    try second.close()
+    try first.write(Array("a".utf8))
+    #expect(!first.isShared)
+  }
+
   @Test func readsBetweenTwoWritesOfAnotherProcess() async throws {
     let other = otherProcess(writing: "")
     defer { close(other) }
     let (services, path) = (services, path)
     // Two parts of one line, between which a reader would see the first one only.
     let writer = Task.detached {
+      var patience = FileLock.patience
       for _ in 0..<300 {
-        FileLock.withContents(of: other) {
+        FileLock.withContents(of: other, patience: &patience) {
           for part in ["a", "b\n"] { _ = FileContents.write(Array(part.utf8), to: other) }
         }
       }
@@ -113,6 +139,8 @@ import Testing
       texts.append(String(decoding: bytes, as: UTF8.self))
     }
     await writer.value
+    // Some were read while the other process wrote.
+    #expect(Set(texts).count > 2)
     #expect(texts.filter { !$0.isEmpty && !$0.hasSuffix("b\n") } == [])
   }
 
