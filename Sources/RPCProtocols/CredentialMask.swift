@@ -11,8 +11,12 @@ package struct CredentialMask: Sendable {
   /// Values that many texts contain.
   private static let commonValues: Set = ["true", "false", "null"]
 
-  /// What to find: the credentials, and their parts of base64 texts.
-  private var forms: [Form] = []
+  /// What to redact, by its start: each credential, and the base64 digits that any encoding of it contains.
+  private var forms: [[UInt8]: [Form]] = [:]
+  /// The lengths of the starts in bytes.
+  private var startLengths: Set<Int> = []
+  /// Of most forms.
+  private static let startLength = 4
 
   private struct Form: Sendable, Hashable {
     let bytes: [UInt8]
@@ -20,14 +24,22 @@ package struct CredentialMask: Sendable {
     let isBase64: Bool
   }
 
+  /// Makes a mask for texts.
+  ///
   /// - Parameters:
   ///   - secrets: The credentials.
   ///   - leastBytes: The length of the shortest that is replaced: many texts contain shorter ones.
   package init(_ secrets: [String], leastBytes: Int = Self.leastBytes) {
     let secrets = secrets.filter { $0.utf8.count >= leastBytes && !Self.commonValues.contains($0) }
-    forms = Set(secrets.map { Array($0.utf8) }).flatMap(Self.forms)
+    for form in Set(secrets).flatMap({ Self.forms(of: Array($0.utf8)) }) {
+      let start = form.bytes.prefix(Self.startLength).map(Self.folded)
+      forms[start, default: []].append(form)
+      startLengths.insert(start.count)
+    }
   }
 
+  /// Makes a mask for the credentials in the headers of a request.
+  ///
   /// - Parameters:
   ///   - headers: The headers of a request.
   ///   - names: The names of those with credentials, in addition to the names that look like it.
@@ -112,75 +124,60 @@ package struct CredentialMask: Sendable {
   /// The text without credentials, and without the start of one at its end, where it may be cut.
   package func apply(_ text: [UInt8]) -> [UInt8] {
     guard !forms.isEmpty else { return text }
+    // A credential may itself contain what looks like an escape.
+    let found = [true, false].flatMap { occurrences(in: UnescapedText(text, keepsEscapes: $0)) }
     var masked: [UInt8] = []
-    var index = 0
-    while index < text.count {
-      if let end = forms.lazy.compactMap({ Self.end(of: $0, in: text, at: index) }).max() {
+    var end = 0
+    for range in found.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if range.lowerBound >= end {
+        masked += text[end..<range.lowerBound]
         masked += Self.placeholder.utf8
-        index = end
-      } else {
-        masked.append(text[index])
-        index += 1
       }
+      end = max(end, range.upperBound)
     }
-    return masked
+    return masked + text[end...]
   }
 
-  /// The end of an occurrence; nil if there is none at `start`.
-  private static func end(of form: Form, in text: [UInt8], at start: Int) -> Int? {
-    // With escapes last: a credential may itself contain what looks like one.
-    guard
-      var end = end(of: form, in: text, at: start, next: { $1 == text[$0] ? $0 + 1 : nil })
-        ?? end(of: form, in: text, at: start, next: { escapeEnd(of: $1, in: text, at: $0) })
+  /// The parts of the original text to redact, in order.
+  private func occurrences(in text: UnescapedText) -> [Range<Int>] {
+    let folded = text.bytes.map(Self.folded)
+    var found: [Range<Int>] = []
+    var place = 0
+    while place < folded.count {
+      let ends = startLengths.lazy.flatMap { length in
+        (forms[Array(folded[place...].prefix(length))] ?? []).lazy.compactMap {
+          Self.end(of: $0, in: text.bytes, folded, at: place)
+        }
+      }
+      if let end = ends.max() {
+        found.append(text.sources[place].lowerBound..<text.sources[end - 1].upperBound)
+        place = end
+      } else {
+        place += 1
+      }
+    }
+    return found
+  }
+
+  /// The end of an occurrence, or of the text if that ends within one; nil if there is none at `start`.
+  private static func end(of form: Form, in text: [UInt8], _ folded: [UInt8], at start: Int) -> Int? {
+    let rest = folded[start...].prefix(form.bytes.count)
+    guard rest.elementsEqual(form.bytes.prefix(rest.count).lazy.map(Self.folded)),
+      rest.count == form.bytes.count || rest.count >= leastBytes
     else { return nil }
     let isDigit = { (byte: UInt8) in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"):
         true
-      default: "+/-_=%".utf8.contains(byte)
+      default: "+/-_=".utf8.contains(byte)
       }
     }
+    var end = rest.endIndex
     while form.isBase64, end < text.count, isDigit(text[end]) { end += 1 }
     return end
   }
 
-  /// - Parameter next: The end of a byte at a place of the text; nil if another byte is there.
-  private static func end(
-    of form: Form, in text: [UInt8], at start: Int, next: (_ place: Int, _ byte: UInt8) -> Int?
-  ) -> Int? {
-    var place = start
-    for (count, byte) in form.bytes.enumerated() {
-      guard place < text.count else { return count >= leastBytes ? place : nil }
-      guard let end = next(place, byte) else { return nil }
-      place = end
-    }
-    return place
-  }
-
-  /// The end of a byte that is literal, or escaped as in URLs, JSON or HTML; nil if another byte is at the place.
-  private static func escapeEnd(of byte: UInt8, in text: [UInt8], at place: Int) -> Int? {
-    let rest = text[place...]
-    func hexEnd(after prefix: String, _ digits: Int) -> Int? {
-      guard rest.starts(with: prefix.utf8) else { return nil }
-      let first = place + prefix.utf8.count
-      guard first + digits <= text.count,
-        UInt8(String(decoding: text[first..<first + digits], as: UTF8.self), radix: 16) == byte
-      else { return nil }
-      return first + digits
-    }
-    switch text[place] {
-    case UInt8(ascii: "%"): if let end = hexEnd(after: "%", 2) { return end }
-    case UInt8(ascii: "+") where byte == UInt8(ascii: " "): return place + 1
-    case UInt8(ascii: "\\"):
-      if let end = hexEnd(after: "\\u00", 2) { return end }
-      if place + 1 < text.count, text[place + 1] == byte, "\"\\/".utf8.contains(byte) { return place + 2 }
-    case UInt8(ascii: "&"):
-      for name in HTMLText.entities(of: byte) where rest.starts(with: name.utf8) {
-        return place + name.utf8.count
-      }
-    default: break
-    }
-    return text[place] == byte ? place + 1 : nil
-  }
+  /// Forms write a blank as a plus sign.
+  private static func folded(_ byte: UInt8) -> UInt8 { byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte }
 }

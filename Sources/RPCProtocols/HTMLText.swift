@@ -13,11 +13,28 @@ enum HTMLText {
     return title != nil && text.allSatisfy(\.isWhitespace) ? decoded(withoutTags(page[...])) : text
   }
 
-  /// The ways to write a character of ASCII as an entity.
-  static func entities(of byte: UInt8) -> [String] {
-    let digits = String(byte, radix: 16)
-    return names.filter { $0.character.asciiValue == byte }.map { "&\($0.name);" }
-      + ["&#\(byte);", "&#x\(digits);", "&#x\(digits.uppercased());", "&#X\(digits);", "&#0\(byte);"]
+  /// The character that an entity represents, and the end of the entity; nil if there is none at the place.
+  static func entity(in text: [UInt8], at place: Int) -> (character: Character, end: Int)? {
+    let rest = text[place...].prefix(longestEntity)
+    guard rest.first == UInt8(ascii: "&"), let end = rest.firstIndex(of: UInt8(ascii: ";")) else { return nil }
+    let name = String(decoding: rest[(place + 1)..<end], as: UTF8.self)
+    guard let character = names.first(where: { $0.name == name })?.character ?? character(ofNumber: name) else {
+      return nil
+    }
+    return (character, end + 1)
+  }
+
+  /// The most bytes of an entity that is decoded, with zeros before its number.
+  private static let longestEntity = 16
+
+  private static func character(ofNumber name: String) -> Character? {
+    guard name.hasPrefix("#") else { return nil }
+    let isHexadecimal = name.dropFirst().first.map { "xX".contains($0) } ?? false
+    let digits = name.dropFirst(isHexadecimal ? 2 : 1)
+    guard digits.first?.isHexDigit == true, let number = UInt32(digits, radix: isHexadecimal ? 16 : 10) else {
+      return nil
+    }
+    return Unicode.Scalar(number).map { Character($0) }
   }
 
   /// The part between two marks, which are in lower case; nil if the first is not found.
@@ -53,10 +70,14 @@ enum HTMLText {
   }
 
   private static func decoded(_ text: String) -> String {
-    guard text.utf8.contains(UInt8(ascii: "&")) else { return text }
-    // The ampersand last, so that "&amp;lt;" is "&lt;".
-    return (names.dropFirst() + names.prefix(1)).reduce(text.replacing("&#39;", with: "'")) {
-      $0.replacing("&\($1.name);", with: String($1.character))
+    let bytes = Array(text.utf8)
+    var decoded: [UInt8] = []
+    var place = 0
+    while place < bytes.count {
+      let entity = entity(in: bytes, at: place)
+      decoded += entity.map { Array(String($0.character).utf8) } ?? [bytes[place]]
+      place = entity?.end ?? place + 1
     }
+    return String(decoding: decoded, as: UTF8.self)
   }
 }

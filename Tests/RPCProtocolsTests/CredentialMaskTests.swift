@@ -15,7 +15,7 @@ import Testing
   @Test(arguments: [
     token, PercentEncoding.encode(Array(token.utf8)), PercentEncoding.encode(Array(token.utf8)).lowercased(),
     String(JSONValue.quoted(token).dropFirst().dropLast()), "s3cr\\/t+\\\"&<tök>-42",
-    "s3cr/t+\\u0022\\u0026\\u003Ctök>-42", "s3cr&#x2F;t+&quot;&amp;&lt;tök&gt;-42",
+    "s3cr/t+\\u0022\\u0026\\u003Ctök>-42", "s3cr/t+\\\"&<t\\u00f6k>-42", "s3cr/t+&quot;&amp;&lt;t&#246;k&gt;-42", "s3cr&#x2F;t+&quot;&amp;&lt;tök&gt;-42",
   ])
   func replacesLiteralAndEscapedCredentials(form: String) {
     #expect(apply("a \(form) b") == "a [redacted] b")
@@ -47,6 +47,22 @@ import Testing
   @Test func replacesStartOfCredentialAtTheEnd() {
     #expect(apply("token s3cr/t") == "token [redacted]")
     #expect(apply("token s3cr/t.") == "token s3cr/t.")
+  }
+
+  /// In JSON, a character that needs two units of UTF-16 has two escapes.
+  @Test func replacesCredentialsWithSurrogatePairs() {
+    let mask = CredentialMask(["pass🔑word"])
+    #expect(mask.apply(#"a pass\ud83d\udd11word b"#) == "a [redacted] b")
+    #expect(mask.apply(#"a pass\ud83d b, \ud83d\u0041, \u00, \"#) == #"a pass\ud83d b, \ud83d\u0041, \u00, \"#)
+  }
+
+  /// The work is that for the text, not for the text and each credential.
+  @Test func findsManyCredentialsInLinearTime() {
+    let credentials = (0..<20_000).map { "\(String($0, radix: 36))-credential" }
+    let mask = CredentialMask(credentials)
+    let text = (0..<20_000).map { "&#37;&amp; \($0)-cred." }.joined()
+    #expect(mask.apply(text) == text)
+    #expect(mask.apply("\(text) \(credentials[7])") == "\(text) [redacted]")
   }
 
   @Test func keepsOtherText() {

@@ -1,0 +1,59 @@
+/// Text without the escapes of URLs, JSON and HTML, and where each byte of it is from.
+struct UnescapedText {
+  private(set) var bytes: [UInt8] = []
+  /// Of each byte, the part of the original text.
+  private(set) var sources: [Range<Int>] = []
+
+  /// - Parameters:
+  ///   - text: The original text.
+  ///   - keepsEscapes: Whether escapes are text too.
+  init(_ text: [UInt8], keepsEscapes: Bool) {
+    bytes.reserveCapacity(text.count)
+    sources.reserveCapacity(text.count)
+    var place = 0
+    while place < text.count {
+      let escape = keepsEscapes ? nil : Self.escape(in: text, at: place)
+      let end = escape?.end ?? place + 1
+      for byte in escape?.bytes ?? [text[place]] {
+        bytes.append(byte)
+        sources.append(place..<end)
+      }
+      place = end
+    }
+  }
+
+  /// What an escape represents, in UTF-8, and its end; nil if there is none at the place.
+  private static func escape(in text: [UInt8], at place: Int) -> (bytes: [UInt8], end: Int)? {
+    switch text[place] {
+    case UInt8(ascii: "%"):
+      number(in: text, at: place + 1, digits: 2).map { ([UInt8($0)], place + 3) }
+    case UInt8(ascii: "\\"): jsonEscape(in: text, at: place)
+    case UInt8(ascii: "&"):
+      HTMLText.entity(in: text, at: place).map { (Array(String($0.character).utf8), $0.end) }
+    default: nil
+    }
+  }
+
+  private static func jsonEscape(in text: [UInt8], at place: Int) -> (bytes: [UInt8], end: Int)? {
+    guard place + 1 < text.count else { return nil }
+    let next = text[place + 1]
+    if "\"\\/".utf8.contains(next) { return ([next], place + 2) }
+    guard let first = unit(in: text, at: place) else { return nil }
+    let second = unit(in: text, at: place + 6)
+    let units = UTF16.isLeadSurrogate(first) ? [first] + (second.map { [$0] } ?? []) : [first]
+    return (Array(String(decoding: units, as: UTF16.self).utf8), place + 6 * units.count)
+  }
+
+  /// The number in `\uXXXX`.
+  private static func unit(in text: [UInt8], at place: Int) -> UInt16? {
+    guard text[min(place, text.count)...].starts(with: "\\u".utf8) else { return nil }
+    return number(in: text, at: place + 2, digits: 4).map { UInt16($0) }
+  }
+
+  private static func number(in text: [UInt8], at place: Int, digits: Int) -> Int? {
+    guard place + digits <= text.count else { return nil }
+    let text = text[place..<place + digits]
+    guard text.first != UInt8(ascii: "+"), text.first != UInt8(ascii: "-") else { return nil }
+    return Int(String(decoding: text, as: UTF8.self), radix: 16)
+  }
+}
