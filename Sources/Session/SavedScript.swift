@@ -20,7 +20,7 @@ package enum SavedScript {
     for choice in SessionState.choices {
       if let value = start.chosen[choice.option]?.text { lines.append("\(choice.verb) \(value)") }
     }
-    for header in start.headers.compactMap(\.text) {
+    for header in start.headers.arguments.compactMap(\.text) {
       lines.append("header \(secrets.session(secrets.header(header), escaping: true))")
     }
     for attribute in start.attributes.compactMap(\.text) {

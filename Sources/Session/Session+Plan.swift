@@ -8,28 +8,34 @@ import System
 /// The settings of calls, and the plans that follow from them.
 extension Session {
   /// Changes the settings of calls. Invalid settings are rejected and change nothing.
-  ///
-  /// - Parameters:
-  ///   - header: The only header that the change sets, if it changes nothing else. The others are not checked again, so that the
-  ///     time for many is not quadratic.
-  ///   - change: Makes the change.
-  package func setState(header: Argument? = nil, _ change: (inout SessionState) throws -> Void) throws {
+  package func setState(_ change: (inout SessionState) throws -> Void) throws {
     var changed = state
     try change(&changed)
-    var checked = changed
-    if let header { checked.headers = [header] }
-    var parsed = checked.options
-    let settings = try settings(
-      parsed, changed.target ?? Self.noTarget, MethodName(service: "", method: ""))
+    let parsed = changed.options
+    let settings = try settings(of: changed, parsed)
     if changed.target != state.target || parsed.server.tls != options.server.tls {
       schema.forgetServer()
     }
     state = changed
-    parsed.request.common.headers = changed.headers
     options = parsed
-    console.error.configure(Diagnostics(checked.invocation))
+    console.error.configure(Diagnostics(changed.invocation))
     clients.show(verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
     for stream in streams.open { stream.show(as: settings) }
+  }
+
+  /// Sets a header, if it is valid. Neither are the others checked again, nor their list copied.
+  package func set(header: Argument) throws {
+    var checked = state
+    checked.headers = SessionHeaders()
+    checked.headers.append(header)
+    _ = try settings(of: checked, checked.options)
+    options.request.common.headers = []
+    state.headers.set(header)
+    options.request.common.headers = state.headers.arguments
+  }
+
+  private func settings(of state: SessionState, _ options: SessionOptions) throws -> CallSettings {
+    try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
   }
 
   /// How long to wait for data from a pipe: `--max-time`, but not longer than the commands may take; nil for no limit.

@@ -10,10 +10,8 @@ extension Session {
   /// Removes a header.
   package func unset(header name: String) throws {
     try setState { state in
-      let count = state.headers.count
-      state.headers.removeAll { Self.name(ofHeader: $0.text ?? "") == name.lowercased() }
-      guard state.headers.count < count else {
-        let names = state.headers.map { Self.name(ofHeader: $0.text ?? "") }
+      guard state.headers.remove(name.lowercased()) else {
+        let names = state.headers.names
         throw Failure(
           .usage, name, "no such header is set",
           hint: names.isEmpty ? "no headers are set" : "headers: \(names.joined(separator: ", "))")
@@ -38,20 +36,6 @@ extension Session {
     }
   }
 
-  private static func name(ofHeader line: String) -> String {
-    line.prefixOfScalars { $0 != ":" }.lowercased()
-  }
-
-  /// Whether the name of a header is `name`, in lowercase. No memory is allocated.
-  private static func has(_ header: Argument, name: [UInt8]) -> Bool {
-    guard let text = header.text?.utf8, text.count > name.count else { return false }
-    for (byte, expected) in zip(text, name)
-    where (0x41...0x5A).contains(byte) ? byte | 0x20 != expected : byte != expected {
-      return false
-    }
-    return text.dropFirst(name.count).first == UInt8(ascii: ":")
-  }
-
   /// Parses headers as the options specify.
   fileprivate var headerArguments: HeaderArguments {
     options.request.common.headerArguments(environment, waitLimit: waitLimit)
@@ -72,7 +56,7 @@ extension Session {
   fileprivate func showHeaders() throws {
     let redaction = Redaction(showsSecrets: options.output.showSecrets)
     print(
-      try headerArguments.parse(state.headers).fields.map { "\($0.name): \(redaction.value(of: $0))" })
+      try headerArguments.parse(state.headers.arguments).fields.map { "\($0.name): \(redaction.value(of: $0))" })
   }
 
   /// Prints the attributes of calls.
@@ -124,14 +108,8 @@ extension Session {
       let line = try session.expand(arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
       guard line.utf8.contains(UInt8(ascii: ":")) else { throw arguments.wrongUsage }
       let header = try SessionState.header(line)
-      let name = Array(name(ofHeader: line).utf8)
-      try session.setState(header: header) { state in
-        if let index = state.headers.firstIndex(where: { has($0, name: name) }) {
-          state.headers[index...].removeAll { has($0, name: name) }
-        }
-        state.headers.append(header)
-        _ = try session.headerArguments.parse([header], option: "header")
-      }
+      _ = try session.headerArguments.parse([header], option: "header")
+      try session.set(header: header)
     },
     SessionCommandEntry("unheader NAME", "the same as unset header NAME", [.header], saving: .always) {
       session, arguments in try session.unset(header: arguments.only())

@@ -24,7 +24,7 @@ package struct SessionState {
   /// The server, and where it was set.
   package private(set) var target: Positional?
   /// The values of `-H`.
-  package var headers: [Argument] = []
+  package var headers = SessionHeaders()
   /// The values of `--attribute`.
   package var attributes: [Argument] = []
   /// The values of `choices`.
@@ -60,7 +60,7 @@ package struct SessionState {
     let common = CommonRequestOptions(invocation)
     // Values set by a command are sent as they are, so they must not be expanded later.
     let turnsExpansionOn = common.expandHeaders && !options.request.common.expandHeaders
-    guard !turnsExpansionOn || !headers.contains(where: { $0.text?.contains("${") ?? false }) else {
+    guard !turnsExpansionOn || !headers.arguments.contains(where: { $0.text?.contains("${") ?? false }) else {
       throw Failure(.usage, "--expand-headers", "a header that was set contains ${", hint: "unheader NAME")
     }
     let arguments = common.headerArguments(
@@ -68,7 +68,7 @@ package struct SessionState {
     let interceptors = ChainArguments(invocation)
     chain += interceptors.entries
     omitted += interceptors.omitted
-    headers += try Self.lines(invocation.all(.header), arguments)
+    for header in try Self.lines(invocation.all(.header), arguments) { headers.append(header) }
     // Also of those that remove one, which are not kept.
     _ = try AttributeArguments.parse(invocation.all(.attribute))
     for attribute in invocation.all(.attribute) { set(attribute: attribute) }
@@ -105,7 +105,7 @@ package struct SessionState {
 
   /// The options without interceptors.
   private var arguments: [Argument] {
-    var arguments = fixed + headers + attributes
+    var arguments = fixed + headers.arguments + attributes
     arguments += Self.choices.compactMap { chosen[$0.option] }
     arguments += Self.flags.compactMap { switched.contains($0.option) ? try? Argument($0.option) : nil }
     return arguments
