@@ -185,7 +185,8 @@ package final class ServerCheck {
         let second = try callHealth(methods, name, client)
         if second.result.isResponse {
           (result, status) = second
-          (command.needsPriorKnowledge, needsOtherOptions) = (true, name == request.protocolName)
+          command.needsPriorKnowledge = true
+          needsOtherOptions = needsOtherOptions || name == request.protocolName
         } else {
           hasUnnegotiatedHTTP2 = false
         }
