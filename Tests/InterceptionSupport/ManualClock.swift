@@ -5,7 +5,7 @@ import RPCProtocols
 package final class ManualClock: ChainClock {
   package private(set) var now = MonotonicClock.now
   package var coarseNanoseconds: Int64 = 0
-  /// What `takePreemption` returns.
+  /// How long the thread has waited for a processor, at any time.
   package var preemption: Int64 = 0
   private var timers: [(number: Int, due: MonotonicClock.Instant, body: () -> Void)] = []
   private var last = 0
@@ -15,7 +15,7 @@ package final class ManualClock: ChainClock {
   /// How many timers are set.
   package var timerCount: Int { timers.count }
 
-  package func takePreemption() -> Int64 { preemption }
+  package func preemption(since begin: Int64) -> Int64 { preemption }
 
   package func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Int {
     last += 1

@@ -17,14 +17,14 @@ extension Chain {
   func warnIfBlocked(since begin: Int64, _ clock: any ChainClock, _ position: Int, _ stage: Stage) -> Int64 {
     let now = clock.coarseNanoseconds
     if now &- begin > Self.blockPatienceNanoseconds {
-      warnOfBlocking(slots[position], stage, nanoseconds: now &- begin)
+      warnOfBlocking(slots[position], stage, since: begin, now)
     }
     return now
   }
 
-  private func warnOfBlocking(_ slot: InterceptorSlot, _ stage: Stage, nanoseconds: Int64) {
+  private func warnOfBlocking(_ slot: InterceptorSlot, _ stage: Stage, since begin: Int64, _ now: Int64) {
     guard !slot.requirements.isWatched else { return }
-    let own = nanoseconds - environment.clock.takePreemption()
+    let own = now - begin - environment.clock.preemption(since: begin)
     guard own > Self.blockPatienceNanoseconds else { return }
     log(.warning, slot, "blocked the loop for \(own / 1_000_000) ms at \(stage)")
   }

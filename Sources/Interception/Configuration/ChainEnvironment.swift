@@ -6,8 +6,9 @@ package protocol ChainClock: AnyObject {
   var now: MonotonicClock.Instant { get }
   /// A count of nanoseconds that is cheap to read, and may be some milliseconds late. Read at each stage.
   var coarseNanoseconds: Int64 { get }
-  /// How long the loop's thread has waited for a processor since it was last asked, in nanoseconds.
-  func takePreemption() -> Int64
+  /// How long the loop's thread has waited for a processor since a time of `coarseNanoseconds` over 100 ms ago, in nanoseconds;
+  /// possibly also that of some milliseconds before.
+  func preemption(since begin: Int64) -> Int64
   /// Calls `body` once on the loop's thread when `delay` has passed, and never from within this method.
   ///
   /// - Returns: The timer's number, never 0, to cancel it with.

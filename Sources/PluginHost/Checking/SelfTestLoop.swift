@@ -19,7 +19,7 @@ final class SelfTestLoop: ChainClock, @unchecked Sendable {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  func takePreemption() -> Int64 { 0 }
+  func preemption(since begin: Int64) -> Int64 { 0 }
 
   func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Int {
     lastTimer += 1

@@ -54,7 +54,7 @@ final class StillClock: ChainClock {
     return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 
-  func takePreemption() -> Int64 { 0 }
+  func preemption(since begin: Int64) -> Int64 { 0 }
   func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Int { 1 }
   func cancel(_ timer: Int) {}
 }
