@@ -37,12 +37,10 @@ package struct ServerRequest {
     protocolName = try CallSettings.protocolName(common, environment)
     let given = try common.headerArguments(sources, protocolName).parse(common.headers)
     try CredentialArguments.check(common, given: given)
-    var headers = try CredentialArguments.headers(
+    (headers, maxTime) = try CredentialArguments.headers(
       common, server, protocolName,
       bearer: try common.bearer.map { try CredentialArguments.token($0, sources) },
-      given: given, sources.secrets)
-    maxTime = protocolName.takeTimeout(from: &headers, limit: invocation.duration(.maxTime))
-    self.headers = headers
+      given: given, limit: invocation.duration(.maxTime), sources.secrets)
   }
 
   /// The connection options for a protocol.

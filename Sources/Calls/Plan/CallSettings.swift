@@ -90,12 +90,11 @@ package struct CallSettings {
     bearer = try options.request.common.bearer.map { (argument) throws(Failure) in
       try CredentialArguments.token(argument, sources)
     }
-    var headers = try CredentialArguments.headers(
+    (headers, timeout) = try CredentialArguments.headers(
       options.request.common, options.server, protocolName, bearer: bearer,
       given: commonHeaders.appending(
-        headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")), sources.secrets)
-    timeout = protocolName.takeTimeout(from: &headers, limit: options.request.maxTime)
-    self.headers = headers
+        headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")),
+      limit: options.request.maxTime, sources.secrets)
     attributes = try AttributeArguments.parse(options.request.attributes)
     maxMessageBytes = options.request.maxMessageBytes
     format = try options.output.format(isTerminal: isTerminal, isExplained: response?.explain == true)
@@ -142,11 +141,11 @@ package struct CallSettings {
   package func reflection(
     _ options: some CallOptions, _ clients: ClientSource
   ) throws -> ReflectionSource {
-    var headers = try CredentialArguments.headers(
+    let (headers, timeout) = try CredentialArguments.headers(
       options.request.common, options.server, protocolName, bearer: bearer,
       given: commonHeaders.appending(
-        headerArguments.parse(options.reflection.headers, option: "--reflect-header")), sources.secrets)
-    let timeout = protocolName.takeTimeout(from: &headers, limit: timeout)
+        headerArguments.parse(options.reflection.headers, option: "--reflect-header")),
+      limit: timeout, sources.secrets)
     var reflection = ReflectionSource(
       target: target, protocolName: protocolName, headers: headers, connection: baseConnection,
       clients: clients)

@@ -7,10 +7,14 @@ import System
 /// The headers of options other than `-H`. A header of `-H` or `--rpc-header` with the same name takes precedence, but
 /// an authorization of `-H` is an error beside `--user` and `--bearer`.
 package enum CredentialArguments {
+  /// Adds the headers of options to given ones.
+  ///
+  /// - Parameter limit: The limit of `--max-time`.
+  /// - Returns: The headers without a timeout, and the shortest of the timeouts in them and `limit`.
   package static func headers(
     _ request: CommonRequestOptions, _ server: ServerOptions, _ protocolName: ProtocolName, bearer: String?,
-    given headers: Headers, _ secrets: SecretPrompt
-  ) throws(Failure) -> Headers {
+    given headers: Headers, limit: Duration?, _ secrets: SecretPrompt
+  ) throws(Failure) -> (headers: Headers, timeout: Duration?) {
     guard request.user == nil || bearer == nil else {
       throw Failure(.usage, "--user", "cannot be combined with --bearer", hint: "use one of the two")
     }
@@ -35,7 +39,8 @@ package enum CredentialArguments {
           .at(argument?.origin)
       }
     }
-    return headers
+    let timeout = protocolName.takeTimeout(from: &headers, limit: limit)
+    return (headers, timeout)
   }
 
   /// Throws if `-H` contains an authorization in addition to `--user` or `--bearer`, of which only one can be sent.

@@ -110,12 +110,11 @@ package struct SchemaQuery {
     let arguments = request.headerArguments(sources, protocolName)
     let common = try arguments.parse(request.headers)
     try CredentialArguments.check(request, given: common)
-    var headers = try CredentialArguments.headers(
+    let (headers, timeout) = try CredentialArguments.headers(
       request, options.server, protocolName,
       bearer: try request.bearer.map { try CredentialArguments.token($0, sources) },
       given: common.appending(arguments.parse(options.reflection.headers, option: "--reflect-header")),
-      sources.secrets)
-    let timeout = protocolName.takeTimeout(from: &headers, limit: options.maxTime)
+      limit: options.maxTime, sources.secrets)
     var source = ReflectionSource(
       target: target, protocolName: protocolName, headers: headers,
       connection: try ConnectionPlan.options(options.server, request, target, protocolName, sources),
