@@ -27,17 +27,25 @@ public struct ForeignResponse: Sendable, Equatable {
     return text.isEmpty || isBinary ? nil : text
   }
 
-  /// The redirection of a redirect; nil for another response.
+  /// The redirection of a redirect; nil for another response. It may be cut.
   package var location: String? {
-    (300...399).contains(status) ? headers.first("location") : nil
+    (300...399).contains(status) ? headers.first("location")?.prefix(ofBytes: Self.maxShownBytes) : nil
   }
 
-  /// The server and the proxies that responded, by the headers `server` and `via`; nil if they are not named.
+  /// The server and the proxies that responded, by the headers `server` and `via`; nil if they are not named. It may be cut.
   package var source: String? {
     let via = headers.values("via").joined(separator: ", ")
     let names = [headers.first("server"), via.isEmpty ? nil : "via \(via)"].compactMap { $0 }
-    return names.isEmpty ? nil : names.joined(separator: ", ")
+    return names.isEmpty ? nil : names.joined(separator: ", ").prefix(ofBytes: Self.maxShownBytes)
   }
+
+  /// When the request may be repeated, by the header `retry-after`: seconds or a date; nil without one.
+  package var retryAfter: String? {
+    headers.first("retry-after").flatMap { (1...64).contains($0.utf8.count) ? $0 : nil }
+  }
+
+  /// The limit of a value in a hint, in bytes.
+  private static let maxShownBytes = 200
 }
 
 extension RPCError {

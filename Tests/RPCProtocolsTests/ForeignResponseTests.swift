@@ -38,6 +38,18 @@ import Testing
     #expect(found?.response?.text == "no healthy\nupstream")
   }
 
+  /// A hint has one line that a person reads.
+  @Test func cutsLongHeaders() {
+    let long = String(repeating: "a", count: 100_000)
+    let response = ForeignResponse(
+      status: 302, headers: Headers([("location", long), ("server", long), ("via", long), ("retry-after", long)]))
+    #expect(response.location?.utf8.count ?? 0 < 300 && response.source?.utf8.count ?? 0 < 300)
+    #expect(response.location?.hasSuffix("…") == true && response.source?.hasSuffix("…") == true)
+    #expect(response.retryAfter == nil)
+    #expect(ForeignResponse(status: 429, headers: Headers([("retry-after", "")])).retryAfter == nil)
+    #expect(ForeignResponse(status: 429, headers: Headers([("retry-after", "7")])).retryAfter == "7")
+  }
+
   @Test(arguments: protocols)
   func errorHasTextOfPageWithStatus200(wire: (ProtocolName, CallKind)) {
     let found = error(200, "text/html", Array("<html><title>Sign in</title>".utf8), over: wire)

@@ -49,7 +49,7 @@ struct ResponseAdvice {
   }
 
   private var retryAfter: String? {
-    response.headers.first("retry-after").map { time in
+    response.retryAfter.map { time in
       time.utf8.allSatisfy { (0x30...0x39).contains($0) }
         ? "try again in \(time) seconds (retry-after)" : "try again at \(time) (retry-after)"
     }
