@@ -35,7 +35,7 @@ package enum NetrcFile {
     for byte in text {
       switch byte {
       case _ where isEscaped:
-        word?.append([UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9][byte] ?? byte)
+        word?.append(unescaped(byte))
         isEscaped = false
       case UInt8(ascii: "\\") where isQuoted: isEscaped = true
       case UInt8(ascii: "\"") where isQuoted || word == nil:
@@ -45,11 +45,22 @@ package enum NetrcFile {
         isQuoted = false
         if let word { words.append(String(decoding: word, as: UTF8.self)) }
         word = nil
-      default: word = (word ?? []) + [byte]
+      default:
+        if word == nil { word = [] }
+        word?.append(byte)
       }
     }
     if let word { words.append(String(decoding: word, as: UTF8.self)) }
     return words
+  }
+
+  private static func unescaped(_ byte: UInt8) -> UInt8 {
+    switch byte {
+    case UInt8(ascii: "n"): UInt8(ascii: "\n")
+    case UInt8(ascii: "r"): UInt8(ascii: "\r")
+    case UInt8(ascii: "t"): UInt8(ascii: "\t")
+    default: byte
+    }
   }
 
   private static func contents(_ path: String) -> [UInt8] {
