@@ -62,7 +62,7 @@ final class LoadRunner {
       log: console.log(showingDebug: plan.verbosity > 1), onFinding: { _ in }, lookup)
     request.connection.sharesConnection = true
     // Further connections for each failed call would be a load on the server.
-    request.connection.diagnosesFailures = false
+    request.connection.diagnosisTime = .zero
     hasInterceptors = !request.interceptors.isEmpty
     log = request.log
     requests = clients.map { $0.prepare(request) }

@@ -5,9 +5,6 @@ import RPCProtocols
 /// libcurl's error alone does not distinguish a server that uses TLS from one with HTTP/1.1 only, and does not name what a
 /// certificate contains.
 package final class ConnectionDiagnosis {
-  /// The maximum time of all connections.
-  package static let limit = Duration.milliseconds(300)
-
   private let cause: ConnectionCause
   private let url: String
   private let options: ConnectionOptions
@@ -25,16 +22,16 @@ package final class ConnectionDiagnosis {
   ///   - url: The URL of the request.
   ///   - options: The options of its connection.
   ///   - requiresHTTP2: Whether the request cannot be sent over HTTP/1.1.
-  ///   - deadline: When it ends at the latest; it also ends after `limit`.
+  ///   - deadline: When it ends at the latest; it also ends after the time of the options.
   ///   - loop: The loop that runs the connections.
   ///   - completion: Called once with the cause, unless the diagnosis is canceled.
   package init?(
     _ cause: ConnectionCause, url: String, _ options: ConnectionOptions, requiresHTTP2: Bool,
     until deadline: MonotonicClock.Instant?, loop: EventLoop, completion: @escaping (ConnectionCause) -> Void
   ) {
-    let end = MonotonicClock.now + Self.limit
+    let end = MonotonicClock.now + options.diagnosisTime
     self.deadline = min(deadline ?? end, end)
-    guard options.diagnosesFailures, cause.isIncomplete, options.httpVersion != .http3, self.deadline > .now
+    guard cause.isIncomplete, options.httpVersion != .http3, self.deadline > .now
     else { return nil }
     self.cause = cause
     self.url = url

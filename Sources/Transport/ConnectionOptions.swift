@@ -93,8 +93,8 @@ public struct ConnectionOptions: Sendable, Equatable {
   /// not send the reset before the next transfer.
   package var closesWhenGivenUp = false
 
-  /// Whether further connections to the server find out the cause of a failed one.
-  public var diagnosesFailures = false
+  /// How long further connections to the server may take to find out the cause of a failed one.
+  public var diagnosisTime = Duration.zero
 
   /// Makes the default options.
   public init() {}

@@ -26,7 +26,7 @@ struct CallDiagnosisTests {
       method: try OpaqueMethod.descriptor(of: try #require(MethodName("pkg.S/M")), .unary),
       target: "http://h",
       userAgent: "test")
-    request.connection.diagnosesFailures = true
+    request.connection.diagnosisTime = .seconds(600)
     request.interceptors = [interceptor]
     let call = client.makeCall(request, observer: reports)
     call.start()

@@ -221,7 +221,7 @@ extension CallPlan {
       options.server, settings.target, settings.protocolName, method.kind)
     connection.sharesConnection = sharesConnection
     // Further connections for each failed call of a batch would be a load on the server.
-    if batch != nil { connection.diagnosesFailures = false }
+    if batch != nil { connection.diagnosisTime = .zero }
     connection.closesWhenGivenUp = idles
     self.connection = connection
     self.batch = batch

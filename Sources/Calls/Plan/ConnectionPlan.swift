@@ -39,7 +39,7 @@ package enum ConnectionPlan {
     options.resolve = try server.resolve.map(AddressArguments.resolve)
     if let timeout = server.connectTimeout { options.connectTimeout = timeout }
     options.keepaliveTime = server.keepaliveTime
-    options.diagnosesFailures = true
+    options.diagnosisTime = .milliseconds(300)
     return options
   }
 
