@@ -67,7 +67,7 @@ struct ChildProcessTests {
     let pipe = try #require(Pipe())
     defer { close(pipe.readEnd) }
     let problem = #expect(throws: ChildProcess.Problem.self) {
-      try ChildProcess.run(["sh", "-c", script], output: pipe.writeEnd, waitLimit: .milliseconds(1))
+      try ChildProcess.run(["sh", "-c", script], output: pipe.writeEnd, waitLimit: .milliseconds(500))
     }
     close(pipe.writeEnd)
     #expect(problem?.why == "did not end within --max-time")
