@@ -16,9 +16,12 @@ enum HTMLText {
   /// The character that an entity represents, and the end of the entity; nil if there is none at the place.
   static func entity(in text: [UInt8], at place: Int) -> (character: Character, end: Int)? {
     let rest = text[place...].prefix(longestEntity)
-    guard rest.first == UInt8(ascii: "&"), let end = rest.firstIndex(of: UInt8(ascii: ";")) else { return nil }
+    guard rest.first == UInt8(ascii: "&"), let end = rest.firstIndex(of: UInt8(ascii: ";")) else {
+      return nil
+    }
     let name = String(decoding: rest[(place + 1)..<end], as: UTF8.self)
-    guard let character = names.first(where: { $0.name == name })?.character ?? character(ofNumber: name) else {
+    guard let character = names.first(where: { $0.name == name })?.character ?? character(ofNumber: name)
+    else {
       return nil
     }
     return (character, end + 1)

@@ -56,7 +56,9 @@ extension Session {
   fileprivate func showHeaders() throws {
     let redaction = Redaction(showsSecrets: options.output.showSecrets)
     print(
-      try headerArguments.parse(state.headers.arguments).fields.map { "\($0.name): \(redaction.value(of: $0))" })
+      try headerArguments.parse(state.headers.arguments).fields.map {
+        "\($0.name): \(redaction.value(of: $0))"
+      })
   }
 
   /// Prints the attributes of calls.

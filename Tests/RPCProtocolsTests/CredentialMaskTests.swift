@@ -15,7 +15,8 @@ import Testing
   @Test(arguments: [
     token, PercentEncoding.encode(Array(token.utf8)), PercentEncoding.encode(Array(token.utf8)).lowercased(),
     String(JSONValue.quoted(token).dropFirst().dropLast()), "s3cr\\/t+\\\"&<tök>-42",
-    "s3cr/t+\\u0022\\u0026\\u003Ctök>-42", "s3cr/t+\\\"&<t\\u00f6k>-42", "s3cr/t+&quot;&amp;&lt;t&#246;k&gt;-42", "s3cr&#x2F;t+&quot;&amp;&lt;tök&gt;-42",
+    "s3cr/t+\\u0022\\u0026\\u003Ctök>-42", "s3cr/t+\\\"&<t\\u00f6k>-42",
+    "s3cr/t+&quot;&amp;&lt;t&#246;k&gt;-42", "s3cr&#x2F;t+&quot;&amp;&lt;tök&gt;-42",
   ])
   func replacesLiteralAndEscapedCredentials(form: String) {
     #expect(apply("a \(form) b") == "a [redacted] b")
@@ -53,7 +54,8 @@ import Testing
   @Test func replacesCredentialsWithSurrogatePairs() {
     let mask = CredentialMask(["pass🔑word"])
     #expect(mask.apply(#"a pass\ud83d\udd11word b"#) == "a [redacted] b")
-    #expect(mask.apply(#"a pass\ud83d b, \ud83d\u0041, \u00, \"#) == #"a pass\ud83d b, \ud83d\u0041, \u00, \"#)
+    #expect(
+      mask.apply(#"a pass\ud83d b, \ud83d\u0041, \u00, \"#) == #"a pass\ud83d b, \ud83d\u0041, \u00, \"#)
   }
 
   /// The work is that for the text, not for the text and each credential.
