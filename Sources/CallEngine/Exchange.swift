@@ -235,19 +235,20 @@ final class Exchange: ChainTransport, TransferDelegate {
     return !loop.isLate
   }
 
-  /// Waits for the end of a response with a known status, to detect data that may not follow it.
+  /// Waits for the end of a response with a known status, to receive the trailers that follow the status, and to detect data
+  /// that may not follow it.
   private func awaitEnd() {
     guard endTimer == nil, case .open(let transfer) = state else { return }
-    if wire.awaitsEnd {
+    if wire.awaitsTrailers {
+      endRequest(transfer)
+    } else if wire.awaitsEnd {
       // libcurl may not report the end of a response before the end of the request.
       guard wire.awaitsBody || hasWholeRequest && transfer.unsentBytes == 0 else {
         return receiveEnd(failure: nil)
       }
     } else {
       guard wire.hasEarlyOK, !hasWholeRequest || transfer.unsentBytes > 0 else { return }
-      // The server takes no more of the request, so it ends here, and libcurl reports the end of the response.
-      hasWholeRequest = true
-      transfer.finishSending()
+      endRequest(transfer)
       // Unless the server does not even take what waits, or an old libcurl loses that end.
       guard transfer.unsentBytes > 0 || loop.losesEarlyEnds else { return }
     }
@@ -261,8 +262,16 @@ final class Exchange: ChainTransport, TransferDelegate {
     }
   }
 
-  func receive(trailers: Headers) {
-    receive(end: wire.receive(trailers: trailers, chain))
+  /// Ends the request, of which the server takes no more, so that libcurl reports the end of the response.
+  private func endRequest(_ transfer: Transfer) {
+    guard !hasWholeRequest else { return }
+    hasWholeRequest = true
+    transfer.finishSending()
+  }
+
+  func receive(trailers: Headers, areComplete: Bool) {
+    receive(end: wire.receive(trailers: trailers, areComplete: areComplete, chain))
+    awaitEnd()
   }
 
   private func receiveEnd(failure: RPCError?) {

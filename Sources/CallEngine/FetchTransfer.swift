@@ -105,7 +105,7 @@ final class FetchTransfer: TransferDelegate {
     return body.byteCount
   }
 
-  func receive(trailers: Headers) {}
+  func receive(trailers: Headers, areComplete: Bool) {}
   func transfer(sentBytes: Int) {}
   func transferWantsMore(_ isWanted: Bool) {}
 

@@ -130,13 +130,14 @@ final class ConnectUnaryProtocol: WireProtocol {
     return nil
   }
 
-  func receive(trailers: Headers, _ receiver: any ResponseReceiver) -> ResponseEnd? {
+  func receive(trailers: Headers, areComplete: Bool, _ receiver: any ResponseReceiver) -> ResponseEnd? {
     // Connect sends trailing metadata as headers (prefix `trailer-`) and does not use HTTP trailers.
     nil
   }
 
   var awaitsEnd: Bool { awaitsBody }
   var awaitsBody: Bool { if case .foreign = state { true } else { false } }
+  var awaitsTrailers: Bool { false }
   var hasEarlyOK: Bool { false }
 
   func receiveEnd(failure: RPCError?, _ receiver: any ResponseReceiver) -> ResponseEnd? {

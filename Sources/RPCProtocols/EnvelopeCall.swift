@@ -24,6 +24,9 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   private var state = State.head
   /// The status in headers that a body follows.
   private var statusInHead: ResponseEnd?
+  /// The trailers so far, unless they arrive together.
+  private var partialTrailers = Headers()
+  private var hasStatusInTrailers = false
   private var reader: EnvelopeReader
   /// The message of a response that is not a stream.
   private var single = SingleResponse()
@@ -209,7 +212,14 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     }
   }
 
-  func receive(trailers: Headers, _ receiver: any ResponseReceiver) -> ResponseEnd? {
+  func receive(trailers: Headers, areComplete: Bool, _ receiver: any ResponseReceiver) -> ResponseEnd? {
+    if areComplete { return finish(trailers: trailers, receiver) }
+    partialTrailers.append(trailers)
+    if (try? Wire.end(trailers: trailers)) != nil { hasStatusInTrailers = true }
+    return nil
+  }
+
+  private func finish(trailers: Headers, _ receiver: any ResponseReceiver) -> ResponseEnd? {
     do throws(RPCError) {
       switch state {
       case .status(let end, _):
@@ -228,9 +238,17 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 
   var awaitsEnd: Bool {
     switch state {
-    case .status(let end, _): end.error != nil
+    case .status(let end, _): end.error != nil || hasStatusInTrailers
     case .last, .foreign: true
-    case .head, .body, .ended: false
+    case .body: hasStatusInTrailers
+    case .head, .ended: false
+    }
+  }
+
+  var awaitsTrailers: Bool {
+    switch state {
+    case .status, .body: hasStatusInTrailers
+    case .head, .foreign, .last, .ended: false
     }
   }
 
@@ -239,6 +257,11 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   var hasEarlyOK: Bool { if case .status(let end, _) = state { end.error == nil } else { false } }
 
   func receiveEnd(failure: RPCError?, _ receiver: any ResponseReceiver) -> ResponseEnd? {
+    if !partialTrailers.isEmpty, failure == nil || hasStatusInTrailers,
+      let end = finish(trailers: partialTrailers, receiver)
+    {
+      return end
+    }
     switch state {
     case .ended: return nil
     case .last(let end): return finish(end, receiver)

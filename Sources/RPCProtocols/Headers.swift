@@ -55,6 +55,11 @@ public struct Headers: Sendable, Equatable {
     fields.append(Field(name: name, value: value))
   }
 
+  /// Appends the fields of `other`.
+  mutating func append(_ other: Headers) {
+    fields += other.fields
+  }
+
   /// The fields of `self`, then those of `other`.
   public func appending(_ other: Headers) -> Headers {
     var all = self

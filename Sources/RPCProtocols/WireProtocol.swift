@@ -33,14 +33,19 @@ package protocol WireProtocol: AnyObject {
   ///   - receiver: Receives the messages.
   func receive(body: RawSpan, from offset: inout Int, _ receiver: any ResponseReceiver) -> ResponseEnd?
 
-  /// Receives the HTTP trailers; returns the end of the call if they contain it.
-  func receive(trailers: Headers, _ receiver: any ResponseReceiver) -> ResponseEnd?
+  /// Receives HTTP trailers; returns the end of the call if they are complete and contain it.
+  ///
+  /// - Parameter areComplete: Whether these are all of them. Otherwise, the end of the response follows the last of them.
+  func receive(trailers: Headers, areComplete: Bool, _ receiver: any ResponseReceiver) -> ResponseEnd?
 
   /// Whether the status is known, and only the end of the HTTP response is missing.
   var awaitsEnd: Bool { get }
 
   /// Whether the status is known, and the body that is awaited is the text of a response that is not one of the protocol.
   var awaitsBody: Bool { get }
+
+  /// Whether the status is known, and other trailers may follow it.
+  var awaitsTrailers: Bool { get }
 
   /// Whether the headers contain the status `ok`. Messages and another status may follow it, and replace it.
   var hasEarlyOK: Bool { get }

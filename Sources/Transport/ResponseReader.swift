@@ -8,7 +8,7 @@ struct ResponseReader {
     case none
     /// The header fields of the final response are complete.
     case head(ResponseStart)
-    /// The first line of the trailers. They are complete once libcurl has delivered all lines of the round.
+    /// The first line of the trailers, or of those that follow `takeTrailers`.
     case trailersBegan
     /// The response is invalid and cannot be read further.
     case invalid(TransportError)
@@ -81,7 +81,7 @@ struct ResponseReader {
     return .head(head)
   }
 
-  /// Removes and returns the trailers read; nil if there are none.
+  /// Removes and returns the trailers read since the last call; nil if there are none.
   mutating func takeTrailers() -> Headers? {
     guard case .trailers = phase, !fields.isEmpty else { return nil }
     defer { fields = Headers() }

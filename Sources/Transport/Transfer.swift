@@ -183,7 +183,8 @@ package final class Transfer {
     case .endBody where options.httpVersion == .http3: loop.resumeNextRound(self)  // which sends the end
     case .receive(let head): delegate?.receive(head: withConnection(head))
     case .awaitRoundEnd: loop.awaitRoundEnd(self)
-    case .receiveTrailers(let trailers): delegate?.receive(trailers: trailers)
+    case .receiveTrailers(let trailers, let areComplete):
+      delegate?.receive(trailers: trailers, areComplete: areComplete)
     case .end(let error): end(error)
     case .none, .proceed, .abort, .sendBody, .endBody, .pauseBody, .receiveBody: break
     }

@@ -15,8 +15,10 @@ package protocol TransferDelegate: AnyObject {
   /// Returns how many of them were processed, at least one. The others are delivered again in the next round, or after
   /// `resumeReceiving`.
   func receive(body: RawSpan) -> Int
-  /// The trailers were received.
-  func receive(trailers: Headers)
+  /// Trailers were received.
+  ///
+  /// - Parameter areComplete: Whether these are all of them. Otherwise others may follow, until the end.
+  func receive(trailers: Headers, areComplete: Bool)
   /// libcurl has read this many bytes of the request's body so far.
   func transfer(sentBytes: Int)
   /// Whether the caller may send more of the request's body; false while too many bytes wait.

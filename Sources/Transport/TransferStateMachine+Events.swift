@@ -85,8 +85,8 @@ extension TransferStateMachine {
     case receiveBody
     /// Schedule the event `roundEnded`.
     case awaitRoundEnd
-    /// Deliver the trailers.
-    case receiveTrailers(Headers)
+    /// Deliver trailers: all of them, or those of a round.
+    case receiveTrailers(Headers, areComplete: Bool)
     /// The exchange has ended: completely if the error is nil.
     case end(TransportError?)
   }

@@ -121,7 +121,7 @@ struct TransferStateMachine {
     case .body(let isLate): body(isLate)
     case .completed(let error, let isUnsent): completed(error, isUnsent)
     case .settle: settle()
-    case .roundEnded: isClosed ? .none : response.takeTrailers().map { .receiveTrailers($0) } ?? .none
+    case .roundEnded: roundEnded()
     case .nextRound: nextRound()
     case .loopReleased: release()
     }
@@ -318,6 +318,12 @@ struct TransferStateMachine {
     case .performing, .draining: return unpause()
     case .created, .restarting, .ended: return .none
     }
+  }
+
+  private mutating func roundEnded() -> Action {
+    guard !isClosed, let trailers = response.takeTrailers() else { return .none }
+    // libcurl delivers those of HTTP/2 together at the end of the stream, and those of HTTP/3 as they arrive.
+    return .receiveTrailers(trailers, areComplete: response.httpVersion != "3")
   }
 
   private mutating func nextRound() -> Action {

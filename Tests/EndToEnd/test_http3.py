@@ -1,8 +1,16 @@
 """HTTP/3, with a libcurl that has it, named by RPCURL_LIBCURL."""
 
+import asyncio
+import base64
+import functools
 import json
 
 import pytest
+from aioquic.asyncio import serve
+from aioquic.buffer import encode_uint_var
+from faults import http3 as h3
+from faults.mutations import Mutant
+from google.protobuf.any_pb2 import Any
 
 SERVICE = "demo.v1.Demo"
 
@@ -97,6 +105,119 @@ def test_the_end_of_a_stream_of_a_session_is_sent_at_once(http3_rpcurl, descript
         assert b'"total":"1"' in process.stdout.readline()
         process.stdin.close()
         assert process.wait() == 0
+
+
+# Responses in steps. The next one begins when the client has acknowledged the last one, so that it reads them separately.
+
+
+class Steps(h3.Protocol):
+    """A server that responds with steps: bytes of the stream, `end`, or the code of a reset."""
+
+    def __init__(self, *arguments, steps, is_early, **options) -> None:
+        super().__init__(*arguments, mutant=Mutant(None, b"", [], is_early=is_early), **options)
+        self.steps = steps
+
+    async def send(self, stream: int) -> None:
+        for step in self.steps:
+            if isinstance(step, int):
+                self._quic.reset_stream(stream, step)
+            else:
+                self._quic.send_stream_data(stream, b"" if step == END else step, step == END)
+            self.transmit()
+            await self.ping()
+
+
+@pytest.fixture
+def respond(certificates):
+    """Makes a call to a server with these steps; returns the result."""
+
+    def run(call, steps, *options, is_early=False, method="Hello"):
+        async def exchange():
+            server = await serve(
+                "127.0.0.1", 0, configuration=h3.configuration(certificates),
+                create_protocol=functools.partial(Steps, steps=steps, is_early=is_early),
+            )  # fmt: skip
+            port = server._transport.get_extra_info("sockname")[1]
+            url = f"https://127.0.0.1:{port}/{SERVICE}/{method}"
+            try:
+                return await asyncio.to_thread(call, "--http3", "--cacert", certificates / "ca.pem", *options, url)
+            finally:
+                server.close()
+
+        return asyncio.run(exchange())
+
+    return run
+
+
+END = "end"
+MESSAGE = b"\0\0\0\0\5\x0a\3Ada"
+
+
+def frame(kind, payload):
+    return h3.Frame(kind, payload).encode()
+
+
+def head(content_type, *fields):
+    return frame(h3.HEADERS, h3.field_section([(b":status", b"200"), (b"content-type", content_type), *fields]))
+
+
+def steps_of_trailers(*fields):
+    """A block of trailers, of which each field is a step."""
+    lines = [h3.field_section([field])[2:] for field in fields]
+    size = 2 + sum(map(len, lines))
+    return [encode_uint_var(h3.HEADERS) + encode_uint_var(size) + b"\0\0" + lines[0], *lines[1:]]
+
+
+GRPC = [head(b"application/grpc"), frame(h3.DATA, MESSAGE)]
+DETAIL = Any(type_url="type.googleapis.com/google.rpc.ErrorInfo")
+DETAILS = base64.b64encode(b"\x1a" + bytes([DETAIL.ByteSize()]) + DETAIL.SerializeToString())
+TRAILERS = [
+    (b"x-first", b"1"), (b"grpc-status", b"5"), (b"grpc-message", b"not here"), (b"grpc-status-details-bin", DETAILS),
+    (b"x-last", b"2"),
+]  # fmt: skip
+
+
+def ends_with_all_trailers(code, out):
+    ends = [event for event in map(json.loads, out.splitlines()) if event["event"] == "end"]
+    assert [(end["code"], end["message"]) for end in ends] == [("not_found", "not here")]
+    assert [detail["type"] for detail in ends[0]["details"]] == ["google.rpc.ErrorInfo"]
+    assert ends[0]["trailers"] == [["x-first", "1"], ["x-last", "2"]]
+    assert code == 69
+
+
+def test_trailers_in_several_packets(call, respond):
+    """libcurl delivers each field as it arrives."""
+    steps = [*GRPC, *steps_of_trailers(*TRAILERS), END]
+    result = respond(call, steps, "-d", "{}", "--format", "events", *PACED)
+    ends_with_all_trailers(result.code, result.out)
+
+
+@pytest.fixture
+def chat(http3_rpcurl, descriptor_set, respond):
+    """Makes a call of Chat to a server with these steps, whose input does not end; returns its code, output and error output."""
+
+    def run(*arguments):
+        with http3_rpcurl.start("--descriptor-set", descriptor_set, *PACED, *arguments) as process:
+            process.stdin.write(b'{"text":"a"}')
+            return process.wait(), process.stdout.read(), process.stderr.read()
+
+    return functools.partial(respond, run, is_early=True, method="Chat")
+
+
+def test_trailers_in_several_packets_before_the_end_of_the_request(chat):
+    code, out, _ = chat([head(b"application/grpc"), *steps_of_trailers(*TRAILERS), END], "--format", "events")
+    ends_with_all_trailers(code, out)
+
+
+def test_a_response_that_does_not_end_after_its_status(call, respond):
+    result = respond(call, [*GRPC, *steps_of_trailers((b"grpc-status", b"0"))], "-d", "{}", *PACED)
+    assert (result.code, result.out) == (0, '{"message":"Ada"}\n'), result.err
+
+
+def test_a_response_that_does_not_end_before_its_status(call, respond):
+    steps = [*GRPC, *steps_of_trailers((b"x-first", b"1"))]
+    result = respond(call, steps, "-d", "{}", "--max-time", "1")
+    assert (result.code, result.out) == (68, ""), result.err
 
 
 def test_http3_needs_tls(call):

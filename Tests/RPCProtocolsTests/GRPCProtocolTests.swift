@@ -160,6 +160,58 @@ import Testing
     }
   }
 
+  /// A call whose response has a message, and the first trailers.
+  private func begun(_ trailers: [(String, String)], to recorder: ResponseRecorder) -> some WireProtocol {
+    let call = EnvelopeCall<GRPCProtocol>(.of(.serverStreaming))
+    let body = envelope([1])
+    var offset = 0
+    recorder.receive(
+      end: call.receive(head: ResponseStart(httpVersion: "3", headers: Headers(Self.grpc)), recorder))
+    recorder.receive(end: call.receive(body: body.span.bytes, from: &offset, recorder))
+    for trailer in trailers {
+      recorder.receive(end: call.receive(trailers: Headers([trailer]), areComplete: false, recorder))
+    }
+    return call
+  }
+
+  private static let cut = RPCError(.unavailable, "reset", origin: .connection)
+
+  @Test(arguments: [nil, cut]) func trailersInPartsEndWithTheResponse(failure: RPCError?) {
+    let recorder = ResponseRecorder()
+    let call = begun(
+      [("x-a", "b"), ("grpc-status", "5"), ("grpc-message", "not here"), ("x-c", "d")], to: recorder)
+    #expect(recorder.end == nil)
+    #expect(call.awaitsEnd && call.awaitsTrailers)
+    recorder.receive(end: call.receiveEnd(failure: failure, recorder))
+    #expect(recorder.messages == [[1]])
+    #expect(recorder.end?.error?.message == "not here")
+    #expect(recorder.end?.code == .notFound)
+    #expect(recorder.end?.trailers == Headers([("x-a", "b"), ("x-c", "d")]))
+    #expect(!call.awaitsEnd && !call.awaitsTrailers)
+    #expect(call.receiveEnd(failure: nil, recorder) == nil)
+  }
+
+  @Test(arguments: [nil, cut]) func partsOfTrailersWithoutStatusAreNoEnd(failure: RPCError?) {
+    let recorder = ResponseRecorder()
+    let call = begun([("x-a", "b")], to: recorder)
+    #expect(!call.awaitsEnd && !call.awaitsTrailers)
+    recorder.receive(end: call.receiveEnd(failure: failure, recorder))
+    #expect(recorder.end?.error == failure ?? recorder.end?.error)
+    #expect(recorder.end?.code == (failure == nil ? .unknown : .unavailable))
+  }
+
+  @Test func statusInPartsOfTrailersReplacesOKInTheHeaders() {
+    let recorder = ResponseRecorder()
+    let call = EnvelopeCall<GRPCProtocol>(.of(.serverStreaming))
+    let head = Headers(Self.grpc + [("grpc-status", "0")])
+    recorder.receive(end: call.receive(head: ResponseStart(httpVersion: "3", headers: head), recorder))
+    let trailers = Headers([("grpc-status", "5")])
+    recorder.receive(end: call.receive(trailers: trailers, areComplete: false, recorder))
+    #expect(call.awaitsEnd && call.awaitsTrailers)
+    recorder.receive(end: call.receiveEnd(failure: nil, recorder))
+    #expect(recorder.end?.code == .notFound)
+  }
+
   @Test func failureBeforeTheStatusEndsTheCall() {
     let recorder = ResponseRecorder()
     let call = EnvelopeCall<GRPCProtocol>(.of(.unary))

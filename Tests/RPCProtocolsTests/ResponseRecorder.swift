@@ -62,7 +62,9 @@ struct HTTPResponse {
       while read < piece.count { onEnd(call.receive(body: piece.span.bytes, from: &read, receiver)) }
       offset = end
     }
-    if !trailers.isEmpty { onEnd(call.receive(trailers: Headers(trailers), receiver)) }
+    if !trailers.isEmpty {
+      onEnd(call.receive(trailers: Headers(trailers), areComplete: true, receiver))
+    }
     onEnd(call.receiveEnd(failure: failure, receiver))
   }
 }

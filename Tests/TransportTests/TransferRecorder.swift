@@ -24,7 +24,9 @@ final class TransferRecorder: TransferDelegate {
     record("body \(count)")
     return count
   }
-  func receive(trailers: Headers) { record("trailers \(trailers.count)") }
+  func receive(trailers: Headers, areComplete: Bool) {
+    record("\(areComplete ? "" : "some ")trailers \(trailers.count)")
+  }
   func transfer(sentBytes: Int) { record("sent \(sentBytes)") }
   func transferWantsMore(_ isWanted: Bool) { record("wants \(isWanted)") }
   func receiveEnd(error: TransportError?) {

@@ -270,17 +270,18 @@ struct TransferStateMachineTests {
     #expect(name(machine.handle(.connected(.init()))) == "proceed")
   }
 
-  @Test func deliversTrailersAtEndOfRound() {
+  @Test(arguments: ["2", "3"]) func deliversTrailersAtEndOfRound(version: String) {
     var machine = performing(RequestBody(whole: []))
-    _ = machine.handle(line("HTTP/2 200"))
+    _ = machine.handle(line("HTTP/\(version) 200"))
     #expect(name(machine.handle(line(""))) == "receive")
     #expect(name(machine.handle(line("grpc-status: 0"))) == "awaitRoundEnd")
     #expect(name(machine.handle(line("grpc-message: x"))) == "proceed")
-    guard case .receiveTrailers(let trailers) = machine.handle(.roundEnded) else {
-      Issue.record("the trailers are complete")
+    guard case .receiveTrailers(let trailers, let areComplete) = machine.handle(.roundEnded) else {
+      Issue.record("trailers have arrived")
       return
     }
     #expect(trailers.count == 2)
+    #expect(areComplete == (version == "2"))
     #expect(name(machine.handle(.roundEnded)) == "none")
   }
 

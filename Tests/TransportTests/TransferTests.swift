@@ -65,6 +65,19 @@ struct TransferTests {
     #expect(fake.handle() == nil)
   }
 
+  @Test func deliversTrailersOfHTTP3AsTheyArrive() throws {
+    let transfer = try transfer(.whole([]))
+    try fake.run(
+      loop,
+      { fake.send(fake.handle(), "HTTP/3 200", "", "a: b") },
+      {
+        fake.send(fake.handle(), "grpc-status: 5", "grpc-message: x")
+        fake_complete(fake.handle(), CURLE_OK, nil)
+      })
+    #expect(recorder.events == ["head 200", "some trailers 1", "some trailers 2", "ended"])
+    _ = transfer
+  }
+
   @Test func transferStartsWithinACallback() throws {
     let first = try transfer()
     let second = TransferRecorder()
