@@ -180,7 +180,8 @@ package final class Transfer {
     case .limitDraining:
       drainTimer = loop.schedule(at: .now + Self.drainTime) { [weak self] in self?.close() }
     case .yieldBody: loop.resumeNextRound(self)
-    case .endBody where options.httpVersion == .http3: loop.resumeNextRound(self)  // which sends the end
+    case .endBody where options.httpVersion == .http3 && !ccurl_is_patched():
+      loop.resumeNextRound(self)  // which sends the end
     case .receive(let head): delegate?.receive(head: withConnection(head))
     case .awaitRoundEnd: loop.awaitRoundEnd(self)
     case .receiveTrailers(let trailers, let areComplete):
