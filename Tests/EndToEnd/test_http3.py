@@ -24,6 +24,13 @@ def test_version_shows_http3(http3_rpcurl):
     assert json.loads(http3_rpcurl("version", "--format", "json").out)["libcurl"]["httpVersions"] == ["1.1", "2", "3"]
 
 
+@pytest.fixture
+def has_mended_http3(http3_rpcurl):
+    """Whether rpcurl uses its built-in libcurl, with scripts/libcurl.patch, for HTTP/3."""
+    source = json.loads(http3_rpcurl("version", "--format", "json").out)["libcurl"]["source"]
+    return source == "built-in"
+
+
 @pytest.fixture(params=["grpc", "grpc-web", "connect"])
 def http3(request, call, connect_http3_server, certificates):
     def run(method, *data, **options):
@@ -149,7 +156,7 @@ def respond(certificates):
     return run
 
 
-END = "end"
+END, NO_ERROR = "end", 0x100
 MESSAGE = b"\0\0\0\0\5\x0a\3Ada"
 
 
@@ -218,6 +225,43 @@ def test_a_response_that_does_not_end_before_its_status(call, respond):
     steps = [*GRPC, *steps_of_trailers((b"x-first", b"1"))]
     result = respond(call, steps, "-d", "{}", "--max-time", "1")
     assert (result.code, result.out) == (68, ""), result.err
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize(
+    ("protocol", "content_type", "body"),
+    [
+        ("grpc", b"application/grpc", MESSAGE), ("grpc-web", b"application/grpc-web+proto", MESSAGE),
+        ("connect", b"application/proto", MESSAGE[5:]),
+    ],
+)  # fmt: skip
+def test_reset_with_no_error_in_a_response(call, has_mended_http3, respond, protocol, content_type, body, together):
+    """The response is incomplete, also if only the end of the stream would show that it is complete."""
+    if not has_mended_http3:
+        pytest.skip("this libcurl takes the reset for the end of the response")
+    steps = [head(content_type), frame(h3.DATA, body)]
+    if together:
+        steps = [b"".join(steps)]
+    result = respond(call, [*steps, NO_ERROR], "--protocol", protocol, "-d", "{}", *PACED)
+    assert (result.code, result.out) == (5, ""), result.err
+    assert "reset by server (error 0x100 NO_ERROR)" in result.err
+
+
+@pytest.mark.parametrize("code", [NO_ERROR, 0x102, 0x10B, 0x10C])
+@pytest.mark.parametrize("begun", [True, False])
+def test_reset_before_the_end_of_the_request(chat, has_mended_http3, code, begun):
+    if not has_mended_http3:
+        pytest.skip("this libcurl reports a reset when the request has ended")
+    exit_code, out, err = chat([*(GRPC if begun else []), code])
+    assert (exit_code, out) == (5, b'{"text":"Ada"}\n' if begun else b""), err
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "connect"])
+def test_reset_with_no_error_after_a_response(call, respond, protocol):
+    connect = [head(b"application/proto") + frame(h3.DATA, MESSAGE[5:])]
+    steps = connect if protocol == "connect" else [*GRPC, *steps_of_trailers((b"grpc-status", b"0"))]
+    result = respond(call, [*steps, END, NO_ERROR], "--protocol", protocol, "-d", "{}", *PACED)
+    assert (result.code, result.out) == (0, '{"message":"Ada"}\n'), result.err
 
 
 def test_http3_needs_tls(call):

@@ -31,7 +31,7 @@ LARGEST = (1 << 62) - 1
 # pushes, which libcurl does not allow.
 FORBIDDEN = {2, CANCEL_PUSH, SETTINGS, PUSH_PROMISE, 6, GOAWAY, 8, 9, MAX_PUSH_ID}
 # Of a reset stream and of a connection that is closed: H3_REQUEST_REJECTED and others (RFC 9114, section 8.1). Not H3_NO_ERROR, which
-# libcurl takes for the end of a stream.
+# a libcurl that is not the built-in one takes for the end of a stream.
 CODES = (0x102, 0x10B, 0x10C, 0x101, 0)
 
 
