@@ -63,7 +63,6 @@ final class Log: StagedInterceptor {
   private var lastTime: Int64 = 0
   private var sentCount = 0
   private var receivedCount = 0
-  private var hasFailed = false
 
   init(
     _ writer: any LogWriter, _ options: LogOptions, _ context: CallContext,
@@ -129,8 +128,7 @@ final class Log: StagedInterceptor {
       try writer.write(
         LogEvent(time: now, elapsed: .nanoseconds(lastTime), event: event, attributes: attributes))
     } catch {
-      if !hasFailed { context.log(.error, "cannot write \(options.destination): \(error.reason)") }
-      hasFailed = true
+      options.failure.report { context.log(.error, "cannot write \(options.destination): \(error.reason)") }
     }
   }
 }

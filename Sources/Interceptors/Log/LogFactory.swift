@@ -91,6 +91,8 @@ struct LogFactory: CollectingFactory {
 struct LogOptions: Sendable {
   /// The name of the file for errors.
   let destination: String
+  /// Of writing, in all calls.
+  let failure = Once()
   let redaction: Redaction
   let bodies: Bool
   let maxBodyBytes: Int

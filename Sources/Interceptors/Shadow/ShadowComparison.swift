@@ -53,7 +53,7 @@ final class ShadowComparison {
     do {
       try file.write(line(original, copy, differences))
     } catch {
-      context.log(.error, "cannot write \(path): \(error.reason)")
+      plan.failure.report { context.log(.error, "cannot write \(path): \(error.reason)") }
     }
   }
 

@@ -87,6 +87,8 @@ struct ShadowPlan: Sendable {
   let wait: Duration
   /// The file of the results, and its path.
   let file: (path: String, file: any OutputFile)?
+  /// Of writing it, in all calls.
+  let failure = Once()
   let services: any InterceptorServices
 
   /// The second server of a call.

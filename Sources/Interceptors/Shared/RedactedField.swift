@@ -9,8 +9,8 @@ struct RedactedField: Sendable {
   ]
 
   private let names: [String]
-  /// Whether it was reported that messages do not have the field.
-  private let isReported = Locked(false)
+  /// That messages do not have the field.
+  private let absence = Once()
 
   /// - Throws: ``ConditionError`` if `text` is not a list of names separated by dots.
   init(_ text: String) throws(ConditionError) {
@@ -36,14 +36,11 @@ struct RedactedField: Sendable {
     guard !call.isSubrequest, let request = call.requestType, let response = call.responseType,
       !exists(in: request), !exists(in: response)
     else { return }
-    let isFirst = isReported.withLock { isReported in
-      defer { isReported = true }
-      return !isReported
+    absence.report {
+      context.log(
+        .warning,
+        "redact-field=\(names.joined(separator: ".")): no message of \(call.method) has this field")
     }
-    guard isFirst else { return }
-    context.log(
-      .warning,
-      "redact-field=\(names.joined(separator: ".")): no message of \(call.method) has this field")
   }
 
   /// Whether messages of a type may have the field.
