@@ -1,6 +1,7 @@
 /// The status of a call in gRPC and gRPC-Web: `grpc-status`, `grpc-message` and `grpc-status-details-bin`.
 enum GRPCStatus {
-  private static let names = ["grpc-status", "grpc-message", "grpc-status-details-bin"]
+  private static let names = ["grpc-status", "grpc-message", detailsName]
+  private static let detailsName = "grpc-status-details-bin"
 
   /// Fields of the HTTP message and connection, which are not metadata of the call's end.
   private static let framing = [
@@ -60,10 +61,12 @@ enum GRPCStatus {
     return RPCError(code, message, details: details(trailers), origin: .server)
   }
 
-  /// The details of the status; empty if the field is missing or damaged, since the status is valid without
-  /// them. Some servers have other bytes there than those of a status.
+  /// The details of the status; empty without the field. Some servers have other bytes there than those of a status, or text
+  /// that is not base64.
   private static func details(_ trailers: Headers) -> [StatusDetail] {
-    guard let bytes = trailers.binaryValues("grpc-status-details-bin").first ?? nil else { return [] }
-    return RPCStatusMessage.details(bytes) ?? [StatusDetail(typeName: "", value: bytes)]
+    guard let text = trailers.first(detailsName) else { return [] }
+    let bytes = trailers.binaryValues(detailsName).first ?? nil
+    return bytes.flatMap { RPCStatusMessage.details($0) }
+      ?? [StatusDetail(typeName: "", value: bytes ?? Array(text.utf8))]
   }
 }
