@@ -19,11 +19,14 @@ public struct ForeignResponse: Sendable, Equatable {
     self.body = body
   }
 
-  /// The body as text; nil if it is empty or binary.
+  /// The body as text; nil if it is empty or binary. It may have control characters.
   public var text: String? {
     // Its last character may be cut.
     let text = String(decoding: body, as: UTF8.self)
-    let isBinary = text.unicodeScalars.contains { $0.value < 0x20 && !$0.properties.isWhitespace }
+    let isControl = { (scalar: Unicode.Scalar) in scalar.value < 0x20 && !scalar.properties.isWhitespace }
+    // Text may have a few, such as those of colors, but no zeros.
+    let controls = text.unicodeScalars.count(where: isControl)
+    let isBinary = controls * 10 > text.utf8.count || text.utf8.contains(0)
     return text.isEmpty || isBinary ? nil : text
   }
 
