@@ -232,7 +232,8 @@ package final class ServerCheck {
       completion: { result = $0 })
     defer { probe.cancel() }
     try wait(client) { result != nil }
-    return (result ?? ProbeCall.Result(), status)
+    guard let result else { throw Failure(reported: Interrupt.status) }
+    return (result, status)
   }
 
   // MARK: Reflection
@@ -241,6 +242,7 @@ package final class ServerCheck {
   private func checkReflection(_ client: LoopClient, _ name: ProtocolName) throws -> Bool {
     var versions: [String] = []
     var services: Set<String> = []
+    var refusal: StatusCode?
     for version in [ReflectionVersion.v1, .v1alpha] {
       var query = ReflectionRequest(.serviceNames, target: baseURL, userAgent: Version.userAgent)
       (query.version, query.protocolName, query.timeout) = (version, name, limit)
@@ -248,14 +250,20 @@ package final class ServerCheck {
       query.headers = request.allHeaders
       let reflector = client.reflect(query)
       try wait(client) { reflector.result != nil }
-      guard case .success(let schema)? = reflector.result else { continue }
-      versions.append(version.rawValue)
-      services.formUnion(schema.services)
+      switch reflector.result {
+      case .success(let schema)?:
+        versions.append(version.rawValue)
+        services.formUnion(schema.services)
+      case .failure(.failed(let status))?: refusal = refusal ?? status.code
+      case .failure, nil: break
+      }
     }
     guard !versions.isEmpty else {
+      let hint = ReflectionSource.hint(forRefusal: refusal)
       report.add(
-        "reflection", .absent, "the server does not offer it",
-        hint: "use --proto FILE, or --descriptor-set FILE")
+        "reflection", .absent,
+        hint == nil ? "the server does not offer it" : "the server refuses it: \(refusal?.name ?? "")",
+        hint: hint ?? "use --proto FILE, or --descriptor-set FILE")
       return false
     }
     let count = "\(services.count) service\(services.count == 1 ? "" : "s")"

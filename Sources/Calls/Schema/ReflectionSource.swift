@@ -216,7 +216,7 @@ package struct ReflectionSource {
   // MARK: Errors
 
   /// The hint for a server that refuses reflection, also with HTTP 401 or 403; nil for other errors.
-  private static func hint(forRefusal code: StatusCode?) -> String? {
+  static func hint(forRefusal code: StatusCode?) -> String? {
     guard code == .unauthenticated || code == .permissionDenied else { return nil }
     return "reflection may need credentials: --bearer TOKEN, --user NAME or -H; "
       + "--descriptor-set FILE or --proto FILE does without reflection"
