@@ -39,7 +39,7 @@ extension Session {
   }
 
   /// How long to wait for data from a pipe: `--max-time`, but not longer than the commands may take; nil for no limit.
-  var waitLimit: Duration? { [options.request.maxTime, observer?.timeLeft].compactMap(\.self).min() }
+  package var waitLimit: Duration? { [options.request.maxTime, observer?.timeLeft].compactMap(\.self).min() }
 
   /// The target for checking settings while none is set.
   static let noTarget = Positional("http://localhost", .session)

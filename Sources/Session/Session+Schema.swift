@@ -27,8 +27,9 @@ extension Session: SessionKnowledge {
     SessionCommandEntry("export FILE [SYMBOL]", "write the schema as a descriptor set", [.file, .symbol]) {
       session, arguments in
       guard let file = arguments.words.first else { throw arguments.wrongUsage }
+      let limit = session.waitLimit.map { ["--max-time", "\($0.millisecondsText)ms"] } ?? []
       let rest = SessionArguments(
-        words: ["-o", file] + arguments.words.dropFirst(), rest: "", values: [], name: "export",
+        words: limit + ["-o", file] + arguments.words.dropFirst(), rest: "", values: [], name: "export",
         usage: arguments.usage)
       let invocation = try parse(.export, rest)
       try session.schemaCommand(invocation, session.console) { try session.query(invocation) }

@@ -28,7 +28,7 @@ package struct SuiteFormatter {
 
   /// The formatted content of a file, and whether it differs.
   package static func format(file: String) throws(Failure) -> (text: [UInt8], isChanged: Bool) {
-    let text = try SuitePath.read(file, named: file)
+    let text = try SuitePath.read(file, named: file, waitLimit: nil)
     let formatted = try format(file, text)
     return (formatted, formatted != text)
   }

@@ -16,9 +16,10 @@ enum SuitePath {
   /// - Parameters:
   ///   - path: The file.
   ///   - name: Its name in errors.
-  static func read(_ path: String, named name: String) throws(Failure) -> [UInt8] {
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  static func read(_ path: String, named name: String, waitLimit: Duration?) throws(Failure) -> [UInt8] {
     do throws(FileContents.Problem) {
-      return try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: nil)
+      return try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
         .withoutByteOrderMark
     } catch {
       throw Failure(.input, name, error.why)

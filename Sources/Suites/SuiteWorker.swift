@@ -41,7 +41,8 @@ package struct SuiteWorker {
     // A signal before the first call must not end the process without a report.
     _ = Interrupt.install()
     do {
-      return try run(Suite(path, parsing: SuitePath.read(path, named: path)), emit)
+      let text = try SuitePath.read(path, named: path, waitLimit: invocation.duration(.maxTime))
+      return try run(Suite(path, parsing: text), emit)
     } catch {
       let problem = SuiteError(error, masks)
       emit(.fileEnd(SuiteFileEnd(file: path, error: problem, duration: MonotonicClock.now - begin)))

@@ -54,6 +54,15 @@ struct Authorities: Equatable {
     return environment(variable) == path ? "\(variable)=\(path)" : path
   }
 
+  /// The error of a file whose opening waits for a writer; nil if it can be used.
+  var fileError: TransportError? {
+    var status = stat()
+    guard let file, stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFIFO, let name = name() else {
+      return nil
+    }
+    return TransportError(.unreadableAuthorities(file: name, reason: "is a pipe; write it to a file"))
+  }
+
   /// The error of a directory without a file, of which OpenSSL reports none; nil if it can be used. It may be a list.
   var directoryError: TransportError? {
     guard file == nil, let directory, let name = name() else { return nil }
@@ -90,7 +99,7 @@ extension TransferHandle {
     let authorities = Authorities(options)
     if !options.isInsecure {
       if authorities == Authorities() { throw TransportError(.noAuthorities) }
-      if let error = authorities.directoryError { throw error }
+      if let error = authorities.fileError ?? authorities.directoryError { throw error }
     }
     if let file = authorities.file { try set(CURLOPT_CAINFO, file) }
     if let directory = authorities.directory { try set(CURLOPT_CAPATH, directory) }
