@@ -22,6 +22,9 @@ def tls_server(raw_server, certificates):
         received = []
 
         def serve(connection):
+            # After a connection that was closed, others look for the cause.
+            if received:
+                return
             with context.wrap_socket(connection, server_side=True) as secured:
                 received.append(secured.selected_alpn_protocol())
                 while data := secured.recv(1 << 16):
