@@ -20,9 +20,9 @@ package enum ServerReflectionRequest: Hashable, Sendable {
   package func serialized() -> [UInt8] {
     var text = argument.utf8CString
     return text.withUnsafeMutableBufferPointer { text in
-      var asked = Rpcurl__Schemas__ExtensionRequest()
-      return withUnsafeMutablePointer(to: &asked) { asked in
-        rpcurl__schemas__extension_request__init(asked)
+      var extensionRequest = Rpcurl__Schemas__ExtensionRequest()
+      return withUnsafeMutablePointer(to: &extensionRequest) { extensionRequest in
+        rpcurl__schemas__extension_request__init(extensionRequest)
         var request = Rpcurl__Schemas__ServerReflectionRequest()
         rpcurl__schemas__server_reflection_request__init(&request)
         switch self {
@@ -33,9 +33,9 @@ package enum ServerReflectionRequest: Hashable, Sendable {
         case .fileContainingExtension(_, let number):
           request.message_request_case =
             RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_EXTENSION
-          asked.pointee.containing_type = text.baseAddress
-          asked.pointee.extension_number = Int32(truncatingIfNeeded: number)
-          request.file_containing_extension = asked
+          extensionRequest.pointee.containing_type = text.baseAddress
+          extensionRequest.pointee.extension_number = Int32(truncatingIfNeeded: number)
+          request.file_containing_extension = extensionRequest
         case .file:
           request.message_request_case =
             RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_BY_FILENAME
@@ -69,10 +69,10 @@ package enum ServerReflectionRequest: Hashable, Sendable {
     case RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL:
       self = .fileContaining(symbol: String(cString: request.file_containing_symbol))
     case RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_EXTENSION:
-      let asked = request.file_containing_extension.pointee
+      let extensionRequest = request.file_containing_extension.pointee
       self = .fileContainingExtension(
-        of: String(cString: asked.containing_type),
-        number: UInt32(truncatingIfNeeded: asked.extension_number))
+        of: String(cString: extensionRequest.containing_type),
+        number: UInt32(truncatingIfNeeded: extensionRequest.extension_number))
     case RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_BY_FILENAME:
       self = .file(named: String(cString: request.file_by_filename))
     case RPCURL__SCHEMAS__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_LIST_SERVICES:
