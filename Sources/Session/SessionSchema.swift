@@ -28,11 +28,13 @@ package final class SessionSchema {
     self.error = error
   }
 
-  /// Drops the server's schema, because the target changed.
+  /// Drops the server's schema, because the target changed. The schema of files may have names of the server, too.
   package func forgetServer() {
+    files = nil
     pool = nil
     services = nil
     remote = nil
+    lookup = nil
   }
 
   /// Drops everything, because the sources changed.

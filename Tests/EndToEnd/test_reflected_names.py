@@ -25,7 +25,7 @@ def add_field(fields, name, number, kind, **details):
     fields.add(name=name, number=number, type=kind, label=1, json_name=name, **details)
 
 
-def files():
+def all_files():
     base = FileDescriptorProto(name="base.proto", package="x", syntax="proto2", dependency=["google/protobuf/any.proto"])
     message = base.message_type.add(name="Base")
     add_field(message.field, "name", 1, STRING)
@@ -50,12 +50,12 @@ def files():
 class Server:
     """A server whose reflection is grpcio's, which records what is requested."""
 
-    def __init__(self):
+    def __init__(self, files=None):
         pool = descriptor_pool.DescriptorPool()
         from google.protobuf import any_pb2
 
         pool.AddSerializedFile(any_pb2.DESCRIPTOR.serialized_pb)
-        for file in files():
+        for file in files or all_files():
             pool.Add(file)
         self.known = reflection.ReflectionServicer([SERVICE], pool=pool)
         self.requested = []
@@ -304,6 +304,23 @@ def test_session_asks_for_each_name_once(rpcurl, server):
     assert '{"[x.extra]":{"z":5}}' in result.out
     assert "warning" not in result.out
     assert server.asked() == EXTENSIONS
+
+
+def test_session_asks_another_target_again(rpcurl, server, tmp_path):
+    schema = tmp_path / "base.binpb"
+    assert rpcurl("export", "-o", schema, server.url).code == 0
+    server.asked()
+    lacking = Server(all_files()[:1])
+    try:
+        commands = ["call Echo {}", f"target {server.url}", "call Echo {}", f"target {lacking.url}", "call Echo {}"]
+        options = ["--no-cache", "--descriptor-set", schema, "--reflect", "--format", "json", "--unknown-fields", "drop"]
+        result = rpcurl("session", *options, lacking.url, input="\n".join(commands))
+        assert result.code == 0, result.err
+        printed = [json.loads(line) for line in result.out.splitlines() if line.startswith("{")]
+        assert printed == [{"name": "n"}, TYPED, {"name": "n"}]
+        assert (lacking.asked(), server.asked()) == (sorted(EXTENSIONS * 2), EXTENSIONS)
+    finally:
+        lacking.server.stop(0)
 
 
 def test_suite_names_extensions(rpcurl, server, tmp_path):
