@@ -39,8 +39,7 @@ package final class BatchRunner {
   private let client: LoopClient
   private let request: PreparedRequest
   private let lookup: NameLookup?
-  /// Whether names of the next call's message are being looked up.
-  private var isLookingUp = false
+  private let encoder: RequestEncoder
   private let reader: RequestReader<RequestMessage>
   /// The calls from the first one whose output is not complete to the last one started.
   private var members: [Member] = []
@@ -67,6 +66,7 @@ package final class BatchRunner {
     client = try clients.client()
     client.loop.sendsTogether = batch.jobs > 1
     lookup = NameLookup(plan, client: client)
+    encoder = RequestEncoder(lookup)
     request = try client.prepare(plan.request(log: Self.log(plan, console), onFinding: { _ in }, lookup))
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in
       switch source {
@@ -128,7 +128,7 @@ package final class BatchRunner {
   }
 
   private var mayStart: Bool {
-    !isStopped && !isLookingUp && !isOutputBehind && running < batch.jobs
+    !isStopped && !encoder.isLookingUp && !isOutputBehind && running < batch.jobs
       && members.count < batch.jobs * Self.waitingPerJob
   }
 
@@ -176,33 +176,17 @@ package final class BatchRunner {
     member.printer = printer
     let call = client.makeCall(request, onFinding: printer.findings.sink, observer: printer)
     do throws(Failure) {
-      try start(member, call, with: message.expanded())
+      let payload = try encoder.encode(message.expanded(), for: call) { [self] in
+        start(member, call, afterLookup: $0)
+      }
+      if let payload { start(member, call, payload) }
     } catch {
       abandon(call, printer)
       throw error
     }
   }
 
-  /// Starts a call; if the schema lacks names of its message, after their lookup.
-  private func start(_ member: Member, _ call: Call, with message: RequestMessage) throws(Failure) {
-    let payload: Payload
-    do throws(Failure) {
-      payload = try message.encode(for: call, asking: lookup)
-    } catch {
-      isLookingUp = lookup?.find(after: error) { [self] in startAgain(member, call, with: message) } ?? false
-      guard isLookingUp else { throw error }
-      return
-    }
-    member.call = call
-    member.printer?.call = call
-    running += 1
-    call.start()
-    call.send(payload)
-    call.finishSending()
-  }
-
-  private func startAgain(_ member: Member, _ call: Call, with message: RequestMessage) {
-    isLookingUp = false
+  private func start(_ member: Member, _ call: Call, afterLookup result: Result<Payload, Failure>) {
     guard let printer = member.printer else { return }
     guard !isStopped else {
       printer.isGivenUp = true
@@ -210,11 +194,20 @@ package final class BatchRunner {
       return end(member)
     }
     do throws(Failure) {
-      try start(member, call, with: message)
+      start(member, call, try result.get())
     } catch {
       abandon(call, printer)
       fail(member, error)
     }
+  }
+
+  private func start(_ member: Member, _ call: Call, _ payload: Payload) {
+    member.call = call
+    member.printer?.call = call
+    running += 1
+    call.start()
+    call.send(payload)
+    call.finishSending()
   }
 
   /// Ends a call that is not started. Its interceptors exist already, so they must be notified of its end.

@@ -12,6 +12,9 @@ from google.protobuf import descriptor_pool
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
+from conftest import wait_until
+from test_session_terminal import CTRL_D, terminal  # noqa: F401
+
 STRING, INT32, MESSAGE = (getattr(FieldDescriptorProto, f"TYPE_{name}") for name in ("STRING", "INT32", "MESSAGE"))
 SERVICE = "x.S"
 # name: "n", (x.nick): "q", (x.extra): {z: 7}
@@ -273,6 +276,21 @@ def test_invalid_call_of_a_batch(echo, server):
     result = echo("--each", "--format", "json", "-d", "@-", input=text)
     assert (result.code, result.out) == (4, '{"[x.nick]":"a"}\n')
     assert 'call 1: standard input: x.Base has no field "[x.no]"' in result.err
+
+
+def test_typed_messages_after_one_whose_name_the_server_lacks(terminal, server):  # noqa: F811
+    options = ["--no-cache", "--format", "json", "-d", "@-"]
+    screen = terminal(*options, f"{server.url}/{SERVICE}/Chat", columns=120)
+    screen.shows("* type messages in JSON for Chat; Ctrl-D ends the request")
+    server.release.clear()
+    screen.send('{"[x.no]":1} {"name":"same line"}\r{"name":"next line"}\r')
+    wait_until(lambda: "x.no" in server.requested, "the request for the name")
+    server.release.set()
+    screen.wait(lambda: screen.lines.count('{"name":"next line"}') == 2, "the response")
+    assert 'x.Base has no field "[x.no]"' in screen.text
+    screen.send(CTRL_D)
+    assert screen.end() == (0, None)
+    assert screen.lines.count('{"name":"same line"}') == 0
 
 
 # Interceptors, sessions, suites, load

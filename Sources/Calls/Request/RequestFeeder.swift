@@ -10,10 +10,9 @@ import Transport
 package final class RequestFeeder {
   private let call: Call
   private let reader: RequestReader<Payload>
-  private let lookup: NameLookup?
+  private let encoder: RequestEncoder
   /// A message whose names were looked up, to be sent next.
-  private var resolved: RequestMessage?
-  private var isLookingUp = false
+  private var resolved: Result<Payload, Failure>?
   /// Reports invalid input that is typed on a terminal, and the call goes on; nil if input is not typed.
   private let reportTyped: ((Failure) -> Void)?
   private var isPaused = false
@@ -36,7 +35,7 @@ package final class RequestFeeder {
   ) throws(Failure) {
     self.call = call
     self.reportTyped = reportTyped
-    self.lookup = lookup
+    encoder = RequestEncoder(lookup)
     var sources: [RequestReader<Payload>.Source] = []
     for source in plan.sources {
       switch source {
@@ -73,7 +72,7 @@ package final class RequestFeeder {
   }
 
   private func feed() throws(Failure) {
-    while !isPaused, !isDone, !isLookingUp {
+    while !isPaused, !isDone, !encoder.isLookingUp {
       do throws(Failure) {
         if try !feedNext() { return }
       } catch {
@@ -86,8 +85,8 @@ package final class RequestFeeder {
 
   /// Sends the next message, or ends the request. Returns false if there is no message yet.
   private func feedNext() throws(Failure) -> Bool {
-    if let message = resolved.take() {
-      try send(message)
+    if let result = resolved.take() {
+      call.send(try result.get())
       return true
     }
     switch try reader.next() {
@@ -103,17 +102,11 @@ package final class RequestFeeder {
 
   /// Sends a message, or looks up names that the schema lacks first.
   private func send(_ message: RequestMessage) throws(Failure) {
-    do throws(Failure) {
-      call.send(try message.encode(for: call, asking: lookup))
-    } catch {
-      isLookingUp =
-        lookup?.find(after: error) { [weak self] in
-          self?.isLookingUp = false
-          self?.resolved = message
-          self?.start()
-        } ?? false
-      guard isLookingUp else { throw error }
+    let payload = try encoder.encode(message, for: call) { [weak self] result in
+      self?.resolved = result
+      self?.start()
     }
+    if let payload { call.send(payload) }
   }
 
   private func fail(_ failure: Failure) {

@@ -118,14 +118,6 @@ package final class NameLookup {
     }
   }
 
-  /// Looks up the name that the schema lacks, if that is why something failed. Returns whether it is looked up; then calls
-  /// `done` from the event loop.
-  package func find(after failure: Failure, done: @escaping () -> Void) -> Bool {
-    guard let names = missing(among: failure.missingNames) else { return false }
-    find(names, until: nil, done: done)
-    return true
-  }
-
   /// The result of `body`, which is called again after each lookup of a name for which it fails. Runs the event loop.
   ///
   /// - Throws: The failure of `body`, or `Failure` if a signal arrived.

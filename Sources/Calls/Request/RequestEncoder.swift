@@ -1,0 +1,52 @@
+import CallEngine
+import Output
+import Protobuf
+import RPCProtocols
+
+/// Encodes request messages one after another; looks up names that the schema lacks.
+final class RequestEncoder {
+  private let lookup: NameLookup?
+  /// Whether names of a message are being looked up. No other message may be encoded then.
+  private(set) var isLookingUp = false
+
+  /// Creates an encoder.
+  ///
+  /// - Parameter lookup: Finds names that the schema lacks; nil if none can be found.
+  init(_ lookup: NameLookup?) {
+    self.lookup = lookup
+  }
+
+  /// Encodes a message.
+  ///
+  /// - Parameters:
+  ///   - message: The message, with the values of its functions.
+  ///   - call: The call that sends it.
+  ///   - later: Called from the event loop with the result, if names are looked up.
+  /// - Returns: The encoded message; nil if names are looked up first.
+  /// - Throws: `Failure` if the message is invalid.
+  func encode(
+    _ message: RequestMessage, for call: Call, later: @escaping (Result<Payload, Failure>) -> Void
+  ) throws(Failure) -> Payload? {
+    do throws(Failure) {
+      return try message.encode(for: call, asking: lookup)
+    } catch {
+      guard let lookup, let names = lookup.missing(among: error.missingNames) else { throw error }
+      isLookingUp = true
+      lookup.find(names, until: nil) { [weak self] in
+        self?.encodeAgain(message, for: call, later: later)
+      }
+      return nil
+    }
+  }
+
+  private func encodeAgain(
+    _ message: RequestMessage, for call: Call, later: @escaping (Result<Payload, Failure>) -> Void
+  ) {
+    isLookingUp = false
+    do throws(Failure) {
+      if let payload = try encode(message, for: call, later: later) { later(.success(payload)) }
+    } catch {
+      later(.failure(error))
+    }
+  }
+}
