@@ -14,6 +14,22 @@ package enum ReflectionError: Error, Equatable, Sendable {
   case invalidResponse(String)
   /// The responses exceed a limit.
   case tooMuch(String)
+
+  /// Whether it is due to the server's schema or its rules, so that another query would have the same result.
+  package var isFinal: Bool {
+    switch self {
+    case .unknownSymbol, .notOffered, .invalidResponse, .tooMuch: true
+    case .failed(let error): [.server, .violation].contains(error.origin) && Self.isFinal(error.code)
+    case .refused(_, let code, _): StatusCode(rawValue: code).map(Self.isFinal) == true
+    }
+  }
+
+  private static func isFinal(_ code: StatusCode) -> Bool {
+    switch code {
+    case .invalidArgument, .notFound, .permissionDenied, .unauthenticated, .unimplemented: true
+    default: false
+    }
+  }
 }
 
 extension ReflectionError: CustomStringConvertible {

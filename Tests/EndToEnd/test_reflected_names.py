@@ -65,6 +65,9 @@ class Server:
         self.release = threading.Event()
         self.release.set()
         self.refuses_extensions = False
+        # How many lookups of names fail, and how.
+        self.failures = 0
+        self.failure = grpc.StatusCode.UNAVAILABLE
         handler = grpc.stream_stream_rpc_method_handler(
             self.reflect,
             request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
@@ -95,6 +98,9 @@ class Server:
                 self.requested.append(asked)
             if asked not in (SERVICE, "x.Base") and kind != "list_services":
                 self.release.wait(120)
+                if self.failures > 0:
+                    self.failures -= 1
+                    context.abort(self.failure, "busy")
             if kind == "file_containing_extension" and self.refuses_extensions:
                 yield reflection_pb2.ServerReflectionResponse(error_response={"error_code": 12})
                 continue
@@ -324,18 +330,50 @@ def test_session_asks_for_each_name_once(rpcurl, server):
     assert server.asked() == EXTENSIONS
 
 
-def test_session_asks_another_target_again(rpcurl, server, tmp_path):
+@pytest.fixture
+def session(rpcurl, server, tmp_path):
+    """A session with the schema of a file: it has the service, and the server has further names."""
     schema = tmp_path / "base.binpb"
     assert rpcurl("export", "-o", schema, server.url).code == 0
     server.asked()
+
+    def run(*commands, url=server.url):
+        options = ["--no-cache", "-v", "--descriptor-set", schema, "--reflect", "--format", "json"]
+        result = rpcurl("session", *options, url, input="\n".join(commands))
+        assert result.code == 0, result.err
+        return [json.loads(line) for line in result.out.splitlines() if line.startswith("{")], result.out + result.err
+
+    return run
+
+
+def test_session_asks_once_more_after_a_failure(session, server):
+    server.failures = 1
+    untyped = {"name": "n"}
+    responses, text = session(*["call Echo {}"] * 3)
+    assert responses == [untyped, TYPED, TYPED]
+    why = "* schema: extension 100 of x.Base and 1 more not found: reflection failed: unavailable (14): busy"
+    assert text.count(why) == 1
+    assert server.asked() == sorted(["x.Base 100", *EXTENSIONS])
+    server.failures = 10
+    responses, text = session(*["call Echo {}"] * 4)
+    assert responses == [untyped] * 4
+    assert text.count(why) == 2
+    assert server.asked() == ["x.Base 100"] * 2
+
+
+@pytest.mark.parametrize("code", ["NOT_FOUND", "UNIMPLEMENTED", "PERMISSION_DENIED"])
+def test_session_asks_once_if_the_server_refuses(session, server, code):
+    server.failures, server.failure = 10, grpc.StatusCode[code]
+    assert session(*["call Echo {}"] * 3)[0] == [{"name": "n"}] * 3
+    requested = server.asked()
+    assert len(requested) == len(set(requested)) > 0
+
+
+def test_session_asks_another_target_again(session, server):
     lacking = Server(all_files()[:1])
     try:
         commands = ["call Echo {}", f"target {server.url}", "call Echo {}", f"target {lacking.url}", "call Echo {}"]
-        options = ["--no-cache", "--descriptor-set", schema, "--reflect", "--format", "json", "--unknown-fields", "drop"]
-        result = rpcurl("session", *options, lacking.url, input="\n".join(commands))
-        assert result.code == 0, result.err
-        printed = [json.loads(line) for line in result.out.splitlines() if line.startswith("{")]
-        assert printed == [{"name": "n"}, TYPED, {"name": "n"}]
+        assert session(*commands, url=lacking.url)[0] == [{"name": "n"}, TYPED, {"name": "n"}]
         assert (lacking.asked(), server.asked()) == (sorted(EXTENSIONS * 2), EXTENSIONS)
     finally:
         lacking.server.stop(0)

@@ -10,10 +10,9 @@ import Transport
 /// Asks the server for names that messages use and that the schema lacks, and adds its files to the schema: extensions, and
 /// types in an `Any` or in the details of an error, of files that the service does not import.
 ///
-/// Asks for each name once, and for a limited number of names in total.
+/// Asks for a limited number of names: once for each, and once more if that failed.
 package final class NameLookup {
-  /// The largest number of names, and the time limit unless the deadline is sooner.
-  private static let limit = 32
+  /// The time limit of a lookup, unless the deadline is sooner.
   private static let patience = Duration.seconds(2)
 
   private var source: ReflectionSource
@@ -22,11 +21,9 @@ package final class NameLookup {
   private let client: LoopClient
   /// Whether messages can use names that the schema lacks, by their type.
   private var mayLackNames: [String: Bool] = [:]
-  /// The names whose lookup has ended.
-  private var answered: Set<UnresolvedName> = []
-  /// How many further names can be looked up.
-  private var left = NameLookup.limit
-  private var reflector: Reflector?
+  private var history = LookupHistory()
+  /// The lookup that runs, and its names.
+  private var running: (reflector: Reflector, names: [UnresolvedName])?
   /// The lookups in order; the first one runs.
   private var waiting: [(names: [UnresolvedName], deadline: MonotonicClock.Instant?, done: () -> Void)] = []
   private var isOver = false
@@ -57,7 +54,7 @@ package final class NameLookup {
   package func adopt(_ plan: CallPlan) -> Bool {
     guard let source = plan.reflection, plan.pool === pool else { return false }
     self.source = source
-    left = Self.limit
+    history.beginCall()
     isOver = false
     return true
   }
@@ -72,31 +69,31 @@ package final class NameLookup {
     return result
   }
 
-  /// The names that a message uses, that the schema lacks and that were not looked up; nil if there are none.
+  /// The names that a message uses, that the schema lacks and that can be looked up; nil if there are none.
   package func missing(
     in message: RawSpan, of type: MessageType, _ codec: CodecName
   ) -> [UnresolvedName]? {
-    guard !isOver, left > 0, isNeeded(for: type) else { return nil }
+    guard !isOver, history.isOpen, isNeeded(for: type) else { return nil }
     switch codec {
     case .proto:
-      let names = type.unresolvedNames(in: message, limit: left, where: isWanted)
+      let names = type.unresolvedNames(in: message, limit: LookupHistory.limit, where: isWanted)
       return names.isEmpty ? nil : names
     case .json: return missing(among: UnresolvedName.all(inJSON: message.copyBytes()))
     }
   }
 
-  /// The names that the schema lacks and that were not looked up; nil if there are none.
+  /// The names that the schema lacks and that can be looked up; nil if there are none.
   package func missing(among names: [UnresolvedName]) -> [UnresolvedName]? {
     guard !isOver else { return nil }
     var missing: [UnresolvedName] = []
-    for name in names where missing.count < left {
+    for name in names where missing.count < LookupHistory.limit {
       if !missing.contains(name), isWanted(name) { missing.append(name) }
     }
     return missing.isEmpty ? nil : missing
   }
 
   private func isWanted(_ name: UnresolvedName) -> Bool {
-    guard !answered.contains(name) else { return false }
+    guard history.allows(name) else { return false }
     guard case .symbol(let symbol) = name else { return true }
     // Only such names are sent to a server.
     guard MethodName("\(symbol)/X") != nil else { return false }
@@ -113,7 +110,7 @@ package final class NameLookup {
   ) {
     waiting.append((names, deadline, done))
     // Delayed, so that `done` is not called before this returns.
-    if reflector == nil, waiting.count == 1 {
+    if running == nil, waiting.count == 1 {
       client.loop.schedule(at: .now) { [weak self] in self?.start() }
     }
   }
@@ -170,35 +167,49 @@ package final class NameLookup {
   /// Cancels all lookups.
   package func cancel() {
     isOver = true
-    reflector?.cancel("interrupted")
+    running?.reflector.cancel("interrupted")
   }
 
   private func start() {
-    guard reflector == nil, let next = waiting.first else { return }
-    let time = min(source.timeout, Self.patience, next.deadline.map { $0 - .now } ?? Self.patience)
+    guard running == nil, let next = waiting.first else { return }
     // An earlier lookup may have included these names.
-    let names = next.names.filter { !answered.contains($0) }.prefix(left)
-    guard !isOver, time > .zero, !names.isEmpty else { return finish() }
-    left -= names.count
+    let names = isOver ? [] : history.begin(next.names)
+    guard !names.isEmpty else { return startNext() }
+    let time = min(source.timeout, Self.patience, next.deadline.map { $0 - .now } ?? Self.patience)
+    guard time > .zero else {
+      fail(names, "no time is left")
+      return startNext()
+    }
     var request = source.request(.existing(names.map(ServerReflectionRequest.init)))
     request.timeout = time
     let reflector = client.reflect(request)
-    self.reflector = reflector
+    running = (reflector, names)
     reflector.whenDone = { [weak self] in self?.finish() }
     // The lookup may have failed at once.
     if reflector.result != nil { finish() }
   }
 
   private func finish() {
-    if case .success(let schema)? = reflector?.result, schema.fileCount > 0 {
+    guard let (reflector, names) = running.take(), let result = reflector.result else { return }
+    switch result {
+    case .success(let schema):
       // Existing declarations take precedence; a set that contradicts them adds no name.
-      try? pool.add(SchemaBytes(schema.descriptorSet), source: source.sourceName)
+      if schema.fileCount > 0 { try? pool.add(SchemaBytes(schema.descriptorSet), source: source.sourceName) }
+      history.end(names, isFinal: true)
+    case .failure(let error): fail(names, error.description, isFinal: error.isFinal)
     }
-    reflector = nil
+    startNext()
+  }
+
+  private func fail(_ names: [UnresolvedName], _ why: String, isFinal: Bool = false) {
+    history.end(names, isFinal: isFinal)
+    if !isOver { source.report(failed: names.map(ServerReflectionRequest.init), why) }
+  }
+
+  /// Ends the first lookup that waits, and starts the next one.
+  private func startNext() {
     guard !waiting.isEmpty else { return }
-    let next = waiting.removeFirst()
-    answered.formUnion(next.names)
-    next.done()
+    waiting.removeFirst().done()
     if !waiting.isEmpty { start() }
   }
 }

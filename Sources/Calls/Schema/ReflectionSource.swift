@@ -169,6 +169,18 @@ package struct ReflectionSource {
       "* schema: reflection \(version.rawValue), \(files) file\(files == 1 ? "" : "s"), \(how)\n")
   }
 
+  /// Prints the failure of a lookup, with `-v`.
+  ///
+  /// - Parameters:
+  ///   - requests: The names that were looked up.
+  ///   - why: The cause.
+  func report(failed requests: [ServerReflectionRequest], _ why: String) {
+    guard isVerbose, let first = requests.first else { return }
+    let more = requests.count > 1 ? " and \(requests.count - 1) more" : ""
+    let text = "\(first)\(more) not found: \(why)"
+    clients.console.error.write("* schema: \(TerminalText.escape(text))\n")
+  }
+
   private func ask(
     _ goal: ReflectionQuery.Goal
   ) throws(Failure) -> Result<ReflectedSchema, ReflectionError> {
