@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from concurrent import futures
 
 import pytest
@@ -50,6 +51,12 @@ def all_files():
     return base, more, deep
 
 
+def file_of_extension(index):
+    file = FileDescriptorProto(name=f"part{index}.proto", package="x", syntax="proto2", dependency=["base.proto"])
+    add_field(file.extension, f"part{index}", 600 + index, INT32, extendee=".x.Base")
+    return file
+
+
 class Server:
     """A server whose reflection is grpcio's, which records what is requested."""
 
@@ -65,6 +72,7 @@ class Server:
         self.release = threading.Event()
         self.release.set()
         self.refuses_extensions = False
+        self.delay_seconds = 0
         # How many lookups of names fail, and how.
         self.failures = 0
         self.failure = grpc.StatusCode.UNAVAILABLE
@@ -98,6 +106,7 @@ class Server:
                 self.requested.append(asked)
             if asked not in (SERVICE, "x.Base") and kind != "list_services":
                 self.release.wait(120)
+                time.sleep(self.delay_seconds)
                 if self.failures > 0:
                     self.failures -= 1
                     context.abort(self.failure, "busy")
@@ -227,6 +236,30 @@ def test_names_in_requests(echo, server, arguments, shown):
     result = echo(*arguments)
     assert (result.code, result.err) == (0, "")
     assert json.loads(result.out) == shown
+
+
+def test_lookups_before_a_call_have_one_time_limit(rpcurl, server):
+    server.release.clear()
+    data = [word for name in "abc" for word in ("-d", json.dumps({f"[x.{name}]": 1}))]
+    options = ["--no-cache", "-v", "--max-time", "2", "--allow-unknown-fields"]
+    result = rpcurl(*options, *data, f"{server.url}/{SERVICE}/Chat")
+    assert (result.code, server.asked()) == (0, ["x.a"]), result.err
+    assert "* schema: x.a not found: reflection failed: deadline_exceeded (4)" in result.err
+    assert "* schema: x.b not found: no time is left\n* schema: x.c not found: no time is left\n" in result.err
+
+
+@pytest.mark.parametrize("options", [[], ["--each"]])
+def test_lookups_for_a_message_have_one_time_limit(rpcurl, options):
+    server = Server([*all_files(), *(file_of_extension(index) for index in range(4))])
+    server.delay_seconds = 0.8
+    try:
+        data = json.dumps({f"[x.part{index}]": 1 for index in range(4)})
+        result = rpcurl("--no-cache", "--max-time", "2", *options, "-d", data, f"{server.url}/{SERVICE}/Echo")
+        assert (result.code, "has no field" in result.err) == (4, True), result.err
+        # The third lookup would end after 2.4 seconds.
+        assert "x.part3" not in server.asked()
+    finally:
+        server.server.stop(0)
 
 
 @pytest.mark.parametrize("options", [[], ["--each"]])

@@ -27,24 +27,36 @@ final class RequestEncoder {
   func encode(
     _ message: RequestMessage, for call: Call, later: @escaping (Result<Payload, Failure>) -> Void
   ) throws(Failure) -> Payload? {
+    try encode(message, for: call, until: nil, later: later)
+  }
+
+  /// Encodes a message; looks up names until `deadline`, by default for as long as `--max-time` allows.
+  private func encode(
+    _ message: RequestMessage, for call: Call, until deadline: MonotonicClock.Instant?,
+    later: @escaping (Result<Payload, Failure>) -> Void
+  ) throws(Failure) -> Payload? {
     do throws(Failure) {
       return try message.encode(for: call, asking: lookup)
     } catch {
       guard let lookup, let names = lookup.missing(among: error.missingNames) else { throw error }
+      let deadline = deadline ?? .now + lookup.timeLimit
       isLookingUp = true
-      lookup.find(names, until: nil) { [weak self] in
-        self?.encodeAgain(message, for: call, later: later)
+      lookup.find(names, until: deadline) { [weak self] in
+        self?.encodeAgain(message, for: call, until: deadline, later: later)
       }
       return nil
     }
   }
 
   private func encodeAgain(
-    _ message: RequestMessage, for call: Call, later: @escaping (Result<Payload, Failure>) -> Void
+    _ message: RequestMessage, for call: Call, until deadline: MonotonicClock.Instant,
+    later: @escaping (Result<Payload, Failure>) -> Void
   ) {
     isLookingUp = false
     do throws(Failure) {
-      if let payload = try encode(message, for: call, later: later) { later(.success(payload)) }
+      if let payload = try encode(message, for: call, until: deadline, later: later) {
+        later(.success(payload))
+      }
     } catch {
       later(.failure(error))
     }

@@ -53,8 +53,9 @@ package final class NameLookup {
   /// Continues with a call that has the same schema. Returns false for another schema, or if the server must not be asked.
   package func adopt(_ plan: CallPlan) -> Bool {
     guard let source = plan.reflection, plan.pool === pool else { return false }
+    // A call has one source, also for several messages.
+    if source.lookupTime !== self.source.lookupTime { history.beginCall() }
     self.source = source
-    history.beginCall()
     isOver = false
     return true
   }
@@ -103,6 +104,9 @@ package final class NameLookup {
   }
 
   // MARK: Asking
+
+  /// The time limit of all lookups for one message.
+  var timeLimit: Duration { source.timeout }
 
   /// Looks names up until `deadline`. Calls `done` from the event loop when they are known or cannot be found.
   package func find(
@@ -158,8 +162,11 @@ package final class NameLookup {
   }
 
   private func wait(for names: [UnresolvedName]) throws(Failure) {
+    let begin = MonotonicClock.now
+    defer { source.lookupTime.used += .now - begin }
     var isDone = false
-    find(names, until: nil) { isDone = true }
+    // All lookups before a call together have the time limit of one request.
+    find(names, until: begin + source.timeout - source.lookupTime.used) { isDone = true }
     let isInterrupted = try CommandLoop(client.loop).run(onInterrupt: { self.cancel() }, until: { isDone })
     if isInterrupted { throw Failure(reported: Interrupt.status) }
   }

@@ -31,6 +31,12 @@ package struct ReflectionSource {
   /// The cache; nil with `--no-cache`.
   package var cache: ReflectionCache?
 
+  /// How long the call waited for names before its start.
+  final class LookupTime {
+    var used = Duration.zero
+  }
+  let lookupTime = LookupTime()
+
   /// A cached schema.
   package struct Cached {
     package let source: SchemaSource.Source
