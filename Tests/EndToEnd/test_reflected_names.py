@@ -10,7 +10,7 @@ import pytest
 grpc = pytest.importorskip("grpc")
 
 from google.protobuf import descriptor_pool
-from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto, MethodOptions
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from conftest import wait_until
@@ -333,6 +333,23 @@ def test_typed_messages_after_one_whose_name_the_server_lacks(terminal, server):
 
 
 # Interceptors, sessions, suites, load
+
+
+def test_names_in_responses_of_the_cache(rpcurl):
+    files = all_files()
+    files[0].service[0].method[0].options.idempotency_level = MethodOptions.NO_SIDE_EFFECTS
+    server = Server(files)
+    try:
+        # The second response is from the cache, so its names are looked up after the interceptors.
+        for _ in range(2):
+            options = ["--no-cache", "--format", "events", "--use", "edit,response-set=name=w", "--use", "cache,ttl=60s"]
+            result = rpcurl(*options, f"{server.url}/{SERVICE}/Echo")
+            assert result.code == 0, result.err
+            events = [json.loads(line) for line in result.out.splitlines()]
+            assert [event["message"] for event in events if event["event"] == "message"] == [{**TYPED, "name": "w"}]
+            assert server.asked() == EXTENSIONS
+    finally:
+        server.server.stop(0)
 
 
 def test_interceptors_receive_names(echo):

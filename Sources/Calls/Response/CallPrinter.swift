@@ -278,7 +278,8 @@ package final class CallPrinter: CallObserver {
     let bytes = message.serialized()
     if let names = missing(in: bytes.span.bytes, .proto) { return names }
     // Its unknown fields may have become known.
-    let message = mayLackNames ? (try? Message(message.type, serialized: bytes)) ?? message : message
+    let isKnown = lookup?.hasAddedFiles != true
+    let message = isKnown ? message : (try? Message(message.type, serialized: bytes)) ?? message
     onResponse?(.typed(message))
     try print(bytes: bytes.count) { out throws in try writer.append(message, to: &out) }
     return nil

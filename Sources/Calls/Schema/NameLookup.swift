@@ -22,6 +22,8 @@ package final class NameLookup {
   /// Whether messages can use names that the schema lacks, by their type.
   private var mayLackNames: [String: Bool] = [:]
   private var history = LookupHistory()
+  /// Whether a lookup has added files to the schema.
+  private(set) var hasAddedFiles = false
   /// The lookup that runs, and its names.
   private var running: (reflector: Reflector, names: [UnresolvedName])?
   /// The lookups in order; the first one runs.
@@ -200,8 +202,11 @@ package final class NameLookup {
     guard let (reflector, names) = running.take(), let result = reflector.result else { return }
     switch result {
     case .success(let schema):
-      // Existing declarations take precedence; a set that contradicts them adds no name.
-      if schema.fileCount > 0 { try? pool.add(SchemaBytes(schema.descriptorSet), source: source.sourceName) }
+      if schema.fileCount > 0 {
+        // Existing declarations take precedence; a set that contradicts them adds no name.
+        try? pool.add(SchemaBytes(schema.descriptorSet), source: source.sourceName)
+        hasAddedFiles = true
+      }
       history.end(names, isFinal: true)
     case .failure(let error): fail(names, error.description, isFinal: error.isFinal)
     }
