@@ -238,16 +238,15 @@ final class Exchange: ChainTransport, TransferDelegate {
   /// Waits for the end of a response with a known status, to receive the trailers that follow the status, and to detect data
   /// that may not follow it.
   private func awaitEnd() {
-    guard endTimer == nil, case .open(let transfer) = state else { return }
-    if wire.awaitsTrailers {
-      endRequest(transfer)
-    } else if wire.awaitsEnd {
+    guard endTimer == nil, case .open(let transfer) = state, let awaited = wire.awaited else { return }
+    switch awaited {
+    case .text: break
+    case .trailers: endRequest(transfer)
+    case .end:
       // libcurl may not report the end of a response before the end of the request.
-      guard wire.awaitsBody || hasWholeRequest && transfer.unsentBytes == 0 else {
-        return receiveEnd(failure: nil)
-      }
-    } else {
-      guard wire.hasEarlyOK, !hasWholeRequest || transfer.unsentBytes > 0 else { return }
+      guard hasWholeRequest, transfer.unsentBytes == 0 else { return receiveEnd(failure: nil) }
+    case .messages:
+      guard !hasWholeRequest || transfer.unsentBytes > 0 else { return }
       endRequest(transfer)
       // Unless the server does not even take what waits, or an old libcurl loses that end.
       guard transfer.unsentBytes > 0 || loop.losesEarlyEnds else { return }
@@ -258,7 +257,7 @@ final class Exchange: ChainTransport, TransferDelegate {
       guard let self else { return }
       endTimer = nil
       // What followed a status in the headers may have replaced it.
-      if wire.awaitsEnd || wire.hasEarlyOK { receiveEnd(failure: nil) }
+      if wire.awaited != nil { receiveEnd(failure: nil) }
     }
   }
 

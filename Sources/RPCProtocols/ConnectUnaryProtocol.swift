@@ -135,10 +135,7 @@ final class ConnectUnaryProtocol: WireProtocol {
     nil
   }
 
-  var awaitsEnd: Bool { awaitsBody }
-  var awaitsBody: Bool { if case .foreign = state { true } else { false } }
-  var awaitsTrailers: Bool { false }
-  var hasEarlyOK: Bool { false }
+  var awaited: AwaitedEnd? { if case .foreign = state { .text } else { nil } }
 
   func receiveEnd(failure: RPCError?, _ receiver: any ResponseReceiver) -> ResponseEnd? {
     let before = state

@@ -236,25 +236,16 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
     }
   }
 
-  var awaitsEnd: Bool {
+  var awaited: AwaitedEnd? {
     switch state {
-    case .status(let end, _): end.error != nil || hasStatusInTrailers
-    case .last, .foreign: true
-    case .body: hasStatusInTrailers
-    case .head, .ended: false
+    case .status(let end, _) where !hasStatusInTrailers: end.error == nil ? .messages : .end
+    case .status: .trailers
+    case .body: hasStatusInTrailers ? .trailers : nil
+    case .last: .end
+    case .foreign: .text
+    case .head, .ended: nil
     }
   }
-
-  var awaitsTrailers: Bool {
-    switch state {
-    case .status, .body: hasStatusInTrailers
-    case .head, .foreign, .last, .ended: false
-    }
-  }
-
-  var awaitsBody: Bool { if case .foreign = state { true } else { false } }
-
-  var hasEarlyOK: Bool { if case .status(let end, _) = state { end.error == nil } else { false } }
 
   func receiveEnd(failure: RPCError?, _ receiver: any ResponseReceiver) -> ResponseEnd? {
     if !partialTrailers.isEmpty, failure == nil || hasStatusInTrailers,

@@ -38,17 +38,8 @@ package protocol WireProtocol: AnyObject {
   /// - Parameter areComplete: Whether these are all of them. Otherwise, the end of the response follows the last of them.
   func receive(trailers: Headers, areComplete: Bool, _ receiver: any ResponseReceiver) -> ResponseEnd?
 
-  /// Whether the status is known, and only the end of the HTTP response is missing.
-  var awaitsEnd: Bool { get }
-
-  /// Whether the status is known, and the body that is awaited is the text of a response that is not one of the protocol.
-  var awaitsBody: Bool { get }
-
-  /// Whether the status is known, and other trailers may follow it.
-  var awaitsTrailers: Bool { get }
-
-  /// Whether the headers contain the status `ok`. Messages and another status may follow it, and replace it.
-  var hasEarlyOK: Bool { get }
+  /// What is awaited before the end of a call whose status is known; nil if it is not known, or the call has ended.
+  var awaited: AwaitedEnd? { get }
 
   /// Receives the end of the HTTP response, or its failure; returns the end of the call. A status that is already
   /// known takes precedence over a failure, except `ok` in the headers.
@@ -64,6 +55,18 @@ package protocol WireProtocol: AnyObject {
 
   /// Called with the size of each message that arrives. The message follows, perhaps later.
   var onMessageSize: ((MessageSize) -> Void)? { get set }
+}
+
+/// What may follow a known status.
+package enum AwaitedEnd {
+  /// Only the end of the HTTP response.
+  case end
+  /// Other trailers.
+  case trailers
+  /// The text of a response that is not one of the protocol.
+  case text
+  /// After the status `ok` in the headers: messages, and another status that replaces it.
+  case messages
 }
 
 extension RawSpan {
