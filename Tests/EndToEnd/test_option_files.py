@@ -83,6 +83,27 @@ def test_max_time_ends_the_wait_for_a_pipe_without_a_writer(rpcurl, descriptor_s
     assert "no data came within --max-time" in result.err
 
 
+def test_a_pipe_for_authorities_is_an_error(rpcurl, descriptor_set, pipe):
+    """OpenSSL would wait for a writer, and take no notice of signals."""
+    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", f"https://127.0.0.1:1/{HELLO}", env={"SSL_CERT_FILE": f"{pipe}"})
+    assert result.code == 6
+    assert result.err.startswith("rpcurl: ") and f"SSL_CERT_FILE={pipe}: is a pipe" in result.err
+
+
+@pytest.mark.parametrize("place", ["suite", "rows", "export"])
+def test_max_time_ends_the_wait_for_a_pipe_of_suites_and_sessions(rpcurl, descriptor_set, pipe, tmp_path, place):
+    options = ("--descriptor-set", descriptor_set, "--max-time", "0.5")
+    suite = tmp_path / "suite.rpcurl"
+    suite.write_text(f"target http://127.0.0.1:1\ntest t\nrows {pipe}\ncall Hello\n")
+    if place == "export":
+        result = rpcurl("session", *options, "http://127.0.0.1:1", input=f"export {pipe}\n")
+        why = "the pipe got no reader within --max-time"
+    else:
+        result = rpcurl("test", *options, pipe if place == "suite" else suite)
+        why = "no data came within --max-time"
+    assert why in result.out + result.err
+
+
 DATA = {
     "message": ("demo.v1.Demo/Hello", lambda file: ("-d", f"@{file}"), 4),
     "stream": ("demo.v1.Demo/Sum", lambda file: ("-d", f"@{file}"), 64 + 4),

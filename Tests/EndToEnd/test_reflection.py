@@ -341,6 +341,15 @@ def test_refusal_of_v1_is_reported_where_v1alpha_is_refused_too(rpcurl, refusing
     assert requested == ["v1", "v1alpha"]
 
 
+@pytest.mark.parametrize("code", ["UNAUTHENTICATED", "PERMISSION_DENIED"])
+def test_check_names_the_refusal_of_reflection(rpcurl, refusing, code):
+    url, _ = refusing(v1=code, v1alpha=code)
+    result = rpcurl("check", url.removesuffix("/a.S/M"))
+    [line] = [line for line in result.out.splitlines() if "reflection" in line and "refuses" in line]
+    assert code.lower() in line, result.out
+    assert "--bearer" in result.out
+
+
 @pytest.mark.parametrize("code", ["DEADLINE_EXCEEDED", "CANCELLED", "RESOURCE_EXHAUSTED"])
 def test_v1alpha_is_not_tried_after_a_timeout_or_limit_of_v1(rpcurl, refusing, code):
     url, requested = refusing(v1=code, v1alpha=None)

@@ -120,7 +120,7 @@ import Testing
     let head = ResponseStart(
       httpStatus: 502, httpVersion: "2", headers: Headers([("content-type", "text/plain")]))
     #expect(call.receive(head: head, recorder) == nil)
-    #expect(call.awaitsEnd && call.awaitsBody)
+    #expect(call.awaited == .text)
     let piece = [UInt8](repeating: 0x61, count: 1 << 10)
     var ends = 0
     for _ in 0..<100 {
@@ -130,7 +130,7 @@ import Testing
       }
     }
     #expect(ends == 1)
-    #expect(!call.awaitsBody)
+    #expect(call.awaited == nil)
   }
 
   @Test func statusAppliesIfTheBodyIsCut() {
@@ -141,6 +141,11 @@ import Testing
     ) { if let found = $0 { end = found } }
     #expect(end?.error?.origin == .violation)
     #expect(end?.error?.response?.body == [0x61])
+  }
+
+  @Test(arguments: ["\u{1b}[31mupstream down\u{1b}[0m", "oops\u{7} in a line"])
+  func textMayHaveControlCharacters(text: String) {
+    #expect(error(503, "text/plain", Array(text.utf8))?.response?.text == text)
   }
 
   @Test func binaryBodyHasNoText() {

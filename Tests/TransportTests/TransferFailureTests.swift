@@ -56,6 +56,15 @@ import Testing
     #expect(failure(code, text).error.kind == .request)
   }
 
+  @Test(arguments: [
+    "nghttp2 recv error -902: The user callback function failed",
+    "[HTTP2] [1] received invalid frame: FRAME[WINDOW_UPDATE], error -505",
+    "HTTP/2 connection shut down after an invalid frame",
+  ])
+  func namesAViolationOfHTTP2(detail: String) {
+    #expect(failure(CURLE_HTTP2, detail).error.message == "the server violated HTTP/2")
+  }
+
   @Test func takesAContentLengthThatIsTooLargeForABrokenConnection() {
     let error = failure(CURLE_FILESIZE_EXCEEDED, "Maximum file size exceeded", .responseBegun).error
     #expect(error.kind == .broken)
