@@ -150,6 +150,7 @@ package struct Base64Decoder {
   /// Whether the first of two characters of padding has arrived.
   private var isPadded = false
 
+  /// Makes a decoder at the start of a text.
   package init() {}
 
   /// Decodes the next piece; returns false if it is not base64.

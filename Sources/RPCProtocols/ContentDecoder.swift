@@ -23,6 +23,8 @@ struct ContentDecoder {
   /// The number of bytes of `decoded` that are processed.
   var processed = 0
 
+  /// Makes a decoder for a body with these headers.
+  ///
   /// - Returns: nil without an encoding.
   /// - Throws: If it cannot be decoded.
   init?(_ headers: Headers) throws(RPCError) {

@@ -78,7 +78,7 @@ final class EasyHandle {
   var restOfError: String { String(cString: errorBuffer + 1) }
 
   /// Whether libcurl has reported an error since `forgetError`.
-  var hasMessage: Bool { errorBuffer[0] != 0 }
+  var hasError: Bool { errorBuffer[0] != 0 }
 
   /// Clears libcurl's message.
   func forgetError() { (errorBuffer[0], errorBuffer[1]) = (0, 0) }

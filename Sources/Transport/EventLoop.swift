@@ -325,7 +325,7 @@ package final class EventLoop {
   /// is old.
   private var mayHaveLateErrors: Bool {
     oldLibcurl != nil && (main ?? self).wereSocketsReady
-      || transfers.values.contains(where: \.easy.hasMessage)
+      || transfers.values.contains(where: \.easy.hasError)
   }
 
   /// Performs the actions requested within callbacks: adds, continues and removes handles.

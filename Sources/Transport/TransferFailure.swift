@@ -200,8 +200,9 @@ struct TransferFailure {
     if let number = detail.firstRange(of: "nghttp2 shuts down connection with error ") {
       return "the server violated HTTP/2 (\(detail[number.upperBound...].drop { $0 != " " }.dropFirst()))"
     }
-    let marks = ["HTTP/2 connection shut down", "nghttp2 recv error", "received invalid frame"]
-    return marks.contains(where: detail.contains) ? "the server violated HTTP/2" : nil
+    if detail.hasPrefix("HTTP/2 connection shut down") { return "the server violated HTTP/2" }
+    let marks = ["nghttp2 recv error", "received invalid frame"]
+    return marks.contains(where: detail.contains) ? "the server violated HTTP/2 (\(detail))" : nil
   }
 
   /// Whether the connection was closed in the middle of the response. Of some of these, libcurl has only a code.

@@ -86,10 +86,10 @@ def test_a_named_pipe_whose_reader_closes_it(words, run, tmp_path):
 @pytest.mark.parametrize("interceptor", ["log,file=/dev/full", "log,format=ndjson,file=/dev/full", "shadow,to={},file=/dev/full"])
 def test_a_file_of_an_interceptor_that_cannot_be_written_is_reported_once(rpcurl, descriptor_set, grpc_server, interceptor):
     use = interceptor.format(grpc_server.url)
-    result = rpcurl("--descriptor-set", descriptor_set, "--use", use, "--each", "-d", "{}{}{}", f"{grpc_server.url}/demo.v1.Demo/Hello")
+    result = rpcurl("--descriptor-set", descriptor_set, "--use", use, "--each", "-d", '{"name":"a"}' * 3, f"{grpc_server.url}/demo.v1.Demo/Hello")
     assert result.code == 0, result.err
     assert [line for line in result.err.splitlines() if "cannot write" in line] == [
-        f"{interceptor.split(',')[0]}: cannot write /dev/full: no space left on device"
+        f"{interceptor.split(',')[0]}: cannot write /dev/full: No space left on device"
     ]
 
 
