@@ -15,7 +15,7 @@ package struct CredentialMask: Sendable {
   private var forms: [[UInt8]: [Form]] = [:]
   /// The lengths of the starts in bytes.
   private var startLengths: Set<Int> = []
-  /// Of most forms.
+  /// The length of the starts of all forms that are at least as long.
   private static let startLength = 4
 
   private struct Form: Sendable, Hashable {
@@ -124,8 +124,7 @@ package struct CredentialMask: Sendable {
   /// The text without credentials, and without the start of one at its end, where it may be cut.
   package func apply(_ text: [UInt8]) -> [UInt8] {
     guard !forms.isEmpty else { return text }
-    // A credential may itself contain what looks like an escape.
-    let found = [true, false].flatMap { occurrences(in: UnescapedText(text, keepsEscapes: $0)) }
+    let found = UnescapedText.Escapes.combinations.flatMap { occurrences(in: UnescapedText(text, $0)) }
     var masked: [UInt8] = []
     var end = 0
     for range in found.sorted(by: { $0.lowerBound < $1.lowerBound }) {

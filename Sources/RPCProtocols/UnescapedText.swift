@@ -1,18 +1,29 @@
-/// Text without the escapes of URLs, JSON and HTML, and where each byte of it is from.
+/// Text without escapes, and where each byte of it is from.
 struct UnescapedText {
+  /// Whose escapes are decoded.
+  struct Escapes: OptionSet {
+    static let url = Escapes(rawValue: 1)
+    static let json = Escapes(rawValue: 2)
+    static let html = Escapes(rawValue: 4)
+    /// Each combination: a credential may itself contain what looks like an escape of another kind.
+    static let combinations = (0..<8).map { Escapes(rawValue: $0) }
+
+    let rawValue: Int
+  }
+
   private(set) var bytes: [UInt8] = []
   /// Of each byte, the part of the original text.
   private(set) var sources: [Range<Int>] = []
 
   /// - Parameters:
   ///   - text: The original text.
-  ///   - keepsEscapes: Whether escapes are text too.
-  init(_ text: [UInt8], keepsEscapes: Bool) {
+  ///   - escapes: The escapes that are decoded; others are text.
+  init(_ text: [UInt8], _ escapes: Escapes) {
     bytes.reserveCapacity(text.count)
     sources.reserveCapacity(text.count)
     var place = 0
     while place < text.count {
-      let escape = keepsEscapes ? nil : Self.escape(in: text, at: place)
+      let escape = Self.escape(escapes, in: text, at: place)
       let end = escape?.end ?? place + 1
       for byte in escape?.bytes ?? [text[place]] {
         bytes.append(byte)
@@ -23,12 +34,14 @@ struct UnescapedText {
   }
 
   /// What an escape represents, in UTF-8, and its end; nil if there is none at the place.
-  private static func escape(in text: [UInt8], at place: Int) -> (bytes: [UInt8], end: Int)? {
+  private static func escape(
+    _ escapes: Escapes, in text: [UInt8], at place: Int
+  ) -> (bytes: [UInt8], end: Int)? {
     switch text[place] {
-    case UInt8(ascii: "%"):
+    case UInt8(ascii: "%") where escapes.contains(.url):
       number(in: text, at: place + 1, digits: 2).map { ([UInt8($0)], place + 3) }
-    case UInt8(ascii: "\\"): jsonEscape(in: text, at: place)
-    case UInt8(ascii: "&"):
+    case UInt8(ascii: "\\") where escapes.contains(.json): jsonEscape(in: text, at: place)
+    case UInt8(ascii: "&") where escapes.contains(.html):
       HTMLText.entity(in: text, at: place).map { (Array(String($0.character).utf8), $0.end) }
     default: nil
     }

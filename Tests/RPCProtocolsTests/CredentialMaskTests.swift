@@ -58,8 +58,17 @@ import Testing
       mask.apply(#"a pass\ud83d b, \ud83d\u0041, \u00, \"#) == #"a pass\ud83d b, \ud83d\u0041, \u00, \"#)
   }
 
+  /// What looks like an escape of another kind is a part of the credential.
+  @Test(arguments: [
+    #"s%3Aabc/def&b"#, #"s%3Aabc\/def\u0026b"#, #"s%3Aabc/def&amp;b"#, #"s%253Aabc%2Fdef%26b"#,
+    #"s%3Aabc\/def&amp;b"#,
+  ])
+  func replacesCredentialsThatLookEscaped(form: String) {
+    #expect(CredentialMask(["s%3Aabc/def&b"]).apply("a \(form) c") == "a [redacted] c")
+  }
+
   /// The work is that for the text, not for the text and each credential.
-  @Test func findsManyCredentialsInLinearTime() {
+  @Test(.timeLimit(.minutes(1))) func findsManyCredentialsInLinearTime() {
     let credentials = (0..<20_000).map { "\(String($0, radix: 36))-credential" }
     let mask = CredentialMask(credentials)
     let text = (0..<20_000).map { "&#37;&amp; \($0)-cred." }.joined()
