@@ -23,10 +23,11 @@ public struct ForeignResponse: Sendable, Equatable {
   public var text: String? {
     // Its last character may be cut.
     let text = String(decoding: body, as: UTF8.self)
-    let isControl = { (scalar: Unicode.Scalar) in scalar.value < 0x20 && !scalar.properties.isWhitespace }
-    // Text may have a few, such as those of colors, but no zeros.
-    let controls = text.unicodeScalars.count(where: isControl)
-    let isBinary = controls * 10 > text.utf8.count || text.utf8.contains(0)
+    // Text may have a few control characters, such as those of colors, and characters of another encoding, but no zeros.
+    let strange = text.unicodeScalars.count {
+      $0.value < 0x20 && !$0.properties.isWhitespace || $0 == "\u{FFFD}"
+    }
+    let isBinary = strange * 10 > body.count || body.contains(0)
     return text.isEmpty || isBinary ? nil : text
   }
 

@@ -148,11 +148,12 @@ import Testing
     #expect(error(503, "text/plain", Array(text.utf8))?.response?.text == text)
   }
 
-  @Test func binaryBodyHasNoText() {
-    let found = error(502, "image/png", [0x89, 0x50, 0, 1])
+  @Test(arguments: [[0x89, 0x50, 0, 1], [0x89, 0xFF, 0xFE, 0x50, 0x31, 0x90, 0x80]])
+  func binaryBodyHasNoText(body: [UInt8]) {
+    let found = error(502, "image/png", body)
     #expect(found?.response?.text == nil)
     #expect(found?.message == "the server responded with HTTP 502, without a gRPC status")
-    #expect(found?.response?.body.count == 4)
+    #expect(found?.response?.body == body)
   }
 
   @Test(arguments: protocols)
