@@ -20,7 +20,9 @@ package final class DescriptorFile: OutputFile {
     let isRegular: Bool
     var isShared = false
     /// How long a write waits for other processes.
-    var patience: Duration
+    let patience: Duration
+    /// Whether another process holds the file for longer.
+    var isHeld = false
 
     init(_ beginning: Beginning, isRegular: Bool, waitLimit: Duration? = nil) {
       self.beginning = beginning
@@ -86,9 +88,10 @@ package final class DescriptorFile: OutputFile {
   private func write(_ bytes: [UInt8], onlyIfEmpty: Bool) throws(ServiceFailure) {
     try state.withLock { state throws(ServiceFailure) in
       guard state.isRegular else { return try write(&state, bytes) }
-      var patience = state.patience
-      defer { state.patience = patience }
-      try FileLock.withContents(of: descriptor, patience: &patience) { () throws(ServiceFailure) in
+      var isHeld = state.isHeld
+      defer { state.isHeld = isHeld }
+      try FileLock.withContents(of: descriptor, patience: state.patience, isHeld: &isHeld) {
+        () throws(ServiceFailure) in
         try write(&state, onlyIfEmpty && !isEmpty ? [] : bytes)
       }
     }

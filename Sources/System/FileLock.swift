@@ -14,15 +14,15 @@ package enum FileLock {
 
   /// Runs `body` while no other process reads or writes the contents, or after another one has held them for too long.
   ///
-  /// - Parameter patience: How long to wait; zero after waiting in vain, so that only the first of many writes waits.
+  /// - Parameters:
+  ///   - patience: How long to wait.
+  ///   - isHeld: Whether the last wait was in vain, so that of many writes only the first one waits.
   package static func withContents<Result, E: Error>(
-    of descriptor: Int32, patience: inout Duration, _ body: () throws(E) -> Result
+    of descriptor: Int32, patience: Duration = patience, isHeld: inout Bool, _ body: () throws(E) -> Result
   ) throws(E) -> Result {
-    guard wait(for: descriptor, F_WRLCK, patience) else {
-      patience = .zero
-      return try body()
-    }
-    defer { _ = set(descriptor, contents, F_UNLCK) }
+    let isLocked = wait(for: descriptor, F_WRLCK, isHeld ? .zero : patience)
+    isHeld = !isLocked && !Interrupt.isPending
+    defer { if isLocked { _ = set(descriptor, contents, F_UNLCK) } }
     return try body()
   }
 
@@ -37,11 +37,11 @@ package enum FileLock {
   ///
   /// - Returns: Whether there is no other such process.
   package static func registerWriter(_ descriptor: Int32) -> Bool {
+    // First, so that of two that register together at least one finds the other.
+    _ = set(descriptor, off_t.random(in: writers), F_WRLCK)
     var others = lock(writers.lowerBound, count: off_t(writers.count), F_WRLCK)
     // F_OFD_GETLK: the first lock that would prevent this one. glibc declares the constants only for _GNU_SOURCE.
-    let isAlone = fcntl(descriptor, 36, &others) != 0 || others.l_type == Int16(F_UNLCK)
-    _ = set(descriptor, off_t.random(in: writers), F_WRLCK)
-    return isAlone
+    return fcntl(descriptor, 36, &others) != 0 || others.l_type == Int16(F_UNLCK)
   }
 
   /// Returns whether the lock was obtained. The kernel itself would wait without a limit.

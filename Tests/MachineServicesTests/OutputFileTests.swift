@@ -62,8 +62,8 @@ import Testing
   /// What stands for another process that has written to the file, and writes more later.
   private func otherProcess(writing text: String) -> Int32 {
     let other = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    var patience = FileLock.patience
-    FileLock.withContents(of: other, patience: &patience) {
+    var isHeld = false
+    FileLock.withContents(of: other, isHeld: &isHeld) {
       #expect(FileLock.registerWriter(other))
       #expect(FileContents.write(Array(text.utf8), to: other) == nil)
     }
@@ -126,9 +126,9 @@ import Testing
     let (services, path) = (services, path)
     // Two parts of one line, between which a reader would see the first one only.
     let writer = Task.detached {
-      var patience = FileLock.patience
+      var isHeld = false
       for _ in 0..<300 {
-        FileLock.withContents(of: other, patience: &patience) {
+        FileLock.withContents(of: other, isHeld: &isHeld) {
           for part in ["a", "b\n"] { _ = FileContents.write(Array(part.utf8), to: other) }
         }
       }

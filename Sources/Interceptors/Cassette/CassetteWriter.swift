@@ -12,21 +12,28 @@ final class CassetteWriter: Sendable {
   private let head: [UInt8]
   private let numbers: Locked<(last: Int, areUnique: Bool)>
 
+  /// The calls of the old content, if it is kept.
+  let existing: [RecordedCall]
+
   /// Opens a cassette. The old content of a new file is kept until the first call is recorded.
   ///
-  /// - Parameters:
-  ///   - existing: The highest number of a call in the file to continue; `nil` if it has none.
-  ///   - isAppending: Whether the old content is kept.
+  /// - Parameter isAppending: Whether the old content is kept.
   init(
-    _ path: String, goingOnAfter existing: Int?, isAppending: Bool, redaction: Redaction,
-    services: any InterceptorServices
-  ) throws(ServiceFailure) {
+    _ path: String, isAppending: Bool, _ settings: SettingsReader, _ services: any InterceptorServices
+  ) throws(ConfigurationError) {
     self.path = path
     self.services = services
-    self.redaction = redaction
-    numbers = Locked((existing ?? 0, false))
-    head = existing == nil && isAppending ? Self.head : []
-    file = try services.openFile(path, replacingWith: isAppending ? nil : Self.head)
+    redaction = try settings.redaction()
+    do throws(ServiceFailure) {
+      file = try services.openFile(path, replacingWith: isAppending ? nil : Self.head)
+    } catch {
+      throw settings.error("file", "\(path): \(error.reason)")
+    }
+    // After the file is open: other processes that begin to write it have numbers of their own.
+    let old = isAppending ? try CassetteReader.readToContinue(path, settings, services) : nil
+    existing = old?.calls ?? []
+    numbers = Locked((old?.lastNumber ?? 0, false))
+    head = old == nil && isAppending ? Self.head : []
   }
 
   /// Makes the recording of another call.
@@ -135,7 +142,7 @@ final class CallRecording {
     let message = writer.redaction.redacted(message)
     var line = line(name)
     let bytes = message.serialized()
-    // For people only: the bytes are recorded too, for messages without a JSON form. Nobody reads a large one.
+    // For people only: the bytes are recorded too, for messages without a JSON form. A large one would take most of the time.
     let json = bytes.count <= Self.maximumShownBytes ? try? message.json() : nil
     line.reserve((json?.count ?? 0) + (bytes.count + 2) / 3 * 4 + 64)
     if let json { line.add("message", raw: json) }

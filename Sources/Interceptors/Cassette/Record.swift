@@ -19,16 +19,8 @@ struct RecordFactory: InterceptorFactory {
     guard let path = settings.text("file"), !path.isEmpty else {
       throw settings.error("file", "missing value")
     }
-    let redaction = try settings.redaction()
     let isAppending = try settings.flag("append") ?? false
-    let existing = isAppending ? try CassetteReader.readToContinue(path, settings, services) : nil
-    do {
-      writer = try CassetteWriter(
-        path, goingOnAfter: existing?.lastNumber, isAppending: isAppending, redaction: redaction,
-        services: services)
-    } catch {
-      throw settings.error("file", "\(path): \(error.reason)")
-    }
+    writer = try CassetteWriter(path, isAppending: isAppending, settings, services)
   }
 
   var declaration: InterceptorDeclaration {

@@ -59,15 +59,10 @@ final class ReplayFactory: InterceptorFactory {
       writer = nil
       return
     }
-    let existing = try CassetteReader.readToContinue(path, settings, services)
+    let writer = try CassetteWriter(path, isAppending: true, settings, services)
     // A call without an end may be one that another process makes now.
-    calls = existing?.calls.filter(\.isWhole) ?? []
-    do {
-      writer = try CassetteWriter(
-        path, goingOnAfter: existing?.lastNumber, isAppending: true, redaction: redaction, services: services)
-    } catch {
-      throw settings.error("file", "\(path): \(error.reason)")
-    }
+    calls = writer.existing.filter(\.isWhole)
+    self.writer = writer
   }
 
   private static func fields(
