@@ -200,8 +200,9 @@ extension Session {
         .usage, plan.method.name, "\(messages.count) messages given, but the method accepts one")
     }
     let stream = makeStream(plan, number: number, output)
-    var request = try plan.request(
-      log: log, onFinding: stream.printer.findings.sink, schema.lookup(for: plan, client))
+    let lookup = schema.lookup(for: plan, client)
+    lookup?.beginCall()
+    var request = try plan.request(log: log, onFinding: stream.printer.findings.sink, lookup)
     request.lifetime = .untilCanceled
     let call = client.makeCall(request, observer: stream.printer)
     stream.saved = SavedCall(state, chain, plan)
@@ -246,7 +247,9 @@ extension Session {
     let request = RequestMessage(
       source: message.source ?? stream.plan.method.name, start: message.start, bytes: message.bytes,
       form: form)
-    let payload = try request.encode(for: call, schema.lookup(for: stream.plan, client))
+    let lookup = schema.lookup(for: stream.plan, client)
+    lookup?.beginMessage()
+    let payload = try request.encode(for: call, lookup)
     let sent = SessionVariables.LastMessage.bytes(message.bytes, .json, stream.plan.method.input)
     bindings.request = sent
     observer?.exchanged(sent, isRequest: true, on: stream)

@@ -23,7 +23,7 @@ extension Session {
     for stream in streams.open { stream.show(as: settings) }
   }
 
-  /// Sets a header, if it is valid. Neither are the others checked again, nor their list copied.
+  /// Sets a header, if it is valid. Does not check the others again, and does not copy their list.
   package func set(header: Argument) throws {
     var checked = state
     checked.headers = SessionHeaders()

@@ -1,6 +1,6 @@
 import CommandLine
 
-/// The values of `-H` in a session, in order. The time to set many is linear in their number.
+/// The values of `-H` in a session, in order. The time to set many of different names is linear in their number.
 package struct SessionHeaders {
   /// The options.
   package private(set) var arguments: [Argument] = []

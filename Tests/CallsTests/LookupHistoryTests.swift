@@ -33,10 +33,22 @@ struct LookupHistoryTests {
 
   @Test mutating func looksUpAgainInNextCall() {
     #expect(lookUp(isFinal: false) == Self.names)
-    history.beginCall(at: start)
+    history.beginCall()
     #expect(lookUp(isFinal: true) == Self.names)
-    history.beginCall(at: start)
+    history.beginCall()
     #expect(lookUp(isFinal: true) == [])
+  }
+
+  /// Neither lookup has been made.
+  @Test mutating func looksUpTwiceAfterDelays() {
+    for time in [Duration.zero, LookupHistory.pause] {
+      #expect(Self.names.allSatisfy { history.allows($0, at: start + time) })
+      history.postpone(Self.names, at: start + time)
+      #expect(!Self.names.contains { history.allows($0, at: start + time) })
+    }
+    history.beginCall()
+    #expect(lookUp(isFinal: false) == Self.names)
+    #expect(lookUp(isFinal: false, at: .seconds(100)) == Self.names)
   }
 
   @Test mutating func countsEachNameOnce() {
@@ -45,7 +57,7 @@ struct LookupHistoryTests {
     #expect(history.isOpen)
     #expect(lookUp(names, isFinal: false, at: .seconds(100)) == Array(names[..<LookupHistory.limit]))
     #expect(!history.isOpen)
-    history.beginCall(at: start)
+    history.beginCall()
     #expect(lookUp(names, isFinal: true).first == names[LookupHistory.limit])
   }
 }

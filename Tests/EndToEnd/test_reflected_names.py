@@ -244,8 +244,8 @@ def test_lookups_before_a_call_have_one_time_limit(rpcurl, server):
     options = ["--no-cache", "-v", "--max-time", "2", "--allow-unknown-fields"]
     result = rpcurl(*options, *data, f"{server.url}/{SERVICE}/Chat")
     assert (result.code, server.asked()) == (0, ["x.a"]), result.err
-    assert "* schema: x.a not found: reflection failed: deadline_exceeded (4)" in result.err
-    assert "* schema: x.b not found: no time is left\n* schema: x.c not found: no time is left\n" in result.err
+    assert "* schema: the lookup of x.a failed: reflection failed: deadline_exceeded (4)" in result.err
+    assert "* schema: the lookup of x.b failed: no time is left\n* schema: the lookup of x.c failed: no time is left\n" in result.err
 
 
 @pytest.mark.parametrize("options", [[], ["--each"]])
@@ -401,7 +401,7 @@ def test_session_asks_once_more_after_a_failure(session, server):
     untyped = {"name": "n"}
     responses, text = session(*["call Echo {}"] * 3)
     assert responses == [untyped, TYPED, TYPED]
-    why = "* schema: extension 100 of x.Base and 1 more not found: reflection failed: unavailable (14): busy"
+    why = "* schema: the lookup of extension 100 of x.Base and 1 more failed: reflection failed: unavailable (14): busy"
     assert text.count(why) == 1
     assert server.asked() == sorted(["x.Base 100", *EXTENSIONS])
     server.failures = 10

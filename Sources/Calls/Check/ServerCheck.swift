@@ -254,7 +254,8 @@ package final class ServerCheck {
       case .success(let schema)?:
         versions.append(version.rawValue)
         services.formUnion(schema.services)
-      case .failure(.failed(let status))?: refusal = refusal ?? status.code
+      case .failure(.failed(let status))? where ReflectionSource.hint(forRefusal: status.code) != nil:
+        refusal = refusal ?? status.code
       case .failure, nil: break
       }
     }
@@ -262,7 +263,7 @@ package final class ServerCheck {
       let hint = ReflectionSource.hint(forRefusal: refusal)
       report.add(
         "reflection", .absent,
-        hint == nil ? "the server does not offer it" : "the server refuses it: \(refusal?.name ?? "")",
+        refusal.map { "the server refuses it: \($0.name)" } ?? "the server does not offer it",
         hint: hint ?? "use --proto FILE, or --descriptor-set FILE")
       return false
     }

@@ -278,8 +278,8 @@ package final class CallPrinter: CallObserver {
     let bytes = message.serialized()
     if let names = missing(in: bytes.span.bytes, .proto) { return names }
     // Its unknown fields may have become known.
-    let isKnown = lookup?.hasAddedFiles != true
-    let message = isKnown ? message : (try? Message(message.type, serialized: bytes)) ?? message
+    let hasNewFiles = lookup?.hasAddedFiles == true
+    let message = hasNewFiles ? (try? Message(message.type, serialized: bytes)) ?? message : message
     onResponse?(.typed(message))
     try print(bytes: bytes.count) { out throws in try writer.append(message, to: &out) }
     return nil

@@ -12,8 +12,10 @@ struct LookupHistory {
 
   /// The names that are not looked up again.
   private var finished: Set<UnresolvedName> = []
-  /// The names whose first lookup failed, and the earliest time of the second.
-  private var failed: [UnresolvedName: MonotonicClock.Instant] = [:]
+  /// The names whose first lookup failed.
+  private var failed: Set<UnresolvedName> = []
+  /// The earliest time of the next lookup of names.
+  private var pauses: [UnresolvedName: MonotonicClock.Instant] = [:]
   /// How many further names can be looked up.
   private var remaining = LookupHistory.limit
 
@@ -22,8 +24,8 @@ struct LookupHistory {
 
   /// Whether a name may be looked up now.
   func allows(_ name: UnresolvedName, at now: @autoclosure () -> MonotonicClock.Instant = .now) -> Bool {
-    guard !finished.contains(name) else { return false }
-    return failed[name].map { $0 <= now() } ?? (remaining > 0)
+    guard !finished.contains(name), remaining > 0 || failed.contains(name) else { return false }
+    return pauses[name].map { $0 <= now() } ?? true
   }
 
   /// Begins the lookup of those of the names that may be looked up now. Returns them.
@@ -32,7 +34,7 @@ struct LookupHistory {
   ) -> [UnresolvedName] {
     var begun: [UnresolvedName] = []
     for name in names where allows(name, at: now) {
-      if failed[name] == nil { remaining -= 1 }
+      if !failed.contains(name) { remaining -= 1 }
       begun.append(name)
     }
     return begun
@@ -48,17 +50,23 @@ struct LookupHistory {
     _ names: [UnresolvedName], isFinal: Bool, at now: MonotonicClock.Instant = .now
   ) {
     for name in names {
-      if failed.removeValue(forKey: name) == nil, !isFinal {
-        failed[name] = now + Self.pause
+      if failed.remove(name) == nil, !isFinal {
+        failed.insert(name)
+        pauses[name] = now + Self.pause
       } else {
         finished.insert(name)
       }
     }
   }
 
-  /// Begins the next call of a session: failed lookups can be repeated at once.
-  mutating func beginCall(at now: MonotonicClock.Instant = .now) {
+  /// Delays the lookup of names for which no time is left.
+  mutating func postpone(_ names: [UnresolvedName], at now: MonotonicClock.Instant = .now) {
+    for name in names { pauses[name] = now + Self.pause }
+  }
+
+  /// Begins the next call of a session: names that were not found in time can be looked up at once.
+  mutating func beginCall() {
     remaining = Self.limit
-    failed = failed.mapValues { min($0, now) }
+    pauses = [:]
   }
 }

@@ -22,6 +22,8 @@ package final class NameLookup {
   /// Whether messages can use names that the schema lacks, by their type.
   private var mayLackNames: [String: Bool] = [:]
   private var history = LookupHistory()
+  /// How long the call, or the message of a session, has waited for lookups.
+  private var waited = Duration.zero
   /// Whether a lookup has added files to the schema.
   private(set) var hasAddedFiles = false
   /// The lookup that runs, and its names.
@@ -55,12 +57,19 @@ package final class NameLookup {
   /// Continues with a call that has the same schema. Returns false for another schema, or if the server must not be asked.
   package func adopt(_ plan: CallPlan) -> Bool {
     guard let source = plan.reflection, plan.pool === pool else { return false }
-    // A call has one source, also for several messages.
-    if source.lookupTime !== self.source.lookupTime { history.beginCall() }
     self.source = source
     isOver = false
     return true
   }
+
+  /// Begins the next call of a session, which may look names up whose lookup has failed.
+  package func beginCall() {
+    history.beginCall()
+    beginMessage()
+  }
+
+  /// Begins the next message of a session's stream, whose lookups have a time limit of their own.
+  package func beginMessage() { waited = .zero }
 
   // MARK: Names
 
@@ -165,10 +174,10 @@ package final class NameLookup {
 
   private func wait(for names: [UnresolvedName]) throws(Failure) {
     let begin = MonotonicClock.now
-    defer { source.lookupTime.used += .now - begin }
+    defer { waited += .now - begin }
     var isDone = false
     // All lookups before a call together have the time limit of one request.
-    find(names, until: begin + source.timeout - source.lookupTime.used) { isDone = true }
+    find(names, until: begin + timeLimit - waited) { isDone = true }
     let isInterrupted = try CommandLoop(client.loop).run(onInterrupt: { self.cancel() }, until: { isDone })
     if isInterrupted { throw Failure(reported: Interrupt.status) }
   }
@@ -181,14 +190,15 @@ package final class NameLookup {
 
   private func start() {
     guard running == nil, let next = waiting.first else { return }
+    let time = min(source.timeout, Self.patience, next.deadline.map { $0 - .now } ?? Self.patience)
+    guard time > .zero else {
+      history.postpone(next.names)
+      report(next.names, "no time is left")
+      return startNext()
+    }
     // An earlier lookup may have included these names.
     let names = isOver ? [] : history.begin(next.names)
     guard !names.isEmpty else { return startNext() }
-    let time = min(source.timeout, Self.patience, next.deadline.map { $0 - .now } ?? Self.patience)
-    guard time > .zero else {
-      fail(names, "no time is left")
-      return startNext()
-    }
     var request = source.request(.existing(names.map(ServerReflectionRequest.init)))
     request.timeout = time
     let reflector = client.reflect(request)
@@ -208,13 +218,14 @@ package final class NameLookup {
         hasAddedFiles = true
       }
       history.end(names, isFinal: true)
-    case .failure(let error): fail(names, error.description, isFinal: error.isFinal)
+    case .failure(let error):
+      history.end(names, isFinal: error.isFinal)
+      report(names, error.description)
     }
     startNext()
   }
 
-  private func fail(_ names: [UnresolvedName], _ why: String, isFinal: Bool = false) {
-    history.end(names, isFinal: isFinal)
+  private func report(_ names: [UnresolvedName], _ why: String) {
     if !isOver { source.report(failed: names.map(ServerReflectionRequest.init), why) }
   }
 

@@ -31,12 +31,6 @@ package struct ReflectionSource {
   /// The cache; nil with `--no-cache`.
   package var cache: ReflectionCache?
 
-  /// How long the call waited for names before its start.
-  final class LookupTime {
-    var used = Duration.zero
-  }
-  let lookupTime = LookupTime()
-
   /// A cached schema.
   package struct Cached {
     package let source: SchemaSource.Source
@@ -183,7 +177,7 @@ package struct ReflectionSource {
   func report(failed requests: [ServerReflectionRequest], _ why: String) {
     guard isVerbose, let first = requests.first else { return }
     let more = requests.count > 1 ? " and \(requests.count - 1) more" : ""
-    let text = "\(first)\(more) not found: \(why)"
+    let text = "the lookup of \(first)\(more) failed: \(why)"
     clients.console.error.write("* schema: \(TerminalText.escape(text))\n")
   }
 
