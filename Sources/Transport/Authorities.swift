@@ -97,9 +97,10 @@ extension TransferHandle {
   ///   server must be verified.
   func setAuthorities(_ options: ConnectionOptions) throws(TransportError) {
     let authorities = Authorities(options)
+    if let error = authorities.fileError { throw error }
     if !options.isInsecure {
       if authorities == Authorities() { throw TransportError(.noAuthorities) }
-      if let error = authorities.fileError ?? authorities.directoryError { throw error }
+      if let error = authorities.directoryError { throw error }
     }
     if let file = authorities.file { try set(CURLOPT_CAINFO, file) }
     if let directory = authorities.directory { try set(CURLOPT_CAPATH, directory) }
@@ -107,6 +108,7 @@ extension TransferHandle {
 
   /// Sets the authorities to trust for a proxy that is reached over TLS: the system's.
   func setProxyAuthorities() throws(TransportError) {
+    if let error = Authorities.system.fileError { throw error }
     if let file = Authorities.system.file { try set(CURLOPT_PROXY_CAINFO, file) }
     if let directory = Authorities.system.directory { try set(CURLOPT_PROXY_CAPATH, directory) }
   }
