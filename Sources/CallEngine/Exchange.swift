@@ -185,7 +185,7 @@ final class Exchange: ChainTransport, TransferDelegate {
     chain.receive(.responseEnd(end))
   }
 
-  /// What a server must not make an error show.
+  /// Redacts the credentials of the request in the text of a server.
   private var credentialMask: CredentialMask {
     guard let sent else { return CredentialMask([]) }
     return CredentialMask(
@@ -261,7 +261,7 @@ final class Exchange: ChainTransport, TransferDelegate {
     }
   }
 
-  /// Ends the request, of which the server takes no more, so that libcurl reports the end of the response.
+  /// Ends the request, which the server reads no further, so that libcurl reports the end of the response.
   private func endRequest(_ transfer: Transfer) {
     guard !hasWholeRequest else { return }
     hasWholeRequest = true

@@ -299,8 +299,7 @@ extension TransferFailure {
       return TransportError(.broken, error.message)
     }
     if code == CURLE_FILESIZE_EXCEEDED {
-      return TransportError(
-        .broken, "the content-length of the response is not a length: it is larger than \(Int.max)")
+      return TransportError(.broken, "the content-length of the response is invalid: larger than \(Int.max)")
     }
     if let violation { return TransportError(error.kind, violation) }
     if let cause { return error.with(cause) }

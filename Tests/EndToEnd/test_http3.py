@@ -25,7 +25,7 @@ def test_version_shows_http3(http3_rpcurl):
 
 
 @pytest.fixture
-def has_mended_http3(http3_rpcurl):
+def has_patched_libcurl(http3_rpcurl):
     """Whether rpcurl uses its built-in libcurl, with scripts/libcurl.patch, for HTTP/3."""
     source = json.loads(http3_rpcurl("version", "--format", "json").out)["libcurl"]["source"]
     return source == "built-in"
@@ -235,9 +235,9 @@ def test_a_response_that_does_not_end_before_its_status(call, respond):
         ("connect", b"application/proto", MESSAGE[5:]),
     ],
 )  # fmt: skip
-def test_reset_with_no_error_in_a_response(call, has_mended_http3, respond, protocol, content_type, body, together):
+def test_reset_with_no_error_in_a_response(call, has_patched_libcurl, respond, protocol, content_type, body, together):
     """The response is incomplete, also if only the end of the stream would show that it is complete."""
-    if not has_mended_http3:
+    if not has_patched_libcurl:
         pytest.skip("this libcurl takes the reset for the end of the response")
     steps = [head(content_type), frame(h3.DATA, body)]
     if together:
@@ -249,8 +249,8 @@ def test_reset_with_no_error_in_a_response(call, has_mended_http3, respond, prot
 
 @pytest.mark.parametrize("code", [NO_ERROR, 0x102, 0x10B, 0x10C])
 @pytest.mark.parametrize("begun", [True, False])
-def test_reset_before_the_end_of_the_request(chat, has_mended_http3, code, begun):
-    if not has_mended_http3:
+def test_reset_before_the_end_of_the_request(chat, has_patched_libcurl, code, begun):
+    if not has_patched_libcurl:
         pytest.skip("this libcurl reports a reset when the request has ended")
     exit_code, out, err = chat([*(GRPC if begun else []), code])
     assert (exit_code, out) == (5, b'{"text":"Ada"}\n' if begun else b""), err

@@ -6,8 +6,8 @@ package protocol ChainClock: AnyObject {
   var now: MonotonicClock.Instant { get }
   /// A count of nanoseconds that is cheap to read, and may be some milliseconds late. Read at each stage.
   var coarseNanoseconds: Int64 { get }
-  /// How long the loop's thread has waited for a processor since a time of `coarseNanoseconds` over 100 ms ago, in nanoseconds;
-  /// possibly also that of some milliseconds before.
+  /// How long the loop's thread has waited for a processor since a time of `coarseNanoseconds` over 100 ms ago, in nanoseconds.
+  /// May include what it waited since the stage before, and in the first 50 ms since the start of the thread.
   func preemption(since begin: Int64) -> Int64
   /// Calls `body` once on the loop's thread when `delay` has passed, and never from within this method.
   ///

@@ -91,7 +91,7 @@ struct LogFactory: CollectingFactory {
 struct LogOptions: Sendable {
   /// The name of the file for errors.
   let destination: String
-  /// Of writing, in all calls.
+  /// Reports the first write that fails, of all calls.
   let failure = Once()
   let redaction: Redaction
   let bodies: Bool

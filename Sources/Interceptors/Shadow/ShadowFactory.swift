@@ -87,7 +87,7 @@ struct ShadowPlan: Sendable {
   let wait: Duration
   /// The file of the results, and its path.
   let file: (path: String, file: any OutputFile)?
-  /// Of writing it, in all calls.
+  /// Reports the first write to it that fails, of all calls.
   let failure = Once()
   let services: any InterceptorServices
 

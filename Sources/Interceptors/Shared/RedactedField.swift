@@ -9,7 +9,7 @@ struct RedactedField: Sendable {
   ]
 
   private let names: [String]
-  /// That messages do not have the field.
+  /// Reports that messages do not have the field.
   private let absence = Once()
 
   /// - Throws: ``ConditionError`` if `text` is not a list of names separated by dots.

@@ -308,7 +308,7 @@ class Replay:
 
 
 def normalize(message: Message) -> None:
-    """Make equal what has one form in JSON: numbers that are none, and a `Value` without a kind, which is null."""
+    """Make equal what has one form in JSON: NaN of any bits, and a `Value` without a kind, which is null."""
     if isinstance(message, struct_pb2.Value) and not message.WhichOneof("kind"):
         message.null_value = struct_pb2.NULL_VALUE
     for each, value in message.ListFields():
