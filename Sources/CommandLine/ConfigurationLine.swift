@@ -21,16 +21,22 @@ package struct ConfigurationLayer: Sendable {
   package let path: String
   /// The profile; nil for the lines for all calls.
   package let profile: String?
-  /// Whether it is a project file, whose schema sources precede those of the user's configuration.
-  package let isProject: Bool
+  /// Whose file it is.
+  package let owner: Owner
   /// The lines, in order.
   package let lines: [ConfigurationLine]
 
+  /// Whose file it is: the schema sources of a project file precede those of the user's configuration.
+  package enum Owner: Equatable, Sendable {
+    case user
+    case project(isTrusted: Bool)
+  }
+
   /// Lines of a file.
-  package init(path: String, profile: String?, isProject: Bool = false, lines: [ConfigurationLine]) {
+  package init(path: String, profile: String?, owner: Owner = .user, lines: [ConfigurationLine]) {
     self.path = path
     self.profile = profile
-    self.isProject = isProject
+    self.owner = owner
     self.lines = lines
   }
 }
@@ -115,7 +121,9 @@ extension Invocation {
     for layer in layers {
       var arguments: [Argument] = []
       for line in layer.lines {
-        let origin = Origin.file(path: layer.path, line: line.number, profile: layer.profile)
+        let origin = Origin.file(
+          path: layer.path, line: line.number, profile: layer.profile,
+          isTrusted: layer.owner != .project(isTrusted: false))
         do throws(ParseError) {
           try line.checkThatItIsOne(command, origin)
           if line.name == "target" {
@@ -133,7 +141,8 @@ extension Invocation {
       read.append((layer, arguments))
     }
     let typed = arguments
-    let lines = (read.filter(\.layer.isProject) + read.filter { !$0.layer.isProject }).flatMap(\.arguments)
+    let lines = (read.filter { $0.layer.owner != .user } + read.filter { $0.layer.owner == .user })
+      .flatMap(\.arguments)
     // The first source of a schema that has a name is used.
     let schema = lines.filter { OptionTable[$0.id].group == .schema }
     let others = read.flatMap(\.arguments).filter { OptionTable[$0.id].group != .schema }

@@ -31,16 +31,11 @@ package struct ConfigurationReport: Equatable, Sendable {
   /// Creates a report without files.
   package init() {}
 
-  /// Whether an argument is from a project file that is not trusted.
-  package func isUntrusted(_ origin: Origin) -> Bool {
-    files.contains { $0.isTrusted == false && $0.path == origin.file }
-  }
-
   /// What the target does not receive; nil if nothing is withheld. The values may be secrets, so they are not shown.
   package var warning: String? {
     guard !withheld.isEmpty, let file = files.first(where: { $0.isTrusted == false }) else { return nil }
     let settings = withheld.map { argument in
-      guard case .file(_, let line, _) = argument.origin else { return argument.name }
+      guard case .file(_, let line, _, _) = argument.origin else { return argument.name }
       return "\(argument.name) (line \(line))"
     }.joined(separator: ", ")
     return

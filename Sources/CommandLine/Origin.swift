@@ -2,8 +2,9 @@
 package enum Origin: Equatable, Sendable {
   /// The argument of the command line with this index, the first after the program's name being 0.
   case typed(index: Int)
-  /// A line of a configuration file, counted from 1; in the section of a profile if that is named.
-  case file(path: String, line: Int, profile: String?)
+  /// A line of a configuration file, counted from 1; in the section of a profile if that is named. That of a project file
+  /// needs the user's trust.
+  case file(path: String, line: Int, profile: String?, isTrusted: Bool = true)
   /// A variable of the environment.
   case environment(name: String)
   /// A command of a session.
@@ -12,7 +13,7 @@ package enum Origin: Equatable, Sendable {
   /// The place for messages; nil for what was typed.
   package var place: String? {
     switch self {
-    case .file(let path, let line, _): "\(path), line \(line)"
+    case .file(let path, let line, _, _): "\(path), line \(line)"
     case .environment(let name): name
     case .typed, .session: nil
     }
@@ -20,8 +21,14 @@ package enum Origin: Equatable, Sendable {
 
   /// The configuration file; nil for another origin.
   package var file: String? {
-    guard case .file(let path, _, _) = self else { return nil }
+    guard case .file(let path, _, _, _) = self else { return nil }
     return path
+  }
+
+  /// Whether the argument is from a project file that is not trusted.
+  package var isUntrusted: Bool {
+    guard case .file(_, _, _, isTrusted: false) = self else { return false }
+    return true
   }
 }
 

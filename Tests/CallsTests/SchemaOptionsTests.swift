@@ -19,4 +19,17 @@ struct SchemaOptionsTests {
     #expect(options.protos.map(\.text) == ["configured.proto"])
     #expect(options.words == "--descriptor-set 'my file' -I protos")
   }
+
+  /// Also in the options of a session, which are made of arguments without the report of the files that were read.
+  @Test(arguments: [
+    (ConfigurationLayer.Owner.user, false), (.project(isTrusted: true), false),
+    (.project(isTrusted: false), true),
+  ])
+  func sourcesOfAnUntrustedProjectFileKeepTheirOrigin(owner: ConfigurationLayer.Owner, isUntrusted: Bool) {
+    var invocation = Parser.parse(["session", "--proto", "typed.proto"])
+    let line = ConfigurationLine(number: 1, name: "--proto", value: "configured.proto")
+    invocation.configure([ConfigurationLayer(path: "config", profile: nil, owner: owner, lines: [line])])
+    let options = SchemaOptions(Invocation(.session, invocation.arguments))
+    #expect(options.originsOfProtos.map(\.isUntrusted) == [false, isUntrusted])
+  }
 }

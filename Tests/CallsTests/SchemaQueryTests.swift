@@ -49,7 +49,7 @@ struct ProtoCompilerTests {
   func rejectsFilesThatCanBeReadOnce(file: String, importPaths: [String]) throws {
     let error = StandardError(OutputStream(2))
     let failure = try #require(throws: Failure.self) {
-      _ = try ProtoCompiler.compile([file], importPaths: importPaths, error)
+      _ = try ProtoCompiler.compile([file], importPaths: importPaths, namedAt: [.session], error)
     }
     #expect(failure.message?.why == "is not a regular file, and protoc reads a file more than once")
   }

@@ -31,7 +31,9 @@ struct ConfigurationTests {
         return ConfigurationLine(
           number: index + 1, name: parts[0], value: parts.count > 1 ? parts[1] : nil)
       }
-      return ConfigurationLayer(path: path, profile: profile, isProject: path == "project", lines: lines)
+      return ConfigurationLayer(
+        path: path, profile: profile, owner: path == "project" ? .project(isTrusted: true) : .user,
+        lines: lines)
     }
     var invocation = Parser.parse(line.split(separator: " ").map(String.init))
     invocation.configure(

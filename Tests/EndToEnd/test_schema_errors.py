@@ -265,6 +265,24 @@ def test_buf_does_not_run_for_an_untrusted_project_file(rpcurl, items, modules):
     assert rpcurl("list", env=modules()).out == "api.v1.Items\n"
 
 
+def test_buf_does_not_run_in_a_session_for_an_untrusted_project_file(rpcurl, items, modules):
+    """The text decides that names the files: a line of the project file, or what the user types."""
+    project = rpcurl.home / ".rpcurl"
+    project.write_text(f"target http://127.0.0.1:1\n--proto {items}\n")
+    (rpcurl.home / "script").write_text("list\n")
+    (rpcurl.home / "suite.rpcurl").write_text("test list\nlist\n")
+    environment = modules(fails=True)
+    error = 'import "api/v1/types.proto" not found'
+    for words in [["session"], ["session", "http://127.0.0.1:1"], ["run", "script"], ["test", "suite.rpcurl"]]:
+        result = rpcurl(*words, input="list\n", env=environment)
+        output = result.out + result.err
+        assert error in output and "buf build" not in output, output
+    started = "buf build: Failure"
+    assert started in rpcurl("diff", items, items, env=environment).err
+    project.write_text("target http://127.0.0.1:1\n")
+    assert started in rpcurl("session", input=f"options --no-reflect --proto {items}\nlist\n", env=environment).err
+
+
 def test_buf_fails(rpcurl, items, modules):
     error = "buf build: Failure: the server hosted at that remote is unavailable"
     fails(rpcurl("list", "--proto", items, env=modules(fails=True)), 3, error, "with -I DIR")

@@ -40,18 +40,18 @@ package enum Configuration {
     var common: [ConfigurationLayer] = []
     var own: [ConfigurationLayer] = []
     for file in files {
-      let isProject = file.path == project?.path
+      var owner = ConfigurationLayer.Owner.user
       var (lines, ownLines) = file.lines(profile: profile)
-      if isProject, let project, let standing {
+      if let project, let standing, file.path == project.path {
+        owner = .project(isTrusted: standing == .trusted)
         let project = ProjectLines(file: project, standing: standing, command: invocation.command)
         lines = try project.resolved(lines)
         ownLines = try ownLines.map { (lines) throws(Failure) in try project.resolved(lines) }
       }
-      common.append(
-        ConfigurationLayer(path: file.path, profile: nil, isProject: isProject, lines: lines))
+      common.append(ConfigurationLayer(path: file.path, profile: nil, owner: owner, lines: lines))
       if let ownLines {
         own.append(
-          ConfigurationLayer(path: file.path, profile: profile, isProject: isProject, lines: ownLines))
+          ConfigurationLayer(path: file.path, profile: profile, owner: owner, lines: ownLines))
       }
     }
     let target = environment(targetVariable).flatMap { $0.isEmpty ? nil : $0 }

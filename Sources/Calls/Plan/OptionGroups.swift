@@ -3,42 +3,6 @@ import Output
 import Protobuf
 import RPCProtocols
 
-/// The sources of the schema.
-package struct SchemaOptions {
-  package let descriptorSets: [Argument]
-  package let protos: [Argument]
-  package let importPaths: [String]
-  private let importArguments: [Argument]
-  /// Whether buf may fetch modules. It connects to any host that a `buf.yaml` names, so it needs trust in the file that names
-  /// the `.proto` files.
-  package let fetchesModules: Bool
-
-  package init(_ invocation: Invocation) {
-    descriptorSets = Self.distinct(invocation.all(.descriptorSet))
-    protos = Self.distinct(invocation.all(.proto))
-    importPaths = invocation.texts(.importPath)
-    importArguments = invocation.all(.importPath)
-    fetchesModules = !invocation.all(.proto).contains { invocation.configuration.isUntrusted($0.origin) }
-  }
-
-  /// The typed options as words of a command. Those of the configuration apply to each command.
-  package var words: String {
-    (descriptorSets + protos + importArguments).filter { $0.origin.place == nil }
-      .map { "\($0.name) \(ShellText($0.text ?? "").quoted)" }.joined(separator: " ")
-  }
-
-  /// The first argument of each text. A session names a source again to read it again; its content is needed once.
-  private static func distinct(_ arguments: [Argument]) -> [Argument] {
-    // A set of a type that is used for the first time costs more than the rest of this.
-    guard arguments.count > 1 else { return arguments }
-    var texts: Set<String?> = []
-    return arguments.filter { texts.insert($0.text).inserted }
-  }
-
-  /// Whether a source other than the server is given.
-  package var hasSources: Bool { !descriptorSets.isEmpty || !protos.isEmpty }
-}
-
 /// The options of server reflection.
 package struct ReflectionOptions {
   package let reflect: Bool?

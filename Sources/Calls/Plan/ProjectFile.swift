@@ -161,7 +161,9 @@ package struct ProjectFile {
     let lines = try ConfigurationFile(path, contents: contents).allLines
     // An option that does not exist yet may need trust in a later version.
     var invocation = Invocation(.call)
-    invocation.configure([ConfigurationLayer(path: path, profile: nil, isProject: true, lines: lines)])
+    invocation.configure([
+      ConfigurationLayer(path: path, profile: nil, owner: .project(isTrusted: false), lines: lines)
+    ])
     do throws(ParseError) { try invocation.check() } catch { throw Failure(error) }
     return lines.filter(ProjectLines(file: self, standing: .unknown, command: .call).needsTrust)
   }

@@ -40,10 +40,12 @@ package enum SchemaOperand {
           .schema, text, "more than \(fileLimit) .proto files",
           hint: "name a descriptor set, or a directory in it")
       }
-      pool = try SchemaSource.pool([compile(files, in: path, options, clients)], withOptions: true)
+      pool = try SchemaSource.pool(
+        [compile(files, in: path, namedAt: argument.origin, options, clients)], withOptions: true)
     } else if isFile {
       let directory = DirectoryPath.parent(path) ?? "/"
-      pool = try SchemaSource.pool([compile([path], in: directory, options, clients)], withOptions: true)
+      pool = try SchemaSource.pool(
+        [compile([path], in: directory, namedAt: argument.origin, options, clients)], withOptions: true)
     } else if isPath(text) {
       throw Failure(
         .schema, text, "No such file or directory",
@@ -93,13 +95,14 @@ package enum SchemaOperand {
   /// Compiles files, which are named after the directory or after their packages: wherever a copy of the directory is, the
   /// names are the same.
   private static func compile(
-    _ files: [String], in directory: String, _ options: SchemaCommandOptions, _ clients: ClientSource
+    _ files: [String], in directory: String, namedAt origin: Origin, _ options: SchemaCommandOptions,
+    _ clients: ClientSource
   ) throws(Failure) -> SchemaSource.Source {
     // protoc compares paths as text, and the files have absolute ones.
     let given = options.schema.importPaths.map { DirectoryPath.absolute($0, in: DirectoryPath.current) }
     return try ProtoCompiler.compile(
       files, importPaths: given.isEmpty ? [] : ImportRoots.innerFirst([directory] + given), in: directory,
-      waitLimit: options.maxTime, clients.console.error)
+      namedAt: [origin], waitLimit: options.maxTime, clients.console.error)
   }
 
   /// Whether an argument that does not exist was meant as a path.

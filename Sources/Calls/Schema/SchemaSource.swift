@@ -128,7 +128,7 @@ package enum SchemaSource {
         sources.append(
           try ProtoCompiler.compile(
             schema.protos.compactMap(\.text), importPaths: schema.importPaths,
-            fetchesModules: schema.fetchesModules, waitLimit: waitLimit,
+            namedAt: schema.originsOfProtos, waitLimit: waitLimit,
             error))
       } catch let failure {
         // protoc compiles all files at once.

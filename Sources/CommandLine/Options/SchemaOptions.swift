@@ -19,7 +19,7 @@ extension OptionTable {
       "Without it, the directories are the modules of a buf.yaml or buf.work.yaml beside or above the file, those that "
         + "contain the folders of a package, those above a file from which its imports are found, and the working "
         + "directory. If imports are in modules that buf.yaml depends on, buf build compiles the files, if buf is installed, "
-        + "and if no project file that is not trusted names one of them.",
+        + "and if no line of a project file that is not trusted names one of them.",
       example: "rpcurl describe -I protos --proto demo.proto HelloRequest",
       grpcurl: "import-path", repeats: true, trust: .projectPath, isCommon: true, completion: "dir"),
   ]

@@ -1,3 +1,4 @@
+import CommandLine
 import Glibc
 import Interceptors
 import Output
@@ -12,12 +13,12 @@ package enum ProtoCompiler {
   ///   - files: The files.
   ///   - importPaths: The directories of imports. If it is empty, a `buf.yaml` and the files themselves imply them.
   ///   - directory: The directory that contains the files; nil for the working directory.
-  ///   - fetchesModules: Whether buf may fetch modules.
+  ///   - origins: Where the names of the files are from.
   ///   - waitLimit: How long to wait for protoc or buf; nil for no limit.
   ///   - error: Where protoc's warnings are printed.
   /// - Throws: `Failure` with the first cause.
   package static func compile(
-    _ files: [String], importPaths: [String], in directory: String? = nil, fetchesModules: Bool = true,
+    _ files: [String], importPaths: [String], in directory: String? = nil, namedAt origins: [Origin],
     waitLimit: Duration? = nil,
     _ error: StandardError
   ) throws(Failure) -> SchemaSource.Source {
@@ -26,6 +27,8 @@ package enum ProtoCompiler {
         .schema, file, "is not a regular file, and protoc reads a file more than once",
         hint: "write it to a file first; only a descriptor set can be read from a pipe")
     }
+    // buf connects to any host that a `buf.yaml` names.
+    let fetchesModules = !origins.contains(where: \.isUntrusted)
     let sources =
       importPaths.isEmpty
       ? try ProtoSources(files, in: directory, fetchesModules: fetchesModules)

@@ -30,7 +30,7 @@ struct ProtoSources {
   ///   - directory: The directory that contains them, after which they are named; nil for the working directory.
   ///   - fetchesModules: Whether buf may fetch modules, for messages.
   /// - Throws: `Failure` if a file does not exist.
-  init(_ files: [String], in directory: String? = nil, fetchesModules: Bool = true) throws(Failure) {
+  init(_ files: [String], in directory: String? = nil, fetchesModules: Bool) throws(Failure) {
     let working = DirectoryPath.current
     self.working = working
     isDerived = true
