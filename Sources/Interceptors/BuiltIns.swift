@@ -20,6 +20,22 @@ package enum BuiltIns {
     /// The key alone.
     package var name: String { form.prefix { $0 != "=" }.description }
 
+    /// What a value names outside of the program.
+    package enum Resource {
+      /// A file that is read or written.
+      case file
+      /// A command that is run.
+      case command
+    }
+
+    /// What the value names outside of the program; nil if it names nothing.
+    package var resource: Resource? {
+      form.hasSuffix("FILE") ? .file : form.hasSuffix("COMMAND") ? .command : nil
+    }
+
+    /// Whether the value is `NAME:RESOURCE`.
+    package var hasNameBeforeResource: Bool { form.contains("=NAME:") }
+
     /// Whether the key matters besides the settings with the given keys.
     fileprivate func matters(besides given: Set<String>) -> Bool {
       uses.isEmpty || !given.isDisjoint(with: uses)

@@ -44,9 +44,9 @@ extension Session {
   /// Replaces the variables in an argument.
   ///
   /// Values are not expanded again: a header must not contain what `--expand-headers` would replace.
-  fileprivate func expand(_ word: String, mayBeHeader: Bool) throws(Failure) -> String {
-    let text = try bindings.expand(argument: word)
-    guard mayBeHeader, text.contains("${") else { return text }
+  fileprivate func expand(_ word: String, mayBeHeader: Bool) throws(Failure) -> ExpandedText {
+    let text = try bindings.expanded(argument: word)
+    guard mayBeHeader, text.text.contains("${") else { return text }
     throw Failure(
       .usage, "", "the value contains ${ after variables are replaced",
       hint: "omit --expand-headers, which would expand it again")
@@ -93,7 +93,7 @@ extension Session {
       details:
         "A URL, HOST:PORT or unix:PATH, as on the command line. Open streams are not affected."
     ) { session, arguments in
-      let text = try session.bindings.expand(word: arguments.rest)
+      let text = try session.bindings.expand(target: arguments.rest)
       guard !text.isEmpty else { return session.print([session.state.target?.text ?? "none"]) }
       try session.setState { $0.set(target: text) }
     },
@@ -107,7 +107,10 @@ extension Session {
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { return try session.showHeaders() }
       try session.bindings.checkName(ofHeader: arguments.rest)
-      let line = try session.expand(arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
+      let expanded = try session.expand(
+        arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
+      try expanded.checkFile(.afterAt)
+      let line = expanded.text
       guard line.utf8.contains(UInt8(ascii: ":")) else { throw arguments.wrongUsage }
       let header = try SessionState.header(line)
       _ = try session.headerArguments.parse([header], option: "header")
@@ -165,10 +168,12 @@ extension Session {
       let expandsHeaders =
         session.options.request.common.expandHeaders || typed.contains { $0.text == "--expand-headers" }
       let words = try typed.map { word in
-        word.isLiteral ? word.text : try session.expand(word.text, mayBeHeader: expandsHeaders)
+        word.isLiteral
+          ? ExpandedText([.typed(word.text)]) : try session.expand(word.text, mayBeHeader: expandsHeaders)
       }
       guard !words.isEmpty else { return session.showOptions() }
-      let invocation = Parser.parse(words, as: .session)
+      let invocation = Parser.parse(words.map(\.text), as: .session)
+      for argument in invocation.arguments { try argument.checkFile(in: words) }
       guard invocation.last(of: [.use, .plugin]) == nil else {
         throw Failure(
           .usage, "options", "interceptors are added by commands", hint: "use NAME, plugin load PATH")

@@ -24,35 +24,9 @@ extension SessionVariables {
   ///
   /// - Parameter withoutBraces: Whether references need no braces.
   func expand(path word: String, withoutBraces: Bool = false) throws(Failure) -> String {
-    // The path, and the same with a mark in place of each value.
-    var (out, marked) = ("", "")
-    for part in try parts(of: word, withoutBraces: withoutBraces) {
-      if case .value(let value) = part {
-        guard !value.unicodeScalars.contains(where: { $0 == "/" || $0.value < 0x20 || $0.value == 0x7F })
-        else {
-          throw Self.leadingElsewhere("contains / or a control character")
-        }
-        guard !out.isEmpty || !value.begins(with: "-") else { throw Self.leadingElsewhere("begins with -") }
-        marked += "\0"
-      } else {
-        marked += part.text
-      }
-      out += part.text
-    }
-    for (name, marked) in zip(Self.names(of: out), Self.names(of: marked)) where marked.contains("\0") {
-      guard !["", ".", ".."].contains(String(name)) else { throw Self.leadingElsewhere("names a directory") }
-    }
-    return out
-  }
-
-  private static func names(of path: String) -> [String.UnicodeScalarView.SubSequence] {
-    path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
-  }
-
-  private static func leadingElsewhere(_ why: String) -> Failure {
-    Failure(
-      .input, "", "the value of a reference in the name of a file \(why)",
-      hint: "a value is part of a name; type the directory: DIRECTORY/${NAME}")
+    let path = ExpandedText(try parts(of: word, withoutBraces: withoutBraces))
+    try path.checkPath()
+    return path.text
   }
 
   /// Replaces the references in the operator and the words of a check, such as `!= ${code}`.
@@ -80,12 +54,18 @@ extension SessionVariables {
   /// - Throws: `Failure` also if a value would be an option, or would name a file or a variable of the environment to
   ///   read.
   package func expand(argument word: String) throws(Failure) -> String {
+    try expanded(argument: word).text
+  }
+
+  /// Replaces the references in a word, as above.
+  func expanded(argument word: String) throws(Failure) -> ExpandedText {
+    let parts = try parts(of: word)
     let isOption = word.begins(with: "-")
     var out: [Unicode.Scalar] = []
     /// Where the argument of an option begins; nil within the option's name.
     var start: Int? = isOption ? nil : 0
     var beginsWithValue = false
-    for part in try parts(of: word) {
+    for part in parts {
       if case .value = part {
         guard let start else {
           throw Failure(
@@ -102,7 +82,14 @@ extension SessionVariables {
       }
       try Self.refuse(out[start...], beginningWith: ["@", "env:"])
     }
-    return String(String.UnicodeScalarView(out))
+    return ExpandedText(parts)
+  }
+
+  /// Replaces the references in a target: in `unix:PATH`, a value is a part of a name.
+  package func expand(target word: String) throws(Failure) -> String {
+    let target = ExpandedText(try parts(of: word))
+    if target.text.hasPrefix("unix:") { try target.after(":")?.checkPath() }
+    return target.text
   }
 
   /// Refuses a header `NAME: VALUE` in which the name would end within the value of a reference.
@@ -132,7 +119,8 @@ extension SessionVariables {
 
   /// Replaces the references in what adds an interceptor: `NAME[,KEY=VALUE…]`.
   ///
-  /// - Throws: `Failure` also if a value would add a setting, or would name a variable of the environment to read.
+  /// - Throws: `Failure` also if a value would add a setting, would name a variable of the environment to read or a file in
+  ///   another directory, or would be part of a command.
   package func expand(specification text: String) throws(Failure) -> String {
     var specification = ExpandedSpecification()
     for part in try parts(of: text) {
@@ -145,7 +133,7 @@ extension SessionVariables {
   }
 
   /// Refuses a value that would be read from elsewhere.
-  fileprivate static func refuse(
+  static func refuse(
     _ value: ArraySlice<Unicode.Scalar>, beginningWith sources: [String]
   ) throws(Failure) {
     guard let source = sources.first(where: { value.starts(with: $0.unicodeScalars) }) else { return }
@@ -156,26 +144,15 @@ extension SessionVariables {
 
   // MARK: Parts
 
-  private enum WordPart {
-    case typed(String)
-    case value(String)
-
-    var text: String {
-      switch self {
-      case .typed(let text), .value(let text): text
-      }
-    }
-  }
-
   /// Splits a word into what was typed and the values of its references: `${name.path}`, and `$name.path` if it is the
   /// whole word or `withoutBraces` is set.
-  private func parts(of word: String, withoutBraces: Bool = false) throws(Failure) -> [WordPart] {
+  func parts(of word: String, withoutBraces: Bool = false) throws(Failure) -> [ExpandedText.Part] {
     guard word.utf8.contains(UInt8(ascii: "$")) else { return [.typed(word)] }
     let bytes = Array(word.utf8)
     if bytes.first == UInt8(ascii: "$"), VariableReference.end(in: bytes, from: 0) == bytes.count {
       return [.value(Self.text(try value(Self.reference(bytes[...]))))]
     }
-    var parts: [WordPart] = []
+    var parts: [ExpandedText.Part] = []
     var typed: [UInt8] = []
     var size = 0
     var index = 0
@@ -200,67 +177,5 @@ extension SessionVariables {
       index += 1
     }
     return parts + [.typed(String(decoding: typed, as: UTF8.self))]
-  }
-}
-
-/// A specification of an interceptor whose references are replaced: the commas of values are doubled.
-private struct ExpandedSpecification {
-  private enum Place {
-    case name
-    case key
-    /// The value of a setting, which begins at `start`.
-    case value(start: Int, beginsWithReference: Bool)
-  }
-
-  private var scalars: [Unicode.Scalar] = []
-  private var place = Place.name
-
-  /// Adds what the user typed.
-  mutating func type(_ text: String) throws(Failure) {
-    var rest = text.unicodeScalars[...]
-    while let scalar = rest.popFirst() {
-      scalars.append(scalar)
-      switch (scalar, place) {
-      case (",", _) where rest.first == ",": scalars.append(rest.removeFirst())
-      case (",", _):
-        scalars.removeLast()
-        try endSetting()
-        scalars.append(scalar)
-        place = .key
-      case ("=", .key): place = .value(start: scalars.count, beginsWithReference: false)
-      default: break
-      }
-    }
-  }
-
-  /// Adds the value of a reference.
-  mutating func add(_ value: String) throws(Failure) {
-    switch place {
-    case .name:
-      // `?` in front of a plugin makes it optional.
-      guard !value.contains(","), !scalars.isEmpty || !value.begins(with: "?") else {
-        throw Failure(.usage, "", "a value cannot contain settings", hint: "write NAME,KEY=${NAME}")
-      }
-      guard !value.contains("/") else {
-        throw Failure(.usage, "", "a value cannot be the path of a plugin", hint: "type the path")
-      }
-    case .key: throw Failure(.usage, "", "a value cannot be the key of a setting", hint: "write KEY=${NAME}")
-    case .value(let start, let beginsWithReference):
-      place = .value(start: start, beginsWithReference: beginsWithReference || scalars.count == start)
-    }
-    for scalar in value.unicodeScalars { scalars += scalar == "," ? [scalar, scalar] : [scalar] }
-  }
-
-  /// Ends the specification, and returns its text.
-  mutating func ended() throws(Failure) -> String {
-    try endSetting()
-    return String(String.UnicodeScalarView(scalars))
-  }
-
-  private mutating func endSetting() throws(Failure) {
-    guard case .value(let start, true) = place else { return }
-    try SessionVariables.refuse(scalars[start...], beginningWith: ["env:"])
-    // `@@` is a value that begins with `@`.
-    if scalars.dropFirst(start).first == "@" { scalars.insert("@", at: start) }
   }
 }

@@ -1270,3 +1270,21 @@ def test_a_script_comes_from_a_fifo(rpcurl, grpc_server, tmp_path):
     writer.join(PATIENCE_SECONDS)
     assert (result.code, result.err) == (0, "")
     assert [json.loads(line)["name"] for line in result.out.splitlines()] == [str(number) for number in range(50)]
+
+
+def test_values_name_no_files_of_other_directories_and_no_commands(rpcurl, grpc_server):
+    """The values are what the server responds."""
+    files = [
+        "use record,file=${last.name}.rec", "use log,format=har,file=${last.name}", "use metrics,file=${last.name}.prom",
+        "use trace,file=${last.name}", "use assert,junit=${last.name}.xml", "use header,set-file=x-a:${last.name}",
+        "use auth,bearer-file=${last.name}", "use auth,bearer=@${last.name}", "options --bearer @${last.name}",
+        "options -H @${last.name}", "options --cacert ${last.name}", "options --netrc-file=${last.name}",
+        "options --unix-socket ${last.name}", "options --proto ${last.name}", "target unix:${last.name}",
+    ]  # fmt: skip
+    commands = ["use header,set-command=x-a:${last.name}", "use auth,command=${last.name}", "use auth,command=cat ${last.name}"]
+    for lines, why in [(files, "the value of a reference in the name of a file contains /"), (commands, "a value cannot be part of a command")]:
+        for line in lines:
+            script = f'call Hello {{"name":"../evil"}}\n{line}\ncall Hello {{}}\n'
+            result = rpcurl("session", grpc_server.url, input=script)
+            assert why in result.err, (line, result.err)
+    assert not [*rpcurl.home.parent.glob("evil*"), *rpcurl.home.glob("evil*")]

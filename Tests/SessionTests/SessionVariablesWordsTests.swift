@@ -1,3 +1,5 @@
+import CommandLine
+import Interceptors
 import Output
 import Protobuf
 import Testing
@@ -78,7 +80,7 @@ struct SessionVariablesWordsTests {
     ("auth,bearer=${v}", "a,set-command=x:echo", "auth,bearer=a,,set-command=x:echo"),
     ("auth,bearer=${v},x=1", "a,", "auth,bearer=a,,,x=1"),
     ("auth,bearer=${v}", "@/etc/passwd", "auth,bearer=@@/etc/passwd"),
-    ("auth,bearer=${v}${v}", "@", "auth,bearer=@@@"),
+    ("auth,bearer=${v}${v}", "@", "auth,bearer=@@@"), ("auth,bearer=@@${v}", "a/b", "auth,bearer=@@a/b"),
     ("header,set=x-a:${v}", "@a", "header,set=x-a:@a"), ("auth,bearer=@${v}", "a,b", "auth,bearer=@a,,b"),
     ("header,set=a:b,,${v}=c", ",", "header,set=a:b,,,,=c"), ("a,b=env:${v}", "HOME", "a,b=env:HOME"),
     ("$v", "retry", "retry"), ("./${v}.so,a=b", "x=y", "./x=y.so,a=b"),
@@ -141,6 +143,105 @@ struct SessionVariablesWordsTests {
     }
     #expect(throws: Failure.self) {
       try expand(value) { variables throws(Failure) in try variables.expand(check: ". golden \(word)") }
+    }
+  }
+
+  /// Each built-in setting that names a file or a command, with the value after its key.
+  private static let settings = BuiltIns.all.flatMap { interceptor in
+    interceptor.keys.compactMap { key in
+      key.resource.map {
+        (
+          setting: "\(interceptor.name),\(key.name)=\(key.hasNameBeforeResource ? "x-a:" : "")",
+          isCommand: $0 == .command
+        )
+      }
+    }
+  }
+
+  @Test func settingsWithFilesAndCommandsAreRecognized() {
+    let files = [
+      "assert,junit=", "auth,bearer-file=", "header,set-file=x-a:", "log,file=", "metrics,file=",
+      "mock,file=",
+      "record,file=", "replay,file=", "retry,policy=", "shadow,file=", "trace,file=",
+    ]
+    #expect(Self.settings.filter { !$0.isCommand }.map(\.setting).sorted() == files)
+    #expect(
+      Self.settings.filter(\.isCommand).map(\.setting).sorted() == [
+        "auth,command=", "header,set-command=x-a:",
+      ])
+  }
+
+  @Test(arguments: ["../evil", "/etc/passwd", "..", "-x", "a\nb", ""])
+  func refusesOtherDirectoriesInSettings(value: String) throws {
+    for (setting, _) in Self.settings + [("auth,bearer=@", false), ("log,format=har,file=", false)] {
+      #expect(throws: Failure.self, "\(setting)") {
+        try expand(value) { variables throws(Failure) in
+          try variables.expand(specification: "\(setting)${v},methods=*")
+        }
+      }
+    }
+  }
+
+  @Test func acceptsPartsOfNamesOfFilesInSettings() throws {
+    for (setting, _) in Self.settings where !setting.contains("command") {
+      let text = try expand("a,b") { variables throws(Failure) in
+        try variables.expand(specification: "\(setting)out/${v}.x")
+      }
+      #expect(text == "\(setting)out/a,,b.x")
+    }
+  }
+
+  @Test(arguments: [
+    "auth,command=${v}", "auth,command=echo ${v}", "auth, command=echo ${v}", "header,set-command=x-a:${v}",
+    "header,set-command=x-a:echo ${v}", "header,set-command=${v}",
+    "header,methods=*,set-command=x-a:${v},set=a:b",
+  ])
+  func refusesCommandsThatValuesName(text: String) {
+    for value in ["x", "x-a:touch evil"] {
+      #expect(throws: Failure.self) {
+        try expand(value) { variables throws(Failure) in try variables.expand(specification: text) }
+      }
+    }
+  }
+
+  /// The words of `options`, whose references are replaced by `value`.
+  private func checkOptions(_ line: String, _ value: String) throws {
+    var variables = SessionVariables { _ in nil }
+    try variables.set("v", to: .string(value))
+    let words = try line.split(separator: " ").map { try variables.expanded(argument: String($0)) }
+    let invocation = Parser.parse(words.map(\.text), as: .session)
+    #expect(invocation.errors.isEmpty)
+    for argument in invocation.arguments { try argument.checkFile(in: words) }
+  }
+
+  @Test(arguments: [
+    "--bearer @${v}", "--bearer=@${v}", "-H @${v}", "-H@x=${v}", "-kH @${v}", "--rpc-header @${v}",
+    "--reflect-header @${v}", "--cacert ${v}", "--capath ${v}", "--cert ${v}", "--cert=${v}", "-E ${v}",
+    "-E=${v}",
+    "--key ${v}", "--pass @${v}", "--netrc-file ${v}", "--unix-socket ${v}", "--descriptor-set ${v}",
+    "--proto ${v}", "-I ${v}",
+  ])
+  func refusesOtherDirectoriesInOptions(line: String) throws {
+    try checkOptions(line, "name")
+    for value in ["../evil", "/etc/passwd", "a/b", "\u{301}/x"] {
+      #expect(throws: Failure.self, "\(line)") { try checkOptions(line, value) }
+    }
+  }
+
+  @Test func valuesThatNameNoFileMayContainSlashes() throws {
+    for line in ["--bearer ${v}", "-H x:${v}", "--user-agent ${v}", "--servername ${v}"] {
+      try checkOptions(line, "a/../b")
+    }
+  }
+
+  @Test func refusesSocketsThatValuesName() throws {
+    let target = { (text: String, value: String) in
+      try expand(value) { variables throws(Failure) in try variables.expand(target: text) }
+    }
+    #expect(try target("unix:/run/${v}.sock", "a") == "unix:/run/a.sock")
+    #expect(try target("$v", "https://a/b") == "https://a/b")
+    for (text, value) in [("$v", "unix:/run/x"), ("unix:${v}", "/run/x"), ("unix:a/${v}", "..")] {
+      #expect(throws: Failure.self) { try target(text, value) }
     }
   }
 

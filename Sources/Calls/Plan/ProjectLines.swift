@@ -129,19 +129,20 @@ struct ProjectLines {
     let keys = isPlugin ? [] : BuiltIns.all.first { $0.name == parts[0] }?.keys ?? []
     for index in parts.indices.dropFirst() {
       guard case (let key, let text?) = parts[index].parted(at: "=") else { continue }
-      parts[index] = "\(key)=\(setting(String(text), form: keys.first { $0.name == key }?.form ?? ""))"
+      parts[index] = "\(key)=\(setting(String(text), keys.first { $0.name == key }))"
     }
     return parts.joined(separator: ",")
   }
 
   /// The value of a setting, as written: `FILE` or `NAME:FILE` if that is the form of the key, or `@FILE`.
-  private func setting(_ text: String, form: String) -> String {
+  private func setting(_ text: String, _ key: BuiltIns.Key?) -> String {
     if text.begins(with: "@") || text.begins(with: "env:") {
       let plain = text.begins(with: "@@") ? text : afterAt(unquoted(text))
       return plain == text ? text : quoted(plain)
     }
-    if form.hasSuffix("=FILE"), text != "-" { return absoluteQuoted(text) }
-    guard form.hasSuffix("=NAME:FILE"), case (let name, let path?) = text.parted(at: ":") else { return text }
+    guard let key, key.resource == .file else { return text }
+    guard key.hasNameBeforeResource else { return text == "-" ? text : absoluteQuoted(text) }
+    guard case (let name, let path?) = text.parted(at: ":") else { return text }
     return "\(name):\(absoluteQuoted(String(path)))"
   }
 
