@@ -432,9 +432,11 @@ def test_golden_files(suite, tmp_path):
     assert suite(text.replace("Ada", "Eve"))[0].code == 8
 
 
-def test_servers_do_not_choose_the_directory_of_a_golden_file(suite, tmp_path):
-    text = 'test t\ncall Hello {"name":"../package"}\nexpect . golden ${last.name}.json\n'
-    result, _, _ = suite(text, "--update")
+@pytest.mark.parametrize("check", ["${last.name}.json", '"${last.name}.json"', '"sub/${last.name}.json"', '"${last.name}.json" unordered'])
+@pytest.mark.parametrize("options", [["--update"], []])
+def test_servers_do_not_choose_the_directory_of_a_golden_file(suite, tmp_path, check, options):
+    text = f'test t\ncall Hello {{"name":"../package"}}\nexpect . golden {check}\n'
+    result, _, _ = suite(text, *options)
     assert result.code != 0 and "the value of a reference in the name of a file contains /" in result.out + result.err
     assert not [*tmp_path.rglob("package.json"), *tmp_path.parent.glob("package.json")]
 

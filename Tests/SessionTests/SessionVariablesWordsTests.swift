@@ -48,6 +48,8 @@ struct SessionVariablesWordsTests {
     (". golden ${v}", "a within 1", #". golden "a within 1""#),
     (". golden ${v} unordered", "a b", #". golden "a b" unordered"#),
     (". golden a within ${v}", "1", ". golden a within 1"),
+    (#". golden "${v}.json""#, "a", ". golden a.json"), (#". golden "x y/${v}""#, "a", #". golden "x y/a""#),
+    (#". golden "\u0061\"$v$${v}${v}" unordered"#, "b", #". golden a"$v${v}b unordered"#),
     ("last\t. == {\"a\": ${v}}", "b", "last\t. == {\"a\": \"b\"}"),
     ("error == $$${v}", "a", "error == $${v}"),
     ("status ${v}", "ok", "status ok"), ("count == ${v}", "3", "count == 3"),
@@ -143,6 +145,13 @@ struct SessionVariablesWordsTests {
     }
     #expect(throws: Failure.self) {
       try expand(value) { variables throws(Failure) in try variables.expand(check: ". golden \(word)") }
+    }
+    // Only with braces is it a reference within quotes.
+    let quoted = "\"\(word.replacing("$v", with: "${v}"))\""
+    for check in [". golden \(quoted)", "any .a golden \(quoted) unordered"] {
+      #expect(throws: Failure.self) {
+        try expand(value) { variables throws(Failure) in try variables.expand(check: check) }
+      }
     }
   }
 
