@@ -23,14 +23,24 @@ extension Session {
     for stream in streams.open { stream.show(as: settings) }
   }
 
-  /// Sets a header, if it is valid. Does not check the others again, and does not copy their list.
+  /// Sets a header, if it is valid.
   package func set(header: Argument) throws {
+    try change(headers: [header]) { $0.set(header) }
+  }
+
+  /// Adds headers, if they are valid.
+  package func add(headers: [Argument]) throws {
+    try change(headers: headers) { for header in headers { $0.append(header) } }
+  }
+
+  /// Changes the headers. Does not check the others again, and does not copy their list, so that the time to set many is linear.
+  private func change(headers new: [Argument], _ change: (inout SessionHeaders) -> Void) throws {
     var checked = state
     checked.headers = SessionHeaders()
-    checked.headers.append(header)
+    for header in new { checked.headers.append(header) }
     _ = try settings(of: checked, checked.options)
     options.request.common.headers = []
-    state.headers.set(header)
+    change(&state.headers)
     options.request.common.headers = state.headers.arguments
   }
 

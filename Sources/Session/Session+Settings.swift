@@ -190,7 +190,11 @@ extension Session {
       guard invocation.positionals.isEmpty else {
         throw Failure(.usage, invocation.positionals[0].text, "unexpected argument")
       }
-      try session.setState { try $0.add(invocation) }
+      if invocation.arguments.allSatisfy({ $0.id == .header }) {
+        try session.add(headers: SessionState.lines(of: invocation, waitLimit: session.waitLimit))
+      } else {
+        try session.setState { try $0.add(invocation) }
+      }
       session.schema.forget()
     },
   ]

@@ -63,12 +63,10 @@ package struct SessionState {
     guard !turnsExpansionOn || !headers.arguments.contains(where: { $0.text?.contains("${") ?? false }) else {
       throw Failure(.usage, "--expand-headers", "a header that was set contains ${", hint: "unheader NAME")
     }
-    let arguments = common.headerArguments(
-      EnvironmentVariables.value, waitLimit: options.request.maxTime)
     let interceptors = ChainArguments(invocation)
     chain += interceptors.entries
     omitted += interceptors.omitted
-    for header in try Self.lines(invocation.all(.header), arguments) { headers.append(header) }
+    for header in try Self.lines(of: invocation, waitLimit: maxTime) { headers.append(header) }
     // Also of those that remove one, which are not kept.
     _ = try AttributeArguments.parse(invocation.all(.attribute))
     for attribute in invocation.all(.attribute) { set(attribute: attribute) }
@@ -101,6 +99,12 @@ package struct SessionState {
       if !OptionTable[argument.id].repeats { fixed.removeAll { $0.id == argument.id } }
       fixed.append(argument)
     }
+  }
+
+  /// The value of `--max-time`; nil without one.
+  private var maxTime: Duration? {
+    guard case .duration(let duration)? = chosen[.maxTime]?.value else { return nil }
+    return duration
   }
 
   /// The options without interceptors.
@@ -139,12 +143,16 @@ package struct SessionState {
   /// The parsed options.
   package var options: SessionOptions { SessionOptions(invocation) }
 
-  /// Reads each `-H @FILE` once, because it may be a pipe. Variables are not replaced.
-  private static func lines(
-    _ headers: [Argument], _ arguments: HeaderArguments
-  ) throws(Failure) -> [Argument] {
+  /// The headers of `-H`. Reads each `-H @FILE` once, because it may be a pipe. Variables are not replaced.
+  ///
+  /// - Parameters:
+  ///   - invocation: The options.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package static func lines(of invocation: Invocation, waitLimit: Duration?) throws(Failure) -> [Argument] {
+    let arguments = CommonRequestOptions(invocation).headerArguments(
+      EnvironmentVariables.value, waitLimit: waitLimit)
     var lines: [Argument] = []
-    for header in headers {
+    for header in invocation.all(.header) {
       guard header.text?.begins(with: "@") ?? false else {
         lines.append(header)
         continue

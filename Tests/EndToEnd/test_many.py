@@ -44,6 +44,14 @@ def test_header_commands(rpcurl, tmp_path):
     assert (len(lines), lines[0], lines[-1]) == (32_000, "x-1: v", "x-0: w")
 
 
+@pytest.mark.parametrize("command, count", [("use header,set=x-{}:v", 1000), ("use header,set=x-{}:v,after=?x", 500), ("options -H x-{}:v", 8000)])
+def test_commands_that_add_to_the_settings(rpcurl, command, count):
+    """The chain is built once for each interceptor that is added."""
+    commands = "".join(f"{command.format(number)}\n" for number in range(count))
+    code, _, err = run(rpcurl, "run", "http://127.0.0.1:1", "-", input=commands.encode(), limit=4)
+    assert code == 0, err
+
+
 def test_headers_of_a_request(rpcurl, descriptor_set, tmp_path, raw_server):
     """They exceed the limit of libcurl for a request, after they were put into its list."""
     file = tmp_path / "headers"

@@ -81,7 +81,10 @@ package struct ChainSource {
       throw Failure(.interceptor, "", error.description, hint: error.hint).at(
         member?.entry.origin ?? .session)
     }
-    members = order.compactMap { registration in members.first { $0.registration.id == registration.id } }
+    guard zip(order, members).contains(where: { $0.id != $1.registration.id }) else { return }
+    // A session arranges its chain for each interceptor that it adds, so a search for each would take cubic time.
+    let known = Dictionary(members.map { ($0.registration.id, $0) }, uniquingKeysWith: { first, _ in first })
+    members = order.compactMap { known[$0.id] }
   }
 
   /// Creates an interceptor. Returns nil for an optional plugin that is missing.

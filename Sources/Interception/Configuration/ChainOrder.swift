@@ -37,11 +37,13 @@ struct ChainOrder {
   /// Takes the first registration whose predecessors are all taken, until none is left.
   private func merged() throws(ConfigurationError) -> [InterceptorRegistration] {
     var order: [Int] = []
+    var isTaken = Array(repeating: false, count: registrations.count)
     var rest = Array(registrations.indices)
     while !rest.isEmpty {
-      guard let place = rest.firstIndex(where: { predecessors[$0].allSatisfy(order.contains) }) else {
+      guard let place = rest.firstIndex(where: { predecessors[$0].allSatisfy { isTaken[$0] } }) else {
         throw contradiction(among: rest)
       }
+      isTaken[rest[place]] = true
       order.append(rest.remove(at: place))
     }
     return order.map { registrations[$0] }
