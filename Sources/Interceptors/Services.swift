@@ -31,6 +31,8 @@ package protocol InterceptorServices: ValueSourceServices {
   func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure)
   /// Throws if `replaceFile` would fail, as far as this can be found out without a change.
   func checkReplacing(_ path: String) throws(ServiceFailure)
+  /// Makes this process the only one of its run that replaces a file. Throws if another one is.
+  func claim(_ path: String) throws(ServiceFailure)
   /// A folder of the user's cache, which is created with the first file.
   ///
   /// - Parameters:
@@ -97,6 +99,10 @@ package protocol OutputFile: AnyObject, Sendable {
   func write(_ bytes: [UInt8]) throws(ServiceFailure)
   /// Closes the file.
   func close() throws(ServiceFailure)
+}
+
+extension InterceptorServices {
+  package func claim(_ path: String) throws(ServiceFailure) {}
 }
 
 extension OutputFile {

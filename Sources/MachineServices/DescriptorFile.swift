@@ -32,6 +32,7 @@ package final class DescriptorFile: OutputFile {
   }
 
   private let descriptor: Int32
+  private let runFiles: RunFiles?
   /// Whether `close` and the end of the object close the descriptor.
   private let closes: Locked<Bool>
   private let state: Locked<State>
@@ -46,6 +47,7 @@ package final class DescriptorFile: OutputFile {
   package init(_ descriptor: Int32, closes: Bool) {
     self.descriptor = descriptor
     self.closes = Locked(closes)
+    runFiles = nil
     waitLimit = Locked(nil)
     state = Locked(State(.nothing, isRegular: false))
   }
@@ -55,9 +57,14 @@ package final class DescriptorFile: OutputFile {
   /// - Parameters:
   ///   - descriptor: The descriptor.
   ///   - head: The first bytes of the content that replaces the old one before the first write; nil to append.
+  ///   - runFiles: The files that processes of this run write; nil if it is the only one.
   ///   - waitLimit: How long a write waits for the reader of a pipe, or for other processes; nil for no limit.
-  init(_ descriptor: Int32, replacingWith head: [UInt8]?, waitLimit: Duration? = nil) {
+  init(
+    _ descriptor: Int32, replacingWith head: [UInt8]?, in runFiles: RunFiles? = nil,
+    waitLimit: Duration? = nil
+  ) {
     self.descriptor = descriptor
+    self.runFiles = runFiles
     self.waitLimit = Locked(waitLimit)
     closes = Locked(true)
     let identity = FileIdentity(replaceable: descriptor)
@@ -68,7 +75,10 @@ package final class DescriptorFile: OutputFile {
       case (_, nil): .nothing
       }
     var state = State(beginning, isRegular: identity != nil, waitLimit: waitLimit)
-    if identity != nil, head == nil { state.isShared = !FileLock.registerWriter(descriptor) }
+    if let identity, head == nil {
+      state.isShared = !FileLock.registerWriter(descriptor)
+      _ = runFiles?.claim(identity.name)
+    }
     self.state = Locked(state)
     if let head { identity?.addOwner(ObjectIdentifier(self), head) }
   }
@@ -107,7 +117,9 @@ package final class DescriptorFile: OutputFile {
     switch state.beginning {
     case .write(let head): try append(head + bytes)
     case .replace(let identity):
-      let isAlone = FileLock.registerWriter(descriptor)
+      // What another process of the run has written is kept, also after its end.
+      let isFirst = runFiles?.claim(identity.name) ?? true
+      let isAlone = FileLock.registerWriter(descriptor) && isFirst
       state.isShared = !isAlone
       let isDone = try identity.replace { head throws(ServiceFailure) in
         // What another process writes now is kept.
@@ -174,6 +186,9 @@ private struct FileIdentity: Hashable, Sendable {
     self.init(descriptor)
     for stream in Int32(0)...2 where FileIdentity(stream) == self { return nil }
   }
+
+  /// The name in the record of a run.
+  var name: String { "inode \(device) \(number)" }
 
   func addOwner(_ owner: ObjectIdentifier, _ head: [UInt8]) {
     Self.replaced.withLock { _ = $0[self, default: Replacement(head: head)].owners.insert(owner) }

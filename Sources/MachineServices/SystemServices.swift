@@ -40,6 +40,7 @@ package struct SystemServices: InterceptorServices {
   private let waitLimit: Duration?
   private let standardError: any OutputFile
   private let isDry: Bool
+  private let runFiles: RunFiles?
   package let reports: ReportFiles
   package let shared: SharedValues
 
@@ -49,17 +50,19 @@ package struct SystemServices: InterceptorServices {
   ///   - reports: The report files that interceptors share.
   ///   - shared: What the interceptors of the program share.
   ///   - standardError: What interceptors that write to `-` write to.
+  ///   - runFiles: The files that processes of this run write; nil if it is the only one.
   ///   - waitLimit: How long to wait for data from a pipe, and for the reader of one; nil for no limit.
   ///   - isDry: Whether files are only checked: none is created or changed.
   package init(
     reports: ReportFiles = ReportFiles(), shared: SharedValues = SharedValues(),
-    standardError: any OutputFile = DescriptorFile(2, closes: false),
+    standardError: any OutputFile = DescriptorFile(2, closes: false), runFiles: RunFiles? = nil,
     waitLimit: Duration?, isDry: Bool = false
   ) {
     self.reports = reports
     self.shared = shared
     self.standardError = standardError
     self.isDry = isDry
+    self.runFiles = runFiles
     self.waitLimit = waitLimit
     values = SystemValues(waitLimit: waitLimit)
   }
@@ -91,11 +94,12 @@ package struct SystemServices: InterceptorServices {
       // Only the owner can change the mode; a file of another user keeps its own.
       _ = fchmod(descriptor, status.st_mode & 0o700)
     }
-    return DescriptorFile(descriptor, replacingWith: head, waitLimit: waitLimit)
+    return DescriptorFile(descriptor, replacingWith: head, in: runFiles, waitLimit: waitLimit)
   }
 
   package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
     guard !isDry else { return try checkReplacing(path) }
+    try claim(path)
     if let problem = FileContents.replace(path, with: bytes, isPrivate: isPrivate, waitLimit: waitLimit) {
       throw ServiceFailure(problem.why)
     }
@@ -103,6 +107,15 @@ package struct SystemServices: InterceptorServices {
 
   package func checkReplacing(_ path: String) throws(ServiceFailure) {
     if let problem = FileContents.problemOfReplacing(path) { throw ServiceFailure(problem.why) }
+    try claim(path)
+  }
+
+  package func claim(_ path: String) throws(ServiceFailure) {
+    var status = stat()
+    guard !isDry, let runFiles, stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return }
+    guard runFiles.claim("path \(FileContents.targetPath(path).replacing("\n", with: "\0"))") else {
+      throw ServiceFailure("another suite of this run writes this file; name one of its own in each suite")
+    }
   }
 
   package func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder {

@@ -12,6 +12,8 @@ package struct Console {
   package let secrets = SecretPrompt()
   /// The report files that interceptors of this run write.
   package let reports = ReportFiles()
+  /// The files that processes of this run write; nil if it is the only one.
+  package var runFiles: RunFiles?
   /// What interceptors share outside of calls.
   package let shared = SharedValues()
 

@@ -1,5 +1,6 @@
 import CommandLine
 import Protobuf
+import System
 
 /// What `rpcurl test` runs, and how.
 package struct SuiteOptions {
@@ -28,6 +29,9 @@ package struct SuiteOptions {
 
   /// The pipe that a report is written to; nil if absent. The run ends if its reader does.
   package var reportPipe: Int32?
+
+  /// The files that the suites of the run write; nil if this is the only one.
+  package var runFiles: RunFiles?
 
   /// What is recorded, or responds instead of the server; nil for neither.
   package var recordings: Recordings?

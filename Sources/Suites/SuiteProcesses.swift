@@ -26,6 +26,7 @@ package final class SuiteProcesses {
   private static let limitBytes = SuiteEvent.maximumLength
 
   private let jobs: Int
+  private let runFiles: RunFiles?
   private let patience: Duration
   private let arguments: (String) -> [String]
   private var receive: (SuiteEvent) -> Void = { _ in }
@@ -48,13 +49,16 @@ package final class SuiteProcesses {
   /// - Parameters:
   ///   - files: The suites, in the order of their start.
   ///   - jobs: How many run at the same time.
+  ///   - runFiles: The files that the suites write; nil if each may replace those of the others.
   ///   - patience: How long they may take to run their teardowns once they are stopped.
   ///   - arguments: The program and its arguments that run a suite, and print its events on standard output.
   package init(
-    _ files: [String], jobs: Int, patience: Duration = .seconds(10), arguments: @escaping (String) -> [String]
+    _ files: [String], jobs: Int, runFiles: RunFiles? = nil, patience: Duration = .seconds(10),
+    arguments: @escaping (String) -> [String]
   ) {
     waiting = files.reversed()
     self.jobs = jobs
+    self.runFiles = runFiles
     self.patience = patience
     self.arguments = arguments
   }
@@ -108,9 +112,11 @@ package final class SuiteProcesses {
   private func start(_ file: String) {
     guard let pipe = Pipe() else { return refuse(file, FileContents.lastError()) }
     _ = fcntl(pipe.readEnd, F_SETFL, O_NONBLOCK)
+    var descriptors = [(own: pipe.writeEnd, its: Int32(1))]
+    if let runFiles { descriptors.append((runFiles.descriptor, RunFiles.inheritedDescriptor)) }
     // Without a terminal a prompt fails, which several processes at a time could not share.
     let started = ChildProcess.start(
-      arguments(file), hasInput: file == "-", giving: [(pipe.writeEnd, 1)], leadsSession: true)
+      arguments(file), hasInput: file == "-", giving: descriptors, leadsSession: true)
     close(pipe.writeEnd)
     switch started {
     case .success(let process): workers.append(Worker(file: file, process: process, descriptor: pipe.readEnd))

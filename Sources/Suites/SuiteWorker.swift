@@ -59,7 +59,8 @@ package struct SuiteWorker {
 
   private func run(_ suite: Suite, _ emit: @escaping (SuiteEvent) -> Void) throws -> Failure? {
     let capture = OutputCapture()
-    let console = Console(capture)
+    var console = Console(capture)
+    console.runFiles = options.runFiles
     console.error.configure(Diagnostics(invocation))
     let session = try Session(
       console, SessionState(invocation, target: invocation.configuredTarget), isInteractive: false,

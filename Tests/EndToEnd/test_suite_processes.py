@@ -188,3 +188,28 @@ def test_test_that_the_end_of_the_run_interrupts_is_skipped(rpcurl, suite, wait_
     outcomes = {name: (test["outcome"], test.get("reason")) for name, test in tests.items()}
     assert outcomes == {"t": ("skipped", "the run ended early"), "u": ("failed", None)}, out
     assert (process.returncode, err, end.exists()) == (8, b"", True)
+
+
+def numbers_of_calls(path):
+    return [json.loads(line)["call"] for line in path.read_text().splitlines()[1:] if '"event":"start"' in line]
+
+
+@pytest.mark.parametrize("jobs", ["1", "6"])
+def test_suites_that_record_to_one_file_keep_the_calls_of_the_others(rpcurl, suite, tmp_path, jobs):
+    """The first one replaces the file of an earlier run."""
+    files = [suite(name, HELLO)[0] for name in "abcdef"]
+    for path in files:
+        path.write_text(path.read_text().replace("test t\n", f"use record,file={tmp_path}/shared.rec\ntest t\n", 1))
+    for _ in range(2):
+        result = rpcurl("test", "--jobs", jobs, *files)
+        assert result.code == 0, result.out
+        assert len(set(numbers_of_calls(tmp_path / "shared.rec"))) == len(numbers_of_calls(tmp_path / "shared.rec")) == 6
+
+
+def test_suites_that_would_replace_the_report_of_others_are_refused(rpcurl, suite, tmp_path):
+    for setting in ["metrics,file={}/out.prom", "assert,junit={}/out.xml", "log,format=har,file={}/out.har"]:
+        files = [suite(name, HELLO)[0] for name in "ab"]
+        for path in files:
+            path.write_text(path.read_text().replace("test t\n", f"use {setting.format(tmp_path)}\ntest t\n", 1))
+        result = rpcurl("test", "--jobs", "1", *files)
+        assert result.code != 0 and "another suite of this run writes this file" in result.out, result.out

@@ -26,7 +26,6 @@ extension SystemServices {
   init(_ console: Console, waitLimit: Duration?, isDry: Bool) {
     self.init(
       reports: console.reports, shared: console.shared, standardError: SharedStandardError(console.error),
-      waitLimit: waitLimit,
-      isDry: isDry)
+      runFiles: console.runFiles, waitLimit: waitLimit, isDry: isDry)
   }
 }

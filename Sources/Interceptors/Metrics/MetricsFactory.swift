@@ -86,7 +86,9 @@ struct MetricsFactory: CollectingFactory {
     case ("", _), ("-", _): throw settings.error("file", "must be a file name")
     case (let file?, .otlp) where settings.text("endpoint") != nil:
       throw settings.error("file", "\(file): cannot be combined with endpoint")
-    case (let file?, _): destination = .file(file)
+    case (let file?, _):
+      do { try services.claim(file) } catch { throw settings.error("file", "\(file): \(error.reason)") }
+      destination = .file(file)
     case (nil, .prometheus):
       throw ConfigurationError(
         interceptor: name, key: "format", reason: "prometheus requires a file",

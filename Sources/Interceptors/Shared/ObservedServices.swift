@@ -35,6 +35,8 @@ final class ObservedServices: InterceptorServices {
 
   func checkReplacing(_ path: String) throws(ServiceFailure) { try base.checkReplacing(path) }
 
+  func claim(_ path: String) throws(ServiceFailure) { try base.claim(path) }
+
   func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder {
     try base.cacheFolder(name, limitBytes: limitBytes)
   }

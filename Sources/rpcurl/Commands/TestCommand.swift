@@ -50,6 +50,7 @@ struct TestCommand {
     outputs = try ReportOutput.targets(
       invocation.all(.report).compactMap(\.text), coverage: invocation.all(.coverage).compactMap(\.text))
     options.reportPipe = Self.reportPipe(outputs)
+    if RPCURL.isProcessOfSuite { options.runFiles = RunFiles(inherited: RunFiles.inheritedDescriptor) }
     self.options = options
     jobs = invocation.number(.jobs) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     guard (1...1000).contains(jobs) else {
@@ -147,7 +148,8 @@ struct TestCommand {
     var options = options
     options.contract = try contract(console)
     let limit = invocation.duration(.totalTimeout)
-    let processes = needsProcesses ? SuiteProcesses(files, jobs: jobs) { arguments($0) } : nil
+    let processes =
+      needsProcesses ? SuiteProcesses(files, jobs: jobs, runFiles: RunFiles()) { arguments($0) } : nil
     output.add(.run(start))
     let named = Set(invocation.positionals.map(\.text))
     let receive = { (event: SuiteEvent) in
