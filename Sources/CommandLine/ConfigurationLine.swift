@@ -220,17 +220,17 @@ extension Invocation {
   private static func isReplaced(_ argument: Argument, by others: [Argument]) -> Bool {
     if argument.id == .data { return others.contains { $0.id == .data } }
     let name = headers.contains(argument.id) ? headerName(argument.text) : nil
-    if credentials.contains(argument.id) || argument.id == .header && name == "authorization",
-      others.contains(where: { credentials.contains($0.id) || isAuthorization($0) })
-    {
-      return true
-    }
+    if let sole = soleHeader(argument), others.contains(where: { soleHeader($0) == sole }) { return true }
     guard let name else { return false }
     return others.contains { headers.contains($0.id) && headerName($0.text) == name }
   }
 
-  private static func isAuthorization(_ argument: Argument) -> Bool {
-    argument.id == .header && headerName(argument.text) == "authorization"
+  /// The header that an option or `-H` sets, of those that contradict each other; nil for another argument.
+  private static func soleHeader(_ argument: Argument) -> String? {
+    if credentials.contains(argument.id) { return "authorization" }
+    if argument.id == .authority { return "host" }
+    guard argument.id == .header, let name = headerName(argument.text) else { return nil }
+    return name == "authorization" || name == "host" ? name : nil
   }
 
   private static func headerName(_ text: String?) -> String? {

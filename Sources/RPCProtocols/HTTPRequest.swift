@@ -61,14 +61,35 @@ extension RequestStart {
 
 /// The syntax of header fields (RFC 9110, section 5).
 package enum HeaderSyntax {
-  /// Fields that frame the HTTP message. Only the transport sets them.
-  package static let framing: Set<String> = ["connection", "content-length", "transfer-encoding", "upgrade"]
+  /// Fields that frame the HTTP message or concern only its connection. Only the transport sets them: HTTP/2 forbids most of
+  /// them (RFC 9113, section 8.2.2), and libcurl sends a request without those.
+  package static let framing: Set<String> = [
+    "connection", "content-length", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade",
+  ]
 
   /// The field that the protocol and the codec determine.
   package static let contentType = "content-type"
 
-  /// Fields of a request that a caller cannot change.
-  package static let reserved = framing.union([contentType])
+  /// The field that announces trailers.
+  private static let transferCodings = "te"
+
+  /// Fields of a request that an interceptor cannot change.
+  package static let reserved = framing.union([contentType, transferCodings])
+
+  /// Why a request cannot have a field; nil if it can. The rules of `content-type` depend on the protocol.
+  package static func refusal(of name: String, value: String) -> String? {
+    if framing.contains(name) { return "the header \(name) is set by the transport and cannot be changed" }
+    // libcurl sends no other value over HTTP/2 (RFC 9113, section 8.2.2).
+    if name == transferCodings, value != "trailers" {
+      return "the header te can have only the value trailers"
+    }
+    return nil
+  }
+
+  /// Why a request cannot have several fields of a name; nil if it has not. libcurl sends only the first `host`.
+  package static func refusal(ofRepeated headers: Headers) -> String? {
+    headers.values("host").count > 1 ? "the header host is given more than once" : nil
+  }
 
   /// Whether `name` is a token that a caller may set.
   package static func isName(_ name: some StringProtocol) -> Bool {
@@ -126,9 +147,10 @@ package enum HeaderSyntax {
         throw RPCError(
           .internal, "\(field.name.debugDescription) is not a valid header name", origin: .client)
       }
-      guard !framing.contains(field.name),
-        field.name != Self.contentType || isContentType(field.value)
-      else {
+      if let refusal = refusal(of: field.name, value: field.value) {
+        throw RPCError(.internal, refusal, origin: .client)
+      }
+      guard field.name != Self.contentType || isContentType(field.value) else {
         throw RPCError(
           .internal, "the header \(field.name) can be set only by the transport", origin: .client)
       }
@@ -141,5 +163,6 @@ package enum HeaderSyntax {
         throw RPCError(.internal, "\(why): \(hint)", origin: .client)
       }
     }
+    if let refusal = refusal(ofRepeated: headers) { throw RPCError(.internal, refusal, origin: .client) }
   }
 }

@@ -35,6 +35,10 @@ struct HeaderArgumentsTests {
     ("a: secret\nb: c", "the value of a contains a control character"),
     ("a-bin: se-cret!", "the value of a-bin is not base64, which a name in -bin requires"),
     ("content-length: 1", "the header content-length is set by the transport and cannot be changed"),
+    ("Keep-Alive: secret", "the header keep-alive is set by the transport and cannot be changed"),
+    ("proxy-connection: x", "the header proxy-connection is set by the transport and cannot be changed"),
+    ("te: gzip", "the header te can have only the value trailers"),
+    ("TE: trailers, deflate", "the header te can have only the value trailers"),
   ])
   func rejectsInvalidHeader(text: String, why: String) {
     let failure = #expect(throws: Failure.self) { try parse([text]) }

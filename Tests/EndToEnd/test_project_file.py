@@ -569,6 +569,26 @@ def test_typed_credentials_replace_those_of_the_configuration(project):
     assert plan["headers"] == [["authorization", "Bearer typed"]]
 
 
+def test_two_hosts_of_the_command_line_contradict_each_other(project):
+    for command in (["list"], [*EXPLAIN]):
+        method = [ECHO] if command[0] != "list" else []
+        result = project(*command, "--authority", "a", "-H", "Host: b", "http://host", *method)
+        assert (result.code, result.out) == (2, "")
+        assert result.err == "rpcurl: --authority: --authority and the header host of -H contradict each other\nhint: omit one of them\n"
+        result = project(*command, "-H", "host: a", "-H", "Host: b", "http://host", *method)
+        assert (result.code, result.out) == (2, "")
+        assert result.err == "rpcurl: -H: the header host is given more than once\nhint: give it once\n"
+    plan = project.plan("--authority", "a", "--rpc-header", "host: b", "http://host", ECHO)
+    assert plan["headers"] == [["host", "b"]]
+
+
+def test_typed_host_replaces_that_of_the_configuration(project):
+    project.own("--authority own\n")
+    assert project.plan("-H", "Host: typed", "http://host", ECHO)["headers"] == [["host", "typed"]]
+    project.own("-H host: own\n")
+    assert project.plan("--authority", "typed", "http://host", ECHO)["headers"] == [["host", "typed"]]
+
+
 def test_a_session_can_replace_its_credentials(project, grpc_server):
     result = project("session", "--bearer", "first", grpc_server.url, input=b"header authorization: second\ncall EchoMetadata\n")
     assert '"second"' in result.out and "first" not in result.out

@@ -39,6 +39,27 @@ import Testing
     #expect(headers.count == 1)
   }
 
+  @Test(
+    arguments: [
+      [("te", "gzip")], [("te", "trailers, deflate")], [("keep-alive", "3")], [("proxy-connection", "x")],
+      [("host", "a"), ("host", "b")],
+    ], ProtocolName.allCases)
+  func requestWithFieldThatHTTP2DropsIsRejected(fields: [(String, String)], name: ProtocolName) {
+    var start = RequestStart.test
+    start.headers = Headers(fields)
+    let error = #expect(throws: RPCError.self) {
+      try WireProtocols.make(name, .of(.unary)).makeRequest(start, timeout: nil)
+    }
+    #expect(error?.message.hasPrefix("the header \(fields[0].0) ") == true)
+  }
+
+  @Test func trailersInTEAreSent() throws {
+    var start = RequestStart.test
+    start.headers = Headers([("te", "trailers")])
+    let request = try WireProtocols.make(.grpc, .of(.unary)).makeRequest(start, timeout: nil)
+    #expect(request.headers.values("te") == ["trailers"])
+  }
+
   @Test(arguments: [ProtocolName.grpc, .grpcWeb], ["ä", "a\tb"])
   func requestWithValueThatGRPCForbidsIsRejected(name: ProtocolName, value: String) {
     var start = RequestStart.test

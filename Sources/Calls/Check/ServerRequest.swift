@@ -36,7 +36,7 @@ package struct ServerRequest {
     self.sources = sources
     protocolName = try CallSettings.protocolName(common, environment)
     let given = try common.headerArguments(sources, protocolName).parse(common.headers)
-    try CredentialArguments.check(common, given: given)
+    try CredentialArguments.check(common, server, given: given)
     (headers, maxTime) = try CredentialArguments.headers(
       common, server, protocolName,
       bearer: try common.bearer.map { try CredentialArguments.token($0, sources) },

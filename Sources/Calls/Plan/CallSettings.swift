@@ -86,7 +86,7 @@ package struct CallSettings {
     // Read files once: they may be pipes.
     headerArguments = options.request.common.headerArguments(sources, protocolName, codec)
     commonHeaders = try headerArguments.parse(options.request.common.headers)
-    try CredentialArguments.check(options.request.common, given: commonHeaders)
+    try CredentialArguments.check(options.request.common, options.server, given: commonHeaders)
     bearer = try options.request.common.bearer.map { (argument) throws(Failure) in
       try CredentialArguments.token(argument, sources)
     }

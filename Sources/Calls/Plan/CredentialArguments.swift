@@ -5,7 +5,7 @@ import RPCProtocols
 import System
 
 /// The headers of options other than `-H`. A header of `-H` or `--rpc-header` with the same name takes precedence, but
-/// an authorization of `-H` is an error beside `--user` and `--bearer`.
+/// an authorization of `-H` is an error beside `--user` and `--bearer`, and a host beside `--authority`.
 package enum CredentialArguments {
   /// Adds the headers of options to given ones.
   ///
@@ -25,6 +25,9 @@ package enum CredentialArguments {
     if let bearer, headers.first("authorization") == nil {
       headers.add("authorization", "Bearer \(bearer)")
     }
+    if let refusal = HeaderSyntax.refusal(ofRepeated: headers) {
+      throw Failure(.usage, "-H", refusal, hint: "give it once")
+    }
     let others = [("user-agent", request.userAgent), ("host", server.authority)]
     for (name, argument) in others where headers.first(name) == nil {
       if let text = argument?.text { headers.add(name, text) }
@@ -43,23 +46,34 @@ package enum CredentialArguments {
     return (headers, timeout)
   }
 
-  /// Throws if `-H` contains an authorization in addition to `--user` or `--bearer`, of which only one can be sent.
+  /// Throws if `-H` contains an authorization in addition to `--user` or `--bearer`, or a host in addition to
+  /// `--authority`, of which only one can be sent.
   ///
   /// - Parameters:
-  ///   - request: The options.
+  ///   - request: The options of the request.
+  ///   - server: The options of the server.
   ///   - headers: The headers of `-H`, also of its files.
-  package static func check(_ request: CommonRequestOptions, given headers: Headers) throws(Failure) {
-    let name = "authorization"
-    guard let credentials = request.bearer ?? request.user, headers.first(name) != nil else { return }
+  package static func check(
+    _ request: CommonRequestOptions, _ server: ServerOptions, given headers: Headers
+  ) throws(Failure) {
+    try check(server.authority, "host", request, given: headers)
+    try check(request.bearer ?? request.user, "authorization", request, given: headers)
+  }
+
+  /// Throws if headers contain the one of an option too, of which only one can be sent.
+  private static func check(
+    _ option: Argument?, _ name: String, _ request: CommonRequestOptions, given headers: Headers
+  ) throws(Failure) {
+    guard let option, headers.first(name) != nil else { return }
     // A command of a session replaces what its start has set.
     let isSet = request.headers.contains { header in
       header.origin == .session && header.text?.parted(at: ":").before.lowercased() == name
     }
     guard !isSet else { return }
     throw Failure(
-      .usage, credentials.name, "\(credentials.name) and the header \(name) of -H contradict each other",
+      .usage, option.name, "\(option.name) and the header \(name) of -H contradict each other",
       hint: "omit one of them"
-    ).at(credentials.origin)
+    ).at(option.origin)
   }
 
   /// `NAME:PASSWORD`. Prompts for the password on the terminal if there is no colon.

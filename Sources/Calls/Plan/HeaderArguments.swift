@@ -85,10 +85,8 @@ package struct HeaderArguments {
     guard HeaderSyntax.isName(name) else {
       throw Failure(.usage, source, "\(name.debugDescription) is not a header name")
     }
-    guard !HeaderSyntax.framing.contains(name) else {
-      throw Failure(.usage, source, "the header \(name) is set by the transport and cannot be changed")
-    }
     let value = try expand(written, of: name, from: source)
+    if let refusal = HeaderSyntax.refusal(of: name, value: value) { throw Failure(.usage, source, refusal) }
     guard HeaderSyntax.isValue(value) else {
       throw Failure(.usage, source, "the value of \(name) contains a control character")
     }

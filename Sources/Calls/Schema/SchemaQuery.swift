@@ -109,7 +109,7 @@ package struct SchemaQuery {
     let sources = ArgumentSources(environment: environment, secrets: clients.console.secrets)
     let arguments = request.headerArguments(sources, protocolName)
     let common = try arguments.parse(request.headers)
-    try CredentialArguments.check(request, given: common)
+    try CredentialArguments.check(request, options.server, given: common)
     let (headers, timeout) = try CredentialArguments.headers(
       request, options.server, protocolName,
       bearer: try request.bearer.map { try CredentialArguments.token($0, sources) },

@@ -56,10 +56,7 @@ struct AuthFactory: InterceptorFactory {
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     let headerName = settings.text("header") ?? "authorization"
-    // HTTP/2 reserves `te` (RFC 9113, section 8.2.2), and gRPC sends it.
-    guard HeaderSyntax.isName(headerName),
-      !HeaderSyntax.reserved.union(["te"]).contains(headerName.lowercased())
-    else {
+    guard HeaderSyntax.isName(headerName), !HeaderSyntax.reserved.contains(headerName.lowercased()) else {
       throw settings.error("header", "is not the name of a header that can be set")
     }
     let scope = AuthScope(try settings.hosts("hosts") ?? Selection())

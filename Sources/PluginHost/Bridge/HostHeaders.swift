@@ -5,9 +5,7 @@ import RPCProtocols
 /// their value.
 enum HostHeaders {
   /// Headers of the HTTP message, in addition to those in `HeaderSyntax`.
-  private static let message: Set<String> = [
-    "content-encoding", "content-type", "host", "keep-alive", "proxy-connection", "te", "trailer",
-  ]
+  private static let message: Set<String> = ["content-encoding", "host", "trailer"]
 
   /// Headers of the protocols, with the function to use instead.
   private static let functions = [
@@ -23,7 +21,7 @@ enum HostHeaders {
     if let function = functions[name] { return "only rpcurl sets the header \(name): use \(function)" }
     // Received headers were already processed; changing them affects only output.
     guard stage == .requestStart else { return nil }
-    guard HeaderSyntax.framing.contains(name) || message.contains(name) || encodings.contains(name) else {
+    guard HeaderSyntax.reserved.contains(name) || message.contains(name) || encodings.contains(name) else {
       return nil
     }
     return "only rpcurl sets the header \(name)"
