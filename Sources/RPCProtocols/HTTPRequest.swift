@@ -73,15 +73,32 @@ package enum HeaderSyntax {
   /// The field that announces trailers.
   private static let transferCodings = "te"
 
-  /// Fields of a request that an interceptor cannot change.
-  package static let reserved = framing.union([contentType, transferCodings])
+  /// Fields that name the compression of the request's messages or body.
+  private static let encodings: Set<String> = [
+    "connect-content-encoding", "content-encoding", "grpc-encoding",
+  ]
 
-  /// Why a request cannot have a field; nil if it can. The rules of `content-type` depend on the protocol.
-  package static func refusal(of name: String, value: String) -> String? {
-    if framing.contains(name) { return "the header \(name) is set by the transport and cannot be changed" }
+  /// Fields of a request that an interceptor cannot change.
+  package static let reserved = framing.union(encodings).union([contentType, transferCodings])
+
+  /// Why a request cannot have a field, and what to do instead; nil if it can. The rules of `content-type` depend on the
+  /// protocol.
+  package static func refusal(of name: String, value: String) -> (why: String, hint: String?)? {
+    if framing.contains(name) {
+      return ("the header \(name) is set by the transport and cannot be changed", nil)
+    }
     // libcurl sends no other value over HTTP/2 (RFC 9113, section 8.2.2).
     if name == transferCodings, value != "trailers" {
-      return "the header te can have only the value trailers"
+      return ("the header te can have only the value trailers", nil)
+    }
+    if encodings.contains(name) {
+      return (
+        "the header \(name) is set by the compression of the request and cannot be changed",
+        "use --compression gzip"
+      )
+    }
+    if name == "host", !TargetSyntax.isHost(value) {
+      return ("the value of host is not a host with an optional port", "write HOST or HOST:PORT")
     }
     return nil
   }
@@ -148,7 +165,7 @@ package enum HeaderSyntax {
           .internal, "\(field.name.debugDescription) is not a valid header name", origin: .client)
       }
       if let refusal = refusal(of: field.name, value: field.value) {
-        throw RPCError(.internal, refusal, origin: .client)
+        throw RPCError(.invalidArgument, refusal.why, origin: .request)
       }
       guard field.name != Self.contentType || isContentType(field.value) else {
         throw RPCError(
@@ -163,6 +180,8 @@ package enum HeaderSyntax {
         throw RPCError(.internal, "\(why): \(hint)", origin: .client)
       }
     }
-    if let refusal = refusal(ofRepeated: headers) { throw RPCError(.internal, refusal, origin: .client) }
+    if let refusal = refusal(ofRepeated: headers) {
+      throw RPCError(.invalidArgument, refusal, origin: .request)
+    }
   }
 }

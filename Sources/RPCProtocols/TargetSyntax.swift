@@ -76,6 +76,13 @@ package enum TargetSyntax {
     return (authority, path.last == "/" ? path.dropLast() : path)
   }
 
+  /// Whether `text` is a host, or an IPv6 address in brackets, optionally with a port, as in the header `host` (RFC 3986,
+  /// sections 3.2.2 and 3.2.3).
+  package static func isHost(_ text: String) -> Bool {
+    let isASCII = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    return isASCII && !text.contains("/") && !text.contains("@") && isAuthority(text[...])
+  }
+
   /// Whether `text` is a host, or an IPv6 address in brackets, optionally with a port.
   private static func isAuthority(_ text: Substring) -> Bool {
     let host: Substring

@@ -39,6 +39,11 @@ struct HeaderArgumentsTests {
     ("proxy-connection: x", "the header proxy-connection is set by the transport and cannot be changed"),
     ("te: gzip", "the header te can have only the value trailers"),
     ("TE: trailers, deflate", "the header te can have only the value trailers"),
+    (
+      "Content-Encoding: gzip",
+      "the header content-encoding is set by the compression of the request and cannot be changed"
+    ),
+    ("host: se cret", "the value of host is not a host with an optional port"),
   ])
   func rejectsInvalidHeader(text: String, why: String) {
     let failure = #expect(throws: Failure.self) { try parse([text]) }

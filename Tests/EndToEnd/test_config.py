@@ -202,7 +202,7 @@ def test_an_error_names_file_and_line(rpcurl, config, text, line, why):
         ("-o /nodir/x", "-o /nodir/x: No such file or directory"),
         ("--bearer a\x01b", "authorization: the value contains a control character"),
         ("--user-agent a\x01b", "user-agent: the value contains a control character"),
-        ("--authority a\x01b", "host: the value contains a control character"),
+        ("--authority a\x01b", "--authority: the value of host is not a host with an optional port"),
     ],
 )
 def test_an_error_of_the_use_of_a_line_names_file_and_line(rpcurl, tmp_path, descriptor_set, text, why):

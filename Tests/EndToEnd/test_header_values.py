@@ -58,6 +58,73 @@ def test_connect_allows_other_bytes(rpcurl, connect_server, descriptor_set):
     assert ["x-a", "ä"] in json.loads(result.out.splitlines()[0])["headers"]
 
 
+# Headers that contradict the message or the URL
+
+
+@pytest.mark.parametrize("name", ["content-encoding", "grpc-encoding", "connect-content-encoding"])
+@pytest.mark.parametrize("options", [[], ["--compression", "gzip"], ["--protocol", "connect"]])
+def test_compression_is_not_a_header(rpcurl, raw_server, options, name):
+    result = rpcurl(*options, "-H", f"{name}: gzip", f"http://{raw_server(silent).address}", HELLO)
+    assert (result.code, result.out) == (2, "")
+    why = f"the header {name} is set by the compression of the request and cannot be changed"
+    assert result.err == f"rpcurl: -H: {why}\nhint: use --compression gzip\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--use", "header,set=host:a b"], "the value of host is not a host with an optional port"),
+        (["-H", "host: a", "--use", "header,add=host:b"], "the header host is given more than once"),
+    ],
+)
+def test_host_of_an_interceptor_is_a_host(rpcurl, raw_server, descriptor_set, options, why):
+    server = raw_server(silent)
+    result = rpcurl("--descriptor-set", descriptor_set, *options, "-d", "{}", f"http://{server.address}", HELLO)
+    assert (result.code, result.out, server.connections) == (2, "", 0), result.err
+    assert why in result.err
+
+
+@pytest.mark.parametrize("value", ["", "a b", "foo/bar", "u@h", "a:b", "a:99999", "[::1"])
+@pytest.mark.parametrize("option", ["--authority", "-H"])
+@pytest.mark.parametrize("command", ["call", "health", "list"])
+def test_host_of_a_request_is_a_host(rpcurl, raw_server, command, option, value):
+    method = [HELLO] if command == "call" else []
+    text = value if option == "--authority" else f"Host: {value}"
+    result = rpcurl(command, option, text, f"http://{raw_server(silent).address}", *method)
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"rpcurl: {option}: the value of host is not a host with an optional port\nhint: write HOST or HOST:PORT\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--use", "header,set=host:a b"], "the value of host is not a host with an optional port"),
+        (["-H", "host: a", "--use", "header,add=host:b"], "the header host is given more than once"),
+    ],
+)
+def test_host_of_an_interceptor_is_a_host(rpcurl, raw_server, descriptor_set, options, why):
+    server = raw_server(silent)
+    result = rpcurl("--descriptor-set", descriptor_set, *options, "-d", "{}", f"http://{server.address}", HELLO)
+    assert (result.code, result.out, server.connections) == (2, "", 0), result.err
+    assert why in result.err
+
+
+# Blanks around values, on which some servers close the connection
+
+
+def test_blanks_around_a_value_are_not_sent(rpcurl, connect_server, descriptor_set, tmp_path):
+    file = tmp_path / "headers"
+    file.write_bytes(b"x-file: v \t\r\n")
+    options = ["-H", "x-a: v \t", "-H", f"@{file}", "-A", "agent ", "--bearer", "token ", "--show-secrets"]
+    options += ["--use", "header,set=x-set:v ,add=x-add: v ,set-env=x-env:BLANK,set-command=x-command:printf 'v '"]
+    call = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", '{"name":"Ada"}', "--format", "events"]
+    result = rpcurl(*options, *call, f"{connect_server.url}/{HELLO}", env={"BLANK": " v "})
+    assert result.code == 0, result.err
+    headers = dict(json.loads(result.out.splitlines()[0])["headers"])
+    assert {headers[f"x-{name}"] for name in ("a", "file", "set", "add", "env", "command")} == {"v"}
+    assert (headers["user-agent"], headers["authorization"]) == ("agent", "Bearer token")
+
+
 # Timeouts
 
 

@@ -179,6 +179,9 @@ import Testing
     ("header,rename=a:", "header: rename: the new name is not a valid header name"),
     ("header,rename=a:a-bin", "header: rename: only one of a and a-bin is binary"),
     ("header,rename=a:upgrade", "header: rename: upgrade can be set only by the transport"),
+    (
+      "header,set=Grpc-Encoding:gzip", "header: set: Grpc-Encoding can be set only by the transport"
+    ),
     ("header,set=te:gzip", "header: set: te can be set only by the transport"),
     ("header,add=Keep-Alive:3", "header: add: Keep-Alive can be set only by the transport"),
     ("header,set=Content-Type:a", "header: set: Content-Type can be set only by the transport"),

@@ -42,15 +42,38 @@ import Testing
   @Test(
     arguments: [
       [("te", "gzip")], [("te", "trailers, deflate")], [("keep-alive", "3")], [("proxy-connection", "x")],
-      [("host", "a"), ("host", "b")],
+      [("host", "a"), ("host", "b")], [("content-encoding", "gzip")], [("grpc-encoding", "gzip")],
+      [("connect-content-encoding", "gzip")],
     ], ProtocolName.allCases)
-  func requestWithFieldThatHTTP2DropsIsRejected(fields: [(String, String)], name: ProtocolName) {
+  func requestWithFieldOfTheMessageIsRejected(fields: [(String, String)], name: ProtocolName) {
     var start = RequestStart.test
     start.headers = Headers(fields)
     let error = #expect(throws: RPCError.self) {
       try WireProtocols.make(name, .of(.unary)).makeRequest(start, timeout: nil)
     }
     #expect(error?.message.hasPrefix("the header \(fields[0].0) ") == true)
+  }
+
+  @Test(arguments: ["a", "A.b:1", "[::1]:80", "1.2.3.4", "a_b-c~d", "a!$&'()*+,;=%20", "a.:65535"])
+  func hostOfARequestIsSent(host: String) throws {
+    var start = RequestStart.test
+    start.headers = Headers([("host", host)])
+    let request = try WireProtocols.make(.connect, .of(.unary)).makeRequest(start, timeout: nil)
+    #expect(request.headers.values("host") == [host])
+  }
+
+  @Test(
+    arguments: [
+      "", " ", "a b", "foo/bar", "u@h", "a:", "a:0", "a:65536", "::1", "[::1", "ä", "a?b", "a#b", ":80",
+    ])
+  func requestWithAnotherHostIsRejected(host: String) {
+    var start = RequestStart.test
+    start.headers = Headers([("host", host)])
+    let error = #expect(throws: RPCError.self) {
+      try WireProtocols.make(.connect, .of(.unary)).makeRequest(start, timeout: nil)
+    }
+    #expect(error?.message == "the value of host is not a host with an optional port")
+    #expect(error?.origin == .request)
   }
 
   @Test func trailersInTEAreSent() throws {

@@ -30,7 +30,11 @@ package enum CredentialArguments {
     }
     let others = [("user-agent", request.userAgent), ("host", server.authority)]
     for (name, argument) in others where headers.first(name) == nil {
-      if let text = argument?.text { headers.add(name, text) }
+      guard let argument, let text = argument.text else { continue }
+      if let refusal = HeaderSyntax.refusal(of: name, value: text) {
+        throw Failure(.usage, argument.name, refusal.why, hint: refusal.hint).at(argument.origin)
+      }
+      headers.add(name, text)
     }
     for (name, argument) in [("authorization", request.bearer ?? request.user)] + others {
       guard headers.values(name).allSatisfy({ HeaderSyntax.isValue($0) }) else {

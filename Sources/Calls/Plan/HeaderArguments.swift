@@ -86,7 +86,9 @@ package struct HeaderArguments {
       throw Failure(.usage, source, "\(name.debugDescription) is not a header name")
     }
     let value = try expand(written, of: name, from: source)
-    if let refusal = HeaderSyntax.refusal(of: name, value: value) { throw Failure(.usage, source, refusal) }
+    if let refusal = HeaderSyntax.refusal(of: name, value: value) {
+      throw Failure(.usage, source, refusal.why, hint: refusal.hint)
+    }
     guard HeaderSyntax.isValue(value) else {
       throw Failure(.usage, source, "the value of \(name) contains a control character")
     }
