@@ -142,7 +142,11 @@ package enum HeaderSyntax {
   /// The value without surrounding blanks.
   package static func trimmed(_ value: some StringProtocol) -> String {
     let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-    let bytes = Substring(value).utf8.drop(while: isBlank)
+    let all = Substring(value).utf8
+    guard let first = all.first, let end = all.last, isBlank(first) || isBlank(end) else {
+      return String(value)
+    }
+    let bytes = all.drop(while: isBlank)
     guard let last = bytes.lastIndex(where: { !isBlank($0) }) else { return "" }
     return String(decoding: bytes[...last], as: UTF8.self)
   }

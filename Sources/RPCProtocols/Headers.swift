@@ -11,10 +11,11 @@ public struct Headers: Sendable, Equatable {
     /// The value on the wire.
     public var value: String
 
-    /// Makes a field; the name is folded to lower case.
+    /// Makes a field; the name is folded to lower case. Blanks at the start and the end are not part of the value (RFC 9110,
+    /// section 5.5).
     public init(name: String, value: String) {
       self.name = Headers.folded(name)
-      self.value = value
+      self.value = HeaderSyntax.trimmed(value)
     }
   }
 
@@ -74,7 +75,7 @@ public struct Headers: Sendable, Equatable {
       fields.append(field)
       return
     }
-    fields[index].value = value
+    fields[index] = field
     fields[(index + 1)...].removeAll { $0.name == field.name }
   }
 

@@ -95,20 +95,6 @@ def test_host_of_a_request_is_a_host(rpcurl, raw_server, command, option, value)
     assert result.err == f"rpcurl: {option}: the value of host is not a host with an optional port\nhint: write HOST or HOST:PORT\n"
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (["--use", "header,set=host:a b"], "the value of host is not a host with an optional port"),
-        (["-H", "host: a", "--use", "header,add=host:b"], "the header host is given more than once"),
-    ],
-)
-def test_host_of_an_interceptor_is_a_host(rpcurl, raw_server, descriptor_set, options, why):
-    server = raw_server(silent)
-    result = rpcurl("--descriptor-set", descriptor_set, *options, "-d", "{}", f"http://{server.address}", HELLO)
-    assert (result.code, result.out, server.connections) == (2, "", 0), result.err
-    assert why in result.err
-
-
 # Blanks around values, on which some servers close the connection
 
 

@@ -150,7 +150,7 @@ import Testing
 
   // MARK: Pushback
 
-  @Test(arguments: ["-1", "x", "", "01", "+5", "1.5", "4294967296", " 5"])
+  @Test(arguments: ["-1", "x", "", "01", "+5", "1.5", "4294967296", "5 6"])
   func invalidPushbackIsRefusal(_ value: String) throws {
     let call = try call("retry")
     fail(call, trailers: [("grpc-retry-pushback-ms", value)])

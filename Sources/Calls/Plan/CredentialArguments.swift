@@ -30,7 +30,7 @@ package enum CredentialArguments {
     }
     let others = [("user-agent", request.userAgent), ("host", server.authority)]
     for (name, argument) in others where headers.first(name) == nil {
-      guard let argument, let text = argument.text else { continue }
+      guard let argument, let text = argument.text.map(HeaderSyntax.trimmed) else { continue }
       if let refusal = HeaderSyntax.refusal(of: name, value: text) {
         throw Failure(.usage, argument.name, refusal.why, hint: refusal.hint).at(argument.origin)
       }
@@ -101,7 +101,7 @@ package enum CredentialArguments {
     let text = argument.text ?? ""
     if text.hasPrefix("env:") {
       let name = String(text.dropFirst("env:".count))
-      let token = sources.environment(name)
+      let token = sources.environment(name).map(HeaderSyntax.trimmed)
       guard let token, !token.isEmpty else {
         throw Failure(
           .usage, "\(argument.name) env:\(name)",
@@ -110,7 +110,7 @@ package enum CredentialArguments {
       }
       return token
     }
-    var token = text
+    var token = HeaderSyntax.trimmed(text)
     if text.hasPrefix("@") {
       let path = String(text.dropFirst())
       do {

@@ -81,11 +81,10 @@ package struct HeaderArguments {
       throw Failure(.usage, source, "missing colon in the header", hint: "write -H 'NAME: VALUE'")
     }
     let name = before.lowercased()
-    let written = String(after.droppingScalars { $0 == " " || $0 == "\t" })
     guard HeaderSyntax.isName(name) else {
       throw Failure(.usage, source, "\(name.debugDescription) is not a header name")
     }
-    let value = try expand(written, of: name, from: source)
+    let value = HeaderSyntax.trimmed(try expand(String(after), of: name, from: source))
     if let refusal = HeaderSyntax.refusal(of: name, value: value) {
       throw Failure(.usage, source, refusal.why, hint: refusal.hint)
     }
@@ -114,7 +113,7 @@ package struct HeaderArguments {
 
   /// The `content-type` that a value chooses; nil for the one that is sent without it.
   private func contentType(_ value: String, _ form: Form, from source: String) throws(Failure) -> String? {
-    let type = HeaderSyntax.trimmed(value).lowercased()
+    let type = value.lowercased()
     let types = form.protocolName.contentTypes(form.codec)
     if types.others.contains(type) { return type }
     guard types.sent.contains(type) else {

@@ -107,7 +107,8 @@ enum HeaderChange: Sendable {
 
   /// Whether `text` is a valid value of the header `name`: base64 for a binary one.
   static func isValue(_ text: String, of name: String) -> Bool {
-    HeaderSyntax.isValue(text) && (!Headers.isBinary(name.lowercased()) || Base64.decode(text) != nil)
+    HeaderSyntax.isValue(text)
+      && (!Headers.isBinary(name.lowercased()) || Base64.decode(HeaderSyntax.trimmed(text)) != nil)
   }
 
   /// Why `isValue` is false, without the value, which may be a secret.

@@ -112,7 +112,7 @@ struct HeaderFactory: InterceptorFactory {
 
     private func nameAndValue() throws(ConfigurationError) -> (String, String) {
       let (name, rest) = try split("NAME:VALUE")
-      let value = String(rest.unicodeScalars.drop { $0 == " " })
+      let value = HeaderSyntax.trimmed(rest)
       // An expanded value is checked for each call.
       guard functions != nil || HeaderChange.isValue(value, of: name) else {
         throw error("the value of \(name) \(HeaderChange.unfit(name))")
