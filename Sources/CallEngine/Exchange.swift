@@ -40,6 +40,8 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var begin = MonotonicClock.now
   private var deadline: MonotonicClock.Instant?
   private var endTimer: EventLoop.TimerID?
+  /// Ends the attempt at a deadline that is before that of the call.
+  private var limitTimer: EventLoop.TimerID?
   private var hasWholeRequest = false
   private var wantsResponse = true
   /// What was sent.
@@ -62,9 +64,27 @@ final class Exchange: ChainTransport, TransferDelegate {
   func start(_ start: RequestStart) {
     guard case .idle = state else { return }
     begin = .now
-    deadline = start.deadline
-    state = .collecting(start)
+    do throws(RPCError) {
+      let limited = try prepared.limited(start, from: begin)
+      state = .collecting(limited)
+      deadline = limited.deadline
+    } catch {
+      return fail(error)
+    }
+    if let deadline, deadline != start.deadline { keep(deadline) }
     if isSentAsItComes { open() }
+  }
+
+  /// Schedules the end of the attempt. The call itself ends only at its own deadline.
+  private func keep(_ deadline: MonotonicClock.Instant) {
+    let limit = (deadline - begin).roundedToMilliseconds
+    limitTimer = loop.schedule(at: deadline) { [weak self] in
+      guard let self else { return }
+      limitTimer = nil
+      fail(
+        connectError(after: limit)
+          ?? RPCError(.deadlineExceeded, "the call took longer than \(limit.inSeconds)", origin: .client))
+    }
   }
 
   func send(_ bytes: [UInt8]) {
@@ -202,8 +222,8 @@ final class Exchange: ChainTransport, TransferDelegate {
     }
     state = .ended
     call = nil
-    if let endTimer { loop.cancel(endTimer) }
-    endTimer = nil
+    for timer in [endTimer, limitTimer].compactMap(\.self) { loop.cancel(timer) }
+    (endTimer, limitTimer) = (nil, nil)
   }
 
   // MARK: From the transfer

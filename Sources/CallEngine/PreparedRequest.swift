@@ -42,6 +42,23 @@ package final class PreparedRequest {
     return WireProtocols.make(request.protocolName, parameters)
   }
 
+  /// The start of an attempt, whose deadline includes the timeout that interceptors have set in a header.
+  ///
+  /// - Parameters:
+  ///   - start: The start, as it leaves the chain.
+  ///   - begin: The begin of the attempt.
+  /// - Throws: ``RPCError`` if the timeout is invalid.
+  func limited(_ start: RequestStart, from begin: MonotonicClock.Instant) throws(RPCError) -> RequestStart {
+    guard start.headers.first(request.protocolName.timeoutHeader.name) != nil else { return start }
+    try request.protocolName.checkTimeout(in: start.headers)
+    var start = start
+    let limit = start.deadline.map { $0 - begin }
+    if let timeout = request.protocolName.takeTimeout(from: &start.headers, limit: limit), timeout != limit {
+      start.deadline = begin + timeout
+    }
+    return start
+  }
+
   /// The HTTP request that starts a call.
   ///
   /// - Parameters:

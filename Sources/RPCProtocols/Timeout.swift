@@ -67,6 +67,15 @@ extension ProtocolName {
     return self == .connect ? Timeout.parse(connect: value) : Timeout.parse(grpc: value)
   }
 
+  /// Throws if a value of the header with the timeout is invalid.
+  package func checkTimeout(in headers: Headers) throws(RPCError) {
+    let (name, syntax) = timeoutHeader
+    guard headers.values(name).allSatisfy({ timeout($0) != nil }) else {
+      throw RPCError(
+        .invalidArgument, "the value of \(name) is not a timeout: write \(syntax)", origin: .request)
+    }
+  }
+
   /// Removes the timeout from headers: a request has the time left until the deadline.
   ///
   /// - Returns: The shortest of the timeouts and another limit; nil if there is none.

@@ -77,6 +77,46 @@ struct PreparedRequestTests {
     }
   }
 
+  /// A request whose headers an interceptor changes.
+  private func request(adding name: String, _ value: String) throws -> CallRequest {
+    var request = try request()
+    request.interceptors = [
+      InterceptorRegistration(
+        name: "add", factory: ClosureFactory { _, _ in HeaderAdder(name: name, value: value) })
+    ]
+    return request
+  }
+
+  @Test(arguments: [("100S", 50, "49"), ("100S", 200, "99"), ("100S", nil, "99")])
+  func timeoutOfAnInterceptorLimitsTheCall(value: String, limit: Int64?, digits: String) throws {
+    var request = try request(adding: "grpc-timeout", value)
+    request.timeout = limit.map { .seconds($0) }
+    _ = try call(client.prepare(request)) { _, call in
+      let values = call.httpRequest?.headers.values("grpc-timeout") ?? []
+      #expect(values.count == 1)
+      // All of the shorter limit except for less than a second.
+      #expect(values.first?.hasPrefix(digits) == true, "\(values)")
+    }
+  }
+
+  @Test func callEndsAtTheTimeoutOfAnInterceptor() throws {
+    let observer = EndRecorder()
+    let call = client.makeCall(client.prepare(try request(adding: "grpc-timeout", "1n")), observer: observer)
+    call.start()
+    call.send(.bytes([7, 8]))
+    call.finishSending()
+    try fake.run(client.loop)
+    #expect(observer.ends == ["deadline_exceeded"])
+    #expect(call.isFinished)
+  }
+
+  @Test func invalidTimeoutOfAnInterceptorEndsTheCall() throws {
+    let observer = try call(client.prepare(try request(adding: "grpc-timeout", "zz"))) { _, call in
+      #expect(call.httpRequest == nil)
+    }
+    #expect(observer.ends == ["invalid_argument"])
+  }
+
   @Test func headersOfInterceptorsAreThoseOfEachCall() throws {
     var request = try request()
     let counter = Counter()
@@ -112,16 +152,17 @@ struct PreparedRequestTests {
   }
 }
 
-/// Adds the number of the call to its headers.
-private final class NumberAdder: StagedInterceptor {
+/// Sets a header.
+private final class HeaderAdder: StagedInterceptor {
   let stages: Stages = [.requestStart]
-  private let number: Int
+  private let name: String
+  private let value: String
 
-  init(_ number: Int) { self.number = number }
+  init(name: String, value: String) { (self.name, self.value) = (name, value) }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
     var start = start
-    start.headers.set("x-count", "\(number)")
+    start.headers.set(name, value)
     token.proceed(start)
   }
 }
@@ -132,9 +173,9 @@ private final class Counter: Sendable {
 
   func add() { value += 1 }
 
-  func next() -> NumberAdder {
+  func next() -> HeaderAdder {
     value += 1
-    return NumberAdder(value)
+    return HeaderAdder(name: "x-count", value: "\(value)")
   }
 }
 

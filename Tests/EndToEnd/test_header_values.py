@@ -152,6 +152,26 @@ def test_header_with_a_timeout_in_other_commands(rpcurl, raw_server, descriptor_
     assert json.loads(load.out)["statuses"][0]["status"] == "deadline_exceeded"
 
 
+@pytest.mark.parametrize("protocol", TIMEOUTS)
+@pytest.mark.parametrize("limit", [[], ["--max-time", "1h"]])
+def test_timeout_of_an_interceptor_limits_the_call(rpcurl, raw_server, descriptor_set, protocol, limit):
+    name, value = TIMEOUTS[protocol]
+    options = ["--descriptor-set", descriptor_set, "--protocol", protocol, "--http2-prior-knowledge", "-d", "{}", *limit]
+    result = rpcurl("--use", f"header,set={name}:{value}", *options, f"http://{raw_server(silent).address}", HELLO)
+    assert result.code == DEADLINE_EXCEEDED, result.err
+    assert "took longer than 0.1 seconds" in result.err
+
+
+@pytest.mark.parametrize("protocol", TIMEOUTS)
+def test_invalid_timeout_of_an_interceptor_is_not_sent(rpcurl, raw_server, descriptor_set, protocol):
+    server = raw_server(silent)
+    options = ["--descriptor-set", descriptor_set, "--protocol", protocol, "-d", "{}"]
+    name = TIMEOUTS[protocol][0]
+    result = rpcurl("--use", f"header,set={name}:zz", *options, f"http://{server.address}", HELLO)
+    assert (result.code, result.out, server.connections) == (2, "", 0), result.err
+    assert f"the value of {name} is not a timeout: write " in result.err
+
+
 def test_longest_timeout(rpcurl, grpc_server, descriptor_set):
     result = rpcurl("--descriptor-set", descriptor_set, "-H", "grpc-timeout: 99999999H", "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}")
     assert (result.code, result.err) == (0, "")

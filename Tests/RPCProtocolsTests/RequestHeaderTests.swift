@@ -33,6 +33,16 @@ import Testing
     #expect(headers == Headers([("x-a", "1")]))
   }
 
+  @Test func invalidTimeoutIsRejected() {
+    for values in [["zz"], ["1S", ""]] {
+      let headers = Headers(values.map { ("grpc-timeout", $0) })
+      let error = #expect(throws: RPCError.self) { try ProtocolName.grpc.checkTimeout(in: headers) }
+      #expect(
+        error?.message.hasPrefix("the value of grpc-timeout is not a timeout: write up to 8 digits") == true)
+      #expect(throws: Never.self) { try ProtocolName.connect.checkTimeout(in: headers) }
+    }
+  }
+
   @Test func headerOfAnotherProtocolIsKept() {
     var headers = Headers([("connect-timeout-ms", "1")])
     #expect(ProtocolName.grpc.takeTimeout(from: &headers, limit: nil) == nil)
