@@ -35,7 +35,7 @@ enum RunSecrets {
 
   /// The passwords of a netrc file, and the values of HTTP Basic that libcurl makes of them.
   private static func netrc(_ file: String) -> [String] {
-    NetrcFile.logins(file).flatMap { [$0.password, Base64.encode(Array("\($0.name):\($0.password)".utf8))] }
+    NetrcFile(file).logins.flatMap { [$0.password, Base64.encode(Array("\($0.name):\($0.password)".utf8))] }
   }
 
   /// A credential, and what follows the scheme of a header or the name of a user.

@@ -88,6 +88,10 @@ struct TransferHandle {
       try set(CURLOPT_RESOLVE, InternationalName.ascii(entries: options.resolve), keeping: &lists)
     }
     if let file = options.netrcFile {
+      // libcurl would send the request without credentials.
+      if let problem = NetrcFile(file).problem {
+        throw TransportError(.request, "the netrc file \(NetrcFile.path(file)): \(problem.reason)")
+      }
       try set(CURLOPT_NETRC, ccurl_netrc_optional)
       if !file.isEmpty { try set(CURLOPT_NETRC_FILE, file) }
     }

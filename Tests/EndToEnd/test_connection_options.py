@@ -1,5 +1,6 @@
 """How the server is reached: certificates, names, proxies, sockets, credentials."""
 
+import base64
 import json
 import os
 import pty
@@ -279,6 +280,47 @@ def test_credentials(rpcurl, descriptor_set, connect_server, tmp_path):
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login ada password secret\n")
     assert authorization("--netrc-file", tmp_path / "netrc") == "Basic YWRhOnNlY3JldA=="
     assert echoed(rpcurl, descriptor_set, connect_server, "-A", "mine/1")["user-agent"] == "mine/1"
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "connect"])
+def test_longest_password_of_a_netrc_file_is_sent(rpcurl, descriptor_set, connect_server, tmp_path, protocol, libcurl_version):
+    # libcurl 7.88 ignores lines of more than 4,095 bytes.
+    password = "p" * (4095 if libcurl_version >= (8, 14) else 4000)
+    (tmp_path / ".netrc").write_text(f"machine 127.0.0.1 login ada password {password}\n")
+    options = ["--protocol", protocol, "--http2-prior-knowledge", "--netrc"]
+    sent = echoed(rpcurl, descriptor_set, connect_server, *options, env={"HOME": str(tmp_path)})["authorization"]
+    assert sent == "Basic " + base64.b64encode(f"ada:{password}".encode()).decode()
+
+
+UNREADABLE_NETRC = {
+    "value": (lambda host: f"machine {host} login ada password {'p' * 4096}", "a value in line 1 has more than 4095 bytes"),
+    "file": (
+        lambda host: "machine other login ada password p\n" * 12_000 + f"machine {host} login ada password p\n",
+        "the file has more than 131070 bytes without its comments",
+    ),
+    "line": (lambda host: f"machine {host} login ada password p {' ' * 16_384}", "line 1 has more than 16382 bytes"),
+    "quotation": (lambda host: f'machine {host} login ada\npassword "p\n', "missing closing quotation mark of the one in line 2"),
+    "garbage": (lambda host: f"{host}:ada:p\n", "it contains neither machine nor default"),
+}
+
+
+@pytest.mark.parametrize("command", ["call", "health", "list", "load", "session"])
+@pytest.mark.parametrize("problem", UNREADABLE_NETRC)
+def test_unreadable_netrc_file_is_an_error(rpcurl, raw_server, descriptor_set, tmp_path, problem, command):
+    """libcurl would send the request without credentials."""
+    server = raw_server(lambda connection: None)
+    text, why = UNREADABLE_NETRC[problem]
+    file = tmp_path / ".netrc"
+    file.write_text(text("127.0.0.1"))
+    schema = ["--descriptor-set", descriptor_set] if command in ("call", "load", "session") else []
+    method = [HELLO] if command in ("call", "load") else []
+    for option in (["--netrc"], ["--netrc-file", file]):
+        result = rpcurl(
+            command, *option, *schema, f"http://{server.address}", *method, env={"HOME": str(tmp_path)},
+            input=f"call {HELLO} {{}}\n" if command == "session" else None,
+        )  # fmt: skip
+        assert (result.code, server.connections) == (2, 0), result.err
+        assert f"rpcurl: {option[0]} {file}: {why}" in result.err
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ package enum ConnectionPlan {
     options.proxyCredentials = try server.proxyUser.map { (user) throws(Failure) in
       try CredentialArguments.credentials(user, sources.secrets)
     }
-    options.netrcFile = try readable(request.netrcFile, "--netrc-file", sources) ?? (request.netrc ? "" : nil)
+    options.netrcFile = try netrcFile(request, sources)
     if options.netrcFile != nil, options.serverName != nil, target.isTLS {
       throw Failure(
         .usage, "--servername", "libcurl would look up this name in the netrc file, not the host of the URL",
@@ -41,6 +41,20 @@ package enum ConnectionPlan {
     options.keepaliveTime = server.keepaliveTime
     options.diagnosisTime = .milliseconds(300)
     return options
+  }
+
+  /// The netrc file; empty for the one in the home directory. libcurl sends requests without credentials if it cannot read it.
+  private static func netrcFile(
+    _ request: CommonRequestOptions, _ sources: ArgumentSources
+  ) throws(Failure) -> String? {
+    let file = try readable(request.netrcFile, "--netrc-file", sources) ?? (request.netrc ? "" : nil)
+    guard let file, let problem = NetrcFile(file).problem else { return file }
+    let option =
+      request.netrcFile.map { "--netrc-file \($0.text ?? "")" } ?? "--netrc \(NetrcFile.path(file))"
+    throw Failure(
+      .usage, option, problem.reason,
+      hint: "correct the file, or give the credentials with --user NAME:PASSWORD or --bearer @FILE"
+    ).at(request.netrcFile?.origin)
   }
 
   /// Throws if the path of a Unix socket is longer than the system allows.
