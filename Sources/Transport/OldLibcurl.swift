@@ -214,6 +214,11 @@ extension ConnectionOptions {
     url.hasPrefix("http:") && (httpVersion == .http2 || httpVersion == .http2PriorKnowledge)
   }
 
+  /// Whether only HTTP/2 can send a request.
+  func requiresHTTP2(_ request: HTTPRequest) -> Bool {
+    isHTTP2WithoutTLS(request.url) || request.requiresHTTP2 && httpVersion != .http3
+  }
+
   /// Whether a transfer is known to use HTTP/2, by the protocol that TLS negotiated: empty for none, nil if it is unknown.
   func isHTTP2(_ url: String, negotiated: String?) -> Bool {
     if isHTTP2WithoutTLS(url) || negotiated == "h2" { return true }

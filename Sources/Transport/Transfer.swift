@@ -39,6 +39,8 @@ package final class Transfer {
   private let sharedOptions: SharedConnectionOptions
   /// Whether the protocol negotiated by TLS decides whether the request is sent.
   private let checksNegotiation: Bool
+  /// Why HTTP/2 cannot send the request; nil if it can.
+  private let headerError: TransportError?
   /// Whether the request's body is a stream.
   let isStream: Bool
   /// Whether the request has no side effects, so that it may be sent again after the server may have processed it.
@@ -85,8 +87,10 @@ package final class Transfer {
       }
     machine = TransferStateMachine(requestBody, requiresHTTP2: request.requiresHTTP2)
     checksNegotiation = request.requiresHTTP2 && isTLS && options.httpVersion != .http2PriorKnowledge
+    headerError = HeaderBlock.error(request, bodyBytes: bodyBytes)
     easy.begin(self)
     try easy.set(request, bodyBytes: bodyBytes, configuration)
+    if let headerError, options.requiresHTTP2(request) { throw headerError }
     if let library = loop.oldLibcurl {
       old = OldLibcurlExchange(self, library, handle, url: request.url, options: options)
     }
@@ -306,6 +310,7 @@ package final class Transfer {
     if checksNegotiation { connection.negotiated = negotiated }
     connection.usesHTTP2 =
       connection.reasonToRepeat != .requiredHTTP1 && options.isHTTP2(url, negotiated: negotiated)
+    connection.error = connection.usesHTTP2 ? headerError : nil
     connection.isForwarded = isForwarded
     easy.forgetError()
     requestSize = sentSize

@@ -121,6 +121,8 @@ extension TransferStateMachine {
     var isForwarded = false
     /// Whether it is known to use HTTP/2.
     var usesHTTP2 = false
+    /// Why the request cannot be sent over this connection; nil if it can.
+    var error: TransportError?
     /// Why the request is sent again; nil over the first connection.
     var reasonToRepeat: ReasonToRepeat?
   }

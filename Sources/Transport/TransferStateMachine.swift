@@ -206,6 +206,7 @@ struct TransferStateMachine {
     if requiresHTTP2, let negotiated = connection.negotiated, !["h2", "h3"].contains(negotiated) {
       return end(TransportError(.onlyHTTP1(negotiated: negotiated)))
     }
+    if let error = connection.error { return end(error) }
     self.connection = connection
     isConnected = true
     return .proceed

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import struct
 
 import pytest
@@ -183,3 +184,51 @@ def test_value_that_cannot_be_sent_is_refused(rpcurl, raw_server, descriptor_set
     name = "x-big" if source == "header" else "authorization"
     assert f"the header {name} has" in result.err and "more than the 307199 that can be sent" in result.err
     assert "ssss" not in result.err
+
+
+@pytest.mark.parametrize("options", [[], ["--use", "retry,attempts=3"]])
+def test_headers_that_http2_cannot_send_are_refused(rpcurl, raw_server, descriptor_set, tmp_path, options):
+    """nghttp2 would not send the request: the largest that it sends is accepted, and one byte more is an error."""
+    connections = []
+
+    def respond(stream):
+        stream.headers(OK)
+        stream.data(RESPONSE)
+        stream.headers(STATUS_OK, end=True)
+
+    serve = raw_http2.handler(respond)
+
+    def count(connection):
+        connections.append(connection)
+        serve(connection)
+
+    server = raw_server(count)
+    file = tmp_path / "headers"
+
+    def call(bytes_of_value):
+        file.write_text(f"x-big: {'s' * bytes_of_value}\nx-small: {'s' * 20_000}\n")
+        return rpcurl(
+            "--descriptor-set", descriptor_set, "-H", f"@{file}", *options, "-d", '{"name":"Ada"}', "--max-time", "15",
+            f"http://{server.address}/{HELLO}",
+        )  # fmt: skip
+
+    result = call(60_000)
+    assert (result.code, result.out, connections) == (2, "", []), result.err
+    found = re.search(r"the headers have (\d+) bytes, with 12 for each, more than the 65536 that can be sent over HTTP/2; the longest is x-big ", result.err)
+    assert found, result.err
+    most = 60_000 - (int(found[1]) - 65_536)
+    result = call(most + 1)
+    assert (result.code, result.out, connections) == (2, "", []), result.err
+    result = call(most)
+    assert (result.code, json.loads(result.out)) == (0, {"message": "Ada"}), result.err
+
+
+def test_headers_that_http2_cannot_send_are_refused_after_negotiation(rpcurl, connect_tls_server, certificates, descriptor_set, tmp_path):
+    file = tmp_path / "headers"
+    file.write_text(f"x-big: {'s' * 65_536}\n")
+    result = rpcurl(
+        "--descriptor-set", descriptor_set, "--protocol", "connect", "--cacert", certificates / "ca.pem", "-H", f"@{file}", "-d", "{}",
+        f"{connect_tls_server.url}/{HELLO}",
+    )  # fmt: skip
+    assert (result.code, result.out) == (2, ""), result.err
+    assert "that can be sent over HTTP/2; the longest is x-big with 65536 bytes" in result.err

@@ -80,6 +80,28 @@ struct EasyHandleTests {
         == "the value of the header x-big has 307200 bytes, more than the 307199 that can be sent")
   }
 
+  @Test func headersThatHTTP2CannotSendAreRefused() throws {
+    func transfer(_ count: Int, _ version: ConnectionOptions.HTTPVersion) throws -> Transfer {
+      var options = ConnectionOptions()
+      options.httpVersion = version
+      let value = String(repeating: "a", count: count)
+      return try Transfer(
+        HTTPRequest(url: "http://h/pkg.S/M", headers: Headers([("host", "hh"), ("x-big", value)])),
+        body: .whole([1]), options: .init(options), loop: loop, delegate: TransferRecorder())
+    }
+    // The names and values, 12 bytes for each of the 6 fields, and 17.
+    let others =
+      ":methodPOST:schemehttp:authorityhh:path/pkg.S/Mcontent-length1x-big".utf8.count + 6 * 12 + 17
+    try transfer(65_536 - others, .http2).close()
+    try transfer(65_537 - others, .http1).close()
+    let error = #expect(throws: TransportError.self) { try transfer(65_537 - others, .http2) }
+    #expect(error?.kind == .request)
+    #expect(
+      error?.message
+        == "the headers have 65537 bytes, with 12 for each, more than the 65536 that can be sent over HTTP/2; "
+        + "the longest is x-big with \(65_537 - others) bytes")
+  }
+
   @Test func nameForTLSChangesOnlyTLS() throws {
     var options = ConnectionOptions()
     (options.serverName, options.isInsecure) = ("demo.example", true)
