@@ -6,6 +6,8 @@ enum HeaderLine {
   case field(name: String, value: String)
   /// The empty line after a block.
   case end
+  /// A field with a line break within it (RFC 9110, section 5.5), which HTTP/3 can transport.
+  case broken
   /// Anything else; ignored.
   case unknown
 
@@ -17,6 +19,10 @@ enum HeaderLine {
       return
     }
     let end = line.firstIndex { $0 == 0x0D || $0 == 0x0A } ?? line.count
+    guard line[end...].allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else {
+      self = .broken
+      return
+    }
     guard end > 0 else {
       self = .end
       return

@@ -62,6 +62,7 @@ struct ResponseReader {
       return fields.count == 1 ? .trailersBegan : .none
     case (.body, .status), (.trailers, .status):
       return fail("the server began its response a second time")
+    case (_, .broken): return fail("the response has a line break within a header")
     default: break
     }
     return .none

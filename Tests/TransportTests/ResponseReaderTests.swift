@@ -63,6 +63,14 @@ struct ResponseReaderTests {
       error(read("HTTP/1.1 200 OK", from: &reader))?.message == "the server began its response a second time")
   }
 
+  @Test(arguments: ["a: b\rc", "a: b\nc", "a: \rb", "a\r: b", "a: b\n\rc"], [false, true])
+  func rejectsLineBreaksWithinFields(line: String, inTrailers: Bool) {
+    var reader = ResponseReader()
+    read("HTTP/3 200", from: &reader)
+    if inTrailers { read("", from: &reader) }
+    #expect(error(read(line, from: &reader))?.message == "the response has a line break within a header")
+  }
+
   @Test func rejectsFieldsBeyondTheLimit() {
     var reader = ResponseReader()
     read("HTTP/2 200", from: &reader)
