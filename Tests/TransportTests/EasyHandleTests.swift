@@ -175,7 +175,7 @@ struct HeaderLineTests {
     ("HTTP/2\r\n", "unknown"),
     ("HTTP/2 2x0\r\n", "unknown"), ("HTTP/2 1234567890123\r\n", "unknown"), ("HTTP/ 200\r\n", "unknown"),
     ("a:b\r\n", "field a=b"), ("a: \t b c\t \r\n", "field a=b c"), ("a:\r\n", "field a="), (":\n", "field ="),
-    ("a: b\rc\r\n", "field a=b"), ("\r\n", "end"), ("\n", "end"), ("word\r\n", "unknown"),
+    ("a: b\rc\r\n", "broken"), ("a: b\r\r\n", "field a=b"), ("\r\n", "end"), ("\n", "end"), ("word\r\n", "unknown"),
     ("", "unknown"), ("\r", "unknown"), ("a: b", "unknown"), ("HTTP/1.1 200 OK\r", "unknown"),
   ])
   func readsLine(_ line: String, _ expected: String) {
@@ -184,6 +184,7 @@ struct HeaderLineTests {
     case .status(let version, let code): #expect("status \(version) \(code)" == expected)
     case .field(let name, let value): #expect("field \(name)=\(value)" == expected)
     case .end: #expect("end" == expected)
+    case .broken: #expect("broken" == expected)
     case .unknown: #expect("unknown" == expected)
     }
   }
