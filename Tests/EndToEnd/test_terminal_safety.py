@@ -222,4 +222,4 @@ def test_text_that_only_a_raw_server_sends(rpcurl, raw_server, descriptor_set, n
     words = ("--descriptor-set", descriptor_set, "--protocol", protocol, "--http1.1", "-v", "--timing", "--format", format)
     code, out, err = shows(rpcurl, *words, f"http://{server.address}/{SERVICE}/{method}")
     assert server.connections == 3
-    assert ("title" in out + err) == (name != "a page"), (code, out, err)
+    assert "title" in out + err, (code, out, err)

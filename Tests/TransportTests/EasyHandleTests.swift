@@ -175,7 +175,8 @@ struct HeaderLineTests {
     ("HTTP/2\r\n", "unknown"),
     ("HTTP/2 2x0\r\n", "unknown"), ("HTTP/2 1234567890123\r\n", "unknown"), ("HTTP/ 200\r\n", "unknown"),
     ("a:b\r\n", "field a=b"), ("a: \t b c\t \r\n", "field a=b c"), ("a:\r\n", "field a="), (":\n", "field ="),
-    ("a: b\rc\r\n", "broken"), ("a: b\r\r\n", "field a=b"), ("\r\n", "end"), ("\n", "end"), ("word\r\n", "unknown"),
+    ("a: b\rc\r\n", "broken"), ("a: b\r\r\n", "field a=b"), ("\r\n", "end"), ("\n", "end"),
+    ("word\r\n", "unknown"),
     ("", "unknown"), ("\r", "unknown"), ("a: b", "unknown"), ("HTTP/1.1 200 OK\r", "unknown"),
   ])
   func readsLine(_ line: String, _ expected: String) {
