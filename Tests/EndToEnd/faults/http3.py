@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import functools
 import random
+import re
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,11 +127,15 @@ def strict(data: bytes, has_closed: bool) -> Response:
     return response
 
 
+CONTROLS = re.compile(rb"[\0-\x08\x0a-\x1f\x7f]")
+
+
 def lenient(data: bytes, has_closed: bool) -> Response:
     """Each frame that can be read, also if a later one cannot.
 
     Trailers end a response: nothing but the end of the stream may follow. libcurl delivers their fields before the frame is
-    whole, so that grpc-status is read also if the rest of them is missing or invalid.
+    whole, so that grpc-status is read also if the rest of them is missing or invalid. A field with a control character in its
+    value is ignored, as by nghttp3.
     """
     response, buffer = Response(), Buffer(data=data)
     decoder = pylsqpack.Decoder(0, 0)
@@ -155,7 +160,8 @@ def lenient(data: bytes, has_closed: bool) -> Response:
                 if response.is_readable and STATUS_OK in payload:
                     response.trailers = [(b"grpc-status", b"0")]
             else:
-                reference.add_block(response, [(name, value.strip(b" \t")) for name, value in fields], False)
+                valid = [(name, value.strip(b" \t")) for name, value in fields if not CONTROLS.search(value)]
+                reference.add_block(response, valid, False)
         if not is_whole or response.error or response.trailers:
             break
     response.has_ended = response.is_readable and (has_closed or bool(response.trailers))
