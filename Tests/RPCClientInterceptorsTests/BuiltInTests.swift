@@ -6,7 +6,7 @@ import RPCClientTesting
 import Testing
 
 /// Built-in interceptors in the calls of Swift programs.
-@Suite(.timeLimit(.minutes(1))) struct BuiltInTests {
+@Suite(.timeLimit(.minutes(10))) struct BuiltInTests {
   private let check = "grpc.health.v1.Health/Check"
   private let schema: Schema
   private let server: TestServer

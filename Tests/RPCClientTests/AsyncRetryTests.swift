@@ -18,7 +18,7 @@ import TransportSupport
 }
 
 /// Asynchronous interceptors that retry what a server answers in each protocol, over a libcurl without a network.
-@FakeLoop @Suite(.serialized, .timeLimit(.minutes(1))) struct AsyncRetryTests {
+@FakeLoop @Suite(.serialized, .timeLimit(.minutes(10))) struct AsyncRetryTests {
   private let fake = FakeLibcurl()
   private let client: LoopClient
   /// Field 1 with the number 7.

@@ -3,7 +3,7 @@ import RPCClientTesting
 import Testing
 
 /// Interceptors that a client adds and removes while it runs, those of one call, and their own calls.
-@Suite(.timeLimit(.minutes(1))) struct ClientInterceptorsTests {
+@Suite(.timeLimit(.minutes(10))) struct ClientInterceptorsTests {
   private let server = testServer()
   private let journal = Signal<[String]>([])
   private let unary = "test.v1.Echo/Unary"

@@ -4,7 +4,7 @@ import Testing
 
 /// What the chain promises to interceptors, through asynchronous calls: of asynchronous interceptors, and of those that are
 /// called stage by stage.
-@Suite(.timeLimit(.minutes(1))) struct InterceptorTests {
+@Suite(.timeLimit(.minutes(10))) struct InterceptorTests {
   private let server = testServer()
   private let journal = Signal<[String]>([])
   private static let unary = "test.v1.Echo/Unary"

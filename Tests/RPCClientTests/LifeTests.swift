@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Cancellation, deadlines, backpressure, and the end of clients.
-@Suite(.timeLimit(.minutes(2))) struct LifeTests {
+@Suite(.timeLimit(.minutes(10))) struct LifeTests {
   private let server = testServer()
 
   /// Counts the calls that have finished, and how.

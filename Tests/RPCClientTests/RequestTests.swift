@@ -3,7 +3,7 @@ import RPCClientTesting
 import Testing
 
 /// The messages and the half-close of requests, as interceptors and the server receive them.
-@Suite(.timeLimit(.minutes(2))) struct RequestTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestTests {
   private let server = testServer()
 
   /// Counts what it receives of a request, in the form of bytes.

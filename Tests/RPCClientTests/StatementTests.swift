@@ -5,7 +5,7 @@ import Testing
 
 /// What the chain promises to interceptors that are called stage by stage, in the calls of asynchronous clients.
 /// `InterceptorTests` has the same for asynchronous interceptors.
-@Suite(.timeLimit(.minutes(1))) struct StatementTests {
+@Suite(.timeLimit(.minutes(10))) struct StatementTests {
   private let server = testServer()
   private let journal = Signal<[String]>([])
   private let unary = "test.v1.Echo/Unary"
