@@ -116,10 +116,12 @@ def test_blanks_around_a_value_are_not_sent(rpcurl, connect_server, descriptor_s
 
 @pytest.mark.parametrize("protocol", TIMEOUTS)
 @pytest.mark.parametrize("limit", [[], ["--max-time", "1h"]])
-def test_header_with_a_timeout_limits_the_call(rpcurl, raw_server, descriptor_set, protocol, limit):
+@pytest.mark.parametrize("source", [["-H", "{}: {}"], ["--use", "header,set={}:{}"]], ids=["option", "interceptor"])
+def test_header_with_a_timeout_limits_the_call(rpcurl, raw_server, descriptor_set, protocol, limit, source):
     name, value = TIMEOUTS[protocol]
     options = ["--descriptor-set", descriptor_set, "--protocol", protocol, "--http2-prior-knowledge", "-d", "{}", *limit]
-    result = rpcurl("-H", f"{name}: {value}", *options, f"http://{raw_server(silent).address}", HELLO)
+    header = [text.format(name, value) for text in source]
+    result = rpcurl(*header, *options, f"http://{raw_server(silent).address}", HELLO)
     assert result.code == DEADLINE_EXCEEDED, result.err
     assert "took longer than 0.1 seconds" in result.err
 
@@ -150,16 +152,6 @@ def test_header_with_a_timeout_in_other_commands(rpcurl, raw_server, descriptor_
     options = ["--requests", 2, "--format", "json", "--descriptor-set", descriptor_set, "--plaintext"]
     load = rpcurl("load", "-H", "grpc-timeout: 100m", *options, address, HELLO)
     assert json.loads(load.out)["statuses"][0]["status"] == "deadline_exceeded"
-
-
-@pytest.mark.parametrize("protocol", TIMEOUTS)
-@pytest.mark.parametrize("limit", [[], ["--max-time", "1h"]])
-def test_timeout_of_an_interceptor_limits_the_call(rpcurl, raw_server, descriptor_set, protocol, limit):
-    name, value = TIMEOUTS[protocol]
-    options = ["--descriptor-set", descriptor_set, "--protocol", protocol, "--http2-prior-knowledge", "-d", "{}", *limit]
-    result = rpcurl("--use", f"header,set={name}:{value}", *options, f"http://{raw_server(silent).address}", HELLO)
-    assert result.code == DEADLINE_EXCEEDED, result.err
-    assert "took longer than 0.1 seconds" in result.err
 
 
 @pytest.mark.parametrize("protocol", TIMEOUTS)

@@ -242,7 +242,7 @@ package final class ServerCheck {
   private func checkReflection(_ client: LoopClient, _ name: ProtocolName) throws -> Bool {
     var versions: [String] = []
     var services: Set<String> = []
-    var refusal: StatusCode?
+    var refusal: (why: String, hint: String)?
     for version in [ReflectionVersion.v1, .v1alpha] {
       var query = ReflectionRequest(.serviceNames, target: baseURL, userAgent: Version.userAgent)
       (query.version, query.protocolName, query.timeout) = (version, name, limit)
@@ -254,17 +254,16 @@ package final class ServerCheck {
       case .success(let schema)?:
         versions.append(version.rawValue)
         services.formUnion(schema.services)
-      case .failure(.failed(let status))? where ReflectionSource.hint(forRefusal: status.code) != nil:
-        refusal = refusal ?? status.code
+      case .failure(.failed(let status))?:
+        guard refusal == nil, let hint = ReflectionSource.hint(forRefusal: status.code) else { break }
+        refusal = ("the server refuses it: \(status.code.name)", hint)
       case .failure, nil: break
       }
     }
     guard !versions.isEmpty else {
-      let hint = ReflectionSource.hint(forRefusal: refusal)
       report.add(
-        "reflection", .absent,
-        refusal.map { "the server refuses it: \($0.name)" } ?? "the server does not offer it",
-        hint: hint ?? "use --proto FILE, or --descriptor-set FILE")
+        "reflection", .absent, refusal?.why ?? "the server does not offer it",
+        hint: refusal?.hint ?? "use --proto FILE, or --descriptor-set FILE")
       return false
     }
     let count = "\(services.count) service\(services.count == 1 ? "" : "s")"
