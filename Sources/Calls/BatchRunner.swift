@@ -176,9 +176,8 @@ package final class BatchRunner {
     member.printer = printer
     let call = client.makeCall(request, onFinding: printer.findings.sink, observer: printer)
     do throws(Failure) {
-      let payload = try encoder.encode(message.expanded(), for: call) { [self] in
-        start(member, call, afterLookup: $0)
-      }
+      let payload = try encoder.encode(
+        message.expanded(), for: call, later: { [self] in start(member, call, afterLookup: $0) })
       if let payload { start(member, call, payload) }
     } catch {
       abandon(call, printer)

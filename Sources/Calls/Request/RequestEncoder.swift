@@ -21,19 +21,20 @@ final class RequestEncoder {
   /// - Parameters:
   ///   - message: The message, with the values of its functions.
   ///   - call: The call that sends it.
-  ///   - later: Called from the event loop with the result, if names are looked up.
+  ///   - later: Makes the function that the event loop calls with the result. Evaluated only if names are looked up: a
+  ///     closure with a weak reference for each message slows all uses of its object.
   /// - Returns: The encoded message; nil if names are looked up first.
   /// - Throws: `Failure` if the message is invalid.
   func encode(
-    _ message: RequestMessage, for call: Call, later: @escaping (Result<Payload, Failure>) -> Void
+    _ message: RequestMessage, for call: Call, later: @autoclosure () -> (Result<Payload, Failure>) -> Void
   ) throws(Failure) -> Payload? {
-    try encode(message, for: call, until: nil, later: later)
+    try encode(message, for: call, until: nil, later: later())
   }
 
   /// Encodes a message; looks up names until `deadline`, by default for as long as `--max-time` allows.
   private func encode(
     _ message: RequestMessage, for call: Call, until deadline: MonotonicClock.Instant?,
-    later: @escaping (Result<Payload, Failure>) -> Void
+    later: @autoclosure () -> (Result<Payload, Failure>) -> Void
   ) throws(Failure) -> Payload? {
     do throws(Failure) {
       return try message.encode(for: call, asking: lookup)
@@ -41,6 +42,7 @@ final class RequestEncoder {
       guard let lookup, let names = lookup.missing(among: error.missingNames) else { throw error }
       let deadline = deadline ?? .now + lookup.timeLimit
       isLookingUp = true
+      let later = later()
       lookup.find(names, until: deadline) { [weak self] in
         self?.encodeAgain(message, for: call, until: deadline, later: later)
       }

@@ -102,11 +102,14 @@ package final class RequestFeeder {
 
   /// Sends a message, or looks up names that the schema lacks first.
   private func send(_ message: RequestMessage) throws(Failure) {
-    let payload = try encoder.encode(message, for: call) { [weak self] result in
+    if let payload = try encoder.encode(message, for: call, later: whenResolved()) { call.send(payload) }
+  }
+
+  private func whenResolved() -> (Result<Payload, Failure>) -> Void {
+    { [weak self] result in
       self?.resolved = result
       self?.start()
     }
-    if let payload { call.send(payload) }
   }
 
   private func fail(_ failure: Failure) {
