@@ -68,6 +68,8 @@ let package = Package(
         "README.md", "WellKnown/generate.sh", "WellKnown/protos", "WellKnown/options", "WellKnown/services",
         "WellKnown/common", "Numbers/generate.py",
       ], swiftSettings: strict),
+    // Paths, values, conditions and secrets: what users write wherever a text has a meaning.
+    .target(name: "Language", dependencies: ["Protobuf"], swiftSettings: small),
     // What commands and completion show of a schema: declarations as text and as JSON, names, and templates.
     .target(name: "SchemaTools", dependencies: ["Protobuf"], swiftSettings: small),
     // The events of a run of suites, and the reports that are functions of them.
@@ -206,6 +208,8 @@ let package = Package(
       name: "ProtobufSupport", dependencies: ["Protobuf"], path: "Tests/ProtobufSupport",
       exclude: ["generate.sh", "protos"], swiftSettings: strict),
     .testTarget(name: "ProtobufTests", dependencies: ["Protobuf", "ProtobufSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LanguageTests", dependencies: ["Language", "Protobuf", "ProtobufSupport"], swiftSettings: strict),
     .testTarget(
       name: "SchemaToolsTests", dependencies: ["SchemaTools", "Protobuf", "ProtobufSupport"],
       swiftSettings: strict),

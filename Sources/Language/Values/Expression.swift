@@ -1,0 +1,135 @@
+import Protobuf
+
+/// What `${…}` contains: a literal, a reference to a value, or a call of a function. rpcurl-language(7), VALUES.
+package indirect enum Expression: Equatable, Sendable {
+  /// A number, `true`, `false`, `null`, a list or an object, as in JSON; and quoted text.
+  case literal(JSONValue)
+  case reference(Reference)
+  case call(Function, [Expression])
+}
+
+/// A function of templates.
+package enum Function: String, CaseIterable, Sendable {
+  case uuid, now, random, base64, file, offset, last, message
+
+  /// The form of a call, for errors.
+  package var form: String {
+    switch self {
+    case .uuid: "uuid()"
+    case .now: "now(+1h)"
+    case .random: "random(1,9)"
+    case .base64: "base64(X)"
+    case .file: "file(PATH)"
+    case .offset: "offset()"
+    case .last: "last()"
+    case .message: "message(TYPE, JSON)"
+    }
+  }
+
+  /// How many arguments it has.
+  var argumentCounts: ClosedRange<Int> {
+    switch self {
+    case .uuid, .offset, .last: 0...0
+    case .now: 0...1
+    case .base64, .file: 1...1
+    case .random, .message: 2...2
+    }
+  }
+
+  /// Whether the argument at `index` is text as it is written, and not an expression.
+  func isWord(at index: Int) -> Bool {
+    switch self {
+    case .now, .file: true
+    case .message: index == 0
+    case .uuid, .random, .base64, .offset, .last: false
+    }
+  }
+}
+
+/// A reference to a value.
+package enum Reference: Hashable, Sendable {
+  /// A variable of a session, a suite or `--var`, and the path within it. The first step of the path is the variable.
+  case variable(FieldPath)
+  /// A column of the current row, and the path within its value; nil for the whole row.
+  case row(FieldPath?)
+  /// A variable of the environment.
+  case environment(String)
+  /// A value of the last call.
+  case last(CallValue)
+  /// A value of the current request.
+  case request(CallValue)
+
+  /// Names that are no variables.
+  package static let reserved = ["last", "row", "env", "request"]
+}
+
+/// A value of a call.
+package enum CallValue: Hashable, Sendable {
+  /// A field of a message, or a whole message if `path` is nil. The number counts from 0, or from the end if it is
+  /// negative; nil for the last message.
+  case message(number: Int?, path: FieldPath?)
+  /// The name of the status.
+  case status
+  case header(String)
+  case trailer(String)
+  /// A field of a detail of the status, or a whole detail if `path` is nil. The type is the end of the name of a message
+  /// type.
+  case detail(type: String, path: FieldPath?)
+  case method
+  /// The number of messages.
+  case count
+}
+
+extension Expression: CustomStringConvertible {
+  /// The text of the expression; parsing it gives the same expression.
+  package var description: String {
+    switch self {
+    case .literal(.string(let text)): Self.quoted(text)
+    case .literal(let value): value.text
+    case .reference(let reference): "\(reference)"
+    case .call(let function, let arguments):
+      "\(function.rawValue)(\(arguments.map(\.description).joined(separator: ",")))"
+    }
+  }
+
+  /// Text in single quotes, or as a string of JSON if it contains one.
+  private static func quoted(_ text: String) -> String {
+    let isPlain = !text.unicodeScalars.contains { $0 == "'" || $0 == "\\" || $0.value < 0x20 }
+    return isPlain ? "'\(text)'" : JSONValue.quoted(text)
+  }
+}
+
+extension Reference: CustomStringConvertible {
+  /// The text of the reference, without braces.
+  package var description: String {
+    switch self {
+    case .variable(let path): "\(path)"
+    case .row(let path): "row\(Self.text(path))"
+    case .environment(let name): "env.\(name)"
+    case .last(let value): "last\(value)"
+    case .request(let value): "request\(value)"
+    }
+  }
+
+  /// A path that follows a name.
+  fileprivate static func text(_ path: FieldPath?) -> String {
+    guard let text = path.map({ "\($0)" }) else { return "" }
+    return text.hasPrefix("[") ? text : ".\(text)"
+  }
+}
+
+extension CallValue: CustomStringConvertible {
+  /// The text that follows `last` or `request`.
+  package var description: String {
+    switch self {
+    case .message(let number, let path): (number.map { "[\($0)]" } ?? "") + Reference.text(path)
+    case .status: ".status"
+    case .header(let name): ".header.\(name)"
+    case .trailer(let name): ".trailer.\(name)"
+    case .detail(let type, let path):
+      (type.contains(".") ? ".detail[\(type)]" : ".detail.\(type)") + Reference.text(path)
+    case .method: ".method"
+    case .count: ".count"
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import Protobuf
+
+/// JSON in which `${EXPRESSION}` is replaced by values: within a string by text, outside of strings by JSON.
+/// rpcurl-language(7), VALUES.
+package struct JSONTemplate: Equatable, Sendable {
+  /// A part of a template.
+  private enum Part: Equatable, Sendable {
+    /// JSON as it is written.
+    case json(ArraySlice<UInt8>)
+    /// A string with expressions.
+    case string(Template)
+    /// A string that is exactly `$` and a name.
+    case dollar(name: String)
+    case value(Expression)
+  }
+
+  private let parts: [Part]
+
+  /// Parses a template. Errors of the JSON itself are found when it is read with its values.
+  ///
+  /// - Parameters:
+  ///   - json: The text.
+  ///   - hasShortForm: Whether `$name.path` outside of strings is a reference, as in sessions.
+  /// - Throws: ``LanguageError`` if `${` does not begin an expression.
+  package init(parsing json: [UInt8], hasShortForm: Bool = false) throws(LanguageError) {
+    guard json.contains(UInt8(ascii: "$")) else {
+      parts = [.json(json[...])]
+      return
+    }
+    var parts: [Part] = []
+    var start = 0
+    var index = 0
+    func endJSON(_ end: Int) { if end > start { parts.append(.json(json[start..<end])) } }
+    while index < json.count {
+      switch json[index] {
+      case UInt8(ascii: "\""):
+        let end = Self.endOfString(json, index)
+        if let part = try Self.string(json[index..<end], hasShortForm: hasShortForm) {
+          endJSON(index)
+          parts.append(part)
+          start = end
+        }
+        index = end
+      case UInt8(ascii: "$"):
+        guard let (expression, end) = try Self.expression(json, index, hasShortForm: hasShortForm) else {
+          index += 1
+          continue
+        }
+        endJSON(index)
+        parts.append(.value(expression))
+        (start, index) = (end, end)
+      default: index += 1
+      }
+    }
+    endJSON(json.count)
+    self.parts = parts
+  }
+
+  /// Whether it has no expressions.
+  package var isLiteral: Bool {
+    parts.allSatisfy { if case .json = $0 { true } else { false } }
+  }
+
+  /// The expressions in order.
+  package var expressions: [Expression] {
+    parts.flatMap { part -> [Expression] in
+      switch part {
+      case .json, .dollar: []
+      case .string(let template): template.expressions
+      case .value(let expression): [expression]
+      }
+    }
+  }
+
+  /// Inserts values.
+  ///
+  /// - Parameters:
+  ///   - values: Where values are from.
+  ///   - limitBytes: The longest result.
+  /// - Throws: ``LanguageError`` if there is no such value, if the result is too long, or if a string is `$` and the name of a
+  ///   variable.
+  package func json(
+    _ values: any TemplateValues, limitBytes: Int = Template.limitBytes
+  ) throws(LanguageError) -> [UInt8] {
+    var out: [UInt8] = []
+    for part in parts {
+      switch part {
+      case .json(let bytes): out += bytes
+      case .string(let template):
+        out += JSONValue.quoted(try template.text(values, limitBytes: limitBytes)).utf8
+      case .dollar(let name):
+        guard !values.hasVariable(name) else {
+          throw LanguageError(
+            "\"$\(name)\" is text", hint: "write \"${\(name)}\", or $\(name) without quotes")
+        }
+        out += "\"$\(name)\"".utf8
+      case .value(let expression): out += try values.value(of: expression).text.utf8
+      }
+      guard out.count <= limitBytes else { throw Template.tooLong(limitBytes) }
+    }
+    return out
+  }
+
+  // MARK: Parsing
+
+  /// The part of a string; nil if the string has no expression.
+  private static func string(
+    _ json: ArraySlice<UInt8>, hasShortForm: Bool
+  ) throws(LanguageError) -> Part? {
+    guard json.contains(UInt8(ascii: "$")), case .string(let content)? = try? JSONValue(parsing: Array(json))
+    else { return nil }
+    let template = try Template(parsing: content)
+    guard let literal = template.literal else { return .string(template) }
+    if hasShortForm, content.hasPrefix("$") {
+      var parser = TemplateParser(Array(content.utf8), at: 1)
+      if case .variable(let path)? = try? parser.shortReference(), parser.position == content.utf8.count,
+        path.steps.count == 1
+      {
+        return .dollar(name: String(content.dropFirst()))
+      }
+    }
+    return literal == content ? nil : .string(template)
+  }
+
+  /// The expression that begins at a dollar sign outside of strings, and its end; nil if none does.
+  private static func expression(
+    _ json: [UInt8], _ start: Int, hasShortForm: Bool
+  ) throws(LanguageError) -> (Expression, Int)? {
+    var parser = TemplateParser(json, at: start)
+    if json[start...].starts(with: "${".utf8) { return (try parser.braced(), parser.position) }
+    guard hasShortForm else { return nil }
+    parser = TemplateParser(json, at: start + 1)
+    return try parser.shortReference().map { (.reference($0), parser.position) }
+  }
+
+  /// The end of the string that begins at `start`.
+  private static func endOfString(_ json: [UInt8], _ start: Int) -> Int {
+    var index = start + 1
+    while index < json.count {
+      switch json[index] {
+      case UInt8(ascii: "\\"): index += 2
+      case UInt8(ascii: "\""): return index + 1
+      default: index += 1
+      }
+    }
+    return json.count
+  }
+}

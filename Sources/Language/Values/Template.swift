@@ -1,0 +1,162 @@
+import Protobuf
+
+/// Text in which `${EXPRESSION}` is replaced by a value; `$${` is a literal `${`. rpcurl-language(7), VALUES.
+package struct Template: Equatable, Sendable {
+  /// A part of a template.
+  package enum Part: Equatable, Sendable {
+    case text(String)
+    case value(Expression)
+  }
+
+  /// A part of a template whose values are inserted.
+  package enum Piece: Equatable, Sendable {
+    /// Text of the author of the template.
+    case typed(String)
+    /// A value, which may be from a server.
+    case value(JSONValue)
+
+    /// The text of the piece.
+    package var text: String {
+      switch self {
+      case .typed(let text): text
+      case .value(let value): value.plainText
+      }
+    }
+  }
+
+  /// The parts in order. Two texts do not follow each other, and no text is empty.
+  package let parts: [Part]
+
+  /// Makes a template of parts.
+  init(parts: [Part]) { self.parts = parts }
+
+  /// Parses a template.
+  ///
+  /// - Throws: ``LanguageError`` if `${` does not begin an expression.
+  package init(parsing text: some StringProtocol) throws(LanguageError) {
+    guard text.utf8.contains(UInt8(ascii: "$")) else {
+      parts = text.isEmpty ? [] : [.text(String(text))]
+      return
+    }
+    var parser = TemplateParser(Array(text.utf8))
+    parts = try parser.template()
+  }
+
+  /// Makes a template without expressions.
+  package init(literal text: String) { parts = text.isEmpty ? [] : [.text(text)] }
+
+  /// The expressions in order.
+  package var expressions: [Expression] {
+    parts.compactMap { if case .value(let expression) = $0 { expression } else { nil } }
+  }
+
+  /// The text of a template without expressions; nil with expressions.
+  package var literal: String? {
+    switch parts.count {
+    case 0: return ""
+    case 1: if case .text(let text) = parts[0] { return text }
+    default: break
+    }
+    return nil
+  }
+
+  /// The expression of a template that consists of it alone.
+  package var onlyExpression: Expression? {
+    guard parts.count == 1, case .value(let expression) = parts[0] else { return nil }
+    return expression
+  }
+
+  /// Inserts values.
+  ///
+  /// - Parameters:
+  ///   - values: Where values are from.
+  ///   - limitBytes: The longest result.
+  /// - Throws: ``LanguageError`` if there is no such value, or if the result is too long.
+  package func pieces(
+    _ values: any TemplateValues, limitBytes: Int = Self.limitBytes
+  ) throws(LanguageError) -> [Piece] {
+    var pieces: [Piece] = []
+    var size = 0
+    for part in parts {
+      let piece: Piece
+      switch part {
+      case .text(let text): piece = .typed(text)
+      case .value(let expression): piece = .value(try values.value(of: expression))
+      }
+      size += piece.text.utf8.count
+      guard size <= limitBytes else { throw Self.tooLong(limitBytes) }
+      pieces.append(piece)
+    }
+    return pieces
+  }
+
+  /// Inserts the texts of values.
+  ///
+  /// - Parameters:
+  ///   - values: Where values are from.
+  ///   - limitBytes: The longest result.
+  /// - Throws: ``LanguageError`` if there is no such value, or if the result is too long.
+  package func text(
+    _ values: any TemplateValues, limitBytes: Int = Self.limitBytes
+  ) throws(LanguageError) -> String {
+    if let literal { return literal }
+    return try pieces(values, limitBytes: limitBytes).reduce(into: "") { $0 += $1.text }
+  }
+
+  /// The longest text with values, in bytes.
+  package static let limitBytes = 64 << 20
+
+  static func tooLong(_ limit: Int) -> LanguageError {
+    LanguageError("the text with its values is longer than \(limit) bytes")
+  }
+}
+
+extension Template: CustomStringConvertible {
+  /// The text of the template; parsing it gives the same template.
+  package var description: String {
+    parts.reduce(into: "") { text, part in
+      switch part {
+      case .text(let literal): text += literal.replacing("${", with: "$${")
+      case .value(let expression): text += "${\(expression)}"
+      }
+    }
+  }
+}
+
+/// Where the values of templates are from.
+package protocol TemplateValues {
+  /// The value of a reference.
+  ///
+  /// - Throws: ``LanguageError`` if there is no such value.
+  func value(of reference: Reference) throws(LanguageError) -> JSONValue
+  /// The result of a function. The number of arguments is right.
+  ///
+  /// - Throws: ``LanguageError`` if it has no result for these arguments.
+  func value(of function: Function, _ arguments: [JSONValue]) throws(LanguageError) -> JSONValue
+  /// Whether a variable of this name exists.
+  func hasVariable(_ name: String) -> Bool
+}
+
+extension TemplateValues {
+  /// The value of an expression.
+  ///
+  /// - Throws: ``LanguageError`` if there is no such value.
+  package func value(of expression: Expression) throws(LanguageError) -> JSONValue {
+    switch expression {
+    case .literal(let value): return value
+    case .reference(let reference): return try value(of: reference)
+    case .call(let function, let arguments):
+      var values: [JSONValue] = []
+      for argument in arguments { values.append(try value(of: argument)) }
+      return try value(of: function, values)
+    }
+  }
+}
+
+extension JSONValue {
+  /// The value within text: a string without its quotes, otherwise JSON.
+  package var plainText: String {
+    if case .string(let content) = self { return content }
+    return text
+  }
+}
