@@ -4,6 +4,8 @@ package struct Invocation: Sendable {
   package enum Request: Equatable, Sendable {
     /// Help of the program, or of one command; all of it for `--help`.
     case help(CommandID?, isWhole: Bool)
+    /// Print the page of the language of paths, values and conditions.
+    case languageHelp
     case pluginsHelp(isWhole: Bool)
     case version
     /// The table of options as JSON, for the generation of documents.

@@ -108,6 +108,7 @@ package struct Parser {
     let request: Invocation.Request
     switch (names.first, names.dropFirst().first) {
     case (nil, _), ("help", _): request = .help(nil, isWhole: true)
+    case ("language", _): request = .languageHelp
     case ("plugins", nil): request = .pluginsHelp(isWhole: true)
     case ("plugins", let name?):
       guard let command = CommandTable.find(plugins: name) else {

@@ -50,6 +50,9 @@ extension Session {
       return try page(
         TextLayout.table(rows, columns: columns) + [""] + TextLayout.wrapped(values, columns: columns))
     }
+    if name == "language" {
+      return try page(Help.language.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) })
+    }
     let asked = name == "?" ? "help" : name
     guard let entry = Self.entries.first(where: { $0.verb.name == asked }) else { throw Self.unknown(name) }
     let details = entry.verb.details.split(separator: "\n", omittingEmptySubsequences: true).map(String.init)

@@ -40,7 +40,7 @@ enum RPCURL {
   /// Whether the request is for help or completion, which are given even if other arguments are invalid.
   private static func ignoresErrors(_ request: Invocation.Request) -> Bool {
     switch request {
-    case .help, .complete: true
+    case .help, .languageHelp, .complete: true
     default: false
     }
   }
@@ -50,6 +50,7 @@ enum RPCURL {
     switch request {
     case .help(nil, let isWhole): text = Help.program(isWhole: isWhole)
     case .help(let command?, let isWhole): text = Help.command(command, isWhole: isWhole)
+    case .languageHelp: text = Help.language
     case .pluginsHelp(let isWhole): text = Help.plugins(isWhole: isWhole)
     case .version: text = "rpcurl \(Version.current)\n"
     case .dump: text = TableDump.json

@@ -27,6 +27,11 @@ private func words(_ line: String) -> [String] {
 private func parse(_ line: String) -> Invocation { Parser.parse(words(line)) }
 
 struct ParserTests {
+  @Test func readsHelpOfTheLanguage() {
+    #expect(Parser.parse(["help", "language"]).request == .languageHelp)
+    #expect(Help.language.split(separator: "\n").allSatisfy { $0.count <= 80 })
+  }
+
   @Test(arguments: [
     "--data {} --verbose --plaintext h M", "--data={} -v --plaintext h M", "-d {} -v --plaintext h M",
     "-d{} -v --plaintext h M", "-d={} -v --plaintext h M", "-vd {} --plaintext h M", "-vd{} --plaintext h M",

@@ -144,14 +144,15 @@ def migrate_page(table: dict) -> str:
 {migrate.page(table)}"""
 
 
-def write(root: Command, table: dict, version: str, directory: Path, by_hand: Path) -> None:
-    """Writes the page of each command, the overview and rpcurl-migrate(7), and sets the version in the pages of `by_hand`."""
+def write(root: Command, table: dict, language_page: str, version: str, directory: Path, by_hand: Path) -> None:
+    """Writes the page of each command, the overview, rpcurl-migrate(7) and rpcurl-language(7), and sets the version in the pages of `by_hand`."""
     pages = {f"rpcurl-{c.name}": command_page(c, version) for c in root.commands if c.name != "help"}
     others = [(page.stem, page.suffix[1:]) for page in by_hand.glob("rpcurl-*.[2-8]")]
     pages["rpcurl"] = overview(root, version, [*((name, "1") for name in pages), *others])
     for name, text in pages.items():
         (directory / f"{name}.1").write_text(text)
     (directory / "rpcurl-migrate.7").write_text(migrate_page(table))
+    (directory / "rpcurl-language.7").write_text(language_page)
     for page in by_hand.glob("rpcurl-*.[2-8]"):
         written = directory / page.name
         text = (written if written.exists() else page).read_text()
