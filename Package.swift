@@ -77,9 +77,11 @@ let package = Package(
     // Rules of compatibility between two schemas.
     .target(name: "SchemaDiff", dependencies: ["SchemaTools", "Protobuf"], swiftSettings: small),
     .target(
-      name: "RPCProtocols", dependencies: ["Protobuf", "CCompression", "CSchemas"], swiftSettings: strict),
+      name: "RPCProtocols", dependencies: ["Language", "Protobuf", "CCompression", "CSchemas"],
+      swiftSettings: strict),
     .target(
-      name: "Interception", dependencies: ["RPCProtocols", "Protobuf", deques], exclude: ["README.md"],
+      name: "Interception", dependencies: ["Language", "RPCProtocols", "Protobuf", deques],
+      exclude: ["README.md"],
       swiftSettings: strict),
     // Interceptors as asynchronous functions, for Swift programs. Not in the program: it needs no concurrency runtime.
     .target(
@@ -88,11 +90,12 @@ let package = Package(
     // The edges
     .target(
       name: "Interceptors",
-      dependencies: ["Interception", "SuiteReports", "RPCProtocols", "Protobuf", "CHistogram"],
+      dependencies: ["Language", "Interception", "SuiteReports", "RPCProtocols", "Protobuf", "CHistogram"],
       swiftSettings: small),
     // What `expect` states about the result of a call.
     .target(
-      name: "Checks", dependencies: ["Interceptors", "RPCProtocols", "Protobuf"], swiftSettings: small),
+      name: "Checks", dependencies: ["Language", "Interceptors", "RPCProtocols", "Protobuf"],
+      swiftSettings: small),
     .target(
       name: "PluginHost",
       dependencies: [
@@ -105,11 +108,11 @@ let package = Package(
         "RPCProtocols", "Protobuf", "CCurl", .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
-      name: "Reflection", dependencies: ["RPCProtocols", "Protobuf", "CSchemas"],
+      name: "Reflection", dependencies: ["Language", "RPCProtocols", "Protobuf", "CSchemas"],
       exclude: ["Descriptors/generate.sh"], swiftSettings: small),
     .target(
       name: "CallEngine",
-      dependencies: ["Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
+      dependencies: ["Language", "Interception", "Transport", "Reflection", "RPCProtocols", "Protobuf"],
       exclude: ["README.md"], swiftSettings: strict),
     // Calls as asynchronous functions, for Swift programs. Not in the program: it needs no concurrency runtime.
     .target(
@@ -136,17 +139,18 @@ let package = Package(
     // Files, commands and the clock for the built-in interceptors.
     .target(
       name: "MachineServices",
-      dependencies: ["Interceptors", "Interception", "System", "RPCProtocols", "Protobuf"],
+      dependencies: ["Language", "Interceptors", "Interception", "System", "RPCProtocols", "Protobuf"],
       swiftSettings: small),
     // The built-in interceptors for Swift programs.
     .target(
       name: "RPCClientInterceptors",
-      dependencies: ["RPCClient", "MachineServices", "Interceptors", "Interception"], swiftSettings: strict),
+      dependencies: ["Language", "RPCClient", "MachineServices", "Interceptors", "Interception"],
+      swiftSettings: strict),
     // What standard output and standard error show, and the errors and exit codes of commands.
     .target(
       name: "Output",
       dependencies: [
-        "CommandLine", "System", "Protobuf", "RPCProtocols", "Interception", "Interceptors",
+        "Language", "CommandLine", "System", "Protobuf", "RPCProtocols", "Interception", "Interceptors",
       ], swiftSettings: small),
     // A line editor on the terminal.
     .target(
@@ -157,7 +161,8 @@ let package = Package(
     .target(
       name: "Calls",
       dependencies: [
-        "Terminal", "Output", "MachineServices", "System", "CallEngine", "Interceptors", "PluginHost",
+        "Language", "Terminal", "Output", "MachineServices", "System", "CallEngine", "Interceptors",
+        "PluginHost",
         "Transport", "Reflection",
         "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
       ], swiftSettings: small),
@@ -165,7 +170,8 @@ let package = Package(
     .target(
       name: "Session",
       dependencies: [
-        "Checks", "Calls", "Terminal", "Output", "MachineServices", "System", "CallEngine", "Interceptors",
+        "Language", "Checks", "Calls", "Terminal", "Output", "MachineServices", "System", "CallEngine",
+        "Interceptors",
         "PluginHost", "Transport",
         "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
       ], swiftSettings: small),
@@ -177,7 +183,7 @@ let package = Package(
     .target(
       name: "Load",
       dependencies: [
-        "Calls", "LoadModel", "Output", "MachineServices", "System", "CallEngine", "Interceptors",
+        "Language", "Calls", "LoadModel", "Output", "MachineServices", "System", "CallEngine", "Interceptors",
         "Transport",
         "Interception", "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
@@ -185,13 +191,15 @@ let package = Package(
     .target(
       name: "Suites",
       dependencies: [
-        "Session", "Checks", "SuiteReports", "SchemaDiff", "Calls", "Output", "System", "CallEngine",
+        "Language", "Session", "Checks", "SuiteReports", "SchemaDiff", "Calls", "Output", "System",
+        "CallEngine",
         "Interceptors", "Transport", "Interception", "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
       dependencies: [
-        "Suites", "SuiteReports", "Load", "Session", "Calls", "Terminal", "Output", "MachineServices",
+        "Language", "Suites", "SuiteReports", "Load", "Session", "Calls", "Terminal", "Output",
+        "MachineServices",
         "System",
         "CallEngine",
         "Interceptors",
@@ -269,7 +277,8 @@ let package = Package(
         .product(
           name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["SwiftProtobuf"])),
       ], swiftSettings: strict),
-    .testTarget(name: "RPCProtocolsTests", dependencies: ["RPCProtocols"], swiftSettings: strict),
+    .testTarget(
+      name: "RPCProtocolsTests", dependencies: ["RPCProtocols", "Language"], swiftSettings: strict),
     // Calls without a network, for the tests of the chain and of interceptors.
     .target(
       name: "InterceptionSupport", dependencies: ["Interception"], path: "Tests/InterceptionSupport",
@@ -280,7 +289,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "InterceptorsTests",
-      dependencies: ["Interceptors", "Interception", "SuiteReports", "Protobuf", "InterceptionSupport"],
+      dependencies: [
+        "Language", "Interceptors", "Interception", "SuiteReports", "Protobuf", "InterceptionSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "ChecksTests", dependencies: ["Checks", "RPCProtocols", "Protobuf", "ProtobufSupport"],
@@ -304,7 +315,8 @@ let package = Package(
     .testTarget(
       name: "CallsTests",
       dependencies: [
-        "Calls", "Output", "System", "Reflection", "Transport", "RPCProtocols", "Protobuf", "CommandLine",
+        "Language", "Calls", "Output", "System", "Reflection", "Transport", "RPCProtocols", "Protobuf",
+        "CommandLine",
         "CommandSupport",
       ], swiftSettings: strict),
     .testTarget(
@@ -322,7 +334,8 @@ let package = Package(
     .testTarget(
       name: "SuitesTests",
       dependencies: [
-        "Suites", "SuiteReports", "Output", "System", "CommandLine", "CommandSupport", "CFakeCurl",
+        "Language", "Suites", "SuiteReports", "Output", "System", "CommandLine", "CommandSupport",
+        "CFakeCurl",
       ],
       swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),

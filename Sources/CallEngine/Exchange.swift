@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 import Transport
@@ -206,10 +207,10 @@ final class Exchange: ChainTransport, TransferDelegate {
   }
 
   /// Redacts the credentials of the request in the text of a server.
-  private var credentialMask: CredentialMask {
-    guard let sent else { return CredentialMask([]) }
-    return CredentialMask(
-      sent.request.headers, names: sent.credentials?.headerNames ?? [],
+  private var credentialMask: SecretMask {
+    guard let sent else { return SecretMask([]) }
+    return SecretMask(
+      sent.request.headers, names: .standard.adding(sent.credentials?.headerNames ?? []),
       others: request.connection.passwords(for: sent.request.url))
   }
 

@@ -1,4 +1,5 @@
 import Interceptors
+import Language
 import Output
 import CallEngine
 import Transport
@@ -36,7 +37,7 @@ package final class ClientSource {
   /// Removes the credentials of a proxy from a line of libcurl.
   private static func shown(_ line: String, _ showsSecrets: Bool) -> String {
     TerminalText.escape(
-      showsSecrets ? line : LibcurlWords.withoutCredentials(line, placeholder: Redaction.placeholder))
+      showsSecrets ? line : LibcurlWords.withoutCredentials(line, placeholder: SecretMask.placeholder))
   }
 
   /// The client.

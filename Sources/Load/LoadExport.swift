@@ -1,6 +1,7 @@
 import Calls
 import CommandLine
 import Interceptors
+import Language
 import LoadModel
 import Output
 import Protobuf
@@ -134,7 +135,7 @@ final class LoadExport {
     -> K6Script.Value
   {
     let bytes = name.hasSuffix("-bin") ? Base64.decode(value) : nil
-    guard Redaction.isSecret(name), !secrets.showsSecrets else {
+    guard SecretNames.standard.contains(name), !secrets.showsSecrets else {
       return bytes.map { .bytes($0) } ?? .text(value)
     }
     let form = bytes == nil ? "" : " in base64"

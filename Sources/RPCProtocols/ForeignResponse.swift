@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 
 /// A response of HTTP that is not one of the protocol of the call: that of a proxy, for example.
@@ -56,7 +57,7 @@ extension RPCError {
   /// Adds to the error what its response says: the status of grpc-gateway, or one line of text.
   ///
   /// - Parameter mask: Removes the credentials of the request.
-  package mutating func explain(hiding mask: @autoclosure () -> CredentialMask) {
+  package mutating func explain(hiding mask: @autoclosure () -> SecretMask) {
     guard var response else { return }
     let mask = mask()
     let json = response.json

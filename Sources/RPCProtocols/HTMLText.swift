@@ -1,43 +1,13 @@
+import Language
 import Protobuf
 
 /// The text of an HTML page, as one line for an error message.
 enum HTMLText {
-  private static let names: [(name: String, character: Character)] = [
-    ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("nbsp", " "),
-  ]
-
   /// The title of a page; without one, its text without tags.
   static func summary(_ page: String) -> String {
     let title = part(of: page[...], from: "<title", to: "</title").map { $0.drop { $0 != ">" }.dropFirst() }
     let text = decoded(withoutTags(title ?? page[...]))
     return title != nil && text.allSatisfy(\.isWhitespace) ? decoded(withoutTags(page[...])) : text
-  }
-
-  /// The character that an entity represents, and the end of the entity; nil if there is none at the place.
-  static func entity(in text: [UInt8], at place: Int) -> (character: Character, end: Int)? {
-    let rest = text[place...].prefix(longestEntity)
-    guard rest.first == UInt8(ascii: "&"), let end = rest.firstIndex(of: UInt8(ascii: ";")) else {
-      return nil
-    }
-    let name = String(decoding: rest[(place + 1)..<end], as: UTF8.self)
-    guard let character = names.first(where: { $0.name == name })?.character ?? character(ofNumber: name)
-    else {
-      return nil
-    }
-    return (character, end + 1)
-  }
-
-  /// The most bytes of an entity that is decoded, with zeros before its number.
-  private static let longestEntity = 16
-
-  private static func character(ofNumber name: String) -> Character? {
-    guard name.hasPrefix("#") else { return nil }
-    let isHexadecimal = name.dropFirst().first.map { "xX".contains($0) } ?? false
-    let digits = name.dropFirst(isHexadecimal ? 2 : 1)
-    guard digits.first?.isHexDigit == true, let number = UInt32(digits, radix: isHexadecimal ? 16 : 10) else {
-      return nil
-    }
-    return Unicode.Scalar(number).map { Character($0) }
   }
 
   /// The part between two marks, which are in lower case; nil if the first is not found.
@@ -77,7 +47,7 @@ enum HTMLText {
     var decoded: [UInt8] = []
     var place = 0
     while place < bytes.count {
-      let entity = entity(in: bytes, at: place)
+      let entity = HTMLEntity.decode(in: bytes, at: place)
       decoded += entity.map { Array(String($0.character).utf8) } ?? [bytes[place]]
       place = entity?.end ?? place + 1
     }

@@ -1,6 +1,7 @@
 import Calls
 import CommandLine
 import Interceptors
+import Language
 import Protobuf
 
 /// Replaces credentials in the files that a session writes by environment variables.
@@ -105,7 +106,7 @@ package struct SessionSecrets {
     case "set":
       let name = rest.prefixOfScalars { $0 != "=" && !$0.properties.isWhitespace }
       let value = rest[name.endIndex...].droppingScalars { $0 == "=" || $0.properties.isWhitespace }
-      guard Redaction.isSecret(name.lowercased()), !value.begins(with: "$"),
+      guard SecretNames.standard.contains(name), !value.begins(with: "$"),
         !value.contains("${")
       else {
         return line
@@ -128,7 +129,7 @@ package struct SessionSecrets {
     let name = trimmed.prefixOfScalars { !$0.properties.isWhitespace && !"=!<>".unicodeScalars.contains($0) }
     var value = trimmed[name.endIndex...].droppingScalars(while: \.properties.isWhitespace)
     let (word, operand) = Self.firstWord(value)
-    guard Redaction.isSecret(name.lowercased()), !["exists", "absent", "is", "size"].contains(word) else {
+    guard SecretNames.standard.contains(name), !["exists", "absent", "is", "size"].contains(word) else {
       return line
     }
     if word == "contains" { value = operand }
@@ -155,7 +156,7 @@ package struct SessionSecrets {
       let name = rest.prefixOfScalars { Self.isAlphanumeric($0) || $0 == "-" || $0 == "_" }
       rest = rest[name.endIndex...]
       let value = rest.droppingScalars { $0.properties.isWhitespace || $0 == ":" || $0 == "=" }
-      guard Redaction.isSecret(name.lowercased()), !value.isEmpty, !value.begins(with: "$"),
+      guard SecretNames.standard.contains(name), !value.isEmpty, !value.begins(with: "$"),
         value.startIndex > rest.startIndex
       else { continue }
       let variable = placeholder(String(name), "the value of \(name)", for: String(value))

@@ -1,16 +1,43 @@
 import Calls
 import CommandLine
-import Interceptors
+import Language
 import Protobuf
 import RPCProtocols
 import Session
 import Transport
 
 /// The credentials of a run, which reports must not contain.
-enum RunSecrets {
+final class RunSecrets {
+  /// Replaces the secrets that are known so far.
+  var mask: SecretMask
+
+  /// - Parameters:
+  ///   - secrets: The secrets of variables.
+  ///   - invocation: The options of the run.
+  init(_ secrets: [String] = [], _ invocation: Invocation) {
+    mask = SecretMask(secrets + Self.values(invocation))
+  }
+
+  /// Adds secrets that become known during the run.
+  func add(_ values: [String]) { mask.add(values) }
+
+  /// The text without secrets.
+  func apply(_ text: String) -> String { mask.apply(text) }
+
+  /// Adds the value of an environment variable if its name is that of a secret.
+  func add(_ value: String, ofVariable name: String) {
+    if SecretNames.standard.contains(name) { add([value]) }
+  }
+
+  /// Adds the values of the environment variables that a command names by `env:NAME`.
+  func add(namedIn command: String) { add(Self.named(in: command)) }
+
+  /// Adds the credentials that a call sends.
+  func add(of plan: CallPlan) { add(Self.values(of: plan)) }
+
   /// The credentials in the options of the command line, the configuration and its profile, and those that the options
   /// name by `env:NAME`.
-  static func values(_ invocation: Invocation) -> [String] {
+  private static func values(_ invocation: Invocation) -> [String] {
     var secrets = CommandSecrets(showsSecrets: false, separates: true)
     var found: [String] = []
     for argument in invocation.arguments where CommandSecrets.hasSecrets(argument.id) {
@@ -24,13 +51,8 @@ enum RunSecrets {
   }
 
   /// The credentials that a call sends: those of its headers, also of files and of a prompt, and of its netrc file.
-  static func values(of plan: CallPlan) -> [String] {
-    let headers = plan.headers.fields.filter { Redaction.isSecret($0.name) }.map(\.value)
-    let logins = headers.compactMap { value -> String? in
-      guard value.begins(with: "Basic ") else { return nil }
-      return Base64.decode(Array(value.utf8.dropFirst(6))).map { String(decoding: $0, as: UTF8.self) }
-    }
-    return (headers + logins).flatMap(parts) + (plan.connection.netrcFile.map(netrc) ?? [])
+  private static func values(of plan: CallPlan) -> [String] {
+    SecretMask.secrets(of: plan.headers) + (plan.connection.netrcFile.map(netrc) ?? [])
   }
 
   /// The passwords of a netrc file, and the values of HTTP Basic that libcurl makes of them.
@@ -47,7 +69,7 @@ enum RunSecrets {
   }
 
   /// The environment variables that a text names by `env:NAME`.
-  static func named(in text: String) -> [String] {
+  private static func named(in text: String) -> [String] {
     text.split(separator: "env:").dropFirst().compactMap { part in
       let name = part.prefixOfScalars {
         $0 == "_" || $0.isASCII && $0.properties.isAlphabetic || ("0"..."9").contains($0)

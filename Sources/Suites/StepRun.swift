@@ -74,8 +74,8 @@ struct StepRun {
   ///
   /// - Parameters:
   ///   - file: The suite.
-  ///   - masks: Removes secrets.
-  func result(of file: String, _ masks: SecretMask) -> StepResult {
+  ///   - secrets: Removes secrets.
+  func result(of file: String, _ secrets: RunSecrets) -> StepResult {
     var result = StepResult(name: name, line: line)
     result.duration = duration
     result.attempts = attempts
@@ -83,13 +83,13 @@ struct StepRun {
       let end = call.end
       return CallRecord(
         method: call.method, line: call.line, status: end.status, duration: end.duration,
-        command: Self.command(call.saved, masks))
+        command: Self.command(call.saved, secrets))
     }
     result.failures = failures.map { failed in
       var failure = CheckFailure(
-        line: failed.place.line, check: masks.apply(failed.check), expected: masks.apply(failed.expected),
-        got: masks.apply(failed.got), diff: failed.diff.map(masks.apply),
-        command: Self.command(failed.saved, masks))
+        line: failed.place.line, check: secrets.apply(failed.check), expected: secrets.apply(failed.expected),
+        got: secrets.apply(failed.got), diff: failed.diff.map(secrets.apply),
+        command: Self.command(failed.saved, secrets))
       if failed.place.file != file { failure.file = failed.place.file }
       return failure
     }
@@ -97,9 +97,9 @@ struct StepRun {
   }
 
   /// The command line that makes the call alone; nil if its messages were too large to keep.
-  private static func command(_ saved: SavedCall?, _ masks: SecretMask) -> String? {
-    var secrets = SessionSecrets(showsSecrets: false)
+  private static func command(_ saved: SavedCall?, _ secrets: RunSecrets) -> String? {
+    var placeholders = SessionSecrets(showsSecrets: false)
     guard let saved, !saved.isCut else { return nil }
-    return SavedScript.command(saved, &secrets, masking: masks.apply)
+    return SavedScript.command(saved, &placeholders, masking: secrets.apply)
   }
 }

@@ -7,14 +7,14 @@ extension SuiteError {
   /// - Parameters:
   ///   - error: What a command or a file threw.
   ///   - line: The line of the command; nil if the whole file is concerned.
-  ///   - masks: Removes secrets.
-  init(_ error: any Error, line: Int? = nil, _ masks: SecretMask) {
+  ///   - secrets: Removes secrets.
+  init(_ error: any Error, line: Int? = nil, _ secrets: RunSecrets) {
     let failure = error as? Failure
     let message = failure?.message
     self.init(
-      line: line, what: masks.apply(message?.what ?? ""),
-      why: masks.apply(message?.why ?? (failure == nil ? "\(error)" : "the command failed")),
-      hint: message?.hint.map(masks.apply))
+      line: line, what: secrets.apply(message?.what ?? ""),
+      why: secrets.apply(message?.why ?? (failure == nil ? "\(error)" : "the command failed")),
+      hint: message?.hint.map(secrets.apply))
   }
 
   /// The error of a setup or of a test, with that of the teardown that followed.

@@ -17,7 +17,7 @@ final class SuiteRunner {
   let session: Session
   let options: SuiteOptions
   private let capture: OutputCapture
-  let masks: SecretMask
+  let secrets: RunSecrets
   let emit: (SuiteEvent) -> Void
 
   /// What the calls exercise of an API; nil if that is not collected.
@@ -46,17 +46,17 @@ final class SuiteRunner {
   ///   - session: A session that prints to `capture`.
   ///   - options: What runs, and how.
   ///   - capture: What the session prints.
-  ///   - masks: Removes secrets.
+  ///   - secrets: Removes secrets.
   ///   - emit: Receives the events of the file.
   init(
     _ file: Suite, _ session: Session, _ options: SuiteOptions, _ capture: OutputCapture,
-    _ masks: SecretMask, emit: @escaping (SuiteEvent) -> Void
+    _ secrets: RunSecrets, emit: @escaping (SuiteEvent) -> Void
   ) {
     self.file = file
     self.session = session
     self.options = options
     self.capture = capture
-    self.masks = masks
+    self.secrets = secrets
     coverage = options.covered.map(CoverageCollector.init)
     contract = options.contract.map(ContractCheck.init)
     self.emit = emit
@@ -134,8 +134,8 @@ final class SuiteRunner {
       let failure = step?.failures.first
       return SuiteError(
         line: failure?.place.file == file.path ? failure?.place.line : line,
-        what: masks.apply(failure?.check ?? ""),
-        why: masks.apply("expected \(failure?.expected ?? ""), got \(failure?.got ?? "")"), hint: nil)
+        what: secrets.apply(failure?.check ?? ""),
+        why: secrets.apply("expected \(failure?.expected ?? ""), got \(failure?.got ?? "")"), hint: nil)
     } catch {
       return problem(error)
     }
@@ -171,7 +171,7 @@ final class SuiteRunner {
       if let reason = interruption?.message?.why ?? skipReason {
         var event = result(of: test, .skipped)
         event.reason = reason
-        if case .value(_, let name) = row { event.row = masks.apply(name) }
+        if case .value(_, let name) = row { event.row = secrets.apply(name) }
         emit(.test(event))
         continue
       }
@@ -192,9 +192,9 @@ final class SuiteRunner {
   private func run(_ test: Suite.Test, _ row: JSONValue?, named rowName: String?) -> Bool {
     let begin = MonotonicClock.now
     var event = result(of: test, .passed)
-    event.row = rowName.map(masks.apply)
+    event.row = rowName.map(secrets.apply)
     _ = output()
-    let secrets = masks.secrets
+    let mask = secrets.mask
     pending = []
     session.forgetFailuresOfStreams()
     let limit = (test.limit ?? file.limit ?? options.testLimit).map {
@@ -206,14 +206,14 @@ final class SuiteRunner {
       limit?()
       timeout = nil
       // Those of many rows would slow the run down.
-      masks.secrets = secrets
+      secrets.mask = mask
     }
     let scope = session.beginScope(keepsVariables: false)
     do {
       if let row { try session.bindings.set("row", to: row) }
       for step in test.steps {
         let ended = try run(step)
-        event.steps.append(ended.result(of: file.path, masks))
+        event.steps.append(ended.result(of: file.path, secrets))
         guard ended.failures.isEmpty else {
           event.outcome = .failed
           break
@@ -222,7 +222,7 @@ final class SuiteRunner {
     } catch {
       // An assertion is that of an interceptor, or of a time.
       event.outcome = (error as? Failure)?.status == .assertion ? .failed : .error
-      if let step { event.steps.append(step.result(of: file.path, masks)) }
+      if let step { event.steps.append(step.result(of: file.path, secrets)) }
       event.error = problem(error)
     }
     event.attempts = event.steps.map(\.attempts).max() ?? 1
@@ -235,7 +235,7 @@ final class SuiteRunner {
     }
     event.duration = MonotonicClock.now - begin
     let printed = output()
-    if event.outcome != .passed, !printed.isEmpty { event.output = masks.apply(printed) }
+    if event.outcome != .passed, !printed.isEmpty { event.output = secrets.apply(printed) }
     emit(.test(event))
     return event.outcome == .passed
   }
@@ -333,7 +333,7 @@ final class SuiteRunner {
   }
 
   func problem(_ error: any Error) -> SuiteError {
-    SuiteError(error, line: line, masks)
+    SuiteError(error, line: line, secrets)
   }
 }
 
@@ -346,13 +346,13 @@ extension SuiteRunner: SessionObserver {
 
   func willExecute(_ statement: SessionStatement, _ verb: String) throws {
     (self.statement, self.verb) = (statement, verb)
-    masks.add(RunSecrets.named(in: statement.text))
+    secrets.add(namedIn: statement.text)
     try checkTime()
     if verb != "expect" { try settle() }
   }
 
   func began(_ stream: SessionStream) {
-    masks.add(RunSecrets.values(of: stream.plan))
+    secrets.add(of: stream.plan)
     step?.calls.append(StepRun.Call(stream, line: line, place: session.place ?? here))
   }
 

@@ -1,5 +1,4 @@
 import CommandLine
-import Interceptors
 import Output
 import RPCProtocols
 import Session
@@ -12,7 +11,7 @@ package struct SuiteWorker {
   private let invocation: Invocation
   private let options: SuiteOptions
   private let schemaCommand: Session.SchemaCommand
-  private let masks: SecretMask
+  private let secrets: RunSecrets
 
   /// Prepares a run.
   ///
@@ -29,7 +28,7 @@ package struct SuiteWorker {
     self.invocation = invocation
     self.options = options
     self.schemaCommand = schemaCommand
-    masks = SecretMask(options.secrets + RunSecrets.values(invocation))
+    secrets = RunSecrets(options.secrets, invocation)
   }
 
   /// Runs the suite. What prevents that is an event, too.
@@ -44,7 +43,7 @@ package struct SuiteWorker {
       let text = try SuitePath.read(path, named: path, waitLimit: invocation.duration(.maxTime))
       return try run(Suite(path, parsing: text), emit)
     } catch {
-      let problem = SuiteError(error, masks)
+      let problem = SuiteError(error, secrets)
       emit(.fileEnd(SuiteFileEnd(file: path, error: problem, duration: MonotonicClock.now - begin)))
       return Interrupt.failure
     }
@@ -53,7 +52,7 @@ package struct SuiteWorker {
   /// The value of an environment variable. One with the name of a secret is masked from then on.
   private func environment(_ name: String) -> String? {
     guard let value = EnvironmentVariables.value(name) else { return nil }
-    if Redaction.isSecret(name.lowercased()) { masks.add([value]) }
+    secrets.add(value, ofVariable: name)
     return value
   }
 
@@ -78,7 +77,7 @@ package struct SuiteWorker {
     let chain = session.chain
     try recordings?.begin(session)
     session.chain.hideFromCommandLines(besides: chain)
-    let interruption = SuiteRunner(suite, session, options, capture, masks) { emit($0.limited) }.run()
+    let interruption = SuiteRunner(suite, session, options, capture, secrets) { emit($0.limited) }.run()
     try recordings?.end(session)
     return interruption
   }

@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 import RPCProtocols
 import Testing
@@ -20,7 +21,7 @@ import Testing
     ("my-a", "o", "[redacted]"), ("b-my", "o", "[redacted]"), ("c-d-c", "o", "[redacted]"), ("my", "o", "o"),
   ])
   func hidesSecrets(_ name: String, _ value: String, _ shown: String) {
-    let redaction = Redaction(names: ["X-Own", "my-*", "*-my", "*-d-*"], fields: [])
+    let redaction = Redaction(names: SecretNames(adding: ["X-Own", "my-*", "*-my", "*-d-*"]), fields: [])
     #expect(redaction.value(of: Headers.Field(name: name, value: value)) == shown)
     #expect(Redaction(showsSecrets: true).value(of: Headers.Field(name: name, value: value)) == value)
   }
@@ -40,7 +41,7 @@ import Testing
     ("google.protobuf.Struct", "fields.string_value", #"{"a":"x","b":1}"#, #"{"a":"[redacted]","b":1}"#),
   ])
   func hidesFields(_ type: String, _ path: String, _ json: String, _ shown: String) throws {
-    let redaction = Redaction(names: [], fields: [try RedactedField(path)])
+    let redaction = Redaction(names: .standard, fields: [try RedactedField(path)])
     let message = redaction.redacted(DescriptorMessages.make(type, json: json))
     #expect(try String(decoding: message.json(), as: UTF8.self) == shown)
   }
@@ -57,7 +58,7 @@ import Testing
   func clearsContentThatTheSchemaDoesNotHave(
     _ type: String, _ path: String, _ json: String, _ shown: String
   ) throws {
-    let redaction = Redaction(names: [], fields: [try RedactedField(path)])
+    let redaction = Redaction(names: .standard, fields: [try RedactedField(path)])
     let message = DescriptorMessages.make(type, json: json)
     let redacted = redaction.redacted(message)
     if shown == "b" {
@@ -81,9 +82,9 @@ import Testing
     let type = DescriptorMessages.type("google.protobuf.Struct")
     let message = try Message(type, serialized: secret + infinity)
     #expect(throws: (any Error).self) { try message.json() }
-    let redaction = Redaction(names: [], fields: [try RedactedField("fields.string_value")])
+    let redaction = Redaction(names: .standard, fields: [try RedactedField("fields.string_value")])
     let path = try FieldPath("fields[\"a\"].string_value")
-    #expect(try redaction.redacted(message).value(at: path) == .string(Redaction.placeholder))
+    #expect(try redaction.redacted(message).value(at: path) == .string(SecretMask.placeholder))
   }
 
   @Test(arguments: [

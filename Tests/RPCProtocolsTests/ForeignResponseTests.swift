@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
       .feed(WireProtocols.make(wire.0, .of(wire.1)), pieceBytes: pieceBytes)
     #expect(recorder.messages.isEmpty)
     var error = recorder.end?.error
-    error?.explain(hiding: CredentialMask(secrets))
+    error?.explain(hiding: SecretMask(secrets))
     return error
   }
 

@@ -140,26 +140,6 @@ import Testing
     #expect(try SuiteFormatter.format("a.rpcurl", once) == once)
   }
 
-  // MARK: Secrets
-
-  @Test func masksSecrets() {
-    let mask = SecretMask(["hunter2", "abc", "hunter2-long", "true", "trues"])
-    #expect(
-      mask.apply("abc hunter2 hunter2-long x true trues") == "abc [redacted] [redacted] x true [redacted]")
-    #expect(SecretMask([#"se"cr\et"#]).apply(#"{"a":"se\"cr\\et"}"#) == #"{"a":"[redacted]"}"#)
-    #expect(SecretMask(["one,two"]).apply("header,set=x:one,,two") == "header,set=x:[redacted]")
-  }
-
-  /// Texts are cut before they are masked.
-  @Test(arguments: [
-    ("…ter2-long x", "…[redacted] x"), ("hunter2-long…", "[redacted]…"),
-    ("a hunt… (cut at 6 bytes)", "a [redacted]… (cut at 6 bytes)"),
-    ("hun…ong", "hun…ong"), ("…", "…"), ("x hunt…y…long", "x [redacted]…y…[redacted]"),
-  ])
-  func masksPartsOfSecrets(_ text: String, _ masked: String) {
-    #expect(SecretMask(["hunter2-long"]).apply(text) == masked)
-  }
-
   @Test(arguments: [
     ("a.rpcurl", "a.rpcurl"), ("./a.rpcurl", "a.rpcurl"), ("tests//./a.rpcurl", "tests/a.rpcurl"),
     ("/home/tests/a.rpcurl", "tests/a.rpcurl"), ("/homework/a.rpcurl", "/homework/a.rpcurl"),

@@ -1,6 +1,7 @@
 import CommandLine
 import Interception
 import Interceptors
+import Language
 import Protobuf
 
 /// Replaces credentials in the text `NAME[,KEY=VALUE…]` of an interceptor.
@@ -21,7 +22,7 @@ package enum InterceptorSecrets {
   ///   - showsSecrets: Whether credentials are shown.
   package static func settings(_ entry: ChainArguments.Entry, showsSecrets: Bool) -> String {
     let text =
-      showsSecrets ? entry.text : replacing(entry.text) { _, _, _ in Redaction.placeholder }
+      showsSecrets ? entry.text : replacing(entry.text) { _, _, _ in SecretMask.placeholder }
     return String(text.droppingScalars { $0 != "," })
   }
 
@@ -52,7 +53,7 @@ package enum InterceptorSecrets {
     let inner = value.prefixOfScalars { $0 != ":" && $0 != "=" }
     return secretSettings.contains(key) || isSecret(setting: key.lowercased())
       || isMistyped(key, of: interceptor)
-      || inner.endIndex < value.endIndex && Redaction.isSecret(inner.lowercased())
+      || inner.endIndex < value.endIndex && SecretNames.standard.contains(inner)
   }
 
   /// Whether `auth` has no such setting: most of its settings are credentials.
@@ -67,7 +68,7 @@ package enum InterceptorSecrets {
 
   /// Whether the name of a setting suggests a secret. Names of plugin settings are shorter than header names.
   private static func isSecret(setting key: String) -> Bool {
-    Redaction.isSecret(key) || ["key", "pass", "pwd", "pin"].contains(where: key.hasSuffix)
+    SecretNames.standard.contains(key) || ["key", "pass", "pwd", "pin"].contains(where: key.hasSuffix)
       || key.contains("passphrase")
   }
 

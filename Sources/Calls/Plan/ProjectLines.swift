@@ -1,6 +1,7 @@
 import CommandLine
 import Glibc
 import Interceptors
+import Language
 import Output
 import Protobuf
 import RPCProtocols
@@ -63,7 +64,8 @@ struct ProjectLines {
       return false
     }
     let lowercased = name.lowercased()
-    return !Redaction.isSecret(lowercased) && lowercased != "host" && !lowercased.hasPrefix("proxy-")
+    return !SecretNames.standard.contains(lowercased) && lowercased != "host"
+      && !lowercased.hasPrefix("proxy-")
   }
 
   /// Whether a path, relative to the project folder, is in it after links are resolved. Of a path that does not exist,

@@ -1,4 +1,5 @@
 import Interceptors
+import Language
 import Output
 import Protobuf
 import CallEngine
@@ -212,7 +213,9 @@ package struct ReflectionSource {
   /// The cache key: everything that the schema may depend on.
   private func key(_ service: String) -> ReflectionCache.Key {
     // Credentials are not part of the key: they change often, and the schema does not depend on them.
-    let headers = headers.fields.filter { !Redaction.isSecret($0.name) }.map { "\($0.name):\($0.value)" }
+    let headers = headers.fields.filter { !SecretNames.standard.contains($0.name) }.map {
+      "\($0.name):\($0.value)"
+    }
     return ReflectionCache.Key(
       target: ReflectionCache.name(of: target, socket: connection.unixSocket),
       service: service,

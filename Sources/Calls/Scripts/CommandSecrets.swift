@@ -1,5 +1,6 @@
 import CommandLine
 import Interceptors
+import Language
 import Protobuf
 
 /// Replaces credentials in written commands by environment variables.
@@ -79,7 +80,7 @@ package struct CommandSecrets {
   package mutating func header(_ line: String) -> Word {
     let name = String(line.prefixOfScalars { $0 != ":" })
     guard !showsSecrets, !line.begins(with: "@"), line.utf8.contains(UInt8(ascii: ":")),
-      Redaction.isSecret(name.lowercased())
+      SecretNames.standard.contains(name)
     else {
       return Word(before: line, placeholder: nil)
     }
@@ -91,7 +92,7 @@ package struct CommandSecrets {
   /// Replaces the secret in an attribute `KEY=VALUE`.
   package mutating func attribute(_ text: String) -> Word {
     guard !showsSecrets, case (let key, let value?) = text.parted(at: "="), !value.isEmpty,
-      Redaction.isSecret(key.lowercased())
+      SecretNames.standard.contains(key)
     else {
       return Word(before: text, placeholder: nil)
     }

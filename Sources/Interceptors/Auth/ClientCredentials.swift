@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -76,7 +77,7 @@ struct ClientCredentials: Sendable {
   /// The message of an error response, without the secret.
   private func refusal(_ json: JSONValue) -> String? {
     guard case .string(let code)? = json["error"] else { return nil }
-    let mask = CredentialMask([clientSecret, Self.encode(clientSecret)], leastBytes: 1)
+    let mask = SecretMask([clientSecret, Self.encode(clientSecret)])
     var words = "refused: \(mask.apply(code).prefix(100))"
     if case .string(let description)? = json["error_description"] {
       words += " (\(mask.apply(description).prefix(300)))"

@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -18,7 +19,8 @@ enum CacheKey {
   ) -> [UInt8] {
     let credentials = start.credentials?.headerNames ?? []
     let headers = start.headers.fields.enumerated().filter { _, field in
-      names.contains(field.name) || credentials.contains(field.name) || Redaction.isSecret(field.name)
+      names.contains(field.name) || credentials.contains(field.name)
+        || SecretNames.standard.contains(field.name)
     }.sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
     let texts = [
       call.protocolName.rawValue, call.codec.rawValue, start.target, call.route, "\(start.method)",

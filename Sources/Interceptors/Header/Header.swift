@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -61,7 +62,9 @@ final class Header: StagedInterceptor, Sendable {
     // A renamed credential is still a credential.
     for case .rename(let old, let new) in changes.request {
       let old = old.lowercased()
-      guard Redaction.isSecret(old) || start.credentials?.headerNames.contains(old) == true else { continue }
+      guard SecretNames.standard.contains(old) || start.credentials?.headerNames.contains(old) == true else {
+        continue
+      }
       var credentials = start.credentials ?? Origin(url: start.target).map { Credentials(for: $0, in: []) }
       credentials?.headerNames.insert(new.lowercased())
       start.credentials = credentials

@@ -1,4 +1,5 @@
 import Interception
+import Language
 import RPCProtocols
 
 /// Makes interceptors that send copies of calls to a second server, and compare the responses.
@@ -105,7 +106,8 @@ struct ShadowPlan: Sendable {
     var headers = start.headers
     for name in Set(headers.fields.map(\.name)) {
       let bound = start.credentials.flatMap { $0.headerNames.contains(name) ? $0 : nil }
-      let isCopied = isSameServer || headerNames.contains(name) || bound == nil && !Redaction.isSecret(name)
+      let isCopied =
+        isSameServer || headerNames.contains(name) || bound == nil && !SecretNames.standard.contains(name)
       if !isCopied || bound?.allowsPlaintext == false && !target.hasPrefix("https:") { headers.remove(name) }
     }
     return headers

@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 
 /// A message field to redact, by its path: `user.password`. The path includes all elements of lists and maps.
@@ -92,7 +93,7 @@ struct RedactedField: Sendable {
     _ path: FieldPath, _ field: Field, in message: inout Message
   ) throws(FieldPathError) {
     if field.kind == .string, !field.isRepeated {
-      try message.set(.string(Redaction.placeholder), at: path)
+      try message.set(.string(SecretMask.placeholder), at: path)
     } else {
       try message.clear(at: path)
     }

@@ -1,4 +1,5 @@
 import Interception
+import Language
 
 extension SettingsReader {
   /// The redaction of the keys `redact` and `redact-field`, in addition to the default one.
@@ -14,7 +15,7 @@ extension SettingsReader {
     for name in texts("redact") where name.isEmpty {
       throw error("redact", "must be a header name, with * at its ends for any text")
     }
-    return Redaction(names: texts("redact"), fields: fields)
+    return Redaction(names: SecretNames(adding: texts("redact")), fields: fields)
   }
 
   /// The two keys for redaction.

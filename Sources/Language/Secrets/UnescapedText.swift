@@ -5,8 +5,15 @@ struct UnescapedText {
     static let url = Escapes(rawValue: 1)
     static let json = Escapes(rawValue: 2)
     static let html = Escapes(rawValue: 4)
-    /// Each combination: a credential may itself contain what looks like an escape of another kind.
-    static let combinations = (0..<8).map { Escapes(rawValue: $0) }
+    /// Each combination of the escapes whose first byte a text has: a secret may itself contain what looks like an escape of
+    /// another kind.
+    static func combinations(in text: [UInt8]) -> [Escapes] {
+      let marks: [(UInt8, Escapes)] = [
+        (UInt8(ascii: "%"), .url), (UInt8(ascii: "\\"), .json), (UInt8(ascii: "&"), .html),
+      ]
+      let present = Escapes(marks.filter { text.contains($0.0) }.map(\.1))
+      return (0..<8).map { Escapes(rawValue: $0) }.filter(present.isSuperset)
+    }
 
     let rawValue: Int
   }
@@ -42,7 +49,7 @@ struct UnescapedText {
       number(in: text, at: place + 1, digits: 2).map { ([UInt8($0)], place + 3) }
     case UInt8(ascii: "\\") where escapes.contains(.json): jsonEscape(in: text, at: place)
     case UInt8(ascii: "&") where escapes.contains(.html):
-      HTMLText.entity(in: text, at: place).map { (Array(String($0.character).utf8), $0.end) }
+      HTMLEntity.decode(in: text, at: place).map { (Array(String($0.character).utf8), $0.end) }
     default: nil
     }
   }
@@ -50,12 +57,20 @@ struct UnescapedText {
   private static func jsonEscape(in text: [UInt8], at place: Int) -> (bytes: [UInt8], end: Int)? {
     guard place + 1 < text.count else { return nil }
     let next = text[place + 1]
-    if "\"\\/".utf8.contains(next) { return ([next], place + 2) }
+    if let byte = controls[next] { return ([byte], place + 2) }
     guard let first = unit(in: text, at: place) else { return nil }
     let second = unit(in: text, at: place + 6)
     let units = UTF16.isLeadSurrogate(first) ? [first] + (second.map { [$0] } ?? []) : [first]
     return (Array(String(decoding: units, as: UTF16.self).utf8), place + 6 * units.count)
   }
+
+  /// The bytes that a letter or sign after a backslash represents.
+  private static let controls: [UInt8: UInt8] = [
+    UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"),
+    UInt8(ascii: "/"): UInt8(ascii: "/"),
+    UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D, UInt8(ascii: "t"): 0x09, UInt8(ascii: "b"): 0x08,
+    UInt8(ascii: "f"): 0x0C,
+  ]
 
   /// The number in `\uXXXX`.
   private static func unit(in text: [UInt8], at place: Int) -> UInt16? {

@@ -1,0 +1,69 @@
+import Protobuf
+
+/// Which names have a secret as their value: of headers, attributes, variables and keys of plugins.
+///
+/// A name is secret if one of its words is: `x-auth-token`, `api_key`, `accessToken`. Words end at `-`, `_`, `.` and
+/// before an upper-case letter that follows a lower-case one.
+package struct SecretNames: Sendable, Equatable {
+  /// The rule without further names.
+  package static let standard = SecretNames()
+
+  private static let words: Set = [
+    "auth", "authorization", "token", "secret", "password", "credential", "credentials", "cookie", "session",
+    "jwt", "signature", "apikey",
+  ]
+  /// Names that the rule would hide, or seems to hide, although a user needs their values.
+  private static let exceptions: Set = ["www-authenticate", "proxy-authenticate", "x-session-count"]
+
+  /// Further names in lower case, with `*` at one or both ends for any text.
+  private let patterns: [String]
+
+  /// Makes the rule, extended by names.
+  ///
+  /// - Parameter names: Further names, with `*` at one or both ends for any text.
+  package init(adding names: [String] = []) {
+    patterns = names.map { $0.lowercased() }
+  }
+
+  /// This rule, extended by names.
+  package func adding(_ names: some Sequence<String>) -> SecretNames {
+    SecretNames(adding: patterns + names)
+  }
+
+  /// Whether values of the name are secret.
+  package func contains(_ name: some StringProtocol) -> Bool {
+    let whole = name.lowercased()
+    if patterns.contains(where: { Self.matches(whole, $0) }) { return true }
+    guard !Self.exceptions.contains(whole) else { return false }
+    let words = Self.words(of: name)
+    return words.contains(where: Self.words.contains) || words.last == "key"
+      || zip(words, words.dropFirst()).contains { $0 == ("api", "key") }
+  }
+
+  /// The words of a name, in lower case, without a final `bin`.
+  private static func words(of name: some StringProtocol) -> [String] {
+    var words = [""]
+    var followsLowerCase = false
+    for scalar in name.unicodeScalars {
+      let isUpperCase = ("A"..."Z").contains(scalar)
+      let separates = "-_.".unicodeScalars.contains(scalar)
+      if separates || isUpperCase && followsLowerCase { words.append("") }
+      followsLowerCase = !isUpperCase && !separates
+      if !separates { words[words.count - 1] += scalar.properties.lowercaseMapping }
+    }
+    if words.count > 1, words.last == "bin" { words.removeLast() }
+    return words
+  }
+
+  private static func matches(_ name: String, _ pattern: String) -> Bool {
+    let isOpenAtStart = pattern.hasPrefix("*")
+    let isOpenAtEnd = pattern.hasSuffix("*") && pattern.utf8.count > 1
+    let core = pattern.dropFirst(isOpenAtStart ? 1 : 0).dropLast(isOpenAtEnd ? 1 : 0)
+    return switch (isOpenAtStart, isOpenAtEnd) {
+    case (false, false): name == core
+    case (true, false): name.hasSuffix(core)
+    case (false, true): name.hasPrefix(core)
+    case (true, true): name.contains(String(core))
+    }
+  }
+}

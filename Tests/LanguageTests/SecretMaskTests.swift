@@ -1,0 +1,127 @@
+import Language
+import Language
+import Protobuf
+import Testing
+
+@Suite struct SecretMaskTests {
+  private static let token = "s3cr/t+\"&<tök>-42"
+  private static let mask = SecretMask([token])
+
+  private static func percentEncoded(_ text: String) -> String {
+    text.utf8.map { byte in
+      let isPlain = UnicodeScalar(byte).properties.isAlphabetic && byte < 0x80
+      return isPlain
+        ? "\(UnicodeScalar(byte))" : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }.joined()
+  }
+
+  private func apply(_ text: String) -> String { Self.mask.apply(text) }
+
+  @Test(arguments: [
+    token, percentEncoded(token), percentEncoded(token).lowercased(),
+    String(JSONValue.quoted(token).dropFirst().dropLast()), "s3cr\\/t+\\\"&<tök>-42",
+    "s3cr/t+\\u0022\\u0026\\u003Ctök>-42", "s3cr/t+\\\"&<t\\u00f6k>-42",
+    "s3cr/t+&quot;&amp;&lt;t&#246;k&gt;-42", "s3cr&#x2F;t+&quot;&amp;&lt;tök&gt;-42",
+  ])
+  func replacesLiteralAndEscapedCredentials(form: String) {
+    #expect(apply("a \(form) b") == "a [redacted] b")
+  }
+
+  @Test(arguments: ["", "a", "ab", "abc", "user:"], ["", "z", "yz", ", and more"])
+  func replacesCredentialsWithinBase64(before: String, after: String) {
+    let text = Base64.encode(Array("\(before)\(Self.token)\(after)".utf8))
+    for form in [
+      text, String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }),
+      Self.percentEncoded(text),
+    ] {
+      let masked = apply("echo: \(form).")
+      #expect(masked.hasPrefix("echo: ") && masked.hasSuffix("[redacted]."))
+      // Up to three digits before it are of other text.
+      #expect(masked.utf8.count <= "echo: [redacted].".utf8.count + before.utf8.count * 2 + 3)
+    }
+  }
+
+  @Test func replacesStartOfCredentialAtTheEnd() {
+    #expect(apply("token s3cr/t") == "token [redacted]")
+    #expect(apply("token s3cr/t.") == "token s3cr/t.")
+  }
+
+  /// In JSON, a character that needs two units of UTF-16 has two escapes.
+  @Test func replacesCredentialsWithSurrogatePairs() {
+    let mask = SecretMask(["pass🔑word"])
+    #expect(mask.apply(#"a pass\ud83d\udd11word b"#) == "a [redacted] b")
+    #expect(
+      mask.apply(#"a pass\ud83d b, \ud83d\u0041, \u00, \"#) == #"a pass\ud83d b, \ud83d\u0041, \u00, \"#)
+  }
+
+  /// What looks like an escape of another kind is a part of the credential.
+  @Test(arguments: [
+    #"s%3Aabc/def&b"#, #"s%3Aabc\/def\u0026b"#, #"s%3Aabc/def&amp;b"#, #"s%253Aabc%2Fdef%26b"#,
+    #"s%3Aabc\/def&amp;b"#,
+  ])
+  func replacesCredentialsThatLookEscaped(form: String) {
+    #expect(SecretMask(["s%3Aabc/def&b"]).apply("a \(form) c") == "a [redacted] c")
+  }
+
+  /// The work is that for the text, not for the text and each credential.
+  @Test func findsManyCredentialsInLinearTime() {
+    let credentials = (0..<2_000).map { "\(String($0, radix: 36))-credential" }
+    let mask = SecretMask(credentials)
+    let text = (0..<200).map { "&#37;&amp; \($0)-cred." }.joined()
+    #expect(mask.apply(text) == text)
+    #expect(mask.apply("\(text) \(credentials[7])") == "\(text) [redacted]")
+  }
+
+  @Test func keepsOtherText() {
+    #expect(apply("visible true: 1 of 3%, a+b & c\\d") == "visible true: 1 of 3%, a+b & c\\d")
+  }
+
+  /// Short values are parts of many words.
+  @Test func replacesNothingShorterThanSixCharacters() {
+    let mask = SecretMask(["short", "ümlau", "longer", "hunter2-long"])
+    #expect(mask.apply("short ümlau longer") == "short ümlau [redacted]")
+    #expect(mask.apply("hunte") == "hunte")
+  }
+
+  @Test func replacesLongestSecret() {
+    let mask = SecretMask(["hunter2", "hunter2-long", "2-longest"])
+    #expect(mask.apply("hunter2 hunter2-long hunter2-longest") == "[redacted] [redacted] [redacted]")
+  }
+
+  /// The settings of interceptors have two commas for one.
+  @Test func replacesSecretsWithDoubledCommas() {
+    #expect(SecretMask(["one,two"]).apply("header,set=x:one,,two") == "header,set=x:[redacted]")
+  }
+
+  @Test func replacesBase64OfNameAndSecret() {
+    let login = Base64.encode(Array("my-client:s3cret!".utf8))
+    #expect(!SecretMask(["s3cret!"]).apply("invalid client \(login)").contains(login.suffix(8)))
+  }
+
+  @Test(arguments: [
+    ("…ter2-long x", "…[redacted] x"), ("hunter2-long…", "[redacted]…"),
+    ("a hunter… (cut at 8 bytes)", "a [redacted]… (cut at 8 bytes)"),
+    ("hunt…long", "hunt…long"), ("…", "…"), ("x hunter…y…r2-long", "x [redacted]…y…[redacted]"),
+    ("r2-long", "r2-long"), (#"\u0068unter…"#, "[redacted]…"),
+  ])
+  func replacesPartsOfSecretsWhereTextIsCut(_ text: String, _ masked: String) {
+    #expect(SecretMask(["hunter2-long"]).apply(text) == masked)
+  }
+
+  /// A naive search is quadratic here.
+  @Test func needsLinearTimeForRepeatedStarts() {
+    let mask = SecretMask([String(repeating: "a", count: 20_000) + "b"])
+    let text = String(repeating: "a", count: 19_000) + "."
+    #expect(mask.apply(text) == text)
+  }
+
+  @Test func secretIsNotPrinted() {
+    let secret = Secret("hunter2-long")
+    var dumped = ""
+    dump([secret], to: &dumped)
+    for text in ["\(secret)", String(reflecting: [secret]), "\([1: secret])", dumped] {
+      #expect(!text.contains("hunter2"))
+    }
+    #expect(secret.revealed == "hunter2-long")
+  }
+}
