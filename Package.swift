@@ -90,11 +90,7 @@ let package = Package(
     // The edges
     .target(
       name: "Interceptors",
-      dependencies: ["Language", "Interception", "SuiteReports", "RPCProtocols", "Protobuf", "CHistogram"],
-      swiftSettings: small),
-    // What `expect` states about the result of a call.
-    .target(
-      name: "Checks", dependencies: ["Language", "Interceptors", "RPCProtocols", "Protobuf"],
+      dependencies: ["Interception", "SuiteReports", "RPCProtocols", "Language", "Protobuf", "CHistogram"],
       swiftSettings: small),
     .target(
       name: "PluginHost",
@@ -170,15 +166,14 @@ let package = Package(
     .target(
       name: "Session",
       dependencies: [
-        "Language", "Checks", "Calls", "Terminal", "Output", "MachineServices", "System", "CallEngine",
-        "Interceptors",
+        "Language", "Calls", "Terminal", "Output", "MachineServices", "System", "CallEngine", "Interceptors",
         "PluginHost", "Transport",
         "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     // `rpcurl load`: schedule, statistics and reports of a load, without I/O, and what makes the calls.
     .target(
       name: "LoadModel",
-      dependencies: ["Interceptors", "SuiteReports", "RPCProtocols", "Protobuf", "CommandLine"],
+      dependencies: ["Interceptors", "SuiteReports", "RPCProtocols", "Language", "Protobuf", "CommandLine"],
       swiftSettings: small),
     .target(
       name: "Load",
@@ -191,8 +186,7 @@ let package = Package(
     .target(
       name: "Suites",
       dependencies: [
-        "Language", "Session", "Checks", "SuiteReports", "SchemaDiff", "Calls", "Output", "System",
-        "CallEngine",
+        "Session", "Language", "SuiteReports", "SchemaDiff", "Calls", "Output", "System", "CallEngine",
         "Interceptors", "Transport", "Interception", "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     .executableTarget(
@@ -216,8 +210,6 @@ let package = Package(
       name: "ProtobufSupport", dependencies: ["Protobuf"], path: "Tests/ProtobufSupport",
       exclude: ["generate.sh", "protos"], swiftSettings: strict),
     .testTarget(name: "ProtobufTests", dependencies: ["Protobuf", "ProtobufSupport"], swiftSettings: strict),
-    .testTarget(
-      name: "LanguageTests", dependencies: ["Language", "Protobuf", "ProtobufSupport"], swiftSettings: strict),
     .testTarget(
       name: "SchemaToolsTests", dependencies: ["SchemaTools", "Protobuf", "ProtobufSupport"],
       swiftSettings: strict),
@@ -294,7 +286,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "ChecksTests", dependencies: ["Checks", "RPCProtocols", "Protobuf", "ProtobufSupport"],
+      name: "LanguageTests",
+      dependencies: ["Language", "Interceptors", "RPCProtocols", "Protobuf", "ProtobufSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "ReflectionTests", dependencies: ["Reflection", "RPCProtocols", "Protobuf"], swiftSettings: strict

@@ -1,5 +1,6 @@
 import Calls
 import Interceptors
+import Language
 
 /// The parts of a check with an operand, such as `.name == "Ada"` or `error =~ ^no item`.
 struct CheckText {

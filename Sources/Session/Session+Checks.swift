@@ -1,4 +1,4 @@
-import Checks
+import Language
 import Output
 import Protobuf
 
@@ -20,9 +20,9 @@ extension Session {
       throw Failure(.usage, "expect", "no call was made", hint: "call METHOD {…}, then expect CHECK")
     }
     let expanded = try bindings.expand(check: text)
-    let check: Check
-    do throws(CheckError) {
-      check = try Check(parsing: expanded)
+    let check: Condition
+    do throws(LanguageError) {
+      check = try Condition(parsing: expanded)
     } catch {
       throw Failure(.input, "expect", error.reason, hint: error.hint)
     }

@@ -1,5 +1,5 @@
 import Calls
-import Checks
+import Language
 import CommandLine
 import Glibc
 import Interception

@@ -1,4 +1,4 @@
-import Checks
+import Language
 import Glibc
 import Output
 import Protobuf

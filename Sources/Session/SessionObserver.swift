@@ -1,4 +1,4 @@
-import Checks
+import Language
 import Output
 
 /// Follows the commands and calls of a session, and decides about what would end a script.
@@ -28,5 +28,5 @@ package protocol SessionObserver: AnyObject {
   /// A check was made.
   ///
   /// - Returns: Whether the observer deals with a check that does not hold; otherwise the command fails.
-  func checked(_ check: Check, _ outcome: CheckOutcome) -> Bool
+  func checked(_ check: Condition, _ outcome: ConditionOutcome) -> Bool
 }

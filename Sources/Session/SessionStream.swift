@@ -1,5 +1,6 @@
 import Calls
-import Checks
+import Interceptors
+import Language
 import Interception
 import Output
 import Protobuf

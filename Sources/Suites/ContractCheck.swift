@@ -1,5 +1,5 @@
 import Calls
-import Checks
+import Language
 import Output
 import Protobuf
 import RPCProtocols

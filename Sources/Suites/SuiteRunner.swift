@@ -1,4 +1,4 @@
-import Checks
+import Language
 import Glibc
 import Interception
 import Output
@@ -373,7 +373,7 @@ extension SuiteRunner: SessionObserver {
     return true
   }
 
-  func checked(_ check: Check, _ outcome: CheckOutcome) -> Bool {
+  func checked(_ check: Condition, _ outcome: ConditionOutcome) -> Bool {
     if check.isAboutStatus { pending.removeAll { $0 === session.checkedStream } }
     switch outcome {
     case .holds: return true

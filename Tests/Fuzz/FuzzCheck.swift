@@ -1,4 +1,5 @@
-import Checks
+import Interceptors
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -31,7 +32,7 @@ private let results: [CallResult] = {
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
-  guard let check = try? Check(parsing: text) else { return 0 }
+  guard let check = try? Condition(parsing: text) else { return 0 }
   for result in results {
     let outcome = check.evaluate(result, files: NoFiles())
     precondition(check.evaluate(result, files: NoFiles()) == outcome, "a check has one outcome")

@@ -1,3 +1,5 @@
+import Language
+
 @testable import Interceptors
 
 /// Reads files of stubs.

@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 import Testing
 
@@ -74,7 +75,7 @@ import Testing
   func rejectsConditionsThatCannotHold(_ type: String, _ text: String, _ reason: String) throws {
     let type = DescriptorMessages.make(type, json: nil).type
     let condition = try FieldCondition(text)
-    let error = #expect(throws: ConditionError.self) { try condition.check(against: type) }
+    let error = #expect(throws: LanguageError.self) { try condition.check(against: type) }
     #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
   }
 }

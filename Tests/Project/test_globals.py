@@ -32,7 +32,7 @@ GLOBALS = {
 # Objects that do not change, as far as their users can tell: the schemas that the program contains.
 CONSTANTS = {
     "Interceptors/Answering/StatusDetail+JSON.swift": {"wellKnown"},
-    "Interceptors/WellKnownMessages.swift": {"pool"},
+    "Protobuf/WellKnown/WellKnownMessages.swift": {"pool"},
     "RPCClient/MethodResolver.swift": {"builtIn"},
     "Protobuf/WellKnown/WellKnownSchemas.swift": {"set", "optionTypes", "services"},
 }

@@ -47,7 +47,7 @@ DOCUMENTS = [
 ]
 # Folders of Sources whose doc comments and strings are checked.
 SOURCES: tuple[str, ...] = (
-    "AsyncInterception", "Calls", "Checks", "CommandLine", "Interception", "Interceptors", "Language", "Load", "LoadModel", "Output",
+    "AsyncInterception", "Calls", "CommandLine", "Interception", "Interceptors", "Language", "Load", "LoadModel", "Output",
     "PluginHost", "Protobuf", "Reflection", "RPCClient", "CallEngine", "RPCProtocols", "SchemaDiff", "SchemaTools", "Session",
     "SuiteReports", "Suites", "System", "Terminal", "Transport", "rpcurl",
 )  # fmt: skip

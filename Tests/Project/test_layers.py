@@ -20,7 +20,7 @@ LAYERS = [
     {"RPCProtocols", "SchemaTools"},
     {"Interception", "SchemaDiff", "SuiteReports"},
     {"Interceptors", "AsyncInterception", "PluginHost", "Transport", "Reflection"},
-    {"CallEngine", "LoadModel", "Checks"},
+    {"CallEngine", "LoadModel"},
     {"RPCClient"},
     {"RPCClientTesting", "RPCClientSwiftProtobuf"},
     {"System"},
@@ -40,7 +40,7 @@ SYSTEM = {"Swift", "Synchronization", "Glibc"}
 # The pure middle does no I/O: it has no business with the C library, but to ask for the time, a variable of the environment and
 # which thread this is, to exclude other threads, and to grow memory without copying it.
 PURE = {
-    "CommandLine", "Protobuf", "Language", "SchemaTools", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors", "Checks",
+    "CommandLine", "Protobuf", "Language", "SchemaTools", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors",
     "SuiteReports", "SchemaDiff", "LoadModel",
 }  # fmt: skip
 EXEMPT = {

@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -66,7 +67,7 @@ struct AssertFactory: CollectingFactory {
   func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
     if let type = call.responseType {
       for expected in expectations.fields {
-        do throws(ConditionError) {
+        do throws(LanguageError) {
           try expected.condition.check(against: type)
         } catch {
           // The condition can never hold for this call.

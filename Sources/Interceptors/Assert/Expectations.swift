@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -28,7 +29,7 @@ struct Expectations {
 
   init(_ settings: SettingsReader) throws(ConfigurationError) {
     for setting in settings.all {
-      do throws(ConditionError) {
+      do throws(LanguageError) {
         try add(setting.key, setting.value)
       } catch {
         throw settings.error(setting.key, error.reason)
@@ -40,12 +41,12 @@ struct Expectations {
   static let repeatableKeys: Set<String> = ["code", "message", "header", "trailer", "field"]
 
   /// Parses conditions of the form `KEY=CONDITION`, with the keys that apply to a single response.
-  init(conditions: [String]) throws(ConditionError) {
+  init(conditions: [String]) throws(LanguageError) {
     for condition in conditions {
       let key = String(condition.prefix { $0 != "=" })
       guard Self.repeatableKeys.contains(key), key.utf8.count < condition.utf8.count else {
         let keys = Self.repeatableKeys.sorted().joined(separator: ", ")
-        throw ConditionError(
+        throw LanguageError(
           "must be a condition of assert, such as field=state == DONE, with one of the keys \(keys)")
       }
       try add(key, String(condition.dropFirst(key.count + 1)))
@@ -61,11 +62,11 @@ struct Expectations {
   }
 
   /// Throws if messages of `type` cannot be checked: a condition can never hold then.
-  func check(against type: MessageType) throws(ConditionError) {
+  func check(against type: MessageType) throws(LanguageError) {
     for expected in fields { try expected.condition.check(against: type) }
   }
 
-  private mutating func add(_ key: String, _ value: String) throws(ConditionError) {
+  private mutating func add(_ key: String, _ value: String) throws(LanguageError) {
     switch key {
     case "code": code = try StatusCode(setting: value)
     case "message": message = try TextPattern(value)
@@ -78,14 +79,14 @@ struct Expectations {
     case "nth-field":
       let number = value.prefix { $0 != ":" }
       guard number.utf8.count < value.utf8.count, let index = Int(number), index >= 0 else {
-        throw ConditionError("must be of the form N:PATH OP VALUE, with N counted from 0")
+        throw LanguageError("must be of the form N:PATH OP VALUE, with N counted from 0")
       }
       try add(key, .number(index), value.dropFirst(number.count + 1))
     case "messages": messages = try CountBound(value)
     case "latency":
       let bound = value.drop { $0 == "<" || $0 == "=" || $0 == " " }
       guard let duration = SettingsReader.duration(bound) else {
-        throw ConditionError("must be a duration such as 250ms, or a bound such as <1.5s")
+        throw LanguageError("must be a duration such as 250ms, or a bound such as <1.5s")
       }
       latency = duration
     case "name": name = value
@@ -95,7 +96,7 @@ struct Expectations {
 
   private mutating func add(
     _ key: String, _ selection: Selection, _ text: Substring
-  ) throws(ConditionError) {
+  ) throws(LanguageError) {
     fields.append(
       FieldExpectation(key: key, selection: selection, condition: try FieldCondition(String(text))))
   }
@@ -103,7 +104,7 @@ struct Expectations {
 
 extension StatusCode {
   /// Parses a status code: `not_found`, `NOT_FOUND` or `5`.
-  init(setting text: String) throws(ConditionError) {
+  init(setting text: String) throws(LanguageError) {
     if let number = Int(text), let code = StatusCode(rawValue: number) {
       self = code
     } else if let code = StatusCode(name: text.lowercased()) {
@@ -111,7 +112,7 @@ extension StatusCode {
     } else if text.lowercased() == "cancelled" {
       self = .canceled  // gRPC's spelling
     } else {
-      throw ConditionError(
+      throw LanguageError(
         "\(text.debugDescription) is not a status code: a number from 0 to 16, or a name such as not_found")
     }
   }

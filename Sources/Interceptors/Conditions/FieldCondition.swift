@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 
 /// A condition on a field of a message: `PATH OP VALUE`, such as `user.age >= 18`.
@@ -17,18 +18,18 @@ struct FieldCondition: CustomStringConvertible {
   let test: Test
 
   /// Parses a condition.
-  init(_ text: String) throws(ConditionError) {
+  init(_ text: String) throws(LanguageError) {
     description = String(Substring(text).trimmed)
     let end = Substring(description).endOfFieldPath
     do throws(FieldPathError) {
       path = try FieldPath(String(description[..<end]))
     } catch {
-      throw ConditionError("\(description.debugDescription) does not start with a field path: \(error)")
+      throw LanguageError("\(description.debugDescription) does not start with a field path: \(error)")
     }
     test = try Self.test(description[end...].trimmed)
   }
 
-  private static func test(_ text: Substring) throws(ConditionError) -> Test {
+  private static func test(_ text: Substring) throws(LanguageError) -> Test {
     var rest = text
     if let comparison = Comparison.parse(from: &rest) {
       let operand = try self.operand(rest.trimmed)
@@ -45,28 +46,28 @@ struct FieldCondition: CustomStringConvertible {
     case "contains" where !rest.isEmpty: return .contains(try operand(rest))
     case "length": return .length(try CountBound(rest))
     default:
-      throw ConditionError(
+      throw LanguageError(
         "must be of the form PATH OP VALUE, where OP is one of ==, !=, <, <=, >, >=, =~, !~, contains, length, "
           + "or PATH exists, PATH missing")
     }
   }
 
   /// The operand, literal or as a quoted JSON string.
-  private static func operand(_ text: Substring) throws(ConditionError) -> String {
+  private static func operand(_ text: Substring) throws(LanguageError) -> String {
     guard text.utf8.first == UInt8(ascii: "\"") else { return String(text) }
     guard case .string(let content)? = try? JSONValue(parsing: Array(text.utf8)) else {
-      throw ConditionError("\(text) starts with a quote, but is not a valid JSON string")
+      throw LanguageError("\(text) starts with a quote, but is not a valid JSON string")
     }
     return content
   }
 
   /// Throws if messages of `type` cannot be checked with it.
-  func check(against type: MessageType) throws(ConditionError) {
+  func check(against type: MessageType) throws(LanguageError) {
     do throws(FieldPathError) {
       // An element of a list may be absent, but every name in the path must exist.
       _ = try Message(type).has(path)
     } catch {
-      throw ConditionError("\(description): \(error)")
+      throw LanguageError("\(description): \(error)")
     }
     guard let leaf = FieldLeaf(of: path, in: type) else { return }
     try leaf.check(test, of: self)
@@ -76,19 +77,19 @@ struct FieldCondition: CustomStringConvertible {
       try message.setJSON(Array(operand.utf8), at: path)
     } catch {
       guard case .json = error else { return }
-      throw ConditionError("\(description): \(error)")
+      throw LanguageError("\(description): \(error)")
     }
   }
 
   /// Checks a message.
   ///
   /// - Returns: The value found if the condition fails; `nil` if it holds.
-  func mismatch(in message: Message) throws(ConditionError) -> String? {
+  func mismatch(in message: Message) throws(LanguageError) -> String? {
     do throws(FieldPathError) {
       return try holds(for: message) ? nil : found(in: message)
     } catch {
       if case .indexOutOfRange = error { return "\(error)" }
-      throw ConditionError("\(description): \(error)")
+      throw LanguageError("\(description): \(error)")
     }
   }
 
@@ -106,32 +107,6 @@ struct FieldCondition: CustomStringConvertible {
   private func found(in message: Message) throws(FieldPathError) -> String {
     if case .length = test { return "\(try message.length(path))" }
     return String(decoding: try message.json(at: path), as: UTF8.self).shortened
-  }
-}
-
-extension Substring {
-  /// The end of a field path at the start: the first white space or operator outside of brackets.
-  package var endOfFieldPath: Index {
-    var isInBrackets = false
-    var isInQuotes = false
-    var isEscaped = false
-    for index in utf8.indices {
-      let character = Unicode.Scalar(utf8[index])
-      if isEscaped {
-        isEscaped = false
-      } else if isInQuotes {
-        if character == "\\" { isEscaped = true }
-        if character == "\"" { isInQuotes = false }
-      } else if isInBrackets {
-        if character == "\"" { isInQuotes = true }
-        if character == "]" { isInBrackets = false }
-      } else if character == "[" {
-        isInBrackets = true
-      } else if " \t\r\n=!<>".unicodeScalars.contains(character) {
-        return index
-      }
-    }
-    return endIndex
   }
 }
 

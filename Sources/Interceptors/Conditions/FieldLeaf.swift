@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 
 /// The field at the end of a path, and how its values compare: each kind has its own order.
@@ -32,7 +33,7 @@ struct FieldLeaf {
   // MARK: Before the call
 
   /// Throws if the operand is not a value of the field, or the field's kind does not have the comparison.
-  func check(_ test: FieldCondition.Test, of condition: FieldCondition) throws(ConditionError) {
+  func check(_ test: FieldCondition.Test, of condition: FieldCondition) throws(LanguageError) {
     let problem: String? =
       switch test {
       case .exists: nil
@@ -41,7 +42,7 @@ struct FieldLeaf {
       case .contains(let operand): problem(containing: operand)
       case .compare(let comparison, let operand): problem(comparison, operand)
       }
-    if let problem { throw ConditionError("\(condition): \(problem)") }
+    if let problem { throw LanguageError("\(condition): \(problem)") }
   }
 
   private var isText: Bool {

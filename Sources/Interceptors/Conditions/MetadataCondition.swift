@@ -1,4 +1,5 @@
 import Interception
+import Language
 import RPCProtocols
 
 /// A condition on metadata: `NAME` (present), `!NAME` (absent), `NAME:VALUE` (has this value), or
@@ -14,7 +15,7 @@ struct MetadataCondition: CustomStringConvertible {
   private let name: String
   private let test: Test
 
-  init(_ text: String) throws(ConditionError) {
+  init(_ text: String) throws(LanguageError) {
     description = text
     let name = text.prefix { $0 != ":" && $0 != "=" && $0 != " " }
     let rest = text.dropFirst(name.count).trimmed
@@ -27,7 +28,7 @@ struct MetadataCondition: CustomStringConvertible {
       self.name = condition.name
       test = .plain(condition)
     } else {
-      throw ConditionError("must be NAME, !NAME, NAME:VALUE or NAME=~REGEX")
+      throw LanguageError("must be NAME, !NAME, NAME:VALUE or NAME=~REGEX")
     }
   }
 

@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -17,7 +18,7 @@ struct PreparedStub {
     condition = try PreparedCondition(stub.condition, "", call.requestType)
     var headers: [MetadataCondition] = []
     for text in stub.headers {
-      do throws(ConditionError) {
+      do throws(LanguageError) {
         headers.append(try MetadataCondition(text))
       } catch {
         throw FormatError(reason: "headers: \(error.reason)")
@@ -61,7 +62,7 @@ struct PreparedCondition {
         }
       }
       for text in condition.tests {
-        do throws(ConditionError) {
+        do throws(LanguageError) {
           let test = try FieldCondition(text)
           try test.check(against: type)
           tests.append(test)

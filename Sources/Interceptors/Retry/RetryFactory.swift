@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -116,7 +117,7 @@ struct RetryFactory: InterceptorFactory {
       throw settings.error("hold-headers", "cannot be combined with until, which holds the whole response")
     }
     let timeout = try settings.positiveDuration("timeout") ?? .seconds(30)
-    do throws(ConditionError) {
+    do throws(LanguageError) {
       return Goal(expectations: try Expectations(conditions: conditions), timeout: timeout)
     } catch {
       throw settings.error("until", error.reason)
@@ -166,7 +167,7 @@ struct RetryFactory: InterceptorFactory {
       throw refusal("until applies to methods with a single response, and \(call.method) streams responses")
     }
     guard let type = call.responseType else { return }
-    do throws(ConditionError) {
+    do throws(LanguageError) {
       try goal.expectations.check(against: type)
     } catch {
       throw refusal(error.reason)

@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 

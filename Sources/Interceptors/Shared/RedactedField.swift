@@ -13,18 +13,18 @@ struct RedactedField: Sendable {
   /// Reports that messages do not have the field.
   private let absence = Once()
 
-  /// - Throws: ``ConditionError`` if `text` is not a list of names separated by dots.
-  init(_ text: String) throws(ConditionError) {
+  /// - Throws: ``LanguageError`` if `text` is not a list of names separated by dots.
+  init(_ text: String) throws(LanguageError) {
     let path: FieldPath
     do throws(FieldPathError) {
       path = try FieldPath(text)
     } catch {
-      throw ConditionError("not a valid field path: \(error)")
+      throw LanguageError("not a valid field path: \(error)")
     }
     var names: [String] = []
     for step in path.steps {
       guard case .field(let name) = step else {
-        throw ConditionError(
+        throw LanguageError(
           "names an element; a path applies to all elements of lists and maps")
       }
       names.append(name)

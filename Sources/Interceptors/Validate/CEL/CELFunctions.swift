@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 
 /// The operators and functions of the Common Expression Language and of protovalidate.
@@ -82,11 +83,11 @@ enum CELFunctions {
     // Compiling takes longer than reading.
     run.budget -= source.utf8.count * 10
     let pattern: TextPattern
-    do throws(ConditionError) {
+    do throws(LanguageError) {
       pattern = try TextPattern(source, hasASCIIClasses: true)
     } catch {
       // It may have been found to be too large only at the limit.
-      run.budget -= PatternProgram.limit
+      run.budget -= TextPattern.stepLimit
       throw RuleProblem(error.reason)
     }
     return try pattern.matches(text, &run)

@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 
 /// A value of the Common Expression Language.

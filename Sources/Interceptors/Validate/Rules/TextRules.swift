@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 
 /// The rules of strings and bytes. Both are compared as bytes.
@@ -99,7 +100,7 @@ struct TextRules {
   private mutating func addPattern(_ source: String) {
     let id = isText ? "string.pattern" : "bytes.pattern"
     let pattern: TextPattern
-    do throws(ConditionError) {
+    do throws(LanguageError) {
       pattern = try TextPattern(source, hasASCIIClasses: true)
     } catch {
       return problems.append("\(id): \(error.reason)")

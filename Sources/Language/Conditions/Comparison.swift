@@ -59,11 +59,11 @@ package struct CountBound: CustomStringConvertible {
   private let count: Int
 
   /// Parses a bound.
-  package init(_ text: some StringProtocol) throws(ConditionError) {
+  package init(_ text: some StringProtocol) throws(LanguageError) {
     var rest = Substring(text).trimmed
     let comparison = Comparison.parse(from: &rest) ?? .equal
     guard comparison.holds(.same) != nil, let count = Int(rest.trimmed), count >= 0 else {
-      throw ConditionError("must be a number such as 3, or a bound such as >= 2")
+      throw LanguageError("must be a number such as 3, or a bound such as >= 2")
     }
     self.comparison = comparison
     self.count = count
@@ -76,8 +76,8 @@ package struct CountBound: CustomStringConvertible {
 }
 
 extension Substring {
-  /// The text without white space at both ends.
-  var trimmed: Substring {
+  /// The text without blanks and tabs at both ends.
+  package var trimmed: Substring {
     let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
     let start = unicodeScalars.drop(while: isBlank)
     guard let last = start.lastIndex(where: { !isBlank($0) }) else { return "" }

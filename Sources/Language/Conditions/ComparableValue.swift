@@ -62,7 +62,7 @@ package enum ComparableValue {
   }
 
   /// The text for regular expressions.
-  var text: String? {
+  package var text: String? {
     switch self {
     case .text(let text): text
     case .enumeration(let number, let name): name ?? "\(number)"

@@ -1,4 +1,3 @@
-import Interceptors
 import Protobuf
 
 /// A value that a condition is about.
@@ -11,14 +10,15 @@ enum CheckedValue {
   case text(String)
 
   /// The values of a message at a path; one, unless the path has `[]`.
-  static func values(_ selector: FieldSelector?, in message: Message) throws(CheckError) -> [CheckedValue] {
+  static func values(_ selector: FieldSelector?, in message: Message) throws(LanguageError) -> [CheckedValue]
+  {
     guard let selector else { return [.message(message)] }
     do {
       return try selector.matches(in: message).map { $0.map { .match($0) } ?? .missing }
     } catch let error as MessageParseError {
-      throw CheckError(error.message, hint: error.hint)
+      throw LanguageError(error.message, hint: error.hint)
     } catch {
-      throw CheckError("\(error)")
+      throw LanguageError("\(error)")
     }
   }
 
@@ -32,7 +32,7 @@ enum CheckedValue {
   }
 
   /// The value as JSON; `null` if it is missing.
-  func json(_ options: JSONEncodingOptions) throws(CheckError) -> JSONValue {
+  func json(_ options: JSONEncodingOptions) throws(LanguageError) -> JSONValue {
     do {
       switch self {
       case .missing: return .null
@@ -41,7 +41,7 @@ enum CheckedValue {
       case .text(let text): return .string(text)
       }
     } catch {
-      throw CheckError("the value has no JSON form: \(error)")
+      throw LanguageError("the value has no JSON form: \(error)")
     }
   }
 
@@ -58,7 +58,7 @@ enum CheckedValue {
   }
 
   /// The elements of a list; nil for other values.
-  func elements() throws(CheckError) -> [ComparableValue?]? {
+  func elements() throws(LanguageError) -> [ComparableValue?]? {
     if case .match(let match) = self, let elements = match.elements {
       return elements.map { $0.value.map { ComparableValue($0) } }
     }

@@ -1,8 +1,8 @@
-import Interceptors
+import Language
 import Protobuf
 import RPCProtocols
 
-/// The result of a call, as checks need it.
+/// The result of a call, as conditions need it.
 package struct CallResult: Sendable {
   /// The method.
   package var method: MethodName
@@ -45,11 +45,25 @@ package struct CallResult: Sendable {
   ///
   /// - Parameters:
   ///   - message: The message.
-  ///   - isKept: Whether checks of all messages can read it. The caller limits their number and size.
+  ///   - isKept: Whether conditions on all messages can read it. The caller limits their number and size.
   package mutating func add(_ message: Message, isKept: Bool = true) {
     // A message after one that is not kept would have another number.
     if isKept, messages.count == count { messages.append(message) }
     last = message
     count += 1
+  }
+}
+
+extension CallResult: Subject {
+  package var statusNumber: Int { status.rawValue }
+  package var statusName: String { status.name }
+  package var statusDetails: [(typeName: String, value: [UInt8])] {
+    details.map { ($0.typeName, $0.value) }
+  }
+
+  package func headers(_ name: String) -> [String] { headers.values(name) }
+  package func trailers(_ name: String) -> [String] { trailers.values(name) }
+  package func shown(_ value: String, of name: String) -> String {
+    redaction.value(of: Headers.Field(name: name, value: value))
   }
 }

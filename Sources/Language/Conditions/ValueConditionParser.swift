@@ -1,4 +1,3 @@
-import Interceptors
 import Protobuf
 
 extension ValueCondition {
@@ -10,7 +9,7 @@ extension ValueCondition {
   /// - Parameters:
   ///   - text: The text after the name of the value.
   ///   - isJSON: Whether operands are JSON; otherwise they are text up to the end, which may be quoted as in JSON.
-  init(_ text: Substring, isJSON: Bool) throws(CheckError) {
+  init(_ text: Substring, isJSON: Bool) throws(LanguageError) {
     self.text = String(text)
     var rest = text
     if let comparison = Comparison.parse(from: &rest) {
@@ -28,10 +27,10 @@ extension ValueCondition {
     case "contains" where !rest.isEmpty: test = .contains(.string(try Self.plain(rest)), .exact)
     case "is": test = .kind(try Self.kind(rest))
     case "size":
-      do throws(ConditionError) {
+      do throws(LanguageError) {
         test = .size(try CountBound(rest))
       } catch {
-        throw CheckError("size \(error.reason)")
+        throw LanguageError("size \(error.reason)")
       }
     case "ascending" where rest.isEmpty && isJSON: test = .sorted(isAscending: true)
     case "descending" where rest.isEmpty && isJSON: test = .sorted(isAscending: false)
@@ -39,23 +38,23 @@ extension ValueCondition {
       var path = rest
       let rules = Self.isJSON(path) ? .exact : try Self.rules(from: &path)
       guard !path.isEmpty else {
-        throw CheckError("golden requires a file", hint: "such as golden user.json")
+        throw LanguageError("golden requires a file", hint: "such as golden user.json")
       }
       test = .golden(try Self.plain(path), rules)
     default: throw Self.unknown(String(word), rest, isJSON: isJSON)
     }
   }
 
-  private static func unknown(_ word: String, _ rest: Substring, isJSON: Bool) -> CheckError {
+  private static func unknown(_ word: String, _ rest: Substring, isJSON: Bool) -> LanguageError {
     let known = isJSON ? words + wordsOfJSON : words
     let list = "conditions are ==, !=, <, <=, >, >=, =~, !~, \(known.joined(separator: ", "))"
-    if word.isEmpty { return CheckError("missing condition", hint: list) }
+    if word.isEmpty { return LanguageError("missing condition", hint: list) }
     if known.contains(word) {
-      return CheckError(
+      return LanguageError(
         rest.isEmpty ? "missing value after \(word)" : "unexpected text after \(word): \(rest)")
     }
     let nearest = DescriptorPool.nearestNames(to: word, among: known)
-    return CheckError(
+    return LanguageError(
       "unknown condition \(word.debugDescription)",
       hint: word.hasPrefix("=")
         ? "== compares, and =~ matches a regular expression"
@@ -66,16 +65,16 @@ extension ValueCondition {
 
   private static func comparison(
     _ comparison: Comparison, _ operand: Substring, isJSON: Bool
-  ) throws(CheckError) -> Test {
+  ) throws(LanguageError) -> Test {
     guard !operand.isEmpty else {
-      throw CheckError(
+      throw LanguageError(
         "missing value after \(comparison.rawValue)", hint: isJSON ? nil : "an empty text is \"\"")
     }
     if comparison == .matches || comparison == .differs {
-      do throws(ConditionError) {
+      do throws(LanguageError) {
         return .matches(try TextPattern(try pattern(operand)), isWanted: comparison == .matches)
       } catch {
-        throw CheckError(error.reason)
+        throw LanguageError(error.reason)
       }
     }
     guard isJSON else {
@@ -85,22 +84,22 @@ extension ValueCondition {
     }
     let (literal, rules) = try Self.literal(operand)
     guard !comparison.isAboutOrder || rules == .exact else {
-      throw CheckError("\(comparison.rawValue) cannot be followed by unordered or within")
+      throw LanguageError("\(comparison.rawValue) cannot be followed by unordered or within")
     }
     return .compare(comparison, literal, rules)
   }
 
   /// A text, as it is or as a quoted JSON string.
-  private static func plain(_ text: Substring) throws(CheckError) -> String {
+  private static func plain(_ text: Substring) throws(LanguageError) -> String {
     guard text.utf8.first == UInt8(ascii: "\"") else { return String(text) }
     guard case .string(let content)? = try? JSONValue(parsing: Array(text.utf8)) else {
-      throw CheckError("\(text) starts with a quote, but is not a JSON string")
+      throw LanguageError("\(text) starts with a quote, but is not a JSON string")
     }
     return content
   }
 
-  private static func pattern(_ text: Substring) throws(ConditionError) -> String {
-    do throws(CheckError) {
+  private static func pattern(_ text: Substring) throws(LanguageError) -> String {
+    do throws(LanguageError) {
       return try plain(text)
     } catch {
       // An expression may start with a quote.
@@ -108,9 +107,9 @@ extension ValueCondition {
     }
   }
 
-  private static func kind(_ text: Substring) throws(CheckError) -> ValueKind {
+  private static func kind(_ text: Substring) throws(LanguageError) -> ValueKind {
     guard let kind = ValueKind(rawValue: String(text)) else {
-      throw CheckError(
+      throw LanguageError(
         "\(text.isEmpty ? "missing type" : "unknown type \(text)") after is",
         hint: "types are \(ValueKind.allCases.map(\.rawValue).joined(separator: ", "))")
     }
@@ -118,15 +117,17 @@ extension ValueCondition {
   }
 
   /// JSON with the words that may follow it.
-  private static func literal(_ text: Substring) throws(CheckError) -> (JSONValue, ComparisonRules) {
+  private static func literal(_ text: Substring) throws(LanguageError) -> (JSONValue, ComparisonRules) {
     var json = text
     let rules = isJSON(json) ? .exact : try rules(from: &json)
-    guard !json.isEmpty else { throw CheckError("missing value", hint: "such as 3, \"Ada\" or {\"id\":3}") }
+    guard !json.isEmpty else {
+      throw LanguageError("missing value", hint: "such as 3, \"Ada\" or {\"id\":3}")
+    }
     do throws(MessageParseError) {
       return (try JSONValue(parsing: Array(json.utf8)), rules)
     } catch {
       let isBare = json.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || $0 == "_" || $0 == " " }
-      throw CheckError(
+      throw LanguageError(
         "\(String(json).cut(toBytes: 200)) is not JSON: \(error.message)",
         hint: isBare && !json.isEmpty
           ? "text and names are quoted: \(JSONValue.quoted(String(json)))" : error.hint)
@@ -139,7 +140,7 @@ extension ValueCondition {
   }
 
   /// Removes `unordered` and `within NUMBER` from the end of a text that is not JSON as a whole.
-  private static func rules(from text: inout Substring) throws(CheckError) -> ComparisonRules {
+  private static func rules(from text: inout Substring) throws(LanguageError) -> ComparisonRules {
     var rules = ComparisonRules()
     while true {
       let (before, last) = lastWord(of: text)
@@ -164,10 +165,10 @@ extension ValueCondition {
     return (text[..<space].stripped, text[text.index(after: space)...])
   }
 
-  private static func tolerance(_ text: Substring) throws(CheckError) -> ComparisonRules.Tolerance {
+  private static func tolerance(_ text: Substring) throws(LanguageError) -> ComparisonRules.Tolerance {
     let isRelative = text.utf8.last == UInt8(ascii: "%")
     guard let number = Double(isRelative ? text.dropLast() : text), number >= 0, number.isFinite else {
-      throw CheckError("\(text) is not a number after within", hint: "such as within 0.01, or within 1%")
+      throw LanguageError("\(text) is not a number after within", hint: "such as within 0.01, or within 1%")
     }
     return isRelative ? .relative(number / 100) : .absolute(number)
   }

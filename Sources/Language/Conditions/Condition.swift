@@ -1,37 +1,36 @@
-import Interceptors
-import RPCProtocols
-
-/// A check of the result of a call: what follows `expect`.
-package struct Check {
+/// A condition on the result of a call, such as `status ok` or `.name == "Ada"`.
+package struct Condition {
   /// The text that was parsed.
   package let text: String
   let claim: Claim
 
-  /// Parses a check.
+  /// Parses a condition.
   ///
-  /// - Parameter text: The text after `expect`. JSON in it may have several lines.
-  /// - Throws: ``CheckError`` if the text is not a check.
-  package init(parsing text: String) throws(CheckError) {
-    var parser = CheckParser(text)
+  /// - Parameters:
+  ///   - text: The text. JSON in it may have several lines.
+  ///   - statuses: The codes of a status.
+  /// - Throws: ``LanguageError`` if the text is not a condition.
+  package init(parsing text: String, statuses: StatusNames) throws(LanguageError) {
+    var parser = ConditionParser(text, statuses)
     claim = try parser.parse()
     self.text = String(text[...].stripped)
   }
 
-  /// Checks a result.
+  /// Evaluates the condition.
   ///
   /// - Parameters:
   ///   - result: The result of a call.
   ///   - files: The golden files.
-  package func evaluate(_ result: CallResult, files: any GoldenFiles) -> CheckOutcome {
-    do throws(CheckError) {
-      guard let mismatch = try CheckEvaluation(result, files).mismatch(claim) else { return .holds }
+  package func evaluate(_ result: some Subject, files: any GoldenFiles) -> ConditionOutcome {
+    do throws(LanguageError) {
+      guard let mismatch = try Evaluation(result, files).mismatch(claim) else { return .holds }
       return .fails(mismatch)
     } catch {
       return .invalid(reason: error.reason, hint: error.hint)
     }
   }
 
-  /// Whether the check is about the end of the call, which a stream that is open does not have.
+  /// Whether it is about the end of the call, which a stream that is open does not have.
   package var isAboutEnd: Bool {
     switch claim {
     case .status, .error, .detail, .trailer, .latency: true
@@ -39,29 +38,29 @@ package struct Check {
     }
   }
 
-  /// Whether the check is about the status: the call may then end with one other than ok.
+  /// Whether it is about the status: the call may then end with one other than ok.
   package var isAboutStatus: Bool {
     if case .status = claim { return true }
     return false
   }
 }
 
-/// What a check found.
-package enum CheckOutcome: Equatable {
+/// What the evaluation of a condition found.
+package enum ConditionOutcome: Equatable {
   /// The result is as expected.
   case holds
   /// The result differs.
   case fails(Mismatch)
-  /// The check does not fit the result: its schema lacks the field, or its value is of another type.
+  /// The condition does not fit the result: its schema lacks the field, or its value is of another type.
   case invalid(reason: String, hint: String?)
 }
 
-/// How a result differs from what a check expects. Each text is cut at 4 KiB.
+/// How a result differs from what a condition expects. Each text is cut at 4 KiB.
 package struct Mismatch: Equatable {
   /// The longest text, in bytes, without the remark that it is cut.
   static let limitBytes = 4096
 
-  /// What the check expects.
+  /// What the condition expects.
   package var expected: String
   /// What the result has, with credentials redacted.
   package var got: String
@@ -77,20 +76,7 @@ package struct Mismatch: Equatable {
   }
 }
 
-/// Why a text is not a check, or why a check does not fit a result.
-package struct CheckError: Error, Equatable {
-  /// The reason.
-  package let reason: String
-  /// What to do, if there is something.
-  package let hint: String?
-
-  init(_ reason: String, hint: String? = nil) {
-    self.reason = reason
-    self.hint = hint
-  }
-}
-
-/// The golden files of checks.
+/// The golden files of conditions.
 package protocol GoldenFiles {
   /// Whether files that differ are written, instead of reported (`--update`).
   var isUpdating: Bool { get }

@@ -16,10 +16,10 @@ struct JSONDiff {
   static func text(
     _ expected: JSONValue, _ got: JSONValue, _ comparison: JSONComparison, context: Int = 3,
     limitBytes: Int = Mismatch.limitBytes
-  ) throws(CheckError) -> String? {
+  ) throws(LanguageError) -> String? {
     var diff = JSONDiff(comparison, DiffLines(context: context, limitBytes: limitBytes))
     guard try !diff.comparison.holds(expected, got) else { return nil }
-    do throws(CheckError) {
+    do throws(LanguageError) {
       try diff.writeDifference(expected, got, Place(name: "", level: 0, isLast: true))
       return diff.lines.text
     } catch {
@@ -43,7 +43,7 @@ struct JSONDiff {
     var end: String { isLast ? "" : "," }
   }
 
-  private mutating func write(_ expected: JSONValue, _ got: JSONValue, _ place: Place) throws(CheckError) {
+  private mutating func write(_ expected: JSONValue, _ got: JSONValue, _ place: Place) throws(LanguageError) {
     if lines.isFull { return }
     guard try !comparison.holds(expected, got) else {
       // Of a part, the rest is not compared.
@@ -54,7 +54,7 @@ struct JSONDiff {
 
   private mutating func writeDifference(
     _ expected: JSONValue, _ got: JSONValue, _ place: Place
-  ) throws(CheckError) {
+  ) throws(LanguageError) {
     switch (expected, got) {
     case (.object(let some), .object(let others)):
       let pairs = JSONComparison.pairs(some, others)
@@ -80,7 +80,9 @@ struct JSONDiff {
     }
   }
 
-  private mutating func write(_ expected: JSONValue?, _ got: JSONValue?, _ place: Place) throws(CheckError) {
+  private mutating func write(_ expected: JSONValue?, _ got: JSONValue?, _ place: Place)
+    throws(LanguageError)
+  {
     switch (expected, got) {
     case (let one?, let other?): try write(one, other, place)
     // A part expects `null` where the value has no member.
@@ -102,7 +104,9 @@ struct JSONDiff {
   private typealias Pair = (expected: JSONValue?, got: JSONValue?)
 
   /// The elements that correspond to each other, in the order of the expected list, then those that are not expected.
-  private mutating func unordered(_ expected: [JSONValue], _ got: [JSONValue]) throws(CheckError) -> [Pair] {
+  private mutating func unordered(_ expected: [JSONValue], _ got: [JSONValue]) throws(LanguageError)
+    -> [Pair]
+  {
     let found = try comparison.assignment(expected, got)
     var isUsed = [Bool](repeating: false, count: got.count)
     for case let position? in found { isUsed[position] = true }
@@ -120,7 +124,7 @@ struct JSONDiff {
 
   /// The elements that correspond to each other: a longest common subsequence, and between its elements as many
   /// pairs as there are.
-  private mutating func ordered(_ expected: [JSONValue], _ got: [JSONValue]) throws(CheckError) -> [Pair] {
+  private mutating func ordered(_ expected: [JSONValue], _ got: [JSONValue]) throws(LanguageError) -> [Pair] {
     var start = 0
     let shorter = min(expected.count, got.count)
     while start < shorter, try comparison.holds(expected[start], got[start]) { start += 1 }
@@ -163,7 +167,7 @@ struct JSONDiff {
     for row in stride(from: expected.count - 1, through: 0, by: -1) {
       for column in stride(from: got.count - 1, through: 0, by: -1) {
         let place = row * width + column
-        do throws(CheckError) {
+        do throws(LanguageError) {
           isEqual[place] = try comparison.holds(
             expected[expected.startIndex + row], got[got.startIndex + column])
         } catch {

@@ -1,8 +1,9 @@
+import Interceptors
 import Protobuf
 import RPCProtocols
 import Testing
 
-@testable import Checks
+@testable import Language
 
 @Suite struct GoldenTests {
   private func scalars() throws -> CallResult {

@@ -2,10 +2,10 @@ import Protobuf
 import RPCProtocols
 import Testing
 
-@testable import Checks
+@testable import Language
 
 /// Checks of one message.
-@Suite struct ValueCheckTests {
+@Suite struct ValueConditionTests {
   private func scalars(_ check: String, _ expected: String) throws {
     let json = """
       {"aDouble":1.1,"aFloat":0.1,"anInt64":"9007199254740993","aUint64":"18446744073709551615","anInt32":-3,

@@ -2,10 +2,10 @@ import Protobuf
 import RPCProtocols
 import Testing
 
-@testable import Checks
+@testable import Language
 
 /// Checks of responses with several messages.
-@Suite struct StreamCheckTests {
+@Suite struct StreamConditionTests {
   @Test(arguments: [
     ("first .weight == 1", "holds"), ("last .weight == 3", "holds"), (".weight == 3", "holds"),
     ("any .weight == 2", "holds"), ("every .weight < 4", "holds"), ("message 1 .weight == 2", "holds"),

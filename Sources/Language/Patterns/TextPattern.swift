@@ -3,6 +3,10 @@
 /// It is compiled on creation, so that an invalid one is rejected as configuration. Matching takes linear
 /// time, because the text comes from servers.
 package struct TextPattern {
+  /// The maximum number of steps of a compiled expression.
+  package static let stepLimit = PatternProgram.limit
+
+  /// The expression as written.
   package let source: String
   private let program: PatternProgram
 
@@ -11,17 +15,17 @@ package struct TextPattern {
   /// - Parameters:
   ///   - source: The expression.
   ///   - hasASCIIClasses: Whether `\d`, `\w`, `\s` and `\b` mean characters of ASCII only, as in RE2.
-  /// - Throws: A `ConditionError` that explains the error in the expression.
-  package init(_ source: String, hasASCIIClasses: Bool = false) throws(ConditionError) {
+  /// - Throws: A `LanguageError` that explains the error in the expression.
+  package init(_ source: String, hasASCIIClasses: Bool = false) throws(LanguageError) {
     self.source = source
     let node: PatternNode
-    do throws(ConditionError) {
+    do throws(LanguageError) {
       node = try PatternParser.parse(source, hasASCIIClasses: hasASCIIClasses)
     } catch {
-      throw ConditionError("\(source.debugDescription) is not a valid regular expression: \(error.reason)")
+      throw LanguageError("\(source.debugDescription) is not a valid regular expression: \(error.reason)")
     }
     guard let program = PatternProgram(node) else {
-      throw ConditionError("\(source.debugDescription) is too large for a regular expression")
+      throw LanguageError("\(source.debugDescription) is too large for a regular expression")
     }
     self.program = program
   }
@@ -30,13 +34,7 @@ package struct TextPattern {
   package func isFound(in text: String) -> Bool { program.isFound(in: text) }
 
   /// Whether it matches anywhere in `text`; nil if that takes more than `budget` steps, which are subtracted.
-  func isFound(in text: String, budget: inout Int) -> Bool? { program.isFound(in: text, budget: &budget) }
-}
-
-/// Why a condition is invalid, or does not apply to a type.
-package struct ConditionError: Error, Equatable {
-  /// The reason, in a few words.
-  package let reason: String
-
-  init(_ reason: String) { self.reason = reason }
+  package func isFound(in text: String, budget: inout Int) -> Bool? {
+    program.isFound(in: text, budget: &budget)
+  }
 }

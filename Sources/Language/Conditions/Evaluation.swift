@@ -1,22 +1,20 @@
-import Interceptors
 import Protobuf
-import RPCProtocols
 
-/// Checks the result of a call.
-struct CheckEvaluation {
-  private let result: CallResult
+/// Evaluates conditions on the result of a call.
+struct Evaluation<Result: Subject> {
+  private let result: Result
   private let files: any GoldenFiles
 
-  init(_ result: CallResult, _ files: any GoldenFiles) {
+  init(_ result: Result, _ files: any GoldenFiles) {
     self.result = result
     self.files = files
   }
 
   /// What differs from a claim; nil if it holds.
-  func mismatch(_ claim: Claim) throws(CheckError) -> Mismatch? {
+  func mismatch(_ claim: Claim) throws(LanguageError) -> Mismatch? {
     switch claim {
     case .status(let codes, let isWanted, let text):
-      return codes.contains(result.status) == isWanted ? nil : Mismatch(text, got: status)
+      return codes.contains(result.statusNumber) == isWanted ? nil : Mismatch(text, got: status)
     case .error(let condition):
       let test = try ValueTest(condition, .untyped, isList: false, files)
       guard case .exists(let isWanted) = condition.test else {
@@ -25,8 +23,8 @@ struct CheckEvaluation {
       if result.error.isEmpty != isWanted { return nil }
       return Mismatch(condition.text, got: JSONValue.quoted(result.error))
     case .detail(let type, let claim): return try detail(type, claim)
-    case .header(let name, let condition): return try metadata(name, condition, result.headers)
-    case .trailer(let name, let condition): return try metadata(name, condition, result.trailers)
+    case .header(let name, let condition): return try metadata(name, condition, result.headers(name))
+    case .trailer(let name, let condition): return try metadata(name, condition, result.trailers(name))
     case .count(let bound):
       return bound.allows(result.count) ? nil : Mismatch("\(bound)", got: "\(result.count)")
     case .latency(let comparison, let bound, let text):
@@ -39,15 +37,14 @@ struct CheckEvaluation {
 
   /// The status with its message.
   private var status: String {
-    result.error.isEmpty ? result.status.name : "\(result.status.name): \(result.error)"
+    result.error.isEmpty ? result.statusName : "\(result.statusName): \(result.error)"
   }
 
   // MARK: Metadata
 
   private func metadata(
-    _ name: String, _ condition: ValueCondition, _ headers: Headers
-  ) throws(CheckError) -> Mismatch? {
-    let values = headers.values(name)
+    _ name: String, _ condition: ValueCondition, _ values: [String]
+  ) throws(LanguageError) -> Mismatch? {
     if case .exists(let isWanted) = condition.test {
       if values.isEmpty != isWanted { return nil }
     } else {
@@ -58,16 +55,16 @@ struct CheckEvaluation {
     }
     // The condition uses the real values; the report shows them redacted.
     let shown = values.map {
-      JSONValue.quoted(result.redaction.value(of: Headers.Field(name: name, value: $0)))
+      JSONValue.quoted(result.shown($0, of: name))
     }
     return Mismatch(condition.text, got: shown.isEmpty ? "no \(name)" : shown.joined(separator: ", "))
   }
 
   // MARK: Details
 
-  private func detail(_ name: String, _ claim: DetailClaim) throws(CheckError) -> Mismatch? {
-    let found = result.details.filter { $0.typeName == name || $0.typeName.hasSuffix(".\(name)") }
-    let types = result.details.map(\.typeName).joined(separator: ", ")
+  private func detail(_ name: String, _ claim: DetailClaim) throws(LanguageError) -> Mismatch? {
+    let found = result.statusDetails.filter { $0.typeName == name || $0.typeName.hasSuffix(".\(name)") }
+    let types = result.statusDetails.map(\.typeName).joined(separator: ", ")
     let got = types.isEmpty ? "no details" : types
     switch claim {
     case .exists(let isWanted):
@@ -76,11 +73,11 @@ struct CheckEvaluation {
       var first: Mismatch?
       for detail in found {
         guard let type = detailType(detail.typeName) else {
-          throw CheckError("the schema does not define the detail \(detail.typeName)")
+          throw LanguageError("the schema does not define the detail \(detail.typeName)")
         }
         let test = try test(claim, in: type)
         guard let message = try? Message(type, serialized: detail.value) else {
-          throw CheckError("the detail \(detail.typeName) is not a valid message")
+          throw LanguageError("the detail \(detail.typeName) is not a valid message")
         }
         guard let mismatch = try test.mismatch(CheckedValue.values(claim.selector, in: message)) else {
           return nil
@@ -102,12 +99,12 @@ struct CheckEvaluation {
 
   private func test(
     _ claim: ValueClaim, in type: MessageType, isList: Bool = false
-  ) throws(CheckError) -> ValueTest {
+  ) throws(LanguageError) -> ValueTest {
     try ValueTest(
       claim.condition, ValueType(claim.selector, in: type), isList: isList || claim.selectsMany, files)
   }
 
-  private func field(_ selection: MessageSelection, _ claim: ValueClaim) throws(CheckError) -> Mismatch? {
+  private func field(_ selection: MessageSelection, _ claim: ValueClaim) throws(LanguageError) -> Mismatch? {
     guard let type = result.type ?? result.last?.type else { return noMessage(claim) }
     let test = try test(claim, in: type)
     guard let last = result.last else { return noMessage(claim) }
@@ -123,7 +120,7 @@ struct CheckEvaluation {
   /// The mismatch of the message with a number.
   private func message(
     _ number: Int, _ test: ValueTest, _ claim: ValueClaim, _ last: Message
-  ) throws(CheckError) -> Mismatch? {
+  ) throws(LanguageError) -> Mismatch? {
     guard number < result.count else {
       return Mismatch(claim.condition.text, got: "\(result.count) messages, numbered from 0")
     }
@@ -134,7 +131,7 @@ struct CheckEvaluation {
 
   private func mismatch(
     _ test: ValueTest, _ claim: ValueClaim, _ message: Message, _ number: Int
-  ) throws(CheckError) -> Mismatch? {
+  ) throws(LanguageError) -> Mismatch? {
     guard var mismatch = try test.mismatch(CheckedValue.values(claim.selector, in: message)) else {
       return nil
     }
@@ -142,7 +139,7 @@ struct CheckEvaluation {
     return mismatch
   }
 
-  private func mismatchOfAny(_ test: ValueTest, _ claim: ValueClaim) throws(CheckError) -> Mismatch? {
+  private func mismatchOfAny(_ test: ValueTest, _ claim: ValueClaim) throws(LanguageError) -> Mismatch? {
     var first: Mismatch?
     for (number, message) in result.messages.enumerated() {
       guard let mismatch = try mismatch(test, claim, message, number) else { return nil }
@@ -153,7 +150,7 @@ struct CheckEvaluation {
     return first
   }
 
-  private func mismatchOfEvery(_ test: ValueTest, _ claim: ValueClaim) throws(CheckError) -> Mismatch? {
+  private func mismatchOfEvery(_ test: ValueTest, _ claim: ValueClaim) throws(LanguageError) -> Mismatch? {
     var first: Mismatch?
     var count = 0
     for (number, message) in result.messages.enumerated() {
@@ -166,7 +163,7 @@ struct CheckEvaluation {
     return first
   }
 
-  private func list(_ claim: ValueClaim) throws(CheckError) -> Mismatch? {
+  private func list(_ claim: ValueClaim) throws(LanguageError) -> Mismatch? {
     // A response without messages has an empty list.
     guard let type = result.type ?? result.last?.type else { return noMessage(claim) }
     let test = try test(claim, in: type, isList: true)
@@ -176,13 +173,13 @@ struct CheckEvaluation {
     return try test.mismatch(values)
   }
 
-  private var notKept: CheckError {
-    CheckError(
+  private var notKept: LanguageError {
+    LanguageError(
       "the response has \(result.count) messages, of which the first \(result.messages.count) are kept",
       hint: "check count, last, or a message among the first")
   }
 
   private func noMessage(_ claim: ValueClaim) -> Mismatch {
-    Mismatch(claim.condition.text, got: result.status == .ok ? "no message" : "no message (\(status))")
+    Mismatch(claim.condition.text, got: result.statusNumber == 0 ? "no message" : "no message (\(status))")
   }
 }

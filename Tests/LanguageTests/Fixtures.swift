@@ -4,7 +4,7 @@ import ProtobufSupport
 import RPCProtocols
 import Testing
 
-@testable import Checks
+@testable import Language
 
 /// A type of the test schemas.
 func type(_ name: String) throws -> MessageType {
@@ -33,7 +33,7 @@ func failure(_ code: StatusCode, _ message: String, _ details: [StatusDetail] = 
 func outcome(
   _ check: String, _ result: CallResult, _ files: MemoryFiles = MemoryFiles()
 ) throws -> String {
-  switch try Check(parsing: check).evaluate(result, files: files) {
+  switch try Condition(parsing: check).evaluate(result, files: files) {
   case .holds: return "holds"
   case .fails(let mismatch): return "\(mismatch.expected) | \(mismatch.got)"
   case .invalid(let reason, let hint): return "invalid: \(reason)\(hint.map { " | \($0)" } ?? "")"
@@ -44,7 +44,7 @@ func outcome(
 func mismatch(
   _ check: String, _ result: CallResult, _ files: MemoryFiles = MemoryFiles()
 ) throws -> Mismatch {
-  let outcome = try Check(parsing: check).evaluate(result, files: files)
+  let outcome = try Condition(parsing: check).evaluate(result, files: files)
   guard case .fails(let mismatch) = outcome else {
     Issue.record("\(outcome)")
     return Mismatch("", got: "")

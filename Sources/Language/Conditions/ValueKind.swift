@@ -1,4 +1,3 @@
-import Interceptors
 import Protobuf
 
 extension ValueKind {

@@ -1,7 +1,7 @@
 import Protobuf
 import Testing
 
-@testable import Checks
+@testable import Language
 
 @Suite struct JSONComparisonTests {
   private func holds(
@@ -76,7 +76,7 @@ import Testing
     let expected = "[" + (0..<3000).map { "\($0)" }.joined(separator: ",") + "]"
     let got = "[" + (0..<3000).map { "\($0 + 100_000)" }.joined(separator: ",") + "]"
     let rules = ComparisonRules(isUnordered: true, tolerance: .absolute(1))
-    let error = #expect(throws: CheckError.self) { try holds(expected, got, rules) }
+    let error = #expect(throws: LanguageError.self) { try holds(expected, got, rules) }
     #expect(error?.reason == "the lists are too large to be compared without order")
   }
 

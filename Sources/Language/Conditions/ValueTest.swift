@@ -1,4 +1,3 @@
-import Interceptors
 import Protobuf
 
 /// A condition, prepared for values of a type.
@@ -19,10 +18,10 @@ struct ValueTest {
 
   /// Prepares a condition.
   ///
-  /// - Throws: ``CheckError`` if it cannot be met by values of the type.
+  /// - Throws: ``LanguageError`` if it cannot be met by values of the type.
   init(
     _ condition: ValueCondition, _ type: ValueType, isList: Bool, _ files: any GoldenFiles
-  ) throws(CheckError) {
+  ) throws(LanguageError) {
     self.condition = condition
     self.type = type
     self.isList = isList
@@ -30,26 +29,28 @@ struct ValueTest {
     switch condition.test {
     case .compare(let comparison, let literal, _):
       if comparison.isAboutOrder, isList || type.isList {
-        throw CheckError("\(comparison.rawValue) is not a comparison of lists")
+        throw LanguageError("\(comparison.rawValue) is not a comparison of lists")
       }
       (expected, comparable) = try normal(literal)
       guard comparison.isAboutOrder, comparable?.hasOrder != true else { return }
-      throw CheckError("\(comparison.rawValue) requires a number, text, an enum, a timestamp or a duration")
+      throw LanguageError(
+        "\(comparison.rawValue) requires a number, text, an enum, a timestamp or a duration")
     case .contains(let literal, _): expected = try part(literal)
     case .golden(let path, _): expected = try golden(path)
     case .sorted where !isList && !type.isList:
       guard case .field(let leaf) = type, leaf.field.messageType == nil || leaf.field.isMap else { return }
-      throw CheckError("\(condition.text) requires a list", hint: "[] in a path means all elements")
+      throw LanguageError("\(condition.text) requires a list", hint: "[] in a path means all elements")
     case .matches, .exists, .kind, .size, .sorted: return
     }
   }
 
   // MARK: The expected value
 
-  private func normal(_ literal: JSONValue) throws(CheckError) -> (JSONValue, ComparableValue?) {
+  private func normal(_ literal: JSONValue) throws(LanguageError) -> (JSONValue, ComparableValue?) {
     guard isList else { return try type.normal(literal, Self.options) }
     guard case .array(let elements) = literal else {
-      throw CheckError("the values are compared with a JSON list, not with \(literal.text.cut(toBytes: 200))")
+      throw LanguageError(
+        "the values are compared with a JSON list, not with \(literal.text.cut(toBytes: 200))")
     }
     var normal: [JSONValue] = []
     for element in elements { normal.append(try type.normal(element, Self.options).json) }
@@ -57,7 +58,7 @@ struct ValueTest {
   }
 
   /// The part that a value is expected to contain.
-  private func part(_ literal: JSONValue) throws(CheckError) -> JSONValue {
+  private func part(_ literal: JSONValue) throws(LanguageError) -> JSONValue {
     var literal = literal
     let isAboutList = isList || type.isList
     if isAboutList {
@@ -77,30 +78,30 @@ struct ValueTest {
     return .array(parts)
   }
 
-  private func golden(_ path: String) throws(CheckError) -> JSONValue? {
+  private func golden(_ path: String) throws(LanguageError) -> JSONValue? {
     let content: [UInt8]?
     do throws(GoldenFileError) {
       content = try files.read(path)
     } catch {
-      throw CheckError("\(path): \(error.reason)")
+      throw LanguageError("\(path): \(error.reason)")
     }
     guard let content else {
       if files.isUpdating { return nil }
-      throw CheckError("\(path) does not exist", hint: "--update writes it")
+      throw LanguageError("\(path) does not exist", hint: "--update writes it")
     }
     guard content.count <= Self.goldenLimitBytes else {
-      throw CheckError("\(path) is larger than \(Self.goldenLimitBytes >> 20) MiB")
+      throw LanguageError("\(path) is larger than \(Self.goldenLimitBytes >> 20) MiB")
     }
     do {
       return try normal(JSONValue(parsing: content)).0
     } catch let error as MessageParseError {
       if files.isUpdating { return nil }
-      throw CheckError("\(path): \(error)", hint: "--update writes it")
-    } catch let error as CheckError {
+      throw LanguageError("\(path): \(error)", hint: "--update writes it")
+    } catch let error as LanguageError {
       if files.isUpdating { return nil }
-      throw CheckError("\(path): \(error.reason)", hint: error.hint ?? "--update writes it")
+      throw LanguageError("\(path): \(error.reason)", hint: error.hint ?? "--update writes it")
     } catch {
-      throw CheckError("\(path): \(error)")
+      throw LanguageError("\(path): \(error)")
     }
   }
 
@@ -109,7 +110,7 @@ struct ValueTest {
   /// Checks values: one, or those of a list.
   ///
   /// - Returns: What differs; nil if the condition holds.
-  func mismatch(_ values: [CheckedValue]) throws(CheckError) -> Mismatch? {
+  func mismatch(_ values: [CheckedValue]) throws(LanguageError) -> Mismatch? {
     switch condition.test {
     case .compare(let comparison, _, let rules) where !comparison.isAboutOrder:
       return try compare(values, JSONComparison(rules), isWanted: comparison == .equal)
@@ -142,14 +143,14 @@ struct ValueTest {
 
   private func json(
     _ values: [CheckedValue], _ options: JSONEncodingOptions = Self.options
-  ) throws(CheckError) -> JSONValue {
+  ) throws(LanguageError) -> JSONValue {
     var found: [JSONValue] = []
     for value in values { found.append(try value.json(options)) }
     return isList ? .array(found) : found.first ?? .null
   }
 
   /// The values for people.
-  private func shown(_ values: [CheckedValue]) throws(CheckError) -> String {
+  private func shown(_ values: [CheckedValue]) throws(LanguageError) -> String {
     if !isList, case .missing? = values.first { return "no value" }
     return try json(values).text
   }
@@ -158,7 +159,7 @@ struct ValueTest {
 
   private func compare(
     _ values: [CheckedValue], _ comparison: JSONComparison, isWanted: Bool
-  ) throws(CheckError) -> Mismatch? {
+  ) throws(LanguageError) -> Mismatch? {
     guard let expected else { return nil }
     var comparison = comparison
     let got = try json(values)
@@ -169,7 +170,7 @@ struct ValueTest {
 
   private func mismatch(
     _ expected: JSONValue, _ got: JSONValue, shown: String, _ comparison: JSONComparison
-  ) throws(CheckError) -> Mismatch {
+  ) throws(LanguageError) -> Mismatch {
     let words = comparison.extent == .part ? "a value that contains \(expected.text)" : expected.text
     let hasLines =
       switch (expected, got) {
@@ -181,7 +182,9 @@ struct ValueTest {
       diff: hasLines ? try JSONDiff.text(expected, got, comparison) : nil)
   }
 
-  private func contains(_ values: [CheckedValue], _ rules: ComparisonRules) throws(CheckError) -> Mismatch? {
+  private func contains(_ values: [CheckedValue], _ rules: ComparisonRules) throws(LanguageError)
+    -> Mismatch?
+  {
     guard let expected else { return nil }
     var options = Self.options
     options.emitDefaults = true
@@ -192,7 +195,7 @@ struct ValueTest {
     case (.string(let text), .string(let part)):
       if type.isBytes {
         guard let bytes = Base64.decode(part) else {
-          throw CheckError("\(expected.text) is not base64, as the value is")
+          throw LanguageError("\(expected.text) is not base64, as the value is")
         }
         if Base64.decode(text)?.contains(bytes) == true { return nil }
       } else if text.contains(part) {
@@ -202,36 +205,36 @@ struct ValueTest {
     // A list in a Value: one element needs no brackets.
     case (.array, _): if try comparison.holds(.array([expected]), got) { return nil }
     default:
-      throw CheckError(
+      throw LanguageError(
         "\(got.kindName) cannot contain \(expected.kindName)",
         hint: "contains is for a part of text, elements of a list, or members of an object")
     }
     return try mismatch(expected, got, shown: shown(values), comparison)
   }
 
-  private func update(_ path: String, _ values: [CheckedValue]) throws(CheckError) {
+  private func update(_ path: String, _ values: [CheckedValue]) throws(LanguageError) {
     let text = try json(values, JSONEncodingOptions()).prettyText + "\n"
     do throws(GoldenFileError) {
       try files.write(path, text)
     } catch {
-      throw CheckError("\(path): \(error.reason)")
+      throw LanguageError("\(path): \(error.reason)")
     }
   }
 
   // MARK: Properties
 
   /// The text of a scalar; nil if it is missing.
-  private func text(_ values: [CheckedValue]) throws(CheckError) -> String? {
+  private func text(_ values: [CheckedValue]) throws(LanguageError) -> String? {
     let value = try json(values)
     switch value {
     case .null: return nil
     case .string(let text): return text
     case .bool, .number: return value.text
-    case .array, .object: throw CheckError("a regular expression requires text, not \(value.kindName)")
+    case .array, .object: throw LanguageError("a regular expression requires text, not \(value.kindName)")
     }
   }
 
-  private func size(_ values: [CheckedValue]) throws(CheckError) -> Int? {
+  private func size(_ values: [CheckedValue]) throws(LanguageError) -> Int? {
     let value = try json(values)
     switch value {
     case .null: return nil
@@ -239,21 +242,22 @@ struct ValueTest {
       return type.isBytes ? Base64.decode(text)?.count : text.unicodeScalars.count
     case .array(let elements): return elements.count
     case .object(let members): return members.count
-    case .bool, .number: throw CheckError("size requires text, bytes, a list or a map, not \(value.kindName)")
+    case .bool, .number:
+      throw LanguageError("size requires text, bytes, a list or a map, not \(value.kindName)")
     }
   }
 
   /// The first two neighbors in another order; nil if all have the order.
-  private func disorder(_ values: [CheckedValue], isAscending: Bool) throws(CheckError) -> String? {
+  private func disorder(_ values: [CheckedValue], isAscending: Bool) throws(LanguageError) -> String? {
     var elements = isList ? values.map { $0.comparable() } : nil
     if elements == nil { elements = try values.first?.elements() }
     guard let elements else {
       if case .missing? = values.first { return "no value" }
-      throw CheckError("\(condition.text) requires a list", hint: "[] in a path means all elements")
+      throw LanguageError("\(condition.text) requires a list", hint: "[] in a path means all elements")
     }
     for index in elements.indices.dropFirst() {
       guard let one = elements[index - 1], let other = elements[index], one.hasOrder, other.hasOrder else {
-        throw CheckError("\(condition.text) requires values that have an order, such as numbers and text")
+        throw LanguageError("\(condition.text) requires values that have an order, such as numbers and text")
       }
       switch isAscending ? one.order(to: other) : other.order(to: one) {
       case .before, .same: continue

@@ -1,7 +1,7 @@
 import Protobuf
 import Testing
 
-@testable import Checks
+@testable import Language
 
 @Suite struct JSONDiffTests {
   private func value(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }

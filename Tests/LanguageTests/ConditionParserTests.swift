@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Checks
+@testable import Language
 
 @Suite struct CheckParserTests {
   @Test(arguments: [
@@ -17,7 +17,7 @@ import Testing
     ".a golden \"a unordered\" within 1", ".a =~ \"", ".(test.extension).name exists", "  status ok  ",
   ])
   func parses(_ text: String) throws {
-    #expect(try Check(parsing: text).text == text.trimmed)
+    #expect(try Condition(parsing: text).text == text.trimmed)
   }
 
   @Test(
@@ -110,20 +110,20 @@ import Testing
       (".a golden unordered", "golden requires a file", "such as golden user.json"),
     ] as [(String, String, String?)])
   func rejects(_ text: String, _ reason: String, _ hint: String?) {
-    let error = #expect(throws: CheckError.self) { try Check(parsing: text) }
+    let error = #expect(throws: LanguageError.self) { try Condition(parsing: text) }
     #expect(error?.reason == reason)
     #expect(error?.hint == hint)
   }
 
   @Test func deepJSONIsRejected() {
     let deep = String(repeating: "[", count: 102) + String(repeating: "]", count: 102)
-    let error = #expect(throws: CheckError.self) { try Check(parsing: ".a == \(deep)") }
+    let error = #expect(throws: LanguageError.self) { try Condition(parsing: ".a == \(deep)") }
     #expect(error?.reason.hasSuffix("nested deeper than 100 levels") == true, "\(error?.reason ?? "")")
   }
 
   @Test func statusIsRecognized() throws {
-    #expect(try Check(parsing: "status not_found").isAboutStatus)
-    #expect(try !Check(parsing: "error == no item").isAboutStatus)
+    #expect(try Condition(parsing: "status not_found").isAboutStatus)
+    #expect(try !Condition(parsing: "error == no item").isAboutStatus)
   }
 }
 

@@ -61,10 +61,10 @@ struct PatternParser {
   /// - Parameters:
   ///   - text: The expression.
   ///   - hasASCIIClasses: Whether `\d`, `\w`, `\s` and `\b` mean characters of ASCII only, as in RE2.
-  static func parse(_ text: String, hasASCIIClasses: Bool = false) throws(ConditionError) -> PatternNode {
+  static func parse(_ text: String, hasASCIIClasses: Bool = false) throws(LanguageError) -> PatternNode {
     var parser = PatternParser(text, hasASCIIClasses: hasASCIIClasses)
     let node = try parser.alternatives()
-    guard parser.index == parser.text.count else { throw ConditionError("unmatched )") }
+    guard parser.index == parser.text.count else { throw LanguageError("unmatched )") }
     return node
   }
 
@@ -84,10 +84,10 @@ struct PatternParser {
 
   // MARK: Structure
 
-  private mutating func alternatives() throws(ConditionError) -> PatternNode {
+  private mutating func alternatives() throws(LanguageError) -> PatternNode {
     depth += 1
     defer { depth -= 1 }
-    guard depth <= Self.depthLimit else { throw ConditionError("groups are nested too deeply") }
+    guard depth <= Self.depthLimit else { throw LanguageError("groups are nested too deeply") }
     let outer = flags
     defer { flags = outer }
     var alternatives = [try sequence()]
@@ -95,7 +95,7 @@ struct PatternParser {
     return alternatives.count == 1 ? alternatives[0] : .either(alternatives)
   }
 
-  private mutating func sequence() throws(ConditionError) -> PatternNode {
+  private mutating func sequence() throws(LanguageError) -> PatternNode {
     var parts: [PatternNode] = []
     while let scalar = next, scalar != "|", scalar != ")" {
       guard let part = try part() else { continue }
@@ -107,7 +107,7 @@ struct PatternParser {
   }
 
   /// Parses a part that a repetition may follow; nil for flags.
-  private mutating func part() throws(ConditionError) -> PatternNode? {
+  private mutating func part() throws(LanguageError) -> PatternNode? {
     guard let scalar = next else { return nil }
     index += 1
     switch scalar {
@@ -120,7 +120,7 @@ struct PatternParser {
       var set = ScalarSet(ranges: flags.dotTakesLineFeed ? [] : [10...10])
       set.isNegated = true
       return .scalar(set)
-    case "*", "+", "?": throw ConditionError("nothing to repeat before \(scalar)")
+    case "*", "+", "?": throw LanguageError("nothing to repeat before \(scalar)")
     default: return literal(scalar)
     }
   }
@@ -129,13 +129,13 @@ struct PatternParser {
     .scalar(ScalarSet(ranges: [scalar.value...scalar.value], ignoresCase: flags.ignoresCase))
   }
 
-  private mutating func group() throws(ConditionError) -> PatternNode? {
+  private mutating func group() throws(LanguageError) -> PatternNode? {
     let outer = flags
     if accept("?") {
       if accept(all: "P<") || next == "<" && !["=", "!"].contains(text.dropFirst(index + 1).first) {
         _ = accept("<")
         guard let end = text[index...].firstIndex(of: ">") else {
-          throw ConditionError("missing > after a group name")
+          throw LanguageError("missing > after a group name")
         }
         index = end + 1
       } else if !accept(":") {
@@ -144,13 +144,13 @@ struct PatternParser {
     }
     let content = try alternatives()
     flags = outer
-    guard accept(")") else { throw ConditionError("missing )") }
+    guard accept(")") else { throw LanguageError("missing )") }
     return content
   }
 
   /// Parses flags and the colon after them. Returns false for `)`: the flags then apply to the rest of the
   /// group.
-  private mutating func readFlags() throws(ConditionError) -> Bool {
+  private mutating func readFlags() throws(LanguageError) -> Bool {
     var isOn = true
     while let flag = next {
       index += 1
@@ -163,24 +163,24 @@ struct PatternParser {
       case "-": isOn = false
       case ":": return true
       case ")": return false
-      default: throw ConditionError("(?\(flag) is not supported: no lookaround, no atomic groups")
+      default: throw LanguageError("(?\(flag) is not supported: no lookaround, no atomic groups")
       }
     }
-    throw ConditionError("missing )")
+    throw LanguageError("missing )")
   }
 
   // MARK: Repetitions
 
-  private mutating func repetition(of part: PatternNode) throws(ConditionError) -> PatternNode {
+  private mutating func repetition(of part: PatternNode) throws(LanguageError) -> PatternNode {
     guard let (least, most) = try bounds() else { return part }
     _ = accept("?")
     guard try bounds() == nil else {
-      throw ConditionError("possessive and nested repetitions are not supported")
+      throw LanguageError("possessive and nested repetitions are not supported")
     }
     return part.isEmpty || most == 0 ? .sequence([]) : .repeated(part, least: least, most: most)
   }
 
-  private mutating func bounds() throws(ConditionError) -> (least: Int, most: Int?)? {
+  private mutating func bounds() throws(LanguageError) -> (least: Int, most: Int?)? {
     if accept("*") { return (0, nil) }
     if accept("+") { return (1, nil) }
     if accept("?") { return (0, 1) }
@@ -197,7 +197,7 @@ struct PatternParser {
     let isOpen = most == nil
     guard least <= PatternProgram.limit, isOpen || (most ?? 0) <= PatternProgram.limit,
       isOpen || (most ?? 0) >= least
-    else { throw ConditionError("repetition count out of range") }
+    else { throw LanguageError("repetition count out of range") }
     return (least, most)
   }
 
@@ -210,15 +210,15 @@ struct PatternParser {
 
   // MARK: Escapes and sets
 
-  private mutating func escape() throws(ConditionError) -> PatternNode {
-    guard let scalar = next else { throw ConditionError("trailing backslash") }
+  private mutating func escape() throws(LanguageError) -> PatternNode {
+    guard let scalar = next else { throw LanguageError("trailing backslash") }
     switch scalar {
     case "b", "B", "A", "z":
       index += 1
       let word: ScalarSet.Kind = hasASCIIClasses ? .wordASCII : .word
       return .anchor(
         scalar == "b" ? .boundary(word) : scalar == "B" ? .noBoundary(word) : scalar == "A" ? .start : .end)
-    case "1"..."9": throw ConditionError("backreferences such as \\\(scalar) are not supported")
+    case "1"..."9": throw LanguageError("backreferences such as \\\(scalar) are not supported")
     default: break
     }
     var set = ScalarSet(ignoresCase: flags.ignoresCase)
@@ -227,8 +227,8 @@ struct PatternParser {
   }
 
   /// Parses the rest of an escape: a class, which is added to `set`, or a character.
-  private mutating func escaped(into set: inout ScalarSet) throws(ConditionError) -> UInt32? {
-    guard let scalar = next else { throw ConditionError("trailing backslash") }
+  private mutating func escaped(into set: inout ScalarSet) throws(LanguageError) -> UInt32? {
+    guard let scalar = next else { throw LanguageError("trailing backslash") }
     index += 1
     switch scalar {
     case "d", "D": set.kinds.append((hasASCIIClasses ? .digitASCII : .digit, scalar == "D"))
@@ -247,39 +247,39 @@ struct PatternParser {
     case "0": return 0
     case "x": return try code(digits: 2)
     case "u": return try code(digits: 4)
-    case "a"..."z", "A"..."Z", "0"..."9": throw ConditionError("the escape \\\(scalar) is not supported")
+    case "a"..."z", "A"..."Z", "0"..."9": throw LanguageError("the escape \\\(scalar) is not supported")
     default: return scalar.value
     }
     return nil
   }
 
   /// Parses the name of a category, such as `N`, `{Lu}` or `{^L}`.
-  private mutating func category() throws(ConditionError) -> (ScalarSet.Kind, isNegated: Bool) {
+  private mutating func category() throws(LanguageError) -> (ScalarSet.Kind, isNegated: Bool) {
     let isBraced = accept("{")
     let isNegated = isBraced && accept("^")
     let end = isBraced ? text[index...].firstIndex(of: "}") ?? text.count : min(index + 1, text.count)
     let name = String(String.UnicodeScalarView(text[index..<end]))
     guard (1...2).contains(name.utf8.count), name.utf8.first.map({ "LMNPSZC".utf8.contains($0) }) == true
     else {
-      throw ConditionError("\\p supports general categories such as \\p{Lu} only")
+      throw LanguageError("\\p supports general categories such as \\p{Lu} only")
     }
     index = min(end + (isBraced ? 1 : 0), text.count)
     return (.category(name), isNegated)
   }
 
-  private mutating func code(digits count: Int) throws(ConditionError) -> UInt32 {
+  private mutating func code(digits count: Int) throws(LanguageError) -> UInt32 {
     let isBraced = accept("{")
     let end = isBraced ? text[index...].firstIndex(of: "}") ?? text.count : min(index + count, text.count)
     let digits = String(String.UnicodeScalarView(text[index..<end]))
     guard let code = UInt32(digits, radix: 16), Unicode.Scalar(code) != nil,
       isBraced || digits.utf8.count == count,
       !isBraced || end < text.count
-    else { throw ConditionError("escape without a valid character code") }
+    else { throw LanguageError("escape without a valid character code") }
     index = end + (isBraced ? 1 : 0)
     return code
   }
 
-  private mutating func set() throws(ConditionError) -> ScalarSet {
+  private mutating func set() throws(LanguageError) -> ScalarSet {
     var set = ScalarSet(ignoresCase: flags.ignoresCase)
     set.isNegated = accept("^")
     var isFirst = true
@@ -293,11 +293,11 @@ struct PatternParser {
       }
       index += 1
       guard let high = try member(of: &set), low <= high else {
-        throw ConditionError("invalid range in [ ]")
+        throw LanguageError("invalid range in [ ]")
       }
       set.ranges.append(low...high)
     }
-    guard accept("]") else { throw ConditionError("missing ]") }
+    guard accept("]") else { throw LanguageError("missing ]") }
     return set
   }
 
@@ -309,7 +309,7 @@ struct PatternParser {
     """
 
   /// Parses the rest of a class such as `[:alpha:]`.
-  private mutating func namedClass() throws(ConditionError) -> [ClosedRange<UInt32>] {
+  private mutating func namedClass() throws(LanguageError) -> [ClosedRange<UInt32>] {
     let isNegated = accept("^")
     for entry in Self.classes.split(separator: ",") {
       let words = entry.split(separator: " ")
@@ -325,12 +325,12 @@ struct PatternParser {
       }
       return rest + [low...0x10_ffff]
     }
-    throw ConditionError("unknown class in [: :]")
+    throw LanguageError("unknown class in [: :]")
   }
 
   /// Parses a character of a set; nil for a class, which is added.
-  private mutating func member(of set: inout ScalarSet) throws(ConditionError) -> UInt32? {
-    guard let scalar = next else { throw ConditionError("missing ]") }
+  private mutating func member(of set: inout ScalarSet) throws(LanguageError) -> UInt32? {
+    guard let scalar = next else { throw LanguageError("missing ]") }
     if accept(all: "[:") {
       set.ranges += try namedClass()
       return nil

@@ -1,3 +1,4 @@
+import Language
 import Testing
 
 @testable import Interceptors
@@ -64,7 +65,7 @@ import Testing
     (String(repeating: "(", count: 100_000), "too deep"),
   ])
   func rejects(_ pattern: String, _ why: String) {
-    let error = #expect(throws: ConditionError.self) { try TextPattern(pattern) }
+    let error = #expect(throws: LanguageError.self) { try TextPattern(pattern) }
     #expect(error?.reason.contains(why) == true, "\(error?.reason ?? "")")
   }
 

@@ -1,4 +1,3 @@
-import Interceptors
 import Protobuf
 
 /// The type of the values at a path, by which literals are read.
@@ -10,8 +9,8 @@ enum ValueType {
 
   /// The type of the values of a claim.
   ///
-  /// - Throws: ``CheckError`` if messages of `type` have no such field.
-  init(_ selector: FieldSelector?, in type: MessageType) throws(CheckError) {
+  /// - Throws: ``LanguageError`` if messages of `type` have no such field.
+  init(_ selector: FieldSelector?, in type: MessageType) throws(LanguageError) {
     guard let selector else {
       self = .message(type)
       return
@@ -19,14 +18,14 @@ enum ValueType {
     do throws(FieldPathError) {
       self = try selector.leaf(in: type).map { .field($0) } ?? .untyped
     } catch .unknownField(let name, let type, let nearest) {
-      throw CheckError(
+      throw LanguageError(
         "\(type) has no field \(name)",
         hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", or "))?")
     } catch .needsSubscript(let field) {
-      throw CheckError(
+      throw LanguageError(
         "\(field) is a list or a map", hint: "\(field)[0] is an element, and \(field)[] means all elements")
     } catch {
-      throw CheckError("\(error)")
+      throw LanguageError("\(error)")
     }
   }
 
@@ -61,10 +60,10 @@ enum ValueType {
   /// - Parameters:
   ///   - literal: The literal.
   ///   - options: How the message prints it.
-  /// - Throws: ``CheckError`` if it is not a value of the type.
+  /// - Throws: ``LanguageError`` if it is not a value of the type.
   func normal(
     _ literal: JSONValue, _ options: JSONEncodingOptions
-  ) throws(CheckError) -> (json: JSONValue, comparable: ComparableValue?) {
+  ) throws(LanguageError) -> (json: JSONValue, comparable: ComparableValue?) {
     // A value that is not set.
     if literal == .null { return (.null, nil) }
     do {
@@ -81,11 +80,11 @@ enum ValueType {
       if case .field(let leaf) = self, leaf.isElement, error.fieldPath.hasPrefix("[0]") {
         error.fieldPath = String(error.fieldPath.dropFirst(3).drop { $0 == "." })
       }
-      throw CheckError(error.message, hint: error.hint)
+      throw LanguageError(error.message, hint: error.hint)
     } catch let error as MessageParseError {
-      throw CheckError(error.message, hint: error.hint)
+      throw LanguageError(error.message, hint: error.hint)
     } catch {
-      throw CheckError("\(error)")
+      throw LanguageError("\(error)")
     }
   }
 

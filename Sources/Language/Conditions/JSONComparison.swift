@@ -37,8 +37,8 @@ struct JSONComparison {
 
   /// Whether a value is as expected.
   ///
-  /// - Throws: ``CheckError`` if the lists are too large to be compared without order.
-  mutating func holds(_ expected: JSONValue, _ got: JSONValue) throws(CheckError) -> Bool {
+  /// - Throws: ``LanguageError`` if the lists are too large to be compared without order.
+  mutating func holds(_ expected: JSONValue, _ got: JSONValue) throws(LanguageError) -> Bool {
     if isLimited { try count(1) }
     switch (expected, got) {
     case (.null, .null): return true
@@ -64,17 +64,17 @@ struct JSONComparison {
     }
   }
 
-  private mutating func count(_ steps: Int) throws(CheckError) {
+  private mutating func count(_ steps: Int) throws(LanguageError) {
     remaining -= steps
     guard remaining < 0 else { return }
-    throw CheckError(
+    throw LanguageError(
       "the lists are too large to be compared without order", hint: "compare them in order, or a part of them"
     )
   }
 
   private mutating func elementsHold(
     _ expected: [JSONValue], _ got: [JSONValue]
-  ) throws(CheckError) -> Bool {
+  ) throws(LanguageError) -> Bool {
     guard extent == .part ? expected.count <= got.count : expected.count == got.count else { return false }
     if ignoresOrder { return try assignment(expected, got).allSatisfy { $0 != nil } }
     for (one, other) in zip(expected, got) {
@@ -138,7 +138,7 @@ struct JSONComparison {
 
   /// For each expected element the position of an element that is as expected, each used once; nil for those that
   /// are missing. As many as possible are found.
-  mutating func assignment(_ expected: [JSONValue], _ got: [JSONValue]) throws(CheckError) -> [Int?] {
+  mutating func assignment(_ expected: [JSONValue], _ got: [JSONValue]) throws(LanguageError) -> [Int?] {
     guard !isTransitive else { return Self.assignment(canonical: expected, got) }
     let wasLimited = isLimited
     isLimited = true
@@ -160,7 +160,7 @@ struct JSONComparison {
   /// Finds an element for one more expected element, and others for those that had it: an augmenting path.
   private mutating func assign(
     _ root: Int, _ expected: [JSONValue], _ got: [JSONValue], _ found: inout [Int?], _ owners: inout [Int?]
-  ) throws(CheckError) {
+  ) throws(LanguageError) {
     // For each position of `got` that was reached, the expected element from which it was.
     var origins = [Int?](repeating: nil, count: got.count)
     var queue = [root]

@@ -2,10 +2,10 @@ import Protobuf
 import RPCProtocols
 import Testing
 
-@testable import Checks
+@testable import Language
 
 /// Checks of what is not a message: status, metadata, count and latency.
-@Suite struct CallCheckTests {
+@Suite struct CallConditionTests {
   @Test(arguments: [
     ("status not_found", "holds"), ("status ok, 5", "holds"), ("status != ok", "holds"),
     ("status ok", "ok | not_found: no item 9"), ("status OK,0", "ok | not_found: no item 9"),

@@ -1,10 +1,11 @@
+import Interceptors
 import Protobuf
 import RPCProtocols
 import Testing
 
-@testable import Checks
+@testable import Language
 
-@Suite struct CheckPropertyTests {
+@Suite struct ConditionPropertyTests {
   private static let messages = [
     (
       "test3.Scalars",
@@ -108,10 +109,10 @@ import Testing
         default: words[index] += piece
         }
       }
-      guard let check = try? Check(parsing: words.joined(separator: " ")) else { continue }
+      guard let check = try? Condition(parsing: words.joined(separator: " ")) else { continue }
       evaluated += 1
       let outcome = check.evaluate(result, files: files)
-      #expect(try Check(parsing: check.text).evaluate(result, files: files) == outcome, "\(check.text)")
+      #expect(try Condition(parsing: check.text).evaluate(result, files: files) == outcome, "\(check.text)")
     }
     #expect(evaluated > 1000)
   }

@@ -1,10 +1,8 @@
-import Interceptors
 import Protobuf
-import RPCProtocols
 
 /// What a check states.
 enum Claim {
-  case status(Set<StatusCode>, isWanted: Bool, text: String)
+  case status(Set<Int>, isWanted: Bool, text: String)
   case error(ValueCondition)
   case detail(type: String, DetailClaim)
   case header(String, ValueCondition)
