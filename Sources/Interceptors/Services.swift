@@ -1,6 +1,7 @@
 import Interception
+import Language
 
-/// The external sources of ``ValueFunctions``.
+/// The external sources of the functions of templates.
 package protocol ValueSourceServices: Sendable {
   /// Reads a whole file.
   ///
@@ -64,6 +65,26 @@ extension InterceptorServices {
   /// Opens a file for writing, new or appending; `-` is standard error.
   func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
     try openFile(path, replacingWith: appending ? nil : [])
+  }
+}
+
+extension TemplateFunctions {
+  /// Makes functions.
+  ///
+  /// - Parameters:
+  ///   - services: The clock, the environment and the files.
+  ///   - seed: The seed of random values; nil for a random one.
+  package convenience init(_ services: any ValueSourceServices, seed: UInt64?) {
+    let sources = TemplateSources(
+      nanosecondsSince1970: { services.nanosecondsSince1970 }, environment: services.environment,
+      file: { path throws(LanguageError) in
+        do throws(ServiceFailure) {
+          return try services.contents(ofFile: path)
+        } catch {
+          throw LanguageError(error.reason)
+        }
+      })
+    self.init(sources, seed: seed)
   }
 }
 

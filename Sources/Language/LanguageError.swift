@@ -1,13 +1,18 @@
+import Protobuf
+
 /// Why a path, value, condition or pattern is invalid, or has no value.
 package struct LanguageError: Error, Equatable, Sendable {
   /// The reason.
   package let reason: String
   /// What to do; nil if there is nothing to say.
   package let hint: String?
+  /// The name that the schema lacks, if that is the reason: a server may have it.
+  package let missingName: UnresolvedName?
 
   /// Makes an error.
-  package init(_ reason: String, hint: String? = nil) {
+  package init(_ reason: String, hint: String? = nil, missingName: UnresolvedName? = nil) {
     self.reason = reason
     self.hint = hint
+    self.missingName = missingName
   }
 }

@@ -1,5 +1,6 @@
 import Interception
 import InterceptionSupport
+import Protobuf
 import RPCProtocols
 import Testing
 

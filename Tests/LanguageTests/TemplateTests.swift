@@ -96,7 +96,15 @@ struct TestValues: TemplateValues {
       "${" + String(repeating: "base64(", count: depth) + "1" + String(repeating: ")", count: depth) + "}"
     }
     _ = try Template(parsing: nested(99))
-    #expect(throws: LanguageError("calls are nested more than 100 deep")) {
+    let json = String(repeating: "${[", count: 100_000)
+    #expect(throws: LanguageError.self) { try Template(parsing: json) }
+    let lists = String(repeating: "${[", count: 100) + "1" + String(repeating: "]}", count: 100)
+    let list = try Template(parsing: lists)
+    #expect(try Template(parsing: "\(list)") == list)
+    #expect(throws: LanguageError("expressions are nested more than 100 deep")) {
+      try Template(parsing: "${[\(lists)]}")
+    }
+    #expect(throws: LanguageError("expressions are nested more than 100 deep")) {
       try Template(parsing: nested(100))
     }
     let doubled = TestValues(variables: ["a": .string(String(repeating: "x", count: 60))])

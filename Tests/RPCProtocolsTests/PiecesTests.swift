@@ -1,3 +1,4 @@
+import Protobuf
 import Testing
 
 @testable import RPCProtocols

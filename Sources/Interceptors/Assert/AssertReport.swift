@@ -1,4 +1,5 @@
 import Interception
+import Protobuf
 import SuiteReports
 
 /// A report in JUnit's XML format, one test case per call.

@@ -1,4 +1,5 @@
 import Interception
+import Protobuf
 import RPCProtocols
 
 /// Injects faults into one call.

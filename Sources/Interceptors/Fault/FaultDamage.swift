@@ -1,4 +1,5 @@
 import Interception
+import Protobuf
 
 /// Damages the messages of one direction according to a plan.
 struct FaultDamage {

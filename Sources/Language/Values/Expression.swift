@@ -4,6 +4,8 @@ import Protobuf
 package indirect enum Expression: Equatable, Sendable {
   /// A number, `true`, `false`, `null`, a list or an object, as in JSON; and quoted text.
   case literal(JSONValue)
+  /// A list or an object of JSON with expressions.
+  case json(JSONTemplate)
   case reference(Reference)
   case call(Function, [Expression])
 }
@@ -86,6 +88,7 @@ extension Expression: CustomStringConvertible {
     switch self {
     case .literal(.string(let text)): Self.quoted(text)
     case .literal(let value): value.text
+    case .json(let template): "\(template)"
     case .reference(let reference): "\(reference)"
     case .call(let function, let arguments):
       "\(function.rawValue)(\(arguments.map(\.description).joined(separator: ",")))"

@@ -23,6 +23,13 @@ package struct JSONTemplate: Equatable, Sendable {
   ///   - hasShortForm: Whether `$name.path` outside of strings is a reference, as in sessions.
   /// - Throws: ``LanguageError`` if `${` does not begin an expression.
   package init(parsing json: [UInt8], hasShortForm: Bool = false) throws(LanguageError) {
+    try self.init(parsing: json, hasShortForm: hasShortForm, depth: 0)
+  }
+
+  /// Parses a template in an expression.
+  ///
+  /// - Parameter depth: How deep it is nested in others.
+  init(parsing json: [UInt8], hasShortForm: Bool = false, depth: Int) throws(LanguageError) {
     guard json.contains(UInt8(ascii: "$")) else {
       parts = [.json(json[...])]
       return
@@ -35,14 +42,15 @@ package struct JSONTemplate: Equatable, Sendable {
       switch json[index] {
       case UInt8(ascii: "\""):
         let end = Self.endOfString(json, index)
-        if let part = try Self.string(json[index..<end], hasShortForm: hasShortForm) {
+        if let part = try Self.string(json[index..<end], hasShortForm: hasShortForm, depth) {
           endJSON(index)
           parts.append(part)
           start = end
         }
         index = end
       case UInt8(ascii: "$"):
-        guard let (expression, end) = try Self.expression(json, index, hasShortForm: hasShortForm) else {
+        guard let (expression, end) = try Self.expression(json, index, hasShortForm: hasShortForm, depth)
+        else {
           index += 1
           continue
         }
@@ -105,11 +113,11 @@ package struct JSONTemplate: Equatable, Sendable {
 
   /// The part of a string; nil if the string has no expression.
   private static func string(
-    _ json: ArraySlice<UInt8>, hasShortForm: Bool
+    _ json: ArraySlice<UInt8>, hasShortForm: Bool, _ depth: Int
   ) throws(LanguageError) -> Part? {
     guard json.contains(UInt8(ascii: "$")), case .string(let content)? = try? JSONValue(parsing: Array(json))
     else { return nil }
-    let template = try Template(parsing: content)
+    let template = try Template(parsing: content, depth: depth)
     guard let literal = template.literal else { return .string(template) }
     if hasShortForm, content.hasPrefix("$") {
       var parser = TemplateParser(Array(content.utf8), at: 1)
@@ -124,9 +132,9 @@ package struct JSONTemplate: Equatable, Sendable {
 
   /// The expression that begins at a dollar sign outside of strings, and its end; nil if none does.
   private static func expression(
-    _ json: [UInt8], _ start: Int, hasShortForm: Bool
+    _ json: [UInt8], _ start: Int, hasShortForm: Bool, _ depth: Int
   ) throws(LanguageError) -> (Expression, Int)? {
-    var parser = TemplateParser(json, at: start)
+    var parser = TemplateParser(json, at: start, depth: depth)
     if json[start...].starts(with: "${".utf8) { return (try parser.braced(), parser.position) }
     guard hasShortForm else { return nil }
     parser = TemplateParser(json, at: start + 1)
@@ -144,5 +152,19 @@ package struct JSONTemplate: Equatable, Sendable {
       }
     }
     return json.count
+  }
+}
+
+extension JSONTemplate: CustomStringConvertible {
+  /// The text of the template; parsing it gives the same template.
+  package var description: String {
+    parts.reduce(into: "") { text, part in
+      switch part {
+      case .json(let bytes): text += String(decoding: bytes, as: UTF8.self)
+      case .string(let template): text += JSONValue.quoted("\(template)")
+      case .dollar(let name): text += "\"$\(name)\""
+      case .value(let expression): text += "${\(expression)}"
+      }
+    }
   }
 }

@@ -34,11 +34,18 @@ package struct Template: Equatable, Sendable {
   ///
   /// - Throws: ``LanguageError`` if `${` does not begin an expression.
   package init(parsing text: some StringProtocol) throws(LanguageError) {
+    try self.init(parsing: text, depth: 0)
+  }
+
+  /// Parses a template in an expression.
+  ///
+  /// - Parameter depth: How deep it is nested in others.
+  init(parsing text: some StringProtocol, depth: Int) throws(LanguageError) {
     guard text.utf8.contains(UInt8(ascii: "$")) else {
       parts = text.isEmpty ? [] : [.text(String(text))]
       return
     }
-    var parser = TemplateParser(Array(text.utf8))
+    var parser = TemplateParser(Array(text.utf8), depth: depth)
     parts = try parser.template()
   }
 
@@ -144,6 +151,13 @@ extension TemplateValues {
   package func value(of expression: Expression) throws(LanguageError) -> JSONValue {
     switch expression {
     case .literal(let value): return value
+    case .json(let template):
+      let json = try template.json(self)
+      do throws(MessageParseError) {
+        return try JSONValue(parsing: json)
+      } catch {
+        throw LanguageError("\(template) is not JSON: \(error.message)", hint: error.hint)
+      }
     case .reference(let reference): return try value(of: reference)
     case .call(let function, let arguments):
       var values: [JSONValue] = []

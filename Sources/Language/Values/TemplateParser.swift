@@ -7,10 +7,13 @@ struct TemplateParser {
 
   private let text: [UInt8]
   private(set) var position: Int
+  /// How deep the text is nested in others.
+  private let depth: Int
 
-  init(_ text: [UInt8], at position: Int = 0) {
+  init(_ text: [UInt8], at position: Int = 0, depth: Int = 0) {
     self.text = text
     self.position = position
+    self.depth = depth
   }
 
   /// Parses a whole template.
@@ -38,7 +41,7 @@ struct TemplateParser {
   mutating func braced() throws(LanguageError) -> Expression {
     position += 2
     let start = position
-    let expression = try expression(depth: 0)
+    let expression = try expression(depth: depth)
     skipBlanks()
     guard next == UInt8(ascii: "}") else {
       throw LanguageError(
@@ -62,14 +65,14 @@ struct TemplateParser {
   // MARK: Expressions
 
   private mutating func expression(depth: Int) throws(LanguageError) -> Expression {
-    guard depth < Self.depthLimit else { throw LanguageError("calls are nested more than 100 deep") }
+    guard depth < Self.depthLimit else { throw LanguageError("expressions are nested more than 100 deep") }
     skipBlanks()
     let start = position
     guard let first = next else { throw LanguageError("${ has no closing }", hint: Self.hint) }
     switch first {
     case UInt8(ascii: "'"): return .literal(.string(try singleQuoted()))
     case UInt8(ascii: "\""), UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: "-"), 48...57:
-      return try json()
+      return try json(depth: depth)
     default: break
     }
     guard let name = name() else {
@@ -247,12 +250,17 @@ struct TemplateParser {
     return String(decoding: content, as: UTF8.self)
   }
 
-  /// Parses a value of JSON.
-  private mutating func json() throws(LanguageError) -> Expression {
+  /// Parses a value of JSON; a list or an object may have expressions.
+  private mutating func json(depth: Int) throws(LanguageError) -> Expression {
     let start = position
     guard skipJSON() else { throw LanguageError("\(text[start...].quotedStart) has no end", hint: Self.hint) }
+    let json = Array(text[start..<position])
+    if json.first != UInt8(ascii: "\"") {
+      let template = try JSONTemplate(parsing: json, depth: depth + 1)
+      if !template.isLiteral { return .json(template) }
+    }
     do throws(MessageParseError) {
-      return .literal(try JSONValue(parsing: Array(text[start..<position])))
+      return .literal(try JSONValue(parsing: json))
     } catch {
       throw LanguageError("\(text[start...].quotedStart) is not JSON: \(error.message)", hint: error.hint)
     }
@@ -290,7 +298,7 @@ struct TemplateParser {
   private mutating func word() throws(LanguageError) -> String {
     if next == UInt8(ascii: "'") { return try singleQuoted() }
     if next == UInt8(ascii: "\"") {
-      guard case .literal(let value) = try json() else { return "" }
+      guard case .literal(let value) = try json(depth: 0) else { return "" }
       return value.plainText
     }
     let start = position

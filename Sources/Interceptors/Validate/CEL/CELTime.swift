@@ -1,3 +1,5 @@
+import Protobuf
+
 /// The parts of timestamps and durations.
 enum CELTime {
   /// A part of a timestamp in a time zone, or of a duration.

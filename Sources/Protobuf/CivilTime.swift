@@ -1,9 +1,7 @@
-import RPCProtocols
-
 /// A time of day in ISO 8601 format, for reports and logs.
 package enum CivilTime {
   /// UTC, to the millisecond: `2026-11-21T11:22:33.456Z`.
-  static func text(nanosecondsSince1970 time: Int64) -> String {
+  package static func text(nanosecondsSince1970 time: Int64) -> String {
     let milliseconds = floorDivide(time, 1_000_000)
     let seconds = floorDivide(milliseconds, 1000)
     return "\(secondsText(seconds)).\(padded(milliseconds - seconds * 1000, 3))Z"
@@ -19,7 +17,7 @@ package enum CivilTime {
   }
 
   /// The date of a day counted from 1970-01-01 (the algorithm `civil_from_days` of Howard Hinnant).
-  static func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+  package static func civil(day: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = day + 719_468
     let era = floorDivide(shifted, 146_097)
     let dayOfEra = shifted - era * 146_097
