@@ -315,7 +315,8 @@ let package = Package(
     .testTarget(
       name: "SessionTests",
       dependencies: [
-        "Session", "Terminal", "Output", "Protobuf", "Interceptors", "CommandLine", "CommandSupport",
+        "Language", "Session", "Terminal", "Output", "Interceptors", "RPCProtocols", "Protobuf",
+        "CommandLine", "CommandSupport",
       ],
       exclude: ["Fixtures"],
       swiftSettings: strict),

@@ -276,7 +276,7 @@ complete -c rpcurl -n '__rpcurl_is test diff' -n '__rpcurl_unused --rules' -l ru
 complete -c rpcurl -n '__rpcurl_is test diff' -l ignore -x -a '(__rpcurl_ask rule)' -d 'Do not apply this rule'
 complete -c rpcurl -n '__rpcurl_is test' -l only -x -d 'Run only the tests whose name contains this, or with this tag as @TAG'
 complete -c rpcurl -n '__rpcurl_is test' -l skip -x -d 'Do not run these tests; PATTERN is that of --only'
-complete -c rpcurl -n '__rpcurl_is test' -l var -x -d 'Set a variable of all suites; one that the setup of a suite sets does not replace it'
+complete -c rpcurl -n '__rpcurl_is test' -l var -x -d 'Set a variable; one that the suite or session sets replaces it'
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --shuffle' -l shuffle -d 'Run the files, and the tests of each, in random order; --seed repeats an order'
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --test-timeout' -l test-timeout -x -d 'Maximum time of each test, unless its suite has its own'
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --step-timeout' -l step-timeout -x -d 'Maximum time of each step'

@@ -63,7 +63,7 @@ struct ExpandedSpecification {
     case .key: throw Failure(.usage, "", "a value cannot be the key of a setting", hint: "write KEY=${NAME}")
     case .value(let start, let beginsWithReference):
       place = .value(start: start, beginsWithReference: beginsWithReference || scalars.count == start)
-      value.append(.value(text))
+      value.append(.value(.string(text)))
     }
     for scalar in text.unicodeScalars { scalars += scalar == "," ? [scalar, scalar] : [scalar] }
   }

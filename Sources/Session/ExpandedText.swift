@@ -1,30 +1,17 @@
 import CommandLine
+import Language
 import Output
+import Protobuf
 
-/// Text whose references are replaced: what was typed, and the values, which may come from a server.
+/// Text whose values are inserted: what was typed, and the values, which may come from a server.
 struct ExpandedText {
-  enum Part {
-    case typed(String)
-    case value(String)
+  private(set) var parts: [Template.Piece] = []
 
-    var text: String {
-      switch self {
-      case .typed(let text), .value(let text): text
-      }
-    }
-  }
+  init(_ parts: [Template.Piece] = []) { self.parts = parts }
 
-  private(set) var parts: [Part] = []
+  mutating func append(_ part: Template.Piece) { parts.append(part) }
 
-  init(_ parts: [Part] = []) { self.parts = parts }
-
-  mutating func append(_ part: Part) { parts.append(part) }
-
-  var text: String {
-    var text = ""
-    for part in parts { text += part.text }
-    return text
-  }
+  var text: String { parts.reduce(into: "") { $0 += $1.text } }
 
   /// Whether a part of it is a value.
   var hasValue: Bool {
@@ -33,13 +20,13 @@ struct ExpandedText {
 
   /// The last `count` Unicode scalars, with a value before them that is empty.
   func suffix(_ count: Int) -> ExpandedText {
-    var (kept, missing) = ([Part](), count)
+    var (kept, missing) = ([Template.Piece](), count)
     for part in parts.reversed() {
       guard missing > 0 || part.text.isEmpty else { break }
       let scalars = part.text.unicodeScalars.suffix(missing)
       missing -= scalars.count
       if case .value = part {
-        kept.append(.value(String(scalars)))
+        kept.append(.value(.string(String(scalars))))
       } else {
         kept.append(.typed(String(scalars)))
       }
@@ -72,7 +59,8 @@ struct ExpandedText {
     // The path, and the same with a mark in place of each value.
     var (out, marked) = ("", "")
     for part in parts {
-      if case .value(let value) = part {
+      if case .value = part {
+        let value = part.text
         guard !value.unicodeScalars.contains(where: { $0 == "/" || $0.value < 0x20 || $0.value == 0x7F })
         else {
           throw Self.leadingElsewhere("contains / or a control character")
@@ -113,5 +101,12 @@ extension Argument {
     if words.indices.contains(index + 1), words[index + 1].text == text {
       try words[index + 1].checkFile(form)
     }
+  }
+}
+
+extension Failure {
+  /// The failure for text with values that is invalid, or whose values do not exist.
+  init(_ error: LanguageError) {
+    self = Failure(.input, "", error.reason, hint: error.hint).lacking(error.missingName)
   }
 }

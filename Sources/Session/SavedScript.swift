@@ -1,4 +1,5 @@
 import Calls
+import Language
 import Protobuf
 
 /// Converts a session's record to a script: for `rpcurl run`, or for a shell.
@@ -16,19 +17,19 @@ package enum SavedScript {
     let start = record.beginning
     var lines: [String] = []
     if !start.fixedArguments.isEmpty { lines.append(secrets.options(start.fixedArguments)) }
-    if let target = start.target { lines.append("target \(target.text)") }
+    if let target = start.target { lines.append("target \(Template.quoting(target.text))") }
     for choice in SessionState.choices {
       if let value = start.chosen[choice.option]?.text { lines.append("\(choice.verb) \(value)") }
     }
     for header in start.headers.arguments.compactMap(\.text) {
-      lines.append("header \(secrets.session(secrets.header(header), escaping: true))")
+      lines.append("header \(secrets.session(secrets.header(header), separator: ":"))")
     }
     for attribute in start.attributes.compactMap(\.text) {
       // A command is one line without blanks at its end.
       let isLine = !attribute.contains(where: \.isNewline) && attribute.last?.isWhitespace != true
       lines.append(
         isLine
-          ? "attribute \(secrets.session(secrets.attribute(attribute), escaping: true))"
+          ? "attribute \(secrets.session(secrets.attribute(attribute), separator: "="))"
           : secrets.options(["--attribute", attribute]))
     }
     for flag in SessionState.flags where start.switched.contains(flag.option) {

@@ -25,7 +25,7 @@ extension Session {
         throw Failure(
           .input, plan.method.name, "the data is empty", hint: "omit it to send an empty message, or use {}")
       }
-      messages = [Input(json: "{}")]
+      messages = [Input(Array("{}".utf8))]
     }
     let (stream, payloads) = try start(plan, messages, number: nil, output)
     stream.saved?.output = path
@@ -149,9 +149,9 @@ extension Session {
     return stream
   }
 
-  /// Keeps a response as `$last`, and reports fields that the schema lacks.
-  private func received(_ message: SessionVariables.LastMessage, on stream: SessionStream) {
-    bindings.last = message
+  /// Makes the call of a response the last one, and reports fields that the schema lacks.
+  private func received(_ message: SessionMessage, on stream: SessionStream) {
+    bindings.last = stream
     observer?.exchanged(message, isRequest: false, on: stream)
     stamp("response \(stream.received)", stream)
     // One look at each hundredth message is enough for a long stream: the server is the same.
@@ -218,6 +218,7 @@ extension Session {
     }
     record.calls(stream.saved)
     checkedStream = stream
+    bindings.last = stream
     observer?.began(stream)
     stream.start(call)
     stream.printer.setOutputBehind(isOutputBehind)
@@ -238,9 +239,9 @@ extension Session {
 
   private func encode(_ message: Input, _ stream: SessionStream, _ call: Call) throws(Failure) -> Payload {
     var form = stream.plan.requestForm
-    // Value functions are replaced together with variables.
+    // Its values are inserted already.
     form.functions = nil
-    form.isExpanded = message.isExpanded
+    form.isExpanded = message.mayBeSecret
     if isInteractive, message.source == nil, console.error.diagnostics.showsRemarks {
       form.notes = DataNotes { [console] in console.output.remark($0) }
     }
@@ -250,7 +251,7 @@ extension Session {
     let lookup = schema.lookup(for: stream.plan, client)
     lookup?.beginMessage()
     let payload = try request.encode(for: call, lookup)
-    let sent = SessionVariables.LastMessage.bytes(message.bytes, .json, stream.plan.method.input)
+    let sent = SessionMessage.bytes(message.bytes, .json, stream.plan.method.input)
     bindings.request = sent
     observer?.exchanged(sent, isRequest: true, on: stream)
     record.sends(String(decoding: message.bytes, as: UTF8.self), stream.saved)

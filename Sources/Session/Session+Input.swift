@@ -5,18 +5,20 @@ import System
 
 /// The messages that values name.
 extension Session {
-  /// A request message in JSON, with variables replaced.
+  /// A request message in JSON, with its values.
   package struct Input {
     package let bytes: [UInt8]
     /// The file; nil if the message was typed.
     package var source: String?
-    /// Whether it contains results of value functions, which may be secret.
-    package var isExpanded = false
+    /// Whether a server may have chosen a part of it.
+    package var isFromServer = false
+    /// Whether errors must not show it.
+    package var mayBeSecret = false
     /// The position in the file.
     package var start = TextPosition()
 
-    package init(json: String) {
-      bytes = Array(json.utf8)
+    package init(_ bytes: [UInt8]) {
+      self.bytes = bytes
     }
 
     fileprivate init(_ piece: MessageSplitter.Piece, of file: String) {
@@ -26,25 +28,25 @@ extension Session {
     }
   }
 
-  /// The messages of a value: one, or those of a file. Variables are not replaced in files.
+  /// The messages of a value: one, or those of a file. Files have no references.
   package func messages(of value: SessionStatement.Value) throws -> [Input] {
     switch value {
     case .json(let json):
-      let expanded = try bindings.expand(json: json, functions, all: options.request.expandData)
-      var input = Input(json: expanded.text)
-      input.isExpanded = expanded.hasFunctions
+      let expanded = try bindings.expand(json: json)
+      var input = Input(expanded.bytes)
+      (input.isFromServer, input.mayBeSecret) = (expanded.isFromServer, expanded.mayBeSecret)
       return [input]
     case .file(let word): return try messages(ofFile: bindings.expand(file: word))
     }
   }
 
   /// The JSON of a value that is not sent: typed, or the only value of a file.
-  package func json(of value: SessionStatement.Value) throws -> [UInt8] {
+  package func input(of value: SessionStatement.Value) throws -> Input {
     let messages = try messages(of: value)
     guard let only = messages.first, messages.count == 1 else {
       throw Failure(.input, "", "\(messages.count) values given, but one is expected")
     }
-    return only.bytes
+    return only
   }
 
   private func messages(ofFile path: String) throws(Failure) -> [Input] {

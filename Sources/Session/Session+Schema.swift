@@ -1,5 +1,6 @@
 import Calls
 import CommandLine
+import Language
 import Output
 import Protobuf
 import RPCProtocols
@@ -65,6 +66,15 @@ extension Session: SessionKnowledge {
     try schema.pool(options, server: server())
   }
 
+  /// The schema of `message(TYPE, JSON)` in values.
+  func schemaOfValues() throws(LanguageError) -> DescriptorPool {
+    do {
+      return try knownSchema()
+    } catch {
+      throw LanguageError((error as? Failure)?.message.map { "\($0.what): \($0.why)" } ?? "\(error)")
+    }
+  }
+
   private func query(_ invocation: Invocation) throws -> SchemaQuery {
     let words = invocation.positionals.map(\.text)
     guard words.isEmpty else { return try SchemaQuery(knownSchema(), listed: [], arguments: words) }
@@ -121,7 +131,7 @@ extension Session: SessionKnowledge {
   package var variables: [String] { bindings.names }
 
   package func members(of reference: String) -> [(name: String, note: String)] {
-    VariableReference(reference).map(bindings.members) ?? []
+    bindings.members(of: reference)
   }
 
   package var commands: [SessionVerb] { Self.entries.map(\.verb) }

@@ -41,12 +41,9 @@ extension Session {
     options.request.common.headerArguments(environment, waitLimit: waitLimit)
   }
 
-  /// Replaces the variables in an argument.
-  ///
   /// Values are not expanded again: a header must not contain what `--expand-headers` would replace.
-  fileprivate func expand(_ word: String, mayBeHeader: Bool) throws(Failure) -> ExpandedText {
-    let text = try bindings.expanded(argument: word)
-    guard mayBeHeader, text.text.contains("${") else { return text }
+  fileprivate func checkExpandsOnce(_ text: ExpandedText, isHeader: Bool) throws(Failure) {
+    guard isHeader, text.text.contains("${") else { return }
     throw Failure(
       .usage, "", "the value contains ${ after variables are replaced",
       hint: "omit --expand-headers, which would expand it again")
@@ -103,16 +100,18 @@ extension Session {
     SessionCommandEntry(
       "header NAME: VALUE", "send this header with calls, instead of one with this name",
       [.header, .text], saving: .withWords,
-      details: "${NAME} in it is replaced by a variable or an environment variable."
+      details: """
+        ${NAME} in it is a variable, ${env.NAME} an environment variable; $NAME is a variable if it is the whole value.
+        Example: header authorization: Bearer ${env.TOKEN}
+        """
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { return try session.showHeaders() }
-      try session.bindings.checkName(ofHeader: arguments.rest)
-      let expanded = try session.expand(
-        arguments.rest, mayBeHeader: session.options.request.common.expandHeaders)
-      try expanded.checkFile(.afterAt)
-      let line = expanded.text
-      guard line.utf8.contains(UInt8(ascii: ":")) else { throw arguments.wrongUsage }
-      let header = try SessionState.header(line)
+      guard let line = try session.bindings.expand(pair: arguments.rest, separator: ":") else {
+        throw arguments.wrongUsage
+      }
+      try session.checkExpandsOnce(line, isHeader: session.options.request.common.expandHeaders)
+      try line.checkFile(.afterAt)
+      let header = try SessionState.header(line.text)
       _ = try session.headerArguments.parse([header], option: "header")
       try session.set(header: header)
     },
@@ -124,15 +123,15 @@ extension Session {
       "set an attribute of calls, for their interceptors; KEY= removes it, attribute lists them",
       [.attribute, .text], saving: .withWords,
       details: """
-        Attributes are never sent. ${NAME} in the value is replaced by a variable or an environment variable.
+        Attributes are never sent. ${NAME} in the value is a variable, and $NAME if it is the whole value.
         Example: attribute tier=gold
                  use retry,attribute=tier:gold
         """
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { return try session.showAttributes() }
-      try session.bindings.checkKey(ofAttribute: arguments.rest)
-      let text = try session.bindings.expand(word: arguments.rest)
-      guard text.utf8.contains(UInt8(ascii: "=")) else { throw arguments.wrongUsage }
+      guard let text = try session.bindings.expand(pair: arguments.rest, separator: "=")?.text else {
+        throw arguments.wrongUsage
+      }
       try session.set(attribute: text)
     },
     choice("deadline", "DURATION|none", "set the deadline of calls, such as 2s or 500ms", option: .maxTime),
@@ -168,8 +167,10 @@ extension Session {
       let expandsHeaders =
         session.options.request.common.expandHeaders || typed.contains { $0.text == "--expand-headers" }
       let words = try typed.map { word in
-        word.isLiteral
-          ? ExpandedText([.typed(word.text)]) : try session.expand(word.text, mayBeHeader: expandsHeaders)
+        guard !word.isLiteral else { return ExpandedText([.typed(word.text)]) }
+        let text = try session.bindings.expanded(argument: word.text)
+        try session.checkExpandsOnce(text, isHeader: expandsHeaders)
+        return text
       }
       guard !words.isEmpty else { return session.showOptions() }
       let invocation = Parser.parse(words.map(\.text), as: .session)

@@ -36,8 +36,6 @@ package final class Session {
   package let schema: SessionSchema
   /// Runs `list`, `describe`, `template` or `export`.
   package let schemaCommand: SchemaCommand
-  /// The value functions of `--expand-data`; their random values go on from call to call.
-  package let functions: ValueFunctions
   package var chain: SessionChain
   package var streams = SessionStreams()
   /// The call that the prompt waits for.
@@ -99,9 +97,9 @@ package final class Session {
     clients = ClientSource(
       console, verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
     client = try clients.client()
-    functions = ValueFunctions(
+    let functions = TemplateFunctions(
       SystemValues(waitLimit: options.request.maxTime), seed: options.request.seed)
-    bindings = SessionVariables(environment: environment)
+    bindings = SessionVariables(functions, environment: environment)
     console.error.reserve { [mailbox = client.loop.mailbox, error = console.error] in
       mailbox.post { error.lookAfterOthers() }
     }
@@ -114,6 +112,7 @@ package final class Session {
       for stream in streams.open { stream.printer.setOutputBehind(isBehind) }
       foreground?.printer.setOutputBehind(isBehind)
     }
+    bindings.schema = { [weak self] () throws(LanguageError) in try self?.schemaOfValues() }
   }
 
   /// Prints log records of interceptors. They log from any thread; the terminal belongs to this one.

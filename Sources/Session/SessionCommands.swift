@@ -266,7 +266,7 @@ extension Session {
     SessionCommandEntry(
       "receive [COUNT]", "wait for COUNT more responses (default: 1)", [.text], saving: .always,
       details: """
-        For scripts: $last is then the last of these responses. On a terminal, responses are shown as they arrive. \
+        For scripts: last is then the last of these responses. On a terminal, responses are shown as they arrive. \
         Ctrl-C stops waiting.
         """
     ) { session, arguments in
@@ -303,8 +303,9 @@ extension Session {
       "set NAME = VALUE", "set a variable to JSON, or to a value such as $last.user.id", [.variable, .json],
       saving: .always,
       details: """
-        $NAME is replaced by the value in JSON and as an argument of a command, ${NAME} also within strings and \
-        arguments. If no variable has the name, ${NAME} is an environment variable.
+        ${NAME} is replaced by the value in JSON, in strings and in arguments of commands. $NAME is the same if it is \
+        a whole JSON value, argument or value of a header. ${env.NAME} is an environment variable. \
+        rpcurl-session(1) lists all values and functions.
         Example: set id = $last.user.id
         """
     ) { session, arguments in
@@ -313,9 +314,10 @@ extension Session {
       }
       let name = try SessionWords.split(arguments.rest[..<equals]).map(\.text)
       guard name.count == 1 else { throw arguments.wrongUsage }
-      let json = try session.json(of: arguments.values[0])
+      let input = try session.input(of: arguments.values[0])
       do {
-        try session.bindings.set(name[0], to: JSONValue(parsing: json))
+        try session.bindings.set(
+          name[0], to: JSONValue(parsing: input.bytes), isFromServer: input.isFromServer)
       } catch let error as MessageParseError {
         throw Failure(
           .input, name[0], error.description, hint: error.hint ?? "use JSON, or a value such as $last.user.id"
@@ -331,32 +333,28 @@ extension Session {
     },
     SessionCommandEntry("vars", "list the variables, long values cut") { session, _ in
       session.print(
-        try session.bindings.names.map { name in
-          guard let reference = VariableReference(name) else { return name }
-          let text = try session.bindings.value(reference).text
+        session.bindings.names.map { name in
+          let text = (try? session.bindings.value(of: name).text) ?? "no response"
           return "\(name) = \(text.count > 200 ? text.prefix(200) + "…" : text)"
         })
     },
     SessionCommandEntry(
-      "print [$NAME]", "print the value of a variable as JSON, or of all", [.text],
+      "print [$NAME]", "print a value as JSON, or those of all variables", [.text],
       details: """
         A field of a variable follows a full stop, and TAB completes it.
-        Example: print $last.user.id
+        Examples: print $last.user.id; print last.status; print ${base64(row.key)}
         """
     ) { session, arguments in
       guard arguments.rest.isEmpty else { return try session.show(arguments.rest) }
-      for name in session.bindings.names { try session.show(name, title: "\(name) = ") }
+      for name in session.bindings.names where (try? session.bindings.value(of: name)) != nil {
+        try session.show(name, title: "\(name) = ")
+      }
     },
   ]
 
-  /// Prints the value of a reference, with or without its dollar sign.
+  /// Prints the value of an expression, with or without its dollar sign.
   private func show(_ text: String, title: String = "") throws {
-    let name = text.hasPrefix("$") ? String(text.dropFirst()) : text
-    let inner = name.hasPrefix("{") && name.hasSuffix("}") ? String(name.dropFirst().dropLast()) : name
-    guard let reference = VariableReference(inner) else {
-      throw Failure(.usage, text, "not a reference to a variable", hint: "print $last.user.id")
-    }
-    let value = try bindings.value(reference)
+    let value = try bindings.value(of: text)
     let isPretty = try settings(options, Self.noTarget, MethodName(service: "", method: "")).format == .pretty
     console.output.write(Array("\(title)\(isPretty ? value.indentedText : value.text)\n".utf8))
   }

@@ -17,7 +17,7 @@ package protocol SessionObserver: AnyObject {
   /// A call has begun.
   func began(_ stream: SessionStream)
   /// A message was encoded to be sent (`isRequest`), or was received.
-  func exchanged(_ message: SessionVariables.LastMessage, isRequest: Bool, on stream: SessionStream)
+  func exchanged(_ message: SessionMessage, isRequest: Bool, on stream: SessionStream)
   /// A call has ended and is printed.
   ///
   /// - Parameters:

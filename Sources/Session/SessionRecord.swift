@@ -1,5 +1,6 @@
 import Calls
 import CommandLine
+import Language
 import RPCProtocols
 
 /// A call of a session, for a shell script.
@@ -131,8 +132,8 @@ extension ChainArguments.Entry {
   /// The session command.
   package var line: String {
     switch self {
-    case .builtIn(let text, _): "use \(text)"
-    case .plugin(let text, _): "plugin load \(text)"
+    case .builtIn(let text, _): "use \(Template.quoting(text))"
+    case .plugin(let text, _): "plugin load \(Template.quoting(text))"
     }
   }
 }

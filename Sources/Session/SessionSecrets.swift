@@ -102,7 +102,7 @@ package struct SessionSecrets {
       guard let words = try? SessionWords.split(rest) else { return mistyped(line) }
       return options(self.words(words))
     case "target" where Self.hasCredentials(target: rest):
-      return "target ${\(placeholder("RPCURL_TARGET", "the target", for: rest).name)}"
+      return "target ${env.\(placeholder("RPCURL_TARGET", "the target", for: rest).name)}"
     case "set":
       let name = rest.prefixOfScalars { $0 != "=" && !$0.properties.isWhitespace }
       let value = rest[name.endIndex...].droppingScalars { $0 == "=" || $0.properties.isWhitespace }
@@ -112,7 +112,7 @@ package struct SessionSecrets {
         return line
       }
       let variable = placeholder(String(name), "the value of the variable \(name)", for: String(value))
-      return "set \(name) = \"${\(variable.name)}\""
+      return "set \(name) = \"${env.\(variable.name)}\""
     case "expect": return check(line, trimmed[verb.endIndex...])
     case let verb
     where verb != "header" && verb != "attribute" && Session.entries.contains { $0.verb.name == verb }:
@@ -137,7 +137,7 @@ package struct SessionSecrets {
     guard !value.isEmpty, !value.begins(with: "$"), !value.contains("${") else { return line }
     let variable = placeholder(
       "expected_\(name)", "the expected value of the \(kind) \(name)", for: String(value))
-    return "\(line[..<value.startIndex])${\(variable.name)}"
+    return "\(line[..<value.startIndex])${env.\(variable.name)}"
   }
 
   private static func firstWord(_ text: Substring) -> (word: Substring, rest: Substring) {
@@ -160,13 +160,14 @@ package struct SessionSecrets {
         value.startIndex > rest.startIndex
       else { continue }
       let variable = placeholder(String(name), "the value of \(name)", for: String(value))
-      return "\(line[..<value.startIndex])${\(variable.name)}"
+      return "\(line[..<value.startIndex])${env.\(variable.name)}"
     }
     // Options with secrets.
     for word in line.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
     where word.first == "-" {
       guard OptionPart.parts(of: String(word)).contains(where: Self.hasSecrets) else { continue }
-      return "\(line[..<word.startIndex])${\(placeholder("RPCURL_OPTIONS", "the options", for: line).name)}"
+      return
+        "\(line[..<word.startIndex])${env.\(placeholder("RPCURL_OPTIONS", "the options", for: line).name)}"
     }
     // A misspelled `use` or `plugin` with settings.
     let scalars = line.unicodeScalars
@@ -201,8 +202,18 @@ package struct SessionSecrets {
 
   /// A word in the syntax of a session.
   package func session(_ word: Word, escaping: Bool) -> String {
-    let before = escaping ? word.before.replacing("${", with: "$${") : word.before
-    return before + (word.placeholder.map { "${\($0.name)}" } ?? "")
+    let before = escaping ? Template(literal: word.before).description : word.before
+    return before + (word.placeholder.map { "${env.\($0.name)}" } ?? "")
+  }
+
+  /// A header or an attribute in the syntax of a session, in which nothing is replaced but the secret.
+  package func session(_ word: Word, separator: Unicode.Scalar) -> String {
+    guard word.placeholder == nil, case (let name, let value?) = word.before.parted(at: separator) else {
+      return session(word, escaping: true)
+    }
+    let space = value.prefixOfScalars(while: \.properties.isWhitespace)
+    return Template(literal: String(name)).description + "\(separator)\(space)"
+      + Template.quoting(String(value[space.endIndex...]))
   }
 
   private static func isAlphanumeric(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,5 +1,6 @@
 import Calls
 import CommandLine
+import Language
 import Output
 import Protobuf
 
@@ -192,9 +193,7 @@ package struct SessionStatementReader {
         }
         starts.append(position)
         if byte == UInt8(ascii: "$") {
-          guard let end = VariableReference.end(in: bytes, from: index) else {
-            throw Failure(.input, "", "missing name after the dollar sign")
-          }
+          let end = try Self.endOfReference(bytes, index)
           values.append(.json(String(decoding: bytes[index..<end], as: UTF8.self)))
           advance(over: bytes[index..<end])
           index = end
@@ -213,6 +212,18 @@ package struct SessionStatementReader {
       advance(over: bytes[index..<next])
       index = next
       piece *= 2
+    }
+  }
+
+  /// The end of `$name.path` or `${…}`.
+  private static func endOfReference(_ bytes: [UInt8], _ start: Int) throws(Failure) -> Int {
+    do throws(LanguageError) {
+      guard let (_, end) = try Expression.parse(in: bytes, at: start, hasShortForm: true) else {
+        throw LanguageError("missing name after the dollar sign", hint: "write $NAME or ${NAME}")
+      }
+      return end
+    } catch {
+      throw Failure(error)
     }
   }
 

@@ -26,9 +26,9 @@ package final class SessionStream {
   package private(set) var received = 0
   package var awaited = 0
   /// The responses that checks look at: the first ones, and the last one.
-  private var kept: [SessionVariables.LastMessage] = []
+  private var kept: [SessionMessage] = []
   private var keptBytes = 0
-  private var last: SessionVariables.LastMessage?
+  private var last: SessionMessage?
   /// The record of the call.
   package var saved: SavedCall?
 
@@ -42,7 +42,7 @@ package final class SessionStream {
   ///   - onResponse: Called with each response message.
   package init(
     _ plan: CallPlan, number: Int?, place: SessionPlace?, _ printer: CallPrinter,
-    onResponse: @escaping (SessionStream, SessionVariables.LastMessage) -> Void
+    onResponse: @escaping (SessionStream, SessionMessage) -> Void
   ) {
     self.plan = plan
     self.number = number
@@ -51,7 +51,7 @@ package final class SessionStream {
     printer.onResponse = { [weak self] message in
       guard let self else { return }
       received += 1
-      let last: SessionVariables.LastMessage =
+      let last: SessionMessage =
         switch message {
         case .bytes(let bytes): .bytes(bytes, plan.codec, plan.method.output)
         // Encoded, so that the limit of what is kept holds for it too.
@@ -65,11 +65,16 @@ package final class SessionStream {
   /// The limits of the responses that checks can look at, besides the last one.
   private static let keptLimit = (count: 10_000, bytes: 16 << 20)
 
-  private func keep(_ message: SessionVariables.LastMessage) {
+  private func keep(_ message: SessionMessage) {
     last = message
     if case .bytes(let bytes, _, _) = message { keptBytes += bytes.count }
     guard kept.count < Self.keptLimit.count, keptBytes <= Self.keptLimit.bytes else { return }
     kept.append(message)
+  }
+
+  /// A response, counted from 0; nil if it is not kept.
+  package func response(_ number: Int) -> SessionMessage? {
+    kept.indices.contains(number) ? kept[number] : number == received - 1 ? last : nil
   }
 
   /// What checks look at: of a call that failed because a response is not a message of its type, the others.
@@ -155,6 +160,14 @@ package final class SessionStream {
   package func forget() {
     call = nil
   }
+}
+
+extension SessionStream: LastCall {
+  package var responseType: MessageType { plan.method.output }
+  package var endStatus: StatusCode? { printer.end.map(\.code) }
+  package var details: [StatusDetail] { printer.end?.error?.details ?? [] }
+  package var headers: Headers? { printer.start?.headers ?? trailers.map { _ in Headers() } }
+  package var trailers: Headers? { printer.end?.trailers }
 }
 
 /// The streams of a session.

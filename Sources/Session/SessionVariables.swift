@@ -1,291 +1,288 @@
-import Interception
-import Interceptors
+import Language
 import Output
 import Protobuf
-import RPCProtocols
 
-/// The variables of a session: the last request and response, and those set by `set`.
+/// The values of a session: its variables, the last call, the last request, and the row of a test.
 package struct SessionVariables {
-  /// The last message that was sent or received.
-  package enum LastMessage {
-    case typed(Message)
-    /// Encoded with a codec.
-    case bytes([UInt8], CodecName, MessageType)
-
-    /// The type of the message.
-    var type: MessageType {
-      switch self {
-      case .typed(let message): message.type
-      case .bytes(_, _, let type): type
-      }
-    }
-
-    package func message() throws(Failure) -> Message {
-      do {
-        switch self {
-        case .typed(let message): return message
-        case .bytes(let bytes, .proto, let type): return try Message(type, serialized: bytes)
-        case .bytes(let bytes, .json, let type):
-          return try Message(type, json: bytes, options: JSONDecodingOptions(allowUnknownFields: true))
-        }
-      } catch {
-        throw Failure(.input, "", "invalid message: \(error)")
-      }
-    }
+  /// A variable that was set.
+  private struct Variable {
+    let value: JSONValue
+    let bytes: Int
+    /// Whether a server may have chosen it.
+    let isFromServer: Bool
   }
 
-  /// The last response of any call.
-  package var last: LastMessage?
+  /// The last call; nil before the first one.
+  package var last: (any LastCall)?
   /// The last request message.
-  package var request: LastMessage?
-  /// The limit of all variables together and of a line with variables replaced, in bytes. A variable that is
+  package var request: SessionMessage?
+  /// The row of the test that runs; nil if it has none.
+  package var row: JSONValue?
+  /// The limit of all variables together and of a text with its values, in bytes. A variable that is
   /// repeatedly set to itself twice doubles each time.
-  package static let defaultLimitBytes = 64 << 20
+  package static let defaultLimitBytes = Template.limitBytes
 
-  private var own: [String: JSONValue] = [:]
-  /// The sizes of the variables that were set, in bytes.
-  private var sizes: [String: Int] = [:]
+  private var own: [String: Variable] = [:]
   private let limitBytes: Int
+  private let functions: TemplateFunctions
   private let environment: (String) -> String?
+  /// Returns the schema of `message(TYPE, JSON)`.
+  package var schema: () throws(LanguageError) -> DescriptorPool? = { () throws(LanguageError) in nil }
 
-  package init(limitBytes: Int = defaultLimitBytes, environment: @escaping (String) -> String?) {
+  /// Makes values without variables.
+  ///
+  /// - Parameters:
+  ///   - functions: The functions; their random values go on from call to call.
+  ///   - limitBytes: The limit of all variables together and of a text with its values.
+  ///   - environment: Returns the value of an environment variable.
+  package init(
+    _ functions: TemplateFunctions, limitBytes: Int = defaultLimitBytes,
+    environment: @escaping (String) -> String?
+  ) {
+    self.functions = functions
     self.limitBytes = limitBytes
     self.environment = environment
   }
 
-  /// The names of the variables that have a value.
+  /// The names of the values that exist.
   package var names: [String] {
     own.keys.sorted() + (last == nil ? [] : ["last"]) + (request == nil ? [] : ["request"])
+      + (row == nil ? [] : ["row"])
   }
 
   /// Sets a variable.
   ///
+  /// - Parameters:
+  ///   - name: Its name.
+  ///   - value: Its value.
+  ///   - isFromServer: Whether a server may have chosen the value.
   /// - Throws: `Failure` if the name is invalid or the value is too large.
-  package mutating func set(_ name: String, to value: JSONValue) throws(Failure) {
-    guard VariableReference(name)?.path == "" else {
+  package mutating func set(_ name: String, to value: JSONValue, isFromServer: Bool = false) throws(Failure) {
+    guard !Reference.reserved.contains(name) else {
+      throw Failure(
+        .usage, name, "this name is reserved", hint: "choose another one than last, row, env and request")
+    }
+    guard Reference.isVariable(name) else {
       throw Failure(.usage, name, "invalid name", hint: "use letters, digits and _, as in user_id")
     }
-    guard name != "last", name != "request" else {
-      throw Failure(.usage, name, "this variable is set by calls", hint: "choose another name")
+    let bytes = value.text.utf8.count
+    let others = own.values.reduce(0) { $0 + $1.bytes } - (own[name]?.bytes ?? 0)
+    guard others + bytes <= limitBytes else {
+      throw Failure(
+        .usage, name, "the variables would exceed \(limitBytes) bytes",
+        hint: "unset variables that are not needed")
     }
-    let size = value.text.utf8.count
-    let others = sizes.values.reduce(0, +) - (sizes[name] ?? 0)
-    guard others + size <= limitBytes else { throw tooLarge(name, "the variables") }
-    own[name] = value
-    sizes[name] = size
-  }
-
-  private func tooLarge(_ what: String, _ subject: String) -> Failure {
-    Failure(
-      .usage, what, "\(subject) would exceed \(limitBytes) bytes", hint: "unset variables that are not needed"
-    )
-  }
-
-  /// Throws if a line would become too long with a value.
-  func checkLength(_ lineBytes: Int, _ value: String, of reference: VariableReference) throws(Failure) {
-    guard value.utf8.count > limitBytes - lineBytes else { return }
-    throw tooLarge("$\(reference.name)\(reference.path)", "the line with its value")
+    own[name] = Variable(value: value, bytes: bytes, isFromServer: isFromServer)
   }
 
   /// Removes a variable.
   package mutating func unset(_ name: String) throws(Failure) {
-    guard own.removeValue(forKey: name) != nil else { throw unknown(name) }
-    sizes[name] = nil
+    guard own.removeValue(forKey: name) != nil else { throw Failure(unknown(name)) }
   }
 
-  // MARK: Values
+  /// Whether a server may have chosen a value of a template.
+  func isFromServer(_ expressions: [Expression]) -> Bool {
+    expressions.contains { expression in
+      switch expression {
+      case .literal, .reference(.row), .reference(.environment): false
+      case .reference(.last), .reference(.request): true
+      case .reference(.variable(let path)): own[path.variable]?.isFromServer ?? false
+      case .json(let template): isFromServer(template.expressions)
+      case .call(_, let arguments): isFromServer(arguments)
+      }
+    }
+  }
 
-  /// The value of a reference such as `last.user.id`.
+  // MARK: Templates
+
+  /// The value of an expression, written with or without its dollar sign.
+  func value(of text: String) throws(Failure) -> JSONValue {
+    let template = try template(text.begins(with: "$") ? text : "${\(text)}")
+    guard let expression = template.onlyExpression else {
+      throw Failure(.usage, text, "not the name of a value", hint: "print $last.user.id")
+    }
+    do throws(LanguageError) { return try value(of: expression) } catch { throw Failure(error) }
+  }
+
+  /// Parses text with values.
+  func template(_ text: some StringProtocol, hasShortForm: Bool = true) throws(Failure) -> Template {
+    do throws(LanguageError) {
+      let template = try Template(parsing: text)
+      return hasShortForm ? try template.withShortForm() : template
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// Inserts values into text.
+  func expanded(_ template: Template) throws(Failure) -> ExpandedText {
+    do throws(LanguageError) {
+      return ExpandedText(try template.pieces(self, limitBytes: limitBytes))
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// Inserts values into JSON.
   ///
-  /// - Throws: `Failure` if there is no such variable or value.
-  package func value(_ reference: VariableReference) throws(Failure) -> JSONValue {
-    let message: LastMessage?
-    switch reference.name {
-    case "last": message = last
-    case "request": message = request
-    default:
-      if let value = own[reference.name] { return try Self.value(at: reference, in: value) }
-      guard reference.path.isEmpty, let value = environment(reference.name) else {
-        throw unknown(reference.name)
+  /// - Returns: The JSON, and what it contains.
+  package func expand(json: String) throws(Failure) -> ExpandedJSON {
+    do throws(LanguageError) {
+      let template = try JSONTemplate(parsing: Array(json.utf8), hasShortForm: true)
+      let expressions = template.expressions
+      return ExpandedJSON(
+        bytes: try template.json(self, limitBytes: limitBytes),
+        isFromServer: isFromServer(expressions),
+        mayBeSecret: expressions.contains {
+          switch $0 {
+          case .call, .json, .reference(.environment): true
+          case .literal, .reference: false
+          }
+        })
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  fileprivate func unknown(_ name: String) -> LanguageError {
+    let hint: String?
+    if row?[name] != nil {
+      hint = "write ${row.\(name)}"
+    } else if environment(name) != nil {
+      hint = "write ${env.\(name)}"
+    } else {
+      let nearest = DescriptorPool.nearestNames(to: name, among: names)
+      hint = nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", or "))?"
+    }
+    return LanguageError("\(name): no such variable", hint: hint)
+  }
+}
+
+/// JSON whose values are inserted.
+package struct ExpandedJSON {
+  package let bytes: [UInt8]
+  /// Whether a server may have chosen a part of it.
+  package let isFromServer: Bool
+  /// Whether it has results of functions or variables of the environment, which errors must not show.
+  package let mayBeSecret: Bool
+}
+
+// MARK: Values
+
+extension SessionVariables: TemplateValues {
+  package func value(of reference: Reference) throws(LanguageError) -> JSONValue {
+    switch reference {
+    case .variable(let path):
+      guard let variable = own[path.variable] else { throw unknown(path.variable) }
+      return try variable.value.value(at: path.steps.dropFirst(), "\(reference)")
+    case .row(let path):
+      guard let row else {
+        throw LanguageError("\(reference): no row", hint: "\"rows FILE\" in a test runs it for each row")
+      }
+      return try row.value(at: path?.steps[...] ?? [], "\(reference)")
+    case .environment(let name):
+      guard let value = environment(name) else {
+        throw LanguageError("env.\(name): the environment variable is not set", hint: "export \(name)=VALUE")
       }
       return .string(value)
-    }
-    guard let message else { throw unknown(reference.name) }
-    return try Self.value(at: reference, in: message.message())
-  }
-
-  private static func value(at reference: VariableReference, in message: Message) throws(Failure) -> JSONValue
-  {
-    do {
-      guard !reference.path.isEmpty else {
-        return try JSONValue(parsing: message.json(options: JSONEncodingOptions()))
+    case .last(let value):
+      guard let last else { throw LanguageError("\(reference): no call was made yet", hint: "call METHOD") }
+      return try last.value(of: value, "\(reference)")
+    case .request(.message(nil, let path)):
+      guard let request else {
+        throw LanguageError("\(reference): no request was sent yet", hint: "call METHOD")
       }
-      let path = reference.path.hasPrefix(".") ? reference.path.dropFirst() : reference.path[...]
-      return try JSONValue(parsing: message.json(at: FieldPath(String(path))))
-    } catch {
-      throw Failure(.input, "$\(reference.name)\(reference.path)", "\(error)")
+      return try request.value(at: path, "\(reference)")
+    case .request:
+      throw LanguageError("\(reference): only stubs of mock have this value", hint: "write ${request.FIELD}")
     }
   }
 
-  private static func value(at reference: VariableReference, in value: JSONValue) throws(Failure) -> JSONValue
-  {
-    guard !reference.path.isEmpty else { return value }
-    let what = "$\(reference.name)\(reference.path)"
-    let steps: ArraySlice<FieldPath.Step>
-    do {
-      steps = try FieldPath("x\(reference.path)").steps.dropFirst()
-    } catch {
-      throw Failure(.input, what, error.description)
-    }
-    var value = value
+  package func value(of function: Function, _ arguments: [JSONValue]) throws(LanguageError) -> JSONValue {
+    try functions.value(of: function, arguments, pool: function == .message ? schema() : nil)
+  }
+
+  package func hasVariable(_ name: String) -> Bool { own[name] != nil }
+}
+
+extension FieldPath {
+  /// The name of the variable in which the path begins.
+  fileprivate var variable: String {
+    if case .field(let name)? = steps.first { return name }
+    return description
+  }
+}
+
+extension JSONValue {
+  /// The value at a path.
+  ///
+  /// - Parameters:
+  ///   - steps: The path.
+  ///   - reference: The reference, for errors.
+  fileprivate func value(
+    at steps: ArraySlice<FieldPath.Step>, _ reference: String
+  ) throws(LanguageError) -> JSONValue {
+    var value = self
     for step in steps {
-      guard let next = member(step, of: value) else { throw Failure(.input, what, "no such value") }
+      guard let next = value.member(step) else { throw LanguageError("\(reference): no such value") }
       value = next
     }
     return value
   }
 
-  private static func member(_ step: FieldPath.Step, of value: JSONValue) -> JSONValue? {
-    switch (step, value) {
+  private func member(_ step: FieldPath.Step) -> JSONValue? {
+    switch (step, self) {
     case (.field(let name), _), (.extension(let name), _), (.subscripted(.string(let name)), _):
-      return value[name]
+      return self[name]
     case (.subscripted(.integer(let index)), .array(let elements)):
-      // Negative indexes are invalid, as in field paths of messages.
-      let index = Int(clamping: index)
+      let index = Int(clamping: index < 0 ? Int64(elements.count) + index : index)
       return elements.indices.contains(index) ? elements[index] : nil
-    case (.subscripted(.integer(let key)), _): return value["\(key)"]
-    case (.subscripted(.unsigned(let key)), _): return value["\(key)"]
-    case (.subscripted(.bool(let key)), _): return value["\(key)"]
+    case (.subscripted(.integer(let key)), _): return self["\(key)"]
+    case (.subscripted(.unsigned(let key)), _): return self["\(key)"]
+    case (.subscripted(.bool(let key)), _): return self["\(key)"]
     }
   }
+}
 
-  // MARK: Completion
+// MARK: Completion
 
+extension SessionVariables {
   /// The names that may follow a reference and a full stop, each with its type: the fields of a message, or the members of
   /// an object.
-  package func members(of reference: VariableReference) -> [(name: String, note: String)] {
-    let message: LastMessage?
-    switch reference.name {
-    case "last": message = last
-    case "request": message = request
-    default:
-      guard case .object(let members) = try? value(reference) else { return [] }
-      return members.map { ($0.name, "") }
+  ///
+  /// - Parameter reference: What precedes the full stop, such as `last.user`.
+  package func members(of reference: String) -> [(name: String, note: String)] {
+    guard case .reference(let parsed)? = (try? Template(parsing: "${\(reference)}"))?.onlyExpression else {
+      return []
     }
-    guard var type = message?.type else { return [] }
-    if !reference.path.isEmpty {
-      let path = reference.path.hasPrefix(".") ? reference.path.dropFirst() : reference.path[...]
-      guard let path = try? FieldPath(String(path)), let field = try? type.field(at: path),
+    switch parsed {
+    case .last(.message(_, let path)):
+      if let words = last?.members(of: reference) { return words }
+      let words =
+        reference == "last" ? ["status", "header", "trailer", "detail"].map { ($0, "of the call") } : []
+      return (last?.responseType.members(at: path) ?? []) + words
+    case .request(.message(_, let path)): return request?.type.members(at: path) ?? []
+    case .variable, .row:
+      guard case .object(let members)? = try? value(of: parsed) else { return [] }
+      return members.map { ($0.name, "") }
+    case .last, .request, .environment: return []
+    }
+  }
+}
+
+extension MessageType {
+  /// The fields of the message at a path.
+  fileprivate func members(at path: FieldPath?) -> [(name: String, note: String)] {
+    var type = self
+    if let path {
+      guard let field = try? self.field(at: path),
         let inner = field.isMap ? field.mapValue?.messageType : field.messageType
       else { return [] }
       type = inner
     }
-    return ((try? type.fields()) ?? []).map { ($0.jsonName, Self.note($0)) }
-  }
-
-  private static func note(_ field: Field) -> String {
-    let type = field.messageType?.name ?? field.enumType?.name ?? field.kind.protoName
-    return field.isMap ? "map" : field.isRepeated ? "repeated \(type)" : type
-  }
-
-  private func unknown(_ name: String) -> Failure {
-    let nearest = DescriptorPool.nearestNames(to: name, among: names)
-    let why =
-      name == "last"
-      ? "no response received yet" : name == "request" ? "no request sent yet" : "no such variable"
-    return Failure(
-      .input, "$\(name)", why,
-      hint: nearest.isEmpty ? nil : "did you mean $\(nearest.joined(separator: ", or $"))?")
-  }
-
-  // MARK: Replacing
-
-  /// Replaces the references in JSON.
-  package func expand(json: String) throws(Failure) -> String {
-    try expand(json: json, nil, all: false).text
-  }
-
-  /// Replaces the references and value functions in JSON.
-  ///
-  /// `$name.path` and `${name.path}` become JSON; within a string, `${name.path}` becomes the text of the value and
-  /// `$${` becomes `${`. Values are not expanded again: they may come from a server.
-  ///
-  /// - Parameters:
-  ///   - json: The JSON.
-  ///   - functions: The value functions; nil for none.
-  ///   - all: Whether all value functions are available, or only those that read nothing but their argument.
-  /// - Returns: The text, and whether it has results of functions.
-  package func expand(
-    json: String, _ functions: ValueFunctions?, all: Bool
-  ) throws(Failure) -> (text: String, hasFunctions: Bool) {
-    guard json.utf8.contains(UInt8(ascii: "$")) else { return (json, false) }
-    let bytes = Array(json.utf8)
-    var hasFunctions = false
-    var out: [UInt8] = []
-    var index = 0
-    var isString = false
-    while index < bytes.count {
-      let byte = bytes[index]
-      switch byte {
-      case UInt8(ascii: "\""): isString.toggle()
-      case UInt8(ascii: "\\") where isString && index + 1 < bytes.count:
-        out.append(byte)
-        index += 1
-      case UInt8(ascii: "$"):
-        if isString, bytes[index...].starts(with: "$${".utf8) {
-          index += 1
-          break
-        }
-        if let value = try Self.value(of: functions, at: index, in: bytes, isString: isString, all: all) {
-          guard value.json.count <= limitBytes - out.count else {
-            throw tooLarge("", "the line with its values")
-          }
-          hasFunctions = true
-          out += value.json
-          index = value.end
-          continue
-        }
-        guard !isString || bytes[index...].starts(with: "${".utf8),
-          let end = VariableReference.end(in: bytes, from: index)
-        else { break }
-        let reference = try Self.reference(bytes[index..<end])
-        let value = try value(reference)
-        let text = isString ? String(JSONValue.quoted(Self.text(value)).dropFirst().dropLast()) : value.text
-        try checkLength(out.count, text, of: reference)
-        out += Array(text.utf8)
-        index = end
-        continue
-      default: break
-      }
-      out.append(bytes[index])
-      index += 1
+    return ((try? type.fields()) ?? []).map { field in
+      let name = field.messageType?.name ?? field.enumType?.name ?? field.kind.protoName
+      return (field.jsonName, field.isMap ? "map" : field.isRepeated ? "repeated \(name)" : name)
     }
-    return (String(decoding: out, as: UTF8.self), hasFunctions)
-  }
-
-  private static func value(
-    of functions: ValueFunctions?, at index: Int, in bytes: [UInt8], isString: Bool, all: Bool
-  ) throws(Failure) -> (json: [UInt8], end: Int)? {
-    do throws(ValueFunctions.Problem) {
-      return try functions?.value(at: index, of: bytes, isInString: isString, all: all)
-    } catch {
-      throw Failure(.input, "", error.reason, hint: error.hint)
-    }
-  }
-
-  static func reference(_ bytes: ArraySlice<UInt8>) throws(Failure) -> VariableReference {
-    let inner = bytes.dropFirst()
-    let isBraced = inner.first == UInt8(ascii: "{")
-    let text = String(decoding: isBraced ? inner.dropFirst().dropLast() : inner, as: UTF8.self)
-    guard let reference = VariableReference(text) else {
-      throw Failure(.input, text, "not a reference to a variable")
-    }
-    return reference
-  }
-
-  /// A value as text: a string without its quotation marks, otherwise JSON.
-  static func text(_ value: JSONValue) -> String {
-    if case .string(let content) = value { return content }
-    return value.text
   }
 }

@@ -42,12 +42,12 @@ struct ContractCheck {
   ///   - message: A message of the new schema: a request as it is written in the suite, or a response as it was received.
   ///   - plan: The call.
   mutating func difference(
-    of message: SessionVariables.LastMessage, _ plan: CallPlan, isRequest: Bool
+    of message: SessionMessage, _ plan: CallPlan, isRequest: Bool
   ) -> Mismatch? {
     new = plan.pool
     guard let method = add(plan.name) else { return nil }
     guard isRequest else {
-      let bytes: SessionVariables.LastMessage
+      let bytes: SessionMessage
       switch message {
       case .typed(let message): bytes = .bytes(message.serialized(), .proto, method.output)
       case .bytes(let content, let codec, _): bytes = .bytes(content, codec, method.output)

@@ -7,7 +7,7 @@ import SuiteReports
 /// The comparison of what a suite exercises with an older schema.
 extension SuiteRunner {
   /// Compares a message with its meaning in the older schema. One that differs is a check that failed.
-  func compare(_ message: SessionVariables.LastMessage, isRequest: Bool, on stream: SessionStream) {
+  func compare(_ message: SessionMessage, isRequest: Bool, on stream: SessionStream) {
     guard
       let name = contract?.contract.name,
       let mismatch = contract?.difference(of: message, stream.plan, isRequest: isRequest)
@@ -46,10 +46,8 @@ extension SuiteRunner {
     guard let method else { return false }
     return statement.values.allSatisfy { value in
       guard case .json(let text) = value else { return true }
-      let json = try? session.bindings.expand(
-        json: text, session.functions, all: session.options.request.expandData
-      ).text
-      return (try? json.map { try Message(method.input, json: Array($0.utf8)) }) != nil
+      guard let json = try? session.bindings.expand(json: text).bytes else { return false }
+      return (try? Message(method.input, json: json)) != nil
     }
   }
 

@@ -110,25 +110,22 @@ final class SuiteRunner {
     } catch {
       return problem(error)
     }
-    return runOutside(file.setup) { [self] in try setVariables() }
+    return runOutside(file.setup)
   }
 
-  /// Sets the variables of the command line, which hold against those of the setup.
+  /// Sets the variables of the command line, which those of the suite replace.
   private func setVariables() throws(Failure) {
     for variable in options.variables { try session.bindings.set(variable.name, to: variable.value) }
   }
 
   /// Runs commands outside of tests. Returns why they failed.
-  private func runOutside(_ commands: [Suite.Command], afterEach: () throws -> Void = {}) -> SuiteError? {
+  private func runOutside(_ commands: [Suite.Command]) -> SuiteError? {
     step = StepRun(name: nil, line: commands.first?.line ?? 1)
     pending = []
     defer { step = nil }
     _ = output()
     do {
-      for command in commands {
-        try execute(command)
-        try afterEach()
-      }
+      for command in commands { try execute(command) }
       try settle()
     } catch is StepEnded {
       let failure = step?.failures.first
@@ -210,7 +207,7 @@ final class SuiteRunner {
     }
     let scope = session.beginScope(keepsVariables: false)
     do {
-      if let row { try session.bindings.set("row", to: row) }
+      session.bindings.row = row
       for step in test.steps {
         let ended = try run(step)
         event.steps.append(ended.result(of: file.path, secrets))
@@ -356,7 +353,7 @@ extension SuiteRunner: SessionObserver {
     step?.calls.append(StepRun.Call(stream, line: line, place: session.place ?? here))
   }
 
-  func exchanged(_ message: SessionVariables.LastMessage, isRequest: Bool, on stream: SessionStream) {
+  func exchanged(_ message: SessionMessage, isRequest: Bool, on stream: SessionStream) {
     compare(message, isRequest: isRequest, on: stream)
     guard coverage != nil, let message = try? message.message() else { return }
     coverage?.add(message, of: stream.plan)

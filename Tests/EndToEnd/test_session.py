@@ -149,8 +149,8 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ('{"text":"a"}', "no open stream accepts messages"),
         ("close", "no stream is open"),
         ("switch 7", "rpcurl: 7: no such stream is open"),
-        ("call Find $nothing", "rpcurl: $nothing: no such variable"),
-        ('call Find {"id":"${last.id}"}', "rpcurl: $last: no response received yet"),
+        ("call Find $nothing", "rpcurl: nothing: no such variable"),
+        ('call Find {"id":"${last.id}"}', "rpcurl: last.id: no call was made yet"),
         ("set 9 = 1", "invalid name"),
         ("use nonsense", "no built-in interceptor has this name"),
         ("use header,colour=blue", "colour"),
@@ -177,8 +177,15 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ('call Hello {"history": "2024": PA}, "card": 1} > f', 'expected "," or "}" (line 1, column 30)'),
         ("call Hello > /no/such/file", "rpcurl: > /no/such/file: No such file or directory"),
         ('open Chat {"text":"a"} > f', "only the responses of call can be written to a file"),
-        ("print $nothing", "rpcurl: $nothing: no such variable"),
-        ("print 1", "not a reference to a variable"),
+        ("print $nothing", "rpcurl: nothing: no such variable"),
+        ("print a b", 'unexpected "b}" in ${a b}'),
+        ("print ${HOME}", "rpcurl: HOME: no such variable\nhint: write ${env.HOME}"),
+        ("header x: ${HOME}", "hint: write ${env.HOME}"),
+        ("header x: ${env(HOME)}", "rpcurl: env is not a function\nhint: write ${env.NAME}"),
+        ("header x: $nothing", "rpcurl: nothing: no such variable"),
+        ("header x: ${uid()}", "hint: did you mean uuid?"),
+        ('call Hello {"name":"${a-b}"}', "$${ is a literal ${"),
+        ("set last = 1", "this name is reserved"),
         ("timing maybe", "hint: timing [on|off]"),
     ],
 )
@@ -478,15 +485,18 @@ def test_variables_in_json_and_in_words(rpcurl, grpc_server):
         'last = {"message":"Hello, %s!","name":"%s"}' % (said, said),
         'request = {"name":"%s"}' % said,
     ]
-    assert "rpcurl: $who: no such variable\n" in result.err
+    assert "rpcurl: who: no such variable\n" in result.err
     assert "did you mean name?" in result.err
 
 
-def test_environment_variables_are_in_braces(rpcurl, grpc_server):
-    lines = ["header x-note: ${MY_KEY}", "headers", "header x-note: ${NO_KEY}"]
+def test_environment_variables_are_explicit(rpcurl, grpc_server):
+    lines = ["header x-note: ${env.MY_KEY}", "headers", "header x-note: $env.MY_KEY", "headers", "header x-note: ${env.NO_KEY}", "header x-note: ${MY_KEY}"]
     result = run(rpcurl, grpc_server.url, lines=lines, env={"MY_KEY": "abc"})
-    assert result.out == "x-note: abc\n"
-    assert "NO_KEY" in result.err
+    assert result.out == "x-note: abc\n" * 2
+    assert result.err == (
+        "rpcurl: env.NO_KEY: the environment variable is not set\nhint: export NO_KEY=VALUE\n"
+        "rpcurl: MY_KEY: no such variable\nhint: write ${env.MY_KEY}\n"
+    )
 
 
 def test_variables_are_printed(rpcurl, grpc_server):
@@ -520,19 +530,19 @@ def test_messages_of_files(rpcurl, grpc_server, tmp_path):
 def test_responses_of_a_call_in_a_file(rpcurl, grpc_server, tmp_path):
     out, kept = tmp_path / "out file", tmp_path / "kept"
     kept.write_text("before")
-    lines = [f"call Count {{\"from\":1,\"to\":2}} > '{out}'", f'call Find {{"id":"9"}} > {kept}', f'call Hello {{"nam":1}} > {kept}', "print $last.number"]
+    lines = [f"call Count {{\"from\":1,\"to\":2}} > '{out}'", "print $last.number", f'call Find {{"id":"9"}} > {kept}', f'call Hello {{"nam":1}} > {kept}', "print $last.number"]
     result = run(rpcurl, "--format", "json", grpc_server.url, lines=lines)
     assert (result.out, out.read_text(), kept.read_text()) == ("2\n", '{"number":1}\n{"number":2}\n', "before")
-    assert "not_found" in result.err and 'no field "nam"' in result.err
+    assert 'no field "nam"' in result.err
+    assert "rpcurl: last.number: Find has no response; its status is not_found\n" in result.err
 
 
-def test_bytes_are_typed_as_text_only_on_request(rpcurl, grpc_server):
-    lines = ['call Echo {"bytesValue":"${base64(hello \\"é\\")}"}', 'call Echo {"bytesValue":${base64(a)},"stringValue":"${uuid()}"}', 'call Echo {"bytesValue":"hello"}', 'call Echo {"stringValue":"${env(HOME)} ${last.stringValue}"}', "options --expand-data", 'call Echo {"stringValue":"${random(5,5)} ${last.stringValue}"}']
+def test_functions_need_no_option(rpcurl, grpc_server):
+    lines = ['call Echo {"bytesValue":"${base64(\'hello \\"é\\"\')}"}', 'set id = "${uuid()}"', 'call Echo {"bytesValue":${base64(\'a\')},"stringValue":"$${uuid()}"}', 'call Echo {"bytesValue":"hello"}', 'call Echo {"stringValue":"${random(5,5)} ${last.stringValue}"}', "print $id"]
     result = run(rpcurl, grpc_server.url, lines=lines)
-    assert [json.loads(line) for line in result.out.splitlines()] == [
-        {"bytesValue": "aGVsbG8gIsOpIg=="}, {"bytesValue": "YQ==", "stringValue": "${uuid()}"},
-        {"stringValue": "${env(HOME)} ${uuid()}"}, {"stringValue": "5 ${env(HOME)} ${uuid()}"},
-    ]  # fmt: skip
+    *answers, id = [json.loads(line) for line in result.out.splitlines()]
+    assert answers == [{"bytesValue": "aGVsbG8gIsOpIg=="}, {"bytesValue": "YQ==", "stringValue": "${uuid()}"}, {"stringValue": "5 ${uuid()}"}]
+    assert len(id) == 36
     assert "not base64" in result.err and result.err.count("rpcurl: ") == 1
 
 
@@ -569,7 +579,7 @@ def test_settings_reach_open_streams(prompt, grpc_server):
 def test_each_option_is_shown_once(rpcurl, grpc_server):
     lines = ["options --bearer a", "options --bearer b -k", "options", "use auth,bearer=abc", "chain"]
     result = run(rpcurl, "--bearer", "c", grpc_server.url, lines=lines)
-    assert result.out.splitlines() == ['options --bearer "${RPCURL_BEARER}" -k', "1 auth,bearer=[redacted] (built in, as given, all calls)"]
+    assert result.out.splitlines() == ['options --bearer "${env.RPCURL_BEARER}" -k', "1 auth,bearer=[redacted] (built in, as given, all calls)"]
 
 
 def test_timestamps_of_messages(rpcurl, grpc_server):
@@ -658,14 +668,14 @@ def test_verbosity_counts(rpcurl, grpc_server):
 def test_headers_are_expanded_once(rpcurl, grpc_server):
     environment = {"API_KEY": "abc", "TRICK": "${API_KEY}"}
     start = ["--expand-headers", "-H", "x-start: ${API_KEY}", grpc_server.url]
-    result = run(rpcurl, *start, lines=["header x-own: ${API_KEY}", "headers"], env=environment)
+    result = run(rpcurl, *start, lines=["header x-own: ${env.API_KEY}", "headers"], env=environment)
     assert result.out.splitlines() == ["x-start: abc", "x-own: abc"]
     # The value of a variable is not expanded again.
-    for line in ["header x-own: ${TRICK}", 'options -H "x-own: ${TRICK}"']:
+    for line in ["header x-own: ${env.TRICK}", 'options -H "x-own: ${env.TRICK}"']:
         result = run(rpcurl, *start, lines=[line, "headers"], env=environment)
         assert result.out.splitlines() == ["x-start: abc"]
         assert "rpcurl: the value contains ${ after variables are replaced\nhint: omit --expand-headers" in result.err
-    result = run(rpcurl, grpc_server.url, lines=["header x-own: ${TRICK}", "options --expand-headers", "headers"], env=environment)
+    result = run(rpcurl, grpc_server.url, lines=["header x-own: ${env.TRICK}", "options --expand-headers", "headers"], env=environment)
     assert result.out.splitlines() == ["x-own: ${API_KEY}"]
     assert "a header that was set contains ${" in result.err
     result = run(rpcurl, *start, lines=["headers"], env={})
@@ -1122,7 +1132,7 @@ def test_secrets_are_saved_on_request(rpcurl, grpc_server, tmp_path):
         assert "s3" in text and "s4" in text
     text = (tmp_path / "b").read_text()
     assert "s3" not in text and "s4" not in text
-    assert '${RPCURL_BEARER}' in text and '${X_TOKEN}' in text
+    assert '${env.RPCURL_BEARER}' in text and '${env.X_TOKEN}' in text
 
 
 def test_secrets_are_found_however_options_are_written(rpcurl, grpc_server, tmp_path):
@@ -1142,7 +1152,7 @@ def test_record_contains_input_and_output(rpcurl, grpc_server, tmp_path):
     run(rpcurl, grpc_server.url, lines=[f"record {file}", 'call Hello {"name":"Ada"}', "header authorization: hunter2", "nonsense", "record off", "vars"])
     assert file.read_text() == (
         'rpcurl> call Hello {"name":"Ada"}\n' + ADA + "\n"
-        "rpcurl> header authorization: ${AUTHORIZATION}\n"
+        "rpcurl> header authorization: ${env.AUTHORIZATION}\n"
         "rpcurl> nonsense\nrpcurl: nonsense: no such command\nhint: run \"help\" to list the commands\n"
         "rpcurl> record off\n"
     )
@@ -1152,7 +1162,7 @@ def test_record_contains_input_and_output(rpcurl, grpc_server, tmp_path):
 def test_the_rest_of_a_secret_is_not_recorded(rpcurl, grpc_server, tmp_path):
     file = tmp_path / "record"
     run(rpcurl, grpc_server.url, lines=[f"record {file}", 'set password = {"a":', '"hunter2"}', "record off"])
-    assert file.read_text() == 'rpcurl> set password = "${PASSWORD}"\n... …\nrpcurl> record off\n'
+    assert file.read_text() == 'rpcurl> set password = "${env.PASSWORD}"\n... …\nrpcurl> record off\n'
 
 
 def test_edit_sends_the_saved_message(rpcurl, grpc_server, tmp_path):
@@ -1279,10 +1289,10 @@ def test_values_name_no_files_of_other_directories_and_no_commands(rpcurl, grpc_
         "use trace,file=${last.name}", "use assert,junit=${last.name}.xml", "use header,set-file=x-a:${last.name}",
         "use auth,bearer-file=${last.name}", "use auth,bearer=@${last.name}", "options --bearer @${last.name}",
         "options -H @${last.name}", "options --cacert ${last.name}", "options --netrc-file=${last.name}",
-        "options --unix-socket ${last.name}", "options --proto ${last.name}", "target unix:${last.name}",
+        "options --unix-socket ${last.name}", "options --proto ${last.name}", 
     ]  # fmt: skip
     commands = ["use header,set-command=x-a:${last.name}", "use auth,command=${last.name}", "use auth,command=cat ${last.name}"]
-    for lines, why in [(files, "the value of a reference in the name of a file contains /"), (commands, "a value cannot be part of a command")]:
+    for lines, why in [(files, "the value of a reference in the name of a file contains /"), (commands, "a value cannot be part of a command"), (["target unix:${last.name}", "target $last.name"], "a value that a server sent cannot be a part of the target")]:
         for line in lines:
             script = f'call Hello {{"name":"../evil"}}\n{line}\ncall Hello {{}}\n'
             result = rpcurl("session", grpc_server.url, input=script)

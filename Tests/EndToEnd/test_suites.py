@@ -385,7 +385,7 @@ def test_selection_and_tags(suite):
 
 
 def test_variables_of_the_command_line(suite):
-    text = 'set user = "Joe"\n\ntest t\ncall Hello {"name":"${user}"}\nexpect .name == "Ada"\nexpect .name == "${token}"\n'
+    text = 'test t\ncall Hello {"name":"${user}"}\nexpect .name == "Ada"\nexpect .name == "${token}"\n'
     result, tests, _ = suite(text, "--var", "user=Ada", "--var", "token=env:TOKEN", env={"TOKEN": "hunter2-secret"})
     assert result.code == 8
     assert "hunter2" not in result.out and "[redacted]" in tests["t"]["steps"][0]["failures"][0]["expected"]
@@ -395,7 +395,7 @@ def test_secrets_of_the_environment_and_of_the_configuration_are_masked(suite, t
     config = tmp_path / "config"
     config.write_text('--bearer hunter2-config\n-H x-api-key: hunter2-header\n--use header,set=x-three:env:TOKEN3\n')
     text = (
-        'test reads variables\ncall Hello {"name":"${API_TOKEN} ${HOME_TOWN}"}\nexpect .name == "x"\n\n'
+        'test reads variables\ncall Hello {"name":"${env.API_TOKEN} ${env.HOME_TOWN}"}\nexpect .name == "x"\n\n'
         'test echoes headers\nuse header,set=x-own:env:HOME_KEY\ncall EchoMetadata\nexpect . == {"headers":[]}\n'
     )
     secrets = {"API_TOKEN": "hunter2's-api", "HOME_KEY": "hunter2-home", "TOKEN3": "hunter2-three"}
@@ -409,7 +409,7 @@ def test_secrets_of_the_environment_and_of_the_configuration_are_masked(suite, t
 
 def test_secrets_are_masked_before_texts_are_cut(suite):
     token = "-".join(map(str, range(100, 500)))
-    text = f'test t\ncall Hello {{"name":"{"x" * 3000}${{API_TOKEN}}"}}\nexpect .name == "q"\n'
+    text = f'test t\ncall Hello {{"name":"{"x" * 3000}${{env.API_TOKEN}}"}}\nexpect .name == "q"\n'
     result, tests, _ = suite(text, env={"API_TOKEN": token})
     assert tests["t"]["steps"][0]["failures"][0]["got"].endswith("x[redacted]… (cut at 4096 bytes)")
     assert "100-101" not in result.out

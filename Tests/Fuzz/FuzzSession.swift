@@ -1,5 +1,7 @@
 import Interceptors
+import Language
 import Protobuf
+import RPCProtocols
 
 /// Reads the lines of a session, and the words of each; then replaces references in each line, with the first line as a
 /// value from a server.
@@ -28,25 +30,18 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   return 0
 }
 
-// MARK: References and value functions
+// MARK: Values
 
 /// The limit of a line with its values: small, so that it is reached.
 private let limitBytes = 2048
 
-/// What value functions read; nothing where they may read nothing but their argument.
+/// What functions read.
 private struct Sources: ValueSourceServices {
-  let isAllowed: Bool
   let nanosecondsSince1970: Int64 = 1_700_000_000_000_000_000
-
   func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
-    precondition(isAllowed, "no file is read")
-    return Array(path.utf8)
+    Array(path.utf8)
   }
-
-  func environment(_ name: String) -> String? {
-    precondition(isAllowed, "no variable is read")
-    return name
-  }
+  func environment(_ name: String) -> String? { name }
 }
 
 private let structType: MessageType = {
@@ -57,31 +52,44 @@ private let structType: MessageType = {
   return type
 }()
 
-/// The text as the variables `v` and `E`, as JSON in `w`, and as the last response.
+/// A call whose response, header and detail are one text.
+private final class Answer: LastCall {
+  let title = "Call"
+  let responseType = structType
+  let received = 1
+  let endStatus: StatusCode? = .ok
+  let headers: Headers?
+  let trailers: Headers? = Headers()
+  let details: [StatusDetail]
+  private let text: String
+
+  init(_ text: String) {
+    self.text = text
+    headers = Headers([("x-a", text)])
+    details = [StatusDetail(typeName: "google.protobuf.Struct", value: Array(text.utf8))]
+  }
+
+  func response(_ number: Int) -> SessionMessage? { .bytes(Array(text.utf8), .json, responseType) }
+}
+
+/// The text as the variables `v` and `env.E`, as JSON in `w`, and as what the last call has.
 private func variables(_ value: String) -> SessionVariables {
-  var variables = SessionVariables(limitBytes: limitBytes) { name in name == "E" ? value : nil }
+  let functions = TemplateFunctions(Sources(), seed: 1)
+  var variables = SessionVariables(functions, limitBytes: limitBytes) { name in name == "E" ? value : nil }
   try? variables.set("v", to: .string(value))
   if let json = try? JSONValue(parsing: Array(value.utf8)) { try? variables.set("w", to: json) }
-  variables.last = .bytes(Array(value.utf8), .json, structType)
+  variables.last = Answer(value)
   return variables
 }
 
 private func expand(_ line: String, _ variables: SessionVariables) {
   let word = try? variables.expand(word: line)
   precondition(line.utf8.contains(36) || word == line, "a word without a reference is kept")
-  _ = try? variables.expand(words: line)
   _ = try? variables.expand(check: line)
-  let all = ValueFunctions(Sources(isAllowed: true), seed: 1)
-  let pure = ValueFunctions(Sources(isAllowed: false), seed: 1)
-  _ = try? all.expand(line, offset: 1)
-  _ = try? all.expand(json: Array(line.utf8))
-  _ = ValueFunctions.reference(in: Array(line.utf8)[...], isValue: true)
-  _ = ValueFunctions.reference(in: Array(line.utf8)[...])
-  for json in [
-    try? variables.expand(json: line), try? variables.expand(json: line, all, all: true).text,
-    try? variables.expand(json: line, pure, all: false).text,
-  ].compactMap({ $0 }) {
-    precondition(json.utf8.count <= limitBytes + line.utf8.count, "a line with its values is bounded")
+  _ = try? variables.expand(pair: line, separator: ":")
+  _ = variables.members(of: line)
+  if let json = try? variables.expand(json: line).bytes {
+    precondition(json.count <= limitBytes + line.utf8.count, "a line with its values is bounded")
   }
 }
 
@@ -96,9 +104,5 @@ private func checkThatValuesAreData(
     let parts = InterceptorSecrets.split(one)
     precondition(parts.joined(separator: ",") == one, "the parts are the whole")
     precondition(parts.count == InterceptorSecrets.split(other).count, "a value adds no setting")
-  }
-  let (headers, names) = (try? received.expand(word: line), try? plain.expand(word: line))
-  if let headers, let names, (try? received.checkName(ofHeader: line)) != nil {
-    precondition(headers.utf8.contains(58) || !names.utf8.contains(58), "a value does not end a name")
   }
 }

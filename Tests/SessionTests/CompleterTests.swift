@@ -61,11 +61,16 @@ struct CompleterTests {
     ("use si", "use sign "), ("use retry,jit", "use retry,jitter="), ("use none,a", "use none,a"),
     ("use retry,jitter=1", "use retry,jitter=1"),
     // Variables.
-    (#"call Place {"id": "$or"#, #"call Place {"id": "$order_id"#), ("source ${la", "source ${last}"),
+    (#"call Place {"id": "$or"#, #"call Place {"id": "$order_id"#), ("source ${la", "source ${last"),
+    ("source ${ord", "source ${order_id}"),
+    ("call Place {\"id\": ${base64(or", "call Place {\"id\": ${base64(order_id"),
+    ("header x: ${u", "header x: ${uuid("), ("header x: ${en", "header x: ${env."),
+    ("header x: ${random(1, or", "header x: ${random(1, order_id"),
+    ("header x: ${uuid()} ${ba", "header x: ${uuid()} ${base64("),
     ("source $l", "source $l"), ("source $none", "source $none"),
     ("set a = $last.it", "set a = $last.itemCount"),
     (#"call Place {"id": "${last.parts[0]."#, #"call Place {"id": "${last.parts[0].id"#),
-    ("print $none.a", "print $none.a"),
+    ("print $none.a", "print $none.a"), ("header x: ${base64('or", "header x: ${base64('or"),
   ])
   func completes(head: String, expected: String) throws {
     #expect(try completed(head) == expected)

@@ -15,15 +15,18 @@ struct SavedScriptTests {
   }
 
   @Test func writesTheAttributesOfTheCommandLine() throws {
-    let words = ["tier=gold", "token=x", "text=${A}", "lines=a\nb"].flatMap { ["--attribute", $0] }
+    let words = ["tier=gold", "token=x", "text=${A}", "price=$a", "lines=a\nb"].flatMap {
+      ["--attribute", $0]
+    }
     let record = SessionRecord(try SessionState(Parser.parse(words, as: .session), target: nil))
     #expect(
       SavedScript.session(record, showsSecrets: false) == """
         #!/usr/bin/env -S rpcurl run
         # Set TOKEN in the environment: the value of the attribute token.
         attribute tier=gold
-        attribute token=${TOKEN}
+        attribute token=${env.TOKEN}
         attribute text=$${A}
+        attribute price=${'$a'}
         options --attribute 'lines=a
         b'
 

@@ -1,20 +1,24 @@
-import Interception
 import Interceptors
 import Output
 import Protobuf
+import RPCProtocols
 import Testing
 
 @testable import Session
 
 struct SessionVariablesTests {
   private func variables() throws -> SessionVariables {
-    var variables = SessionVariables { ["HOME_TOWN": "Lon\"don", "TRICK": "${HOME_TOWN}"][$0] }
+    var variables = SessionVariables.known { ["HOME_TOWN": "Lon\"don", "TRICK": "${env.HOME_TOWN}"][$0] }
     let json = #"{"id": "a\"b", "itemCount": 3, "status": "OPEN", "parts": [{"id": "p0"}, {"id": "p1"}]}"#
-    let type = try #require(try KnownSession().pool?.messageType(named: "shop.Order"))
-    variables.last = .bytes(Array(json.utf8), .json, type)
+    variables.last = try KnownCall([#"{"id": "first"}"#, json])
+    variables.row = try JSONValue(parsing: Array(#"{"key": "k1", "tags": ["x", "y"]}"#.utf8))
     try variables.set("list", to: JSONValue(parsing: Array(#"[1, {"k": "v"}, "s"]"#.utf8)))
     try variables.set("n", to: JSONValue(parsing: Array("-1.50".utf8)))
     return variables
+  }
+
+  private func json(_ text: String) throws -> String {
+    String(decoding: try variables().expand(json: text).bytes, as: UTF8.self)
   }
 
   @Test(arguments: [
@@ -23,41 +27,132 @@ struct SessionVariablesTests {
     (#"{"id": $last.id}"#, #"{"id": "a\"b"}"#),
     (#"{"n": $last.itemCount, "m": ${n}}"#, #"{"n": 3, "m": -1.50}"#),
     ("$last.parts[1].id", #""p1""#), ("$list", #"[1,{"k":"v"},"s"]"#),
-    ("[$list[0],$list[1].k]", #"[1,"v"]"#), ("$HOME_TOWN", #""Lon\"don""#),
+    ("[$list[0],$list[1].k,$list[-1]]", #"[1,"v","s"]"#), ("${env.HOME_TOWN}", #""Lon\"don""#),
+    ("$env.HOME_TOWN", #""Lon\"don""#), ("[$row.key,$row.tags[1]]", #"["k1","y"]"#),
+    ("$last[0].id", #""first""#), ("$last[-1].status", #""OPEN""#), ("$last.status", #""ok""#),
+    ("[$last.header.x-id,$last.trailer.x-end]", #"["7","z"]"#), ("$last.header.x-tag", #""a, b""#),
     // Within strings.
     (#"{"id": "<${last.id}>"}"#, #"{"id": "<a\"b>"}"#), (#""${list[1]}""#, #""{\"k\":\"v\"}""#),
     (#""$last.id costs $5""#, #""$last.id costs $5""#), (#""$${last.id}""#, #""${last.id}""#),
-    (#""${not a name}""#, #""${not a name}""#), (#""\"${n}""#, #""\"-1.50""#),
+    (#""\"${n}""#, #""\"-1.50""#), (#""$none""#, #""$none""#),
+    // Functions.
+    (#"{"a": "${base64('foo')}"}"#, #"{"a": "Zm9v"}"#), ("${base64(row.key)}", #""azE=""#),
+    (#"{"a": "${base64(\"a\\\"b é\")}"}"#, #"{"a": "YSJiIMOp"}"#), (#""$${base64(a)}""#, #""${base64(a)}""#),
+    (#"{"a": "${file(name.txt)}", "b": ${random(5,5)}}"#, #"{"a": "Ada", "b": 5}"#),
     // Values are not expanded again.
-    (#""${TRICK}""#, #""${HOME_TOWN}""#),
+    (#""${env.TRICK}""#, #""${env.HOME_TOWN}""#),
   ])
-  func replacesInJSON(json: String, expected: String) throws {
-    #expect(try variables().expand(json: json) == expected)
+  func insertsIntoJSON(json text: String, expected: String) throws {
+    #expect(try json(text) == expected)
   }
 
   @Test(arguments: [
     ("plain", "plain"), ("$last.id", #"a"b"#), ("$n", "-1.50"), ("x-${last.parts[0].id}-y", "x-p0-y"),
-    ("$5", "$5"),
-    ("a$n", "a$n"), ("$${n}", "${n}"), ("${n", "${n"), ("${TRICK}", "${HOME_TOWN}"), ("$n.", "$n."),
+    ("$5", "$5"), ("a$n", "a$n"), ("$${n}", "${n}"), ("${env.TRICK}", "${env.HOME_TOWN}"), ("$n.", "$n."),
+    ("${last.status}/${row.key}", "ok/k1"),
   ])
-  func replacesInWords(word: String, expected: String) throws {
+  func insertsIntoWords(word: String, expected: String) throws {
     #expect(try variables().expand(word: word) == expected)
   }
 
   @Test(arguments: [
-    ("$none", "$none", "no such variable"), ("$lost", "$lost", "no such variable"),
-    ("$request.id", "$request", "no request sent yet"), ("$list[9]", "$list[9]", "no such value"),
-    ("$list[0].a", "$list[0].a", "no such value"),
-    ("$HOME_TOWN.a", "$HOME_TOWN", "no such variable"),
+    ("$none", "none: no such variable", nil),
+    ("$lisd", "lisd: no such variable", "did you mean list, or last?"),
+    ("${HOME_TOWN}", "HOME_TOWN: no such variable", "write ${env.HOME_TOWN}"),
+    ("${key}", "key: no such variable", "write ${row.key}"),
+    ("${env.NONE}", "env.NONE: the environment variable is not set", "export NONE=VALUE"),
+    ("$request.id", "request.id: no request was sent yet", "call METHOD"),
+    ("$request.header.a", "request.header.a: only stubs of mock have this value", "write ${request.FIELD}"),
+    ("$list[9]", "list[9]: no such value", nil), ("$list[0].a", "list[0].a: no such value", nil),
+    ("$row.none", "row.none: no such value", nil),
+    ("$last[2].id", "last[2].id: Place has 2 responses", nil),
+    ("$last[-3]", "last[-3]: Place has 2 responses", nil),
+    (
+      "$last.header.x-ids", "last.header.x-ids: Place has no header x-ids",
+      "did you mean x-id? the field of the response is ${last[-1].header.x-ids}"
+    ),
+    (
+      "$last.trailer.a", "last.trailer.a: Place has no trailer a",
+      "the field of the response is ${last[-1].trailer.a}"
+    ),
+    (
+      "$last.detail.BadRequest", "last.detail.BadRequest: Place has no detail BadRequest",
+      "the field of the response is ${last[-1].detail.BadRequest}"
+    ),
+    (
+      #"["$list"]"#, "\"$list\" is text", "write \"${list}\", or $list without quotes"
+    ),
+    (#""${uid()}""#, "uid is not a function", "did you mean uuid?"),
+    (#""${not a name}""#, "unexpected \"a name}\\\"\" in ${not a name}", nil),
   ])
-  func reportsMissingValue(json: String, what: String, why: String) throws {
-    let failure = try #require(throws: Failure.self) { try variables().expand(json: json) }
-    #expect(failure.message?.what == what)
-    #expect(failure.message?.why == why)
+  func reportsMissingValue(json text: String, why: String, hint: String?) throws {
+    let failure = try #require(throws: Failure.self) { try json(text) }
+    if !text.contains("not a name") {
+      #expect(failure.message?.why == why)
+      #expect(failure.message?.hint == hint)
+    }
+  }
+
+  @Test func lastIsNeverTheAnswerOfAnEarlierCall() throws {
+    var variables = try variables()
+    variables.last = try KnownCall([], .notFound)
+    var failure = try #require(throws: Failure.self) { try variables.expand(json: "$last.id") }
+    #expect(failure.message?.why == "last.id: Place has no response; its status is not_found")
+    #expect(try variables.expand(word: "$last.status") == "not_found")
+    // An open stream.
+    variables.last = try KnownCall([#"{"id": "a"}"#], nil)
+    #expect(try variables.expand(word: "$last.id") == "a")
+    for reference in ["$last.status", "$last.detail.ErrorInfo.reason"] {
+      failure = try #require(throws: Failure.self) { try variables.expand(json: reference) }
+      #expect(failure.message?.why.hasSuffix("Place has not ended") == true)
+    }
+    failure = try #require(throws: Failure.self) { try variables.expand(json: "$last.trailer.a") }
+    #expect(failure.message?.why == "last.trailer.a: Place has no trailers yet")
+    variables.last = nil
+    failure = try #require(throws: Failure.self) { try variables.expand(json: "$last") }
+    #expect(failure.message?.why == "last: no call was made yet")
+  }
+
+  @Test func readsDetailsByTheEndOfTheirTypes() throws {
+    let info = try #require(WellKnownMessages.type("google.rpc.ErrorInfo"))
+    let detail = StatusDetail(
+      typeName: "google.rpc.ErrorInfo",
+      value: try Message(info, json: Array(#"{"reason": "OUT", "metadata": {"a.b": "c"}}"#.utf8)).serialized()
+    )
+    let unknown = StatusDetail(typeName: "shop.Unknown", value: [])
+    var variables = SessionVariables.known()
+    variables.last = try KnownCall([], .aborted, details: [unknown, detail])
+    #expect(try variables.expand(word: "$last.detail.ErrorInfo.reason") == "OUT")
+    #expect(try variables.expand(word: #"${last.detail[google.rpc.ErrorInfo].metadata["a.b"]}"#) == "c")
+    let failure = try #require(throws: Failure.self) { try variables.expand(word: "$last.detail.Unknown") }
+    #expect(failure.message?.why == "last.detail.Unknown: the schema does not define shop.Unknown")
+    #expect(variables.members(of: "last.detail").map(\.name) == ["Unknown", "ErrorInfo"])
+  }
+
+  @Test func keepsTheLastResponseOfMany() throws {
+    var variables = SessionVariables.known()
+    variables.last = try KnownCall((0..<5).map { #"{"id": "\#($0)"}"# })
+    #expect(try variables.expand(word: "$last.id") == "4")
+    #expect(try variables.expand(word: "$last[2].id") == "2")
+    let failure = try #require(throws: Failure.self) { try variables.expand(word: "$last[3].id") }
+    #expect(failure.message?.why == "last[3].id: only the first responses and the last one are kept")
+  }
+
+  @Test func reportsWhatJSONContains() throws {
+    let variables = try variables()
+    for (json, isFromServer, mayBeSecret) in [
+      ("{}", false, false), ("$n", false, false), ("$last.id", true, false),
+      (#""${env.TRICK}""#, false, true),
+      ("${base64(last.id)}", true, true), ("$row.key", false, false),
+    ] {
+      let expanded = try variables.expand(json: json)
+      #expect(expanded.isFromServer == isFromServer, "\(json)")
+      #expect(expanded.mayBeSecret == mayBeSecret, "\(json)")
+    }
   }
 
   @Test func limitsSizeOfVariables() throws {
-    var variables = SessionVariables(limitBytes: 1000) { _ in nil }
+    var variables = SessionVariables.known(limitBytes: 1000)
     try variables.set("x", to: .string("0123456789"))
     var rounds = 0
     let failure = #expect(throws: Failure.self) {
@@ -67,19 +162,14 @@ struct SessionVariablesTests {
       }
     }
     #expect(rounds == 6)
-    #expect(failure?.message?.why.contains("would exceed 1000 bytes") == true)
+    #expect(failure?.message?.why.contains("1000 bytes") == true)
     #expect(throws: Failure.self) { try variables.expand(json: #"{"a":"${x}${x}"}"#) }
     #expect(throws: Failure.self) { try variables.set("y", to: .string(variables.expand(word: "$x"))) }
     try variables.unset("x")
     #expect(throws: Never.self) { try variables.set("y", to: .string(String(repeating: "a", count: 900))) }
   }
 
-  @Test func suggestsNames() throws {
-    let failure = try #require(throws: Failure.self) { try variables().expand(json: "$lisd") }
-    #expect(failure.message?.hint?.contains("$list") == true)
-  }
-
-  @Test(arguments: ["last", "request", "9a", "", "a b", "a.b", "$a", "größe"])
+  @Test(arguments: ["last", "request", "row", "env", "9a", "", "a b", "a.b", "$a", "a[0]", "true", "a-b"])
   func rejectsInvalidNames(name: String) throws {
     var variables = try variables()
     #expect(throws: Failure.self) { try variables.set(name, to: .null) }
@@ -87,82 +177,22 @@ struct SessionVariablesTests {
 
   @Test func removesVariables() throws {
     var variables = try variables()
-    #expect(variables.names == ["list", "n", "last"])
+    #expect(variables.names == ["list", "n", "last", "row"])
     try variables.unset("n")
-    #expect(variables.names == ["list", "last"])
+    #expect(variables.names == ["list", "last", "row"])
     #expect(throws: Failure.self) { try variables.unset("n") }
     #expect(throws: Failure.self) { try variables.unset("last") }
-  }
-
-  @Test(arguments: [
-    (#"{"a": "${base64(foo)}"}"#, #"{"a": "Zm9v"}"#), ("{\"a\": ${base64(foo)}}", #"{"a": "Zm9v"}"#),
-    (#"{"a": "${base64(a\"b é)}"}"#, #"{"a": "YSJiIMOp"}"#), (#""$${base64(a)}""#, #""${base64(a)}""#),
-    (#""${uuid()}""#, #""${uuid()}""#),
-    // Values are not expanded again, by functions neither.
-    (#""${CALL}""#, #""${env(KEY)}""#),
-  ])
-  func replacesFunctionThatNeedsNoOption(json: String, expected: String) throws {
-    let variables = SessionVariables { ["CALL": "${env(KEY)}"][$0] }
-    #expect(try variables.expand(json: json, functions(), all: false).text == expected)
-  }
-
-  @Test func replacesAllFunctionsOnRequestAndOnce() throws {
-    let variables = SessionVariables { ["CALL": "${env(KEY)}", "KEY": "no"][$0] }
-    let json = #"{"a": "${env(KEY)} ${CALL} $${env(KEY)}", "b": ${random(5,5)}}"#
-    let expanded = try variables.expand(json: json, functions(), all: true)
-    #expect(expanded.text == #"{"a": "secret ${env(KEY)} ${env(KEY)}", "b": 5}"#)
-    #expect(expanded.hasFunctions)
-    #expect(try !variables.expand(json: #""${CALL}""#, functions(), all: true).hasFunctions)
-    #expect(throws: Failure.self) { try variables.expand(json: "\"${env(NONE)}\"", functions(), all: true) }
-  }
-
-  private func functions() -> ValueFunctions { ValueFunctions(Values(), seed: 1) }
-
-  /// A clock, an environment and files for value functions.
-  private struct Values: ValueSourceServices {
-    var nanosecondsSince1970: Int64 { 0 }
-    func environment(_ name: String) -> String? { name == "KEY" ? "secret" : nil }
-    func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
-      throw ServiceFailure("no files")
-    }
   }
 
   // MARK: Completion
 
   @Test(arguments: [
-    ("last", ["id", "itemCount", "status", "parts"]),
+    ("last", ["id", "itemCount", "status", "parts", "status", "header", "trailer", "detail"]),
+    ("last.header", ["x-id", "x-tag", "x-tag"]), ("last.trailer", ["x-end"]), ("row", ["key", "tags"]),
     ("last.parts[1]", ["id", "itemCount", "status", "parts"]),
     ("last.id", []), ("last.none", []), ("request", []), ("list[1]", ["k"]), ("list", []), ("none", []),
   ])
   func listsMembers(reference: String, names: [String]) throws {
-    let reference = try #require(VariableReference(reference))
     #expect(try variables().members(of: reference).map(\.name) == names)
-  }
-}
-
-struct VariableReferenceTests {
-  @Test(arguments: [
-    ("last", "last", ""), ("last.items[0].name", "last", ".items[0].name"),
-    (#"a["k]\"."]"#, "a", #"["k]\"."]"#),
-    ("_a1[-1]", "_a1", "[-1]"), ("last.(demo.ext).x", "last", ".(demo.ext).x"),
-  ])
-  func reads(text: String, name: String, path: String) throws {
-    let reference = try #require(VariableReference(text))
-    #expect((reference.name, reference.path) == (name, path))
-  }
-
-  @Test(arguments: ["", "1a", "a.", "a b", "a[", ".a", "[0]", "a..b", "é"])
-  func rejects(text: String) {
-    #expect(VariableReference(text) == nil)
-  }
-
-  /// The end of the reference at the start of a text.
-  @Test(arguments: [
-    ("$a", 2), ("$a b", 2), ("$a.", 2), ("$a.b.", 4), ("$a[0],", 5), ("$a[0", 2), ("${a.b}c", 6),
-    ("${a", nil),
-    ("${a b}", nil), ("$", nil), ("$1", nil), ("${}", nil), (#"$a["]"]x"#, 7),
-  ])
-  func findsEndOfReference(text: String, end: Int?) {
-    #expect(VariableReference.end(in: Array(text.utf8), from: 0) == end)
   }
 }

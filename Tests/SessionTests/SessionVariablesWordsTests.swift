@@ -12,36 +12,46 @@ struct SessionVariablesWordsTests {
   private func expand(
     _ value: String, _ expand: (SessionVariables) throws(Failure) -> String
   ) throws -> String {
-    var variables = SessionVariables { _ in nil }
+    var variables = SessionVariables.known()
     try variables.set("v", to: .string(value))
     return try expand(variables)
   }
 
   @Test(arguments: [
-    ("${v}: x", "authorization: Bearer", true), ("$v", "a: b", true), ("x-${v}", "a: b", true),
-    ("${v}: x", "x-a", false), ("x-a: ${v}", "b:c", false), ("$v", "x-a", false),
+    ("x-a: ${v}", "b:c", "x-a: b:c"), ("x-a: $v", "b:c", "x-a:b:c"), ("x-a:$v", "b", "x-a:b"),
+    ("${v}: x", "x-a", "x-a: x"), ("x-a: $v b", "c", "x-a: $v b"), ("x-a: $100", "", "x-a: $100"),
+    ("x-a: $${v}", "b", "x-a: ${v}"), ("x-a: ${base64(v)}", "b", "x-a: Yg=="),
+    ("x-a: ${'$v'}", "b", "x-a: $v"), ("x-a: ", "b", "x-a: "),
+    // The name ends in what was typed.
+    ("$v", "a: b", nil), ("x-${v}", "a: b", nil), ("${'a:'}", "", nil),
   ])
-  func valuesDoNotEndTheNameOfAHeader(line: String, value: String, isRefused: Bool) throws {
-    var variables = SessionVariables { _ in nil }
+  func insertsValuesIntoHeaders(line: String, value: String, expected: String?) throws {
+    var variables = SessionVariables.known()
     try variables.set("v", to: .string(value))
-    let failure = Result { try variables.checkName(ofHeader: line) }
-    #expect(((try? failure.get()) == nil) == isRefused)
+    #expect(try variables.expand(pair: line, separator: ":")?.text == expected)
+  }
+
+  @Test func valuesDoNotEndNames() throws {
+    var variables = SessionVariables.known()
+    try variables.set("v", to: .string("authorization: Bearer a=b"))
+    #expect(throws: Failure.self) { try variables.expand(pair: "${v}: x", separator: ":") }
+    #expect(throws: Failure.self) { try variables.expand(pair: "a${v}=x", separator: "=") }
   }
 
   @Test(arguments: [
-    ("a${v}=x", "b=c", true), ("$v", "a=b", true), ("a=${v}", "b=c", false), ("${v}=x", "a", false),
+    ("a=${v}", "b=c", "a=b=c"), ("a=$v", "b", "a=b"), ("a= b", "", "a= b"), ("${v}=x", "a", "a=x"),
+    ("a${v}", "b=c", nil), ("$v", "a=b", nil),
   ])
-  func valuesDoNotEndTheKeyOfAnAttribute(text: String, value: String, isRefused: Bool) throws {
-    var variables = SessionVariables { _ in nil }
+  func insertsValuesIntoAttributes(text: String, value: String, expected: String?) throws {
+    var variables = SessionVariables.known()
     try variables.set("v", to: .string(value))
-    let failure = Result { try variables.checkKey(ofAttribute: text) }
-    #expect(((try? failure.get()) == nil) == isRefused)
+    #expect(try variables.expand(pair: text, separator: "=")?.text == expected)
   }
 
   @Test(arguments: [
     // Text.
     ("error =~ ^no item .${v}", "abc", "error =~ ^no item .abc"), ("error == $v", "a b", "error == a b"),
-    ("header content-type !~ ^application/$v$", "grpc", "header content-type !~ ^application/grpc$"),
+    ("header content-type !~ ^application/${v}$", "grpc", "header content-type !~ ^application/grpc$"),
     ("header a!= b/${v}", "c", "header a!= b/c"), ("trailer a contains x${v}", "y", "trailer a contains xy"),
     ("any .name =~ ^${v}", "a", "any .name =~ ^a"), ("detail T .b !~ $v", "a", "detail T .b !~ a"),
     (". golden ${v}.json", "a", ". golden a.json"),
@@ -215,7 +225,7 @@ struct SessionVariablesWordsTests {
 
   /// The words of `options`, whose references are replaced by `value`.
   private func checkOptions(_ line: String, _ value: String) throws {
-    var variables = SessionVariables { _ in nil }
+    var variables = SessionVariables.known()
     try variables.set("v", to: .string(value))
     let words = try line.split(separator: " ").map { try variables.expanded(argument: String($0)) }
     let invocation = Parser.parse(words.map(\.text), as: .session)
@@ -251,6 +261,30 @@ struct SessionVariablesWordsTests {
     #expect(try target("$v", "https://a/b") == "https://a/b")
     for (text, value) in [("$v", "unix:/run/x"), ("unix:${v}", "/run/x"), ("unix:a/${v}", "..")] {
       #expect(throws: Failure.self) { try target(text, value) }
+    }
+  }
+
+  @Test func refusesTargetsOfServers() throws {
+    var variables = SessionVariables.known { _ in "host" }
+    variables.last = try KnownCall([#"{"id": "evil"}"#])
+    try variables.set(
+      "taken", to: .string("evil"), isFromServer: variables.expand(json: "$last.id").isFromServer)
+    try variables.set("typed", to: .string("host"))
+    #expect(try variables.expand(target: "${typed}:${env.PORT}") == "host:host")
+    for target in ["$last.id", "http://${last.id}", "$taken", "${base64(taken)}", "a${last.header.x-id}"] {
+      #expect(throws: Failure.self) { try variables.expand(target: target) }
+    }
+  }
+
+  @Test func valuesAreNotExpandedAgain() throws {
+    #expect(
+      try expand("${env.A}") { variables throws(Failure) in
+        try variables.expand(specification: "header,set=a:${v}")
+      } == "header,set=a:${env.A}")
+    #expect(throws: Failure.self) {
+      try expand("${env.A}") { variables throws(Failure) in
+        try variables.expand(specification: "header,set=a:${v},expand=true")
+      }
     }
   }
 

@@ -13,7 +13,7 @@ extension OptionTable {
       example: "rpcurl test --skip @slow tests", repeats: true, isConfigurable: false),
     Option(
       .variable, "--var", .text, "NAME=VALUE", .own, .test,
-      "Set a variable of all suites; one that the setup of a suite sets does not replace it; may repeat.",
+      "Set a variable; one that the suite or session sets replaces it; may repeat.",
       "VALUE is JSON, or else text. env:NAME is the value of an environment variable, which reports do not show.",
       example: "rpcurl test --var user=Ada --var token=env:TOKEN tests", repeats: true, isConfigurable: false,
       isCommon: true),

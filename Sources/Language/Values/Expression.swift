@@ -63,6 +63,15 @@ package enum Reference: Hashable, Sendable {
 
   /// Names that are no variables.
   package static let reserved = ["last", "row", "env", "request"]
+
+  /// Whether a variable may have this name.
+  package static func isVariable(_ name: String) -> Bool {
+    guard case .reference(.variable(let path))? = (try? Template(parsing: "${\(name)}"))?.onlyExpression
+    else {
+      return false
+    }
+    return path.steps.count == 1 && "\(path)" == name
+  }
 }
 
 /// A value of a call.

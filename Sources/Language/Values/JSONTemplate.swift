@@ -49,7 +49,9 @@ package struct JSONTemplate: Equatable, Sendable {
         }
         index = end
       case UInt8(ascii: "$"):
-        guard let (expression, end) = try Self.expression(json, index, hasShortForm: hasShortForm, depth)
+        guard
+          let (expression, end) = try Expression.parse(
+            in: json, at: index, hasShortForm: hasShortForm, depth: depth)
         else {
           index += 1
           continue
@@ -128,17 +130,6 @@ package struct JSONTemplate: Equatable, Sendable {
       }
     }
     return literal == content ? nil : .string(template)
-  }
-
-  /// The expression that begins at a dollar sign outside of strings, and its end; nil if none does.
-  private static func expression(
-    _ json: [UInt8], _ start: Int, hasShortForm: Bool, _ depth: Int
-  ) throws(LanguageError) -> (Expression, Int)? {
-    var parser = TemplateParser(json, at: start, depth: depth)
-    if json[start...].starts(with: "${".utf8) { return (try parser.braced(), parser.position) }
-    guard hasShortForm else { return nil }
-    parser = TemplateParser(json, at: start + 1)
-    return try parser.shortReference().map { (.reference($0), parser.position) }
   }
 
   /// The end of the string that begins at `start`.

@@ -52,6 +52,18 @@ package struct Template: Equatable, Sendable {
   /// Makes a template without expressions.
   package init(literal text: String) { parts = text.isEmpty ? [] : [.text(text)] }
 
+  /// Text that ``withShortForm()`` of its template gives back.
+  package static func quoting(_ text: String) -> String {
+    let escaped = escaped(text)
+    let read = try? Template(parsing: escaped).withShortForm()
+    return read?.literal == text ? escaped : "${\(Expression.literal(.string(text)))}"
+  }
+
+  private static func escaped(_ text: String) -> String {
+    // By bytes: a character may join the brace with a combining scalar after it.
+    String(decoding: Array(text.utf8).replacing("${".utf8, with: "$${".utf8), as: UTF8.self)
+  }
+
   /// The expressions in order.
   package var expressions: [Expression] {
     parts.compactMap { if case .value(let expression) = $0 { expression } else { nil } }
@@ -71,6 +83,30 @@ package struct Template: Equatable, Sendable {
   package var onlyExpression: Expression? {
     guard parts.count == 1, case .value(let expression) = parts[0] else { return nil }
     return expression
+  }
+
+  /// The template with the short form of a reference: text that is `$name.path` and nothing else.
+  ///
+  /// - Throws: ``LanguageError`` if the path is invalid.
+  package func withShortForm() throws(LanguageError) -> Template {
+    guard let bytes = literal.map({ Array($0.utf8) }), bytes.first == UInt8(ascii: "$"),
+      !bytes.starts(with: "${".utf8),
+      let (expression, end) = try Expression.parse(in: bytes, at: 0, hasShortForm: true), end == bytes.count
+    else { return self }
+    return Template(parts: [.value(expression)])
+  }
+
+  /// The templates before and after the first separator in text; nil if no text contains it.
+  package func split(at separator: Unicode.Scalar) -> (before: Template, after: Template)? {
+    for (index, part) in parts.enumerated() {
+      guard case .text(let text) = part, let place = text.unicodeScalars.firstIndex(of: separator) else {
+        continue
+      }
+      let before = Template(literal: String(text[..<place])).parts
+      let after = Template(literal: String(text.unicodeScalars[place...].dropFirst())).parts
+      return (Template(parts: parts[..<index] + before), Template(parts: after + parts[(index + 1)...]))
+    }
+    return nil
   }
 
   /// Inserts values.
@@ -123,7 +159,7 @@ extension Template: CustomStringConvertible {
   package var description: String {
     parts.reduce(into: "") { text, part in
       switch part {
-      case .text(let literal): text += literal.replacing("${", with: "$${")
+      case .text(let literal): text += Self.escaped(literal)
       case .value(let expression): text += "${\(expression)}"
       }
     }

@@ -357,3 +357,25 @@ extension ArraySlice<UInt8> {
     isEmpty ? "the end" : JSONValue.quoted(String(decoding: prefix(20), as: UTF8.self))
   }
 }
+
+extension Expression {
+  /// Parses `${EXPRESSION}` at a dollar sign.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - start: The index of the dollar sign.
+  ///   - hasShortForm: Whether `$name.path` is an expression too.
+  ///   - depth: How deep the text is nested in expressions.
+  /// - Returns: The expression and its end; nil if none begins there.
+  package static func parse(
+    in text: [UInt8], at start: Int, hasShortForm: Bool, depth: Int = 0
+  ) throws(LanguageError) -> (Expression, end: Int)? {
+    guard !text[start...].starts(with: "${".utf8) else {
+      var parser = TemplateParser(text, at: start, depth: depth)
+      return (try parser.braced(), parser.position)
+    }
+    guard hasShortForm else { return nil }
+    var parser = TemplateParser(text, at: start + 1)
+    return try parser.shortReference().map { (.reference($0), parser.position) }
+  }
+}

@@ -1,5 +1,6 @@
 import CommandLine
 import Interceptors
+import Language
 import Protobuf
 import SchemaTools
 import Terminal
@@ -89,25 +90,34 @@ package struct Completer {
 
   // MARK: Variables
 
-  /// Completes a variable: `$na`, `${na`. Returns nil if none is being typed.
+  /// Completes a value: `$na`, `${na`, `${base64(na`. Returns nil if none is being typed.
   private func variable(_ head: String) -> Completion? {
     guard let dollar = head.lastIndex(of: "$") else { return nil }
-    let typed = String(head[dollar...])
-    let isBraced = typed.hasPrefix("${")
-    let name = typed.dropFirst(isBraced ? 2 : 1)
-    if let stop = name.lastIndex(of: "."), !name.contains(where: \.isWhitespace) {
+    let expression = head[dollar...].dropFirst()
+    let isBraced = expression.hasPrefix("{")
+    // The argument that is typed, of the innermost call.
+    let start = isBraced ? expression.lastIndex { "{(,".contains($0) }.map(expression.index(after:)) : nil
+    let name = expression[(start ?? expression.startIndex)...].drop { $0 == " " }
+    guard !name.contains(where: { $0.isWhitespace || ")}'".contains($0) }) else { return nil }
+    if let stop = name.lastIndex(of: ".") {
       return members(of: String(name[..<stop]), String(name[name.index(after: stop)...]))
     }
     guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { return nil }
-    let found = knowledge.variables.sorted().filter { $0.hasPrefix(name) }
-    guard !found.isEmpty else { return nil }
-    let candidates = found.map {
-      Completion.Candidate(label: "$\($0)", text: isBraced ? "${\($0)}" : "$\($0)")
+    let end = expression.dropFirst().startIndex == name.startIndex ? "}" : ""
+    var candidates = knowledge.variables.sorted().filter { $0.hasPrefix(name) }.map {
+      Completion.Candidate(label: isBraced ? $0 : "$\($0)", text: isBraced ? "\($0)\(end)" : "$\($0)")
     }
-    return Completion(replaced: typed, candidates: candidates)
+    if isBraced {
+      candidates += Function.allCases.filter { $0.rawValue.hasPrefix(name) }.map {
+        Completion.Candidate(label: $0.form, text: "\($0.rawValue)(")
+      }
+      if "env".hasPrefix(name) { candidates.append(Completion.Candidate(label: "env.NAME", text: "env.")) }
+    }
+    guard !candidates.isEmpty else { return nil }
+    return Completion(replaced: isBraced ? String(name) : "$\(name)", candidates: candidates)
   }
 
-  /// Completes a field after `$last.` or `$last.user.`. Returns nil if the text is not such a reference.
+  /// Completes a field after `last.` or `last.user.`. Returns nil if the text is not such a reference.
   private func members(of reference: String, _ typed: String) -> Completion? {
     let found = knowledge.members(of: reference).filter { $0.name.hasPrefix(typed) }
     guard !found.isEmpty else { return nil }
