@@ -151,7 +151,7 @@ extension Session {
 
   /// Makes the call of a response the last one, and reports fields that the schema lacks.
   private func received(_ message: SessionMessage, on stream: SessionStream) {
-    bindings.last = stream
+    bindings.receive(on: stream)
     observer?.exchanged(message, isRequest: false, on: stream)
     stamp("response \(stream.received)", stream)
     // One look at each hundredth message is enough for a long stream: the server is the same.
@@ -218,7 +218,7 @@ extension Session {
     }
     record.calls(stream.saved)
     checkedStream = stream
-    bindings.last = stream
+    bindings.begin(stream)
     observer?.began(stream)
     stream.start(call)
     stream.printer.setOutputBehind(isOutputBehind)

@@ -12,8 +12,10 @@ package struct SessionVariables {
     let isFromServer: Bool
   }
 
-  /// The last call; nil before the first one.
-  package var last: (any LastCall)?
+  /// The call that began last, or whose response arrived last; nil before the first one.
+  package private(set) var last: (any LastCall)?
+  /// The last call before it, while it is open and has no response.
+  private var answered: (any LastCall)?
   /// The last request message.
   package var request: SessionMessage?
   /// The row of the test that runs; nil if it has none.
@@ -91,6 +93,23 @@ package struct SessionVariables {
       case .call(_, let arguments): isFromServer(arguments)
       }
     }
+  }
+
+  /// Makes a call that begins the last one.
+  package mutating func begin(_ call: any LastCall) {
+    answered = lastAnswered
+    last = call
+  }
+
+  /// Makes a call with a new response the last one.
+  package mutating func receive(on call: any LastCall) {
+    (last, answered) = (call, nil)
+  }
+
+  /// The call whose messages `last` has. A stream that was opened has none at first, and it has not failed.
+  private var lastAnswered: (any LastCall)? {
+    guard let last, last.received == 0, last.endStatus == nil else { return last }
+    return answered ?? last
   }
 
   // MARK: Templates
@@ -186,7 +205,9 @@ extension SessionVariables: TemplateValues {
       }
       return .string(value)
     case .last(let value):
-      guard let last else { throw LanguageError("\(reference): no call was made yet", hint: "call METHOD") }
+      guard let last = value.isMessage ? lastAnswered : last else {
+        throw LanguageError("\(reference): no call was made yet", hint: "call METHOD")
+      }
       return try last.value(of: value, "\(reference)")
     case .request(.message(nil, let path)):
       guard let request else {
@@ -203,6 +224,11 @@ extension SessionVariables: TemplateValues {
   }
 
   package func hasVariable(_ name: String) -> Bool { own[name] != nil }
+}
+
+extension CallValue {
+  /// Whether it is of a message.
+  fileprivate var isMessage: Bool { if case .message = self { true } else { false } }
 }
 
 extension FieldPath {
@@ -260,7 +286,7 @@ extension SessionVariables {
       if let words = last?.members(of: reference) { return words }
       let words =
         reference == "last" ? ["status", "header", "trailer", "detail"].map { ($0, "of the call") } : []
-      return (last?.responseType.members(at: path) ?? []) + words
+      return (lastAnswered?.responseType.members(at: path) ?? []) + words
     case .request(.message(_, let path)): return request?.type.members(at: path) ?? []
     case .variable, .row:
       guard case .object(let members)? = try? value(of: parsed) else { return [] }

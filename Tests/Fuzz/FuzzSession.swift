@@ -78,7 +78,7 @@ private func variables(_ value: String) -> SessionVariables {
   var variables = SessionVariables(functions, limitBytes: limitBytes) { name in name == "E" ? value : nil }
   try? variables.set("v", to: .string(value))
   if let json = try? JSONValue(parsing: Array(value.utf8)) { try? variables.set("w", to: json) }
-  variables.last = Answer(value)
+  variables.begin(Answer(value))
   return variables
 }
 

@@ -266,7 +266,7 @@ struct SessionVariablesWordsTests {
 
   @Test func refusesTargetsOfServers() throws {
     var variables = SessionVariables.known { _ in "host" }
-    variables.last = try KnownCall([#"{"id": "evil"}"#])
+    variables.begin(try KnownCall([#"{"id": "evil"}"#]))
     try variables.set(
       "taken", to: .string("evil"), isFromServer: variables.expand(json: "$last.id").isFromServer)
     try variables.set("typed", to: .string("host"))

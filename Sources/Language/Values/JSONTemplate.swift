@@ -42,7 +42,7 @@ package struct JSONTemplate: Equatable, Sendable {
       switch json[index] {
       case UInt8(ascii: "\""):
         let end = Self.endOfString(json, index)
-        if let part = try Self.string(json[index..<end], hasShortForm: hasShortForm, depth) {
+        if let part = try Self.string(json[index..<end], depth) {
           endJSON(index)
           parts.append(part)
           start = end
@@ -115,13 +115,13 @@ package struct JSONTemplate: Equatable, Sendable {
 
   /// The part of a string; nil if the string has no expression.
   private static func string(
-    _ json: ArraySlice<UInt8>, hasShortForm: Bool, _ depth: Int
+    _ json: ArraySlice<UInt8>, _ depth: Int
   ) throws(LanguageError) -> Part? {
     guard json.contains(UInt8(ascii: "$")), case .string(let content)? = try? JSONValue(parsing: Array(json))
     else { return nil }
     let template = try Template(parsing: content, depth: depth)
     guard let literal = template.literal else { return .string(template) }
-    if hasShortForm, content.hasPrefix("$") {
+    if content.hasPrefix("$") {
       var parser = TemplateParser(Array(content.utf8), at: 1)
       if case .variable(let path)? = try? parser.shortReference(), parser.position == content.utf8.count,
         path.steps.count == 1
