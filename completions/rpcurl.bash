@@ -40,7 +40,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -58,7 +58,6 @@ _rpcurl_arguments() {
 --set|+||none
 --set-file|+||none
 --chunk|||none
---expand-data|||flag
 --seed|||none
 --allow-unknown-fields|||flag
 --each|||flag
@@ -127,7 +126,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -140,7 +139,6 @@ _rpcurl_arguments() {
 --rpc-header|+||header
 -m --max-time||--timeout|none
 --max-message-size||--max-msg-sz|none
---expand-data|||flag
 --seed|||none
 --allow-unknown-fields|||flag
 --use|+||ask:use
@@ -200,7 +198,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -213,7 +211,6 @@ _rpcurl_arguments() {
 --rpc-header|+||header
 -m --max-time||--timeout|none
 --max-message-size||--max-msg-sz|none
---expand-data|||flag
 --seed|||none
 --allow-unknown-fields|||flag
 --use|+||ask:use
@@ -273,7 +270,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -286,7 +283,6 @@ _rpcurl_arguments() {
 --rpc-header|+||header
 -m --max-time||--timeout|none
 --max-message-size||--max-msg-sz|none
---expand-data|||flag
 --seed|||none
 --allow-unknown-fields|||flag
 --jobs|||none
@@ -359,7 +355,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -376,7 +372,6 @@ _rpcurl_arguments() {
 --data-format|||list json text binary
 --set|+||none
 --set-file|+||none
---expand-data|||flag
 --seed|||none
 --allow-unknown-fields|||flag
 --jobs|||none
@@ -441,7 +436,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -494,7 +489,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -546,7 +541,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -599,7 +594,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -649,7 +644,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -723,7 +718,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -769,7 +764,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand-headers|||flag
+--expand|||flag
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag

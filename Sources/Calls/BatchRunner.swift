@@ -177,7 +177,7 @@ package final class BatchRunner {
     let call = client.makeCall(request, onFinding: printer.findings.sink, observer: printer)
     do throws(Failure) {
       let payload = try encoder.encode(
-        message.expanded(), for: call, later: { [self] in start(member, call, afterLookup: $0) })
+        message, for: call, later: { [self] in start(member, call, afterLookup: $0) })
       if let payload { start(member, call, payload) }
     } catch {
       abandon(call, printer)

@@ -201,6 +201,9 @@ extension Invocation {
       argument = Argument(
         option.id, name: line.name, text: text,
         value: try Value(text, of: option, name: line.name, origin), origin)
+    } else if case .level = option.kind {
+      let value = try Value(line.value ?? "true", of: option, name: line.name, origin)
+      argument = Argument(option.id, name: line.name, text: nil, value: value, origin)
     } else {
       let isOff = option.isTurnedOff(by: line.name)
       guard line.value == nil || line.value == "true" || line.value == "false" else {

@@ -51,6 +51,9 @@ enum ForeignOptions {
 
   /// All others, in the order in which names are looked up.
   static let all: [Entry] = [
+    Entry(
+      .grpcurl, "-expand-headers", "use --expand, and write ${env.NAME} for a variable of the environment"),
+    Entry(.other, "--expand-data", "use --expand, and write ${env.NAME} for a variable of the environment"),
     Entry(.grpcurl, "-format-error", "use --error-format json"),
     Entry(.grpcurl, "-msg-template", "use \"rpcurl template TARGET METHOD|TYPE\""),
     Entry(.grpcurl, "-protoset-out", "use \"rpcurl export TARGET [SYMBOL] -o FILE\""),

@@ -140,7 +140,7 @@ package struct Help {
     var names = option.names
     if isBrief { names = names.filter { !$0.hasPrefix("--") || $0 == option.name } }
     let indent = isBrief && names.count == 1 ? "    " : ""
-    return indent + names.joined(separator: ", ") + (option.hasValue ? " \(option.placeholder)" : "")
+    return indent + names.joined(separator: ", ") + option.valueSynopsis
   }
 
   /// A name and what it is, side by side, or one below the other if the name is long.

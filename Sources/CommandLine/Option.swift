@@ -6,6 +6,8 @@ package struct Option: Sendable {
   package enum Kind: Sendable {
     /// No value. `--no-NAME` turns it off if the names include that.
     case flag
+    /// A flag that may have one of these values, as `NAME=VALUE`; the first one holds without a value.
+    case level(String)
     /// No value; may be given several times, and the number of times counts.
     case count
     case text
@@ -135,14 +137,20 @@ package struct Option: Sendable {
   /// Whether it takes a value.
   package var hasValue: Bool {
     switch kind {
-    case .flag, .count: false
+    case .flag, .level, .count: false
     default: true
     }
+  }
+  /// What follows the names in help.
+  var valueSynopsis: String {
+    if case .level = kind { return placeholder }
+    return hasValue ? " \(placeholder)" : ""
   }
   /// The values that it takes, if they are known.
   package var values: [String] {
     switch kind {
-    case .choice(let list, _), .choices(let list): list.split(separator: " ").map(String.init)
+    case .choice(let list, _), .choices(let list), .level(let list):
+      list.split(separator: " ").map(String.init)
     default: []
     }
   }
@@ -151,7 +159,7 @@ package struct Option: Sendable {
     switch kind {
     case .choice: "list"
     case .choices: "comma"
-    case .flag, .count: "none"
+    case .flag, .level, .count: "none"
     default: completionKind.isEmpty ? "none" : completionKind
     }
   }

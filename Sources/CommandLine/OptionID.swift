@@ -9,10 +9,10 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case http1, http2, http2PriorKnowledge, http3, ipv4, ipv6, unixSocket, abstractUnixSocket
   case proxy, proxyUser, resolve, connectTo, connectTimeout, keepaliveTime
   // Request
-  case protocolName, header, expandHeaders, user, bearer, netrc, netrcFile, userAgent
+  case protocolName, header, expand, user, bearer, netrc, netrcFile, userAgent
   case codec, connectGet, compression, acceptCompression, rpcHeader, maxTime, maxMessageSize
   // Data
-  case data, dataFormat, set, setFile, chunk, expandData, seed, allowUnknownFields
+  case data, dataFormat, set, setFile, chunk, seed, allowUnknownFields
   // Batch
   case each, jobs, failEarly
   // Interceptors

@@ -52,7 +52,7 @@ package struct Argument: Equatable, Sendable {
   package let id: OptionID
   /// The name as it was written.
   package let name: String
-  /// The value as it was written; nil for a flag.
+  /// The value as it was written; nil for a flag, also one with a level.
   package let text: String?
   /// The value, read.
   package let value: Value
@@ -85,7 +85,10 @@ package struct Argument: Equatable, Sendable {
 
   /// The same as arguments of a command line.
   package var words: [String] {
-    guard case .flag(let isOn) = value else { return [name] + (text.map { [$0] } ?? []) }
-    return [isOn == OptionTable[id].isTurnedOff(by: name) ? "\(name)=false" : name]
+    if let text { return [name, text] }
+    let option = OptionTable[id]
+    if case .flag(let isOn) = value { return [isOn == option.isTurnedOff(by: name) ? "\(name)=false" : name] }
+    guard let level = string, level != option.values.first else { return [name] }
+    return ["\(name)=\(level)"]
   }
 }

@@ -210,6 +210,9 @@ package struct Parser {
     _ option: Option, name: String, attached: Substring?, _ origin: Origin, word: String? = nil
   ) {
     guard option.hasValue else {
+      if case .level = option.kind {
+        return add(level: option, name: name, String(attached ?? "true"), origin)
+      }
       let isOff = option.isTurnedOff(by: name)
       guard attached == nil || attached == "true" || attached == "false" else {
         return invocation.add(ParseError(.invalidFlag(name), origin))
@@ -224,6 +227,15 @@ package struct Parser {
     }
     index += 1
     add(option, name: name, words[index - 1], origin)
+  }
+
+  private mutating func add(level option: Option, name: String, _ text: String, _ origin: Origin) {
+    do throws(ParseError) {
+      let value = try Value(text, of: option, name: name, origin)
+      invocation.add(Argument(option.id, name: name, text: nil, value: value, origin))
+    } catch {
+      invocation.add(error)
+    }
   }
 
   private mutating func add(

@@ -16,6 +16,16 @@ package enum Value: Equatable, Sendable {
     case .flag, .count:
       guard text == "true" || text == "false" else { throw ParseError(.invalidFlag(name), origin) }
       self = .flag(text == "true")
+    case .level(let values):
+      guard text != "false" else {
+        self = .flag(false)
+        return
+      }
+      guard let value = text == "true" ? option.values.first : Self.choice(text, values, "") else {
+        throw invalid(
+          "not one of \(Self.commas(values))", hint: "write \(name)\(option.placeholder)")
+      }
+      self = .text(value)
     case .text: self = .text(text)
     case .data: self = .text(text == "@" ? "@-" : text)
     case .duration:

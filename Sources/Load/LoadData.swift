@@ -4,7 +4,7 @@ import Protobuf
 import CallEngine
 import RPCProtocols
 
-/// The request messages of a run. They are encoded once, unless they contain value functions.
+/// The request messages of a run. They are encoded once, unless they are templates.
 struct LoadData {
   private enum Content {
     case encoded([Payload])
@@ -29,15 +29,15 @@ struct LoadData {
     guard isForEachCall || !messages.isEmpty else {
       throw Failure(.input, "-d", "the data is empty", hint: "omit -d to send an empty message, or use {}")
     }
-    // Also of value functions: invalid data is reported before the run.
+    // Also of templates: invalid data is reported before the run.
     var payloads: [Payload] = []
     for message in messages { payloads.append(try message.encode(for: call, lookup)) }
-    content = messages.contains { $0.form.functions != nil } ? .expanded(messages) : .encoded(payloads)
+    content = messages.contains { $0.form.expansion != nil } ? .expanded(messages) : .encoded(payloads)
   }
 
   /// Sends the messages of the next call.
   ///
-  /// - Throws: `Failure` if the value of a function makes a message invalid.
+  /// - Throws: `Failure` if a value makes a message invalid.
   mutating func send(to call: Call) throws(Failure) {
     switch content {
     case .encoded(let payloads):

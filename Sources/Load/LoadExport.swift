@@ -19,7 +19,7 @@ final class LoadExport {
   private static let handled: Set<OptionID> = [
     .descriptorSet, .proto, .importPath, .reflect, .reflectVersion, .noCache, .plaintext, .insecure,
     .cacert, .cert, .key, .authority, .protocolName, .http2, .http2PriorKnowledge, .header, .rpcHeader,
-    .expandHeaders, .user, .bearer, .userAgent, .maxTime, .maxMessageSize, .data, .dataFormat, .set,
+    .expand, .user, .bearer, .userAgent, .maxTime, .maxMessageSize, .data, .dataFormat, .set,
     .setFile, .seed, .allowUnknownFields, .jobs, .rate, .ramp, .warmUp, .duration, .requests, .threshold,
     .loadFormat, .html, .histogramLog, .rawLatencies, .exportScript, .use, .plugin, .noUse, .attribute,
     .verbose,
@@ -35,7 +35,9 @@ final class LoadExport {
       throw unavailable("the module k6/net/grpc supports gRPC only, not \(plan.protocolName.rawValue)")
     }
     guard plan.target.unixSocket == nil else { throw unavailable("k6 cannot connect to a Unix socket") }
-    guard !arguments.data.isExpanded else { throw unavailable("cannot be combined with --expand-data") }
+    guard !arguments.data.isExpanded else {
+      throw unavailable("k6 cannot replace the values of --expand in data")
+    }
     let headers = plan.settings.headers
     if let field = headers.fields.first(where: { headers.values($0.name).count > 1 }) {
       throw unavailable("k6 sends one value of a header, and \(field.name) has several")

@@ -72,7 +72,9 @@ package enum SavedScript {
     // Without a response there is nothing to wait for but the end.
     if let limit = call.limit, limit > 0 { words += ["--limit", "\(limit)"] }
     if !call.isClientStreaming, let message = call.messages.first, message != "{}" {
-      words += ["-d", quoted(mask(message))]
+      // The values of the message are inserted already.
+      let text = call.arguments.contains("--expand") ? message.replacing("${", with: "$${") : message
+      words += ["-d", quoted(mask(text))]
     }
     // For `-o`, a dash is standard output.
     if let path = call.output { words += ["-o", quoted(mask(path == "-" ? "./-" : path))] }

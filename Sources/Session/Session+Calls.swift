@@ -240,7 +240,7 @@ extension Session {
   private func encode(_ message: Input, _ stream: SessionStream, _ call: Call) throws(Failure) -> Payload {
     var form = stream.plan.requestForm
     // Its values are inserted already.
-    form.functions = nil
+    form.expansion = nil
     form.isExpanded = message.mayBeSecret
     if isInteractive, message.source == nil, console.error.diagnostics.showsRemarks {
       form.notes = DataNotes { [console] in console.output.remark($0) }

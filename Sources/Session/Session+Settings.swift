@@ -38,15 +38,15 @@ extension Session {
 
   /// Parses headers as the options specify.
   fileprivate var headerArguments: HeaderArguments {
-    options.request.common.headerArguments(environment, waitLimit: waitLimit)
+    options.request.common.headerArguments(waitLimit: waitLimit)
   }
 
-  /// Values are not expanded again: a header must not contain what `--expand-headers` would replace.
+  /// Values are not expanded again: a header must not contain what `--expand` would replace.
   fileprivate func checkExpandsOnce(_ text: ExpandedText, isHeader: Bool) throws(Failure) {
     guard isHeader, text.text.contains("${") else { return }
     throw Failure(
       .usage, "", "the value contains ${ after variables are replaced",
-      hint: "omit --expand-headers, which would expand it again")
+      hint: "omit --expand, which would expand it again")
   }
 
   /// Prints the headers of calls.
@@ -109,7 +109,7 @@ extension Session {
       guard let line = try session.bindings.expand(pair: arguments.rest, separator: ":") else {
         throw arguments.wrongUsage
       }
-      try session.checkExpandsOnce(line, isHeader: session.options.request.common.expandHeaders)
+      try session.checkExpandsOnce(line, isHeader: session.options.request.common.expansion != nil)
       try line.checkFile(.afterAt)
       let header = try SessionState.header(line.text)
       _ = try session.headerArguments.parse([header], option: "header")
@@ -165,7 +165,7 @@ extension Session {
     ) { session, arguments in
       let typed = try SessionWords.split(arguments.rest)
       let expandsHeaders =
-        session.options.request.common.expandHeaders || typed.contains { $0.text == "--expand-headers" }
+        session.options.request.common.expansion != nil || typed.contains { $0.text.hasPrefix("--expand") }
       let words = try typed.map { word in
         guard !word.isLiteral else { return ExpandedText([.typed(word.text)]) }
         let text = try session.bindings.expanded(argument: word.text)

@@ -37,7 +37,7 @@ package struct SessionState {
   package var showsTimestamps = false
   /// All other options.
   package private(set) var fixed: [Argument] = []
-  /// Whether the configuration has `--expand-data`, also if the command line or the session replaces it.
+  /// Whether the configuration has `--expand`, also if the command line or the session replaces it.
   private var isExpansionConfigured = false
   /// The interceptors that options specify: the initial chain.
   package private(set) var chain: [ChainArguments.Entry] = []
@@ -57,12 +57,6 @@ package struct SessionState {
 
   /// Adds options.
   package mutating func add(_ invocation: Invocation) throws(Failure) {
-    let common = CommonRequestOptions(invocation)
-    // Values set by a command are sent as they are, so they must not be expanded later.
-    let turnsExpansionOn = common.expandHeaders && !options.request.common.expandHeaders
-    guard !turnsExpansionOn || !headers.arguments.contains(where: { $0.text?.contains("${") ?? false }) else {
-      throw Failure(.usage, "--expand-headers", "a header that was set contains ${", hint: "unheader NAME")
-    }
     let interceptors = ChainArguments(invocation)
     chain += interceptors.entries
     omitted += interceptors.omitted
@@ -94,7 +88,7 @@ package struct SessionState {
           hint: argument.id == .bearer ? "use env:NAME or a file" : "write it to a file"
         ).at(argument.origin)
       }
-      if argument.id == .expandData, argument.origin.place != nil { isExpansionConfigured = true }
+      if argument.id == .expand, argument.origin.place != nil { isExpansionConfigured = true }
       // Of an option that does not repeat, only the last value holds.
       if !OptionTable[argument.id].repeats { fixed.removeAll { $0.id == argument.id } }
       fixed.append(argument)
@@ -121,13 +115,28 @@ package struct SessionState {
   /// The options as arguments of the command line of a call with expanded data, which must not be expanded again: it may
   /// contain text of a server. Headers are kept as written.
   package var commandLineOfExpandedData: [String] {
-    words(of: arguments.filter { $0.id != .expandData && $0.id != .seed })
+    let arguments = arguments.filter { $0.id != .expand && $0.id != .seed }
+    let hasTemplates = arguments.contains {
+      Self.isHeader($0) && $0.origin != .session && $0.text?.contains("${") == true
+    }
+    guard options.request.common.expansion != nil, hasTemplates else {
       // The program reads the configuration again.
-      + (isExpansionConfigured ? ["--expand-data=false"] : [])
+      return words(of: arguments) + (isExpansionConfigured ? ["--expand=false"] : [])
+    }
+    let words = words(of: arguments) { argument in
+      // The values of a header that a command set are inserted already.
+      guard Self.isHeader(argument), argument.origin == .session else { return argument.words }
+      return argument.words.map { $0.replacing("${", with: "$${") }
+    }
+    return words + ["--expand"]
   }
 
-  private func words(of arguments: [Argument]) -> [String] {
-    let strings = arguments.flatMap(\.words)
+  private static func isHeader(_ argument: Argument) -> Bool {
+    [.header, .rpcHeader, .reflectHeader].contains(argument.id)
+  }
+
+  private func words(of arguments: [Argument], _ words: (Argument) -> [String] = { $0.words }) -> [String] {
+    let strings = arguments.flatMap(words)
     return verbosity > 0 ? strings + ["-\(String(repeating: "v", count: verbosity))"] : strings
   }
 
@@ -143,14 +152,13 @@ package struct SessionState {
   /// The parsed options.
   package var options: SessionOptions { SessionOptions(invocation) }
 
-  /// The headers of `-H`. Reads each `-H @FILE` once, because it may be a pipe. Variables are not replaced.
+  /// The headers of `-H`. Reads each `-H @FILE` once, because it may be a pipe.
   ///
   /// - Parameters:
   ///   - invocation: The options.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
   package static func lines(of invocation: Invocation, waitLimit: Duration?) throws(Failure) -> [Argument] {
-    let arguments = CommonRequestOptions(invocation).headerArguments(
-      EnvironmentVariables.value, waitLimit: waitLimit)
+    let arguments = CommonRequestOptions(invocation).headerArguments(waitLimit: waitLimit)
     var lines: [Argument] = []
     for header in invocation.all(.header) {
       guard header.text?.begins(with: "@") ?? false else {
@@ -159,7 +167,7 @@ package struct SessionState {
       }
       for line in try arguments.lines(of: header, option: "-H") {
         _ = try arguments.parse(line)
-        lines.append(try SessionState.header(line.text))
+        lines.append(try SessionState.header(arguments.expanded(line)))
       }
     }
     return lines

@@ -28,7 +28,7 @@ struct CallScriptTests {
     var plan = try CallPlan(arguments, settings, (pool, found), reflection: nil, sharesConnection: false)
     if program.readsData(arguments.data) {
       var form = settings.requestForm
-      form.edits = try FieldEdit.read(arguments.data.edits, waitLimit: nil)
+      form.edits = try FieldEdit.read(arguments.data.edits, nil, waitLimit: nil)
       plan.sources = try RequestData.sources(arguments.data.data, for: found, isBatch: false, form: form)
     }
     let resolved = ResolvedCall(
@@ -244,13 +244,31 @@ struct CallScriptTests {
     #expect(written.contains("-H 'x-a;' -H 'x-b;' -H 'x-c: 1'"))
   }
 
-  @Test func expandsVariablesOfHeaders() throws {
-    let options = ["--expand-headers", "-H", "x-api-key: a${KEY}$b"]
-    let environment = ["KEY": "geheim"]
-    #expect(try script(.curl, options, environment: environment).contains("-H \"x-api-key: a${KEY}\\$b\""))
+  @Test func writesTemplatesOfHeaders() throws {
+    let options = ["--expand", "-H", "x-api-key: a${env.PATH}$b", "-H", "x-n: ${random(3,3)}"]
+    for program in [CallProgram.curl, .grpcurl] {
+      let written = try script(program, options)
+      #expect(written.contains("-H \"x-api-key: a${PATH}\\$b\" -H 'x-n: 3'"), "\(written)")
+    }
+    #expect(try script(.buf, options).contains("x-api-key: a${PATH}\\$b"))
     #expect(
-      try script(.grpcurl, options, environment: environment)
-        == "grpcurl -expand-headers -H 'x-api-key: a${KEY}$b' -plaintext h:1 shop.Orders/Place")
+      try script(.rpcurl, options).contains(
+        "--expand --header 'x-api-key: a${env.PATH}$b' --header 'x-n: ${random(3,3)}'"))
+  }
+
+  /// The value of a function of the environment is not shown.
+  @Test func namesVariablesForValuesThatMayBeSecret() throws {
+    let options = ["--expand", "-H", "x-a: ${base64(env.PATH)}"]
+    let written = try script(.grpcurl, options)
+    #expect(written.contains("# Set X_A in the environment: ${base64(env.PATH)} of the header x-a.\n"))
+    #expect(written.contains("-H \"x-a: ${X_A}\""))
+  }
+
+  @Test func keepsTheLevelOfExpansion() throws {
+    #expect(try script(.rpcurl, ["--expand=files"]).contains("rpcurl --config /dev/null --expand=files http"))
+    #expect(try script(.rpcurl, ["--expand=false"]).contains("rpcurl --config /dev/null --expand=false http"))
+    #expect(try script(.rpcurl, ["--expand=typed"]).contains("rpcurl --config /dev/null --expand http"))
+    #expect(throws: Failure.self) { try script(.curl, ["--expand=files", "-H", "@none"]) }
   }
 
   // MARK: rpcurl
@@ -295,14 +313,6 @@ struct ShellTextTests {
   @Test func quotesTextBesideVariable() {
     #expect(
       (ShellText("a\"$`\\\u{1B}") + .variable("B")).quoted == "\"a\\\"\\$\\`\\\\$(printf '\\033')${B}\"")
-  }
-
-  @Test(arguments: [
-    ("a${B}c", "\"a${B}c\""), ("${A}${B}", "\"${A}${B}\""), ("${}", "'${}'"), ("${a-b}", "'${a-b}'"),
-    ("$A", "'$A'"),
-  ])
-  func replacesVariables(text: String, quoted: String) {
-    #expect(ShellText(expanding: text).quoted == quoted)
   }
 
   @Test func writesFormatForPrintf() {

@@ -1,5 +1,6 @@
 import CommandLine
 import CommandSupport
+import Language
 import Output
 import RPCProtocols
 import Testing
@@ -7,8 +8,7 @@ import Testing
 @testable import Calls
 
 struct HeaderArgumentsTests {
-  private func parse(_ texts: [String], _ environment: [String: String]? = nil) throws -> Headers {
-    let expansion = environment.map { variables in HeaderExpansion { variables[$0] } }
+  private func parse(_ texts: [String], _ expansion: TextExpansion? = nil) throws -> Headers {
     let arguments = Parser.parse(["call"] + texts.flatMap { ["-H", $0] }).all(.header)
     return try HeaderArguments(expansion: expansion).parse(arguments)
   }
@@ -133,36 +133,57 @@ struct HeaderArgumentsTests {
     #expect(missing?.message?.why == "No such file or directory")
   }
 
-  @Test func explainsVariablesThatCannotBeUsed() {
-    let unset = #expect(throws: Failure.self) { try parse(["a: ${NONE}"], [:]) }
-    #expect(unset?.message?.why == "the value of a refers to the variable NONE, which is not set")
-    let broken = #expect(throws: Failure.self) { try parse(["a: ${B}"], ["B": "secret\nx"]) }
-    #expect(broken?.message?.why == "the variable B in the value of a contains a line break")
+  private func expansion(_ level: Expansion) -> TextExpansion {
+    let sources = TemplateSources(
+      nanosecondsSince1970: { 0 }, environment: { ["A": "1", "B": "secret\nx", "N": "${env.A}"][$0] },
+      file: { _ throws(LanguageError) in throw LanguageError("no such file") })
+    return TextExpansion(level, TemplateFunctions(sources, seed: 1))
   }
-}
-
-struct HeaderExpansionTests {
-  private let expansion = HeaderExpansion { ["A": "1", "B_2": "${A}", "E": "", "L": "a\nb"][$0] }
 
   @Test(arguments: [
-    ("", ""), ("a", "a"), ("${A}", "1"), ("x${A}y${A}", "x1y1"), ("${E}", ""),
-    // A value is not expanded again.
-    ("${B_2}", "${A}"),
-    // Not names of variables.
-    ("$A", "$A"), ("${}", "${}"), ("${A", "${A"), ("${a-b}", "${a-b}"), ("${${A}}", "${1}"), ("$${A}", "$1"),
-    ("${A}\u{301}", "1\u{301}"),
+    ("a: ${env.A}", "1"), ("a: x${env.A}y$${env.A}", "x1y${env.A}"), ("a: ${env.N}", "${env.A}"),
+    ("a: $A", "$A"),
+    ("a-bin: ${base64('ab')}", "YWI="),
   ])
-  func replacesVariables(text: String, expanded: String) throws {
-    #expect(try expansion.expand(text) == expanded)
+  func replacesTemplates(text: String, value: String) throws {
+    #expect(try parse([text], expansion(.typed)).fields.map(\.value) == [value])
   }
 
-  @Test func throwsForUnusableVariables() {
-    let unset = #expect(throws: HeaderExpansion.Problem.self) { try expansion.expand("${NONE}") }
-    guard case .unset("NONE") = unset else { return #expect(Bool(false), "\(String(describing: unset))") }
-    let broken = #expect(throws: HeaderExpansion.Problem.self) { try expansion.expand("${L}") }
-    guard case .hasLineBreak("L") = broken else {
-      return #expect(Bool(false), "\(String(describing: broken))")
-    }
+  @Test(arguments: [
+    ("a: ${env.NONE}", "env.NONE: the environment variable is not set"),
+    ("a: ${NONE}", "NONE: there are no variables here"),
+    ("a: ${uid()}", "uid is not a function"), ("a: ${", "${ has no closing }"),
+  ])
+  func rejectsInvalidTemplates(text: String, why: String) {
+    let failure = #expect(throws: Failure.self) { try parse([text], expansion(.typed)) }
+    #expect(failure?.message?.what == "-H: a")
+    #expect(failure?.message?.why == why)
+  }
+
+  @Test func checksValuesOfTemplates() {
+    let failure = #expect(throws: Failure.self) { try parse(["a: ${env.B}"], expansion(.typed)) }
+    #expect(failure?.message?.why == "the value of a contains a control character")
+  }
+
+  @Test func replacesTemplatesOfFilesOnlyIfAsked() throws {
+    let directory = try #require(TemporaryDirectory())
+    let file = directory.write("headers", Array("a: ${env.A}\nb: ${random(3,3)}\n".utf8))
+    let values = { (level: Expansion) in try parse(["@\(file)"], expansion(level)).fields.map(\.value) }
+    #expect(try values(.typed) == ["${env.A}", "${random(3,3)}"])
+    #expect(try values(.all) == ["1", "3"])
+    let failure = #expect(throws: Failure.self) { try values(.files) }
+    #expect(failure?.message?.what == "\(file), line 1: a")
+    #expect(failure?.message?.why == "env.A: this text must not read the environment")
+  }
+
+  @Test func namesTheFirstTemplateThatIsSentAsText() throws {
+    let arguments = Parser.parse(["call", "-H", "a: $x", "-H", "a: ${env.A}"]).all(.header)
+    #expect(HeaderArguments(expansion: nil).unexpandedTemplate(in: arguments) == "${env.A}")
+    #expect(HeaderArguments(expansion: expansion(.typed)).unexpandedTemplate(in: arguments) == nil)
+    let session = try Argument(.header, "a: ${env.A}")
+    #expect(HeaderArguments(expansion: nil).unexpandedTemplate(in: [session]) == nil)
+    let parsed = try HeaderArguments(expansion: expansion(.typed)).parse([session])
+    #expect(parsed.fields.map(\.value) == ["${env.A}"])
   }
 }
 

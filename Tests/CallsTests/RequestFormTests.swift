@@ -12,7 +12,7 @@ struct RequestFormTests {
     splitter.append(data)
     splitter.finish()
     return #expect(throws: Failure.self) {
-      while try splitter.next(of: RequestOrigin("file", form)) != nil {}
+      while try splitter.next(of: RequestOrigin("file", form, isTyped: true)) != nil {}
     }
   }
 

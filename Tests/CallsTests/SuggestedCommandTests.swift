@@ -59,7 +59,8 @@ struct SuggestedCommandTests {
     (["--proxy-user", "ada:s3cret"], #"--proxy-user "${RPCURL_PROXY_USER}""#),
     (["-H", "Authorization: Bearer s3cret"], #"-H "Authorization: ${AUTHORIZATION}""#),
     (["--header", "x-api-key:s3cret"], #"--header "x-api-key: ${X_API_KEY}""#),
-    (["--expand-headers", "-H", "x-api-key: ${KEY}"], "--expand-headers -H 'x-api-key: ${KEY}'"),
+    (["--expand", "-H", "x-api-key: ${env.KEY}"], "--expand -H 'x-api-key: ${env.KEY}'"),
+    (["--expand=all"], "--expand=all"),
   ])
   func replacesCredentials(words: [String], text: String) throws {
     #expect(try command(words + ["a.test"]).text(.grpc, hasReflection: true) == "rpcurl list \(text) a.test")

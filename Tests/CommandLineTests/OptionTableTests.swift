@@ -12,7 +12,7 @@ struct OptionTableTests {
     let option = OptionTable[id]
     #expect(option.summary.hasSuffix("."))
     #expect(option.summary.count <= 110, "\(option.name): the summary is one line")
-    #expect(option.hasValue == !option.placeholder.isEmpty)
+    #expect((option.hasValue || !option.values.isEmpty) == !option.placeholder.isEmpty)
     #expect(!option.names.isEmpty && option.names.contains { $0.hasPrefix("--") })
     #expect(!option.commands.isEmpty)
     #expect(option.example.contains("rpcurl"))
@@ -126,8 +126,8 @@ struct OptionTableTests {
     ],
     .effects: [
       .plaintext, .insecure, .cacert, .capath, .servername, .authority, .tls12, .tls13, .unixSocket,
-      .abstractUnixSocket, .proxy, .proxyUser, .resolve, .connectTo, .expandHeaders, .maxMessageSize,
-      .expandData, .each, .jobs, .failEarly, .raw, .output, .showSecrets, .explain, .silent,
+      .abstractUnixSocket, .proxy, .proxyUser, .resolve, .connectTo, .expand, .maxMessageSize,
+      .each, .jobs, .failEarly, .raw, .output, .showSecrets, .explain, .silent,
     ],
   ]
 

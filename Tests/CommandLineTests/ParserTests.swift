@@ -129,7 +129,7 @@ struct ParserTests {
       ("-emit-defaults", .emitDefaults, nil), ("-keep-proto-names", .protoNames, nil),
       ("-allow-unknown-fields", .allowUnknownFields, nil), ("-connect-timeout 5", .connectTimeout, "5"),
       ("-keepalive-time 5", .keepaliveTime, "5"), ("-max-msg-sz 100", .maxMessageSize, "100"),
-      ("-expand-headers", .expandHeaders, nil), ("-use-reflection", .reflect, nil),
+      ("-use-reflection", .reflect, nil),
       ("-reflect-header a:b", .reflectHeader, "a:b"), ("-v", .verbose, nil), ("-H a:b", .header, "a:b"),
       ("-format json", .format, "json"), ("-plaintext=true", .plaintext, nil),
     ] as [(String, OptionID, String?)])
@@ -139,6 +139,41 @@ struct ParserTests {
     #expect(invocation.last(id)?.text == text)
     #expect(invocation.last(id) != nil)
     #expect(invocation.positionals.map(\.text) == ["h", "M"])
+  }
+
+  @Test(arguments: [
+    ("--expand", "typed"), ("--expand=true", "typed"), ("--expand=typed", "typed"),
+    ("--expand=files", "files"),
+    ("--expand=all", "all"), ("--expand --expand=all", "all"), ("--expand=all --expand=false", nil),
+  ])
+  func readsFlagWithLevels(line: String, level: String?) {
+    let invocation = parse("\(line) h M")
+    #expect(invocation.errors == [])
+    #expect(invocation.text(.expand) == level)
+    #expect(invocation.positionals.map(\.text) == ["h", "M"])
+    let words = invocation.arguments.flatMap(\.words)
+    #expect(Parser.parse(["call"] + words).text(.expand) == level)
+  }
+
+  @Test(arguments: [
+    ("--expand=al", "not one of typed, files, all", "write --expand[=files|all]"),
+    (
+      "--expand-headers", "unknown option",
+      "use --expand, and write ${env.NAME} for a variable of the environment"
+    ),
+    (
+      "--expand-data", "unknown option",
+      "use --expand, and write ${env.NAME} for a variable of the environment"
+    ),
+    (
+      "-expand-headers", "unknown option",
+      "use --expand, and write ${env.NAME} for a variable of the environment"
+    ),
+  ])
+  func rejectsOtherExpansion(line: String, why: String, hint: String) {
+    let error = parse("\(line) h M").errors.first
+    #expect(error?.why == why)
+    #expect(error?.hint == hint)
   }
 
   @Test func formatOfGrpcurlIsForDataAndResponses() {

@@ -99,7 +99,7 @@ def test_each_message_is_a_call_in_turn(rpcurl, descriptor_set, address, tmp_pat
 
 
 def test_values_of_functions_are_new_for_each_call(load, address):
-    result = load(address, HELLO, "--requests", 20, "--expand-data", data='{"name":"${uuid()}"}')
+    result = load(address, HELLO, "--requests", 20, "--expand=files", data='{"name":"${uuid()}"}')
     assert (result.code, result.report["errors"]) == (0, 0)
     assert result.report["sent_bytes"] == 20 * (7 + 36)
 
@@ -478,7 +478,7 @@ def test_script_for_k6_has_all_options(rpcurl, descriptor_set, tmp_path):
         (["-H", "x-a: 1", "-H", "x-a: 2", "http://localhost:8080"], "k6 sends one value of a header, and x-a has several"),
         (["--protocol", "connect", "http://localhost:8080"], "supports gRPC only, not connect"),
         (["unix:demo.sock"], "k6 cannot connect to a Unix socket"),
-        (["--expand-data", "http://localhost:8080"], "cannot be combined with --expand-data"),
+        (["--expand=files", "http://localhost:8080"], "k6 cannot replace the values of --expand in data"),
         (["--rate", 100, "--requests", 50, "http://localhost:8080"], "a part of less than 1 s, which k6 refuses"),
     ],
 )

@@ -10,22 +10,22 @@ NOWHERE = "http://127.0.0.1:1"
 
 STUBS = """
 {"method": "demo.v1.Demo/Hello", "request": {"name": "Ada"},
- "response": {"headers": {"x-from": "stub"}, "trailers": {"x-t": "{{header.x-me}}"},
-              "message": {"message": "Good day, {{request.name}}!", "name": "{{request.name}}"}}}
+ "response": {"headers": {"x-from": "stub"}, "trailers": {"x-t": "${request.header.x-me}"},
+              "message": {"message": "Good day, ${request.name}!", "name": "${request.name}"}}}
 {"method": "demo.v1.Demo/Find",
- "response": {"status": {"code": "not_found", "message": "no item {{request.id}}", "details": [
-   {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "GONE", "metadata": {"id": "{{request.id}}"}}]}}}
+ "response": {"status": {"code": "not_found", "message": "no item ${request.id}", "details": [
+   {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "GONE", "metadata": {"id": "${request.id}"}}]}}}
 {"method": "demo.v1.Demo/Echo", "where": ["int32_value > 5"],
- "response": {"message": {"int64Value": "{{request.int32_value}}", "stringValue": "{{text request.int32_value}}",
-              "struct": {"n": "{{request.int64_value}}", "l": "{{request.strings}}"}}}}
+ "response": {"message": {"int64Value": "${request.int32_value}", "stringValue": "${''}${request.int32_value}",
+              "struct": {"n": "${request.int64_value}", "l": "${request.strings}"}}}}
 {"method": "demo.v1.Demo/Count",
- "response": {"messages": [{"number": "{{request.from}}"}, {"delay": "50ms", "message": {"number": "{{request.to}}"}}],
+ "response": {"messages": [{"number": "${request.from}"}, {"delay": "50ms", "message": {"number": "${request.to}"}}],
               "status": "aborted"}}
-{"method": "demo.v1.Demo/Sum", "response": {"message": {"total": "{{request.value}}", "count": "{{count}}"}}}
+{"method": "demo.v1.Demo/Sum", "response": {"message": {"total": "${request.value}", "count": "${request.count}"}}}
 {"method": "demo.v1.Demo/Chat",
  "response": {"messages": [{"text": "hello"}],
               "each": [{"where": ["text == bye"], "message": {"text": "farewell"}, "status": "out_of_range"},
-                       {"message": {"text": "{{request.text}}?"}}]}}
+                       {"message": {"text": "${request.text}?"}}]}}
 """
 
 

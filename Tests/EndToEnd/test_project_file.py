@@ -205,7 +205,7 @@ EFFECTS = [
     "-d @/etc/hostname", "-d {}", "--bearer @/etc/hostname", "--bearer x", "-u a:b", "-n", "--netrc-file netrc",
     "--cert c.pem", "--key k.pem", "--pass @f", "-k", "--insecure=false", "--cacert ca.pem", "--capath ca", "--servername x",
     "--authority x", "-x http://proxy:1", "--proxy-user a:b", "--resolve a:1:127.0.0.1", "--connect-to a:1:b:2",
-    "--unix-socket s", "--plaintext", "--tlsv1.3=false", "--expand-headers", "--expand-data", "-H authorization: x",
+    "--unix-socket s", "--plaintext", "--tlsv1.3=false", "--expand", "--expand=files", "-H authorization: x",
     "-H cookie: x", "-H x-api-key: x", "-H @/etc/hostname", "--show-secrets", "--silent", "--raw", "--max-message-size 1g",
 ]  # fmt: skip
 
@@ -346,8 +346,8 @@ def test_without_trust_only_protoc_runs_and_only_the_target_is_contacted(project
 def test_headers_cannot_read_the_environment(project, grpc_server):
     environment = {"SECRET": "s3cret"}
     project.write("-H x-leak: ${SECRET}\n")
-    project.refused("--expand-headers", grpc_server.url, ECHO, env=environment)
-    project.own("--expand-headers\n")
+    project.refused("--expand", grpc_server.url, ECHO, env=environment)
+    project.own("--expand\n")
     project.refused(grpc_server.url, ECHO, env=environment)
 
 

@@ -229,7 +229,7 @@ def test_cached_schema(rpcurl, server):
         (["--data-format", "text", "-d", "any { [x/x.Extra] { z: 4 } }"], {"any": {"@type": "x/x.Extra", "z": 4}}),
         (["--set", "(x.nick)=a"], {"[x.nick]": "a"}),
         (["--set", 'any={"@type":"x/x.Extra","z":4}'], {"any": {"@type": "x/x.Extra", "z": 4}}),
-        (["-d", '{"name":"${random(0,0)}","[x.nick]":"a"}', "--expand-data"], {"name": "0", "[x.nick]": "a"}),
+        (["-d", '{"name":"${random(0,0)}","[x.nick]":"a"}', "--expand"], {"name": "0", "[x.nick]": "a"}),
     ],
 )
 def test_names_in_requests(echo, server, arguments, shown):

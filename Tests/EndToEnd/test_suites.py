@@ -245,11 +245,11 @@ def test_rows_of_a_file(suite, tmp_path):
 
 def test_step_is_retried_until_its_checks_hold(suite):
     text = 'test t\nretry until={} every=1ms\ncall Hello {{"name":"${{random(1,9)}}"}}\nexpect .name == "{}"\n'
-    _, tests, _ = suite(text.format("60s", 7), "--expand-data", "--seed", "1")
+    _, tests, _ = suite(text.format("60s", 7), "--expand", "--seed", "1")
     assert tests["t"]["outcome"] == "passed" and tests["t"]["attempts"] > 1, tests["t"]
     assert tests["t"]["steps"][0]["attempts"] == tests["t"]["attempts"]
     # More than a first attempt takes on a machine with much else to do.
-    result, tests, _ = suite(text.format("2s", 10), "--expand-data")
+    result, tests, _ = suite(text.format("2s", 10), "--expand")
     assert result.code == 8
     assert tests["t"]["attempts"] > 1 and len(tests["t"]["steps"][0]["failures"]) == 1
 
@@ -301,9 +301,9 @@ def test_step_is_retried_until_the_server_describes_the_method(suite):
 
 def test_step_is_retried_until_a_stream_has_the_responses(suite):
     text = 'test t\nretry until=60s every=1ms\nopen Count {"from":1,"to":"${random(1,9)}"}\nreceive 7\nexpect .number == 7\n'
-    _, tests, _ = suite(text, "--expand-data", "--seed", "1")
+    _, tests, _ = suite(text, "--expand", "--seed", "1")
     assert tests["t"]["outcome"] == "passed" and tests["t"]["attempts"] > 1, tests["t"]
-    _, tests, _ = suite(text.replace("60s", "2s").replace("1,9", "1,2"), "--expand-data")
+    _, tests, _ = suite(text.replace("60s", "2s").replace("1,9", "1,2"), "--expand")
     assert tests["t"]["outcome"] == "error" and tests["t"]["attempts"] > 1, tests["t"]
     assert tests["t"]["steps"][0]["attempts"] == tests["t"]["attempts"]
 

@@ -58,9 +58,9 @@ def test_errors_show_what_to_write(call, data, why, hint):
 def test_unexpanded_functions_are_named(call):
     for options in (["-d", '{"bytesValue":"${base64(foo)}"}'], ["--set", "bytesValue=${base64(foo)}"]):
         lines = failure(call("Echo", *options), 4)
-        assert lines[-1] == "hint: add --expand-data to replace ${base64(foo)}"
+        assert lines[-1] == "hint: add --expand to replace ${base64(foo)}"
     lines = failure(call("Echo", "--set", "int64Value=${random(1,9)}"), 4)
-    assert lines[-1] == "hint: add --expand-data to replace ${random(1,9)}"
+    assert lines[-1] == "hint: add --expand to replace ${random(1,9)}"
     # The cause of another field is not a function.
     lines = failure(call("Echo", "-d", '{"stringValue":"${uuid()}","bytesValue":"!"}'), 4)
     assert "to replace" not in lines[-1]
@@ -68,19 +68,19 @@ def test_unexpanded_functions_are_named(call):
 
 
 TEXT_NOTE = """note: {0}: "bar" was read as base64 (2 bytes)
-hint: to send this text, write ${{base64(bar)}} with --expand-data, or use {1}
+hint: to send this text, write ${{base64({2})}} with --expand, or use {1}
 """
 
 
 def test_text_in_bytes_fields_is_noted(call, tmp_path):
     data = '{"bytesValue":"bar"}'
     result = call("Echo", "-d", data)
-    assert (result.code, result.err) == (0, TEXT_NOTE.format("bytesValue", "--data-format text"))
+    assert (result.code, result.err) == (0, TEXT_NOTE.format("bytesValue", "--data-format text", r'\"bar\"'))
     assert json.loads(result.out) == {"bytesValue": "bao="}
     result = call("Echo", "-d", '{"nested":{},"bytesList":["Zm9v","bar","foo"]}')
-    assert (result.code, result.err) == (0, TEXT_NOTE.format("bytesList[1]", "--data-format text"))
+    assert (result.code, result.err) == (0, TEXT_NOTE.format("bytesList[1]", "--data-format text", r'\"bar\"'))
     result = call("Echo", "--set", "bytesValue=bar")
-    assert (result.code, result.err) == (0, TEXT_NOTE.format("--set bytesValue", "--set-file bytesValue=FILE"))
+    assert (result.code, result.err) == (0, TEXT_NOTE.format("--set bytesValue", "--set-file bytesValue=FILE", '"bar"'))
     # The word of four letters has no padding to lack.
     assert 'was read as base64 (3 bytes)' in call("Echo", "--set", "bytesValue=Adam").err
     path = tmp_path / "data.json"
@@ -88,18 +88,19 @@ def test_text_in_bytes_fields_is_noted(call, tmp_path):
     for options in (["-s", "-d", data], ["-d", f"@{path}"], ["-d", '{"bytesValue":"bao="}']):
         output(call("Echo", *options))
     output(call("Echo", "-d", "@-", input=data))
-    output(call("Echo", "--expand-data", "-d", '{"bytesValue":"${base64(bar)}"}'))
+    output(call("Echo", "--expand", "-d", r'{"bytesValue":"${base64(\"bar\")}"}'))
 
 
 def test_functions_that_are_sent_as_text_are_noted(call, tmp_path):
-    note = "note: ${uuid()} is sent as text\nhint: add --expand-data to replace it\n"
+    note = "note: ${uuid()} is sent as text\nhint: add --expand to replace it\n"
     data = '{"stringValue":"${uuid()}","strings":["${uuid()}"]}'
     result = call("Echo", "-d", data)
     assert (result.code, result.err) == (0, note)
     result = call("Echo", "--set", "stringValue=${uuid()}")
     assert (result.code, result.err) == (0, note)
-    output(call("Echo", "-d", '{"stringValue":"${NAME} $${uuid()}"}'))
-    output(call("Echo", "--expand-data", "-d", data))
+    assert "note: ${NAME} is sent as text" in call("Echo", "-d", '{"stringValue":"${NAME}"}').err
+    output(call("Echo", "-d", '{"stringValue":"$NAME $${uuid()}"}'))
+    output(call("Echo", "--expand", "-d", data))
 
 
 # Output
@@ -278,15 +279,20 @@ def test_chunks(call, tmp_path):
 def test_chunks_with_their_offset(call, tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"0123456789")
-    options = ["--expand-data", "--set", "text=at ${offset()}", "--set-file", f"text={file}", "--chunk", 4]
-    responses = output(call("Chat", *options, "--filter", "text")).splitlines()
-    assert responses == ["you said: at 0", "you said: at 4", "you said: at 8"]
+    options = ["--expand", "--set", "text=at ${offset()} ${last()}", "--set-file", f"text={file}", "--filter", "text", "--chunk"]
+    responses = output(call("Chat", *options, 4)).splitlines()
+    assert responses == ["you said: at 0 false", "you said: at 4 false", "you said: at 8 true"]
+    # The end of the file is the end of a piece, and not the end of what one system call reads.
+    file.write_bytes(b"0" * (CHUNK * 2))
+    responses = output(call("Chat", *options, CHUNK)).splitlines()
+    assert responses == ["you said: at 0 false", f"you said: at {CHUNK} true"]
 
 
 def test_offset_requires_a_piece(call):
-    assert failure(call("Hello", "--expand-data", "--set", "name=${offset()}"), 4) == [
-        "rpcurl: -d: ${offset()}: only values of --set with --chunk have an offset"
-    ]
+    for name in ("offset", "last"):
+        assert failure(call("Hello", "--expand", "--set", f"name=${{{name}()}}"), 4) == [
+            f"rpcurl: -d: {name}(): only the fields of a piece of --chunk have a value of it"
+        ]
 
 
 def test_chunks_of_a_large_file_do_not_fill_memory(rpcurl, grpc_server, descriptor_set, tmp_path):
@@ -314,15 +320,15 @@ UUID = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 def test_value_functions_in_data(call, tmp_path):
     file = tmp_path / "file"
     file.write_text('say "hi"\n')
-    data = '{"stringValue":"${uuid()} ${env(NAME)} $${x","int32Value":${random(5,5)},"timestamp":${now(-1d)},'
+    data = '{"stringValue":"${uuid()} ${env.NAME} $${x","int32Value":${random(5,5)},"timestamp":${now(-1d)},'
     data += f'"optionalString":"${{file({file})}}"}}'
-    reply = json.loads(output(call("Echo", "--expand-data", "-d", data, env={"NAME": 'a"b'})))
+    reply = json.loads(output(call("Echo", "--expand", "-d", data, env={"NAME": 'a"b'})))
     assert re.fullmatch(UUID + r' a"b \$\{x', reply["stringValue"])
     assert (reply["int32Value"], reply["optionalString"]) == (5, 'say "hi"')
     assert reply["timestamp"].endswith("Z")
-    names = call("Hello", "--each", "--expand-data", "--filter", "name", input='{"name":"${uuid()}"}' * 3)
+    names = call("Hello", "--each", "--expand=files", "--filter", "name", input='{"name":"${uuid()}"}' * 3)
     assert len(set(output(names).split())) == 3
-    same = [output(call("Hello", "--expand-data", "--seed", 7, "--filter", "name", "--set", "name=${uuid()}")) for _ in range(2)]
+    same = [output(call("Hello", "--expand", "--seed", 7, "--filter", "name", "--set", "name=${uuid()}")) for _ in range(2)]
     assert same[0] == same[1] and re.fullmatch(UUID + "\n", same[0])
     assert output(call("Hello", "-s", "--filter", "name", "-d", '{"name":"${uuid()}"}')) == "${uuid()}\n"
 
@@ -330,19 +336,20 @@ def test_value_functions_in_data(call, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "line"),
     [
-        (["-d", '{"name":"${uid()}"}'], 4, "rpcurl: -d: ${uid()} is not a value function"),
-        (["-d", '{"name":"${env(NO_SUCH)}"}'], 4, "rpcurl: -d: ${env(NO_SUCH)}: the environment variable is not set"),
-        (["-d", '{"name":"${now(1h)}"}'], 4, "rpcurl: -d: ${now(1h)}: not an offset such as +1h, -30m, +90s, +500ms or +7d"),
-        (["-d", '{"name":"${uuid("}'], 4, "rpcurl: -d: ${uuid( has no end: missing )}"),
-        (["-d", "", "--data-format", "text"], 2, "rpcurl: --expand-data: cannot be combined with --data-format text"),
+        (["-d", '{"name":"${uid()}"}'], 4, "rpcurl: -d: uid is not a function"),
+        (["-d", '{"name":"${env.NO_SUCH}"}'], 4, "rpcurl: -d: env.NO_SUCH: the environment variable is not set"),
+        (["-d", '{"name":"${now(1h)}"}'], 4, "rpcurl: -d: now(1h): not an offset such as +1h, -30m, +90s, +500ms or +7d"),
+        (["-d", '{"name":"${uuid("}'], 4, "rpcurl: -d: ${ has no closing }"),
+        (["-d", "name: '${uuid()}'", "--data-format", "text"], 2, "rpcurl: --expand: cannot replace values in data of --data-format text"),
+        (["--set", "name=${uid()}"], 4, "rpcurl: --set name: uid is not a function"),
     ],
 )  # fmt: skip
 def test_invalid_functions(call, options, code, line):
-    assert failure(call("Hello", "--expand-data", *options), code)[0] == line
+    assert failure(call("Hello", "--expand", *options), code)[0] == line
 
 
 def test_errors_after_expansion_do_not_show_secrets(call):
-    result = call("Hello", "--expand-data", "-d", '{"name":"${env(SECRET)}","x":1}', env={"SECRET": "hunter2"})
+    result = call("Hello", "--expand", "-d", '{"name":"${env.SECRET}","x":1}', env={"SECRET": "hunter2"})
     assert result.code == 4 and "hunter2" not in result.err
 
 
@@ -352,16 +359,14 @@ def test_value_functions_of_header_and_mock(call, tmp_path):
     (value,) = [field["value"] for field in reply["headers"] if field["name"] == "x-id"]
     assert re.fullmatch(UUID, value)
     stubs = tmp_path / "stubs.json"
-    stubs.write_text('{"response":{"message":{"message":"${random(3,3)} for {{request.name}}","name":"${uuid()}"}}}')
-    data = ["-s", "-d", '{"name":"${env(HOME)}"}']
-    reply = json.loads(output(call("Hello", "--use", f"mock,file={stubs},expand=true", *data)))
-    assert reply["message"] == "3 for ${env(HOME)}"
+    stubs.write_text('{"response":{"message":{"message":"${random(3,3)} for ${request.name}","name":"${uuid()}"}}}')
+    # A value of the request is not expanded.
+    reply = json.loads(output(call("Hello", "--use", f"mock,file={stubs}", "-s", "-d", '{"name":"${env.HOME}"}')))
+    assert reply["message"] == "3 for ${env.HOME}"
     assert re.fullmatch(UUID, reply["name"])
-    plain = json.loads(output(call("Hello", "--use", f"mock,file={stubs}", *data)))
-    assert plain["name"] == "${uuid()}"
 
 
-def test_value_functions_in_a_session(rpcurl, grpc_server, descriptor_set):
+def test_values_in_a_session(rpcurl, grpc_server, descriptor_set):
     lines = 'call Hello {"name":"${uuid()}"}\nset n = "x"\ncall Hello {"name":"${n} ${random(4,4)}"}\n'
     words = ["session", "--descriptor-set", descriptor_set, "--format", "json", grpc_server.url]
     names = [json.loads(line)["name"] for line in output(rpcurl(*words, input=lines)).splitlines()]

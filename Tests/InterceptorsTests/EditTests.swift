@@ -20,9 +20,9 @@ import Testing
   /// The JSON of a message after a change.
   private func changed(_ kind: String, _ value: String, _ json: String, type: String) throws -> String {
     var message = DescriptorMessages.make(type, json: json)
-    let change = try FieldChange(kind, value, key: kind)
+    let change = try FieldChange(kind, value, key: kind, nil)
     try change.check(message.type)
-    try change.apply(to: &message, nil)
+    try change.apply(to: &message)
     return String(decoding: try message.json(), as: UTF8.self)
   }
 
@@ -165,17 +165,17 @@ import Testing
     #expect(call.wireLines == ["start", "cAB"])
   }
 
-  @Test func expandsValueFunctions() throws {
+  @Test func replacesTemplates() throws {
     services.variables["NAME"] = "Ada"
-    let call = try call("edit,set=value=${env(NAME)},transform=value:suffix(-${random(7,,7)}),expand=true")
+    let call = try call("edit,set=value=${env.NAME},transform=value:suffix(-${random(7,,7)}),expand=true")
     call.send("x")
     #expect(call.wireLines == ["start", "Ada-7"])
-    let plain = try self.call("edit,set=value=${env(NAME)}")
+    let plain = try self.call("edit,set=value=${env.NAME}")
     plain.send("x")
-    #expect(plain.wireLines == ["start", "${env(NAME)}"])
-    let missing = try self.call("edit,set=value=${env(NONE)},expand=true")
+    #expect(plain.wireLines == ["start", "${env.NAME}"])
+    let missing = try self.call("edit,set=value=${file(none)},expand=true")
     missing.send("x")
-    #expect(missing.end?.error?.message == "set value: ${env(NONE)}: the environment variable is not set")
+    #expect(missing.end?.error?.message == "set value: file(none): no such file or directory")
   }
 
   @Test func unknownFieldFailsTheCallBeforeItIsSent() throws {
@@ -221,6 +221,9 @@ import Testing
       "edit: transform: truncate(-1) is not one of upper, lower, trim, truncate(N), prefix(TEXT), suffix(TEXT), add(N)"
     ),
     ("edit,set=a=1,seed=1", "edit: seed: requires expand=true"),
+    ("edit,set=a=${env.NONE},expand=true", "edit: set: env.NONE: the environment variable is not set"),
+    ("edit,set=a=${uid()},expand=true", "edit: set: uid is not a function"),
+    ("edit,transform=a:prefix(${A}),expand=true", "edit: transform: A: there are no variables here"),
   ])
   func invalidConfigurationNamesKey(_ text: String, _ message: String) {
     let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }

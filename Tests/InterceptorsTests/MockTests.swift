@@ -1,5 +1,6 @@
 import Interception
 import InterceptionSupport
+import Language
 import Protobuf
 import RPCProtocols
 import Testing
@@ -28,7 +29,7 @@ import Testing
     let call = try unary(
       #"""
       {"method":"test.Echo/Say","request":"ping",
-       "response":{"headers":{"x-a":["1","{{method}}"]},"message":"{{request.value}}-pong","trailers":{"x-t":"2"}}}
+       "response":{"headers":{"x-a":["1","${request.method}"]},"message":"${request.value}-pong","trailers":{"x-t":"2"}}}
       """#)
     #expect(call.wireLines == [])
     #expect(call.callerLines == ["headers", "typed ping-pong", "end ok", "metrics 0", "finished"])
@@ -39,8 +40,8 @@ import Testing
   @Test func respondsWithStatusAndDetails() throws {
     let call = try unary(
       #"""
-      {"response":{"status":{"code":"NOT_FOUND","message":"no {{request.value}}","details":[
-        {"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"R","metadata":{"id":"{{request.value}}"}}]}}}
+      {"response":{"status":{"code":"NOT_FOUND","message":"no ${request.value}","details":[
+        {"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"R","metadata":{"id":"${request.value}"}}]}}}
       """#)
     let error = try #require(call.end?.error)
     #expect((error.code, error.message) == (.notFound, "no ping"))
@@ -120,7 +121,8 @@ import Testing
   }
 
   @Test func respondsToClientStreamAtItsEnd() throws {
-    let call = try self.call(.clientStreaming, #"{"response":{"message":"{{count}} {{request.value}}"}}"#)
+    let call = try self.call(
+      .clientStreaming, #"{"response":{"message":"${request.count} ${request.value}"}}"#)
     call.start()
     for text in ["a", "b", "c"] { call.send(text) }
     #expect(call.callerLines == [])
@@ -129,10 +131,11 @@ import Testing
   }
 
   @Test func respondsToEmptyClientStream() throws {
-    let call = try self.call(.clientStreaming, #"{"response":{"message":"{{count}}{{request.value}}"}}"#)
+    let call = try self.call(
+      .clientStreaming, #"{"response":{"message":"${request.count}${request.value}"}}"#)
     call.start()
     call.close()
-    #expect(call.callerLines.prefix(2) == ["headers", "typed 0"])
+    #expect(call.callerLines.prefix(2) == ["headers", "typed 0null"])
   }
 
   @Test func respondsToEachMessageOfBidirectionalStream() throws {
@@ -141,7 +144,7 @@ import Testing
       #"""
       {"response":{"messages":["hello"],"each":[
         {"where":["value == bye"],"message":"farewell","status":"out_of_range"},
-        {"where":["value != silence"],"messages":["{{request.value}}!","{{text count}}"]}],
+        {"where":["value != silence"],"messages":["${request.value}!","${''}${request.count}"]}],
        "trailers":{"x-t":"1"}}}
       """#)
     call.start()
@@ -157,7 +160,7 @@ import Testing
   }
 
   @Test func halfCloseEndsBidirectionalCall() throws {
-    let call = try self.call(.bidiStreaming, #"{"response":{"each":{"message":"{{request.value}}"}}}"#)
+    let call = try self.call(.bidiStreaming, #"{"response":{"each":{"message":"${request.value}"}}}"#)
     call.start()
     call.send("a")
     call.close()
@@ -220,23 +223,49 @@ import Testing
     #expect(call.clock.timerCount == 0)
   }
 
-  @Test func placeholdersKeepTheirTypes() throws {
-    var values = TemplateValues(method: MethodName(service: "a.B", method: "C"))
+  @Test func valuesKeepTheirTypes() throws {
+    let functions = TemplateFunctions(TestServices(), seed: 1)
+    var values = RequestValues(
+      method: MethodName(service: "a.B", method: "C"), others: FunctionValues(functions, pool: nil))
     values.headers = Headers([("x-a", "v")])
     values.count = 3
     values.request = DescriptorMessages.make(
       "google.protobuf.UInt64Value", json: #""18446744073709551615""#)
-    let template = try JSONValue(
-      parsing: Array(
-        #"["{{request.value}}","<{{ request.value }}>","{{text request.value}}","{{count}}","{{header.x-a}}","{{method}}","{{'{{'}}x}}"]"#
-          .utf8))
+    let stub = #"""
+      ["${request.value}","<${request.value}>","${''}${request.value}","${request.count}","${request.header.X-A}",
+      "${request.header.none}","${request.method}","$${x} {{x}}",{"a":["${random(4,4)}",null]}]
+      """#
+    let template = try StubTemplate(JSONValue(parsing: Array(stub.utf8)), at: "x")
     #expect(
-      try Template.fill(template, values).text
-        == #"[18446744073709551615,"<18446744073709551615>","18446744073709551615",3,"v","a.B/C","{{x}}"]"#)
-    for wrong in ["{{", "{{nothing}}", "{{request.nothing}}", "{{request.[}}"] {
-      let error = #expect(throws: FormatError.self) { try Template.text(wrong, values) }
-      #expect(error?.reason.contains("FormatError") == false)
+      try template.filled(values).text
+        == #"[18446744073709551615,"<18446744073709551615>","18446744073709551615","#
+        + #"3,"v","","a.B/C","${x} {{x}}",{"a":[4,null]}]"#)
+  }
+
+  @Test(arguments: [
+    "{{request.value}}", "a {{ request.value }}", "{{text count}}", "{{header.x-a}}", "{{method}}",
+  ])
+  func oldTemplatesNameTheNewOnes(_ text: String) {
+    let error = #expect(throws: FormatError.self) { try StubTemplate(.string(text), at: "response.message") }
+    #expect(
+      error?.reason.hasSuffix(
+        "}} is text; write ${request.PATH}, ${request.header.NAME}, ${request.method} or ${request.count}")
+        == true)
+  }
+
+  @Test func stubsReadTheEnvironment() throws {
+    let services = TestServices()
+    services.variables["NAME"] = "Ada"
+    services.files["stubs.json"] = #"{"response":{"message":"${env.NAME} ${uuid()}"}}"#
+    let registrations = try (0..<2).map { _ in try services.registration("mock,file=stubs.json,seed=1") }
+    let texts = registrations.map { registration in
+      let call = TestCall(.unary, Journal(), [registration], typed: true)
+      call.start()
+      call.send("ping")
+      return call.callerLines[1]
     }
+    #expect(texts[0].hasPrefix("typed Ada "))
+    #expect(texts[0] == texts[1])
   }
 
   @Test(arguments: [
@@ -271,6 +300,14 @@ import Testing
     (#"{"response":{"headers":{"a":1}}}"#, "mock: file: stubs.json:1: response.headers.a: must be a list"),
     (#"{"response":{"each":{}}}"#, "mock: file: stubs.json:1: response.each.message: missing"),
     (#"{"where":["="],"response":{}}"#, "mock: file: stubs.json:1: where: "),
+    (
+      #"{"response":{"message":{"a":["${uid()}"]}}}"#,
+      "mock: file: stubs.json:1: response.message: uid is not a function; did you mean uuid?"
+    ),
+    (
+      #"{"response":{"headers":{"a":"{{method}}"}}}"#,
+      "mock: file: stubs.json:1: response.headers.a: {{method}} is text; write ${request.PATH}"
+    ),
     (#"{"times":0,"response":{}}"#, "mock: file: stubs.json:1: times: must be a whole number, at least 1"),
     (#"{"response":{},"response":{}}"#, "mock: file: stubs.json:1: response: duplicate member"),
   ])
@@ -294,7 +331,16 @@ import Testing
 
   @Test(arguments: [
     (#"{"response":{"message":{"value":1}}}"#, "stubs.json:1: response.message: expected"),
-    (#"{"response":{"message":"{{request.nope}}"}}"#, "stubs.json:1: response.message: {{request.nope}}: "),
+    (#"{"response":{"message":"${request.nope}"}}"#, "stubs.json:1: request.nope: "),
+    (
+      #"{"response":{"message":"${request[0].value}"}}"#,
+      "stubs.json:1: request[0].value: a stub sees the last message"
+    ),
+    (
+      #"{"response":{"headers":{"a":"${env.NONE}"},"message":"a"}}"#,
+      "stubs.json:1: env.NONE: the environment"
+    ),
+    (#"{"response":{"message":"${who}"}}"#, "stubs.json:1: who: there are no variables here; "),
     (#"{"response":{"messages":["a","b"]}}"#, "stubs.json:1: test.Echo/Say responds with one message, not 2"),
     (
       #"{"response":{"status":{"code":5,"details":[{"a":1}]}}}"#,

@@ -53,7 +53,8 @@ struct TestValues: TemplateValues {
     ("${last.detail[google.rpc.ErrorInfo].reason}", "<last.detail[google.rpc.ErrorInfo].reason>"),
     ("${last.detail}", "<last.detail>"), ("${last.labels[\"a]b\"]}", "<last.labels[\"a]b\"]>"),
     ("${request.header.x-id}", "<request.header.x-id>"), ("${request.x}", "<request.x>"),
-    ("${request.method}", "<request.method>"),
+    ("${request.method}", "<request.method>"), ("${request.status.x}", "<request.status.x>"),
+    ("${last.method}", "<last.method>"),
   ])
   func insertsValues(template: String, text: String) throws {
     let parsed = try Template(parsing: template)
@@ -111,6 +112,41 @@ struct TestValues: TemplateValues {
     #expect(throws: LanguageError("the text with its values is longer than 100 bytes")) {
       try Template(parsing: "${a}${a}").text(doubled, limitBytes: 100)
     }
+  }
+
+  @Test(arguments: [
+    ("a ${who} ${n}", "${who}"), ("${base64('x')}", "${base64('x')}"), ("$who", nil), ("$${who}", nil),
+    ("${", nil),
+    ("${a-b} ${who}", nil),
+  ])
+  func findsTheFirstExpression(text: String, found: String?) {
+    #expect(Template.reference(in: text) == found)
+  }
+
+  @Test(arguments: [
+    ("a ${who}", true, "a A \"B\""), ("a ${who}", false, "a A \"B\""),
+    ("[\"${who}\"]", true, "[\"A \"B\"\"]"),
+    ("[\"${who}\"]", false, "[\"A \\\"B\\\"\"]"), ("[${who}] b", true, "[A \"B\"] b"),
+    (" \"${n}\"", false, " \"3\""),
+    ("{\"a\":\"${base64(\\\"x\\\")}\"}", false, "{\"a\":\"base64(x)\"}"), ("", false, ""),
+  ])
+  func escapesValuesInJSONOfFields(template: String, isText: Bool, text: String) throws {
+    #expect(try FieldTemplate(parsing: template).text(values, isText: isText) == text)
+  }
+
+  @Test func rejectsInvalidValuesOfFields() {
+    for text in ["${", "[\"${uid()}\"]", "{\"a\":${uid()}}", "${who"] {
+      #expect(throws: LanguageError.self, "\(text)") { try FieldTemplate(parsing: text) }
+    }
+  }
+
+  @Test(arguments: [
+    ("{\"a\":\"x${who}\"}", 5, "who"), ("{\"a\":${random(1,9)}}", 5, "random(1,9)"),
+    ("{\"a\":\"x\",\"b\":\"${who}\"}", 5, nil),
+    ("{\"a\":1,\"b\":\"${who}\"}", 5, nil), ("{\"a\":\"${", 5, nil), ("{\"a\":$", 5, nil),
+  ])
+  func findsTheExpressionOfAValue(json: String, index: Int, found: String?) {
+    #expect(JSONTemplate.expression(ofValueAt: index, in: Array(json.utf8))?.description == found)
   }
 
   @Test func distinguishesValuesFromTypedText() throws {

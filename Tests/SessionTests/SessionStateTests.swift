@@ -25,22 +25,27 @@ struct SessionStateTests {
     #expect(throws: Failure.self) { try state.add(Parser.parse(["--attribute", "a"], as: .session)) }
   }
 
-  /// Data is expanded already; headers are not.
+  /// Data has its values already; headers that are typed may be templates.
   @Test func omitsExpansionForExpandedData() throws {
-    let typed = try state("--expand-data", "--seed", "1", "--expand-headers", "-H", "x: ${A}")
-    #expect(typed.commandLineOfExpandedData == ["--expand-headers", "-H", "x: ${A}"])
+    let typed = try state("--expand=files", "--seed", "1", "-H", "x: ${env.A}")
+    #expect(typed.commandLineOfExpandedData == ["-H", "x: ${env.A}", "--expand"])
+    var both = typed
+    both.headers.set(try SessionState.header("y: ${env.A}"))
+    #expect(both.commandLineOfExpandedData == ["-H", "x: ${env.A}", "-H", "y: $${env.A}", "--expand"])
+    let plain = try state("--expand", "-H", "x: a")
+    #expect(plain.commandLineOfExpandedData == ["-H", "x: a"])
   }
 
   /// Also if the command line or the session has the option too, the configuration is read again.
-  @Test(arguments: [[], ["--expand-data"], ["--expand-data=false"]])
+  @Test(arguments: [[], ["--expand"], ["--expand=false"]])
   func turnsConfiguredExpansionOffForExpandedData(typed: [String]) throws {
     let configured = try Argument(
-      .expandData, name: "--expand-data", .file(path: "config", line: 1, profile: nil))
+      .expand, "all", name: "--expand", .file(path: "config", line: 1, profile: nil))
     let invocation = Parser.parse(typed, as: .session)
     var session = try SessionState(
       Invocation(.session, [configured] + invocation.arguments), target: nil)
-    #expect(session.commandLineOfExpandedData == ["--expand-data=false"])
+    #expect(session.commandLineOfExpandedData == ["--expand=false"])
     try session.add(invocation)
-    #expect(session.commandLineOfExpandedData == ["--expand-data=false"])
+    #expect(session.commandLineOfExpandedData == ["--expand=false"])
   }
 }

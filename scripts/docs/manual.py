@@ -49,6 +49,9 @@ def item(of: Argument) -> str:
         flags += f" Ar {value(of)}"
     elif of.kind == "positional":
         flags = f"Ar {value(of)}"
+    elif of.values:
+        # A flag that may have a value, as --expand[=files|all].
+        flags += f" Ns Op Ns = Ns Ar {value(of).strip('[=]').replace('|', ' | ')}"
     words = [of.abstract]
     if of.default and of.kind == "option":
         words.append(f"The default is {of.default}.")

@@ -7,7 +7,7 @@ import System
 package struct SuggestedCommand {
   /// Options that have no group of their own and that each request needs.
   private static let requestOptions: Set<OptionID> = [
-    .header, .expandHeaders, .user, .bearer, .netrc, .netrcFile, .userAgent, .config, .profile,
+    .header, .expand, .user, .bearer, .netrc, .netrcFile, .userAgent, .config, .profile,
   ]
 
   /// The words of the options that were given for the check.
@@ -36,7 +36,7 @@ package struct SuggestedCommand {
     defaultProtocol = configured ?? variable ?? ProtocolName.grpc.rawValue
     isTLS = target.isTLS
     impliesTLS = ServerOptions(invocation).tls == .always
-    let expandsHeaders = invocation.has(.expandHeaders)
+    let expandsHeaders = invocation.text(.expand) != nil
     var secrets = CommandSecrets(showsSecrets: false, separates: true)
     kept = invocation.arguments.filter(Self.isKept).flatMap {
       Self.words($0, expandsHeaders: expandsHeaders, &secrets)
@@ -54,7 +54,7 @@ package struct SuggestedCommand {
   private static func words(
     _ argument: Argument, expandsHeaders: Bool, _ secrets: inout CommandSecrets
   ) -> [String] {
-    guard let value = argument.text else { return [argument.name] }
+    guard let value = argument.text else { return argument.words }
     // A value with variables is replaced by rpcurl.
     guard !(expandsHeaders && value.contains("${")),
       let word = secrets.value(value, of: argument.id, argument.name)

@@ -159,6 +159,13 @@ extension CallPlan {
     _ options: DataOptions, readsData: Bool, isForMany: Bool
   ) throws(Failure) {
     var form = settings.requestForm
+    form.expansion?.pool = pool
+    if options.hasTemplatesInData, form.format != .json {
+      throw Failure(
+        .usage, "--expand", "cannot replace values in data of --data-format \(form.format.rawValue)",
+        hint: "write the data in JSON")
+    }
+    let plain = form
     let chunks = try ChunkedFile(options, method, isBatch: batch != nil)
     let edits = options.edits.filter { chunks == nil || $0.id == .set }
     try NameLookup.resolving(pool, reflection) { () throws(Failure) in
@@ -171,18 +178,19 @@ extension CallPlan {
       }
       return
     }
-    form.edits = try FieldEdit.read(edits, waitLimit: settings.timeout)
-    guard let chunks else {
+    form.edits = try FieldEdit.read(edits, form.expansion, waitLimit: settings.timeout)
+    guard var chunks else {
       sources = try messages(
         data, of: options, isBatch: isForMany, form,
         waitLimit: readsTypedMessage(data) ? nil : settings.timeout)
       return
     }
+    chunks.marksLast = form.edits.contains { $0.calls(.last) }
     form.chunks = chunks
     let (before, after) = options.dataAroundFile
     // The messages before and after a file do not get the fields of `--set`.
     let around = try [before, after].map { (data) throws(Failure) -> [RequestSource] in
-      try data.isEmpty ? [] : messages(data, of: options, isBatch: false, settings.requestForm)
+      try data.isEmpty ? [] : messages(data, of: options, isBatch: false, plain)
     }
     sources = around[0] + [.stream(path: chunks.file, form: form)] + around[1]
   }

@@ -27,6 +27,10 @@ package struct CallSettings {
   private let commonHeaders: Headers
   private let sources: ArgumentSources
   private let headerArguments: HeaderArguments
+  /// Replaces templates; nil without `--expand`.
+  let expansion: TextExpansion?
+  /// The first template in headers that is sent as text; nil if there is none.
+  private let unexpandedTemplate: String?
   private let bearer: String?
   package let timeout: Duration?
   package let maxMessageBytes: Int
@@ -84,7 +88,11 @@ package struct CallSettings {
     sources.waitLimit = [options.request.maxTime, sources.waitLimit].compactMap(\.self).min()
     self.sources = sources
     // Read files once: they may be pipes.
-    headerArguments = options.request.common.headerArguments(sources, protocolName, codec)
+    expansion = try Self.expansion(options.request, isSession: response == nil)
+    headerArguments = HeaderArguments(
+      expansion: expansion, waitLimit: sources.waitLimit, form: (protocolName, codec))
+    unexpandedTemplate = headerArguments.unexpandedTemplate(
+      in: options.request.common.headers + options.request.rpcHeaders)
     commonHeaders = try headerArguments.parse(options.request.common.headers)
     try CredentialArguments.check(options.request.common, options.server, given: commonHeaders)
     bearer = try options.request.common.bearer.map { (argument) throws(Failure) in
@@ -111,7 +119,7 @@ package struct CallSettings {
     unknownFields = options.output.unknownFields ?? .show
     requestForm = RequestForm(
       format: data, allowsUnknownFields: options.output.allowUnknownFields, acceptsFiles: response != nil)
-    requestForm.functions = try Self.functions(options.request, data, isSession: response == nil)
+    requestForm.expansion = expansion
     try Self.checkCompressions(compression, acceptedCompressions ?? [])
     baseConnection = try ConnectionPlan.options(
       options.server, options.request.common, target, protocolName, sources)
@@ -134,7 +142,9 @@ package struct CallSettings {
   /// - Parameter console: Where they are printed.
   mutating func noteData(_ console: Console) {
     let typed = isatty(0) == 1 ? ["-d", "standard input"] : ["-d"]
-    requestForm.notes = DataNotes(typed: typed) { console.error.remark($0) }
+    let notes = DataNotes(typed: typed) { console.error.remark($0) }
+    requestForm.notes = notes
+    if let unexpandedTemplate { notes.note(unexpanded: unexpandedTemplate) }
   }
 
   /// The server as a source of the schema.
@@ -181,22 +191,15 @@ package struct CallSettings {
     return chosen
   }
 
-  /// The value functions of `--expand-data`; nil without it.
-  private static func functions(
-    _ options: RequestOptions, _ format: MessageFormat, isSession: Bool
-  ) throws(Failure) -> ValueFunctions? {
-    guard options.expandData else {
-      // In a session it is also that of calls with the option, and of the order of tests.
-      guard options.seed == nil || isSession else {
-        throw Failure(.usage, "--seed", "requires --expand-data")
-      }
-      return nil
+  /// The templates of the command line; nil without `--expand`.
+  private static func expansion(_ options: RequestOptions, isSession: Bool) throws(Failure) -> TextExpansion?
+  {
+    let expansion = options.common.textExpansion(waitLimit: options.maxTime, seed: options.seed)
+    // In a session the seed is also that of its own values, and of the order of tests.
+    guard expansion != nil || options.seed == nil || isSession else {
+      throw Failure(.usage, "--seed", "requires --expand")
     }
-    guard format == .json else {
-      throw Failure(.usage, "--expand-data", "cannot be combined with --data-format \(format.rawValue)")
-    }
-    return ValueFunctions(
-      SystemValues(waitLimit: options.maxTime), seed: options.seed)
+    return expansion
   }
 
   /// Check for the compression libraries now: the call would fail later.

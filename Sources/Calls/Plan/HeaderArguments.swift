@@ -1,4 +1,5 @@
 import CommandLine
+import Language
 import Output
 import Protobuf
 import RPCProtocols
@@ -8,15 +9,15 @@ import System
 package struct HeaderArguments {
   /// How long to wait for data from a pipe; nil for no limit.
   private let waitLimit: Duration?
-  /// Replaces environment variables in values; nil without `--expand-headers`.
-  private let expansion: HeaderExpansion?
+  /// Replaces templates in values; nil without `--expand`.
+  private let expansion: TextExpansion?
   /// The protocol and the codec of the requests; nil if they are not determined yet.
   private let form: Form?
 
   package typealias Form = (protocolName: ProtocolName, codec: CodecName)
 
   package init(
-    expansion: HeaderExpansion?, waitLimit: Duration? = nil, form: Form? = nil
+    expansion: TextExpansion?, waitLimit: Duration? = nil, form: Form? = nil
   ) {
     self.waitLimit = waitLimit
     self.expansion = expansion
@@ -32,10 +33,13 @@ package struct HeaderArguments {
       let text = argument.text ?? ""
       if text.begins(with: "@") {
         for line in try lines(of: argument, option: option) {
-          try add(line.text, from: line.source, to: &headers)
+          try add(line, isTyped: false, to: &headers)
         }
       } else {
-        try add(text, from: argument.origin.place ?? option, to: &headers)
+        // The values of a header that a session set are inserted already.
+        let isLiteral = argument.origin == .session
+        let line = Line(text: text, source: argument.origin.place ?? option)
+        try add(line, isTyped: true, isLiteral: isLiteral, to: &headers)
       }
     }
     return headers
@@ -48,11 +52,26 @@ package struct HeaderArguments {
     package let source: String
   }
 
-  /// Parses the header of a line.
+  /// Parses the header of a line of a file.
   package func parse(_ line: Line) throws(Failure) -> Headers {
     var headers = Headers()
-    try add(line.text, from: line.source, to: &headers)
+    try add(line, isTyped: false, to: &headers)
     return headers
+  }
+
+  /// The text of a line of a file, with its values.
+  package func expanded(_ line: Line) throws(Failure) -> String {
+    guard case let (name, value?) = line.text.parted(at: ":") else { return line.text }
+    return "\(name):\(try expanded(value, isTyped: false, of: name.lowercased(), from: line.source))"
+  }
+
+  /// The first template in headers that are typed; nil if there is none, or if templates are replaced.
+  func unexpandedTemplate(in arguments: [Argument]) -> String? {
+    guard expansion == nil else { return nil }
+    return arguments.lazy.compactMap { argument in
+      guard argument.origin != .session, let text = argument.text, !text.begins(with: "@") else { return nil }
+      return Template.reference(in: text)
+    }.first
   }
 
   /// The lines of a file that contain a header.
@@ -75,16 +94,20 @@ package struct HeaderArguments {
     }
   }
 
-  private func add(_ text: String, from source: String, to headers: inout Headers) throws(Failure) {
+  private func add(
+    _ line: Line, isTyped: Bool, isLiteral: Bool = false, to headers: inout Headers
+  ) throws(Failure) {
+    let source = line.source
     // The value may be a secret, so no error contains it.
-    guard case let (before, after?) = text.parted(at: ":") else {
+    guard case let (before, after?) = line.text.parted(at: ":") else {
       throw Failure(.usage, source, "missing colon in the header", hint: "write -H 'NAME: VALUE'")
     }
     let name = before.lowercased()
     guard HeaderSyntax.isName(name) else {
       throw Failure(.usage, source, "\(name.debugDescription) is not a header name")
     }
-    let value = HeaderSyntax.trimmed(try expand(String(after), of: name, from: source))
+    let text = isLiteral ? String(after) : try expanded(after, isTyped: isTyped, of: name, from: source)
+    let value = HeaderSyntax.trimmed(text)
     if let refusal = HeaderSyntax.refusal(of: name, value: value) {
       throw Failure(.usage, source, refusal.why, hint: refusal.hint)
     }
@@ -125,20 +148,14 @@ package struct HeaderArguments {
     return nil
   }
 
-  private func expand(_ value: String, of name: String, from source: String) throws(Failure) -> String {
-    guard let expansion else { return value }
-    do throws(HeaderExpansion.Problem) {
-      return try expansion.expand(value)
+  private func expanded(
+    _ value: Substring, isTyped: Bool, of name: String, from source: String
+  ) throws(Failure) -> String {
+    guard let values = expansion?.values(isTyped: isTyped) else { return String(value) }
+    do throws(LanguageError) {
+      return try Template(parsing: value).text(values)
     } catch {
-      switch error {
-      case .unset(let variable):
-        throw Failure(
-          .usage, source, "the value of \(name) refers to the variable \(variable), which is not set",
-          hint: "without --expand-headers, ${…} is sent as it is")
-      case .hasLineBreak(let variable):
-        throw Failure(
-          .usage, source, "the variable \(variable) in the value of \(name) contains a line break")
-      }
+      throw Failure(.usage, "\(source): \(name)", error)
     }
   }
 }

@@ -1,4 +1,7 @@
 import CommandLine
+import Interceptors
+import Language
+import MachineServices
 import Output
 import Protobuf
 import RPCProtocols
@@ -84,7 +87,7 @@ package struct ServerOptions {
 package struct CommonRequestOptions {
   package let protocolName: ProtocolName?
   package var headers: [Argument]
-  package let expandHeaders: Bool
+  package let expansion: Expansion?
   package let user: Argument?
   package let bearer: Argument?
   package let netrc: Bool
@@ -94,7 +97,7 @@ package struct CommonRequestOptions {
   package init(_ invocation: Invocation) {
     protocolName = invocation.choice(.protocolName)
     headers = invocation.all(.header)
-    expandHeaders = invocation.has(.expandHeaders)
+    expansion = invocation.choice(.expand)
     user = invocation.last(.user)
     bearer = invocation.last(.bearer)
     netrc = invocation.has(.netrc)
@@ -102,19 +105,20 @@ package struct CommonRequestOptions {
     userAgent = invocation.last(.userAgent)
   }
 
-  /// The parser of header options.
+  /// The templates of the command line; nil without `--expand`.
   ///
   /// - Parameters:
-  ///   - environment: Returns the value of an environment variable.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
-  ///   - form: The protocol and the codec of the requests; nil if they are not determined yet.
-  package func headerArguments(
-    _ environment: @escaping (String) -> String?, waitLimit: Duration?,
-    form: HeaderArguments.Form? = nil
-  ) -> HeaderArguments {
-    HeaderArguments(
-      expansion: expandHeaders ? HeaderExpansion(environment) : nil, waitLimit: waitLimit,
-      form: form)
+  ///   - seed: The seed of random values; nil for a random one.
+  package func textExpansion(waitLimit: Duration?, seed: UInt64? = nil) -> TextExpansion? {
+    expansion.map { TextExpansion($0, TemplateFunctions(SystemValues(waitLimit: waitLimit), seed: seed)) }
+  }
+
+  /// The parser of header options whose protocol and codec are not determined yet.
+  ///
+  /// - Parameter waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package func headerArguments(waitLimit: Duration?) -> HeaderArguments {
+    HeaderArguments(expansion: textExpansion(waitLimit: waitLimit), waitLimit: waitLimit)
   }
 
   /// The parser of header options.
@@ -126,7 +130,9 @@ package struct CommonRequestOptions {
   package func headerArguments(
     _ sources: ArgumentSources, _ protocolName: ProtocolName, _ codec: CodecName = .proto
   ) -> HeaderArguments {
-    headerArguments(sources.environment, waitLimit: sources.waitLimit, form: (protocolName, codec))
+    HeaderArguments(
+      expansion: textExpansion(waitLimit: sources.waitLimit), waitLimit: sources.waitLimit,
+      form: (protocolName, codec))
   }
 }
 
@@ -141,15 +147,13 @@ package struct RequestOptions {
   package let attributes: [Argument]
   package let maxTime: Duration?
   package let maxMessageBytes: Int
-  /// Whether value functions in data are replaced, and their random seed.
-  package let expandData: Bool
+  /// The random seed of `--expand`.
   package let seed: UInt64?
 
   package init(_ invocation: Invocation) {
     common = CommonRequestOptions(invocation)
-    expandData = invocation.has(.expandData)
-    // --expand-data=false replaces that of a configuration, which may have a seed too.
-    let isTurnedOff = invocation.flag(.expandData) == false
+    // --expand=false replaces that of a configuration, which may have a seed too.
+    let isTurnedOff = invocation.flag(.expand) == false
     seed = isTurnedOff ? nil : invocation.number(.seed).map { UInt64(bitPattern: Int64($0)) }
     codec = invocation.choice(.codec) ?? .proto
     connectGet = invocation.has(.connectGet)
@@ -175,8 +179,7 @@ package struct DataOptions {
   private let parts: [Argument]
   package let dataFormat: MessageFormat
   package let chunkBytes: Int?
-  /// Whether value functions are replaced.
-  package let isExpanded: Bool
+  private let expansion: Expansion?
 
   package var data: [String] { Self.data(parts) }
   /// `--set` and `--set-file`, in the order given.
@@ -185,6 +188,17 @@ package struct DataOptions {
   package var dataAroundFile: (before: [String], after: [String]) {
     let index = parts.firstIndex { $0.id == .setFile } ?? parts.endIndex
     return (Self.data(parts[..<index]), Self.data(parts[index...]))
+  }
+
+  /// Whether templates in data or in fields are replaced.
+  package var isExpanded: Bool { hasTemplates(parts) }
+  /// Whether templates in data are replaced.
+  var hasTemplatesInData: Bool { hasTemplates(parts.filter { $0.id == .data }) }
+
+  private func hasTemplates(_ parts: [Argument]) -> Bool {
+    guard let expansion else { return false }
+    guard expansion == .typed else { return true }
+    return parts.contains { $0.string.map { !$0.hasPrefix("@") && $0.contains("${") } ?? false }
   }
 
   /// The first `-d` that names a file; nil if none does.
@@ -198,7 +212,7 @@ package struct DataOptions {
 
   package init(_ invocation: Invocation) {
     parts = invocation.all(of: [.data, .set, .setFile])
-    isExpanded = invocation.has(.expandData)
+    expansion = invocation.choice(.expand)
     chunkBytes = invocation.bytes(.chunk)
     dataFormat = invocation.choice(.dataFormat) ?? .json
   }

@@ -58,7 +58,7 @@ struct ProjectLines {
     }
   }
 
-  /// Whether a header is literal and not a credential. `${` would be expanded with `--expand-headers`.
+  /// Whether a header is literal and not a credential. `${` would be replaced with `--expand`.
   private static func isHarmlessHeader(_ text: String) -> Bool {
     guard !text.begins(with: "@"), !text.contains("${"), case (let name, _?) = text.parted(at: ":") else {
       return false

@@ -1,4 +1,5 @@
 import Interceptors
+import Language
 import Protobuf
 
 /// Notes about request data that is valid, but probably not what the user meant. Each kind is printed once.
@@ -8,7 +9,7 @@ package final class DataNotes: Equatable {
   private let typed: [String]?
   /// Whether text in bytes fields is still to be noted.
   private(set) var refusesText = true
-  private var isReferenceNoted = false
+  private var isTemplateNoted = false
 
   /// Creates notes.
   ///
@@ -35,21 +36,31 @@ package final class DataNotes: Equatable {
   {
     guard case .textAsBase64(let text, let count) = error.reason else { return false }
     refusesText = false
-    var hint = "to send this text, write ${base64(\(text))}"
+    let quoted = JSONValue.quoted(text)
+    // In a string of JSON, the quotes of a text are escaped.
+    let inString = JSONValue.quoted(quoted).dropFirst().dropLast()
+    var hint = "to send this text, write ${base64(\(field.hasPrefix("--set ") ? quoted : String(inString)))}"
     if form.acceptsFiles {
-      hint += form.isExpanded ? ", or use \(alternative)" : " with --expand-data, or use \(alternative)"
+      hint += form.expansion != nil || form.isExpanded ? "" : " with --expand"
+      hint += ", or use \(alternative)"
     }
     note("\(field): \(MessageParseError.readAsBase64(text, byteCount: count))", hint)
     return true
   }
 
-  /// Notes a value function that is sent as text because data is not expanded.
-  func noteReference(in text: [UInt8], _ form: RequestForm) {
-    guard form.acceptsFiles, !form.isExpanded, !isReferenceNoted, text.contains(UInt8(ascii: "$")),
-      let reference = ValueFunctions.reference(in: text[...])
+  /// Notes a template that is sent as text because data is not expanded.
+  func noteTemplate(in json: [UInt8], _ form: RequestForm) {
+    guard form.acceptsFiles, !form.isExpanded, !isTemplateNoted, json.contains(UInt8(ascii: "$")),
+      let expression = try? JSONTemplate(parsing: json).expressions.first
     else { return }
-    isReferenceNoted = true
-    note("\(reference) is sent as text", "add --expand-data to replace it")
+    note(unexpanded: "${\(expression)}")
+  }
+
+  /// Notes a template that is sent as text.
+  func note(unexpanded template: String) {
+    guard !isTemplateNoted else { return }
+    isTemplateNoted = true
+    note("\(template) is sent as text", "add --expand to replace it")
   }
 
   private func note(_ text: String, _ hint: String) {

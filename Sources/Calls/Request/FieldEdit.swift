@@ -1,5 +1,5 @@
 import CommandLine
-import Interceptors
+import Language
 import Output
 import Protobuf
 import System
@@ -10,6 +10,8 @@ package struct FieldEdit: Equatable {
   private enum Content: Equatable {
     /// Text of `--set`.
     case text(String)
+    /// Text of `--set` whose templates are replaced, and the text with its values.
+    case template(FieldTemplate, text: String)
     /// The content of the file of `--set-file`.
     case bytes([UInt8])
   }
@@ -24,9 +26,12 @@ package struct FieldEdit: Equatable {
   ///
   /// - Parameters:
   ///   - arguments: The arguments, in the order given.
+  ///   - expansion: Replaces templates in the text of `--set`; nil if they are text.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
   /// - Throws: `Failure` if one is not of the form `PATH=VALUE`, or if a file cannot be read.
-  package static func read(_ arguments: [Argument], waitLimit: Duration?) throws(Failure) -> [FieldEdit] {
+  package static func read(
+    _ arguments: [Argument], _ expansion: TextExpansion?, waitLimit: Duration?
+  ) throws(Failure) -> [FieldEdit] {
     var edits: [FieldEdit] = []
     for argument in arguments {
       let place = try Place(argument)
@@ -36,6 +41,14 @@ package struct FieldEdit: Equatable {
           content = .bytes(try FileContents.read(place.value, limitBytes: limitBytes, waitLimit: waitLimit))
         } catch {
           throw Failure(.input, "\(place.name)=\(place.value)", error.why)
+        }
+      } else if let values = expansion?.values(isTyped: true) {
+        do throws(LanguageError) {
+          let template = try FieldTemplate(parsing: place.value)
+          for expression in template.expressions { try values.check(expression) }
+          content = .template(template, text: place.value)
+        } catch {
+          throw Failure(.input, place.name, error)
         }
       } else {
         content = .text(place.value)
@@ -95,11 +108,26 @@ package struct FieldEdit: Equatable {
     }
   }
 
-  /// Replaces value functions in the text of `--set`.
+  /// Replaces templates in the text of `--set`.
   ///
-  /// - Parameter offset: The position of the message's piece in the file of `--chunk`, in bytes; nil without one.
-  mutating func expand(_ functions: ValueFunctions, offset: Int64?) throws(ValueFunctions.Problem) {
-    if case .text(let text) = content { content = .text(try functions.expand(text, offset: offset)) }
+  /// - Parameters:
+  ///   - expansion: Replaces them.
+  ///   - piece: The message's piece of the file of `--chunk`; nil without one.
+  ///   - type: The type of the message.
+  mutating func expand(
+    _ expansion: TextExpansion, _ piece: FilePiece?, in type: MessageType
+  ) throws(LanguageError) {
+    guard case .template(let template, _) = content,
+      let values = expansion.values(isTyped: true, piece: piece)
+    else { return }
+    let text = try template.text(values, isText: place.field.isText(in: type))
+    content = .template(template, text: text)
+  }
+
+  /// Whether its text calls a function.
+  func calls(_ function: Function) -> Bool {
+    guard case .template(let template, _) = content else { return false }
+    return template.expressions.contains { $0.calls(function) }
   }
 
   /// Sets the field of a message, and notes what is probably not meant.
@@ -109,7 +137,7 @@ package struct FieldEdit: Equatable {
     do throws(FieldPathError) {
       switch content {
       case .bytes(let bytes): try place.field.assign(bytes: bytes, to: &message)
-      case .text(let text):
+      case .text(let text), .template(_, let text):
         var options = JSONDecodingOptions()
         options.refusesText = form.notes?.refusesText ?? false
         do throws(FieldPathError) {
@@ -121,7 +149,9 @@ package struct FieldEdit: Equatable {
           options.refusesText = false
           try place.field.assign(text: text, options, to: &message)
         }
-        form.notes?.noteReference(in: Array(text.utf8), form)
+        if case .text = content, form.acceptsFiles, let template = Template.reference(in: text) {
+          form.notes?.note(unexpanded: template)
+        }
       }
     } catch {
       throw failure(error, form)
@@ -142,11 +172,10 @@ package struct FieldEdit: Equatable {
       return Failure(.input, place.name, Self.reason(error, bytes))
     }
     let failure = place.failure(error)
-    guard case .text(let text) = content, case .json(let cause) = error, !form.isExpanded,
-      var message = failure.message
+    guard case .text(let text) = content, case .json(let cause) = error, var message = failure.message
     else { return failure }
-    if let reference = ValueFunctions.reference(in: Array(text.utf8)[...]) {
-      message.hint = ValueFunctions.hint(reference)
+    if let template = Template.reference(in: text) {
+      message.hint = "add --expand to replace \(template)"
     } else if case .invalidBase64 = cause.reason, text.hasPrefix("@") {
       message.hint = "use --set-file \(place.key)=\(text.dropFirst())"
     }
@@ -163,6 +192,8 @@ package struct ChunkedFile: Equatable {
   /// The field of each piece, and its largest size.
   let path: FieldPath
   let bytes: Int
+  /// Whether the fields of `--set` use `last()`.
+  var marksLast = false
 
   /// Resolves the options; nil without `--chunk`.
   ///

@@ -1,4 +1,4 @@
-import Interceptors
+import Language
 import Output
 import Protobuf
 import CallEngine
@@ -10,10 +10,13 @@ package final class RequestOrigin {
   /// The name of the source, for errors.
   let source: String
   let form: RequestForm
+  /// Whether the messages are on the command line, and not in a file or in standard input.
+  let isTyped: Bool
 
-  init(_ source: String, _ form: RequestForm) {
+  init(_ source: String, _ form: RequestForm, isTyped: Bool) {
     self.source = source
     self.form = form
+    self.isTyped = isTyped
   }
 }
 
@@ -25,9 +28,11 @@ package struct RequestMessage {
   package let bytes: [UInt8]
   /// The whole argument of `-d` that it is part of; nil for other sources.
   var argument: String?
+  /// Whether it is the last one of its source. Only known of pieces of a file, if that is needed.
+  var isLast = false
 
   package init(source: String, start: TextPosition, bytes: [UInt8], form: RequestForm) {
-    self.init(RequestOrigin(source, form), start: start, bytes: bytes)
+    self.init(RequestOrigin(source, form, isTyped: true), start: start, bytes: bytes)
   }
 
   init(_ origin: RequestOrigin, start: TextPosition, bytes: [UInt8]) {
@@ -42,21 +47,50 @@ package struct RequestMessage {
 }
 
 extension RequestMessage {
-  /// The message with the values of its value functions.
+  /// The message with the values of its templates.
+  ///
+  /// - Parameter type: The type of the message.
+  /// - Throws: `Failure` if there is no such value.
   @inline(never)
-  package func expanded() throws(Failure) -> RequestMessage {
-    guard let functions = form.functions else { return self }
+  package func expanded(_ type: MessageType) throws(Failure) -> RequestMessage {
+    guard let expansion = form.expansion else { return self }
     var form = form
-    form.functions = nil
-    form.isExpanded = true
-    do throws(ValueFunctions.Problem) {
-      let offset = form.chunks == nil ? nil : Int64(start.byteOffset)
-      for index in form.edits.indices { try form.edits[index].expand(functions, offset: offset) }
-      let bytes = form.chunks == nil ? try functions.expand(json: bytes) : bytes
-      return RequestMessage(source: source, start: start, bytes: bytes, form: form)
+    form.expansion = nil
+    var bytes = bytes
+    let piece = form.chunks.map { _ in FilePiece(offset: Int64(start.byteOffset), isLast: isLast) }
+    do throws(LanguageError) {
+      for index in form.edits.indices { try form.edits[index].expand(expansion, piece, in: type) }
+      if let template = try template(expansion) {
+        bytes = try template.json.json(template.values)
+        form.isExpanded = true
+      }
     } catch {
-      throw Failure(.input, source, error.reason, hint: error.hint)
+      throw Failure(.input, source, error)
     }
+    return RequestMessage(RequestOrigin(source, form, isTyped: origin.isTyped), start: start, bytes: bytes)
+  }
+
+  /// Checks the template, so that all errors of what is typed are found before a message is sent.
+  ///
+  /// - Throws: `Failure` if an expression is invalid, or refers to a value that does not exist.
+  fileprivate func checkTemplate() throws(Failure) {
+    guard let expansion = form.expansion else { return }
+    do throws(LanguageError) {
+      guard let template = try template(expansion) else { return }
+      for expression in template.json.expressions { try template.values.check(expression) }
+    } catch {
+      throw Failure(.input, source, error)
+    }
+  }
+
+  /// The data as a template, and its values; nil if it has none.
+  private func template(
+    _ expansion: TextExpansion
+  ) throws(LanguageError) -> (json: JSONTemplate, values: FunctionValues)? {
+    guard form.chunks == nil, form.format == .json, let values = expansion.values(isTyped: origin.isTyped)
+    else { return nil }
+    let template = try JSONTemplate(parsing: bytes)
+    return template.isLiteral ? nil : (template, values)
   }
 
   /// The message with the fields of `--set`, `--set-file` and `--chunk`.
@@ -120,7 +154,7 @@ extension RequestMessage {
       options.refusesText = false
       result = try read(options)
     }
-    notes.noteReference(in: bytes, form)
+    notes.noteTemplate(in: bytes, form)
     return result
   }
 
@@ -159,15 +193,15 @@ extension RequestMessage {
     guard form.acceptsFiles, !form.isExpanded, form.format == .json, bytes.indices.contains(offset) else {
       return nil
     }
-    return ValueFunctions.reference(in: bytes[offset...], isValue: true).map(ValueFunctions.hint)
+    return JSONTemplate.expression(ofValueAt: offset, in: bytes).map { "add --expand to replace ${\($0)}" }
   }
 
   /// The ways to give bytes, for the error of a field that has neither.
   private func fileHint(_ error: MessageParseError) -> String? {
     guard case .invalidBase64 = error.reason, let hint = error.hint, form.acceptsFiles else { return nil }
-    let text = form.isExpanded ? "" : "with --expand-data, "
+    let text = form.isExpanded ? "" : "with --expand, "
     return "\(hint); --set-file \(error.fieldPath)=FILE sends the content of a file; "
-      + "\(text)${base64(TEXT)} is the base64 of a text"
+      + "\(text)${base64(\\\"TEXT\\\")} is the base64 of a text"
   }
 
   /// The failure to report if the message is not valid JSON; nil if it is. Its type is not checked.
@@ -237,7 +271,7 @@ package enum RequestData {
       if argument.hasPrefix("@") {
         sources.append(.stream(path: String(argument.dropFirst()), form: form))
       } else {
-        sources.append(.messages(try split(Array(argument.utf8), "-d", form)))
+        sources.append(.messages(try split(Array(argument.utf8), "-d", form, of: argument)))
       }
     }
     return sources
@@ -297,12 +331,12 @@ package enum RequestData {
 
   /// The consecutive messages in `text`.
   private static func split(
-    _ text: [UInt8], _ source: String, _ form: RequestForm
+    _ text: [UInt8], _ source: String, _ form: RequestForm, of argument: String? = nil
   ) throws(Failure) -> [RequestMessage] {
     var splitter = MessageSplitter(form.framing)
     splitter.append(text)
     splitter.finish()
-    return try removeMessages(from: &splitter, source, form)
+    return try removeMessages(from: &splitter, source, form, of: argument)
   }
 
   /// The messages of an argument, or of the file or standard input that it names. Stops reading at a message that is
@@ -346,10 +380,11 @@ package enum RequestData {
     from splitter: inout MessageSplitter, _ source: String, _ form: RequestForm, of argument: String? = nil
   ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
-    let origin = RequestOrigin(source, form)
+    let origin = RequestOrigin(source, form, isTyped: argument != nil)
     do {
       while var message = try splitter.next(of: origin) {
         message.argument = argument
+        if origin.isTyped { try message.checkTemplate() }
         messages.append(message)
       }
     } catch {

@@ -19,7 +19,7 @@ final class RequestEncoder {
   /// Encodes a message.
   ///
   /// - Parameters:
-  ///   - message: The message, with the values of its functions.
+  ///   - message: The message.
   ///   - call: The call that sends it.
   ///   - later: Makes the function that the event loop calls with the result. Evaluated only if names are looked up: a
   ///     closure with a weak reference for each message slows all uses of its object.

@@ -91,7 +91,7 @@ package final class RequestFeeder {
     }
     switch try reader.next() {
     case .ready(let payload): call.send(payload)
-    case .read(let message): try send(message.expanded())
+    case .read(let message): try send(message)
     case .later: return false
     case .end:
       isDone = true

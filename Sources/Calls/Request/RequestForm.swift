@@ -12,9 +12,9 @@ package struct RequestForm: Equatable {
   package var acceptsFiles = false
   /// The fields that each message gets.
   package var edits: [FieldEdit] = []
-  /// The value functions of JSON data; nil if it is not expanded.
-  package var functions: ValueFunctions?
-  /// Whether the messages contain values of functions.
+  /// Replaces the templates of JSON data and fields; nil if these are text.
+  package var expansion: TextExpansion?
+  /// Whether the messages contain values, which may be secret.
   package var isExpanded = false
   /// The notes about typed data; nil to print none.
   package var notes: DataNotes?
@@ -38,8 +38,15 @@ extension MessageSplitter {
   /// - Parameter origin: The name of the data, and its form.
   /// - Throws: `Failure` if the data cannot be split.
   mutating func next(of origin: RequestOrigin) throws(Failure) -> RequestMessage? {
+    // Whether a piece is the last one is known when the next one arrives.
+    if let chunks = origin.form.chunks, chunks.marksLast, !isFinished, unreadCount <= chunks.bytes {
+      return nil
+    }
     do {
-      return try next().map { RequestMessage(origin, start: $0.start, bytes: $0.bytes) }
+      guard let piece = try next() else { return nil }
+      var message = RequestMessage(origin, start: piece.start, bytes: piece.bytes)
+      message.isLast = isFinished && unreadCount == 0
+      return message
     } catch {
       let file =
         error.isTooLong && origin.form.acceptsFiles

@@ -8,7 +8,7 @@ extension RequestMessage {
   ///
   /// - Throws: `Failure` if the message is invalid.
   package func encode(for call: Call) throws(Failure) -> Payload {
-    guard form.functions == nil else { return try expanded().encode(for: call) }
+    guard form.expansion == nil else { return try expanded(call.inputType).encode(for: call) }
     let payload = try encoded(for: call)
     do {
       return try call.serialized(payload)

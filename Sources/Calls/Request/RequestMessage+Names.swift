@@ -9,9 +9,8 @@ extension RequestMessage {
   ///
   /// - Throws: `Failure` if the message is invalid, or if a signal arrived.
   package func encode(for call: Call, _ lookup: NameLookup?) throws(Failure) -> Payload {
-    let message = try expanded()
-    return try NameLookup.resolving(lookup) { () throws(Failure) in
-      try message.encode(for: call, asking: lookup)
+    try NameLookup.resolving(lookup) { () throws(Failure) in
+      try encode(for: call, asking: lookup)
     }
   }
 
@@ -19,6 +18,9 @@ extension RequestMessage {
   ///
   /// - Throws: `Failure` if the message is invalid.
   func encode(for call: Call, asking lookup: NameLookup?) throws(Failure) -> Payload {
+    guard form.expansion == nil else {
+      return try expanded(call.inputType).encode(for: call, asking: lookup)
+    }
     if form.allowsUnknownFields, let lookup {
       let names: [UnresolvedName] =
         switch form.format {
@@ -37,9 +39,8 @@ extension RequestMessage {
   ///
   /// - Throws: `Failure` if the message is invalid.
   package func message(for plan: CallPlan) throws(Failure) -> Message {
-    let message = try expanded()
-    return try NameLookup.resolving(plan.pool, plan.reflection) { () throws(Failure) in
-      try message.edited(plan.method.input)
+    try NameLookup.resolving(plan.pool, plan.reflection) { () throws(Failure) in
+      try expanded(plan.method.input).edited(plan.method.input)
     }
   }
 }

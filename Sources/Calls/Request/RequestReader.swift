@@ -113,7 +113,7 @@ package final class RequestReader<Ready> {
     do {
       stream = Stream(
         descriptor: try FileContents.open(path),
-        origin: RequestOrigin(path == "-" ? "standard input" : path, form),
+        origin: RequestOrigin(path == "-" ? "standard input" : path, form, isTyped: false),
         isTyped: path == "-" && isatty(0) == 1, splitter: MessageSplitter(form.framing))
     } catch {
       throw Failure(.input, path, error.why)

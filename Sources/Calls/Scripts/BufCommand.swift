@@ -21,9 +21,9 @@ struct BufCommand {
   ]
   /// The options that are written in another way, or change nothing in buf.
   private static let handled: Set<OptionID> = [
-    .descriptorSet, .proto, .reflect, .reflectVersion, .reflectHeader, .header, .rpcHeader, .expandHeaders,
+    .descriptorSet, .proto, .reflect, .reflectVersion, .reflectHeader, .header, .rpcHeader, .expand,
     .plaintext, .insecure, .cacert, .key, .authority, .protocolName, .http1, .http2, .http2PriorKnowledge,
-    .bearer, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .expandData, .seed, .verbose, .format,
+    .bearer, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .seed, .verbose, .format,
     .silent, .showError, .showSecrets, .color, .noCache, .each, .jobs, .failEarly,
     .attribute,
   ]
@@ -114,7 +114,7 @@ struct BufCommand {
   private mutating func addHeaders() {
     let headers = call.arguments.filter { $0.id == .header }
     let own = call.arguments.filter { $0.id == .rpcHeader }
-    for argument in headers + own { add(header: call.header(argument, expands: true), as: "-H") }
+    for argument in headers + own { add(header: call.header(argument), as: "-H") }
     let bearer = call.bearerHeader()
     if let bearer { add(header: bearer, as: "-H") }
     if let host = call.text(.authority), !call.hasHeader("host") {
@@ -125,11 +125,11 @@ struct BufCommand {
     if own.isEmpty, !headers.isEmpty || bearer != nil {
       script.add("--reflect-header", "*")
     } else {
-      for argument in headers { add(header: call.header(argument, expands: true), as: "--reflect-header") }
+      for argument in headers { add(header: call.header(argument), as: "--reflect-header") }
       if let bearer { add(header: bearer, as: "--reflect-header") }
     }
     for argument in call.arguments where argument.id == .reflectHeader {
-      add(header: call.header(argument, expands: true), as: "--reflect-header")
+      add(header: call.header(argument), as: "--reflect-header")
     }
   }
 

@@ -43,6 +43,14 @@ package enum CallProgram: String, CaseIterable {
         hint: "omit --each, or use --format sh")
     }
     let call = try WrittenCall(self, command, resolved)
+    if self != .rpcurl, command.request.common.expansion.map({ $0 != .typed }) ?? false,
+      let file = command.request.common.headers.first(where: { $0.text?.hasPrefix("@") == true })
+    {
+      throw Failure(
+        .usage, "--explain --format \(rawValue)",
+        "a command of \(self.command) cannot replace values in the file of \(file.name)",
+        hint: "use --format sh")
+    }
     switch self {
     case .rpcurl:
       var written = RpcurlCommand(call)

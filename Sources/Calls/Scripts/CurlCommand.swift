@@ -26,8 +26,8 @@ struct CurlCommand {
   private static let handled: Set<OptionID> = [
     .descriptorSet, .proto, .importPath, .reflect, .reflectVersion, .reflectHeader, .noCache, .plaintext,
     .cert, .pass, .servername, .authority, .http1, .http2, .http2PriorKnowledge, .http3, .connectTimeout,
-    .keepaliveTime, .protocolName, .header, .rpcHeader, .expandHeaders, .bearer, .codec, .connectGet,
-    .compression, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .expandData, .seed,
+    .keepaliveTime, .protocolName, .header, .rpcHeader, .expand, .bearer, .codec, .connectGet,
+    .compression, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .seed,
     .allowUnknownFields, .verbose, .showSecrets, .color, .each, .jobs, .failEarly,
     .attribute,
   ]
@@ -53,7 +53,7 @@ struct CurlCommand {
     addConnection()
     let url = addServerName(request.url)
     for argument in call.arguments where argument.id == .header || argument.id == .rpcHeader {
-      script.add("-H", Self.emptyHeader(argument.text ?? "") ?? call.header(argument, expands: true))
+      script.add("-H", Self.emptyHeader(argument.text ?? "") ?? call.header(argument))
     }
     if let header = call.bearerHeader() { script.add("-H", header) }
     for field in request.headers.fields

@@ -13,7 +13,7 @@ struct GrpcurlCommand {
   private static let same: [OptionID: String] = [
     .cacert: "-cacert", .cert: "-cert", .servername: "-servername", .authority: "-authority",
     .importPath: "-import-path", .proto: "-proto", .descriptorSet: "-protoset", .userAgent: "-user-agent",
-    .expandHeaders: "-expand-headers", .emitDefaults: "-emit-defaults",
+    .emitDefaults: "-emit-defaults",
     .allowUnknownFields: "-allow-unknown-fields",
   ]
   /// The options whose value is a number of seconds.
@@ -26,7 +26,7 @@ struct GrpcurlCommand {
   /// The options that are written in another way, or change nothing in grpcurl.
   private static let handled: Set<OptionID> = [
     .plaintext, .insecure, .key, .protocolName, .http2, .http2PriorKnowledge, .unixSocket, .user, .bearer,
-    .data, .dataFormat, .set, .setFile, .chunk, .expandData, .seed, .verbose, .format, .reflect,
+    .data, .dataFormat, .set, .setFile, .chunk, .expand, .seed, .verbose, .format, .reflect,
     .maxMessageSize, .output, .silent, .showError, .showSecrets, .color, .noCache, .each, .jobs, .failEarly,
     .attribute,
   ]
@@ -83,7 +83,7 @@ struct GrpcurlCommand {
       missing.append("\(call.shown(argument)) beside --descriptor-set")
     } else if let name = Self.headers[id], argument.text?.hasPrefix("@") == false {
       if id != .reflectHeader || usesReflection {
-        script.add(ShellText(name), call.header(argument, expands: false))
+        script.add(ShellText(name), call.header(argument))
       }
     } else if let name = Self.same[id] {
       if argument.text == nil {

@@ -24,20 +24,6 @@ package struct ShellText: Equatable, ExpressibleByStringLiteral {
     parts = [.text(word.before)] + (word.placeholder.map { [.variable($0.name)] } ?? [])
   }
 
-  /// A text whose `${NAME}` are variables.
-  package init(expanding text: String) {
-    var rest = text[...]
-    while let start = rest.firstRange(of: "${") {
-      let name = rest[start.upperBound...].prefixOfScalars(while: Self.isNamePart)
-      let end = name.endIndex
-      let isVariable = !name.isEmpty && end < rest.endIndex && rest.unicodeScalars[end] == "}"
-      parts.append(.text(String(rest[..<(isVariable ? start.lowerBound : start.upperBound)])))
-      if isVariable { parts.append(.variable(String(name))) }
-      rest = isVariable ? rest[rest.unicodeScalars.index(after: end)...] : rest[start.upperBound...]
-    }
-    parts.append(.text(String(rest)))
-  }
-
   private static func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", "_": true

@@ -1,5 +1,6 @@
 import CommandLine
 import Interceptors
+import Language
 import Output
 import Protobuf
 import RPCProtocols
@@ -102,17 +103,45 @@ struct WrittenCall {
   /// The value of an option, without secrets.
   mutating func value(_ argument: Argument) -> ShellText {
     let text = argument.text ?? ""
+    // The program replaces the values.
+    guard program != .rpcurl || template(argument) == nil else { return ShellText(text) }
     guard let word = secrets.value(text, of: argument.id, argument.name) else { return ShellText(text) }
     return ShellText(word)
   }
 
-  /// A header of an option: its line with variables, or the name of its file after `@`.
-  ///
-  /// - Parameter expands: Whether the shell replaces the variables of `--expand-headers`; otherwise the program does.
-  mutating func header(_ argument: Argument, expands: Bool) -> ShellText {
-    let text = argument.text ?? ""
-    guard has(.expandHeaders), text.contains("${"), !text.hasPrefix("@") else { return value(argument) }
-    return expands ? ShellText(expanding: text) : ShellText(text)
+  /// A header of an option: its line with the values of its template, of which the shell reads those of the environment;
+  /// or the name of its file after `@`.
+  mutating func header(_ argument: Argument) -> ShellText {
+    guard let template = template(argument), let values = settings.expansion?.values(isTyped: true) else {
+      return value(argument)
+    }
+    return template.parts.reduce(ShellText("")) { text, part in
+      switch part {
+      case .text(let literal): text + ShellText(literal)
+      case .value(.reference(.environment(let name))): text + .variable(name)
+      case .value(let expression): text + shown(expression, values, in: argument)
+      }
+    }
+  }
+
+  /// The value of an expression; if it may be secret, a variable to set.
+  private mutating func shown(
+    _ expression: Expression, _ values: FunctionValues, in argument: Argument
+  ) -> ShellText {
+    // The header was read already, so there is a value.
+    let text = (try? values.value(of: expression))?.plainText ?? ""
+    guard expression.readsElsewhere, !settings.showsSecrets else { return ShellText(text) }
+    let name = String((argument.text ?? "").parted(at: ":").before)
+    let placeholder = secrets.placeholder(name, "${\(expression)} of the header \(name)", for: text)
+    return .variable(placeholder.name)
+  }
+
+  /// The template of a header; nil if its text is sent as it is.
+  private func template(_ argument: Argument) -> Template? {
+    guard settings.expansion != nil, [.header, .rpcHeader, .reflectHeader].contains(argument.id),
+      let text = argument.text, text.contains("${"), !text.hasPrefix("@")
+    else { return nil }
+    return try? Template(parsing: text)
   }
 
   /// The `authorization` header of `--bearer`; nil if it is not given, or if a header takes precedence.
@@ -121,7 +150,7 @@ struct WrittenCall {
       !hasHeader("authorization")
     else { return nil }
     if text.hasPrefix("env:") {
-      return "authorization: Bearer " + ShellText(expanding: "${\(text.dropFirst("env:".count))}")
+      return "authorization: Bearer " + .variable(String(text.dropFirst("env:".count)))
     }
     guard text.hasPrefix("@") else { return "authorization: Bearer " + value(argument) }
     return "authorization: Bearer " + .output(of: "cat \(ShellText(String(text.dropFirst())).quoted)")
@@ -154,6 +183,9 @@ struct WrittenCall {
   static func flag(_ argument: Argument) -> String {
     let names = OptionTable[argument.id].names
     let name = OptionTable[argument.id].name
+    if let level = argument.string {
+      return level == OptionTable[argument.id].values.first ? name : "\(name)=\(level)"
+    }
     guard argument.value == .flag(false) else { return name }
     return names.first { $0.hasPrefix("--no-") } ?? "\(name)=false"
   }

@@ -13,12 +13,12 @@ extension OptionTable {
       example: "rpcurl -H 'x-tenant: blue' https://demo.example demo.v1.Demo/Hello",
       grpcurl: "H", repeats: true, trust: .header, isCommon: true, completion: "header"),
     Option(
-      .expandHeaders, "--expand-headers", .flag, "", .request, .remote,
-      "Replace ${NAME} in header values with variables of the environment.",
-      "This applies to all headers, and to their files, so that secrets are not on the command line. A variable that "
-        + "is not set is an error. Nothing else is expanded, and there is no escape.",
-      example: "rpcurl --expand-headers -H 'x-api-key: ${API_KEY}' https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "expand-headers", trust: .effects),
+      .expand, "--expand", .level("typed files all"), "[=files|all]", .request, .remote,
+      "Replace ${…} in headers, -d TEXT and --set: ${env.NAME}, ${uuid()}.",
+      "See rpcurl-language(7). With files, also in the content of @FILE and of standard input, except env and file; with "
+        + "all, these too. An unknown name is an error. $${ stands for ${.",
+      example: "rpcurl --expand -H 'x-api-key: ${env.API_KEY}' https://demo.example demo.v1.Demo/Hello",
+      trust: .effects),
     Option(
       .user, "-u --user", .text, "NAME[:PASSWORD]", .request, .remote,
       "Credentials for the server (HTTP Basic).",
@@ -119,23 +119,15 @@ extension OptionTable {
       .chunk, "--chunk", .bytes, "BYTES", .data, .call,
       "Send the file of --set-file in pieces, one message each, over a request stream.",
       "The messages of -d before --set-file are sent before the file, the others after it. Each piece is a message with "
-        + "the fields of --set; with --expand-data, ${offset()} is its position in the file. The file is read as fast "
-        + "as the server accepts it, so memory use does not grow with its length.",
+        + "the fields of --set; with --expand, ${offset()} is its position in the file, and ${last()} is true in the last "
+        + "piece. The file is read as fast as the server accepts it, so memory use does not grow with its length.",
       example: "rpcurl --set-file chunk.data=big.iso --chunk 64k https://demo.example demo.v1.Demo/Upload",
       trust: .harmless),
     Option(
-      .expandData, "--expand-data", .flag, "", .data, .callers,
-      "Replace value functions such as ${uuid()} in JSON data.",
-      "The functions are uuid(), now(), now(+1h), random(1,9), base64(TEXT), env(NAME), file(PATH) and offset(); see rpcurl-values(7). "
-        + "Within a string the text is inserted, elsewhere a JSON value. $${ stands for ${.",
-      example:
-        "rpcurl --expand-data -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create",
-      trust: .effects),
-    Option(
       .seed, "--seed", .number, "NUMBER", .data, .callers,
-      "Random seed of --expand-data, for repeatable runs.",
+      "Random seed of --expand, for repeatable runs.",
       example:
-        "rpcurl --expand-data --seed 1 -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create",
+        "rpcurl --expand --seed 1 -d '{\"id\":\"${uuid()}\"}' https://demo.example demo.v1.Demo/Create",
       trust: .harmless),
     Option(
       .allowUnknownFields, "--allow-unknown-fields", .flag, "", .data, .callersAndConvert,

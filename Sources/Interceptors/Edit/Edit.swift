@@ -7,15 +7,13 @@ final class Edit: StagedInterceptor {
   let stages: Stages
   private let request: [FieldChange]
   private let response: [FieldChange]
-  private let functions: ValueFunctions?
   private let context: CallContext
 
   init(
-    request: [FieldChange], response: [FieldChange], _ functions: ValueFunctions?, _ context: CallContext
+    request: [FieldChange], response: [FieldChange], _ context: CallContext
   ) {
     self.request = request
     self.response = response
-    self.functions = functions
     self.context = context
     stages = Self.stages(request: request, response: response)
   }
@@ -48,7 +46,7 @@ final class Edit: StagedInterceptor {
     var message = try value.typed
     for change in changes {
       do throws(FieldChange.Problem) {
-        try change.apply(to: &message, functions)
+        try change.apply(to: &message)
       } catch {
         throw self.error(change, error.reason)
       }

@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -17,26 +18,27 @@ struct EditFactory: InterceptorFactory {
       BuiltIns.Key("response-clear=PATH", "like clear, for responses", mayRepeat: true),
       BuiltIns.Key("response-copy=FROM:TO", "like copy, for responses", mayRepeat: true),
       BuiltIns.Key("response-transform=PATH:FUNCTION", "like transform, for responses", mayRepeat: true),
-      BuiltIns.Key("expand=true", "replace value functions such as ${uuid()} in values, for each message"),
-      BuiltIns.Key("seed=N", "random seed of value functions, for repeatable runs"),
+      BuiltIns.Key("expand=true", "replace ${uuid()}, ${env.NAME} and others in values, for each message"),
+      BuiltIns.Key("seed=N", "random seed of expand, for repeatable runs"),
     ],
     make: { settings, services throws(ConfigurationError) in try EditFactory(settings, services) })
 
   private let request: [FieldChange]
   private let response: [FieldChange]
-  private let functions: ValueFunctions?
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     var request: [FieldChange] = []
     var response: [FieldChange] = []
+    let functions = try TemplateFunctions(settings, services)
+    let values = functions.map { FunctionValues($0, pool: nil) }
     for setting in settings.all where setting.key != "expand" && setting.key != "seed" {
       let isResponse = setting.key.hasPrefix("response-")
       let key = isResponse ? setting.key.dropFirst(9) : setting.key[...]
       let change: FieldChange
       do throws(FieldChange.Problem) {
-        change = try FieldChange(String(key), setting.value, key: setting.key)
+        change = try FieldChange(String(key), setting.value, key: setting.key, values)
       } catch {
-        throw settings.error(setting.key, error.reason)
+        throw settings.error(setting.key, error.reason, hint: error.hint)
       }
       if isResponse { response.append(change) } else { request.append(change) }
     }
@@ -45,7 +47,6 @@ struct EditFactory: InterceptorFactory {
         interceptor: settings.interceptor, reason: "no change is given",
         hint: "give a change, as in edit,set=user.name=Ada")
     }
-    functions = try ValueFunctions(settings, services)
     self.request = request
     self.response = response
   }
@@ -59,7 +60,7 @@ struct EditFactory: InterceptorFactory {
   func make(for call: CallFacts, _ context: CallContext) throws(RPCError) -> (any StagedInterceptor)? {
     // The messages of a subrequest are bytes without a schema.
     guard !call.isSubrequest else { return nil }
-    let edit = Edit(request: request, response: response, functions, context)
+    let edit = Edit(request: request, response: response, context)
     try edit.check(call)
     return edit
   }

@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 
 /// A change of a field of a message.
@@ -5,12 +6,16 @@ struct FieldChange: Sendable {
   /// Why a change is invalid or impossible.
   struct Problem: Error {
     let reason: String
+    let hint: String?
 
-    init(_ reason: String) { self.reason = reason }
+    init(_ reason: String, hint: String? = nil) {
+      self.reason = reason
+      self.hint = hint
+    }
   }
 
   private enum Action {
-    case set(FieldTargets, appends: Bool, String)
+    case set(FieldTargets, appends: Bool, EditedText)
     case clear(FieldTargets)
     case copy(FieldPath, FieldPath)
     case transform(FieldTargets, FieldTransform)
@@ -26,7 +31,8 @@ struct FieldChange: Sendable {
   ///   - kind: The kind of change: `set`, `clear`, `copy` or `transform`.
   ///   - value: The value of the setting.
   ///   - key: The key as written, for errors.
-  init(_ kind: String, _ value: String, key: String) throws(Problem) {
+  ///   - values: The values of templates; nil if texts are not templates.
+  init(_ kind: String, _ value: String, key: String, _ values: FunctionValues?) throws(Problem) {
     var parts = (path: value[...], rest: Substring())
     if kind != "clear" {
       guard let found = FieldAssignment.split(value, at: kind == "set" ? "=" : ":") else {
@@ -42,14 +48,14 @@ struct FieldChange: Sendable {
       let appends = path.hasSuffix("[]")
       action = .set(
         try Self.parsed { () throws(FieldPathError) in try FieldTargets(appends ? path.dropLast(2) : path) },
-        appends: appends, String(rest))
+        appends: appends, try EditedText(String(rest), values))
     case "clear": action = .clear(try Self.parsed { () throws(FieldPathError) in try FieldTargets(path) })
     case "copy":
       action = try Self.parsed { () throws(FieldPathError) in
         .copy(try FieldPath(String(path)), try FieldPath(String(rest)))
       }
     default:
-      guard let transform = FieldTransform(rest) else {
+      guard let transform = try FieldTransform(rest, values) else {
         throw Problem("\(rest) is not one of \(FieldTransform.forms)")
       }
       action = .transform(try Self.parsed { () throws(FieldPathError) in try FieldTargets(path) }, transform)
@@ -71,15 +77,14 @@ struct FieldChange: Sendable {
   }
 
   /// Applies the change.
-  ///
-  /// - Parameter functions: The value functions that are replaced in values; nil for none.
-  func apply(to message: inout Message, _ functions: ValueFunctions?) throws(Problem) {
+  func apply(to message: inout Message) throws(Problem) {
     do {
       switch action {
       case .set(let targets, let appends, let text):
         for path in try targets.paths(in: message) {
           let assignment = FieldAssignment(path: path, appends: appends)
-          try assignment.assign(text: try functions?.expand(text) ?? text, to: &message)
+          let value = try text.text(isText: assignment.isText(in: message.type))
+          try assignment.assign(text: value, to: &message)
         }
       case .clear(let targets):
         for path in try targets.paths(in: message) { try message.clear(at: path) }
@@ -94,15 +99,51 @@ struct FieldChange: Sendable {
       case .transform(let targets, let transform):
         for path in try targets.paths(in: message) {
           guard let value = try message.value(at: path) else { continue }
-          try message.set(try transform.apply(to: value, functions), at: path)
+          try message.set(try transform.apply(to: value), at: path)
         }
       }
     } catch let problem as Problem {
       throw problem
-    } catch let problem as ValueFunctions.Problem {
-      throw Problem(problem.reason)
     } catch {
       throw Problem("\(error)")
+    }
+  }
+}
+
+/// Text of a setting, which may be a template.
+enum EditedText: Sendable {
+  case literal(String)
+  case template(FieldTemplate, FunctionValues)
+
+  /// Parses text.
+  ///
+  /// - Parameter values: The values of templates; nil if the text is not a template.
+  init(_ text: String, _ values: FunctionValues?) throws(FieldChange.Problem) {
+    guard let values else {
+      self = .literal(text)
+      return
+    }
+    do throws(LanguageError) {
+      let template = try FieldTemplate(parsing: text)
+      for expression in template.expressions { try values.check(expression) }
+      self = .template(template, values)
+    } catch {
+      throw FieldChange.Problem(error.reason, hint: error.hint)
+    }
+  }
+
+  /// The text with its values.
+  ///
+  /// - Parameter isText: Whether the field is a string, so that the text is not JSON.
+  func text(isText: Bool = true) throws(FieldChange.Problem) -> String {
+    switch self {
+    case .literal(let text): return text
+    case .template(let template, let values):
+      do throws(LanguageError) {
+        return try template.text(values, isText: isText)
+      } catch {
+        throw FieldChange.Problem(error.reason)
+      }
     }
   }
 }

@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 
 /// A function of a field's value.
@@ -6,15 +7,17 @@ enum FieldTransform: Sendable {
   case lower
   case trim
   case truncate(Int)
-  case prefix(String)
-  case suffix(String)
+  case prefix(EditedText)
+  case suffix(EditedText)
   case add(String)
 
   /// The functions, for errors.
   static let forms = "upper, lower, trim, truncate(N), prefix(TEXT), suffix(TEXT), add(N)"
 
   /// Parses `NAME` or `NAME(ARGUMENT)`; nil if it is invalid.
-  init?(_ text: Substring) {
+  ///
+  /// - Parameter values: The values of templates; nil if texts are not templates.
+  init?(_ text: Substring, _ values: FunctionValues?) throws(FieldChange.Problem) {
     switch text {
     case "upper": self = .upper
     case "lower": self = .lower
@@ -26,8 +29,8 @@ enum FieldTransform: Sendable {
       case "truncate":
         guard let count = Int(argument), count >= 0 else { return nil }
         self = .truncate(count)
-      case "prefix": self = .prefix(argument)
-      case "suffix": self = .suffix(argument)
+      case "prefix": self = .prefix(try EditedText(argument, values))
+      case "suffix": self = .suffix(try EditedText(argument, values))
       case "add":
         guard let number = Double(argument), number.isFinite else { return nil }
         self = .add(argument)
@@ -38,8 +41,8 @@ enum FieldTransform: Sendable {
 
   /// The result for a value.
   ///
-  /// - Throws: `FieldChange.Problem` if the function has no result for it, or `ValueFunctions.Problem`.
-  func apply(to value: Value, _ functions: ValueFunctions?) throws -> Value {
+  /// - Throws: `FieldChange.Problem` if the function has no result for it.
+  func apply(to value: Value) throws -> Value {
     switch (self, value) {
     case (.upper, .string(let text)): return .string(text.uppercased())
     case (.lower, .string(let text)): return .string(text.lowercased())
@@ -47,9 +50,9 @@ enum FieldTransform: Sendable {
     case (.truncate(let count), .string(let text)): return .string(String(text.prefix(count)))
     case (.truncate(let count), .bytes(let bytes)): return .bytes(Array(bytes.prefix(count)))
     case (.prefix(let added), .string(let text)):
-      return .string((try functions?.expand(added) ?? added) + text)
+      return .string(try added.text() + text)
     case (.suffix(let added), .string(let text)):
-      return .string(text + (try functions?.expand(added) ?? added))
+      return .string(text + (try added.text()))
     case (.add(let number), _):
       guard let sum = Self.sum(value, number) else {
         throw FieldChange.Problem("add(\(number)) has no result of the field's type")

@@ -1,15 +1,16 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
 /// One change to a list of headers.
 enum HeaderChange: Sendable {
   /// The source of a value.
-  enum Source: Sendable, Equatable {
+  enum Source: Sendable {
     /// A literal value.
     case literal(String)
-    /// A literal value with value functions, which are replaced for each call.
-    case expanded(String, ValueFunctions)
+    /// A template, whose values are inserted for each call.
+    case template(Template, FunctionValues)
     /// An environment variable, read for each call.
     case environment(String)
     /// A file, read for each call.
@@ -67,9 +68,11 @@ enum HeaderChange: Sendable {
     do throws(ServiceFailure) {
       switch source {
       case .literal(let text): return text
-      case .expanded(let text, let functions):
+      case .template(let template, let values):
         let expanded: String
-        do throws(ValueFunctions.Problem) { expanded = try functions.expand(text) } catch {
+        do throws(LanguageError) {
+          expanded = try template.text(values)
+        } catch {
           throw ServiceFailure(error.reason)
         }
         guard isValue(expanded, of: name) else { throw ServiceFailure(unfit(name)) }

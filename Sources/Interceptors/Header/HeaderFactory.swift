@@ -1,4 +1,5 @@
 import Interception
+import Language
 import RPCProtocols
 
 /// Makes interceptors that change request headers, response headers and trailers.
@@ -25,8 +26,8 @@ struct HeaderFactory: InterceptorFactory {
       BuiltIns.Key("trailer-remove=NAME", "like remove, for trailers", mayRepeat: true),
       BuiltIns.Key("trailer-rename=OLD:NEW", "like rename, for trailers", mayRepeat: true),
       BuiltIns.Key("timeout=DURATION", "timeout of a command", default: "30s", for: ["set-command"]),
-      BuiltIns.Key("expand=true", "replace value functions such as ${uuid()} in values, for each call"),
-      BuiltIns.Key("seed=N", "random seed of value functions, for repeatable runs", for: ["expand"]),
+      BuiltIns.Key("expand=true", "replace ${uuid()}, ${env.NAME} and others in values, for each call"),
+      BuiltIns.Key("seed=N", "random seed of expand, for repeatable runs", for: ["expand"]),
     ],
     make: { settings, services throws(ConfigurationError) in try HeaderFactory(settings, services) })
 
@@ -51,9 +52,9 @@ struct HeaderFactory: InterceptorFactory {
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     var changes = Changes(timeout: try settings.duration("timeout") ?? .seconds(30))
-    let functions = try ValueFunctions(settings, services)
+    let values = try TemplateFunctions(settings, services).map { FunctionValues($0, pool: nil) }
     for setting in settings.all where !["timeout", "expand", "seed"].contains(setting.key) {
-      var change = Reader(settings: settings, setting: setting, functions: functions)
+      var change = Reader(settings: settings, setting: setting, values: values)
       if setting.key.hasPrefix("response-") {
         changes.response.append(try change.read(String(setting.key.dropFirst("response-".count))))
       } else if setting.key.hasPrefix("trailer-") {
@@ -84,7 +85,7 @@ struct HeaderFactory: InterceptorFactory {
   private struct Reader {
     let settings: SettingsReader
     let setting: InterceptorSpec.Setting
-    let functions: ValueFunctions?
+    let values: FunctionValues?
     /// Names that cannot be set.
     var reserved = HeaderSyntax.framing
 
@@ -92,10 +93,10 @@ struct HeaderFactory: InterceptorFactory {
       switch verb {
       case "set":
         let (name, value) = try nameAndValue()
-        return .set(name, source(value))
+        return .set(name, try source(value))
       case "add":
         let (name, value) = try nameAndValue()
-        return .add(name, source(value))
+        return .add(name, try source(value))
       case "set-env": return try set("NAME:VARIABLE") { .environment($0) }
       case "set-file": return try set("NAME:FILE") { .file($0) }
       case "set-command": return try set("NAME:COMMAND") { .command($0) }
@@ -106,15 +107,22 @@ struct HeaderFactory: InterceptorFactory {
       }
     }
 
-    private func source(_ value: String) -> HeaderChange.Source {
-      functions.map { .expanded(value, $0) } ?? .literal(value)
+    private func source(_ value: String) throws(ConfigurationError) -> HeaderChange.Source {
+      guard let values else { return .literal(value) }
+      do throws(LanguageError) {
+        let template = try Template(parsing: value)
+        for expression in template.expressions { try values.check(expression) }
+        return .template(template, values)
+      } catch {
+        throw settings.error(setting.key, error)
+      }
     }
 
     private func nameAndValue() throws(ConfigurationError) -> (String, String) {
       let (name, rest) = try split("NAME:VALUE")
       let value = HeaderSyntax.trimmed(rest)
       // An expanded value is checked for each call.
-      guard functions != nil || HeaderChange.isValue(value, of: name) else {
+      guard values != nil || HeaderChange.isValue(value, of: name) else {
         throw error("the value of \(name) \(HeaderChange.unfit(name))")
       }
       return (name, value)

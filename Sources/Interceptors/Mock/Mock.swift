@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -17,7 +18,7 @@ final class Mock: StagedInterceptor {
   private let call: CallFacts
   private let context: CallContext
   private let responder: LocalResponder
-  private var values: TemplateValues
+  private var values: RequestValues
   /// The selected stub and response.
   private var answer: (stub: PreparedStub, response: Stub.Response)?
 
@@ -27,7 +28,7 @@ final class Mock: StagedInterceptor {
     self.call = call
     self.context = context
     responder = LocalResponder(context, call.kind)
-    values = TemplateValues(method: call.method, functions: factory.functions)
+    values = factory.values(for: call)
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
@@ -128,12 +129,7 @@ final class Mock: StagedInterceptor {
     var steps: [ResponseScript.Step] = []
     for piece in pieces {
       steps.append(.wait(piece.delay))
-      let json: JSONValue
-      do {
-        json = try Template.fill(piece.message, values)
-      } catch {
-        throw FormatError(reason: "\(piece.path): \(error.reason)")
-      }
+      let json = try filled(piece.message, at: piece.path)
       guard let type = call.responseType else {
         throw FormatError(reason: "\(piece.path): the schema of the response is unknown")
       }
@@ -147,10 +143,10 @@ final class Mock: StagedInterceptor {
     return steps
   }
 
-  private func metadata(_ fields: [(name: String, value: String)]) throws(FormatError) -> Headers {
+  private func metadata(_ fields: [(name: String, value: Template)]) throws(FormatError) -> Headers {
     var headers = Headers()
     for field in fields {
-      let value = try Template.text(field.value, values)
+      let value = try text(field.value)
       guard HeaderSyntax.isValue(value) else {
         throw FormatError(reason: "the value of \(field.name) contains control characters")
       }
@@ -162,15 +158,29 @@ final class Mock: StagedInterceptor {
   private func error(_ status: Stub.Status) throws(FormatError) -> RPCError {
     var details: [StatusDetail] = []
     for (index, detail) in status.details.enumerated() {
-      do {
-        details.append(try StatusDetail(Template.fill(detail, values), schemaOf: call.responseType))
+      let place = "\(status.path).details[\(index)]"
+      let json = try filled(detail, at: place)
+      do throws(FormatError) {
+        details.append(try StatusDetail(json, schemaOf: call.responseType))
       } catch {
-        throw FormatError(reason: "\(status.path).details[\(index)]: \(error.reason)")
+        throw FormatError(reason: "\(place): \(error.reason)")
       }
     }
     // Attributed to the server, which the stub replaces.
     return RPCError(
-      status.code, try Template.text(status.message, values), details: details, origin: .server)
+      status.code, try text(status.message), details: details, origin: .server)
+  }
+
+  private func filled(_ template: StubTemplate, at place: String) throws(FormatError) -> JSONValue {
+    do throws(LanguageError) { return try template.filled(values) } catch {
+      throw FormatError(reason: "\(place): \(error.reason)")
+    }
+  }
+
+  private func text(_ template: Template) throws(FormatError) -> String {
+    do throws(LanguageError) { return try template.text(values) } catch {
+      throw FormatError(reason: error.reason)
+    }
   }
 
   /// Runs a part of a stub; an error in the stub fails the call.

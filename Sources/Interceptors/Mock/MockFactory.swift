@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -10,8 +11,7 @@ final class MockFactory: InterceptorFactory {
       BuiltIns.Key(
         "file=FILE", "stubs: a sequence of JSON objects; the first match is used", mayRepeat: true),
       BuiltIns.Key("miss=error|pass", "what to do with a call that no stub matches", default: "error"),
-      BuiltIns.Key("expand=true", "replace value functions such as ${uuid()} in responses"),
-      BuiltIns.Key("seed=N", "random seed of value functions, for repeatable runs", for: ["expand"]),
+      BuiltIns.Key("seed=N", "random seed of ${uuid()} and ${random(1,9)}, for repeatable runs"),
     ],
     make: { settings, services throws(ConfigurationError) in try MockFactory(settings, services) })
 
@@ -21,14 +21,14 @@ final class MockFactory: InterceptorFactory {
 
   private let stubs: [Stub]
   private let miss: Miss
-  /// The value functions of responses; nil if they are not expanded.
-  let functions: ValueFunctions?
+  /// The functions of responses.
+  private let functions: TemplateFunctions
   /// The number of responses of each stub so far.
   private let uses: Locked<[Int]>
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     miss = try settings.choice("miss", Miss.self) ?? .error
-    functions = try ValueFunctions(settings, services)
+    functions = TemplateFunctions(services, seed: try settings.seed())
     var stubs: [Stub] = []
     for file in settings.texts("file") {
       let content: [UInt8]
@@ -57,12 +57,18 @@ final class MockFactory: InterceptorFactory {
     for (index, stub) in stubs.enumerated() where stub.method.matches(call.method) {
       do {
         fitting.append(try PreparedStub(stub, index: index, for: call))
+        try stub.checkTemplates(call.requestType, values(for: call))
       } catch {
         throw RPCError(.internal, "\(stub.place): \(error.reason)", origin: .interceptor(context.name))
       }
     }
     if fitting.isEmpty, miss == .pass { return nil }
     return Mock(self, fitting, call, context)
+  }
+
+  /// The values of templates before the first message of a call.
+  func values(for call: CallFacts) -> RequestValues {
+    RequestValues(method: call.method, others: FunctionValues(functions, pool: nil))
   }
 
   /// Returns the stub's next response; `nil` if it has none left.

@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -16,15 +17,15 @@ struct Stub: Sendable {
     /// Its path in the file, for errors.
     let path: String
     let delay: Duration
-    let message: JSONValue
+    let message: StubTemplate
   }
 
   /// A status other than ok.
   struct Status: Sendable {
     let path: String
     let code: StatusCode
-    let message: String
-    let details: [JSONValue]
+    let message: Template
+    let details: [StubTemplate]
   }
 
   /// A response to each matching message of a stream.
@@ -38,10 +39,10 @@ struct Stub: Sendable {
 
   struct Response: Sendable {
     let delay: Duration
-    let headers: [(name: String, value: String)]
+    let headers: [(name: String, value: Template)]
     let pieces: [Piece]
     let rules: [Rule]
-    let trailers: [(name: String, value: String)]
+    let trailers: [(name: String, value: Template)]
     let status: Status?
   }
 
@@ -139,19 +140,22 @@ extension Stub.Response {
 
   private static func metadata(
     _ key: String, _ object: ObjectReader
-  ) throws(FormatError) -> [(name: String, value: String)] {
+  ) throws(FormatError) -> [(name: String, value: Template)] {
     guard let reader = try object.object(key, keys: nil) else { return [] }
-    var fields: [(name: String, value: String)] = []
+    var fields: [(name: String, value: Template)] = []
     for member in reader.members {
       guard HeaderSyntax.isName(member.name) else {
         throw reader.error(member.name, "is not a valid header name")
       }
+      let template = { (text: String) throws(FormatError) in
+        try StubTemplate.template(text, at: reader.place(member.name))
+      }
       // A look-up by the name would search all members.
       switch member.value {
       case .null: continue
-      case .string(let text): fields.append((member.name, text))
+      case .string(let text): fields.append((member.name, try template(text)))
       default:
-        for text in try reader.strings(of: member) { fields.append((member.name, text)) }
+        for text in try reader.strings(of: member) { fields.append((member.name, try template(text))) }
       }
     }
     return fields
@@ -159,13 +163,17 @@ extension Stub.Response {
 }
 
 extension Stub.Piece {
+  private init(path: String, delay: Duration, json: JSONValue) throws(FormatError) {
+    self.init(path: path, delay: delay, message: try StubTemplate(json, at: path))
+  }
+
   /// Parses `message` or `messages`; each is a message or, with a delay, `{"delay":"…","message":{…}}`.
   fileprivate static func all(_ object: ObjectReader) throws(FormatError) -> [Stub.Piece] {
     if let message = object.value("message") {
       guard object.value("messages") == nil else {
         throw object.error("messages", "cannot be combined with message")
       }
-      return [Stub.Piece(path: object.place("message"), delay: .zero, message: message)]
+      return [try Stub.Piece(path: object.place("message"), delay: .zero, json: message)]
     }
     var pieces: [Stub.Piece] = []
     for (index, element) in (try object.array("messages") ?? []).enumerated() {
@@ -175,9 +183,9 @@ extension Stub.Piece {
       {
         let reader = try ObjectReader(element, path, keys: ["delay", "message"])
         let delay = try reader.duration("delay") ?? .zero
-        pieces.append(Stub.Piece(path: reader.place("message"), delay: delay, message: message))
+        pieces.append(try Stub.Piece(path: reader.place("message"), delay: delay, json: message))
       } else {
-        pieces.append(Stub.Piece(path: path, delay: .zero, message: element))
+        pieces.append(try Stub.Piece(path: path, delay: .zero, json: element))
       }
     }
     return pieces
@@ -191,15 +199,19 @@ extension Stub.Status {
     path = object.place("status")
     guard case .object = value else {
       guard let code = try object.code("status"), code != .ok else { return nil }
-      (self.code, message, details) = (code, "", [])
+      (self.code, message, details) = (code, Template(literal: ""), [])
       return
     }
     let reader = try ObjectReader(value, path, keys: ["code", "message", "details"])
     guard let code = try reader.code("code") else { throw reader.error("code", "missing") }
     guard code != .ok else { return nil }
     self.code = code
-    message = try reader.string("message") ?? ""
-    details = try reader.array("details") ?? []
+    message = try StubTemplate.template(reader.string("message") ?? "", at: reader.place("message"))
+    var details: [StubTemplate] = []
+    for (index, detail) in (try reader.array("details") ?? []).enumerated() {
+      details.append(try StubTemplate(detail, at: "\(reader.place("details"))[\(index)]"))
+    }
+    self.details = details
   }
 }
 

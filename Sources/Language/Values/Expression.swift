@@ -91,6 +91,30 @@ package enum CallValue: Hashable, Sendable {
   case count
 }
 
+extension Expression {
+  /// The expressions in it: the arguments of a call, or those of a list or an object.
+  package var parts: [Expression] {
+    switch self {
+    case .literal, .reference: []
+    case .json(let template): template.expressions
+    case .call(_, let arguments): arguments
+    }
+  }
+
+  /// Whether it calls a function.
+  package func calls(_ function: Function) -> Bool {
+    if case .call(function, _) = self { return true }
+    return parts.contains { $0.calls(function) }
+  }
+
+  /// Whether it reads the environment or a file.
+  package var readsElsewhere: Bool {
+    if case .reference(.environment) = self { return true }
+    if case .call(.file, _) = self { return true }
+    return parts.contains(where: \.readsElsewhere)
+  }
+}
+
 extension Expression: CustomStringConvertible {
   /// The text of the expression; parsing it gives the same expression.
   package var description: String {

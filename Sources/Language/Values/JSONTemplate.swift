@@ -82,6 +82,20 @@ package struct JSONTemplate: Equatable, Sendable {
     }
   }
 
+  /// The first expression of the value that begins at an index of JSON that is not a template; nil if it has none.
+  package static func expression(ofValueAt index: Int, in json: [UInt8]) -> Expression? {
+    switch json[index] {
+    case UInt8(ascii: "\""):
+      let content = json[index..<endOfString(json, index)]
+      guard case .string(let template)? = try? string(content, 0) else { return nil }
+      return template.expressions.first
+    case UInt8(ascii: "$"):
+      guard let found = try? Expression.parse(in: json, at: index, hasShortForm: false) else { return nil }
+      return found.0
+    default: return nil
+    }
+  }
+
   /// Inserts values.
   ///
   /// - Parameters:

@@ -133,6 +133,14 @@ package struct Template: Equatable, Sendable {
     return pieces
   }
 
+  /// The first expression of text that is not a template, as it is written; nil if there is none.
+  package static func reference(in text: String) -> String? {
+    guard text.utf8.contains(UInt8(ascii: "$")), let template = try? Template(parsing: text) else {
+      return nil
+    }
+    return template.expressions.first.map { "${\($0)}" }
+  }
+
   /// Inserts the texts of values.
   ///
   /// - Parameters:
@@ -181,6 +189,14 @@ package protocol TemplateValues {
 }
 
 extension TemplateValues {
+  /// Checks that the references of an expression have values. Does not call functions.
+  ///
+  /// - Throws: ``LanguageError`` if there is no such value.
+  package func check(_ expression: Expression) throws(LanguageError) {
+    if case .reference(let reference) = expression { _ = try value(of: reference) }
+    for part in expression.parts { try check(part) }
+  }
+
   /// The value of an expression.
   ///
   /// - Throws: ``LanguageError`` if there is no such value.

@@ -189,7 +189,7 @@ extension TemplateFunctions: Equatable {
 }
 
 /// The values of templates outside of sessions: functions and the environment.
-package struct FunctionValues: TemplateValues {
+package struct FunctionValues: TemplateValues, Sendable {
   private let functions: TemplateFunctions
   /// The schema of `message(TYPE, JSON)`; nil if it is not known.
   private let pool: DescriptorPool?

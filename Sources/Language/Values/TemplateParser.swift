@@ -129,17 +129,18 @@ struct TemplateParser {
       }
       return .environment(variable)
     case "row": return .row(try path(after: ""))
-    case "last": return .last(try callValue())
-    case "request": return .request(try callValue())
+    case "last": return .last(try callValue(["status", "header", "trailer", "detail"]))
+    case "request": return .request(try callValue(["header", "method", "count"]))
     default:
       guard let path = try path(after: name) else { throw LanguageError("\(name) is not a name") }
       return .variable(path)
     }
   }
 
-  private mutating func callValue() throws(LanguageError) -> CallValue {
+  /// - Parameter words: The names that are properties of the call, and not fields of its message.
+  private mutating func callValue(_ words: [String]) throws(LanguageError) -> CallValue {
     let start = position
-    if skip("."), let word = name() {
+    if skip("."), let word = name(), words.contains(word) {
       switch word {
       case "status" where !continuesPath: return .status
       case "method" where !continuesPath: return .method

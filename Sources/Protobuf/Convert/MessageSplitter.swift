@@ -26,7 +26,8 @@ package struct MessageSplitter: Sendable {
   private var start = 0
   private var position = TextPosition()
   private var boundaries: MessageBoundaries
-  private var isFinished = false
+  /// Whether the data has ended.
+  package private(set) var isFinished = false
 
   /// Makes a splitter that rejects messages longer than `limitBytes`.
   package init(_ framing: MessageFraming, limitBytes: Int = defaultLimitBytes) {

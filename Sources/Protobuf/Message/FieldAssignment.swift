@@ -55,6 +55,13 @@ package struct FieldAssignment: Equatable, Sendable {
     }
   }
 
+  /// Whether the field is a string, so that text is its value as it is.
+  package func isText(in type: MessageType) -> Bool {
+    guard let field = try? type.field(at: path), field.kind == .string else { return false }
+    if case .subscripted? = path.steps.last { return true }
+    return appends || !field.isRepeated
+  }
+
   /// Sets the field to these bytes.
   ///
   /// - Throws: ``FieldPathError`` if the field cannot have the value; the message is then unchanged.

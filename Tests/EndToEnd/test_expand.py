@@ -1,0 +1,221 @@
+"""--expand: values in what is typed, and in files, standard input and headers."""
+
+import json
+
+import pytest
+
+SERVICE = "demo.v1.Demo"
+ENV = {"KEY": "a key", "OTHER": "b", "NESTED": "${env.KEY}", "LINES": "a\nb", "RETURN": "a\rb", "EMPTY": "", "_x9": "c", "BIN": "AAE="}
+
+
+@pytest.fixture
+def explain(rpcurl):
+    """The headers that a call would have."""
+
+    def explain(*options, env=ENV):
+        result = rpcurl("--explain", "--protocol", "connect", "--show-secrets", "--format", "json", *options, "http://host", f"{SERVICE}/Hello", env=env)
+        return dict(json.loads(result.out)["headers"]) if result.code == 0 else result
+
+    return explain
+
+
+@pytest.fixture
+def call(rpcurl, grpc_server, descriptor_set):
+    def call(method, *options, **more):
+        return rpcurl("--descriptor-set", descriptor_set, *options, f"{grpc_server.url}/{SERVICE}/{method}", **more)
+
+    return call
+
+
+# The same spelling in every place
+
+STUB = '{"response":{"message":{"message":"TEXT"}}}'
+# Each surface: the options of a call of Hello or EchoMetadata with the text, and how its value is found.
+SURFACES = {
+    "-d": ("Hello", lambda text, _: ["--expand", "-d", json.dumps({"name": text})]),
+    "--set": ("Hello", lambda text, _: ["--expand", "--set", f"name={text}"]),
+    "-H": ("EchoMetadata", lambda text, _: ["--expand", "-H", f"x-value: {text}"]),
+    "--rpc-header": ("EchoMetadata", lambda text, _: ["--expand", "--rpc-header", f"x-value: {text}"]),
+    "header": ("EchoMetadata", lambda text, _: ["--use", f"header,expand=true,set=x-value:{text}"]),
+    "edit": ("Hello", lambda text, _: ["--use", f"edit,expand=true,set=name={text}"]),
+    "mock": ("Hello", lambda text, stubs: (stubs.write_text(STUB.replace("TEXT", text)), ["-d", '{"name":"Ada"}', "--use", f"mock,file={stubs}"])[1]),
+}  # fmt: skip
+
+
+@pytest.fixture
+def value(call, tmp_path):
+    """The value that a text has in a surface, or the failed result."""
+
+    def value(surface, text):
+        method, options = SURFACES[surface]
+        result = call(method, "--format", "json", *options(text, tmp_path / "stubs.json"), env=ENV)
+        if result.code != 0:
+            return result
+        reply = json.loads(result.out)
+        if method == "EchoMetadata":
+            (header,) = [field["value"] for field in reply["headers"] if field["name"] == "x-value"]
+            return header
+        return reply["name"] if surface != "mock" else reply["message"]
+
+    return value
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+def test_environment_variable(value, surface):
+    assert value(surface, "${env.KEY}") == "a key"
+    assert value(surface, "x-${env.OTHER}-$${env.KEY}-$KEY") == "x-b-${env.KEY}-$KEY"
+    # A value is not expanded again.
+    assert value(surface, "${env.NESTED}") == "${env.KEY}"
+
+
+@pytest.mark.parametrize("text", ["${KEY}", "${env(KEY)}", "${env.NO_SUCH}", "${uid()}", "${env.KEY"])
+@pytest.mark.parametrize("surface", SURFACES)
+def test_the_other_spelling_is_an_error_and_never_sent(value, surface, text):
+    result = value(surface, text)
+    reason = {
+        "${KEY}": "KEY: there are no variables here", "${env(KEY)}": "env is not a function",
+        "${env.NO_SUCH}": "env.NO_SUCH: the environment variable is not set", "${uid()}": "uid is not a function",
+        "${env.KEY": "${ has no closing }",
+    }[text]  # fmt: skip
+    assert not isinstance(result, str) and result.code != 0 and reason in result.err
+    hints = {"${KEY}": "${env.KEY}", "${env(KEY)}": "write ${env.NAME}", "${uid()}": "did you mean uuid?"}
+    assert hints.get(text, "") in result.err
+
+
+@pytest.mark.parametrize(("reference", "mocked"), [("request.name", "Ada"), ("request.method", f"{SERVICE}/Hello"), ("request.count", "1"), ("last.x", None), ("row.x", None)])
+@pytest.mark.parametrize("surface", SURFACES)
+def test_value_of_a_request(value, surface, reference, mocked):
+    result = value(surface, f"a ${{{reference}}}")
+    if surface == "mock" and mocked:
+        assert result == f"a {mocked}"
+    else:
+        assert not isinstance(result, str) and result.code != 0 and f"{reference}: only " in result.err
+
+
+def test_the_old_form_of_mock_names_the_new_one(value):
+    assert "write ${request.PATH}" in value("mock", "{{request.name}}").err
+
+
+@pytest.mark.parametrize("name", ["--expand-data", "--expand-headers", "-expand-headers"])
+def test_old_options_name_the_new_one(rpcurl, name):
+    result = rpcurl(name, "http://127.0.0.1:1", f"{SERVICE}/Hello")
+    assert result.code == 2
+    assert result.err == f"rpcurl: {name}: unknown option\nhint: use --expand, and write ${{env.NAME}} for a variable of the environment\n"
+
+
+# What is not typed
+
+
+def test_files_and_standard_input_need_more(call, tmp_path):
+    data = '{"name":"${random(3,3)} ${env.KEY}"}'
+    file = tmp_path / "data.json"
+    file.write_text(data)
+    for options, more in ((["-d", f"@{file}"], {}), (["-d", "@-"], {"input": data}), (["--each"], {"input": data})):
+        sent = [call("Hello", level, "--filter", "name", *options, env=ENV, **more) for level in ("--expand", "--expand=all", "--expand=files")]
+        assert (sent[0].code, sent[0].out) == (0, "${random(3,3)} ${env.KEY}\n")
+        assert (sent[1].code, sent[1].out) == (0, "3 a key\n")
+        assert (sent[2].code, sent[2].out) == (4, "")
+        assert "env.KEY: this text must not read the environment\nhint: --expand=all also replaces" in sent[2].err
+    file.write_text('{"name":"${random(3,3)} ${file(/etc/hostname)}"}')
+    assert "this text must not read files" in call("Hello", "--expand=files", "-d", f"@{file}").err
+    file.write_text('{"name":"${random(3,3)}"}')
+    # What is typed beside the file may read the environment.
+    result = call("Echo", "--expand=files", "--filter", "stringValue", "--set", "stringValue=${env.KEY}", "-d", "{}", env=ENV)
+    assert (result.code, result.out) == (0, "a key\n")
+
+
+def test_files_of_headers(explain, tmp_path):
+    (tmp_path / "headers").write_text("# comment ${env.NO_SUCH}\nx-a: ${env.KEY}\n\nx-b: ${env.OTHER}\n")
+    headers = ["-H", f"@{tmp_path}/headers"]
+    assert explain("--expand=all", *headers) == {"x-a": "a key", "x-b": "b"}
+    assert explain("--expand", *headers) == {"x-a": "${env.KEY}", "x-b": "${env.OTHER}"}
+    assert explain("--expand=files", *headers).err.startswith(f"rpcurl: {tmp_path}/headers, line 2: x-a: env.KEY: this text must not read")
+    (tmp_path / "headers").write_text("x-a: b\nx-a: ${env.NO_SUCH}\n")
+    assert explain("--expand=all", *headers).err.startswith(f"rpcurl: {tmp_path}/headers, line 2: x-a: env.NO_SUCH: ")
+
+
+# Headers
+
+
+@pytest.mark.parametrize(
+    ("value", "expanded"),
+    [
+        ("${env.KEY}", "a key"), ("Bearer ${env.KEY}!", "Bearer a key!"), ("${env.KEY}${env.OTHER}", "a keyb"), ("x${env.EMPTY}y", "xy"),
+        ("${env._x9}", "c"), ("$KEY", "$KEY"), ("$${env.KEY}", "${env.KEY}"), ("$ {KEY}", "$ {KEY}"), ("é ${env.KEY}", "é a key"),
+        ("${base64(env.KEY)}", "YSBrZXk="), ("${base64('ada:x')}", "YWRhOng="),
+    ],
+)  # fmt: skip
+def test_values_of_headers(explain, value, expanded):
+    assert explain("--expand", "-H", f"x-h: {value}") == {"x-h": expanded}
+    assert explain("-H", f"x-h: {value}") == {"x-h": value}
+
+
+def test_a_template_that_is_sent_as_text_is_noted(call):
+    result = call("EchoMetadata", "-H", "x-value: ${env.KEY}", "-d", "{}")
+    assert (result.code, result.err) == (0, "note: ${env.KEY} is sent as text\nhint: add --expand to replace it\n")
+
+
+@pytest.mark.parametrize("option", ["-H", "--rpc-header", "--reflect-header"])
+def test_unset_variable(rpcurl, option):
+    words = ["--expand", option, "authorization: Bearer ${env.NO_SUCH} secret", "http://127.0.0.1:1", f"{SERVICE}/Hello"]
+    result = rpcurl(*words)
+    assert result.code == 2
+    assert result.err.startswith(f"rpcurl: {option}: authorization: env.NO_SUCH: the environment variable is not set\n")
+    assert "secret" not in result.err
+
+
+@pytest.mark.parametrize("name", ["LINES", "RETURN"])
+def test_a_line_break_is_refused(explain, name):
+    result = explain("--expand", "-H", f"x-h: ${{env.{name}}}")
+    assert (result.code, result.err) == (2, "rpcurl: -H: the value of x-h contains a control character\n")
+
+
+def test_binary_values_are_checked_after_expansion(explain):
+    assert explain("--expand", "-H", "x-bin: ${env.BIN}") == {"x-bin": "AAE="}
+    assert "base64" in explain("--expand", "-H", "x-bin: ${env.KEY}").err
+
+
+def test_the_server_gets_the_value(rpcurl, grpc_server):
+    url = f"{grpc_server.url}/{SERVICE}/EchoMetadata"
+    words = ["--expand", "--no-cache", "-H", "x-a: ${env.KEY}", "--rpc-header", "x-b: ${env.OTHER}", "--reflect-header", "x-c: ${env.OTHER}"]
+    result = rpcurl(*words, url, env=ENV)
+    assert result.code == 0, result.err
+    headers = {h["name"]: h.get("value") for h in json.loads(result.out)["headers"]}
+    assert (headers["x-a"], headers["x-b"], "x-c" in headers) == ("a key", "b", False)
+
+
+def test_schema_commands(rpcurl, grpc_server):
+    words = ["list", "--plaintext", "-H", "demo-token: ${env.KEY}", grpc_server.address]
+    result = rpcurl(*words, "--expand")
+    assert (result.code, "env.KEY: the environment" in result.err) == (2, True)
+    assert rpcurl(*words, "--expand", env=ENV).code == 0
+    assert "env.KEY" in rpcurl(*words[:-1], "--reflect-header", "x: ${env.KEY}", grpc_server.address, "--expand").err
+
+
+# Values are not syntax
+
+
+def test_values_are_escaped_in_json(call):
+    env = {"X": 'a","stringValue":"b'}
+    for options in (["-d", '{"stringValue":"${env.X}"}'], ["--set", 'nested={"label":"${env.X}"}'], ["--set", 'strings=["${env.X}"]'], ["--set", "stringValue=${env.X}"]):
+        result = call("Echo", "--expand", *options, env=env)
+        assert (result.code, env["X"] in json.dumps(json.loads(result.out)).replace('\\"', '"')) == (0, True), result.err
+    result = call("Echo", "--expand", "-d", '{"strings":[${env.X}]}', env=env)
+    assert json.loads(result.out) == {"strings": [env["X"]]}
+
+
+def test_messages_within_bytes(call):
+    data = '{"bytesValue":"${message(demo.v1.HelloRequest, {\\"name\\":\\"${env.KEY}\\"})}"}'
+    result = call("Echo", "--expand", "-d", data, env=ENV)
+    assert json.loads(result.out) == {"bytesValue": "CgVhIGtleQ=="}, result.err
+    result = call("Echo", "--expand", "--set", 'bytesValue=${message(demo.v1.HelloRequest, {"name":"Ada"})}')
+    assert json.loads(result.out) == {"bytesValue": "CgNBZGE="}, result.err
+    for text, why in (("demo.v1.No, {}", "message(demo.v1.No): the schema does not define this type"), ('demo.v1.HelloRequest, {"nam":1}', "has no field")):
+        result = call("Echo", "--expand", "--set", f"bytesValue=${{message({text})}}")
+        assert result.code == 4 and why in result.err
+
+
+def test_types_of_messages_are_looked_up(rpcurl, grpc_server):
+    words = ["--expand", "--set", "bytesValue=${message(grpc.health.v1.HealthCheckRequest, {\"service\":\"a\"})}"]
+    result = rpcurl(*words, f"{grpc_server.url}/{SERVICE}/Echo")
+    assert (result.code, result.out) == (0, '{"bytesValue":"CgFh"}\n'), result.err
