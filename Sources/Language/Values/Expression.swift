@@ -120,7 +120,9 @@ extension Expression: CustomStringConvertible {
   package var description: String {
     switch self {
     case .literal(.string(let text)): Self.quoted(text)
-    case .literal(let value): value.text
+    case .literal(let value):
+      // In a list or an object, a dollar sign may begin an expression.
+      String(decoding: Array(value.text.utf8).replacing("$".utf8, with: "\\u0024".utf8), as: UTF8.self)
     case .json(let template): "\(template)"
     case .reference(let reference): "\(reference)"
     case .call(let function, let arguments):
