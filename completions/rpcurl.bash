@@ -40,7 +40,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -126,7 +126,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -198,7 +198,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -270,7 +270,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -355,7 +355,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -436,7 +436,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -489,7 +489,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -541,7 +541,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -594,7 +594,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -644,7 +644,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -718,7 +718,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -764,7 +764,7 @@ _rpcurl_arguments() {
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
---expand|||flag
+--expand|||flag typed files all
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -910,7 +910,7 @@ _rpcurl_value() {
   local kind=$1 value stem
   shift
   case $kind in
-    list) for value; do _rpcurl_add "$value"; done ;;
+    list | flag) for value; do _rpcurl_add "$value"; done ;;
     comma)
       stem=${typed%"${typed##*,}"}
       for value; do [[ ,$stem == *,"$value",* ]] || _rpcurl_add "$stem$value"; done ;;
@@ -973,7 +973,7 @@ _rpcurl() {
       used+="${word%%=*} "
       # Letters may be combined, the last one with a value.
       [[ $word == -[!-]* ]] && word=-${word: -1}
-      if [[ $word != *=* ]] && _rpcurl_find "$word" && [[ $kind != flag ]]; then
+      if [[ $word != *=* ]] && _rpcurl_find "$word" && [[ $kind != flag* ]]; then
         ((++index == last)) && value_of=$word
       fi
     fi

@@ -62,6 +62,7 @@ INSERTED = [
     ("rpcurl --protoset de", "rpcurl --protoset demo.binpb "),
     ("rpcurl --protoset=de", "rpcurl --protoset=demo.binpb "),
     ("rpcurl -d @req", "rpcurl -d @request.json "),
+    ("rpcurl --expand=fi", "rpcurl --expand=files "),
     ("rpcurl -H x-api", "rpcurl -H x-api-key:"),
     (f"rpcurl {SET} localhost:1 demo.v1.Demo/He", f"rpcurl {SET} localhost:1 demo.v1.Demo/Hello "),
     (f"rpcurl {SET} localhost:1 demo.v1.Demo.He", f"rpcurl {SET} localhost:1 demo.v1.Demo.Hello "),

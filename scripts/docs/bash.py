@@ -5,7 +5,7 @@ from docs.commands import Argument, Command, leaves
 
 def line(option: Argument) -> str:
     """NAMES|+ if it repeats|names that are read and not offered|KIND and its values"""
-    kind = "flag" if option.kind == "flag" else " ".join([option.completion, *option.values])
+    kind = " ".join(["flag" if option.kind == "flag" else option.completion, *option.values])
     return f"{' '.join(option.names)}|{'+' if option.repeats else ''}|{' '.join(option.aliases)}|{kind}"
 
 
@@ -128,7 +128,7 @@ _rpcurl_value() {
   local kind=$1 value stem
   shift
   case $kind in
-    list) for value; do _rpcurl_add "$value"; done ;;
+    list | flag) for value; do _rpcurl_add "$value"; done ;;
     comma)
       stem=${typed%"${typed##*,}"}
       for value; do [[ ,$stem == *,"$value",* ]] || _rpcurl_add "$stem$value"; done ;;
@@ -191,7 +191,7 @@ _rpcurl() {
       used+="${word%%=*} "
       # Letters may be combined, the last one with a value.
       [[ $word == -[!-]* ]] && word=-${word: -1}
-      if [[ $word != *=* ]] && _rpcurl_find "$word" && [[ $kind != flag ]]; then
+      if [[ $word != *=* ]] && _rpcurl_find "$word" && [[ $kind != flag* ]]; then
         ((++index == last)) && value_of=$word
       fi
     fi

@@ -34,7 +34,8 @@ def names(option: Argument) -> str:
 def conditioned(option: Argument) -> str:
     """The end of a line that completes an option, without the condition on the command."""
     unused = "" if option.repeats else f" -n {quoted(' '.join(['__rpcurl_unused', *option.names, *option.aliases]))}"
-    rest = "" if option.kind == "flag" else value(option)
+    rest = f" -f -a {quoted(' '.join(option.values))}" if option.values else ""
+    rest = rest if option.kind == "flag" else value(option)
     return f"{unused} {names(option)}{rest} -d {quoted(option.summary)}"
 
 

@@ -36,6 +36,9 @@ def specs(option: Argument) -> list[str]:
         before = "!" + before if name in option.aliases else before
         join = "" if option.kind == "flag" else "=" if name.startswith("--") else "+"
         value = "" if option.kind == "flag" else f":{message(option.value)}:{action(option)}"
+        if option.kind == "flag" and option.values:
+            # A value that may be omitted is in the same word.
+            join, value = "=-", f"::VALUE:({' '.join(option.values)})"
         found.append(quoted(f"{before}{name}{join}[{words(option.summary)}]{value}"))
     return found
 
