@@ -6,7 +6,7 @@ import Protobuf
 extension Session {
   package static let checkEntries: [SessionCommandEntry] = [
     SessionCommandEntry(
-      "expect CHECK", "check the status, metadata, messages or time of the last call", [.text],
+      "expect CHECK", "check the status, metadata, messages or time of the last call", [.condition],
       saving: .always,
       details: """
         Examples: expect status not_found; expect .user.name == "Ada"; expect header content-type =~ grpc; \

@@ -60,6 +60,14 @@ struct CompleterTests {
     ("attribute ti", "attribute tier="), ("attribute t", "attribute t"), ("attribute x", "attribute x"),
     ("use si", "use sign "), ("use retry,jit", "use retry,jitter="), ("use none,a", "use none,a"),
     ("use retry,jitter=1", "use retry,jitter=1"),
+    // Conditions.
+    ("expect lat", "expect latency "), ("expect .it", "expect .itemCount"),
+    ("expect .parts[0].", "expect .parts[0].id"),
+    ("expect any .it", "expect any .itemCount"), ("expect message 0 .it", "expect message 0 .itemCount"),
+    ("expect status not_f", "expect status not_found "), ("expect header x-r", "expect header x-request-id "),
+    ("expect header x-id cont", "expect header x-id contains "), ("expect .id conta", "expect .id contains "),
+    ("expect detail Err", "expect detail ErrorInfo "), ("expect .id == co", "expect .id == co"),
+    ("expect .id == ${or", "expect .id == ${order_id}"),
     // Variables.
     (#"call Place {"id": "$or"#, #"call Place {"id": "$order_id"#), ("source ${la", "source ${last"),
     ("source ${ord", "source ${order_id}"),

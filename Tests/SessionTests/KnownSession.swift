@@ -21,6 +21,7 @@ final class KnownSession: SessionKnowledge {
       name: "close", usage: "close", summary: "Half-close the stream", arguments: []),
     SessionVerb(
       name: "describe", usage: "describe [SYMBOL]", summary: "Show the schema", arguments: [.symbol]),
+    SessionVerb(name: "expect", usage: "expect CHECK", summary: "Check it", arguments: [.condition]),
     SessionVerb(name: "open", usage: "open METHOD [JSON]", summary: "", arguments: [.method, .json]),
     SessionVerb(name: "plugin", usage: "plugin load PATH", summary: "", arguments: [.file, .text]),
     SessionVerb(name: "source", usage: "source FILE", summary: "Run a file", arguments: [.file]),
@@ -47,7 +48,10 @@ final class KnownSession: SessionKnowledge {
   func members(of reference: String) -> [(name: String, note: String)] {
     switch reference {
     case "last": [("id", "string"), ("itemCount", "int32")]
-    case "last.parts[0]": [("id", "string")]
+    case "last[-1]": [("id", "string"), ("itemCount", "int32")]
+    case "last.parts[0]", "last[-1].parts[0]": [("id", "string")]
+    case "last.header": [("x-id", ""), ("x-request-id", "")]
+    case "last.detail": [("ErrorInfo", "google.rpc.ErrorInfo")]
     default: []
     }
   }

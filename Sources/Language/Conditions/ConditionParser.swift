@@ -3,7 +3,7 @@ import Protobuf
 /// Parses conditions.
 struct ConditionParser {
   /// The words that a check can start with, instead of a path.
-  private static let words = [
+  static let words = [
     "status", "error", "detail", "header", "trailer", "count", "latency", "list", "first", "last", "any",
     "every", "message",
   ]

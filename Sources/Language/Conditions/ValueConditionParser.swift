@@ -1,8 +1,8 @@
 import Protobuf
 
 extension ValueCondition {
-  private static let words = ["contains", "exists", "absent", "is", "size"]
-  private static let wordsOfJSON = ["ascending", "descending", "golden"]
+  static let words = ["contains", "exists", "absent", "is", "size"]
+  static let wordsOfJSON = ["ascending", "descending", "golden"]
 
   /// Parses a condition.
   ///

@@ -69,6 +69,7 @@ package struct Completer {
     case .choice(let choices): words(typed, choices.map { ($0, "") })
     case .stream: words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
     case .attribute: attribute(typed)
+    case .condition: ConditionCompletion(members: knowledge.members).complete(typed)
     case .json, .header, .text: Completion()
     }
   }
