@@ -215,6 +215,13 @@ def test_messages_within_bytes(call):
         assert result.code == 4 and why in result.err
 
 
+def test_messages_within_bytes_of_stubs(call, tmp_path):
+    stubs = tmp_path / "stubs.json"
+    stubs.write_text('{"response":{"message":{"bytesValue":"${message(demo.v1.HelloRequest, {\\"name\\":\\"${request.stringValue}\\"})}"}}}')
+    result = call("Echo", "-d", '{"stringValue":"Ada"}', "--use", f"mock,file={stubs}")
+    assert json.loads(result.out) == {"bytesValue": "CgNBZGE="}, result.err
+
+
 def test_types_of_messages_are_looked_up(rpcurl, grpc_server):
     words = ["--expand", "--set", "bytesValue=${message(grpc.health.v1.HealthCheckRequest, {\"service\":\"a\"})}"]
     result = rpcurl(*words, f"{grpc_server.url}/{SERVICE}/Echo")

@@ -68,7 +68,8 @@ final class MockFactory: InterceptorFactory {
 
   /// The values of templates before the first message of a call.
   func values(for call: CallFacts) -> RequestValues {
-    RequestValues(method: call.method, others: FunctionValues(functions, pool: nil))
+    RequestValues(
+      method: call.method, others: FunctionValues(functions, pool: nil, schemaOf: call.requestType))
   }
 
   /// Returns the stub's next response; `nil` if it has none left.

@@ -57,9 +57,11 @@ package final class TemplateFunctions: Sendable {
   ///   - arguments: Its arguments, whose number is right.
   ///   - piece: The piece of a file that the text belongs to; nil if there is none.
   ///   - pool: The schema of `message(TYPE, JSON)`; nil if it is not known.
+  ///   - type: A type of this schema, in place of the pool.
   /// - Throws: ``LanguageError`` if it has no result for these arguments.
   package func value(
-    of function: Function, _ arguments: [JSONValue], piece: FilePiece? = nil, pool: DescriptorPool? = nil
+    of function: Function, _ arguments: [JSONValue], piece: FilePiece? = nil, pool: DescriptorPool? = nil,
+    schemaOf type: MessageType? = nil
   ) throws(LanguageError) -> JSONValue {
     let call = Call(function: function, arguments: arguments.map(\.plainText))
     switch function {
@@ -72,7 +74,12 @@ package final class TemplateFunctions: Sendable {
       guard let piece else { throw call.error("only the fields of a piece of --chunk have a value of it") }
       return function == .offset ? .number(String(piece.offset)) : .bool(piece.isLast)
     case .message:
-      return .string(try message(call, of: pool, arguments.last ?? .null))
+      let find: (String) -> MessageType? = { name in
+        if let type { return try? type.relative(named: name) }
+        return try? pool?.messageType(named: name)
+      }
+      guard pool != nil || type != nil else { throw call.error("the schema is not known here") }
+      return .string(try message(call, find, arguments.last ?? .null))
     }
   }
 
@@ -164,11 +171,10 @@ package final class TemplateFunctions: Sendable {
 
   /// The bytes of a message, in base64.
   private func message(
-    _ call: Call, of pool: DescriptorPool?, _ json: JSONValue
+    _ call: Call, _ find: (String) -> MessageType?, _ json: JSONValue
   ) throws(LanguageError) -> String {
-    guard let pool else { throw call.error("the schema is not known here") }
     let name = call[0]
-    guard let type = try? pool.messageType(named: name) else {
+    guard let type = find(name) else {
       throw LanguageError(
         "message(\(name)): the schema does not define this type",
         hint: "write the full name of a message type",
@@ -193,6 +199,8 @@ package struct FunctionValues: TemplateValues, Sendable {
   private let functions: TemplateFunctions
   /// The schema of `message(TYPE, JSON)`; nil if it is not known.
   private let pool: DescriptorPool?
+  /// A type of this schema, in place of the pool.
+  private let type: MessageType?
   /// The piece of a file that the text belongs to; nil if there is none.
   private let piece: FilePiece?
   /// Whether the text may read the environment and files.
@@ -205,14 +213,16 @@ package struct FunctionValues: TemplateValues, Sendable {
   /// - Parameters:
   ///   - functions: The functions.
   ///   - pool: The schema of `message(TYPE, JSON)`; nil if it is not known.
+  ///   - type: A type of this schema, in place of the pool.
   ///   - piece: The piece of a file that the text belongs to; nil if there is none.
   ///   - readsElsewhere: Whether the text may read the environment and files.
   package init(
-    _ functions: TemplateFunctions, pool: DescriptorPool?, piece: FilePiece? = nil,
-    readsElsewhere: Bool = true
+    _ functions: TemplateFunctions, pool: DescriptorPool?, schemaOf type: MessageType? = nil,
+    piece: FilePiece? = nil, readsElsewhere: Bool = true
   ) {
     self.functions = functions
     self.pool = pool
+    self.type = type
     self.piece = piece
     self.readsElsewhere = readsElsewhere
   }
@@ -239,7 +249,7 @@ package struct FunctionValues: TemplateValues, Sendable {
       throw LanguageError(
         "file(\(arguments.first?.plainText ?? "")): this text must not read files", hint: Self.hint)
     }
-    return try functions.value(of: function, arguments, piece: piece, pool: pool)
+    return try functions.value(of: function, arguments, piece: piece, pool: pool, schemaOf: type)
   }
 
   package func hasVariable(_ name: String) -> Bool { false }
