@@ -67,6 +67,22 @@ package struct Option: Sendable {
     case credentials
   }
 
+  /// Which part of the value is secret.
+  package enum Secrecy: Sendable {
+    /// None.
+    case none
+    /// All of it.
+    case whole
+    /// It is a URL: the name and the password in it.
+    case login
+    /// It is `NAME: VALUE`: the value, if the name is that of a secret.
+    case header
+    /// It is `NAME=VALUE`: the value, if the name is that of a secret.
+    case assignment
+    /// It is an interceptor: settings, by its keys.
+    case settings
+  }
+
   /// The identifier.
   package let id: OptionID
   let nameList: String
@@ -96,6 +112,10 @@ package struct Option: Sendable {
   package let isConfigurable: Bool
   /// What it may do in a project file that is not trusted.
   package let trust: Trust
+  /// Which part of the value is secret.
+  package let secrecy: Secrecy
+  /// Whether the value, or that of `NAME=VALUE`, may be elsewhere: `@FILE`, `env:NAME` or `cmd:COMMAND`.
+  package let readsElsewhere: Bool
   /// Whether `-h` shows it.
   package let isCommon: Bool
   /// What the value completes to, if its kind does not determine it: `file`, `dir`, `header`, `atfile` or `ask:WHAT`.
@@ -105,7 +125,8 @@ package struct Option: Sendable {
     _ id: OptionID, _ names: String, _ kind: Kind = .flag, _ placeholder: String = "", _ group: Group,
     _ commands: CommandSet, _ summary: String, _ discussion: String = "", example: String,
     standard: String = "", aliases: String = "", grpcurl: String = "", repeats: Bool = false,
-    isConfigurable: Bool = true, trust: Trust = .credentials, isCommon: Bool = false, completion: String = ""
+    isConfigurable: Bool = true, trust: Trust = .credentials, secrecy: Secrecy = .none,
+    readsElsewhere: Bool = false, isCommon: Bool = false, completion: String = ""
   ) {
     self.id = id
     nameList = names
@@ -122,6 +143,8 @@ package struct Option: Sendable {
     self.repeats = repeats
     self.isConfigurable = isConfigurable
     self.trust = trust
+    self.secrecy = secrecy
+    self.readsElsewhere = readsElsewhere
     self.isCommon = isCommon
     completionKind = completion
   }
@@ -182,7 +205,7 @@ package struct Option: Sendable {
     case "file", "dir": .whole
     case "atfile", "header": .afterAt
     case "ask:use", "ask:plugin": .interceptor
-    default: .none
+    default: readsElsewhere && secrecy == .whole ? .afterAt : .none
     }
   }
 

@@ -16,25 +16,19 @@ package enum BuiltIns {
     private let replacements: [String]
     /// Whether it may be given more than once.
     package let mayRepeat: Bool
+    /// Whether its value is secret.
+    package let isSecret: Bool
+    /// Whether the interceptor reads a value that is elsewhere, for each call, and not the parser.
+    package let isReadLater: Bool
 
     /// The key alone.
     package var name: String { form.prefix { $0 != "=" }.description }
 
-    /// What a value names outside of the program.
-    package enum Resource {
-      /// A file that is read or written.
-      case file
-      /// A command that is run.
-      case command
-    }
+    /// Whether the value is the path of a file that is read or written.
+    package var namesFile: Bool { form.hasSuffix("FILE") }
 
-    /// What the value names outside of the program; nil if it names nothing.
-    package var resource: Resource? {
-      form.hasSuffix("FILE") ? .file : form.hasSuffix("COMMAND") ? .command : nil
-    }
-
-    /// Whether the value is `NAME:RESOURCE`.
-    package var hasNameBeforeResource: Bool { form.contains("=NAME:") }
+    /// Whether the value is `NAME:VALUE`, whose second part may be elsewhere.
+    package var hasNamedValue: Bool { form.hasSuffix("=NAME:VALUE") }
 
     /// Whether the key matters besides the settings with the given keys.
     fileprivate func matters(besides given: Set<String>) -> Bool {
@@ -58,9 +52,12 @@ package enum BuiltIns {
     ///   - uses: The keys of which one must be given for this one to matter; empty if it always does.
     ///   - replacements: The keys that replace the default.
     ///   - mayRepeat: Whether it may be given more than once.
+    ///   - isSecret: Whether its value is secret.
+    ///   - isReadLater: Whether the interceptor reads a value that is elsewhere, for each call.
     package init(
       _ form: String, _ summary: String, default value: String? = nil, for uses: [String] = [],
-      unless replacements: [String] = [], mayRepeat: Bool = false
+      unless replacements: [String] = [], mayRepeat: Bool = false, isSecret: Bool = false,
+      isReadLater: Bool = false
     ) {
       self.form = form
       self.summary = value.map { "\(summary) (\($0))" } ?? summary
@@ -68,6 +65,8 @@ package enum BuiltIns {
       self.uses = uses
       self.replacements = replacements
       self.mayRepeat = mayRepeat
+      self.isSecret = isSecret
+      self.isReadLater = isReadLater
     }
   }
 
@@ -79,6 +78,9 @@ package enum BuiltIns {
     package let summary: String
     /// Its keys.
     package let keys: [Key]
+    /// What to write instead of keys that do not exist, by key.
+    var otherKeys: [String: String] = [:]
+
     /// The defaults that apply besides given settings, as `KEY=VALUE`.
     ///
     /// - Parameter given: The keys of the settings.
@@ -147,6 +149,26 @@ package enum BuiltIns {
     let rest = name.dropFirst(word.count + 1)
     let key = rest.contains("=") ? rest.prefix { $0 != "=" } : (known.keys.first?.name ?? "KEY")[...]
     return "\(known.name),\(key)=…"
+  }
+
+  /// Parses the argument of a `--use` option.
+  ///
+  /// - Parameters:
+  ///   - text: `NAME[,KEY=VALUE…]`.
+  ///   - sources: Reads the values that are elsewhere.
+  /// - Throws: An error that names the interceptor and the key, and never contains a value.
+  package static func spec(
+    parsing text: String, sources: ValueSources
+  ) throws(ConfigurationError) -> InterceptorSpec {
+    try InterceptorSpec(
+      parsing: text, sources: sources,
+      readsLater: { name, key in self.key(key, of: name)?.isReadLater ?? false },
+      example: { name in all.first { $0.name == name }?.keys.first?.form })
+  }
+
+  /// A key of an interceptor; nil if there is none.
+  package static func key(_ key: some StringProtocol, of name: some StringProtocol) -> Key? {
+    all.first { $0.name == name }?.keys.first { $0.name == key }
   }
 
   /// Makes the registration for a `--use` option.

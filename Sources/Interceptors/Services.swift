@@ -41,16 +41,16 @@ package protocol InterceptorServices: ValueSourceServices {
   ///   - limitBytes: The size above which the files that were not used for the longest time are removed.
   /// - Throws: A ``ServiceFailure`` if the environment names no directory for caches.
   func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder
-  /// Runs a command line with `/bin/sh -c`, without standard input, off the loop's thread.
+  /// Runs a program, which is found in `$PATH`, without standard input, off the loop's thread.
   ///
   /// - Parameters:
-  ///   - command: The command line.
+  ///   - command: The program's name and its arguments.
   ///   - timeout: The time after which it is killed.
   ///   - completion: Called once with its standard output, on any thread.
   /// - Returns: A function that kills the command, with the processes that it started, unless it has ended. The completion is
   ///   then called with a failure.
   func run(
-    _ command: String, timeout: Duration,
+    _ command: [String], timeout: Duration,
     completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
   ) -> @Sendable () -> Void
   /// The time of day, in nanoseconds since 1970 (UTC).

@@ -22,7 +22,8 @@ struct SettingsReader {
       guard let key = keys.first(where: { $0.name == setting.key }) else {
         throw ConfigurationError(
           interceptor: interceptor, key: setting.key, reason: "unknown key",
-          hint: "valid keys: \(keys.map(\.form).joined(separator: ", "))")
+          hint: description.otherKeys[setting.key].map { "write \($0)" }
+            ?? "valid keys: \(keys.map(\.form).joined(separator: ", "))")
       }
       guard seen.insert(setting.key).inserted || key.mayRepeat else {
         throw error(setting.key, "is set twice")
@@ -35,6 +36,24 @@ struct SettingsReader {
 
   /// The value of a key.
   func text(_ key: String) -> String? { settings.first { $0.key == key }?.value }
+
+  /// The value of a key that the interceptor reads itself.
+  func wholeValue(_ key: String) throws(ConfigurationError) -> WholeValue? {
+    guard let setting = settings.first(where: { $0.key == key }) else { return nil }
+    return try wholeValue(setting.value, of: setting)
+  }
+
+  /// What a part of a setting's value means: a literal value if the setting's text was not written by the user.
+  func wholeValue(
+    _ text: String, of setting: InterceptorSpec.Setting
+  ) throws(ConfigurationError) -> WholeValue {
+    guard setting.isWritten else { return .literal(text) }
+    do throws(LanguageError) {
+      return try WholeValue(parsing: text)
+    } catch {
+      throw self.error(setting.key, error.reason, hint: error.hint)
+    }
+  }
 
   /// All values of a key that may repeat.
   func texts(_ key: String) -> [String] { settings.filter { $0.key == key }.map(\.value) }

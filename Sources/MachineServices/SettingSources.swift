@@ -1,15 +1,18 @@
 import Glibc
 import Interception
+import Interceptors
 import RPCProtocols
 import System
 
 extension ValueSources {
-  /// Reads values of settings from files and environment variables.
+  /// Reads values of settings and options from files, environment variables and commands.
   ///
   /// The limits of option files apply: their size, and the wait for a pipe.
   ///
-  /// - Parameter waitLimit: How long to wait for data from a pipe; nil for no limit.
-  package static func system(waitLimit: Duration?) -> ValueSources {
+  /// - Parameters:
+  ///   - waitLimit: How long to wait for data from a pipe, and for commands; nil for no limit.
+  ///   - time: Counts the time of commands.
+  package static func system(waitLimit: Duration?, time: CommandTime = CommandTime()) -> ValueSources {
     ValueSources(
       file: { path throws(Failure) in
         let bytes: [UInt8]
@@ -24,6 +27,13 @@ extension ValueSources {
         }
         return text
       },
-      environment: EnvironmentVariables.value)
+      environment: EnvironmentVariables.value,
+      command: { words throws(Failure) in
+        do throws(ServiceFailure) {
+          return try ValueCommand(words).output(waitLimit: waitLimit, countedBy: time)
+        } catch {
+          throw Failure(error.reason)
+        }
+      })
   }
 }

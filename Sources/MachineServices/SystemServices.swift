@@ -128,10 +128,10 @@ package struct SystemServices: InterceptorServices {
   package func environment(_ name: String) -> String? { values.environment(name) }
 
   package func run(
-    _ command: String, timeout: Duration,
+    _ command: [String], timeout: Duration,
     completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
   ) -> @Sendable () -> Void {
-    ShellCommand(command).start(timeout: timeout, completion: completion)
+    ValueCommand(command).start(timeout: timeout, completion: completion)
   }
 
   package var nanosecondsSince1970: Int64 { values.nanosecondsSince1970 }

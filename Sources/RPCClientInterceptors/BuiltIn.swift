@@ -20,7 +20,8 @@ public struct BuiltIn: ChainMember {
   ///
   /// - Parameters:
   ///   - name: The name: `retry`.
-  ///   - settings: The settings, in order. A key may repeat where the manual allows it.
+  ///   - settings: The settings, in order. A key may repeat where the manual allows it. Values are literal: ``init(parsing:)`` reads
+  ///     those that are elsewhere.
   /// - Throws: `RPCError` with the code `invalidArgument` if no interceptor has the name, a setting is invalid, or a file
   ///   cannot be read.
   public init(_ name: String, _ settings: KeyValuePairs<String, String> = [:]) throws(RPCError) {
@@ -30,14 +31,14 @@ public struct BuiltIn: ChainMember {
 
   /// Makes an interceptor of the argument of `--use`.
   ///
-  /// - Parameter text: Name and settings: `retry,attempts=3`. Two commas are one, `@FILE` is the content of a file, and
-  ///   `env:NAME` is a variable of the environment.
+  /// - Parameter text: Name and settings: `retry,attempts=3`. Two commas are one, `@FILE` is the content of a file,
+  ///   `env:NAME` is a variable of the environment, and `cmd:COMMAND` is what a command prints.
   /// - Throws: `RPCError` with the code `invalidArgument` if no interceptor has the name, a setting is invalid, or a file
   ///   cannot be read.
   public init(parsing text: String) throws(RPCError) {
     let spec: InterceptorSpec
     do throws(ConfigurationError) {
-      spec = try InterceptorSpec(parsing: text, sources: .system(waitLimit: nil))
+      spec = try BuiltIns.spec(parsing: text, sources: .system(waitLimit: nil))
     } catch {
       throw RPCError(error)
     }

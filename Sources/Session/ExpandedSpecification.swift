@@ -1,4 +1,5 @@
 import Interceptors
+import Language
 import Output
 
 /// A specification of an interceptor whose references are replaced: the commas of values are doubled.
@@ -6,8 +7,7 @@ struct ExpandedSpecification {
   private enum Place {
     case name
     case key
-    /// The value of a setting, which begins at `start`.
-    case value(start: Int, beginsWithReference: Bool)
+    case value
   }
 
   private var scalars: [Unicode.Scalar] = []
@@ -33,7 +33,7 @@ struct ExpandedSpecification {
         try endSetting()
         scalars.append(scalar)
         (place, key, value) = (.key, "", ExpandedText())
-      case ("=", .key): place = .value(start: scalars.count, beginsWithReference: false)
+      case ("=", .key): place = .value
       default: add(typed: scalar)
       }
     }
@@ -61,11 +61,9 @@ struct ExpandedSpecification {
       }
       name += text
     case .key: throw Failure(.usage, "", "a value cannot be the key of a setting", hint: "write KEY=${NAME}")
-    case .value(let start, let beginsWithReference):
-      place = .value(start: start, beginsWithReference: beginsWithReference || scalars.count == start)
-      value.append(.value(.string(text)))
+    case .value: value.append(.value(.string(text)))
     }
-    for scalar in text.unicodeScalars { scalars += scalar == "," ? [scalar, scalar] : [scalar] }
+    scalars += Self.doubled(text)
   }
 
   /// Ends the specification, and returns its text.
@@ -75,25 +73,34 @@ struct ExpandedSpecification {
   }
 
   private mutating func endSetting() throws(Failure) {
-    guard case .value(let start, let beginsWithReference) = place, value.hasValue else { return }
-    if beginsWithReference {
-      try SessionVariables.refuse(scalars[start...], beginningWith: ["env:"])
-      // `@@` is a value that begins with `@`.
-      if scalars.dropFirst(start).first == "@" { scalars.insert("@", at: start) }
-    }
-    // What the user typed as `@FILE` is read, by any setting; `@@` is typed for a value that begins with `@`.
-    if !beginsWithReference, !value.text.begins(with: "@@") { try value.checkFile(.afterAt) }
-    let key = BuiltIns.all.first { $0.name == name }?.keys.first { $0.name == self.key }
-    guard let key, let resource = key.resource else { return }
-    let named = key.hasNameBeforeResource ? value.after(":") ?? value : value
-    switch resource {
-    case .file: try named.checkPath()
-    case .command:
-      guard !named.hasValue else {
+    guard place == .value, value.hasValue else { return }
+    let key = BuiltIns.key(key, of: name)
+    if key?.namesFile == true { try value.checkPath() }
+    let part = key?.hasNamedValue == true ? value.after(":") ?? value : value
+    let blanks = part.text.unicodeScalars.prefix { $0 == " " || $0 == "\t" }.count
+    let whole = part.suffix(part.text.unicodeScalars.count - blanks)
+    let typed = whole.typedStart
+    if WholeValue.isElsewhere(typed) {
+      guard typed.begins(with: "@") else {
         throw Failure(
-          .usage, "", "a value cannot be part of a command (\(name), \(key.form))",
-          hint: "type the command without references")
+          .usage, "",
+          "a value cannot be part of a command or of the name of a variable (\(name), \(self.key))",
+          hint: "type it without references")
       }
+      return try whole.checkFile(.afterAt)
     }
+    // A value begins no notation, unless the user has typed that.
+    let text = whole.text
+    guard WholeValue.written(typed) == typed, case let written = WholeValue.written(text), written != text
+    else {
+      return
+    }
+    scalars.removeLast(Self.doubled(text).count)
+    scalars += Self.doubled(written)
+  }
+
+  /// A value with doubled commas.
+  private static func doubled(_ text: String) -> [Unicode.Scalar] {
+    text.unicodeScalars.flatMap { $0 == "," ? [$0, $0] : [$0] }
   }
 }

@@ -13,6 +13,11 @@ struct ExpandedText {
 
   var text: String { parts.reduce(into: "") { $0 += $1.text } }
 
+  /// What was typed before the first value.
+  var typedStart: String {
+    parts.prefix { if case .typed = $0 { true } else { false } }.reduce(into: "") { $0 += $1.text }
+  }
+
   /// Whether a part of it is a value.
   var hasValue: Bool {
     parts.contains { if case .value = $0 { true } else { false } }

@@ -85,7 +85,7 @@ package struct SessionState {
         throw Failure(
           .usage, "\(argument.name) \(argument.text ?? "")",
           "each call reads it, and a pipe can be read once",
-          hint: argument.id == .bearer ? "use env:NAME or a file" : "write it to a file"
+          hint: argument.id == .bearer ? "use env:NAME, cmd:COMMAND or a file" : "write it to a file"
         ).at(argument.origin)
       }
       if argument.id == .expand, argument.origin.place != nil { isExpansionConfigured = true }

@@ -49,7 +49,7 @@ extension SessionVariables {
       if !isOption, out.first == "-" {
         throw Failure(.usage, "", "a value cannot be an option", hint: "write --OPTION=${NAME}")
       }
-      try Self.refuse(out[start...], beginningWith: ["@", "env:"])
+      try Self.refuse(out[start...], beginningWith: ["@", "env:", "cmd:"])
     }
     return expanded
   }

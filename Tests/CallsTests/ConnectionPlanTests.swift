@@ -167,11 +167,15 @@ struct ConnectionPlanTests {
     #expect(failure?.message?.why == "not UTF-8")
   }
 
-  @Test(arguments: ["typed", "env:RPCURL_TEST_NO_SUCH_VARIABLE"])
-  func rejectsPassphraseOnCommandLine(value: String) throws {
+  @Test(arguments: [
+    ("typed", "not @FILE, env:NAME or cmd:COMMAND"), ("@@typed", "not @FILE, env:NAME or cmd:COMMAND"),
+    ("env:RPCURL_TEST_NO_SUCH_VARIABLE", "the environment variable is not set"),
+    ("cmd:false", "the command ended with exit code 1"),
+  ])
+  func rejectsPassphraseOnCommandLine(value: String, why: String) throws {
     let directory = try #require(TemporaryDirectory())
     let certificate = directory.write("cert.pem", [])
     let failure = #expect(throws: Failure.self) { try plan(["--cert", certificate, "--pass", value]) }
-    #expect(failure?.message?.why == "not @FILE, and not env:NAME of a variable that is set")
+    #expect(failure?.message?.why == why)
   }
 }

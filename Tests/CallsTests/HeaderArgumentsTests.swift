@@ -191,7 +191,7 @@ struct BearerTokenTests {
   @Test(arguments: [
     ("", "--bearer", "the token is empty"),
     ("env:NONE", "--bearer env:NONE", "the environment variable is not set"),
-    ("env:EMPTY", "--bearer env:EMPTY", "the environment variable is empty"),
+    ("env:EMPTY", "--bearer env:EMPTY", "the token is empty"),
     ("@/dev/null", "--bearer @/dev/null", "the token is empty"),
   ])
   func rejectsAnEmptyToken(text: String, what: String, why: String) throws {

@@ -251,8 +251,8 @@ struct ProjectFileTests {
       -d @-
       -o -
       --pass env:PHRASE
-      --use auth,bearer-file=a,,b
-      --use header,set=x:y,set-file=z:file,set-env=q:r
+      --use auth,bearer=@a,,b
+      --use header,set=x:y,set=z:@file,add=z:@@f,set=q:env:r
       --use log,file=log.txt,redact=@list
       --use header,set=a:@@b
       --plugin ./sign.so,key=@key,cert=file
@@ -275,7 +275,7 @@ struct ProjectFileTests {
     #expect(invocation.texts(.pass) == ["env:PHRASE"])
     #expect(
       invocation.texts(.use) == [
-        "auth,bearer-file=\(p)/a,,b", "header,set=x:y,set-file=z:\(p)/file,set-env=q:r",
+        "auth,bearer=@\(p)/a,,b", "header,set=x:y,set=z:@\(p)/file,add=z:@@f,set=q:env:r",
         "log,file=\(p)/log.txt,redact=@\(p)/list", "header,set=a:@@b",
       ])
     #expect(

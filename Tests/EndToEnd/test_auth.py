@@ -91,8 +91,7 @@ def test_values_of_all_kinds_reach_the_server(call, tmp_path):
         ("bearer=abc", "Bearer abc"),
         ("bearer=env:TOKEN", "Bearer from-env"),
         (f"bearer=@{tmp_path}/token", "Bearer from-file"),
-        (f"bearer-file={tmp_path}/token", "Bearer from-file"),
-        ("command=printf from-command", "Bearer from-command"),
+        ("bearer=cmd:printf from-command", "Bearer from-command"),
         ("basic=Aladdin:open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
     ]:
         result = call(ECHO, "-d", "{}", "--use", f"auth,{setting}", env={"TOKEN": "from-env"})
@@ -142,9 +141,9 @@ def test_a_refusal_of_the_token_server_is_reported_and_nothing_is_sent(rpcurl, d
     fails(oauth.replace("=me", "=you"), "token server", "refused")
     silent = raw_server(lambda connection: [None for _ in iter(lambda: connection.recv(4096), b"")])
     fails(f"auth,token-url=http://{silent.address}/,client-id=me,client-secret=x,timeout=50ms", "longer")
-    fails("auth,command=exit 3", "no token", "exit code 3")
-    fails("auth,command=sleep 60,timeout=100ms", "took too long")
-    fails("auth,bearer-file=/no/such/file", "/no/such/file")
+    fails("auth,bearer=cmd:sh -c 'exit 3'", "no token", "exit code 3")
+    fails("auth,bearer=cmd:sleep 60,timeout=100ms", "took too long")
+    fails("auth,bearer=@/no/such/file", "/no/such/file")
 
 
 def test_unreachable_token_server(rpcurl, descriptor_set, grpc_server, tokens, oauth):
@@ -249,7 +248,13 @@ def test_output_of_a_call_contains_no_credentials(call, options, name):
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("auth", ["auth", "bearer-file"]),
+        ("auth", ["auth", "bearer, token-url, basic"]),
+        ("auth,bearer-file=token", ["auth: bearer-file", "write bearer=@FILE"]),
+        ("auth,command=date", ["auth: command", "write bearer=cmd:COMMAND"]),
+        ("header,set-env=x-a:B", ["header: set-env", "write set=NAME:env:VARIABLE"]),
+        ("header,set-file=x-a:B", ["header: set-file", "write set=NAME:@FILE"]),
+        ("header,set-command=x-a:B", ["header: set-command", "write set=NAME:cmd:COMMAND"]),
+        ("auth,bearer=cmd:date | t0p", ["auth: bearer", "no shell runs the command", "cmd:sh -c"]),
         ("auth,bearer=t0p secret", ["auth: bearer"]),
         ("auth,bearer=t0p,basic=a:b", ["auth: basic", "combined with bearer"]),
         ("auth,token-url=http://192.0.2.1/,client-id=a,client-secret=t0p", ["auth: token-url", "without TLS"]),

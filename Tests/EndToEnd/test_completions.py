@@ -74,7 +74,7 @@ INSERTED = [
     (f"rpcurl {SET} h:1 demo.v1.Demo/Hello --filter m", f"rpcurl {SET} h:1 demo.v1.Demo/Hello --filter message "),
     (f"rpcurl describe {SET} demo.v1.HelloRep", f"rpcurl describe {SET} demo.v1.HelloReply "),
     (f"rpcurl convert {SET} --type demo.v1.HelloRep", f"rpcurl convert {SET} --type demo.v1.HelloReply "),
-    ("rpcurl --use header,set-f", "rpcurl --use header,set-file="),
+    ("rpcurl --use header,trailer-se", "rpcurl --use header,trailer-set="),
     ("rpcurl --use replay,miss=e", "rpcurl --use replay,miss=error"),
     ("rpcurl test --coverage te", "rpcurl test --coverage text "),
     ("rpcurl test --coverage re", "rpcurl test --coverage report "),

@@ -23,8 +23,8 @@ def test_values_come_from_all_sources(call, tmp_path):
     (tmp_path / "text").write_text("from file\n")
     (tmp_path / "bytes").write_bytes(b"\x00\xff\n")
     spec = (
-        f"header,set-env=x-env:VALUE,set-file=x-file:{tmp_path}/text,set-file=x-file-bin:{tmp_path}/bytes,"
-        "set-command=x-command:echo from command,set-command=x-command-bin:printf '\\001\\002',set=x-bin:AAE,"
+        f"header,set=x-env:env:VALUE,set=x-file:@{tmp_path}/text,set=x-file-bin:@{tmp_path}/bytes,"
+        "set=x-command:cmd:echo from 'command',set=x-command-bin:cmd:printf '\\001\\002',set=x-bin:AAE,"
         "rename=x-old:x-new"
     )
     result = call(ECHO, "-d", "{}", "-H", "x-old: old", "--use", spec, env={"VALUE": "from env"})
@@ -65,11 +65,11 @@ def test_headers_and_trailers_of_responses_of_all_kinds(call, method, data):
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("set-env=x-a:NO_SUCH_VARIABLE", ["NO_SUCH_VARIABLE", "not set"]),
-        ("set-file=x-a:/no/such/file", ["/no/such/file"]),
-        ("set-command=x-a:exit 7", ["exit code 7"]),
-        ("set-command=x-a:sleep 60,timeout=100ms", ["took too long"]),
-        ("set-command=x-a:printf 'a\\nb'", ["control characters"]),
+        ("set=x-a:env:NO_SUCH_VARIABLE", ["NO_SUCH_VARIABLE", "not set"]),
+        ("set=x-a:@/no/such/file", ["/no/such/file"]),
+        ("set=x-a:cmd:sh -c 'exit 7'", ["exit code 7"]),
+        ("set=x-a:cmd:sleep 60,timeout=100ms", ["took too long"]),
+        ("set=x-a:cmd:printf 'a\\nb'", ["control characters"]),
     ],
 )
 def test_an_unavailable_value_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set, setting, words):
@@ -82,13 +82,13 @@ def test_an_unavailable_value_fails_the_call_before_it_is_sent(rpcurl, raw_serve
     assert server.connections == 0
 
 
-@pytest.mark.parametrize("use", ["header,set-command=x-a:", "auth,command="])
+@pytest.mark.parametrize("use", ["header,set=x-a:cmd:", "auth,bearer=cmd:"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_command_ends_with_the_program(rpcurl, descriptor_set, grpc_server, tmp_path, use, number):
     """With its processes: each has the pipe open, so that reading it ends when all have ended."""
     os.mkfifo(tmp_path / "pipe")
     command = f"exec 3> {tmp_path}/pipe; echo started >&3; sleep 1000 & sleep 1000"
-    words = ["--descriptor-set", descriptor_set, "-d", "{}", "--use", f"{use}{command}", f"{grpc_server.url}/{ECHO}"]
+    words = ["--descriptor-set", descriptor_set, "-d", "{}", "--use", f"{use}sh -c '{command}'", f"{grpc_server.url}/{ECHO}"]
     with rpcurl.start(*words) as process, open(tmp_path / "pipe") as pipe:
         assert pipe.readline() == "started\n"
         process.send_signal(number)
@@ -99,7 +99,7 @@ def test_a_command_ends_with_the_program(rpcurl, descriptor_set, grpc_server, tm
 def test_the_time_limit_includes_the_end_of_a_command(rpcurl, descriptor_set, grpc_server):
     result = rpcurl(
         "--descriptor-set", descriptor_set, "-d", "{}", "--use",
-        "header,timeout=100ms,set-command=x-a:echo a; exec 1>&-; sleep 1000", f"{grpc_server.url}/{ECHO}",
+        "header,timeout=100ms,set=x-a:cmd:sh -c 'echo a; exec 1>&-; sleep 1000'", f"{grpc_server.url}/{ECHO}",
     )  # fmt: skip
     assert result.code == 64 + 9 and "the command took too long" in result.err
 

@@ -102,7 +102,7 @@ def test_blanks_around_a_value_are_not_sent(rpcurl, connect_server, descriptor_s
     file = tmp_path / "headers"
     file.write_bytes(b"x-file: v \t\r\n")
     options = ["-H", "x-a: v \t", "-H", f"@{file}", "-A", "agent ", "--bearer", "token ", "--show-secrets"]
-    options += ["--use", "header,set=x-set:v ,add=x-add: v ,set-env=x-env:BLANK,set-command=x-command:printf 'v '"]
+    options += ["--use", "header,set=x-set:v ,add=x-add: v ,set=x-env:env:BLANK,set=x-command:cmd:printf 'v '"]
     call = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", '{"name":"Ada"}', "--format", "events"]
     result = rpcurl(*options, *call, f"{connect_server.url}/{HELLO}", env={"BLANK": " v "})
     assert result.code == 0, result.err

@@ -23,8 +23,8 @@ OPTIONS = {
     "cert": lambda file: ["--cert", file],
     "cacert": lambda file: ["--cacert", file],
     "netrc-file": lambda file: ["--netrc-file", file],
-    "bearer-file": lambda file: ["--use", f"auth,bearer-file={file}"],
-    "set-file": lambda file: ["--use", f"header,set-file=x:{file}"],
+    "auth": lambda file: ["--use", f"auth,bearer=@{file}"],
+    "set": lambda file: ["--use", f"header,set=x:@{file}"],
     "policy": lambda file: ["--use", f"retry,policy={file}"],
     "setting": lambda file: ["--use", f"header,set=@{file}"],
     "setting of a plugin": lambda file: ["--plugin", f"none,key=@{file}"],
@@ -32,7 +32,7 @@ OPTIONS = {
 # The exit codes of errors. Those of interceptors are 7 when the chain is built, and a status during a call.
 CODES = {
     "bearer": 2, "header": 2, "rpc-header": 2, "netrc-file": 2, "cert": 6, "cacert": 6,
-    "bearer-file": 64 + 16, "set-file": 64 + 9,
+    "auth": 64 + 16, "set": 64 + 9,
 }  # fmt: skip
 # Files that may be large.
 LARGE = {
@@ -138,7 +138,7 @@ def test_max_time_ends_the_wait_for_a_schema_in_a_pipe(rpcurl, pipe):
     assert "no data came within --max-time" in result.err
 
 
-@pytest.mark.parametrize("option", ["bearer", "bearer-file", "set-file", "setting"])
+@pytest.mark.parametrize("option", ["bearer", "auth", "set", "setting"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_wait_for_a_pipe(rpcurl, descriptor_set, pipe, option, number):
     with rpcurl.start("--descriptor-set", descriptor_set, "-d", "{}", *OPTIONS[option](pipe), NOWHERE) as process:
@@ -157,7 +157,7 @@ def open_writer(pipe):
         return None
 
 
-@pytest.mark.parametrize("option", ["bearer", "bearer-file"])
+@pytest.mark.parametrize("option", ["bearer", "auth"])
 def test_a_pipe_that_is_written_later_is_read_to_its_end(rpcurl, descriptor_set, grpc_server, pipe, option):
     def write():
         with pipe.open("wb", buffering=0) as file:

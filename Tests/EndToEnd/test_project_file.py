@@ -200,8 +200,8 @@ def test_config_reads_only_the_named_file(project):
 # What needs trust
 
 EFFECTS = [
-    "--use auth,command=touch ran", "--use header,set-command=x:touch ran", "--use record,file=written",
-    "--use log,file=written", "--use header,set-env=x:SECRET", "--plugin ./evil.so", "--plugin ?evil", "-o written",
+    "--use auth,bearer=cmd:touch ran", "--use header,set=x:cmd:touch ran", "--bearer cmd:touch ran", "-u cmd:touch ran", "--plugin x,key=cmd:touch ran", "--use record,file=written",
+    "--use log,file=written", "--use header,set=x:env:SECRET", "--plugin ./evil.so", "--plugin ?evil", "-o written",
     "-d @/etc/hostname", "-d {}", "--bearer @/etc/hostname", "--bearer x", "-u a:b", "-n", "--netrc-file netrc",
     "--cert c.pem", "--key k.pem", "--pass @f", "-k", "--insecure=false", "--cacert ca.pem", "--capath ca", "--servername x",
     "--authority x", "-x http://proxy:1", "--proxy-user a:b", "--resolve a:1:127.0.0.1", "--connect-to a:1:b:2",
@@ -223,7 +223,7 @@ def test_settings_with_effects_need_trust(project, line):
 
 
 def test_trust_allows_everything_until_the_file_changes(project, grpc_server):
-    project.write(f"target {grpc_server.url}\n--bearer secret\n--use header,set-command=x-ran:echo it\n")
+    project.write(f"target {grpc_server.url}\n--bearer secret\n--use header,set=x-ran:cmd:echo it\n")
     project.refused("EchoMetadata", line=2)
     result = project("trust")
     assert (result.code, result.err) == (0, "")

@@ -145,7 +145,7 @@ def endless(tmp_path):
 COMMANDS = {
     "protoc": (["list", "--proto", "a.proto"], 3),
     "buf": (["list", "--proto", "b.proto"], 3),
-    "secret": (["--proto", "a.proto", "--use", "header,set-command=x:secret", "http://127.0.0.1:1/a.A/M", "-d", "{}"], 64 + 4),
+    "secret": (["--proto", "a.proto", "--use", "header,set=x:cmd:secret", "http://127.0.0.1:1/a.A/M", "-d", "{}"], 64 + 4),
 }
 
 

@@ -106,16 +106,17 @@ def test_errors_are_those_of_call_and_the_session_continues(rpcurl, grpc_server,
 def test_responses_are_data_in_commands(rpcurl, grpc_server, tmp_path):
     (tmp_path / "private").write_text("from the file")
     lines = []
-    for reply, command in [(f"@{tmp_path}/private", "use auth,bearer=${last.name}"), (f"a,set-command=x-b:touch {tmp_path}/made", "use header,set=x-a:${last.name}")]:
+    for reply, command in [(f"@{tmp_path}/private", "use auth,bearer=${last.name}"), ("cmd:true", "use header,set=x-c:${last.name}"), (f"a,set=x-b:cmd:touch {tmp_path}/made", "use header,set=x-a:${last.name}")]:
         lines += [f"call Hello {json.dumps({'name': reply})}", command, "call EchoMetadata"]
     result = run(rpcurl, grpc_server.url, lines=lines)
     metadata = [{field["name"]: field["value"] for field in json.loads(line)["headers"]} for line in result.out.splitlines() if "headers" in line]
     assert metadata[0]["authorization"] == f"Bearer @{tmp_path}/private", result.err
-    assert metadata[1]["x-a"] == f"a,set-command=x-b:touch {tmp_path}/made"
+    assert metadata[1]["x-c"] == "cmd:true"
+    assert metadata[2]["x-a"] == f"a,set=x-b:cmd:touch {tmp_path}/made"
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.parametrize("command, reply", [("options ${last.name}", "--insecure"), ("options --bearer ${last.name}", "env:HOME"), ("use auth,bearer=${last.name}", "env:HOME"), ("use ${last.name}", "log,file=x"), ("header ${last.name}: b", "x-c: a"), ("export schema.pb ${last.name}", "-oother.pb")])
+@pytest.mark.parametrize("command, reply", [("options ${last.name}", "--insecure"), ("options --bearer ${last.name}", "env:HOME"), ("use ${last.name}", "log,file=x"), ("header ${last.name}: b", "x-c: a"), ("export schema.pb ${last.name}", "-oother.pb")])
 def test_responses_that_would_be_syntax_are_refused(rpcurl, grpc_server, command, reply):
     result = run(rpcurl, grpc_server.url, lines=[f"call Hello {json.dumps({'name': reply})}", command, "headers", "chain"])
     assert "value" in result.err and "hint: " in result.err
@@ -1285,12 +1286,12 @@ def test_values_name_no_files_of_other_directories_and_no_commands(rpcurl, grpc_
     """The values are what the server responds."""
     files = [
         "use record,file=${last.name}.rec", "use log,format=har,file=${last.name}", "use metrics,file=${last.name}.prom",
-        "use trace,file=${last.name}", "use assert,junit=${last.name}.xml", "use header,set-file=x-a:${last.name}",
-        "use auth,bearer-file=${last.name}", "use auth,bearer=@${last.name}", "options --bearer @${last.name}",
+        "use trace,file=${last.name}", "use assert,junit=${last.name}.xml", "use header,set=x-a:@${last.name}",
+        "use auth,bearer=@${last.name}", "options --bearer @${last.name}",
         "options -H @${last.name}", "options --cacert ${last.name}", "options --netrc-file=${last.name}",
         "options --unix-socket ${last.name}", "options --proto ${last.name}", 
     ]  # fmt: skip
-    commands = ["use header,set-command=x-a:${last.name}", "use auth,command=${last.name}", "use auth,command=cat ${last.name}"]
+    commands = ["use header,set=x-a:cmd:${last.name}", "use auth,bearer=cmd:${last.name}", "use auth,bearer=cmd:cat ${last.name}"]
     for lines, why in [(files, "the value of a reference in the name of a file contains /"), (commands, "a value cannot be part of a command"), (["target unix:${last.name}", "target $last.name"], "a value that a server sent cannot be a part of the target")]:
         for line in lines:
             script = f'call Hello {{"name":"../evil"}}\n{line}\ncall Hello {{}}\n'

@@ -7,7 +7,8 @@ import Testing
 @Suite struct CallScopeTests {
   private let sources = ValueSources(
     file: { _ throws(ValueSources.Failure) in throw ValueSources.Failure("no such file") },
-    environment: { _ in nil })
+    environment: { _ in nil },
+    command: { _ throws(ValueSources.Failure) in throw ValueSources.Failure("no commands") })
 
   /// The scope of `x,SETTINGS`, for an interceptor with these keys of its own.
   private func scope(_ settings: String, ownKeys: Set<String> = []) throws(ConfigurationError) -> CallScope {

@@ -8,7 +8,11 @@ import Testing
       guard path == "secret.txt" else { throw ValueSources.Failure("no such file") }
       return "s3cret\n"
     },
-    environment: { $0 == "TOKEN" ? "t0ken" : nil })
+    environment: { $0 == "TOKEN" ? "t0ken" : $0 == "NOTATION" ? "env:TOKEN" : nil },
+    command: { words throws(ValueSources.Failure) in
+      guard words[0] == "pass" else { throw ValueSources.Failure("no such command") }
+      return "\(words.dropFirst())\n\n"
+    })
 
   private func parse(_ text: String) throws(ConfigurationError) -> InterceptorSpec {
     try InterceptorSpec(parsing: text, sources: sources)
@@ -30,9 +34,24 @@ import Testing
     #expect(spec.settings.map(\.value) == ["\u{301}1", "2,\u{301}", "@\u{301}"])
   }
 
-  @Test func valuesComeFromFilesAndTheEnvironment() throws {
-    let values = try parse("x,a=@secret.txt,b=env:TOKEN,c=@@literal,d=a@b").settings.map(\.value)
-    #expect(values == ["s3cret", "t0ken", "@literal", "a@b"])
+  @Test func valuesComeFromElsewhere() throws {
+    let values = try parse(
+      "x,a=@secret.txt,b=env:TOKEN,c=@@literal,d=a@b,e=cmd:pass 'a b' c,f=env::x,g=cmd::x,h=env:NOTATION"
+    ).settings.map(\.value)
+    #expect(
+      values == [
+        "s3cret", "t0ken", "@literal", "a@b", #"["a b", "c"]"# + "\n", "env:x", "cmd:x", "env:TOKEN",
+      ])
+  }
+
+  /// Only what the user wrote may be elsewhere.
+  @Test func settingsKnowWhetherTheirValueIsWritten() throws {
+    let written = try parse("x,a=n:env:A,b=env:NOTATION,c=@@n,d=").settings.map(\.isWritten)
+    #expect(written == [true, false, false, true])
+    let later = try InterceptorSpec(
+      parsing: "x,a=env:TOKEN,b=env:TOKEN", sources: sources, readsLater: { $1 == "a" })
+    #expect(later.settings.map(\.value) == ["env:TOKEN", "t0ken"])
+    #expect(later.settings.map(\.isWritten) == [true, false])
   }
 
   @Test func chainInterpretsPriorityAndMethods() throws {
@@ -47,7 +66,8 @@ import Testing
     ("x,a", "setting 1"), ("x,=1", "setting 1"),
     ("x,priority=high", "priority: not a whole number"), ("x,methods=?", "methods: ?: none of"),
     ("x,a=@none", "a: no such file"),
-    ("x,a=env:NONE", "a: the environment variable NONE"),
+    ("x,a=env:NONE", "a: the environment variable NONE"), ("x,a=cmd:none", "a: no such command"),
+    ("x,a=cmd:pass | S3CRET", "a: no shell runs the command"),
   ])
   func errorNamesTheInvalidSetting(_ text: String, _ part: String) {
     let error = #expect(throws: ConfigurationError.self) { try parse(text) }
@@ -56,7 +76,7 @@ import Testing
 
   @Test func hintShowsSettingOfInterceptor() {
     let error = #expect(throws: ConfigurationError.self) {
-      try InterceptorSpec(parsing: "x,a:b", sources: sources) { $0 == "x" ? "set=NAME:VALUE" : nil }
+      try InterceptorSpec(parsing: "x,a:b", sources: sources, example: { $0 == "x" ? "set=NAME:VALUE" : nil })
     }
     #expect(error?.reason == "setting 1 is not of the form KEY=VALUE")
     #expect(error?.hint == "write x,set=NAME:VALUE; a comma within a value is written twice: ,,")

@@ -48,13 +48,13 @@ import Testing
   @Test(arguments: [
     ("bearer=abc", "authorization", "Bearer abc"), ("bearer=env:TOKEN", "authorization", "Bearer from-env"),
     ("bearer=@token", "authorization", "Bearer from-file"),
-    ("bearer-file=token", "authorization", "Bearer from-file"),
+    ("bearer=@@token", "authorization", "Bearer @token"), ("bearer=env::x", "authorization", "Bearer env:x"),
     ("bearer=abc,header=X-Api-Key", "x-api-key", "abc"),
     ("bearer=abc,header=x-key,scheme=Token", "x-key", "Token abc"),
     ("bearer=abc,scheme=Token", "authorization", "Token abc"),
     ("basic=Aladdin:open sesame", "authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
     ("basic=u:p,,q:r,header=x-key", "x-key", "Basic dTpwLHE6cg=="),
-    ("command=get", "authorization", "Bearer out"),
+    ("bearer=cmd:get", "authorization", "Bearer out"),
   ])
   func addsTheHeader(_ text: String, _ name: String, _ value: String) throws {
     services.files["token"] = "from-file\n"
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func readsFileForEachCall() throws {
-    let registration = try auth("bearer-file=token")
+    let registration = try auth("bearer=@token")
     #expect(call(registration).end?.error?.message == "token: no such file or directory")
     for token in ["one", "two"] {
       services.files["token"] = token
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test func rejectsPlaintext() throws {
-    for text in ["bearer=abc", "command=get"] {
+    for text in ["bearer=abc", "bearer=cmd:get"] {
       let refused = call(try auth(text), to: "http://server")
       #expect(refused.end?.code == .unauthenticated)
       #expect(
@@ -164,7 +164,7 @@ import Testing
   // MARK: Commands
 
   @Test func commandRunsOnceUntilTokenExpires() throws {
-    let registration = try auth("command=get")
+    let registration = try auth("bearer=cmd:get")
     let now = services.nanosecondsSince1970
     let expiry = now / second + 100
     // A token that expires in 100 seconds is renewed 10 seconds earlier.
@@ -181,7 +181,7 @@ import Testing
     ] as [(String, Int64?)] {
       services.nanosecondsSince1970 = now
       services.commands["get"] = .success(output)
-      let registration = try auth("command=get")
+      let registration = try auth("bearer=cmd:get")
       let before = services.commandsRun.count
       func runs(after seconds: Int64) -> Int {
         services.nanosecondsSince1970 = now + seconds * second
@@ -215,7 +215,7 @@ import Testing
     throws
   {
     services.commands["get"] = output
-    let registration = try auth("command=get")
+    let registration = try auth("bearer=cmd:get")
     let failed = call(registration)
     #expect(failed.end?.code == .unauthenticated)
     #expect(failed.end?.error?.message == "no token: \(reason)")
@@ -412,7 +412,7 @@ import Testing
 
   @Test func doesNotRetryOtherFailuresOrFixedTokens() throws {
     services.commands["get"] = .success("out")
-    let denied = call(try auth("command=get"))
+    let denied = call(try auth("bearer=cmd:get"))
     denied.receiveEnd(RPCError(.permissionDenied, "", origin: .server))
     #expect(denied.end?.code == .permissionDenied)
     let fixed = call(try auth("bearer=abc"))
@@ -435,7 +435,7 @@ import Testing
   @Test func commandIsCanceledWhenNoCallWaitsForIt() throws {
     services.holdsCommands = true
     services.commands["get"] = .success("out")
-    let registration = try auth("command=get")
+    let registration = try auth("bearer=cmd:get")
     let calls = (1...2).map { _ in call(registration) }
     calls[0].work()
     calls[0].chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
@@ -445,7 +445,7 @@ import Testing
     #expect(calls[1].sentStart?.headers.first("authorization") == "Bearer out")
     #expect(services.commandsRun == ["get"])
 
-    let other = call(try auth("command=get"))
+    let other = call(try auth("bearer=cmd:get"))
     other.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
     #expect(services.canceledCommands == ["get"])
     services.releaseCommands()
@@ -472,7 +472,7 @@ import Testing
     ("auth,bearer=a,hosts=a:b", "auth: hosts: a:b: must be HOST, HOST:PORT or *.DOMAIN"),
     ("auth,bearer=a,hosts=*", "auth: hosts: *: must be HOST, HOST:PORT or *.DOMAIN"),
     ("auth,bearer=a,allow-plaintext=maybe", "auth: allow-plaintext: must be true or false"),
-    ("auth,command=a,timeout=never", "auth: timeout: must be a duration such as 1.5, 250ms, 2m"),
+    ("auth,bearer=cmd:a,timeout=never", "auth: timeout: must be a duration such as 1.5, 250ms, 2m"),
     ("auth,token-url=id.example", "auth: token-url: is not an http(s) URL"),
     (
       "auth,token-url=http://id.example,client-id=a,client-secret=b",

@@ -15,7 +15,7 @@ import Testing
       ("header,set=a:b", [.changesHeaders]), ("header,response-set=a:b", []), ("header,trailer-remove=a", []),
       ("log", []), ("log,bodies=true", [.exports]), ("record,file=f", [.exports, .readsMessages]),
       ("auth,bearer=t", [.changesHeaders, .authenticates]),
-      ("auth,command=c", [.changesHeaders, .authenticates, .repeatsAttempts]),
+      ("auth,bearer=cmd:c", [.changesHeaders, .authenticates, .repeatsAttempts]),
       ("assert,code=ok", [.checksResults]), ("assert,messages=1,header=a", [.checksResults]),
       ("fault,delay=1s", []), ("fault,abort=unavailable", [.injectsFailures]),
       ("fault,drop-request=5", [.injectsFailures, .changesMessages]), ("fault,rate=1k", []),
@@ -27,7 +27,7 @@ import Testing
       ("shadow,to=b", [.exports, .readsMessages]), ("fault,corrupt-response=5", [.injectsFailures]),
       ("fault,truncate-request=5,delay=1s", [.injectsFailures, .changesMessages]),
       ("fault,headers=true", [.injectsFailures, .readsHeaders, .changesHeaders]),
-      ("mock,file=stubs.json", [.responds]), ("auth,bearer-file=f", [.changesHeaders, .authenticates]),
+      ("mock,file=stubs.json", [.responds]), ("auth,bearer=@f", [.changesHeaders, .authenticates]),
     ] as [(String, InterceptorEffects)])
   func stagesOfEachCallAreDeclared(_ text: String, _ effects: InterceptorEffects) throws {
     services.files["stubs.json"] = #"{"response":{"message":"a"}}"#
@@ -74,7 +74,8 @@ import Testing
       ])
     #expect(try defaults("retry", ["policy"]) == ["attempts=5", "jitter=0.2", "only=all", "buffer=1m"])
     #expect(try defaults("header", ["set"]) == [])
-    #expect(try defaults("header", ["set-command"]) == ["timeout=30s"])
+    #expect(try defaults("auth", ["bearer"]) == ["header=authorization"])
+    #expect(try defaults("auth", ["token-url"]) == ["header=authorization", "timeout=30s"])
     #expect(try defaults("fault", ["abort"]) == ["abort-percent=100"])
   }
 }

@@ -48,29 +48,43 @@ import Testing
     ("header,add=a:3,rename=a:c,set=a:4", "c=1; b=2; c=3; a=4"),
     ("header,rename=missing:c", "a=1; b=2"),
     ("header,set=x-bin:AAE", "a=1; b=2; x-bin=AAE"),
-    ("header,set-env=c:VALUE", "a=1; b=2; c=from env"),
-    ("header,set-env=x-bin:BASE64", "a=1; b=2; x-bin=AAE="),
-    ("header,set-file=a:file", "a=from file; b=2"),
-    ("header,set-file=x-bin:file", "a=1; b=2; x-bin=ZnJvbSBmaWxlCg"),
-    ("header,set-command=a:get,remove=b", "a=from command"),
-    ("header,set-command=x-bin:get,set-command=a:other", "a=2; b=2; x-bin=ZnJvbSBjb21tYW5k"),
+    ("header,set=c:env:VALUE", "a=1; b=2; c=from env"),
+    ("header,set=x-bin:env:BASE64", "a=1; b=2; x-bin=AAE="),
+    ("header,set=a:@file", "a=from file; b=2"),
+    ("header,set=x-bin:@file", "a=1; b=2; x-bin=ZnJvbSBmaWxlCg"),
+    ("header,add=a: env:VALUE,add=a:cmd:get", "a=1; b=2; a=from env; a=from command"),
+    ("header,set=a:cmd:get 'b c' d\\ e", "a=words; b=2"),
+    ("header,set=a:@@file,set=b:env::prod,add=b:cmd::x", "a=@file; b=env:prod; b=cmd:x"),
+    ("header,set=a:x env:VALUE", "a=x env:VALUE; b=2"),
+    // The whole value is elsewhere; what it contains is literal.
+    ("header,set=@whole", "a=1; b=2; c=env:VALUE"), ("header,set=env:WHOLE", "a=1; b=2; c=@file"),
+    ("header,expand=true,set=env:EXPANDED", "a=1; b=2; c=${uuid()}"),
+    ("header,expand=true,set=a:env:VALUE", "a=from env; b=2"),
+    ("header,set=a:cmd:get,remove=b", "a=from command"),
+    ("header,set=x-bin:cmd:get,set=a:cmd:other", "a=2; b=2; x-bin=ZnJvbSBjb21tYW5k"),
   ])
   func readsValuesFromSources(_ text: String, _ expected: String) throws {
-    services.variables = ["VALUE": "from env", "BASE64": "AAE="]
+    services.variables = [
+      "VALUE": "from env", "BASE64": "AAE=", "WHOLE": "c:@file", "EXPANDED": "c:${uuid()}",
+    ]
+    services.files["whole"] = "c:env:VALUE\n"
     services.files["file"] = "from file\n"
-    services.commands = ["get": .success("from command"), "other": .success("2\r\n")]
+    services.commands = [
+      "get": .success("from command"), "other": .success("2\r\n"),
+      "get|b c|d e": .success("words"),
+    ]
     #expect(try headers(text) == expected)
   }
 
   @Test(arguments: [
-    ("header,set-env=a:NONE", "the value of a: the environment variable NONE is not set"),
-    ("header,set-env=a:LINES", "the value of a: contains control characters"),
-    ("header,set-env=x-bin:LINES", "the value of x-bin: is not base64"),
-    ("header,set-file=a:/none", "the value of a: /none: no such file or directory"),
-    ("header,set-file=a:lines", "the value of a: lines: contains control characters"),
-    ("header,set-file=a:binary", "the value of a: binary: is not UTF-8"),
-    ("header,set-command=a:fail", "the value of a: exit code 3"),
-    ("header,set-command=a:get,set-command=b:lines", "the value of b: contains control characters"),
+    ("header,set=a:env:NONE", "the value of a: the environment variable NONE is not set"),
+    ("header,set=a:env:LINES", "the value of a: contains control characters"),
+    ("header,set=x-bin:env:LINES", "the value of x-bin: is not base64"),
+    ("header,set=a:@/none", "the value of a: /none: no such file or directory"),
+    ("header,set=a:@lines", "the value of a: lines: contains control characters"),
+    ("header,set=a:@binary", "the value of a: binary: is not UTF-8"),
+    ("header,set=a:cmd:fail", "the value of a: exit code 3"),
+    ("header,set=a:cmd:get,set=b:cmd:lines", "the value of b: contains control characters"),
   ])
   func unavailableValueFailsCallBeforeSending(_ text: String, _ message: String) throws {
     services.variables["LINES"] = "a\nb"
@@ -87,7 +101,7 @@ import Testing
   }
 
   @Test func readsValuesForEachCall() throws {
-    let registration = try registration("header,set-env=a:VALUE,set-file=b:file,set-command=c:get")
+    let registration = try registration("header,set=a:env:VALUE,set=b:@file,set=c:cmd:get")
     for value in ["1", "2"] {
       services.variables["VALUE"] = value
       services.files["file"] = value
@@ -143,7 +157,7 @@ import Testing
 
   @Test func cancelDuringCommandEndsCall() throws {
     services.holdsCommands = true
-    let call = TestCall(.unary, Journal(), [try registration("header,set-command=a:get")])
+    let call = TestCall(.unary, Journal(), [try registration("header,set=a:cmd:get")])
     call.start()
     #expect(call.wireLines.isEmpty)
     call.chain.cancel(RPCError(.canceled, "Ctrl-C", origin: .client))
@@ -158,7 +172,7 @@ import Testing
     services.holdsCommands = true
     services.commands = ["one": .success("1"), "two": .success("2")]
     let call = TestCall(
-      .unary, Journal(), [try registration("header,set-command=a:one,set-command=b:two")])
+      .unary, Journal(), [try registration("header,set=a:cmd:one,set=b:cmd:two")])
     call.start()
     call.send("ping")
     call.work()
@@ -186,8 +200,10 @@ import Testing
     ("header,add=Keep-Alive:3", "header: add: Keep-Alive can be set only by the transport"),
     ("header,set=Content-Type:a", "header: set: Content-Type can be set only by the transport"),
     ("header,set=a-bin:?", "header: set: the value of a-bin is not base64"),
-    ("header,set-env=a:", "header: set-env: the value is not of the form NAME:VARIABLE"),
-    ("header,set-command=a", "header: set-command: the value is not of the form NAME:COMMAND"),
+    ("header,set=a:cmd:", "header: set: missing command after cmd:"),
+    ("header,set=a:cmd:get | head", "header: set: no shell runs the command, so | has no effect"),
+    ("header,response-set=a:cmd:get", "header: response-set: commands run only for request headers"),
+    ("header,set-env=a:B", "header: set-env: unknown key"),
     ("header,response-set=a", "header: response-set: the value is not of the form NAME:VALUE"),
     ("header,trailer-remove=", "header: trailer-remove: the value is not a valid header name"),
     ("header,timeout=x", "header: timeout: must be a duration such as 1.5, 250ms, 2m"),

@@ -11,7 +11,7 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   var binaryFiles: [String: [UInt8]] = [:]
   /// The files that exist and cannot be read.
   var unreadableFiles: Set<String> = []
-  /// The output of commands, by command line.
+  /// The output of commands, by their words with `|` between.
   var commands: [String: Result<String, ServiceFailure>] = [:]
   private(set) var commandsRun: [String] = []
   /// The commands that were canceled while `holdsCommands` held them.
@@ -62,9 +62,10 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   func environment(_ name: String) -> String? { variables[name] }
 
   func run(
-    _ command: String, timeout: Duration,
+    _ words: [String], timeout: Duration,
     completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
   ) -> @Sendable () -> Void {
+    let command = words.joined(separator: "|")
     commandsRun.append(command)
     let end = {
       completion((self.commands[command] ?? .failure(ServiceFailure("not found"))).map { Array($0.utf8) })
@@ -87,8 +88,14 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
       file: { path throws(ValueSources.Failure) in
         guard let content = self.files[path] else { throw ValueSources.Failure("no such file") }
         return content
-      }, environment: { self.variables[$0] })
-    return try BuiltIns.registration(InterceptorSpec(parsing: text, sources: sources), services: self)
+      }, environment: { self.variables[$0] },
+      command: { words throws(ValueSources.Failure) in
+        guard case .success(let text)? = self.commands[words.joined(separator: "|")] else {
+          throw ValueSources.Failure("exit code 1")
+        }
+        return text
+      })
+    return try BuiltIns.registration(BuiltIns.spec(parsing: text, sources: sources), services: self)
   }
 
   private final class File: OutputFile {

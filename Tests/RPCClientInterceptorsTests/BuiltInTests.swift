@@ -98,7 +98,7 @@ import Testing
     // The first fetch lasts until its call is canceled, and the test has written the token.
     let command = "touch \(path)/$$; until [ -s \(path)/token ]; do sleep 0.01; done; cat \(path)/token"
     let auth = try BuiltIn(
-      "auth", ["command": command, "hosts": "test.invalid", "allow-plaintext": "true"])
+      parsing: "auth,bearer=cmd:sh -c '\(command)',hosts=test.invalid,allow-plaintext=true")
     let first = RPCClient(server, interceptors: [auth])
     let second = RPCClient(server, interceptors: [auth])
     let fetching = Task { try await first.unary(check, [:]) }

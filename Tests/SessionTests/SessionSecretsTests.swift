@@ -41,8 +41,8 @@ struct SessionSecretsTests {
     ("target http://host/?key=x", "target ${env.RPCURL_TARGET}"),
     ("plugin load sign.so,key=x", "plugin load sign.so,key=env:SIGN_KEY"),
     (
-      "plugin load sign.so,signingKey=x,db_pass=y",
-      "plugin load sign.so,signingKey=env:SIGN_SIGNINGKEY,db_pass=env:SIGN_DB_PASS"
+      "plugin load sign.so,signingKey=x,db_password=y,pages=2",
+      "plugin load sign.so,signingKey=env:SIGN_SIGNINGKEY,db_password=env:SIGN_DB_PASSWORD,pages=2"
     ),
     ("plugin load sign.so,keys=x,level=1", "plugin load sign.so,keys=x,level=1"),
     (
@@ -121,7 +121,8 @@ struct SessionSecretsTests {
   @Test(arguments: [
     "call Hello {\"pageToken\": \"a\"}", "header x-trace: 1", "attribute tier=gold", "describe auth.Service",
     "call shop.Orders/Token", "{\"a\": 1}",
-    "use retry,max-delay=1", "use auth,command=c,timeout=1s", "use retry,atempts=1", "",
+    "use retry,max-delay=1", "use auth,bearer=cmd:c,timeout=1s", "use header,set=authorization:env:TOKEN",
+    "use header,set=x-api-key:cmd:pass api", "use retry,atempts=1", "",
   ])
   func ignoresOtherLines(line: String) {
     #expect(!SessionSecrets.occur(in: line))

@@ -89,12 +89,20 @@ struct SessionVariablesWordsTests {
   }
 
   @Test(arguments: [
-    ("auth,bearer=${v}", "a,set-command=x:echo", "auth,bearer=a,,set-command=x:echo"),
+    ("auth,bearer=${v}", "a,set=x:cmd:echo", "auth,bearer=a,,set=x:cmd:echo"),
     ("auth,bearer=${v},x=1", "a,", "auth,bearer=a,,,x=1"),
     ("auth,bearer=${v}", "@/etc/passwd", "auth,bearer=@@/etc/passwd"),
     ("auth,bearer=${v}${v}", "@", "auth,bearer=@@@"), ("auth,bearer=@@${v}", "a/b", "auth,bearer=@@a/b"),
-    ("header,set=x-a:${v}", "@a", "header,set=x-a:@a"), ("auth,bearer=@${v}", "a,b", "auth,bearer=@a,,b"),
-    ("header,set=a:b,,${v}=c", ",", "header,set=a:b,,,,=c"), ("a,b=env:${v}", "HOME", "a,b=env:HOME"),
+    ("header,set=x-a:${v}", "@a", "header,set=x-a:@@a"), ("auth,bearer=${v}", "@@a", "auth,bearer=@@@a"),
+    ("auth,bearer=${v}", "env:HOME", "auth,bearer=env::HOME"), ("a,b=${v}", "cmd:x,y", "a,b=cmd::x,,y"),
+    ("auth,bearer=${v}nv:HOME", "e", "auth,bearer=env::HOME"),
+    ("auth,bearer=e${v}", "nv:HOME", "auth,bearer=env::HOME"),
+    ("header,set=x-a: ${v}", "cmd:a,b", "header,set=x-a: cmd::a,,b"),
+    ("header,add=x-a:${v}", " @a", "header,add=x-a: @@a"),
+    ("header,add=x-a:env::${v}", "@a", "header,add=x-a:env::@a"),
+    ("header,remove=${v}", "a:@", "header,remove=a:@"),
+    ("auth,bearer=@${v}", "a,b", "auth,bearer=@a,,b"),
+    ("header,set=a:b,,${v}=c", ",", "header,set=a:b,,,,=c"),
     ("$v", "retry", "retry"), ("./${v}.so,a=b", "x=y", "./x=y.so,a=b"),
   ])
   func addsInterceptorsWithDataOnly(text: String, value: String, expected: String) throws {
@@ -105,8 +113,7 @@ struct SessionVariablesWordsTests {
 
   @Test(arguments: [
     ("$v", "retry,attempts=3"), ("$v", "?./x.so"), ("auth,${v}", "bearer=x"), ("auth,${v}=x", "bearer"),
-    ("auth,bearer=,${v}", "x=y"), ("auth,bearer=${v}", "env:HOME"), ("auth,bearer=${v}nv:HOME", "e"),
-    ("auth,bearer=${v},x=y", "env:HOME"),
+    ("auth,bearer=,${v}", "x=y"), ("a,b=env:${v}", "HOME"), ("header,set=a: env:${v}", "HOME"),
   ])
   func refusesSettingsThatValuesAdd(text: String, value: String) {
     #expect(throws: Failure.self) {
@@ -167,32 +174,22 @@ struct SessionVariablesWordsTests {
 
   /// Each built-in setting that names a file or a command, with the value after its key.
   private static let settings = BuiltIns.all.flatMap { interceptor in
-    interceptor.keys.compactMap { key in
-      key.resource.map {
-        (
-          setting: "\(interceptor.name),\(key.name)=\(key.hasNameBeforeResource ? "x-a:" : "")",
-          isCommand: $0 == .command
-        )
-      }
-    }
+    interceptor.keys.filter(\.namesFile).map { "\(interceptor.name),\($0.name)=" }
   }
 
-  @Test func settingsWithFilesAndCommandsAreRecognized() {
-    let files = [
-      "assert,junit=", "auth,bearer-file=", "header,set-file=x-a:", "log,file=", "metrics,file=",
-      "mock,file=",
-      "record,file=", "replay,file=", "retry,policy=", "shadow,file=", "trace,file=",
-    ]
-    #expect(Self.settings.filter { !$0.isCommand }.map(\.setting).sorted() == files)
+  @Test func settingsWithFilesAreRecognized() {
     #expect(
-      Self.settings.filter(\.isCommand).map(\.setting).sorted() == [
-        "auth,command=", "header,set-command=x-a:",
+      Self.settings.sorted() == [
+        "assert,junit=", "log,file=", "metrics,file=", "mock,file=", "record,file=", "replay,file=",
+        "retry,policy=", "shadow,file=", "trace,file=",
       ])
   }
 
   @Test(arguments: ["../evil", "/etc/passwd", "..", "-x", "a\nb", ""])
   func refusesOtherDirectoriesInSettings(value: String) throws {
-    for (setting, _) in Self.settings + [("auth,bearer=@", false), ("log,format=har,file=", false)] {
+    for setting in Self.settings + [
+      "auth,bearer=@", "header,set=x-a:@", "header,add=x-a: @", "log,format=har,file=",
+    ] {
       #expect(throws: Failure.self, "\(setting)") {
         try expand(value) { variables throws(Failure) in
           try variables.expand(specification: "\(setting)${v},methods=*")
@@ -202,7 +199,7 @@ struct SessionVariablesWordsTests {
   }
 
   @Test func acceptsPartsOfNamesOfFilesInSettings() throws {
-    for (setting, _) in Self.settings where !setting.contains("command") {
+    for setting in Self.settings + ["auth,bearer=@", "header,set=x-a:@"] {
       let text = try expand("a,b") { variables throws(Failure) in
         try variables.expand(specification: "\(setting)out/${v}.x")
       }
@@ -211,9 +208,10 @@ struct SessionVariablesWordsTests {
   }
 
   @Test(arguments: [
-    "auth,command=${v}", "auth,command=echo ${v}", "auth, command=echo ${v}", "header,set-command=x-a:${v}",
-    "header,set-command=x-a:echo ${v}", "header,set-command=${v}",
-    "header,methods=*,set-command=x-a:${v},set=a:b",
+    "auth,bearer=cmd:${v}", "auth,bearer=cmd:echo ${v}", "auth, bearer=cmd:echo ${v}",
+    "header,set=x-a:cmd:${v}",
+    "header,set=x-a:cmd:echo ${v}", "header,set=x-a: cmd:${v}", "a,b=cmd:${v}",
+    "header,methods=*,set=x-a:cmd:${v},set=a:b",
   ])
   func refusesCommandsThatValuesName(text: String) {
     for value in ["x", "x-a:touch evil"] {

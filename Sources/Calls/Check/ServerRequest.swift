@@ -40,7 +40,7 @@ package struct ServerRequest {
     (headers, maxTime) = try CredentialArguments.headers(
       common, server, protocolName,
       bearer: try common.bearer.map { try CredentialArguments.token($0, sources) },
-      given: given, limit: invocation.duration(.maxTime), sources.secrets)
+      given: given, limit: invocation.duration(.maxTime), sources)
   }
 
   /// The connection options for a protocol.

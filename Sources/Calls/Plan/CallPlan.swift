@@ -1,6 +1,7 @@
 import CommandLine
 import Glibc
 import Interception
+import MachineServices
 import Output
 import Protobuf
 import CallEngine
@@ -101,16 +102,19 @@ extension CallPlan {
     readsData: Bool
   ) throws -> ResolvedCall {
     let console = clients.console
-    let settings = try CallSettings(
+    var settings = try CallSettings(
       command, isTerminal: console.output.isTerminal,
       ArgumentSources(environment: environment, secrets: console.secrets))
     var reflection = try settings.reflection(command, clients)
     reflection.isOffline = isDry
     let asksServer = command.reflection.reflect ?? !command.schema.hasSources
     // Errors of the interceptors are reported before the server is asked.
+    let time = CommandTime()
     let chain = try ChainSource(
       command.chain,
-      ChainSetup(console, verbosity: settings.verbosity, waitLimit: settings.timeout, isDry: isDry))
+      ChainSetup(
+        console, verbosity: settings.verbosity, waitLimit: settings.timeout, isDry: isDry, time: time))
+    settings.timeout = time.remaining(of: settings.timeout)
     do {
       let found: SchemaSource.Found
       do throws(Failure) {

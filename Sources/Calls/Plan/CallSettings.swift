@@ -32,7 +32,7 @@ package struct CallSettings {
   /// The first template in headers that is sent as text; nil if there is none.
   private let unexpandedTemplate: String?
   private let bearer: String?
-  package let timeout: Duration?
+  package internal(set) var timeout: Duration?
   package let maxMessageBytes: Int
   /// The connection options for a unary call. The kind of the method can change the HTTP version.
   package let baseConnection: ConnectionOptions
@@ -102,7 +102,7 @@ package struct CallSettings {
       options.request.common, options.server, protocolName, bearer: bearer,
       given: commonHeaders.appending(
         headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")),
-      limit: options.request.maxTime, sources.secrets)
+      limit: options.request.maxTime, sources)
     attributes = try AttributeArguments.parse(options.request.attributes)
     maxMessageBytes = options.request.maxMessageBytes
     format = try options.output.format(isTerminal: isTerminal, isExplained: response?.explain == true)
@@ -123,6 +123,7 @@ package struct CallSettings {
     try Self.checkCompressions(compression, acceptedCompressions ?? [])
     baseConnection = try ConnectionPlan.options(
       options.server, options.request.common, target, protocolName, sources)
+    timeout = sources.commandTime.remaining(of: timeout)
   }
 
   /// Takes the settings of the output and of request data from others.
@@ -155,7 +156,7 @@ package struct CallSettings {
       options.request.common, options.server, protocolName, bearer: bearer,
       given: commonHeaders.appending(
         headerArguments.parse(options.reflection.headers, option: "--reflect-header")),
-      limit: timeout, sources.secrets)
+      limit: timeout, sources)
     var reflection = ReflectionSource(
       target: target, protocolName: protocolName, headers: headers, connection: baseConnection,
       clients: clients)

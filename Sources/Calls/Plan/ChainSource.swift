@@ -14,6 +14,8 @@ package struct ChainSetup {
   fileprivate let verbosity: Int
   fileprivate let waitLimit: Duration?
   fileprivate let isDry: Bool
+  /// The time of the commands that values come from.
+  fileprivate let time: CommandTime
 
   /// - Parameters:
   ///   - console: Where the interceptors print.
@@ -21,7 +23,12 @@ package struct ChainSetup {
   ///     interceptors are printed.
   ///   - waitLimit: How long to wait for data from a pipe (`--max-time`); nil for no limit.
   ///   - isDry: Whether no call is made, so that the interceptors create and change no file.
-  package init(_ console: Console, verbosity: Int, waitLimit: Duration?, isDry: Bool = false) {
+  ///   - time: Counts the time of the commands that values come from.
+  package init(
+    _ console: Console, verbosity: Int, waitLimit: Duration?, isDry: Bool = false,
+    time: CommandTime = CommandTime()
+  ) {
+    self.time = time
     self.console = console
     self.verbosity = verbosity
     self.waitLimit = waitLimit
@@ -111,12 +118,10 @@ package struct ChainSource {
   private static func make(_ entry: ChainArguments.Entry, _ setup: ChainSetup) throws -> Member? {
     let console = setup.console
     let loader = loader(console, log: console.log(showingDebug: setup.verbosity > 1))
-    let sources = ValueSources.system(waitLimit: setup.waitLimit)
+    let sources = ValueSources.system(waitLimit: setup.waitLimit, time: setup.time)
     switch entry {
     case .builtIn(let text, _):
-      let spec = try InterceptorSpec(parsing: text, sources: sources) { name in
-        BuiltIns.all.first { $0.name == name }?.keys.first?.form
-      }
+      let spec = try BuiltIns.spec(parsing: text, sources: sources)
       let registration = try BuiltIns.registration(
         spec, services: SystemServices(console, waitLimit: setup.waitLimit, isDry: setup.isDry))
       let defaults = BuiltIns.all.first { $0.name == spec.name }?.defaults(

@@ -1,4 +1,5 @@
 import CommandLine
+import Language
 import Glibc
 import Output
 import Protobuf
@@ -28,7 +29,7 @@ package enum ConnectionPlan {
     options.connectTo = try server.connectTo.map(AddressArguments.connectTo)
     options.proxy = try server.proxy.map(AddressArguments.proxy)
     options.proxyCredentials = try server.proxyUser.map { (user) throws(Failure) in
-      try CredentialArguments.credentials(user, sources.secrets)
+      try CredentialArguments.credentials(user, sources)
     }
     options.netrcFile = try netrcFile(request, sources)
     if options.netrcFile != nil, options.serverName != nil, target.isTLS {
@@ -112,7 +113,7 @@ package enum ConnectionPlan {
       // curl accepts CERTIFICATE:PASSWORD.
       let hint =
         argument.id == .cert && path.contains(":")
-        ? "the passphrase is given with --pass @FILE or --pass env:NAME" : nil
+        ? "the passphrase is given with --pass @FILE, env:NAME or cmd:COMMAND" : nil
       return Failure(argument.id == .netrcFile ? .usage : .tls, "\(option) \(path)", why, hint: hint)
         .at(argument.origin)
     }
@@ -175,26 +176,15 @@ package enum ConnectionPlan {
     return phrase
   }
 
-  /// Reads a secret from `@FILE` or `env:NAME`: other users can see the command line.
+  /// Reads a secret that is elsewhere: other users can see the command line.
   private static func secret(_ option: Argument, _ sources: ArgumentSources) throws(Failure) -> String {
-    let argument = option.text ?? ""
-    if argument.hasPrefix("@") {
-      do {
-        let text = try sources.text(ofFile: String(argument.dropFirst()))
-        return String(text.prefix { !$0.isNewline })
-      } catch {
-        throw Failure(.usage, "\(option.name) \(argument)", error.why).at(option.origin)
-      }
-    }
-    guard argument.hasPrefix("env:"),
-      let value = EnvironmentVariables.value(String(argument.dropFirst("env:".count)))
-    else {
+    guard WholeValue.isElsewhere(option.text ?? "") else {
       throw Failure(
-        .usage, option.name, "not @FILE, and not env:NAME of a variable that is set",
+        .usage, option.name, "not @FILE, env:NAME or cmd:COMMAND",
         hint: "put it into a file (--pass @FILE) or a variable (--pass env:NAME), or omit --pass to be asked"
       ).at(option.origin)
     }
-    return value
+    return String(try sources.value(of: option).prefix { !$0.isNewline })
   }
 
   /// Whether a PEM file contains an encrypted key, in PKCS #8 or an older form.

@@ -1,4 +1,5 @@
 import CommandLine
+import Language
 import Output
 import Protobuf
 import RPCProtocols
@@ -13,14 +14,14 @@ package enum CredentialArguments {
   /// - Returns: The headers without a timeout, and the shortest of the timeouts in them and `limit`.
   package static func headers(
     _ request: CommonRequestOptions, _ server: ServerOptions, _ protocolName: ProtocolName, bearer: String?,
-    given headers: Headers, limit: Duration?, _ secrets: SecretPrompt
+    given headers: Headers, limit: Duration?, _ sources: ArgumentSources
   ) throws(Failure) -> (headers: Headers, timeout: Duration?) {
     guard request.user == nil || bearer == nil else {
       throw Failure(.usage, "--user", "cannot be combined with --bearer", hint: "use one of the two")
     }
     var headers = headers
     if let user = request.user, headers.first("authorization") == nil {
-      headers.add("authorization", "Basic \(Base64.encode(Array(try credentials(user, secrets).utf8)))")
+      headers.add("authorization", "Basic \(Base64.encode(Array(try credentials(user, sources).utf8)))")
     }
     if let bearer, headers.first("authorization") == nil {
       headers.add("authorization", "Bearer \(bearer)")
@@ -80,14 +81,14 @@ package enum CredentialArguments {
     ).at(option.origin)
   }
 
-  /// `NAME:PASSWORD`. Prompts for the password on the terminal if there is no colon.
+  /// `NAME:PASSWORD`, which may be elsewhere. Prompts for the password on the terminal if there is no colon.
   static func credentials(
-    _ argument: Argument, _ secrets: SecretPrompt
+    _ argument: Argument, _ sources: ArgumentSources
   ) throws(Failure) -> String {
-    let text = argument.text ?? ""
+    let text = String(try sources.value(of: argument).prefix { !$0.isNewline })
     guard !text.contains(":") else { return text }
     let isProxy = argument.id == .proxyUser
-    guard let password = try secrets.ask("\(isProxy ? "proxy " : "")password of \(text): ") else {
+    guard let password = try sources.secrets.ask("\(isProxy ? "proxy " : "")password of \(text): ") else {
       throw Failure(
         .usage, argument.name, "missing password, and there is no terminal for a prompt",
         hint: "write \(argument.name) NAME:PASSWORD\(isProxy ? "" : ", or use --netrc-file FILE")"
@@ -99,31 +100,15 @@ package enum CredentialArguments {
   /// The token of `--bearer`.
   package static func token(_ argument: Argument, _ sources: ArgumentSources) throws(Failure) -> String {
     let text = argument.text ?? ""
-    if text.hasPrefix("env:") {
-      let name = String(text.dropFirst("env:".count))
-      let token = sources.environment(name).map(HeaderSyntax.trimmed)
-      guard let token, !token.isEmpty else {
-        throw Failure(
-          .usage, "\(argument.name) env:\(name)",
-          "the environment variable is \(token == nil ? "not set" : "empty")"
-        ).at(argument.origin)
-      }
-      return token
-    }
-    var token = HeaderSyntax.trimmed(text)
-    if text.hasPrefix("@") {
-      let path = String(text.dropFirst())
-      do {
-        let contents = try sources.text(ofFile: path)
-        token = String(contents.drop(while: \.isWhitespace).prefix { !$0.isWhitespace })
-      } catch {
-        throw Failure(.usage, "--bearer @\(path)", error.why).at(argument.origin)
-      }
+    var token = HeaderSyntax.trimmed(try sources.value(of: argument))
+    // A file may have further text.
+    if WholeValue.isElsewhere(text) {
+      token = String(token.drop(while: \.isWhitespace).prefix { !$0.isWhitespace })
     }
     guard !token.isEmpty else {
       throw Failure(
         .usage, text.isEmpty ? argument.name : "\(argument.name) \(text)", "the token is empty",
-        hint: "write \(argument.name) TOKEN, env:NAME for a variable or @FILE for a file"
+        hint: "write \(argument.name) TOKEN, @FILE, env:NAME or cmd:COMMAND"
       ).at(argument.origin)
     }
     return token

@@ -6,15 +6,6 @@ import Protobuf
 
 /// Replaces credentials in the text `NAME[,KEY=VALUE…]` of an interceptor.
 package enum InterceptorSecrets {
-  /// Settings that are credentials, in addition to those recognized by name.
-  private static let secretSettings: Set<String> = ["bearer", "basic"]
-  /// Settings whose names resemble credentials but that are not secret.
-  private static let harmlessSettings: Set<String> = [
-    "bearer-file", "token-url", "client-auth", "auth-scheme", "hosts", "scheme", "redact",
-    "redact-field",
-    "remove", "rename", "response-remove", "response-rename",
-  ]
-
   /// The settings of an interceptor, without its name.
   ///
   /// - Parameters:
@@ -36,40 +27,39 @@ package enum InterceptorSecrets {
   ) -> String {
     let parts = split(text)
     let interceptor = parts[0].split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
+    let builtIn = BuiltIns.all.first { $0.name == parts[0] }
     let changed = parts.dropFirst().map { part in
       guard case (let name, let value?) = part.parted(at: "=") else { return part }
       let key = String(name)
-      return isCredential(key, value, of: interceptor)
+      return isSecret(key, value, of: builtIn)
         ? "\(key)=\(replacement(interceptor, key, value))" : part
     }
     return (parts.prefix(1) + changed).joined(separator: ",")
   }
 
-  private static func isCredential(_ key: String, _ value: Substring, of interceptor: Substring) -> Bool {
-    // `@@` is a value that begins with `@`, not a file.
-    let isFile = value.begins(with: "@") && !value.begins(with: "@@")
-    if harmlessSettings.contains(key) || isFile || value.begins(with: "env:") { return false }
-    if value.contains("${") { return false }
-    let inner = value.prefixOfScalars { $0 != ":" && $0 != "=" }
-    return secretSettings.contains(key) || isSecret(setting: key.lowercased())
-      || isMistyped(key, of: interceptor)
-      || inner.endIndex < value.endIndex && SecretNames.standard.contains(inner)
-  }
-
-  /// Whether `auth` has no such setting: most of its settings are credentials.
-  private static func isMistyped(_ key: String, of interceptor: Substring) -> Bool {
-    guard interceptor == "auth", let auth = BuiltIns.all.first(where: { $0.name == "auth" }) else {
-      return false
+  /// Whether the value of a key is secret.
+  ///
+  /// - Parameter builtIn: The interceptor; nil for a plugin.
+  private static func isSecret(
+    _ key: String, _ value: Substring, of builtIn: BuiltIns.Description?
+  ) -> Bool {
+    guard !WholeValue.isElsewhere(value), !value.contains("${") else { return false }
+    if let known = builtIn?.keys.first(where: { $0.name == key }) {
+      return known.isSecret || known.hasNamedValue && hasSecretName(value)
     }
     let prefix = CommonSettings.prefix
     let common = key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : key
-    return !auth.keys.contains { $0.name == key } && !CommonSettings.keys.contains { $0.name == common }
+    if CommonSettings.keys.contains(where: { $0.name == common }) { return hasSecretName(value) }
+    // A mistyped key may be one that is secret.
+    return builtIn?.keys.contains(where: \.isSecret) ?? false || SecretNames.standard.contains(key)
+      || hasSecretName(value)
   }
 
-  /// Whether the name of a setting suggests a secret. Names of plugin settings are shorter than header names.
-  private static func isSecret(setting key: String) -> Bool {
-    SecretNames.standard.contains(key) || ["key", "pass", "pwd", "pin"].contains(where: key.hasSuffix)
-      || key.contains("passphrase")
+  /// Whether a value is `NAME:VALUE` or `NAME=VALUE` with the name of a secret, or a condition of it, and not elsewhere.
+  private static func hasSecretName(_ text: Substring) -> Bool {
+    let name = text.prefixOfScalars { !":=!<>~ ".unicodeScalars.contains($0) }
+    let value = text[name.endIndex...].droppingScalars { ":=!<>~ ".unicodeScalars.contains($0) }
+    return !value.isEmpty && !WholeValue.isElsewhere(value) && SecretNames.standard.contains(name)
   }
 
   /// Splits at single commas. A double comma stays in its part.

@@ -136,16 +136,16 @@ struct ProjectLines {
     return parts.joined(separator: ",")
   }
 
-  /// The value of a setting, as written: `FILE` or `NAME:FILE` if that is the form of the key, or `@FILE`.
+  /// The value of a setting, as written: `@FILE`, `FILE` if that is the form of the key, or `NAME:@FILE`.
   private func setting(_ text: String, _ key: BuiltIns.Key?) -> String {
-    if text.begins(with: "@") || text.begins(with: "env:") {
-      let plain = text.begins(with: "@@") ? text : afterAt(unquoted(text))
-      return plain == text ? text : quoted(plain)
+    if WholeValue.isElsewhere(text) {
+      let plain = afterAt(unquoted(text))
+      return plain == unquoted(text) ? text : quoted(plain)
     }
-    guard let key, key.resource == .file else { return text }
-    guard key.hasNameBeforeResource else { return text == "-" ? text : absoluteQuoted(text) }
-    guard case (let name, let path?) = text.parted(at: ":") else { return text }
-    return "\(name):\(absoluteQuoted(String(path)))"
+    guard let key else { return text }
+    if key.namesFile { return text == "-" ? text : absoluteQuoted(text) }
+    guard key.hasNamedValue, case (let name, let value?) = text.parted(at: ":") else { return text }
+    return "\(name):\(setting(String(value), nil))"
   }
 
   /// The absolute path of one whose commas are doubled, with doubled commas.

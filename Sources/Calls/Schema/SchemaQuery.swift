@@ -114,7 +114,7 @@ package struct SchemaQuery {
       request, options.server, protocolName,
       bearer: try request.bearer.map { try CredentialArguments.token($0, sources) },
       given: common.appending(arguments.parse(options.reflection.headers, option: "--reflect-header")),
-      limit: options.maxTime, sources.secrets)
+      limit: options.maxTime, sources)
     var source = ReflectionSource(
       target: target, protocolName: protocolName, headers: headers,
       connection: try ConnectionPlan.options(options.server, request, target, protocolName, sources),

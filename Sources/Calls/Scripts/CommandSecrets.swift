@@ -31,12 +31,6 @@ package struct CommandSecrets {
     }
   }
 
-  private static let headerOptions: Set<OptionID> = [.header, .rpcHeader, .reflectHeader]
-  private static let secretOptions: [OptionID: String] = [
-    .user: "RPCURL_USER", .bearer: "RPCURL_BEARER", .proxy: "RPCURL_PROXY", .proxyUser: "RPCURL_PROXY_USER",
-    .pass: "RPCURL_PASS",
-  ]
-
   /// Whether secrets are not replaced.
   package let showsSecrets: Bool
   /// The placeholders made so far, in order.
@@ -56,49 +50,61 @@ package struct CommandSecrets {
   }
 
   /// Whether the value of an option may contain secrets.
-  package static func hasSecrets(_ id: OptionID) -> Bool {
-    headerOptions.contains(id) || secretOptions[id] != nil || id == .use || id == .plugin || id == .attribute
-  }
+  package static func hasSecrets(_ id: OptionID) -> Bool { OptionTable[id].secrecy != .none }
 
   /// Replaces secrets in the value of an option.
   ///
   /// - Parameter optionName: The name of the option as given.
   /// - Returns: The value; nil if the option has no secrets.
   package mutating func value(_ value: String, of option: OptionID, _ optionName: String) -> Word? {
-    if Self.headerOptions.contains(option) { return header(value) }
-    if option == .attribute { return attribute(value) }
-    if option == .use || option == .plugin { return Word(before: spec(value), placeholder: nil) }
-    guard let name = Self.secretOptions[option] else { return nil }
-    let isHarmless =
-      value.hasPrefix("@") || option == .proxy && !value.contains("@")
-      || (option == .pass || option == .bearer) && value.hasPrefix("env:")
-    guard !showsSecrets, !isHarmless else { return Word(before: value, placeholder: nil) }
-    return Word(before: "", placeholder: placeholder(name, "the value of \(optionName)", for: value))
+    let definition = OptionTable[option]
+    switch definition.secrecy {
+    case .none: return nil
+    case .header: return header(value)
+    case .assignment: return assignment(value, definition.name)
+    case .settings: return Word(before: spec(value), placeholder: nil)
+    case .login where !value.contains("@"): return Word(before: value, placeholder: nil)
+    case .login, .whole:
+      guard !showsSecrets, !(definition.readsElsewhere && WholeValue.isElsewhere(value)) else {
+        return Word(before: value, placeholder: nil)
+      }
+      let name = "RPCURL\(definition.name.dropFirst())"
+      return Word(before: "", placeholder: placeholder(name, "the value of \(optionName)", for: value))
+    }
   }
 
   /// Replaces the secret in a header `NAME: VALUE`.
   package mutating func header(_ line: String) -> Word {
-    let name = String(line.prefixOfScalars { $0 != ":" })
-    guard !showsSecrets, !line.begins(with: "@"), line.utf8.contains(UInt8(ascii: ":")),
-      SecretNames.standard.contains(name)
-    else {
-      return Word(before: line, placeholder: nil)
-    }
-    let value = String((line.parted(at: ":").after ?? "").droppingScalars { $0 == " " })
-    return Word(
-      before: "\(name): ", placeholder: placeholder(name, "the value of the header \(name)", for: value))
+    guard !line.begins(with: "@") else { return Word(before: line, placeholder: nil) }
+    return named(line, ":", "header", blanks: true)
   }
 
   /// Replaces the secret in an attribute `KEY=VALUE`.
-  package mutating func attribute(_ text: String) -> Word {
-    guard !showsSecrets, case (let key, let value?) = text.parted(at: "="), !value.isEmpty,
-      SecretNames.standard.contains(key)
-    else {
-      return Word(before: text, placeholder: nil)
+  package mutating func attribute(_ text: String) -> Word { assignment(text, "attribute") }
+
+  private mutating func assignment(_ text: String, _ option: String) -> Word {
+    named(text, "=", option == "--var" ? "variable" : "attribute")
+  }
+
+  /// Replaces the value after a separator, if the name before it is that of a secret.
+  ///
+  /// - Parameters:
+  ///   - kind: What the text is, such as `header`.
+  ///   - blanks: Whether blanks before the value are not a part of it.
+  private mutating func named(
+    _ text: String, _ separator: Unicode.Scalar, _ kind: String, blanks: Bool = false
+  ) -> Word {
+    let plain = Word(before: text, placeholder: nil)
+    guard !showsSecrets, case (let name, let rest?) = text.parted(at: separator),
+      SecretNames.standard.contains(name)
+    else { return plain }
+    let value = blanks ? rest.droppingScalars { $0 == " " } : rest
+    guard blanks || !value.isEmpty && !(kind == "variable" && WholeValue.isElsewhere(value)) else {
+      return plain
     }
     return Word(
-      before: "\(key)=",
-      placeholder: placeholder(String(key), "the value of the attribute \(key)", for: String(value)))
+      before: "\(name)\(separator)\(blanks ? " " : "")",
+      placeholder: placeholder(String(name), "the value of the \(kind) \(name)", for: String(value)))
   }
 
   /// Replaces secrets in an interceptor `NAME[,KEY=VALUE…]` by `env:NAME`.

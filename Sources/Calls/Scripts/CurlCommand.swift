@@ -127,11 +127,7 @@ struct CurlCommand {
     }
     // A colon would begin the passphrase.
     if let cert = call.text(.cert) { script.add("--cert", ShellText(cert.replacing(":", with: "\\:"))) }
-    if let pass = call.text(.pass) {
-      let rest = String(pass.dropFirst(pass.hasPrefix("@") ? 1 : "env:".count))
-      script.add(
-        "--pass", pass.hasPrefix("@") ? .output(of: "head -n 1 \(ShellText(rest).quoted)") : .variable(rest))
-    }
+    if let pass = call.text(.pass).flatMap(WrittenCall.elsewhere) { script.add("--pass", pass) }
     for (id, name) in [(OptionID.connectTimeout, "--connect-timeout"), (.maxTime, "--max-time")] {
       guard case .duration(let duration)? = call.arguments.last(where: { $0.id == id })?.value else {
         continue

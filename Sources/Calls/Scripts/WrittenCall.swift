@@ -105,6 +105,7 @@ struct WrittenCall {
     let text = argument.text ?? ""
     // The program replaces the values.
     guard program != .rpcurl || template(argument) == nil else { return ShellText(text) }
+    if OptionTable[argument.id].readsElsewhere, let source = Self.elsewhere(text) { return source }
     guard let word = secrets.value(text, of: argument.id, argument.name) else { return ShellText(text) }
     return ShellText(word)
   }
@@ -149,11 +150,17 @@ struct WrittenCall {
     guard let argument = arguments.last(where: { $0.id == .bearer }), let text = argument.text,
       !hasHeader("authorization")
     else { return nil }
-    if text.hasPrefix("env:") {
-      return "authorization: Bearer " + .variable(String(text.dropFirst("env:".count)))
+    return "authorization: Bearer " + (Self.elsewhere(text) ?? value(argument))
+  }
+
+  /// The text for a shell that reads a value that is elsewhere; nil if it is literal.
+  static func elsewhere(_ text: String) -> ShellText? {
+    switch try? WholeValue(parsing: text) {
+    case .literal, nil: nil
+    case .file(let path): .output(of: "cat \(ShellText(path).quoted)")
+    case .environment(let name): .variable(name)
+    case .command(let words): .output(of: words.map { ShellText($0).quoted }.joined(separator: " "))
     }
-    guard text.hasPrefix("@") else { return "authorization: Bearer " + value(argument) }
-    return "authorization: Bearer " + .output(of: "cat \(ShellText(String(text.dropFirst())).quoted)")
   }
 
   /// Whether `-H` or `--rpc-header` sets a header.

@@ -11,7 +11,7 @@ extension OptionTable {
       "Send this header, or the headers of a file, one per line; may repeat.",
       "Values of names that end with -bin are base64.",
       example: "rpcurl -H 'x-tenant: blue' https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "H", repeats: true, trust: .header, isCommon: true, completion: "header"),
+      grpcurl: "H", repeats: true, trust: .header, secrecy: .header, isCommon: true, completion: "header"),
     Option(
       .expand, "--expand", .level("typed files all"), "[=files|all]", .request, .remote,
       "Replace ${…} in headers, -d TEXT and --set: ${env.NAME}, ${uuid()}.",
@@ -22,15 +22,16 @@ extension OptionTable {
     Option(
       .user, "-u --user", .text, "NAME[:PASSWORD]", .request, .remote,
       "Credentials for the server (HTTP Basic).",
-      "If the password is omitted, rpcurl asks for it on the terminal.",
-      example: "rpcurl -u ada https://demo.example demo.v1.Demo/Hello"),
+      "If the password is omitted, rpcurl asks for it on the terminal. @FILE, env:NAME and cmd:COMMAND read both from a "
+        + "file, a variable of the environment or the output of a command.",
+      example: "rpcurl -u ada https://demo.example demo.v1.Demo/Hello", secrecy: .whole, readsElsewhere: true),
     Option(
-      .bearer, "--bearer --oauth2-bearer", .text, "TOKEN|@FILE|env:NAME", .request, .remote,
+      .bearer, "--bearer --oauth2-bearer", .text, "TOKEN|@FILE|env:NAME|cmd:COMMAND", .request, .remote,
       "Bearer token for the server.",
-      "@FILE reads it from a file, env:NAME from a variable of the environment. It is an error beside -u and a header "
-        + "authorization of -H.",
-      example: "rpcurl --bearer @token https://demo.example demo.v1.Demo/Hello",
-      isCommon: true, completion: "atfile"),
+      "@FILE reads it from a file, env:NAME from a variable of the environment, cmd:COMMAND from the output of a command, "
+        + "which no shell runs. It is an error beside -u and a header authorization of -H.",
+      example: "rpcurl --bearer @token https://demo.example demo.v1.Demo/Hello", secrecy: .whole,
+      readsElsewhere: true, isCommon: true, completion: "atfile"),
     Option(
       .netrc, "-n --netrc", .flag, "", .request, .remote, "Read credentials for the host from ~/.netrc.",
       example: "rpcurl -n https://demo.example demo.v1.Demo/Hello"),
@@ -71,7 +72,7 @@ extension OptionTable {
       .rpcHeader, "--rpc-header", .text, "NAME: VALUE|@FILE", .request, .callers,
       "Send this header with the call, but not with requests for the schema; may repeat.",
       example: "rpcurl --rpc-header 'x-for: call' https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "rpc-header", repeats: true, trust: .header, completion: "header"),
+      grpcurl: "rpc-header", repeats: true, trust: .header, secrecy: .header, completion: "header"),
     Option(
       .maxTime, "-m --max-time", .duration, "DURATION", .request, .remote,
       "Time limit, such as 1.5, 1500ms or 2m; for a call, its deadline.",
@@ -163,13 +164,13 @@ extension OptionTable {
       "Add a built-in interceptor to the chain, in the order given; may repeat.",
       "Every interceptor accepts methods=PATTERN, before=NAME and others: see rpcurl(1). In a value, a comma is written twice.",
       example: "rpcurl --use retry,attempts=3 https://demo.example demo.v1.Demo/Hello",
-      repeats: true, trust: .interceptor, isCommon: true, completion: "ask:use"),
+      repeats: true, trust: .interceptor, secrecy: .settings, isCommon: true, completion: "ask:use"),
     Option(
       .plugin, "--plugin", .text, "NAME|PATH[,KEY=VALUE…]", .interceptors, .callers,
       "Add a plugin to the chain, in the order given; may repeat.",
       "?NAME omits the plugin if it is not found.",
       example: "rpcurl --plugin ./sign.so,key=env:KEY https://demo.example demo.v1.Demo/Hello",
-      repeats: true, trust: .interceptor, completion: "ask:plugin"),
+      repeats: true, trust: .interceptor, secrecy: .settings, completion: "ask:plugin"),
     Option(
       .noUse, "--no-use", .text, "NAME", .interceptors, .callers,
       "Omit an interceptor or plugin of the configuration from the chain; may repeat.",
@@ -185,6 +186,6 @@ extension OptionTable {
         + "an earlier one, and KEY= removes it. A call has at most 64 attributes, with keys and values of up to 4096 bytes.",
       example:
         "rpcurl --attribute tier=gold --use retry,attribute=tier:gold https://demo.example demo.v1.Demo/Hello",
-      repeats: true, trust: .harmless),
+      repeats: true, trust: .harmless, secrecy: .assignment),
   ]
 }

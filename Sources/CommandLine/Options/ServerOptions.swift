@@ -37,11 +37,12 @@ extension OptionTable {
       example: "rpcurl --cert client.pem --key client.key https://demo.example demo.v1.Demo/Hello",
       aliases: "--certkey", grpcurl: "key", completion: "file"),
     Option(
-      .pass, "--pass", .text, "@FILE|env:NAME", .server, .remote,
+      .pass, "--pass", .text, "@FILE|env:NAME|cmd:COMMAND", .server, .remote,
       "Passphrase of the client key (default: ask on the terminal).",
-      "@FILE reads it from the first line of a file, env:NAME from a variable of the environment.",
+      "@FILE reads it from the first line of a file, env:NAME from a variable of the environment, cmd:COMMAND from the "
+        + "output of a command.",
       example: "rpcurl --cert client.pem --pass env:PHRASE https://demo.example demo.v1.Demo/Hello",
-      completion: "atfile"),
+      secrecy: .whole, readsElsewhere: true, completion: "atfile"),
     Option(
       .servername, "--servername", .text, "NAME", .server, .remote,
       "Name for TLS SNI and certificate verification.", "It excludes --netrc and --netrc-file over TLS.",
@@ -98,13 +99,14 @@ extension OptionTable {
       "Proxy: http://, https://, socks4://, socks4a://, socks5:// or socks5h://.",
       "Without it, http_proxy, https_proxy, all_proxy and no_proxy of the environment apply. An empty value means no "
         + "proxy.",
-      example: "rpcurl -x socks5h://localhost:1080 https://demo.example demo.v1.Demo/Hello", trust: .effects),
+      example: "rpcurl -x socks5h://localhost:1080 https://demo.example demo.v1.Demo/Hello", trust: .effects,
+      secrecy: .login),
     Option(
       .proxyUser, "-U --proxy-user", .text, "NAME[:PASSWORD]", .server, .remote,
       "Credentials for the proxy.",
-      "If the password is omitted, rpcurl asks for it on the terminal.",
+      "If the password is omitted, rpcurl asks for it on the terminal. @FILE, env:NAME and cmd:COMMAND read both.",
       example: "rpcurl -x http://proxy:3128 -U ada:secret https://demo.example demo.v1.Demo/Hello",
-      trust: .effects),
+      trust: .effects, secrecy: .whole, readsElsewhere: true),
     Option(
       .resolve, "--resolve", .text, "HOST:PORT:ADDRESS", .server, .remote,
       "Use this address for a host and port; may repeat.",

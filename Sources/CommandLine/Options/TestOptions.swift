@@ -14,9 +14,10 @@ extension OptionTable {
     Option(
       .variable, "--var", .text, "NAME=VALUE", .own, .test,
       "Set a variable; one that the suite or session sets replaces it; may repeat.",
-      "VALUE is JSON, or else text. env:NAME is the value of an environment variable, which reports do not show.",
+      "VALUE is JSON, or else text. @FILE, env:NAME and cmd:COMMAND are the text of a file, of a variable of the environment "
+        + "and of the output of a command, which reports do not show.",
       example: "rpcurl test --var user=Ada --var token=env:TOKEN tests", repeats: true, isConfigurable: false,
-      isCommon: true),
+      secrecy: .assignment, readsElsewhere: true, isCommon: true),
     Option(
       .shuffle, "--shuffle", .flag, "", .own, .test,
       "Run the files, and the tests of each, in random order; --seed repeats an order.",

@@ -1,7 +1,8 @@
+import Language
+
 /// What a user writes to add an interceptor to the chain: `NAME[,key=value…]`.
 ///
-/// `,,` is a comma. A value `@FILE` is the file's content without its last line end, `@@…` is a value that begins with
-/// `@`, and `env:NAME` is the environment variable. The chain interprets the keys of ``CommonSettings``; the interceptor
+/// `,,` is a comma. Values may be elsewhere (``WholeValue``). The chain interprets the keys of ``CommonSettings``; the interceptor
 /// interprets the others.
 package struct InterceptorSpec: Sendable, Equatable {
   /// One key with its value.
@@ -10,11 +11,14 @@ package struct InterceptorSpec: Sendable, Equatable {
     package var key: String
     /// The value.
     package var value: String
+    /// Whether the value is as written, so that parts of it may be elsewhere; false if it is literal.
+    package var isWritten: Bool
 
     /// Makes a setting.
-    package init(key: String, value: String) {
+    package init(key: String, value: String, isWritten: Bool = false) {
       self.key = key
       self.value = value
+      self.isWritten = isWritten
     }
   }
 
@@ -34,12 +38,15 @@ package struct InterceptorSpec: Sendable, Equatable {
   /// Parses `NAME[,key=value…]`.
   ///
   /// - Parameters:
-  ///   - sources: Reads the values that are in files or in the environment.
+  ///   - sources: Reads the values that are elsewhere.
+  ///   - readsLater: Whether the interceptor itself reads the value of a key, which then stays as written.
   ///   - example: Returns a setting of an interceptor, such as `set=NAME:VALUE`, for the hints of errors; nil if the
   ///     settings are not known.
   /// - Throws: An error that names the interceptor and the key, and never contains a value.
   package init(
-    parsing text: String, sources: ValueSources, example: (_ name: String) -> String? = { _ in nil }
+    parsing text: String, sources: ValueSources,
+    readsLater: (_ name: String, _ key: String) -> Bool = { _, _ in false },
+    example: (_ name: String) -> String? = { _ in nil }
   ) throws(ConfigurationError) {
     var parts = Self.split(text)
     self.init(name: parts.removeFirst())
@@ -49,7 +56,9 @@ package struct InterceptorSpec: Sendable, Equatable {
     for (index, part) in parts.enumerated() {
       // A blank after the comma is not part of the key.
       let part = String(part.drop { $0 == " " })
-      settings.append(try Self.setting(part, number: index + 1, of: shown, sources, example: example))
+      var setting = try Self.setting(part, number: index + 1, of: shown, example: example)
+      if !readsLater(name, setting.key) { try Self.read(&setting, of: shown, sources) }
+      settings.append(setting)
     }
     try common.take(from: &settings, of: shown, ownKeys: nil)
   }
@@ -67,8 +76,21 @@ package struct InterceptorSpec: Sendable, Equatable {
     try common.take(from: &settings, of: Self.word(of: name), ownKeys: ownKeys)
   }
 
+  /// Reads a value that is elsewhere as a whole.
+  private static func read(
+    _ setting: inout Setting, of name: String, _ sources: ValueSources
+  ) throws(ConfigurationError) {
+    do throws(ValueSources.Failure) {
+      let text = try sources.read(written: setting.value)
+      setting.isWritten = text == setting.value && !WholeValue.isElsewhere(setting.value)
+      setting.value = text
+    } catch {
+      throw ConfigurationError(interceptor: name, key: setting.key, reason: error.reason, hint: error.hint)
+    }
+  }
+
   private static func setting(
-    _ part: String, number: Int, of name: String, _ sources: ValueSources, example: (String) -> String?
+    _ part: String, number: Int, of name: String, example: (String) -> String?
   ) throws(ConfigurationError) -> Setting {
     guard let equals = part.unicodeScalars.firstIndex(of: "="), equals > part.startIndex else {
       // The error contains no value: it may be a secret, and this may be the rest of one that has a comma.
@@ -78,12 +100,8 @@ package struct InterceptorSpec: Sendable, Equatable {
         hint: "\(setting)a comma within a value is written twice: ,,")
     }
     let key = String(part[..<equals])
-    let value = part[part.unicodeScalars.index(after: equals)...]
-    do {
-      return Setting(key: key, value: try sources.resolve(value))
-    } catch {
-      throw ConfigurationError(interceptor: name, key: key, reason: error.reason)
-    }
+    let value = String(part[part.unicodeScalars.index(after: equals)...])
+    return Setting(key: key, value: value, isWritten: true)
   }
 
   /// Splits at single commas; two are one that does not split.

@@ -7,16 +7,17 @@ struct AuthFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
     name: "auth", summary: "add a bearer token (given or fetched) or basic credentials, for given hosts",
     keys: [
-      BuiltIns.Key("bearer=TOKEN", "send this token"),
-      BuiltIns.Key("bearer-file=FILE", "send the token in a file, read for each call"),
-      BuiltIns.Key("command=COMMAND", "send the token that a command prints, until it expires"),
+      BuiltIns.Key(
+        "bearer=TOKEN", "send this token; @FILE is read for each call, cmd:COMMAND when it expires",
+        isSecret: true,
+        isReadLater: true),
       BuiltIns.Key("token-url=URL", "fetch the token from an OAuth 2.0 server (client credentials)"),
       BuiltIns.Key("client-id=ID", "client ID for token-url"),
-      BuiltIns.Key("client-secret=SECRET", "client secret for token-url"),
+      BuiltIns.Key("client-secret=SECRET", "client secret for token-url", isSecret: true),
       BuiltIns.Key("client-auth=basic|body", "send both as basic credentials (default) or in the body"),
       BuiltIns.Key("scope=SCOPES", "scopes to request from token-url"),
       BuiltIns.Key("audience=AUDIENCE", "audience to request from token-url"),
-      BuiltIns.Key("basic=USER:PASSWORD", "send user name and password"),
+      BuiltIns.Key("basic=USER:PASSWORD", "send user name and password", isSecret: true),
       BuiltIns.Key("header=NAME", "header to send it in", default: "authorization"),
       BuiltIns.Key("scheme=WORD", "scheme before the token (Bearer; none with header=)"),
       BuiltIns.Key(
@@ -24,7 +25,11 @@ struct AuthFactory: InterceptorFactory {
       BuiltIns.Key("allow-plaintext=true", "also send it without TLS"),
       BuiltIns.Key(
         "timeout=DURATION", "timeout of a command or token-url", default: "30s",
-        for: ["command", "token-url"]),
+        for: ["token-url"]),
+    ],
+    otherKeys: [
+      "bearer-file": "bearer=@FILE",
+      "command": "bearer=cmd:COMMAND; no shell runs it: cmd:sh -c '...' does",
     ],
     make: { settings, services throws(ConfigurationError) in try AuthFactory(settings, services) })
 
@@ -49,7 +54,7 @@ struct AuthFactory: InterceptorFactory {
     let services: any InterceptorServices
   }
 
-  private static let sources = ["bearer", "bearer-file", "command", "token-url", "basic"]
+  private static let sources = ["bearer", "token-url", "basic"]
   private static let clientKeys = ["client-id", "client-secret", "client-auth", "scope", "audience"]
 
   private let plan: Plan
@@ -109,21 +114,35 @@ struct AuthFactory: InterceptorFactory {
     guard !value.isEmpty else { throw settings.error(key, "is empty") }
     let timeout = try settings.positiveDuration("timeout") ?? .seconds(30)
     switch key {
-    case "bearer":
-      guard let token = try? AccessToken(value, expiry: nil, now: 0) else {
-        throw settings.error(key, "the token contains blanks or control characters")
-      }
-      return .value(prefix + token.value)
-    case "bearer-file":
-      return .file(value)
-    case "command":
-      return .store(commandStore(value, services, timeout))
+    case "bearer": return try bearer(settings, services, prefix: prefix, timeout)
     case "token-url":
       let client = try client(settings, url: value, allowsPlaintext: allowsPlaintext, timeout)
       return .store(clientStore(client, services))
     default:
       guard value.contains(":") else { throw settings.error(key, "must be USER:PASSWORD") }
       return .value("Basic \(Base64.encode(Array(value.utf8)))")
+    }
+  }
+
+  private static func bearer(
+    _ settings: SettingsReader, _ services: any InterceptorServices, prefix: String, _ timeout: Duration
+  ) throws(ConfigurationError) -> Plan.Source {
+    let text: String
+    switch try settings.wholeValue("bearer") {
+    case .file(let path): return .file(path)
+    case .command(let words): return .store(commandStore(words, services, timeout))
+    case .environment(let name):
+      guard let value = services.environment(name) else {
+        throw settings.error("bearer", "the environment variable \(name) is not set")
+      }
+      text = value
+    case .literal(let value): text = value
+    case nil: text = ""
+    }
+    do throws(AccessToken.Failure) {
+      return .value(prefix + (try AccessToken(text, expiry: nil, now: 0)).value)
+    } catch {
+      throw settings.error("bearer", error.reason)
     }
   }
 
@@ -149,7 +168,7 @@ struct AuthFactory: InterceptorFactory {
   }
 
   private static func commandStore(
-    _ command: String, _ services: any InterceptorServices, _ timeout: Duration
+    _ command: [String], _ services: any InterceptorServices, _ timeout: Duration
   ) -> TokenStore {
     TokenStore(now: { services.nanosecondsSince1970 }) { _, completion in
       services.run(command, timeout: timeout) { result in

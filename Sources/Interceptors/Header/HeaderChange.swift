@@ -16,7 +16,7 @@ enum HeaderChange: Sendable {
     /// A file, read for each call.
     case file(String)
     /// The output of a command, which runs for each call.
-    case command(String)
+    case command([String])
   }
 
   /// Replace every value by one.
@@ -29,7 +29,7 @@ enum HeaderChange: Sendable {
   case rename(String, to: String)
 
   /// The command that the change needs.
-  var command: String? {
+  var command: [String]? {
     switch self {
     case .set(_, .command(let command)), .add(_, .command(let command)): command
     default: nil
@@ -101,9 +101,9 @@ enum HeaderChange: Sendable {
   /// removes the last line end.
   private static func value(_ name: String, bytes: [UInt8]) throws(ServiceFailure) -> String {
     if Headers.isBinary(name.lowercased()) { return Base64.encode(bytes, padding: false) }
-    guard var text = String(validating: bytes, as: UTF8.self) else { throw ServiceFailure("is not UTF-8") }
-    // `\r\n` is one character.
-    if text.last == "\n" || text.last == "\r\n" { text.removeLast() }
+    guard let text = String(validating: bytes, as: UTF8.self)?.withoutLineEnd else {
+      throw ServiceFailure("is not UTF-8")
+    }
     guard isValue(text, of: name) else { throw ServiceFailure(unfit(name)) }
     return text
   }

@@ -7,16 +7,13 @@ struct HeaderFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
     name: "header", summary: "set, add, remove and rename headers of requests and responses",
     keys: [
-      BuiltIns.Key("set=NAME:VALUE", "replace all values of a request header", mayRepeat: true),
+      BuiltIns.Key(
+        "set=NAME:VALUE",
+        "replace all values of a request header; @FILE, env:VARIABLE, cmd:COMMAND are read for each call",
+        mayRepeat: true),
       BuiltIns.Key("add=NAME:VALUE", "add a value to a request header", mayRepeat: true),
       BuiltIns.Key("remove=NAME", "remove all values of a request header", mayRepeat: true),
       BuiltIns.Key("rename=OLD:NEW", "rename a request header", mayRepeat: true),
-      BuiltIns.Key(
-        "set-env=NAME:VARIABLE", "set it to an environment variable, read for each call", mayRepeat: true),
-      BuiltIns.Key(
-        "set-file=NAME:FILE", "set it to the content of a file, read for each call", mayRepeat: true),
-      BuiltIns.Key(
-        "set-command=NAME:COMMAND", "set it to the output of a command, run for each call", mayRepeat: true),
       BuiltIns.Key("response-set=NAME:VALUE", "like set, for response headers", mayRepeat: true),
       BuiltIns.Key("response-add=NAME:VALUE", "like add, for response headers", mayRepeat: true),
       BuiltIns.Key("response-remove=NAME", "like remove, for response headers", mayRepeat: true),
@@ -25,9 +22,13 @@ struct HeaderFactory: InterceptorFactory {
       BuiltIns.Key("trailer-add=NAME:VALUE", "like add, for trailers", mayRepeat: true),
       BuiltIns.Key("trailer-remove=NAME", "like remove, for trailers", mayRepeat: true),
       BuiltIns.Key("trailer-rename=OLD:NEW", "like rename, for trailers", mayRepeat: true),
-      BuiltIns.Key("timeout=DURATION", "timeout of a command", default: "30s", for: ["set-command"]),
+      BuiltIns.Key("timeout=DURATION", "timeout of a command (30s)"),
       BuiltIns.Key("expand=true", "replace ${uuid()}, ${env.NAME} and others in values, for each call"),
       BuiltIns.Key("seed=N", "random seed of expand, for repeatable runs", for: ["expand"]),
+    ],
+    otherKeys: [
+      "set-env": "set=NAME:env:VARIABLE", "set-file": "set=NAME:@FILE",
+      "set-command": "set=NAME:cmd:COMMAND; no shell runs it: cmd:sh -c '...' does",
     ],
     make: { settings, services throws(ConfigurationError) in try HeaderFactory(settings, services) })
 
@@ -61,6 +62,7 @@ struct HeaderFactory: InterceptorFactory {
         changes.trailers.append(try change.read(String(setting.key.dropFirst("trailer-".count))))
       } else {
         change.reserved = HeaderSyntax.reserved
+        change.mayRunCommands = true
         changes.request.append(try change.read(setting.key))
       }
     }
@@ -88,18 +90,17 @@ struct HeaderFactory: InterceptorFactory {
     let values: FunctionValues?
     /// Names that cannot be set.
     var reserved = HeaderSyntax.framing
+    /// Whether the output of a command can be awaited.
+    var mayRunCommands = false
 
     func read(_ verb: String) throws(ConfigurationError) -> HeaderChange {
       switch verb {
       case "set":
-        let (name, value) = try nameAndValue()
-        return .set(name, try source(value))
+        let (name, source) = try nameAndSource()
+        return .set(name, source)
       case "add":
-        let (name, value) = try nameAndValue()
-        return .add(name, try source(value))
-      case "set-env": return try set("NAME:VARIABLE") { .environment($0) }
-      case "set-file": return try set("NAME:FILE") { .file($0) }
-      case "set-command": return try set("NAME:COMMAND") { .command($0) }
+        let (name, source) = try nameAndSource()
+        return .add(name, source)
       case "rename": return try rename()
       default:
         guard HeaderSyntax.isName(setting.value) else { throw error("the value is not a valid header name") }
@@ -107,8 +108,9 @@ struct HeaderFactory: InterceptorFactory {
       }
     }
 
-    private func source(_ value: String) throws(ConfigurationError) -> HeaderChange.Source {
-      guard let values else { return .literal(value) }
+    private func template(
+      _ value: String, _ values: FunctionValues
+    ) throws(ConfigurationError) -> HeaderChange.Source {
       do throws(LanguageError) {
         let template = try Template(parsing: value)
         for expression in template.expressions { try values.check(expression) }
@@ -118,22 +120,23 @@ struct HeaderFactory: InterceptorFactory {
       }
     }
 
-    private func nameAndValue() throws(ConfigurationError) -> (String, String) {
+    private func nameAndSource() throws(ConfigurationError) -> (String, HeaderChange.Source) {
       let (name, rest) = try split("NAME:VALUE")
       let value = HeaderSyntax.trimmed(rest)
-      // An expanded value is checked for each call.
-      guard values != nil || HeaderChange.isValue(value, of: name) else {
-        throw error("the value of \(name) \(HeaderChange.unfit(name))")
+      switch try settings.wholeValue(value, of: setting) {
+      case .environment(let variable): return (name, .environment(variable))
+      case .file(let path): return (name, .file(path))
+      case .command(let words):
+        guard mayRunCommands else { throw error("commands run only for request headers") }
+        return (name, .command(words))
+      case .literal(let text):
+        if let values, setting.isWritten { return (name, try template(text, values)) }
+        // An expanded value is checked for each call.
+        guard HeaderChange.isValue(text, of: name) else {
+          throw error("the value of \(name) \(HeaderChange.unfit(name))")
+        }
+        return (name, .literal(text))
       }
-      return (name, value)
-    }
-
-    private func set(
-      _ form: String, _ source: (String) -> HeaderChange.Source
-    ) throws(ConfigurationError) -> HeaderChange {
-      let (name, rest) = try split(form)
-      guard !rest.isEmpty else { throw error("the value is not of the form \(form)") }
-      return .set(name, source(String(rest)))
     }
 
     private func rename() throws(ConfigurationError) -> HeaderChange {

@@ -42,7 +42,7 @@ final class ObservedServices: InterceptorServices {
   }
 
   func run(
-    _ command: String, timeout: Duration,
+    _ command: [String], timeout: Duration,
     completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
   ) -> @Sendable () -> Void {
     base.run(command, timeout: timeout, completion: completion)

@@ -1,5 +1,6 @@
 import Calls
 import CommandLine
+import Language
 import Glibc
 import Interception
 import Interceptors
@@ -81,6 +82,8 @@ struct TestCommand {
 
   private static func options(_ invocation: Invocation) throws(Failure) -> SuiteOptions {
     var options = SuiteOptions()
+    var sources = ArgumentSources(environment: EnvironmentVariables.value, secrets: SecretPrompt())
+    sources.waitLimit = invocation.duration(.maxTime)
     options.selection = SuiteSelection(
       invocation.all(.only).compactMap(\.text), without: invocation.all(.skip).compactMap(\.text))
     for argument in invocation.all(.variable) {
@@ -88,15 +91,14 @@ struct TestCommand {
       guard let value, !name.isEmpty else {
         throw Failure(.usage, "--var \(argument.text ?? "")", "not NAME=VALUE", hint: "--var user=Ada")
       }
-      if value.begins(with: "env:") {
-        guard let secret = EnvironmentVariables.value(String(value.dropFirst(4))) else {
-          throw Failure(.usage, "--var \(name)", "the environment has no \(value.dropFirst(4))")
-        }
+      let text = try sources.value(of: argument, String(value))
+      if WholeValue.isElsewhere(value) {
+        let secret = text.withoutLineEnd
         options.secrets.append(secret)
         options.variables.append((String(name), .string(secret)))
       } else {
         options.variables.append(
-          (String(name), (try? JSONValue(parsing: Array(value.utf8))) ?? .string(String(value))))
+          (String(name), (try? JSONValue(parsing: Array(text.utf8))) ?? .string(text)))
       }
     }
     options.testLimit = invocation.duration(.testTimeout)

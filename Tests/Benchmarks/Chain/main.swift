@@ -72,7 +72,8 @@ guard CommandLine.arguments.count >= 3, let messages = Int(CommandLine.arguments
 let type = try messageType()
 let sources = ValueSources(
   file: { _ throws(ValueSources.Failure) in throw ValueSources.Failure("no files") },
-  environment: { _ in nil })
+  environment: { _ in nil },
+  command: { _ throws(ValueSources.Failure) in throw ValueSources.Failure("no commands") })
 let bytes = [0x0a, 47] + [UInt8](repeating: UInt8(ascii: "x"), count: 47)
 
 /// The time that one message takes, in nanoseconds: the best of some rounds.

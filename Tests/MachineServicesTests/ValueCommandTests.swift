@@ -7,7 +7,7 @@ import Testing
 
 @testable import MachineServices
 
-@Suite struct ShellCommandTests {
+@Suite struct ValueCommandTests {
   private static let late = Result<[UInt8], ServiceFailure>.failure(
     ServiceFailure("the command took too long"))
 
@@ -15,7 +15,7 @@ import Testing
     [UInt8], ServiceFailure
   > {
     await withCheckedContinuation { continuation in
-      _ = ShellCommand(command).start(timeout: timeout) { continuation.resume(returning: $0) }
+      _ = ValueCommand(["sh", "-c", command]).start(timeout: timeout) { continuation.resume(returning: $0) }
     }
   }
 
@@ -23,6 +23,30 @@ import Testing
     #expect(await output("printf 'a\\n'; printf b") == .success(Array("a\nb".utf8)))
     #expect(await output("echo a; exit 3") == .failure(ServiceFailure("the command ended with exit code 3")))
     #expect(await output("kill -KILL $$") == .failure(ServiceFailure("the command ended with signal 9")))
+  }
+
+  @Test func runsNoShell() async throws {
+    let echo = await withCheckedContinuation { continuation in
+      _ = ValueCommand(["printf", "%s|", "$HOME", "a b"]).start(timeout: .seconds(60)) {
+        continuation.resume(returning: $0)
+      }
+    }
+    #expect(echo == .success(Array("$HOME|a b|".utf8)))
+    #expect(throws: ServiceFailure("no-such-program: No such file or directory")) {
+      try ValueCommand(["no-such-program"]).output(waitLimit: nil, countedBy: CommandTime())
+    }
+  }
+
+  @Test func timeOfCommandsIsCounted() throws {
+    let time = CommandTime()
+    #expect(time.remaining(of: nil) == nil)
+    #expect(try ValueCommand(["sleep", "0.1"]).output(waitLimit: .seconds(60), countedBy: time) == "")
+    let rest = try #require(time.remaining(of: .seconds(60)))
+    #expect(rest <= .seconds(60) - .milliseconds(100))
+    #expect(throws: ServiceFailure("the command took too long")) {
+      try ValueCommand(["sleep", "1000"]).output(waitLimit: .milliseconds(150), countedBy: time)
+    }
+    #expect(time.remaining(of: .milliseconds(150)) == .milliseconds(1))
   }
 
   @Test(arguments: ["sleep 1000", "echo a; exec 1>&-; sleep 1000", "sleep 1000 & echo a"])
@@ -45,7 +69,7 @@ import Testing
     let pipe = "\(directory.path)/pipe"
     try #require(mkfifo(pipe, 0o600) == 0)
     let result = await withCheckedContinuation { continuation in
-      let cancel = ShellCommand("exec 3> \(pipe); echo started >&3; \(command)").start(
+      let cancel = ValueCommand(["sh", "-c", "exec 3> \(pipe); echo started >&3; \(command)"]).start(
         timeout: .seconds(1000)
       ) {
         continuation.resume(returning: $0)
@@ -64,7 +88,7 @@ import Testing
   @Test func cancellationAfterTheEndHasNoEffect() async throws {
     var cancel: (@Sendable () -> Void)?
     let result = await withCheckedContinuation { continuation in
-      cancel = ShellCommand("sleep 1000 > /dev/null & echo $!").start(timeout: .seconds(60)) {
+      cancel = ValueCommand(["sh", "-c", "sleep 1000 > /dev/null & echo $!"]).start(timeout: .seconds(60)) {
         continuation.resume(returning: $0)
       }
     }
