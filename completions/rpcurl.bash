@@ -55,8 +55,8 @@ _rpcurl_arguments() {
 --max-message-size||--max-msg-sz|none
 -d --data|+|--data-raw --data-binary --json|atfile
 --data-format|||list json text binary
---set|+||none
---set-file|+||none
+--set|+||ask:set
+--set-file|+||ask:set
 --chunk|||none
 --seed|||none
 --allow-unknown-fields|||flag
@@ -370,8 +370,8 @@ _rpcurl_arguments() {
 --max-message-size||--max-msg-sz|none
 -d --data|+|--data-raw --data-binary --json|atfile
 --data-format|||list json text binary
---set|+||none
---set-file|+||none
+--set|+||ask:set
+--set-file|+||ask:set
 --seed|||none
 --allow-unknown-fields|||flag
 --jobs|||none

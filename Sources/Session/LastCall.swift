@@ -45,6 +45,8 @@ package enum SessionMessage {
       return try JSONValue(parsing: path.map { try message.json(at: $0) } ?? message.json())
     } catch let error as Failure {
       throw LanguageError("\(reference): \(error.message?.why ?? "invalid message")")
+    } catch let error as FieldPathError {
+      throw LanguageError("\(reference): \(error.message)", hint: error.hint)
     } catch {
       throw LanguageError("\(reference): \(error)")
     }

@@ -31,7 +31,7 @@ extension Session {
         .input, "expect \(check.text)", "\(stream.title) has not ended", hint: "close, wait or cancel ends it"
       )
     }
-    try schema.lookup(for: stream.plan, client)?.resolve(UnresolvedName.all(inPaths: expanded))
+    try schema.lookup(for: stream.plan, client)?.resolve(UnresolvedName.all(inBracketsOf: expanded))
     goldenFiles.waitLimit = waitLimit
     let outcome = check.evaluate(try stream.result(), files: goldenFiles)
     if check.isAboutStatus { acceptFailures(of: stream, checkHolds: outcome == .holds) }

@@ -193,12 +193,14 @@ extension SessionVariables: TemplateValues {
     switch reference {
     case .variable(let path):
       guard let variable = own[path.variable] else { throw unknown(path.variable) }
-      return try variable.value.value(at: path.steps.dropFirst(), "\(reference)")
+      // Errors name the variable, as the first step of the path does.
+      let variables = JSONValue.object([JSONValue.Member(name: path.variable, value: variable.value)])
+      return try variables.value(at: path, "\(reference)")
     case .row(let path):
       guard let row else {
         throw LanguageError("\(reference): no row", hint: "\"rows FILE\" in a test runs it for each row")
       }
-      return try row.value(at: path?.steps[...] ?? [], "\(reference)")
+      return try path.map { path throws(LanguageError) in try row.value(at: path, "\(reference)") } ?? row
     case .environment(let name):
       guard let value = environment(name) else {
         throw LanguageError("env.\(name): the environment variable is not set", hint: "export \(name)=VALUE")
@@ -243,29 +245,14 @@ extension JSONValue {
   /// The value at a path.
   ///
   /// - Parameters:
-  ///   - steps: The path.
+  ///   - path: The path.
   ///   - reference: The reference, for errors.
-  fileprivate func value(
-    at steps: ArraySlice<FieldPath.Step>, _ reference: String
-  ) throws(LanguageError) -> JSONValue {
-    var value = self
-    for step in steps {
-      guard let next = value.member(step) else { throw LanguageError("\(reference): no such value") }
-      value = next
-    }
-    return value
-  }
-
-  private func member(_ step: FieldPath.Step) -> JSONValue? {
-    switch (step, self) {
-    case (.field(let name), _), (.extension(let name), _), (.subscripted(.string(let name)), _):
-      return self[name]
-    case (.subscripted(.integer(let index)), .array(let elements)):
-      let index = Int(clamping: index < 0 ? Int64(elements.count) + index : index)
-      return elements.indices.contains(index) ? elements[index] : nil
-    case (.subscripted(.integer(let key)), _): return self["\(key)"]
-    case (.subscripted(.unsigned(let key)), _): return self["\(key)"]
-    case (.subscripted(.bool(let key)), _): return self["\(key)"]
+  fileprivate func value(at path: FieldPath, _ reference: String) throws(LanguageError) -> JSONValue {
+    do throws(FieldPathError) {
+      return try path.value(in: self)
+    } catch {
+      let isUnknown = if case .unknownField = error { true } else { false }
+      throw LanguageError("\(reference): \(isUnknown ? "no such value" : error.message)", hint: error.hint)
     }
   }
 }

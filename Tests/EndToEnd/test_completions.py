@@ -249,6 +249,14 @@ def test_the_cached_schema_of_a_server_is_used(rpcurl, grpc_server, directory, c
     assert rpcurl("describe", url, "demo.v1.Demo", env=environment).code == 0
     assert complete("method", "demo.v1.Demo/He", first=url) == {"demo.v1.Demo/Hello": "unary: HelloRequest → HelloReply"}
     assert complete("filter", "m", first=f"{url}/demo.v1.Demo/Hello") == {"message": "string"}
+    assert complete("filter", ".m", first=f"{url}/demo.v1.Demo/Hello") == {".message": "string"}
+    echo = f"{url}/demo.v1.Demo/Echo"
+    assert complete("filter", "nesteds[].l", first=echo) == {"nesteds[].label": "string"}
+    assert complete("filter", ".nested.child.la", first=echo) == {".nested.child.label": "string"}
+    assert complete("set", "n", first=f"{url}/demo.v1.Demo/Hello") == {"name=": "string"}
+    assert complete("set", "strings", first=echo) == {"strings[]=": "repeated string"}
+    assert complete("set", "nesteds", first=echo) == {"nesteds[].": "field of this message"}
+    assert complete("set", "nested.label=", first=echo) == {}
     assert bash.typed(f"rpcurl {url}/demo.v1.Demo/He")[0] == f"rpcurl {url}/demo.v1.Demo/Hello "
     assert bash.typed(f"rpcurl --plaintext {address} demo.v1.Demo/He")[0] == f"rpcurl --plaintext {address} demo.v1.Demo/Hello "
     # Not where it is not wanted, and not of another server.

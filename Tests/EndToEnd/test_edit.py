@@ -39,7 +39,7 @@ def test_messages_of_streams_are_changed(call):
 def test_nested_fields_lists_and_maps(call):
     data = {"nested": {"label": "a"}, "int32s": [1, 2], "stringToInt32": {"k": 3}, "nesteds": [{"number": 4}, {}]}
     changes = [
-        "set=nested.child.number=7", "transform=nested.label:suffix(b)", "clear=int32s[0]", "set=int32s[]=5",
+        "set=nested.child.number=7", "transform=nested.label:suffix(b)", "clear=int32s[0]", "append=int32s=5",
         'set=string_to_int32["l"]=6', "set=nesteds[].label=x", "copy=nested.label:string_value",
     ]  # fmt: skip
     result = call("demo.v1.Demo/Echo", "-d", json.dumps(data), "--use", ",".join(["edit", *changes]))

@@ -99,7 +99,7 @@ def test_a_response_without_the_field(echo, path):
     [
         ("stringvalue", 3, "demo.v1.AllTypes has no field stringvalue\nhint: did you mean string"),
         ("strings.x", 2, "--filter strings.x: "),
-        ("nesteds.label", 2, "name an element"),
+        ("nesteds.label", 2, "hint: nesteds[0] is an element, and nesteds[] means all elements"),
         ("a[", 2, "hint: use a path such as user.addresses[0].city"),
     ],
 )

@@ -380,12 +380,12 @@ import Testing
     ("replay,file=c.rec,match=order,fields=a", "replay: fields: requires match=fields"),
     (
       "replay,file=c.rec,fields=[",
-      "replay: fields: not a valid field path: expected a field name at byte 0 of the path"
+      "replay: fields: not a valid field path: expected \"]\" at byte 1 of the path"
     ),
     ("replay,file=c.rec,timing=1", "replay: timing: must be one of original, none"),
     ("replay,file=c.rec,miss=x", "replay: miss: must be one of error, pass, record"),
     ("record,file=c.rec,append=maybe", "record: append: must be true or false"),
-    ("record,file=c.rec,redact-field=a[0]", "record: redact-field: names an element"),
+    ("record,file=c.rec,redact-field=.", "record: redact-field: not the path of a field"),
     ("record,file=c.rec,redact-field=-", "record: redact-field: not a valid field path"),
   ])
   func invalidConfigurationNamesKey(_ text: String, _ message: String) {

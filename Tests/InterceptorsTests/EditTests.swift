@@ -29,7 +29,11 @@ import Testing
   @Test(arguments: [
     ("set", "detail=x=y", #"{"stackEntries":["b","c"],"detail":"x=y"}"#),
     ("set", "detail=", #"{"stackEntries":["b","c"]}"#),
-    ("set", "stack_entries[]=d", #"{"stackEntries":["b","c","d"],"detail":" Ab "}"#),
+    ("append", "stack_entries=d", #"{"stackEntries":["b","c","d"],"detail":" Ab "}"#),
+    ("set", "stack_entries[]=d", #"{"stackEntries":["d","d"],"detail":" Ab "}"#),
+    ("set", ".stack_entries[-1]=d", #"{"stackEntries":["b","d"],"detail":" Ab "}"#),
+    ("clear", "stack_entries[-1]", #"{"stackEntries":["b"],"detail":" Ab "}"#),
+    ("clear", "stack_entries[-3]", #"{"stackEntries":["b","c"],"detail":" Ab "}"#),
     ("set", #"stackEntries=["x"]"#, #"{"stackEntries":["x"],"detail":" Ab "}"#),
     ("set", "stackEntries[1]=x", #"{"stackEntries":["b","x"],"detail":" Ab "}"#),
     ("clear", "detail", #"{"stackEntries":["b","c"]}"#),
@@ -64,7 +68,7 @@ import Testing
       #"[{"namePart":"y","isExtension":false},{"namePart":"y","isExtension":true}]"#
     ),
     (
-      "set", #"uninterpretedOption[1].name[]={"namePart":"h","isExtension":true}"#,
+      "append", #"uninterpretedOption[1].name={"namePart":"h","isExtension":true}"#,
       #"{"name":[{"namePart":"h","isExtension":true}],"identifierValue":"n"}"#
     ),
     ("clear", "uninterpretedOption[].identifierValue", #""positiveIntValue":"1"},{}]"#),
@@ -134,7 +138,9 @@ import Testing
     let problem = #expect(throws: FieldChange.Problem.self) {
       try changed("set", "stackEntries[9]=x", Self.entries, type: "google.rpc.DebugInfo")
     }
-    #expect(problem?.reason == "index 9 is out of range: stack_entries has 2 elements")
+    #expect(
+      problem?.reason == "index 9 is out of range: stack_entries has 2 elements; "
+        + "append=stack_entries=VALUE appends an element")
   }
 
   // MARK: Calls

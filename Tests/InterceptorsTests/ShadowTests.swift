@@ -308,8 +308,8 @@ import Testing
     ("shadow,to=b:99999", "shadow: to: must be http://HOST:PORT, https://HOST:PORT or HOST:PORT"),
     ("shadow,to=[x]:1", "shadow: to: must be http://HOST:PORT, https://HOST:PORT or HOST:PORT"),
     (
-      "shadow,to=b,ignore=a[0]",
-      "shadow: ignore: names an element; a path applies to all elements of lists and maps"
+      "shadow,to=b,ignore=.",
+      "shadow: ignore: not the path of a field"
     ),
     ("shadow,to=b,headers=a:b", "shadow: headers: a:b is not a valid header name"),
     ("shadow,to=b,file=/no/x", "shadow: file: /no/x: no such file or directory"),

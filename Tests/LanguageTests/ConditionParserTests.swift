@@ -14,7 +14,7 @@ import Testing
     ".a == [1,2] unordered", ".a == 1.5 within 1%",
     ".a == {\"a\":\n  [1,\n2]}\n  unordered   within 0.1", ".a contains {\"b\":1} within 1",
     ".a is timestamp", ".a size >= 3", ".a size 3", ".a descending", ".a golden a b.json unordered",
-    ".a golden \"a unordered\" within 1", ".a =~ \"", ".(test.extension).name exists", "  status ok  ",
+    ".a golden \"a unordered\" within 1", ".a =~ \"", ".[test.extension].name exists", "  status ok  ",
   ])
   func parses(_ text: String) throws {
     #expect(try Condition(parsing: text).text == text.trimmed)
@@ -85,7 +85,8 @@ import Testing
       (".a", "missing condition after .a", ".a exists, or .a == JSON"),
       (
         ".a[x] == 1",
-        #".a[x] is not a path: expected a number, a quoted string, true or false at byte 2 of the path"#,
+        #".a[x] is not a path: expected an index, a key in quotes such as ["key"], an extension such as [pkg.name], "#
+          + "a type such as [type.googleapis.com/pkg.Type], or [] at byte 3 of the path",
         "such as .user.items[0].name"
       ),
       (".a = 1", #"unknown condition "=""#, "== compares, and =~ matches a regular expression"),

@@ -275,7 +275,8 @@ private struct RandomExpressions {
         .subscripted(.string(text())), .subscripted(.bool(true)),
       ])
     }
-    return try? FieldPath(steps: first + steps)
+    let path = FieldPath(steps: first + steps)
+    return path.isWhole ? nil : path
   }
 
   private mutating func reference() -> Reference {

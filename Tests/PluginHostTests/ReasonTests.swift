@@ -84,7 +84,7 @@ import Testing
     call.start()
     call.chain.send(.bytes(PluginCallTest.bytes("Ada")))
     #expect(
-      log.lines == ["clear [2]: -6", "clear [-1]: -6", "clear [1]: 0", "length: 1", "clear a key: 0"])
+      log.lines == ["clear [2]: -6", "clear [-1]: 0", "clear [1]: -6", "length: 1", "clear a key: 0"])
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 

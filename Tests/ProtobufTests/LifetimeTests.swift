@@ -97,7 +97,7 @@ import Testing
   @Test func messagesRetainPool() throws {
     try check("a message", message) {
       try !$0.json().isEmpty && !$0.text().isEmpty
-        && $0.value(at: FieldPath("(test2.Old.nested_ext).text")) == .string("deep")
+        && $0.value(at: FieldPath("[test2.Old.nested_ext].text")) == .string("deep")
     }
     try check("a part of a message", part) {
       var part = $0

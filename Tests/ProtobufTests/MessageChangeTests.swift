@@ -64,10 +64,10 @@ import Testing
 
   @Test func appendsToExtensionsAndScalarsInPlace() throws {
     var old = try message("test2.Old", "{}")
-    let texts = try moves("(test2.ext_texts)", of: &old) { try $0.append(.string("\($2)"), at: path($1)) }
+    let texts = try moves("[test2.ext_texts]", of: &old) { try $0.append(.string("\($2)"), at: path($1)) }
     let numbers = try moves("plain", of: &old) { try $0.appendJSON(Array("\($2)".utf8), at: path($1)) }
     #expect(growths.contains(texts) && growths.contains(numbers))
-    #expect(try old.value(at: path("(test2.ext_texts)[99]")) == .string("99"))
+    #expect(try old.value(at: path("[test2.ext_texts][99]")) == .string("99"))
     #expect(try old.value(at: path("plain[99]")) == .int32(99))
   }
 
@@ -181,13 +181,13 @@ import Testing
     Failing("test3.Choice", #"{"number":1}"#, "node.nme", .set(.int32(1))),
     Failing("test3.Choice", #"{"number":1}"#, "node.weight", .setJSON("true")),
     Failing("test3.Choice", #"{"node":{"weight":1}}"#, "node.children", .append(.int32(1))),
-    Failing("test2.Old", old, "(test2.ext_texts)[1]", .set(.string("x"))),
-    Failing("test2.Old", old, "(test2.ext_texts)", .append(.int32(1))),
-    Failing("test2.Old", old, "(test2.Old.nested_ext).nme", .set(.int32(1))),
-    Failing("test2.Old", old, "(test2.Old.nested_ext).levels", .appendJSON("99")),
-    Failing("test2.Old", "{}", "(test2.Old.nested_ext).nme", .set(.int32(1))),
-    Failing("test2.Old", "{}", "(test2.ext_texts)[0]", .set(.string("x"))),
-    Failing("test2.Old", "{}", "(test2.no_such)", .set(.string("x"))),
+    Failing("test2.Old", old, "[test2.ext_texts][1]", .set(.string("x"))),
+    Failing("test2.Old", old, "[test2.ext_texts]", .append(.int32(1))),
+    Failing("test2.Old", old, "[test2.Old.nested_ext].nme", .set(.int32(1))),
+    Failing("test2.Old", old, "[test2.Old.nested_ext].levels", .appendJSON("99")),
+    Failing("test2.Old", "{}", "[test2.Old.nested_ext].nme", .set(.int32(1))),
+    Failing("test2.Old", "{}", "[test2.ext_texts][0]", .set(.string("x"))),
+    Failing("test2.Old", "{}", "[test2.no_such]", .set(.string("x"))),
   ])
   func errorLeavesTheMessageUnchanged(_ failing: Failing) throws {
     var message = try message(failing.type, failing.json)

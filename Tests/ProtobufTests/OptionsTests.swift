@@ -23,7 +23,7 @@ import Testing
     #expect(try json(service.options) == #"{"[testopt.service_note]":"s"}"#)
     let get = try #require(service.method(named: "Get"))
     #expect(try json(get.options) == #"{"[testopt.method_detail]":{"text":"g"}}"#)
-    let path = try FieldPath("(testopt.method_detail).text")
+    let path = try FieldPath("[testopt.method_detail].text")
     #expect(try get.options.message()?.value(at: path) == .string("g"))
     #expect(try json(pool.fileOptions(of: "options.proto")) == #"{"[testopt.file_note]":"a file"}"#)
   }

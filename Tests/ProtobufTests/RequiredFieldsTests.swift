@@ -25,7 +25,7 @@ import Testing
       [#"by_name["a"].id"#, #"by_name["x"].name"#]
     ),
     (
-      "test2.Strict", #"{"id":1,"name":"a","[test2.strict_ext]":{"id":5}}"#, ["(test2.strict_ext).name"]
+      "test2.Strict", #"{"id":1,"name":"a","[test2.strict_ext]":{"id":5}}"#, ["[test2.strict_ext].name"]
     ),
     ("test23.Modern", "{}", ["required"]),
     ("test23.Modern", #"{"required":0,"delimited":{}}"#, ["delimited.required"]),

@@ -286,7 +286,7 @@ import Testing
     #expect(try wire("test2.Set", #"{"[test2.large_item]":{"label":"a"}}"#) == bytes)
     #expect(try Message(type("test2.Set"), serialized: bytes).serialized() == bytes)
     var message = try Message(type("test2.Set"), serialized: [])
-    try message.setJSON(Array(#"{"label":"a"}"#.utf8), at: FieldPath("(test2.large_item)"))
+    try message.setJSON(Array(#"{"label":"a"}"#.utf8), at: FieldPath("[test2.large_item]"))
     #expect(message.serialized() == bytes)
     let error = #expect(throws: SchemaError.self) {
       try pool(

@@ -92,10 +92,10 @@ struct UnresolvedNameTests {
   }
 
   @Test func findsNamesInPaths() {
-    let text = "assert,field=(p.e).z == 1,field=a.(q.f) exists,message=(one|two),header=("
-    #expect(UnresolvedName.all(inPaths: text) == [.symbol("p.e"), .symbol("q.f")])
+    let text = "assert,field=[p.e].z == 1,field=a.[q.f] exists,message=(one|two),a[\"b.c\"],b[1],header=["
+    #expect(UnresolvedName.all(inBracketsOf: text) == [.symbol("p.e"), .symbol("q.f")])
     let message = #"[p.e]: 1 list: [1, 2] any { [x/p.T] {} }"#
-    #expect(UnresolvedName.all(inText: Array(message.utf8)) == [.symbol("p.e"), .symbol("p.T")])
+    #expect(UnresolvedName.all(inBracketsOf: message) == [.symbol("p.e"), .symbol("p.T")])
   }
 
   @Test func namesTheExtensionOrTypeOfAnError() throws {
@@ -106,10 +106,10 @@ struct UnresolvedNameTests {
     #expect(jsonError(old, #"{"p":1}"#)?.missingName == nil)
     #expect(textError(old, "[p.e]: 1")?.missingName == .symbol("p.e"))
     #expect(textError(holder, "[x/p.T] {}")?.missingName == .symbol("p.T"))
-    #expect(throws: FieldPathError.unknownField(name: "(p.e)", type: "test2.Old", nearest: [])) {
-      try old.field(at: FieldPath("(p.e)"))
+    #expect(throws: FieldPathError.unknownField(name: "[p.e]", type: "test2.Old", nearest: [])) {
+      try old.field(at: FieldPath("[p.e]"))
     }
-    let error = FieldPathError.unknownField(name: "(p.e)", type: "test2.Old", nearest: [])
+    let error = FieldPathError.unknownField(name: "[p.e]", type: "test2.Old", nearest: [])
     #expect(error.missingName == .symbol("p.e"))
   }
 

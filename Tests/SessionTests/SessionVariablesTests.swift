@@ -27,7 +27,8 @@ struct SessionVariablesTests {
     (#"{"id": $last.id}"#, #"{"id": "a\"b"}"#),
     (#"{"n": $last.itemCount, "m": ${n}}"#, #"{"n": 3, "m": -1.50}"#),
     ("$last.parts[1].id", #""p1""#), ("$list", #"[1,{"k":"v"},"s"]"#),
-    ("[$list[0],$list[1].k,$list[-1]]", #"[1,"v","s"]"#), ("${env.HOME_TOWN}", #""Lon\"don""#),
+    ("[$list[0],$list[1].k,$list[-1],$list[9],$list[-4]]", #"[1,"v","s",null,null]"#),
+    ("${env.HOME_TOWN}", #""Lon\"don""#),
     ("$env.HOME_TOWN", #""Lon\"don""#), ("[$row.key,$row.tags[1]]", #"["k1","y"]"#),
     ("$last[0].id", #""first""#), ("$last[-1].status", #""OPEN""#), ("$last.status", #""ok""#),
     ("[$last.header.x-id,$last.trailer.x-end]", #"["7","z"]"#), ("$last.header.x-tag", #""a, b""#),
@@ -63,7 +64,11 @@ struct SessionVariablesTests {
     ("${env.NONE}", "env.NONE: the environment variable is not set", "export NONE=VALUE"),
     ("$request.id", "request.id: no request was sent yet", "call METHOD"),
     ("$request.header.a", "request.header.a: only stubs of mock have this value", "write ${request.FIELD}"),
-    ("$list[9]", "list[9]: no such value", nil), ("$list[0].a", "list[0].a: no such value", nil),
+    ("$list[0].a", "list[0].a: list[0] is not a message", nil),
+    ("$list[1].kk", "list[1].kk: no such value", "did you mean k?"),
+    (
+      "$list.a", "list.a: list is a list or a map", "list[0] is an element, and list[] means all elements"
+    ),
     ("$row.none", "row.none: no such value", nil),
     ("$last[2].id", "last[2].id: Place has 2 responses", nil),
     ("$last[-3]", "last[-3]: Place has 2 responses", nil),

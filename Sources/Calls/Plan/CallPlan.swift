@@ -78,7 +78,7 @@ extension CallPlan {
   ) throws(Failure) -> CallRequest {
     var request = request
     request.interceptors = chain.registrations
-    try lookup?.resolve(chain.members.flatMap { UnresolvedName.all(inPaths: $0.entry.text) })
+    try lookup?.resolve(chain.members.flatMap { UnresolvedName.all(inBracketsOf: $0.entry.text) })
     // Without interceptors, what prints a response looks its names up.
     if !request.interceptors.isEmpty, let lookup, lookup.isNeeded(for: method.output) {
       request.interceptors.append(lookup.registration)

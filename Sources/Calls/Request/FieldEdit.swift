@@ -62,7 +62,7 @@ package struct FieldEdit: Equatable {
   package struct Place: Equatable {
     /// The option and the path, for errors.
     fileprivate let name: String
-    fileprivate let field: FieldAssignment
+    fileprivate let path: FieldPath
     /// The text of the value, or the name of the file.
     fileprivate let value: String
     /// The path as it is written.
@@ -72,22 +72,23 @@ package struct FieldEdit: Equatable {
       let option = argument.id == .setFile ? "--set-file" : "--set"
       let form = argument.id == .setFile ? "PATH=FILE" : "PATH=VALUE"
       let text = argument.text ?? ""
-      guard let (path, value) = FieldAssignment.split(text, at: "=") else {
+      guard let (path, value) = FieldPath.split(text, at: "=") else {
         throw Failure(.usage, "\(option) \(text)", "not of the form \(form)")
       }
-      self.value = String(value)
-      key = String(path)
+      self.value = value
+      key = path
       name = "\(option) \(key)"
       do throws(FieldPathError) {
-        field = try FieldAssignment(path)
+        self.path = try FieldPath(path)
       } catch {
-        throw Failure(.usage, name, error.description, hint: "use a path such as user.addresses[0].city")
+        throw Failure(.usage, name, error.message, hint: "use a path such as user.addresses[0].city")
       }
+      if self.path.isWhole { throw Failure(.usage, name, "not a field", hint: "-d gives the whole message") }
     }
 
     /// Throws unless messages of a type have the field.
     package func check(_ type: MessageType) throws(Failure) {
-      do throws(FieldPathError) { _ = try type.field(at: field.path) } catch { throw failure(error) }
+      do throws(FieldPathError) { _ = try path.leaf(in: type) } catch { throw failure(error) }
     }
 
     fileprivate func failure(_ error: FieldPathError) -> Failure {
@@ -96,14 +97,12 @@ package struct FieldEdit: Equatable {
 
     private func reason(_ error: FieldPathError) -> Failure {
       switch error {
-      case .unknownField(let field, let type, let nearest):
-        Failure(
-          .schema, name, "\(type) has no field \(field)",
-          hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", "))?")
-      case .json(let error): Failure(.input, name, error.message, hint: error.hint)
+      case .unknownField: Failure(.schema, name, error.message, hint: error.hint)
       case .indexOutOfRange(let field, _, _):
-        Failure(.input, name, error.description, hint: "\(field)[] appends an element")
-      default: Failure(.input, name, error.description)
+        Failure(.input, name, error.message, hint: "\(field)[]=VALUE appends an element")
+      case .notAList(let field):
+        Failure(.input, name, error.message, hint: "\(field).KEY or \(field)[\"KEY\"] is an entry of a map")
+      default: Failure(.input, name, error.message, hint: error.hint)
       }
     }
   }
@@ -120,7 +119,7 @@ package struct FieldEdit: Equatable {
     guard case .template(let template, _) = content,
       let values = expansion.values(isTyped: true, piece: piece)
     else { return }
-    let text = try template.text(values, isText: place.field.isText(in: type))
+    let text = try template.text(values, isText: (try? place.path.kind(in: type)) == .string)
     content = .template(template, text: text)
   }
 
@@ -136,18 +135,18 @@ package struct FieldEdit: Equatable {
   func apply(to message: inout Message, _ form: RequestForm) throws(Failure) {
     do throws(FieldPathError) {
       switch content {
-      case .bytes(let bytes): try place.field.assign(bytes: bytes, to: &message)
+      case .bytes(let bytes): try message.set(.bytes(bytes), at: place.path)
       case .text(let text), .template(_, let text):
         var options = JSONDecodingOptions()
         options.refusesText = form.notes?.refusesText ?? false
         do throws(FieldPathError) {
-          try place.field.assign(text: text, options, to: &message)
+          try message.setText(text, at: place.path, options: options)
         } catch {
           guard case .json(let cause) = error, let notes = form.notes,
             notes.noteText(cause, of: place.name, form, or: "--set-file \(place.key)=FILE")
           else { throw error }
           options.refusesText = false
-          try place.field.assign(text: text, options, to: &message)
+          try message.setText(text, at: place.path, options: options)
         }
         if case .text = content, form.acceptsFiles, let template = Template.reference(in: text) {
           form.notes?.note(unexpanded: template)
@@ -213,17 +212,17 @@ package struct ChunkedFile: Equatable {
         hint: "without --chunk, the whole file is sent in one message")
     }
     let place = try FieldEdit.Place(file)
-    guard !place.field.appends else { throw Failure(.usage, place.name, "cannot be combined with --chunk") }
+    guard !place.path.hasEach else { throw Failure(.usage, place.name, "cannot be combined with --chunk") }
     do throws(FieldPathError) {
-      let field = try method.input.field(at: place.field.path)
+      let field = try method.input.field(at: place.path)
       guard field.kind == .bytes || field.kind == .string else {
-        throw .wrongType(field: place.field.path.description, expected: "bytes or a string for --chunk")
+        throw .wrongType(field: "\(place.path)", expected: "bytes or a string for --chunk")
       }
     } catch {
       throw place.failure(error)
     }
     self.file = place.value
-    path = place.field.path
+    path = place.path
     self.bytes = bytes
   }
 }

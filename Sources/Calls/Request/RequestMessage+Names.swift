@@ -25,7 +25,7 @@ extension RequestMessage {
       let names: [UnresolvedName] =
         switch form.format {
         case .json: UnresolvedName.all(inJSON: bytes)
-        case .text: UnresolvedName.all(inText: bytes)
+        case .text: UnresolvedName.all(inBracketsOf: String(decoding: bytes, as: UTF8.self))
         case .binary: []
         }
       if let missing = lookup.missing(among: names) {

@@ -20,7 +20,7 @@ package struct FieldFilter {
 
   /// The options of `--filter`.
   package struct Settings: Sendable {
-    package let selector: FieldSelector
+    package let path: FieldPath
     let missing: MissingAction
     /// Whether bytes are written as they are (`--raw`).
     package let isRaw: Bool
@@ -32,14 +32,14 @@ package struct FieldFilter {
   /// Whether the path ends at a list, whose elements are printed one by one.
   private let isList: Bool
   /// The path of `--filter`.
-  package var path: String { settings.selector.text }
+  package var path: String { settings.argument.text ?? "" }
 
   /// The settings of `--filter`; nil if it is not given.
   ///
   /// - Throws: `Failure` if the path is invalid or the format cannot print a field.
   package static func settings(_ options: ResponseOptions, format: OutputFormat?) throws(Failure) -> Settings?
   {
-    guard let argument = options.filter, let text = argument.text else {
+    guard let argument = options.filter else {
       guard options.raw || options.filterMissing != nil else { return nil }
       throw Failure(
         .usage, options.raw ? "--raw" : "--filter-missing", "requires --filter",
@@ -55,12 +55,20 @@ package struct FieldFilter {
       throw Failure(
         .usage, "--raw", "cannot be combined with --filter-missing null", hint: "use --filter-missing skip")
     }
-    do {
-      return Settings(
-        selector: try FieldSelector(text), missing: missing, isRaw: options.raw, argument: argument)
+    return Settings(
+      path: try path(argument), missing: missing, isRaw: options.raw, argument: argument)
+  }
+
+  /// Parses the path of `--filter`.
+  ///
+  /// - Throws: `Failure` if it is invalid.
+  package static func path(_ argument: Argument) throws(Failure) -> FieldPath {
+    let text = argument.text ?? ""
+    do throws(FieldPathError) {
+      return try FieldPath(text)
     } catch {
       throw Failure(
-        .usage, "--filter \(text)", error.description, hint: "use a path such as user.addresses[0].city"
+        .usage, "--filter \(text)", error.message, hint: "use a path such as user.addresses[0].city"
       ).at(argument.origin)
     }
   }
@@ -71,32 +79,28 @@ package struct FieldFilter {
   package init?(_ settings: Settings?, of type: MessageType) throws(Failure) {
     guard let settings else { return nil }
     self.settings = settings
-    let path = settings.selector.text
-    let kind: FieldSelector.Kind
+    let kind: FieldPath.Kind
     do throws(FieldPathError) {
-      kind = try settings.selector.kind(in: type)
+      kind = try settings.path.kind(in: type)
     } catch {
-      throw Self.failure(error, path).at(settings.argument.origin).lacking(error.missingName)
+      throw Self.failure(error, settings.argument).lacking(error.missingName)
     }
     isList = kind == .list
+    let path = settings.path
     if settings.isRaw, kind == .other {
       throw Failure(.usage, "--filter \(path) --raw", "not a field of bytes or a string")
         .at(settings.argument.origin)
     }
   }
 
-  private static func failure(_ error: FieldPathError, _ path: String) -> Failure {
-    switch error {
-    case .unknownField(let name, let type, let nearest):
-      Failure(
-        .schema, "--filter \(path)", "\(type) has no field \(name)",
-        hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", "))?")
-    case .needsSubscript(let field):
-      Failure(
-        .usage, "--filter \(path)", "\(field) is a list or a map: name an element, as in \(field)[0]",
-        hint: "\(field)[] means all elements")
-    default: Failure(.usage, "--filter \(path)", "\(error)")
-    }
+  private static func failure(_ error: FieldPathError, _ argument: Argument) -> Failure {
+    let status: ExitStatus =
+      switch error {
+      case .unknownField, .json: .schema
+      default: .usage
+      }
+    return Failure(status, "--filter \(argument.text ?? "")", error.message, hint: error.hint)
+      .at(argument.origin)
   }
 
   /// The failure to report for a message.
@@ -133,7 +137,7 @@ package struct FieldFilter {
   package func append(
     _ message: Message, options: JSONEncodingOptions, escapesControls: Bool, to out: inout [UInt8]
   ) throws {
-    let matches = try settings.selector.matches(in: message)
+    let matches = try settings.path.matches(in: message)
     if settings.missing == .fail, matches.contains(where: { $0 == nil }) { throw Problem.missing }
     let start = out.count
     do {
@@ -155,7 +159,7 @@ package struct FieldFilter {
   }
 
   private func append(
-    _ match: FieldSelector.Match, _ options: JSONEncodingOptions, _ escapesControls: Bool,
+    _ match: FieldPath.Match, _ options: JSONEncodingOptions, _ escapesControls: Bool,
     to out: inout [UInt8]
   ) throws {
     if settings.isRaw {

@@ -45,8 +45,9 @@ extension OptionTable {
       "Print only this field of each message, raw.",
       "Strings are printed without quotes, the elements of a list one per line, and messages as JSON on one line. [] "
         + "means all elements (users[].name), a negative index counts from the end (users[-1]), and a map has its keys "
-        + "(labels.zone, labels[\"a b\"]). The path may continue in the content of an Any, a Struct or a Value. With "
-        + "convert --no-schema, it has numbers of fields (3[0].1). A message without the field is an error with exit "
+        + "(labels.zone, labels[\"a b\"]). The path may continue in the content of an Any, a Struct or a Value, and . is "
+        + "the whole message: see rpcurl-language(7). With convert --no-schema, it has numbers of fields (3[0].1). A "
+        + "message without the field is an error with exit "
         + "code 8, unless --filter-missing says otherwise.",
       example: "id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)",
       trust: .harmless, isCommon: true, completion: "ask:filter"),

@@ -106,16 +106,16 @@ extension OptionTable {
       .set, "--set", .text, "PATH=VALUE", .data, .callAndLoad,
       "Set a field of the request message, over -d; may repeat.",
       "A value is text for a string, and otherwise JSON, in which the quotation marks of enum values, bytes (base64), "
-        + "timestamps and durations may be omitted. PATH[]=VALUE appends to a list. --set and --set-file apply in the "
-        + "order given, to every message. A method with a request stream reads standard input only with -d @-.",
+        + "timestamps and durations may be omitted. [] in the path appends an element: tags[]=new, lines[].sku=A, and "
+        + "then lines[-1].qty=2. --set and --set-file apply in the order given, to every message. A method with a request stream reads standard input only with -d @-.",
       example: "rpcurl --set user.name=Ada --set user.age=36 https://demo.example demo.v1.Demo/Create",
-      repeats: true, isConfigurable: false),
+      repeats: true, isConfigurable: false, completion: "ask:set"),
     Option(
       .setFile, "--set-file", .text, "PATH=FILE", .data, .callAndLoad,
       "Set a bytes or string field to the content of a file, over -d; may repeat.",
       "- means standard input.",
       example: "rpcurl --set-file audio.data=clip.ogg https://demo.example demo.v1.Demo/Recognize",
-      repeats: true, isConfigurable: false),
+      repeats: true, isConfigurable: false, completion: "ask:set"),
     Option(
       .chunk, "--chunk", .bytes, "BYTES", .data, .call,
       "Send the file of --set-file in pieces, one message each, over a request stream.",

@@ -59,7 +59,7 @@ struct MessagePattern {
   private func compare(
     _ value: JSONValue, at steps: [FieldPath.Step], _ other: Message, _ found: inout [Difference]
   ) {
-    guard let path = try? FieldPath(steps: steps) else { return }
+    let path = FieldPath(steps: steps)
     let leaf = FieldLeaf(of: path, in: message.type)
     switch value {
     case .object(let members) where leaf?.field.isMap == true && leaf?.isWhole == true:

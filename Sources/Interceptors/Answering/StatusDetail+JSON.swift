@@ -14,11 +14,11 @@ extension StatusDetail {
         throw FormatError(reason: "the schema has no \(Self.any)")
       }
       let message = try Message(any, json: Array(json.text.utf8))
-      guard case .string(let url)? = try message.value(at: FieldPath("type_url")),
-        case .bytes(let bytes)? = try message.value(at: FieldPath("value")), !url.isEmpty
+      guard case .string(let url)? = try message.value(at: FieldPath("type_url")), !url.isEmpty,
+        let content = try any.field(named: "value").map(message.contents)
       else { throw FormatError(reason: "a detail requires \"@type\"") }
-      let name = url.lastIndex(of: "/").map { url[url.index(after: $0)...] } ?? url[...]
-      self.init(typeName: String(name), value: bytes)
+      let bytes = if case .value(.bytes(let bytes)) = content { bytes } else { [UInt8]() }
+      self.init(typeName: AnyOutline.typeName(url), value: bytes)
     } catch let error as FormatError {
       throw error
     } catch let error as MessageParseError {

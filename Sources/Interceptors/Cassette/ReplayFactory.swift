@@ -175,7 +175,7 @@ struct ReplayCandidate: Sendable {
       for message in call.sent { sent.append(factory.redaction.redacted(try message.message(type))) }
       for path in fields {
         do {
-          _ = try Message(type).has(path)
+          _ = try path.leaf(in: type)
         } catch {
           throw DocumentError(file: factory.path, line: nil, reason: "fields=\(path): \(error)")
         }
@@ -215,9 +215,7 @@ struct ReplayCandidate: Sendable {
     var numbers: Set<UInt32> = []
     var found: [String] = []
     for field in recorded.setFields + message.setFields where numbers.insert(field.number).inserted {
-      guard let path = try? FieldPath(field.isExtension ? "(\(field.fullName))" : field.name) else {
-        continue
-      }
+      let path = FieldPath(field)
       let expected = text(recorded, path)
       let actual = text(message, path)
       if expected != actual {

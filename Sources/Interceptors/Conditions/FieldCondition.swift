@@ -64,8 +64,7 @@ struct FieldCondition: CustomStringConvertible {
   /// Throws if messages of `type` cannot be checked with it.
   func check(against type: MessageType) throws(LanguageError) {
     do throws(FieldPathError) {
-      // An element of a list may be absent, but every name in the path must exist.
-      _ = try Message(type).has(path)
+      _ = try path.leaf(in: type)
     } catch {
       throw LanguageError("\(description): \(error)")
     }
@@ -88,7 +87,6 @@ struct FieldCondition: CustomStringConvertible {
     do throws(FieldPathError) {
       return try holds(for: message) ? nil : found(in: message)
     } catch {
-      if case .indexOutOfRange = error { return "\(error)" }
       throw LanguageError("\(description): \(error)")
     }
   }

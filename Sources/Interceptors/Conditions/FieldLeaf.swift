@@ -9,25 +9,9 @@ struct FieldLeaf {
 
   /// `nil` if the path does not lead to a field of the type.
   init?(of path: FieldPath, in type: MessageType) {
-    var type: MessageType? = type
-    var found: (field: Field, isWhole: Bool)?
-    for step in path.steps {
-      switch step {
-      case .field(let name):
-        guard let field = try? type?.field(named: name) else { return nil }
-        found = (field, field.isRepeated)
-      case .extension(let name):
-        guard let field = try? type?.relativeExtension(named: name) else { return nil }
-        found = (field, field.isRepeated)
-      case .subscripted:
-        guard let list = found?.field else { return nil }
-        found = (list.mapValue ?? list, false)
-      }
-      type = found?.field.messageType
-    }
-    guard let found else { return nil }
-    field = found.field
-    isWhole = found.isWhole
+    guard case .field(let field, _, let isElement)? = try? path.leaf(in: type) else { return nil }
+    self.field = field
+    isWhole = field.isRepeated && !isElement
   }
 
   // MARK: Before the call
@@ -109,11 +93,12 @@ struct FieldLeaf {
       try other.setJSON(Array(operand.utf8), at: path)
       return (other == message) == (comparison == .equal)
     case .contains(let operand) where field.isMap:
-      return try message.has(path.appending(FieldPath.Subscript(operand, keyOf: field)))
+      return try message.has(path.appending(.subscripted(.init(operand, keyOf: field))))
     case .contains(let operand):
       let wanted = parse(operand)
       for index in 0..<(try message.length(path)) {
-        let element = try message.value(at: path.appending(.integer(Int64(index)))).flatMap(comparable)
+        let element = try message.value(at: path.appending(.subscripted(.integer(Int64(index))))).flatMap(
+          comparable)
         if let element, let wanted, element.order(to: wanted) == .same { return true }
       }
       return false
@@ -162,12 +147,6 @@ extension FieldPath.Subscript {
     default:
       self = Int64(name).map { .integer($0) } ?? UInt64(name).map { .unsigned($0) } ?? .string(name)
     }
-  }
-}
-
-extension FieldPath {
-  func appending(_ key: Subscript) throws(FieldPathError) -> FieldPath {
-    try FieldPath(steps: steps + [.subscripted(key)])
   }
 }
 

@@ -8,13 +8,16 @@ struct EditFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
     name: "edit", summary: "set, clear, copy and transform fields of messages",
     keys: [
-      BuiltIns.Key("set=PATH=VALUE", "set a field of each request message; PATH[] appends", mayRepeat: true),
+      BuiltIns.Key("set=PATH=VALUE", "set a field of each request message", mayRepeat: true),
+      BuiltIns.Key(
+        "append=PATH=VALUE", "append to a list of each request message", mayRepeat: true),
       BuiltIns.Key("clear=PATH", "clear a field of each request message", mayRepeat: true),
       BuiltIns.Key("copy=FROM:TO", "copy a field of each request message to another", mayRepeat: true),
       BuiltIns.Key(
         "transform=PATH:FUNCTION",
         "apply upper, lower, trim, truncate(N), prefix(TEXT), suffix(TEXT) or add(N)", mayRepeat: true),
       BuiltIns.Key("response-set=PATH=VALUE", "like set, for responses", mayRepeat: true),
+      BuiltIns.Key("response-append=PATH=VALUE", "like append, for responses", mayRepeat: true),
       BuiltIns.Key("response-clear=PATH", "like clear, for responses", mayRepeat: true),
       BuiltIns.Key("response-copy=FROM:TO", "like copy, for responses", mayRepeat: true),
       BuiltIns.Key("response-transform=PATH:FUNCTION", "like transform, for responses", mayRepeat: true),

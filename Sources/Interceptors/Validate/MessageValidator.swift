@@ -150,7 +150,7 @@ struct MessageValidator {
         }
       }
     }
-    return (try? FieldPath(steps: steps).description) ?? ""
+    return steps.isEmpty ? "" : "\(FieldPath(steps: steps))"
   }
 }
 

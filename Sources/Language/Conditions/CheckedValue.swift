@@ -5,20 +5,17 @@ enum CheckedValue {
   /// The message has no such value.
   case missing
   case message(Message)
-  case match(FieldSelector.Match)
+  case match(FieldPath.Match)
   /// The value of a header, or of the message of a status.
   case text(String)
 
   /// The values of a message at a path; one, unless the path has `[]`.
-  static func values(_ selector: FieldSelector?, in message: Message) throws(LanguageError) -> [CheckedValue]
-  {
-    guard let selector else { return [.message(message)] }
-    do {
-      return try selector.matches(in: message).map { $0.map { .match($0) } ?? .missing }
-    } catch let error as MessageParseError {
-      throw LanguageError(error.message, hint: error.hint)
+  static func values(_ path: FieldPath, in message: Message) throws(LanguageError) -> [CheckedValue] {
+    guard !path.isWhole else { return [.message(message)] }
+    do throws(FieldPathError) {
+      return try path.matches(in: message).map { $0.map { .match($0) } ?? .missing }
     } catch {
-      throw LanguageError("\(error)")
+      throw LanguageError(error.message, hint: error.hint)
     }
   }
 

@@ -30,11 +30,11 @@ enum MessageSelection: Equatable {
 /// A condition on the value at a path of a message.
 struct ValueClaim {
   /// The path without its first full stop; nil for the whole message.
-  let selector: FieldSelector?
+  let path: FieldPath
   let condition: ValueCondition
 
   /// Whether the path leads to the values of all elements of a list.
-  var selectsMany: Bool { selector?.steps.contains(.each) ?? false }
+  var selectsMany: Bool { path.hasEach }
 }
 
 /// A condition on a value, with its text.

@@ -147,20 +147,18 @@ struct ConditionParser {
         "expected a path, which starts with a full stop",
         hint: "such as .user.name; a single full stop is the message")
     }
-    let path = rest[..<rest.endOfFieldPath].dropFirst()
-    rest = rest[path.endIndex...].stripped
-    var selector: FieldSelector?
-    if !path.isEmpty {
-      do throws(FieldPathError) {
-        selector = try FieldSelector(String(path))
-      } catch {
-        throw LanguageError(".\(path) is not a path: \(error)", hint: "such as .user.items[0].name")
-      }
+    let text = rest[..<rest.endOfFieldPath]
+    rest = rest[text.endIndex...].stripped
+    let path: FieldPath
+    do throws(FieldPathError) {
+      path = try FieldPath(afterFullStop: String(text))
+    } catch {
+      throw LanguageError("\(text) is not a path: \(error)", hint: "such as .user.items[0].name")
     }
     guard !rest.isEmpty else {
-      throw LanguageError("missing condition after .\(path)", hint: ".\(path) exists, or .\(path) == JSON")
+      throw LanguageError("missing condition after \(text)", hint: "\(text) exists, or \(text) == JSON")
     }
-    return ValueClaim(selector: selector, condition: try ValueCondition(rest, isJSON: true))
+    return ValueClaim(path: path, condition: try ValueCondition(rest, isJSON: true))
   }
 }
 

@@ -79,7 +79,7 @@ struct Evaluation<Result: Subject> {
         guard let message = try? Message(type, serialized: detail.value) else {
           throw LanguageError("the detail \(detail.typeName) is not a valid message")
         }
-        guard let mismatch = try test.mismatch(CheckedValue.values(claim.selector, in: message)) else {
+        guard let mismatch = try test.mismatch(CheckedValue.values(claim.path, in: message)) else {
           return nil
         }
         if first == nil { first = mismatch }
@@ -101,7 +101,7 @@ struct Evaluation<Result: Subject> {
     _ claim: ValueClaim, in type: MessageType, isList: Bool = false
   ) throws(LanguageError) -> ValueTest {
     try ValueTest(
-      claim.condition, ValueType(claim.selector, in: type), isList: isList || claim.selectsMany, files)
+      claim.condition, ValueType(claim.path, in: type), isList: isList || claim.selectsMany, files)
   }
 
   private func field(_ selection: MessageSelection, _ claim: ValueClaim) throws(LanguageError) -> Mismatch? {
@@ -132,7 +132,7 @@ struct Evaluation<Result: Subject> {
   private func mismatch(
     _ test: ValueTest, _ claim: ValueClaim, _ message: Message, _ number: Int
   ) throws(LanguageError) -> Mismatch? {
-    guard var mismatch = try test.mismatch(CheckedValue.values(claim.selector, in: message)) else {
+    guard var mismatch = try test.mismatch(CheckedValue.values(claim.path, in: message)) else {
       return nil
     }
     if result.count > 1 { mismatch.got += " in message \(number)" }
@@ -169,7 +169,7 @@ struct Evaluation<Result: Subject> {
     let test = try test(claim, in: type, isList: true)
     guard result.messages.count == result.count else { throw notKept }
     var values: [CheckedValue] = []
-    for message in result.messages { values += try CheckedValue.values(claim.selector, in: message) }
+    for message in result.messages { values += try CheckedValue.values(claim.path, in: message) }
     return try test.mismatch(values)
   }
 

@@ -38,7 +38,7 @@ struct ValueTest {
     case .contains(let literal, _): expected = try part(literal)
     case .golden(let path, _): expected = try golden(path)
     case .sorted where !isList && !type.isList:
-      guard case .field(let leaf) = type, leaf.field.messageType == nil || leaf.field.isMap else { return }
+      guard case .field(let field, _, _) = type, field.messageType == nil || field.isMap else { return }
       throw LanguageError("\(condition.text) requires a list", hint: "[] in a path means all elements")
     case .matches, .exists, .kind, .size, .sorted: return
     }

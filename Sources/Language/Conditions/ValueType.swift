@@ -5,40 +5,34 @@ enum ValueType {
   /// JSON without a schema, as in the content of an Any.
   case untyped
   case message(MessageType)
-  case field(FieldSelector.Leaf)
+  case field(Field, of: MessageType, isElement: Bool)
 
   /// The type of the values of a claim.
   ///
   /// - Throws: ``LanguageError`` if messages of `type` have no such field.
-  init(_ selector: FieldSelector?, in type: MessageType) throws(LanguageError) {
-    guard let selector else {
-      self = .message(type)
-      return
-    }
+  init(_ path: FieldPath, in type: MessageType) throws(LanguageError) {
     do throws(FieldPathError) {
-      self = try selector.leaf(in: type).map { .field($0) } ?? .untyped
-    } catch .unknownField(let name, let type, let nearest) {
-      throw LanguageError(
-        "\(type) has no field \(name)",
-        hint: nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", or "))?")
-    } catch .needsSubscript(let field) {
-      throw LanguageError(
-        "\(field) is a list or a map", hint: "\(field)[0] is an element, and \(field)[] means all elements")
+      self =
+        switch try path.leaf(in: type) {
+        case .dynamic: .untyped
+        case .message(let type): .message(type)
+        case .field(let field, let type, let isElement): .field(field, of: type, isElement: isElement)
+        }
     } catch {
-      throw LanguageError("\(error)")
+      throw LanguageError(error.message, hint: error.hint)
     }
   }
 
   /// Whether values are lists.
   var isList: Bool {
-    guard case .field(let leaf) = self else { return false }
-    return leaf.field.isRepeated && !leaf.field.isMap && !leaf.isElement
+    guard case .field(let field, _, let isElement) = self else { return false }
+    return field.isRepeated && !field.isMap && !isElement
   }
 
   /// Whether values are bytes, which are base64 in JSON.
   var isBytes: Bool {
-    guard case .field(let leaf) = self else { return false }
-    return leaf.field.kind == .bytes && (leaf.isElement || !leaf.field.isRepeated)
+    guard case .field(let field, _, let isElement) = self else { return false }
+    return field.kind == .bytes && (isElement || !field.isRepeated)
   }
 
   /// Whether values are messages of any type.
@@ -47,7 +41,7 @@ enum ValueType {
       switch self {
       case .untyped: nil
       case .message(let type): type
-      case .field(let leaf): leaf.field.isMap ? nil : leaf.field.messageType
+      case .field(let field, _, _): field.isMap ? nil : field.messageType
       }
     guard case .any? = try? type?.wellKnown() else { return false }
     return true
@@ -73,11 +67,12 @@ enum ValueType {
         let message = try Message(
           type, json: Array(literal.text.utf8), options: JSONDecodingOptions(allowPartial: true))
         return (try JSONValue(parsing: message.json(options: options)), ComparableValue(message))
-      case .field(let leaf): return try Self.normal(literal, leaf, options)
+      case .field(let field, let type, let isElement):
+        return try Self.normal(literal, field, of: type, isElement: isElement, options)
       }
     } catch FieldPathError.json(var error) {
       // An element is read as a list with this element.
-      if case .field(let leaf) = self, leaf.isElement, error.fieldPath.hasPrefix("[0]") {
+      if case .field(_, _, true) = self, error.fieldPath.hasPrefix("[0]") {
         error.fieldPath = String(error.fieldPath.dropFirst(3).drop { $0 == "." })
       }
       throw LanguageError(error.message, hint: error.hint)
@@ -89,16 +84,15 @@ enum ValueType {
   }
 
   private static func normal(
-    _ literal: JSONValue, _ leaf: FieldSelector.Leaf, _ options: JSONEncodingOptions
+    _ literal: JSONValue, _ field: Field, of type: MessageType, isElement: Bool,
+    _ options: JSONEncodingOptions
   ) throws -> (json: JSONValue, comparable: ComparableValue?) {
-    let field = leaf.field
-    var steps: [FieldPath.Step] = [field.isExtension ? .extension(field.fullName) : .field(field.name)]
-    var message = Message(leaf.type)
-    let text = leaf.isElement ? "[\(literal.text)]" : literal.text
-    try message.setJSON(Array(text.utf8), at: FieldPath(steps: steps))
-    if leaf.isElement { steps.append(.subscripted(.integer(0))) }
-    let path = try FieldPath(steps: steps)
-    let value = leaf.isElement || !field.isRepeated ? try message.value(at: path) : nil
+    var path = FieldPath(field)
+    var message = Message(type)
+    let text = isElement ? "[\(literal.text)]" : literal.text
+    try message.setJSON(Array(text.utf8), at: path)
+    if isElement { path = path.appending(.subscripted(.integer(0))) }
+    let value = isElement || !field.isRepeated ? try message.value(at: path) : nil
     return (
       try JSONValue(parsing: message.json(at: path, options: options)), value.map { ComparableValue($0) }
     )
@@ -115,10 +109,9 @@ enum ValueType {
     switch self {
     case .untyped: full
     case .message(let type): Self.part(literal, of: full, type, isMap: false)
-    case .field(let leaf):
+    case .field(let field, _, _):
       Self.part(
-        literal, of: full, leaf.field.mapValue.map(\.messageType) ?? leaf.field.messageType,
-        isMap: leaf.field.isMap)
+        literal, of: full, field.mapValue.map(\.messageType) ?? field.messageType, isMap: field.isMap)
     }
   }
 

@@ -5,9 +5,7 @@ import Protobuf
 // Lists, maps, oneofs and enums of typed messages.
 extension HostFunctions {
   func appendJSON(_ token: rpcurl_token, _ path: rpcurl_text, _ json: rpcurl_text) throws {
-    try change(token, path) { message, path in
-      try message.appendJSON(json.bytes(), at: path ?? FieldPath(""))
-    }
+    try change(token, path) { message, path in try message.appendJSON(json.bytes(), at: path) }
   }
 
   func fieldAt(_ token: rpcurl_token, _ path: rpcurl_text, _ index: Int) throws -> rpcurl_text {
@@ -20,8 +18,7 @@ extension HostFunctions {
     }
   }
 
-  private func setFields(of message: Message, at path: FieldPath?) throws -> [Field] {
-    guard let path else { return message.setFields }
+  private func setFields(of message: Message, at path: FieldPath) throws -> [Field] {
     if case .message(let nested)? = try message.value(at: path) { return nested.setFields }
     guard try message.type.field(at: path).messageType != nil else {
       throw FieldPathError.notAMessage(field: path.description)
@@ -31,7 +28,7 @@ extension HostFunctions {
 
   func keyAt(_ token: rpcurl_token, _ path: rpcurl_text, _ index: Int) throws -> rpcurl_value {
     try read(token, path) { message, path, arena in
-      let keys = try message.mapKeys(at: path ?? FieldPath(""))
+      let keys = try message.mapKeys(at: path)
       guard keys.indices.contains(index), let plain = rpcurl_value(keys[index], arena) else {
         throw ABIFailure(RPCURL_ENOENT, "the index is out of range: the map has \(keys.count) keys")
       }
@@ -41,7 +38,6 @@ extension HostFunctions {
 
   func which(_ token: rpcurl_token, _ path: rpcurl_text) throws -> rpcurl_text {
     try read(token, path) { message, path, arena in
-      let path = try path ?? FieldPath("")
       guard case .field(let oneof)? = path.steps.last else {
         throw ABIFailure(RPCURL_EPATH, "the path does not end with the name of a oneof")
       }
@@ -52,8 +48,7 @@ extension HostFunctions {
 
   /// The message that contains the last part of a path; an empty one if it is not set.
   private func parent(of path: FieldPath, in message: Message) throws -> Message {
-    guard path.steps.count > 1 else { return message }
-    let way = try FieldPath(steps: path.steps.dropLast())
+    let way = FieldPath(steps: path.steps.dropLast())
     if case .message(let parent)? = try message.value(at: way) { return parent }
     let field = try message.type.field(at: way)
     guard let type = field.messageType else { throw FieldPathError.notAMessage(field: way.description) }
@@ -62,7 +57,6 @@ extension HostFunctions {
 
   func getEnum(_ token: rpcurl_token, _ path: rpcurl_text) throws -> rpcurl_text {
     try read(token, path) { message, path, arena in
-      let path = try path ?? FieldPath("")
       let type = try enumType(message, path)
       let value = try message.valueOrDefault(at: path)
       let number = if case .enum(let number)? = value { number } else { type.defaultNumber }
@@ -73,7 +67,7 @@ extension HostFunctions {
 
   func setEnum(_ token: rpcurl_token, _ path: rpcurl_text, _ name: rpcurl_text) throws {
     try change(token, path) { message, path in
-      let (path, name) = (try path ?? FieldPath(""), try name.string())
+      let name = try name.string()
       let type = try enumType(message, path)
       let number = try type.number(of: name).required("\(type.name) has no value named \(name)")
       try message.set(.enum(number), at: path)

@@ -6,7 +6,6 @@ import Protobuf
 extension HostFunctions {
   func get(_ token: rpcurl_token, _ path: rpcurl_text) throws -> rpcurl_value {
     try read(token, path) { message, path, arena in
-      let path = try path ?? FieldPath("")
       guard let found = try message.valueOrDefault(at: path), let plain = rpcurl_value(found, arena) else {
         throw ABIFailure(RPCURL_ETYPE, "\(path) is a message: use get_json")
       }
@@ -16,37 +15,20 @@ extension HostFunctions {
 
   func clear(_ token: rpcurl_token, _ path: rpcurl_text) throws {
     try change(token, path) { message, path in
-      guard let path else { return message = Message(message.type) }
-      try requireElement(path, in: message)
+      try message.requireElements(of: path)
       try message.clear(at: path)
-    }
-  }
-
-  /// Throws for an index beyond the end of a list. An absent map key is not an error: it is already cleared.
-  private func requireElement(_ path: FieldPath, in message: Message) throws {
-    guard case .subscripted(.integer(let index))? = path.steps.last else { return }
-    let list = try FieldPath(steps: path.steps.dropLast())
-    guard try !message.type.field(at: list).isMap else { return }
-    let count = try message.length(list)
-    guard index >= 0, index < count else {
-      throw FieldPathError.indexOutOfRange(field: list.description, index: index, count: count)
     }
   }
 
   func getJSON(_ token: rpcurl_token, _ path: rpcurl_text) throws -> rpcurl_text {
     try read(token, path) { message, path, arena in
-      arena.text(try path.map { try message.json(at: $0) } ?? message.json())
+      arena.text(try message.json(at: path))
     }
   }
 
   func setJSON(_ token: rpcurl_token, _ path: rpcurl_text, _ json: rpcurl_text) throws {
     try change(token, path) { message, path in
-      let json = try json.bytes()
-      if let path {
-        try message.setJSON(json, at: path)
-      } else {
-        message = try Message(message.type, json: json)
-      }
+      try message.setJSON(json.bytes(), at: path)
     }
   }
 
@@ -115,33 +97,38 @@ extension HostFunctions {
     }
   }
 
-  /// Reads a value of a typed message, at a path; nil for the empty one.
+  /// Reads a value of a typed message, at a path. An index that is out of range is an error.
   func read<Result>(
-    _ token: rpcurl_token, _ path: rpcurl_text, _ body: (Message, FieldPath?, Arena) throws -> Result
+    _ token: rpcurl_token, _ path: rpcurl_text, _ body: (Message, FieldPath, Arena) throws -> Result
   ) throws -> Result {
     let path = try path.string()
     return try withValue(token, .readTyped) { value, arena in
-      try body(value.typed, path.isEmpty ? nil : FieldPath(path), arena)
+      let message = try value.typed
+      let path = try FieldPath(path, in: message.type)
+      try message.requireElements(of: path)
+      return try body(message, path, arena)
     }
   }
 
-  /// Counts in a typed message.
-  func measure(
-    _ token: rpcurl_token, _ path: rpcurl_text, _ body: (Message, FieldPath) throws -> Int
-  ) throws -> Int {
-    try read(token, path) { message, path, _ in try body(message, path ?? FieldPath("")) }
+  /// Whether a typed message has a value.
+  func has(_ token: rpcurl_token, _ path: rpcurl_text) throws -> Int {
+    let path = try path.string()
+    return try withValue(token, .readTyped) { value, _ in
+      let message = try value.typed
+      return try message.has(FieldPath(path, in: message.type)) ? 1 : 0
+    }
   }
 
-  /// Changes a typed message, at a path; nil for the empty one.
+  /// Changes a typed message, at a path.
   ///
   /// - Parameter isInteger: Whether an integer is assigned, which may be out of range.
   func change(
     _ token: rpcurl_token, _ path: rpcurl_text, isInteger: Bool = false,
-    _ body: (inout Message, FieldPath?) throws -> Void
+    _ body: (inout Message, FieldPath) throws -> Void
   ) throws {
     let path = try path.string()
     try withValue(token, .changeTyped, isInteger: isInteger) { value, _ in
-      let path = try path.isEmpty ? nil : FieldPath(path)
+      let path = try FieldPath(path, in: value.typed.type)
       // With one reference to the storage, so that a change does not copy it.
       var message = try value.takeTyped()
       // A change that fails may have set the messages on its path.
@@ -158,7 +145,7 @@ extension HostFunctions {
     let kind = plain.map { Int32(truncatingIfNeeded: $0.pointee.type) }
     let isInteger = kind == RPCURL_TYPE_INT64 || kind == RPCURL_TYPE_UINT64
     try change(token, path, isInteger: isInteger) { message, path in
-      try body(&message, path ?? FieldPath(""), scalar(plain))
+      try body(&message, path, scalar(plain))
     }
   }
 
@@ -210,10 +197,36 @@ extension MessageAccess {
 }
 
 extension Message {
+  /// Throws for an index in a path beyond the end of a list. An absent key of a map is no error: its value is unset.
+  func requireElements(of path: FieldPath) throws(FieldPathError) {
+    for (place, step) in path.steps.enumerated() {
+      guard case .subscripted(.integer(let index)) = step else { continue }
+      let list = FieldPath(steps: Array(path.steps[..<place]))
+      guard case .field(let field, _, false) = try list.leaf(in: type), field.isRepeated, !field.isMap else {
+        continue
+      }
+      let count = try length(list)
+      guard (-Int64(count)..<Int64(count)).contains(index) else {
+        throw .indexOutOfRange(field: list.description, index: index, count: count)
+      }
+    }
+  }
+
   /// The value of a field; its default if it is not set, and nil for a message that is not set.
   func valueOrDefault(at path: FieldPath) throws -> Value? {
     if let value = try value(at: path) { return value }
     return try type.field(at: path).defaultValue
+  }
+}
+
+extension FieldPath {
+  /// Parses a path; the empty text is the path of the whole message.
+  ///
+  /// - Throws: ``FieldPathError`` for an invalid path, or if the type lacks the first field. A plugin may receive messages of
+  ///   types for which its paths are not meant, and in a Struct or a Value any name would be a key.
+  fileprivate init(_ text: String, in type: MessageType) throws(FieldPathError) {
+    try self.init(text.isEmpty ? "." : text)
+    try requireField(in: type)
   }
 }
 
@@ -233,7 +246,8 @@ extension ABIFailure {
 
   private static func code(_ error: FieldPathError, _ isInteger: Bool) -> Int32 {
     switch error {
-    case .syntax, .unknownField, .notAMessage, .notIndexable, .needsSubscript, .wrongKeyType, .schema:
+    case .syntax, .unknownField, .notAMessage, .notIndexable, .needsSubscript, .wrongKeyType, .schema,
+      .notAnAny:
       RPCURL_EPATH
     case .indexOutOfRange: RPCURL_ENOENT
     case .wrongType(_, let expected) where isInteger && expected.contains("int"): RPCURL_ERANGE

@@ -108,8 +108,10 @@ struct HostFunctions {
         run(host) { try $0.change(token, path, to: value) { try $0.append($2, at: $1) } }
       },
       clear: { host, token, path in run(host) { try $0.clear(token, path) } },
-      has: { host, token, path in count(host) { try $0.measure(token, path) { try $0.has($1) ? 1 : 0 } } },
-      length: { host, token, path in count(host) { try $0.measure(token, path) { try $0.length($1) } } },
+      has: { host, token, path in count(host) { try $0.has(token, path) } },
+      length: { host, token, path in
+        count(host) { try $0.read(token, path) { message, path, _ in try message.length(path) } }
+      },
       field_at: { host, token, path, index, field in
         give(host, field, "result") { try $0.fieldAt(token, path, index) }
       },

@@ -225,23 +225,6 @@ enum BinaryDecoder {
 
   // MARK: Single values
 
-  /// The last value of a field that is serialized alone; nil if there is none.
-  static func singleValue(_ field: FieldNode, _ reader: inout WireReader) throws(DecodeError) -> Value? {
-    var value: Value?
-    while !reader.isAtEnd {
-      _ = try reader.tag()
-      if let type = field.messageType {
-        let nested = try empty(type)
-        var content = try reader.nested()
-        try decode(&content, into: nested, depth: 1)
-        value = .message(Message(storage: nested))
-      } else {
-        value = try scalar(field, &reader)
-      }
-    }
-    return value
-  }
-
   /// Reads a value of a kind other than message and group.
   @inline(__always)
   private static func scalar(_ field: FieldNode, _ reader: inout WireReader) throws(DecodeError) -> Value {

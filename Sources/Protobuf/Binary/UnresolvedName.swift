@@ -53,20 +53,14 @@ extension UnresolvedName {
     return names
   }
 
-  /// The extensions that paths in a text name, as in `(pkg.name).field`. What else is in parentheses may be among them.
-  package static func all(inPaths text: String) -> [UnresolvedName] { all(in: text, between: "(", ")") }
-
-  /// The names in a message in text format that a schema may lack: types of an `Any`, and extensions. What else is in
-  /// brackets may be among them.
-  package static func all(inText text: [UInt8]) -> [UnresolvedName] {
-    all(in: String(decoding: text, as: UTF8.self), between: "[", "]")
-  }
-
-  private static func all(
-    in text: String, between open: Character, _ close: Character
-  ) -> [UnresolvedName] {
-    text.split(separator: open, omittingEmptySubsequences: false).dropFirst().compactMap { rest in
-      guard let end = rest.firstIndex(of: close), rest[..<end].contains(".") else { return nil }
+  /// The names in a message in text format, or in paths, that a schema may lack: types of an `Any`, and extensions, as in
+  /// `[pkg.name].field`. What else is in brackets without quotes may be among them.
+  package static func all(inBracketsOf text: String) -> [UnresolvedName] {
+    text.split(separator: "[", omittingEmptySubsequences: false).dropFirst().compactMap { rest in
+      guard let end = rest.firstIndex(of: "]"), rest[..<end].contains("."), !rest[..<end].contains("\"")
+      else {
+        return nil
+      }
       return .symbol(AnyOutline.typeName(String(rest[..<end])))
     }
   }
@@ -87,11 +81,9 @@ extension UnresolvedName {
     }
   }
 
-  /// The extension that the key of a field names: `[pkg.name]` in JSON, `(pkg.name)` in a path. Nil for other keys.
+  /// The extension that the key of a field names: `[pkg.name]`. Nil for other keys.
   fileprivate init?(inBrackets key: String) {
-    guard key.hasPrefix("[") && key.hasSuffix("]") || key.hasPrefix("(") && key.hasSuffix(")") else {
-      return nil
-    }
+    guard key.hasPrefix("["), key.hasSuffix("]") else { return nil }
     self = .symbol(String(key.dropFirst().dropLast()))
   }
 }

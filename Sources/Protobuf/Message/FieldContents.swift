@@ -25,7 +25,7 @@ extension Message {
 }
 
 extension Field {
-  /// The name in paths: that of an extension is in parentheses.
+  /// The name in paths: that of an extension is in brackets.
   package var pathName: String { node.pathName }
 }
 

@@ -5,26 +5,29 @@ package struct NumberSelector: Equatable, Sendable {
   private struct Step: Equatable {
     let number: UInt32
     /// The index of the value; nil for all values.
-    let index: Int?
+    var index: Int64?
+    /// Whether brackets may follow.
+    var isWhole = true
   }
 
   private let steps: [Step]
 
-  /// Parses a selector; returns nil if it is invalid or has more than 100 steps.
-  package init?(_ text: String) {
+  /// Makes the selector of a path whose names are numbers; returns nil for other paths.
+  package init?(_ path: FieldPath) {
     var steps: [Step] = []
-    for part in text.split(separator: ".", omittingEmptySubsequences: false) {
-      let number = part.prefix { $0 != "[" }
-      let rest = part[number.endIndex...]
-      var index: Int?
-      if !rest.isEmpty, rest != "[]" {
-        guard rest.hasSuffix("]"), let value = Int(rest.dropFirst().dropLast()) else { return nil }
-        index = value
+    for step in path.steps {
+      switch step {
+      case .field(let name):
+        guard let number = UInt32(name), (1...0x1FFF_FFFF).contains(number) else { return nil }
+        steps.append(Step(number: number))
+      case .each, .subscripted(.integer):
+        guard steps.last?.isWhole == true else { return nil }
+        steps[steps.endIndex - 1].isWhole = false
+        if case .subscripted(.integer(let index)) = step { steps[steps.endIndex - 1].index = index }
+      case .extension, .any, .subscripted: return nil
       }
-      guard let number = UInt32(number), (1...0x1FFF_FFFF).contains(number) else { return nil }
-      steps.append(Step(number: number, index: index))
     }
-    guard steps.count <= nestingLimit else { return nil }
+    guard !steps.isEmpty else { return nil }
     self.steps = steps
   }
 
@@ -63,8 +66,7 @@ package struct NumberSelector: Equatable, Sendable {
     guard let step = steps.first else { return [] }
     var values = try UnknownField.all(in: message).filter { $0.number == step.number }.map(\.content)
     if let index = step.index {
-      let place = index < 0 ? values.count + index : index
-      values = values.indices.contains(place) ? [values[place]] : []
+      values = FieldPath.position(index, count: values.count).map { [values[$0]] } ?? []
     }
     guard steps.count > 1 else { return values }
     var found: [UnknownField.Content] = []

@@ -142,7 +142,7 @@ final class FieldNode: Sendable {
   var isDeprecated: Bool { traits.contains(.isDeprecated) }
 
   /// Its name in paths.
-  var pathName: String { isExtension ? "(\(fullName))" : name }
+  var pathName: String { isExtension ? "[\(fullName)]" : name }
 
   var defaultValue: Value? {
     if isRepeated || kind.isMessage { return nil }

@@ -80,9 +80,13 @@ extension Optional: FieldResult where Wrapped: SingleFieldResult {
 }
 
 extension Array: FieldResult where Element: SingleFieldResult {
-  /// Reads all elements of a list, or `bytes`.
+  /// Reads all elements of a list, each value of a path with `[]`, or `bytes`.
   public init(of message: Message, at path: FieldPath) throws(FieldPathError) {
     self = []
+    guard !path.hasEach else {
+      for place in try path.paths(in: message).reversed() { append(try Element(of: message, at: place)) }
+      return
+    }
     if Element.self == UInt8.self, let bytes = try message.value(at: path) ?? .some(.bytes([])),
       let elements = Element.elements(of: bytes)
     {
@@ -90,8 +94,7 @@ extension Array: FieldResult where Element: SingleFieldResult {
       return
     }
     for index in 0..<(try message.length(path)) {
-      let place = try FieldPath(steps: path.steps + [.subscripted(.integer(Int64(index)))])
-      append(try Element(of: message, at: place))
+      append(try Element(of: message, at: path.appending(.subscripted(.integer(Int64(index))))))
     }
   }
 }

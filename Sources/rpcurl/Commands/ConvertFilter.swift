@@ -29,8 +29,8 @@ struct ConvertFilter {
     text = options.filter?.text ?? ""
     isRaw = options.raw
     self.type = type
-    if !hasSchema, options.filter != nil {
-      guard let numbers = NumberSelector(text) else {
+    if !hasSchema, let filter = options.filter {
+      guard let numbers = NumberSelector(try FieldFilter.path(filter)) else {
         throw Failure(
           .usage, "--filter \(text)", "not a path of field numbers", hint: "use a path such as 3[0].1")
       }

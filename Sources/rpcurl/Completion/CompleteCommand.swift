@@ -25,6 +25,7 @@ enum CompleteCommand {
       case "target": MethodCompletion(line).targets
       case "method": MethodCompletion(line).methods(line.typed)
       case "filter": FieldCompletion(line).paths
+      case "set": FieldCompletion(line).assignments
       case "type": SymbolCompletion(line).names([.message])
       case "list": SymbolCompletion(line).arguments([.service, .message, .enumeration])
       case "template": SymbolCompletion(line).arguments([.method, .message])

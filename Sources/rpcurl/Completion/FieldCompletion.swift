@@ -1,45 +1,55 @@
 import Protobuf
 import RPCProtocols
 
-/// Completes field paths of a method's response, for `--filter`.
+/// Completes field paths: of a method's response for `--filter`, and of its request for `--set` and `--set-file`.
 struct FieldCompletion {
   private let line: CompletionLine
 
   init(_ line: CompletionLine) { self.line = line }
 
-  /// The fields of the message at the typed path. A path of a message field ends with a dot.
+  /// The fields of the response at the typed path. A path that continues in messages ends with a full stop.
   var paths: [Candidate] {
-    guard let type = output else { return [] }
-    let dot = line.typed.lastIndex(of: ".")
-    let stem = dot.map { String(line.typed[...$0]) } ?? ""
-    guard let type = message(at: stem, in: type) else { return [] }
-    var found: [Candidate] = []
-    for field in (try? type.fields()) ?? [] where "\(stem)\(field.name)".hasPrefix(line.typed) {
-      guard Candidate.isName(field.name) else { continue }
-      let path = stem + field.name
-      found.append(Candidate(path, Self.description(field)))
-      if field.messageType != nil, !field.isRepeated, !field.isMap {
-        found.append(Candidate("\(path).", "field of this message"))
-      }
+    fields(of: method?.output).flatMap { path, field in
+      [Candidate(path, Self.description(field))]
+        + Self.inside(path, field).map { Candidate($0, "field of this message") }
     }
-    return found
   }
 
-  private var output: MessageType? {
+  /// The fields of the request at the typed path. A path that can have a value ends with an equals sign.
+  var assignments: [Candidate] {
+    guard !line.typed.contains("=") else { return [] }
+    return fields(of: method?.input).flatMap { path, field in
+      let inside = Self.inside(path, field).map { Candidate($0, "field of this message") }
+      guard !field.isMap, field.messageType == nil || inside.isEmpty else { return inside }
+      return [Candidate(field.isRepeated ? "\(path)[]=" : "\(path)=", Self.description(field))] + inside
+    }
+  }
+
+  private var method: MethodDescriptor? {
     guard let (target, method) = MethodCompletion.call(line) else { return nil }
     let pool = DescriptorPool()
     for set in KnownSchema(line, target: target).sets { try? pool.add(set, source: "") }
     try? pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
     let service = (try? pool.service(named: method.service)) ?? nil
-    return service?.method(named: method.method)?.output
+    return service?.method(named: method.method)
   }
 
-  private func message(at stem: String, in type: MessageType) -> MessageType? {
-    guard !stem.isEmpty else { return type }
-    guard let path = try? FieldPath(String(stem.dropLast())), let field = try? type.field(at: path) else {
-      return nil
-    }
-    return field.isMap ? field.mapValue?.messageType : field.messageType
+  /// The fields whose path begins with what is typed, with their paths.
+  private func fields(of type: MessageType?) -> [(path: String, field: Field)] {
+    let stem = line.typed.lastIndex(of: ".").map { String(line.typed[...$0]) } ?? ""
+    // The path of the message: without the full stop after it, and "." for a single one.
+    let path = stem.utf8.count > 1 ? String(stem.dropLast()) : "."
+    guard let type, let inner = try? FieldPath(path).messageType(in: type), let fields = try? inner.fields()
+    else { return [] }
+    return fields.map { (stem + $0.name, $0) }
+      .filter { $0.path.hasPrefix(line.typed) && Candidate.isName($0.field.name) }
+  }
+
+  /// The paths that continue in the messages of a field.
+  private static func inside(_ path: String, _ field: Field) -> [String] {
+    let type = field.isMap ? field.mapValue?.messageType : field.messageType
+    guard let type, ((try? type.wellKnown()) ?? nil) == nil else { return [] }
+    return [field.isRepeated || field.isMap ? "\(path)[]." : "\(path)."]
   }
 
   private static func description(_ field: Field) -> String {

@@ -97,12 +97,12 @@ static void scalars(void) {
   singular("fgroup.inner", integer(5), integer(0));
   singular("fgroup.all.fgroup.inner", integer(5), integer(0));
   /* Extensions, also within extensions. */
-  singular("(diff2.x_int32)", integer(5), integer(0));
-  singular("(diff2.x_enum)", enumeration(2), enumeration(1));
-  singular("(diff2.x_double)", real(2.5), real(0));
-  singular("(diff2.x_bytes)", bytes("x", 1), bytes("", 0));
-  singular("(diff2.All.x_nested).f_string", string("x"), string(""));
-  singular("(diff2.xgroup).flag", boolean(1), boolean(0));
+  singular("[diff2.x_int32]", integer(5), integer(0));
+  singular("[diff2.x_enum]", enumeration(2), enumeration(1));
+  singular("[diff2.x_double]", real(2.5), real(0));
+  singular("[diff2.x_bytes]", bytes("x", 1), bytes("", 0));
+  singular("[diff2.All.x_nested].f_string", string("x"), string(""));
+  singular("[diff2.xgroup].flag", boolean(1), boolean(0));
 }
 
 static void lists(void) {
@@ -124,8 +124,8 @@ static void lists(void) {
   list("r_sint64", integer(1), integer(2));
   list("p_double", real(1), real(2));
   list("p_enum", enumeration(1), enumeration(2));
-  list("(diff2.x_strings)", string("a"), string("b"));
-  list("(diff2.x_packed)", integer(1), integer(2));
+  list("[diff2.x_strings]", string("a"), string("b"));
+  list("[diff2.x_packed]", integer(1), integer(2));
   rpcurl_value value = integer(-4);
   CHECK(host->append_json(host, token, T("r_message"), T("{\"fInt32\": 1}")) == 0);
   CHECK(host->append_json(host, token, T("rgroup"), T("{\"id\": 2}")) == 0);
@@ -152,7 +152,7 @@ static void ranges(void) {
   value.type = RPCURL_TYPE_STRING;
   CHECK(host->set(host, token, T("f_string"), &value) == RPCURL_EINVAL);
   CHECK(host->get(host, token, T("nothing"), &value) == RPCURL_EPATH);
-  CHECK(host->get(host, token, T("(diff2.nothing)"), &value) == RPCURL_EPATH);
+  CHECK(host->get(host, token, T("[diff2.nothing]"), &value) == RPCURL_EPATH);
   CHECK(host->get(host, token, T("f_message"), &value) == RPCURL_ETYPE);
   CHECK(host->get(host, token, T("f_int32.x"), &value) == RPCURL_EPATH);
 }

@@ -861,8 +861,10 @@ struct rpcurl_host {
   int64_t (*header_remove)(const rpcurl_host *host, rpcurl_token token, rpcurl_text name);
 
   /* -- Fields of the message --
-   *    A path names fields as the schema does, with indices and map keys in brackets:
-   *    "user.address[0].city", "labels[\"env\"]". The empty path is the message itself. */
+   *    A path names fields as the schema or JSON does: "user.address[0].city", "tags[-1]" for the last element,
+   *    "labels.env" and "counts[5]" for keys of maps, "[pkg.ext]" for an extension, and "any[host/pkg.Type].name" for
+   *    the content of an Any. "[]" appends an element where a value is written. The empty path, or ".", is the message
+   *    itself. RPCURL_ENOENT for an index beyond the end of a list, except in "has". */
 
   /* [any; message stages, typed] Reads a scalar; an unset field has its default. */
   int32_t (*get)(const rpcurl_host *host, rpcurl_token token, rpcurl_text path, rpcurl_value *value);
