@@ -54,11 +54,15 @@ public struct ForeignResponse: Sendable, Equatable {
 }
 
 extension RPCError {
-  /// Adds to the error what its response says: the status of grpc-gateway, or one line of text.
+  /// Adds to the error what its response says: the status of grpc-gateway, or one line of text. What a server says is shown
+  /// without the credentials of the request.
   ///
   /// - Parameter mask: Removes the credentials of the request.
   package mutating func explain(hiding mask: @autoclosure () -> SecretMask) {
-    guard var response else { return }
+    guard var response else {
+      if origin == .server { message = mask().apply(message) }
+      return
+    }
     let mask = mask()
     let json = response.json
     if origin == .violation, response.status != 200, let status = json.flatMap(GatewayStatus.init) {

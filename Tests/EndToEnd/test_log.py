@@ -179,3 +179,19 @@ def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):
     assert result.returncode == 0
     assert '> message 0, 5 bytes: {"name":"[redacted]"}' in result.stderr and "< ok after" in result.stderr
     assert len(check_har(json.loads((tmp_path / "calls.har").read_text()))) == 1
+
+
+@pytest.mark.parametrize("form", ["human", "ndjson", "har"])
+def test_what_a_response_repeats_of_a_credential_is_redacted(call, tmp_path, form):
+    """In headers and trailers, also in base64."""
+    secret = "hunter2-long"
+    echo = base64.b64encode(f"my-client:{secret}".encode()).decode()
+    headers = [f"x-api-key: {secret}", f"demo-header: x-echo=got {secret}", f"demo-trailer: x-login={echo}"]
+    options = [word for header in headers for word in ("-H", header)]
+    log = tmp_path / "log"
+    result = call("Hello", '{"name":"Ada"}', "-v", "--use", f"log,file={log},format={form}", *options)
+    assert result.code == 0, result.err
+    for text in (result.err, log.read_text()):
+        assert "[redacted]" in text and secret not in text and echo[-10:] not in text, text
+    assert "x-echo: got [redacted]" in result.err
+    assert f"got {secret}" in call("Hello", '{"name":"Ada"}', "-v", "--show-secrets", *options).err

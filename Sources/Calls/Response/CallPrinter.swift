@@ -214,7 +214,7 @@ package final class CallPrinter: CallObserver {
   private func print(_ start: RequestStart, _ request: HTTPRequest?) {
     let headers = request?.headers ?? start.headers
     let url = request?.url ?? "\(start.target)/\(start.method)"
-    let redaction = redaction.hiding(credentialsOf: start)
+    redaction = redaction.hiding(credentialsOf: start)
     if plan.verbosity > 0 {
       trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.protocolName.rawValue)")
       if plan.usesGET, request?.method == "POST" {

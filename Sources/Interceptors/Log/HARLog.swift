@@ -122,6 +122,9 @@ final class HARLog: LogWriter {
     }
   }
 
+  /// Hides also the credentials of the request.
+  private var redaction: Redaction { start.map(options.redaction.hiding) ?? options.redaction }
+
   private var request: String {
     var object = JSONObject()
     object.add("method", "POST")
@@ -130,7 +133,7 @@ final class HARLog: LogWriter {
     object.add("cookies", raw: "[]")
     object.add(
       "headers",
-      raw: headers(start?.headers ?? Headers(), start.map(options.redaction.hiding) ?? options.redaction))
+      raw: headers(start?.headers ?? Headers(), redaction))
     object.add("queryString", raw: "[]")
     if !sent.texts.isEmpty {
       var data = JSONObject()
@@ -174,7 +177,7 @@ final class HARLog: LogWriter {
     object.add(
       "headers",
       raw: headers(
-        (response?.headers ?? Headers()).appending(end?.trailers ?? Headers()), options.redaction))
+        (response?.headers ?? Headers()).appending(end?.trailers ?? Headers()), redaction))
     object.add("content", raw: content.object)
     object.add("redirectURL", foreign?.location ?? "")
     object.add("headersSize", -1)

@@ -7,15 +7,17 @@ import RPCProtocols
 final class HumanLog: LogWriter {
   private let file: any OutputFile
   private let call: CallFacts
-  private let options: LogOptions
+  /// Hides also the credentials of the request, from its start.
+  private var redaction: Redaction
 
   init(_ file: any OutputFile, _ call: CallFacts, _ options: LogOptions) {
     self.file = file
     self.call = call
-    self.options = options
+    redaction = options.redaction
   }
 
   func write(_ event: LogEvent) throws(ServiceFailure) {
+    if case .requestStart(let start) = event.event { redaction = redaction.hiding(credentialsOf: start) }
     let time = CivilTime.text(nanosecondsSince1970: event.time).dropFirst(11).dropLast()
     let lines = lines(event).map { "\(time) \(call.method) \(TerminalText.escape($0))\n" }
     guard !lines.isEmpty else { return }
@@ -26,16 +28,16 @@ final class HumanLog: LogWriter {
     switch event.event {
     case .requestStart(let start):
       ["> \(call.kind.rawValue) over \(call.protocolName.rawValue) to \(start.target.withoutUserInfo)"]
-        + fields(">", start.headers, options.redaction.hiding(credentialsOf: start))
-        + event.attributes.all.map { "* attribute \($0)=\(options.redaction.value(ofAttribute: $0, $1))" }
+        + fields(">", start.headers, redaction)
+        + event.attributes.all.map { "* attribute \($0)=\(redaction.value(ofAttribute: $0, $1))" }
     case .requestMessage(let message): [line(">", message)]
     case .requestEnd: ["> half-close"]
     case .responseStart(let start):
       [start.httpVersion.isEmpty ? "< headers" : "< HTTP/\(start.httpVersion) \(start.httpStatus)"]
-        + fields("<", start.headers, options.redaction)
+        + fields("<", start.headers, redaction)
     case .responseMessage(let message): [line("<", message)]
     case .responseEnd(let end):
-      fields("<", end.trailers, options.redaction) + [
+      fields("<", end.trailers, redaction) + [
         "< \(status(end, after: "\(event.elapsed.millisecondsText) ms"))"
       ]
     case .metrics: []

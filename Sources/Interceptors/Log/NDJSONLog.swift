@@ -7,12 +7,13 @@ import RPCProtocols
 final class NDJSONLog: LogWriter {
   private let file: any OutputFile
   private let call: CallFacts
-  private let options: LogOptions
+  /// Hides also the credentials of the request, from its start.
+  private var redaction: Redaction
 
   init(_ file: any OutputFile, _ call: CallFacts, _ options: LogOptions) {
     self.file = file
     self.call = call
-    self.options = options
+    redaction = options.redaction
   }
 
   func write(_ event: LogEvent) throws(ServiceFailure) {
@@ -22,20 +23,21 @@ final class NDJSONLog: LogWriter {
     line.add("method", call.method.description)
     switch event.event {
     case .requestStart(let start):
+      redaction = redaction.hiding(credentialsOf: start)
       line.add("event", "start")
       line.add(
-        start: start.headers, options.redaction.hiding(credentialsOf: start), kind: call.kind,
+        start: start.headers, redaction, kind: call.kind,
         protocolName: call.protocolName, url: "\(start.target.withoutUserInfo)/\(start.method)")
-      line.add(attributes: event.attributes, options.redaction)
+      line.add(attributes: event.attributes, redaction)
     case .requestMessage(let message): add(message, "sent", to: &line)
     case .requestEnd: line.add("event", "half_close")
     case .responseStart(let start):
       line.add("event", "headers")
-      line.add(start, options.redaction)
+      line.add(start, redaction)
     case .responseMessage(let message): add(message, "message", to: &line)
     case .responseEnd(let end):
       line.add("event", "end")
-      line.add(end, options.redaction)
+      line.add(end, redaction)
     case .metrics(let metrics):
       line.add("event", "metrics")
       line.add(metrics)

@@ -11,27 +11,35 @@ package struct Redaction: Sendable {
   private let names: SecretNames
   /// Fields of messages.
   private let fields: [RedactedField]
+  /// Replaces secrets of the request in other values.
+  private let mask: SecretMask
 
   /// Makes a redaction of common secrets.
   package init(showsSecrets: Bool = false) {
     self.init(showsSecrets: showsSecrets, names: .standard, fields: [])
   }
 
-  init(showsSecrets: Bool = false, names: SecretNames, fields: [RedactedField]) {
+  init(
+    showsSecrets: Bool = false, names: SecretNames, fields: [RedactedField], mask: SecretMask = SecretMask()
+  ) {
     self.showsSecrets = showsSecrets
     self.names = names
     self.fields = fields
+    self.mask = mask
   }
 
-  /// This redaction, extended by the headers that contain the request's credentials.
+  /// This redaction, extended by the request's credentials: the headers that contain them, and what repeats them, such as a
+  /// header of the response.
   package func hiding(credentialsOf start: RequestStart) -> Redaction {
-    guard let credentials = start.credentials else { return self }
-    return Redaction(showsSecrets: showsSecrets, names: names.adding(credentials.headerNames), fields: fields)
+    guard !showsSecrets else { return self }
+    let names = self.names.adding(start.credentials?.headerNames ?? [])
+    return Redaction(names: names, fields: fields, mask: SecretMask(start.headers, names: names))
   }
 
   /// The value of `field`, redacted if necessary.
   package func value(of field: Headers.Field) -> String {
-    guard !showsSecrets, names.contains(field.name) else { return field.value }
+    guard !showsSecrets else { return field.value }
+    guard names.contains(field.name) else { return mask.apply(field.value) }
     let words = field.value.split(separator: " ", maxSplits: 1)
     guard words.count == 2, SecretMask.schemes.contains(words[0].lowercased()) else {
       return SecretMask.placeholder
