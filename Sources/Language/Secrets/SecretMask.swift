@@ -105,7 +105,7 @@ package struct SecretMask: Sendable {
       found.append(end - match.length..<(match.isMarked ? max(end, endOfDigits) : end))
     }
     found += Self.starts(in: folded, automaton, cut: Self.cut)
-    guard text.firstRange(of: Self.cut) != nil else { return found }
+    guard text.contains(Self.cut) else { return found }
     // What is left of the end of a secret is the start of a secret in the reversed text.
     let reversed = TextAutomaton(forms.map { ($0.bytes.reversed(), $0.isMarked) })
     let ends = Self.starts(in: folded.reversed(), reversed, cut: Self.cut.reversed())

@@ -122,7 +122,7 @@ extension Expression: CustomStringConvertible {
     case .literal(.string(let text)): Self.quoted(text)
     case .literal(let value):
       // In a list or an object, a dollar sign may begin an expression.
-      String(decoding: Array(value.text.utf8).replacing("$".utf8, with: "\\u0024".utf8), as: UTF8.self)
+      value.text.replacing("$", with: "\\u0024")
     case .json(let template): "\(template)"
     case .reference(let reference): "\(reference)"
     case .call(let function, let arguments):

@@ -60,8 +60,7 @@ package struct Template: Equatable, Sendable {
   }
 
   private static func escaped(_ text: String) -> String {
-    // By bytes: a character may join the brace with a combining scalar after it.
-    String(decoding: Array(text.utf8).replacing("${".utf8, with: "$${".utf8), as: UTF8.self)
+    text.replacing("${", with: "$${")
   }
 
   /// The expressions in order.
