@@ -80,8 +80,8 @@ indirect enum StubTemplate: Sendable {
 
   /// Parses the template in a text.
   static func template(_ text: String, at place: String) throws(FormatError) -> Template {
-    for start in text.ranges(of: "{{") {
-      let name = text[start.upperBound...].drop { $0 == " " }
+    for part in text.split(separator: "{{", omittingEmptySubsequences: false).dropFirst() {
+      let name = part.drop { $0 == " " }
       let old = ["request", "text ", "header.", "method", "count", "'{{'"].first(where: name.hasPrefix)
       guard old == nil else {
         throw FormatError(
