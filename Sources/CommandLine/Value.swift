@@ -17,15 +17,10 @@ package enum Value: Equatable, Sendable {
       guard text == "true" || text == "false" else { throw ParseError(.invalidFlag(name), origin) }
       self = .flag(text == "true")
     case .level(let values):
-      guard text != "false" else {
-        self = .flag(false)
-        return
+      guard let level = Self.level(text, values, option) else {
+        throw invalid("not one of \(Self.commas(values))", hint: "write \(name)\(option.placeholder)")
       }
-      guard let value = text == "true" ? option.values.first : Self.choice(text, values, "") else {
-        throw invalid(
-          "not one of \(Self.commas(values))", hint: "write \(name)\(option.placeholder)")
-      }
-      self = .text(value)
+      self = level
     case .text: self = .text(text)
     case .data: self = .text(text == "@" ? "@-" : text)
     case .duration:
@@ -40,10 +35,9 @@ package enum Value: Equatable, Sendable {
       self = .duration(duration)
     case .bytes:
       guard let count = Self.bytes(text) else {
-        if text.first == "0", Self.bytes("1\(text)") != nil {
-          throw invalid("a number of bytes is above 0", hint: "omit \(name) for its default")
-        }
-        throw invalid("not a valid number of bytes", hint: "write a number, or a unit: 65536, 512k, 64m")
+        throw text.first == "0" && Self.bytes("1\(text)") != nil
+          ? invalid("a number of bytes is above 0", hint: "omit \(name) for its default")
+          : invalid("not a valid number of bytes", hint: "write a number, or a unit: 65536, 512k, 64m")
       }
       self = .bytes(count)
     case .number:
@@ -57,14 +51,20 @@ package enum Value: Equatable, Sendable {
       }
       self = .text(value)
     case .choices(let values):
-      var list: [String] = []
-      for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-        guard Option.has(values, part) else {
-          throw invalid("not a list of \(Self.commas(values)), with commas between")
-        }
-        list.append(String(part))
+      let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+      guard parts.allSatisfy({ Option.has(values, $0) }) else {
+        throw invalid("not a list of \(Self.commas(values)), with commas between")
       }
-      self = .list(list)
+      self = .list(parts.map(String.init))
+    }
+  }
+
+  /// A level: the first one if none is named, and none for `false`; nil for other text.
+  private static func level(_ text: String, _ values: String, _ option: Option) -> Value? {
+    switch text {
+    case "false": .flag(false)
+    case "true": option.values.first.map { .text($0) }
+    default: choice(text, values, "").map { .text($0) }
     }
   }
 

@@ -85,7 +85,7 @@ def test_encrypted_key(call, grpc_mtls_server, certificates, encrypted_key, tmp_
     # As curl has it.
     result = call("--cert", f"{certificates / 'client.pem'}:open sesame", url)
     assert result.code == 6
-    assert result.err.endswith("hint: the passphrase is given with --pass @FILE or --pass env:NAME\n")
+    assert result.err.endswith("hint: the passphrase is given with --pass @FILE, env:NAME or cmd:COMMAND\n")
 
 
 def typed_at_the_prompt(rpcurl, arguments, prompt):

@@ -154,7 +154,7 @@ def test_extensions_of_responses(echo, server, options):
 def test_extensions_of_responses_in_other_formats(echo, server):
     text = echo("--format", "text").out
     assert text == 'name: "n"\n[x.nick]: "q"\n[x.extra] {\n  z: 7\n}\n'
-    assert echo("--filter", "(x.extra).z").out == "7\n"
+    assert echo("--filter", "[x.extra].z").out == "7\n"
     events = [json.loads(line) for line in echo("--format", "events").out.splitlines()]
     assert [event["message"] for event in events if event["event"] == "message"] == [TYPED]
     server.asked()
@@ -227,7 +227,7 @@ def test_cached_schema(rpcurl, server):
         (["-d", json.dumps(IN_ANY)], IN_ANY),
         (["--data-format", "text", "-d", '[x.nick]: "a"'], {"[x.nick]": "a"}),
         (["--data-format", "text", "-d", "any { [x/x.Extra] { z: 4 } }"], {"any": {"@type": "x/x.Extra", "z": 4}}),
-        (["--set", "(x.nick)=a"], {"[x.nick]": "a"}),
+        (["--set", "[x.nick]=a"], {"[x.nick]": "a"}),
         (["--set", 'any={"@type":"x/x.Extra","z":4}'], {"any": {"@type": "x/x.Extra", "z": 4}}),
         (["-d", '{"name":"${random(0,0)}","[x.nick]":"a"}', "--expand"], {"name": "0", "[x.nick]": "a"}),
     ],
@@ -277,8 +277,8 @@ def test_names_in_requests_that_the_server_does_not_know(echo, server):
     assert (result.code, result.out) == (4, "")
     assert 'x.Base has no field "[x.no]"' in result.err
     assert server.asked() == ["x.no"]
-    result = echo("--set", "(x.no)=1")
-    assert (result.code, "x.Base has no field (x.no)" in result.err) == (3, True), result.err
+    result = echo("--set", "[x.no]=1")
+    assert (result.code, "x.Base has no field [x.no]" in result.err) == (3, True), result.err
     result = echo("-d", '{"any":{"@type":"x/x.No"}}')
     assert (result.code, "the schema does not define the type x.No" in result.err) == (4, True), result.err
 
@@ -286,7 +286,7 @@ def test_names_in_requests_that_the_server_does_not_know(echo, server):
 def test_explain_asks_nothing(echo, server):
     assert echo().code == 0
     server.asked()
-    echo("--explain", "-d", '{"[x.nick]":"a"}', "--set", "(x.nick)=b")
+    echo("--explain", "-d", '{"[x.nick]":"a"}', "--set", "[x.nick]=b")
     assert server.asked() == []
 
 
@@ -353,12 +353,12 @@ def test_names_in_responses_of_the_cache(rpcurl):
 
 
 def test_interceptors_receive_names(echo):
-    result = echo("--use", 'assert,field=(x.nick) == q', "--use", "log,bodies=true")
+    result = echo("--use", 'assert,field=[x.nick] == q', "--use", "log,bodies=true")
     assert (result.code, json.loads(result.out)) == (0, TYPED), result.err
     assert json.dumps(TYPED, separators=(",", ":")) in result.err
     result = echo("--use", "edit,response-set=name=w")
     assert json.loads(result.out) == {**TYPED, "name": "w"}, result.err
-    result = echo("--use", "edit,set=(x.nick)=w,response-set=(x.extra).z=8")
+    result = echo("--use", "edit,set=[x.nick]=w,response-set=[x.extra].z=8")
     assert json.loads(result.out) == {"[x.nick]": "w", "[x.extra]": {"z": 8}}, result.err
 
 
@@ -435,10 +435,10 @@ def test_suite_names_extensions(rpcurl, server, tmp_path):
         f"""target {server.url}
 test unset
 call Echo {{"name":"n"}}
-expect .(x.nick) absent
+expect .[x.nick] absent
 test whole
 call Echo {{}}
-expect .(x.nick) == "q"
+expect .[x.nick] == "q"
 expect . == {json.dumps(TYPED)}
 """
     )
@@ -448,6 +448,6 @@ expect . == {json.dumps(TYPED)}
 
 def test_load(rpcurl, server):
     arguments = ["--requests", 20, "--threshold", "errors < 1%", "-d", '{"[x.nick]":"a"}']
-    result = rpcurl("load", *arguments, "--use", 'assert,field=(x.nick) == a', f"{server.url}/{SERVICE}/Echo")
+    result = rpcurl("load", *arguments, "--use", 'assert,field=[x.nick] == a', f"{server.url}/{SERVICE}/Echo")
     assert result.code == 0, result.out + result.err
     assert server.asked() == ["x.nick"]

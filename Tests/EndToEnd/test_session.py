@@ -876,7 +876,7 @@ def test_script_names_the_line_of_the_call_that_failed(rpcurl, grpc_server, tmp_
 def test_file_that_each_call_reads_is_no_pipe(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "script"
     script.write_text("call EchoMetadata\n")
-    for options, hint in [(("--bearer", "@-"), "use env:NAME or a file"), (("--netrc-file", "/dev/stdin"), "write it to a file")]:
+    for options, hint in [(("--bearer", "@-"), "use env:NAME, cmd:COMMAND or a file"), (("--netrc-file", "/dev/stdin"), "write it to a file")]:
         result = rpcurl("run", *options, grpc_server.url, script, input="token")
         why = f"each call reads it, and a pipe can be read once\nhint: {hint}\n"
         assert (result.code, result.err) == (2, f"rpcurl: {' '.join(options)}: {why}")

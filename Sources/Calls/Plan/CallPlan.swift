@@ -128,10 +128,7 @@ extension CallPlan {
         }
         return ResolvedCall(settings: settings, chain: chain, plan: nil, origin: nil)
       }
-      let batch = try BatchPlan(command.batch, found.method)
-      if batch != nil, settings.limit != nil {
-        throw Failure(.usage, "--limit", "cannot be combined with --each")
-      }
+      let batch = try batch(command, found.method, settings)
       var plan = try CallPlan(
         command, settings, (found.pool, found.method), reflection: asksServer ? reflection : nil,
         batch: batch,
@@ -149,6 +146,16 @@ extension CallPlan {
       chain.unload()
       throw error
     }
+  }
+
+  private static func batch(
+    _ command: CallArguments, _ method: MethodDescriptor, _ settings: CallSettings
+  ) throws(Failure) -> BatchPlan? {
+    let batch = try BatchPlan(command.batch, method)
+    guard batch == nil || settings.limit == nil else {
+      throw Failure(.usage, "--limit", "cannot be combined with --each")
+    }
+    return batch
   }
 
   /// Whether the only message is typed on the terminal.

@@ -77,11 +77,9 @@ package struct CallSettings {
     _ options: some CallOptions, _ target: Target, _ name: MethodName, data: MessageFormat = .json,
     _ response: ResponseOptions? = nil, isTerminal: Bool, _ sources: ArgumentSources
   ) throws {
-    self.target = target
-    self.name = name
+    (self.target, self.name) = (target, name)
     protocolName = try Self.protocolName(options.request.common, sources.environment)
-    codec = options.request.codec
-    compression = options.request.compression
+    (codec, compression) = (options.request.codec, options.request.compression)
     acceptedCompressions = options.request.acceptCompression
     usesGET = options.request.connectGet
     var sources = sources
@@ -113,8 +111,7 @@ package struct CallSettings {
     usesColor = options.output.color.isUsed(isTerminal: isTerminal, sources.environment)
     showsTiming = options.output.timing
     if isTerminal { try Self.checkTerminal(format, filter) }
-    verbosity = options.output.verbose
-    showsSecrets = options.output.showSecrets
+    (verbosity, showsSecrets) = (options.output.verbose, options.output.showSecrets)
     jsonEncoding = options.output.json.encoding
     unknownFields = options.output.unknownFields ?? .show
     requestForm = RequestForm(
