@@ -1,7 +1,6 @@
-import Language
 import Testing
 
-@testable import Interceptors
+@testable import Language
 
 @Suite struct TextPatternTests {
   @Test(
@@ -26,8 +25,8 @@ import Testing
       // Sets and escapes.
       ("^[a-c]+$", "abc", true), ("^[^a-c]$", "d", true), ("^[^a-c]$", "b", false), ("^[]a]+$", "]a", true),
       ("^[a-]+$", "-a", true), (#"^[\d_-]+$"#, "1_-", true), (#"^\d+$"#, "12", true), (#"^\D$"#, "a", true),
-      (#"^\w+\s\W$"#, "aé_1 !", true), (#"^\S$"#, " ", false), (#"^[^\s]$"#, "a", true), (#"\."#, "a", false),
-      (#"^\x41\x{1F600}\u00e9\t$"#, "A😀é\t", true), ("^[😀-😂]$", "😁", true), ("^.$", "😁", true),
+      (#"^\w+\s\W$"#, "aB_1 !", true), (#"^\S$"#, " ", false), (#"^[^\s]$"#, "a", true), (#"\."#, "a", false),
+      (#"^\x41\x{1F600}\x{e9}\t$"#, "A😀é\t", true), ("^[😀-😂]$", "😁", true), ("^.$", "😁", true),
       ("^[[:alpha:]_]+$", "aZ_", true), ("^[[:^digit:]]$", "é", true), ("^[[:^digit:]]$", "1", false),
       ("^[^[:space:]]$", "\t", false), (#"^\p{Lu}\pL\PL$"#, "Éé1", true), (#"^\p{^N}$"#, "1", false),
       (#"^\Qa.b(\E+$"#, "a.b((", true), (#"^\Qa.b"#, "axb", false),
@@ -41,7 +40,7 @@ import Testing
     (#"^\w+ \d\s$"#, "a_B 1\n", true), (#"\bé"#, "aé", true), (#"\Bb"#, "ab", true),
   ])
   func classesOfRE2AreASCII(_ pattern: String, _ text: String, _ isFound: Bool) throws {
-    #expect(try TextPattern(pattern, hasASCIIClasses: true).isFound(in: text) == isFound)
+    #expect(try TextPattern(pattern).isFound(in: text) == isFound)
   }
 
   @Test func stopsAtBudget() throws {
@@ -59,7 +58,8 @@ import Testing
     ("(?<!a)b", "lookaround"),
     ("(?>a)", "atomic"), (#"\"#, "trailing backslash"), (#"\y"#, "not supported"), ("[b-a]", "range"),
     ("a{3,2}", "out of range"),
-    ("a{99999999999999999999}", "out of range"), ("(a{1000}){1000}", "too large"), (#"\xg1"#, "code"),
+    ("a{99999999999999999999}", "out of range"), ("a{1001}", "out of range"),
+    ("(a{1000}){1000}", "too large"), (#"\xg1"#, "code"),
     (#"\x{110000}"#, "code"), ("[[:alfa:]]", "unknown class"), (#"\p{Greek}"#, "categories"),
     ("(?i", "missing"),
     (String(repeating: "(", count: 100_000), "too deep"),
@@ -69,10 +69,8 @@ import Testing
     #expect(error?.reason.contains(why) == true, "\(error?.reason ?? "")")
   }
 
-  /// The limit of steps does not stop repetitions of parts without steps.
   @Test(arguments: [
-    "((((){20000}){20000}){20000})", "(((a{0}){20000}){20000}){20000}", "(?:((?:|){20000}()){0,20000}b){0}",
-    "(((?:()*()+){20000,}){0,20000}){20000}",
+    "((((){10}){10}){10})", "(((a{0}){10}){10}){10}", "(?:((?:|){1000}())*b){0}", "((?:()*()+){1000,})",
   ])
   func compilesRepetitionsOfEmptyParts(_ pattern: String) throws {
     #expect(try TextPattern("^x\(pattern)y$").isFound(in: "xy"))

@@ -7,8 +7,16 @@ indirect enum PatternNode {
   /// A repetition with a minimum, and a maximum or none.
   case repeated(PatternNode, least: Int, most: Int?)
 
-  /// Whether it is compiled to no steps. It then matches the empty text.
-  fileprivate var isEmpty: Bool { if case .sequence(let parts) = self { parts.isEmpty } else { false } }
+  /// Whether nested counts of repetitions multiply to at most a limit, as RE2 requires.
+  fileprivate func repeats(atMost limit: Int) -> Bool {
+    switch self {
+    case .scalar, .anchor: return limit > 0
+    case .sequence(let parts), .either(let parts): return parts.allSatisfy { $0.repeats(atMost: limit) }
+    case .repeated(let part, let least, let most):
+      let limit = limit / max(most ?? least, 1)
+      return limit > 0 && part.repeats(atMost: limit)
+    }
+  }
 }
 
 /// Parses a regular expression in RE2's syntax: Perl's without the parts that need more than linear time
@@ -21,48 +29,19 @@ struct PatternParser {
   }
 
   private static let depthLimit = 200
+  /// The maximum count of a repetition, and the product of nested ones, as in RE2.
+  private static let countLimit = 1000
 
   private let text: [Unicode.Scalar]
-  private let hasASCIIClasses: Bool
   private var index = 0
   private var flags = Flags()
   private var depth = 0
 
-  private init(_ text: String, hasASCIIClasses: Bool) {
-    self.text = Self.unquoted(Array(text.unicodeScalars))
-    self.hasASCIIClasses = hasASCIIClasses
-  }
-
-  /// The expression with a backslash before each special character between `\Q` and `\E`.
-  private static func unquoted(_ text: [Unicode.Scalar]) -> [Unicode.Scalar] {
-    var result: [Unicode.Scalar] = []
-    var isQuoted = false
-    var rest = text[...]
-    while let scalar = rest.popFirst() {
-      if scalar == "\\", let next = rest.first, !isQuoted || next == "E" {
-        rest.removeFirst()
-        if next == "Q" || next == "E" {
-          isQuoted = next == "Q"
-        } else {
-          result += [scalar, next]
-        }
-      } else {
-        if isQuoted, scalar.isASCII, !scalar.properties.isAlphabetic, !("0"..."9").contains(scalar) {
-          result.append("\\")
-        }
-        result.append(scalar)
-      }
-    }
-    return result
-  }
+  private init(_ text: String) { self.text = Array(text.unicodeScalars) }
 
   /// Parses all of `text`.
-  ///
-  /// - Parameters:
-  ///   - text: The expression.
-  ///   - hasASCIIClasses: Whether `\d`, `\w`, `\s` and `\b` mean characters of ASCII only, as in RE2.
-  static func parse(_ text: String, hasASCIIClasses: Bool = false) throws(LanguageError) -> PatternNode {
-    var parser = PatternParser(text, hasASCIIClasses: hasASCIIClasses)
+  static func parse(_ text: String) throws(LanguageError) -> PatternNode {
+    var parser = PatternParser(text)
     let node = try parser.alternatives()
     guard parser.index == parser.text.count else { throw LanguageError("unmatched )") }
     return node
@@ -97,13 +76,38 @@ struct PatternParser {
 
   private mutating func sequence() throws(LanguageError) -> PatternNode {
     var parts: [PatternNode] = []
+    /// Where the last repetition ended: another one must not follow it directly.
+    var end: Int?
     while let scalar = next, scalar != "|", scalar != ")" {
-      guard let part = try part() else { continue }
-      let repeated = try repetition(of: part)
-      // The compiler's limit counts steps, and so each part must have some.
-      if !repeated.isEmpty { parts.append(repeated) }
+      let start = index
+      if accept(all: "\\Q") {
+        while let scalar = next, !accept(all: "\\E") {
+          index += 1
+          parts.append(literal(scalar))
+        }
+      } else if let (least, most) = try bounds() {
+        guard let part = parts.popLast() else { throw LanguageError("nothing to repeat before \(scalar)") }
+        guard start != end else {
+          throw LanguageError("possessive and nested repetitions are not supported")
+        }
+        _ = accept("?")
+        end = index
+        parts.append(try repeated(part, least: least, most: most))
+      } else if let part = try part() {
+        parts.append(part)
+      }
     }
     return parts.count == 1 ? parts[0] : .sequence(parts)
+  }
+
+  private func repeated(
+    _ part: PatternNode, least: Int, most: Int?
+  ) throws(LanguageError) -> PatternNode {
+    let node = PatternNode.repeated(part, least: least, most: most)
+    guard max(least, most ?? 0) < 2 || node.repeats(atMost: Self.countLimit) else {
+      throw LanguageError("nested repetitions are too large")
+    }
+    return most == 0 ? .sequence([]) : node
   }
 
   /// Parses a part that a repetition may follow; nil for flags.
@@ -120,7 +124,6 @@ struct PatternParser {
       var set = ScalarSet(ranges: flags.dotTakesLineFeed ? [] : [10...10])
       set.isNegated = true
       return .scalar(set)
-    case "*", "+", "?": throw LanguageError("nothing to repeat before \(scalar)")
     default: return literal(scalar)
     }
   }
@@ -137,8 +140,11 @@ struct PatternParser {
         guard let end = text[index...].firstIndex(of: ">") else {
           throw LanguageError("missing > after a group name")
         }
+        guard end > index, text[index..<end].allSatisfy({ $0 == "_" || $0.properties.isXIDContinue }) else {
+          throw LanguageError("invalid name of a group")
+        }
         index = end + 1
-      } else if !accept(":") {
+      } else {
         guard try readFlags() else { return nil }
       }
     }
@@ -152,6 +158,7 @@ struct PatternParser {
   /// group.
   private mutating func readFlags() throws(LanguageError) -> Bool {
     var isOn = true
+    var isComplete = true
     while let flag = next {
       index += 1
       switch flag {
@@ -160,25 +167,19 @@ struct PatternParser {
       case "s": flags.dotTakesLineFeed = isOn
       // Greediness does not change whether there is a match.
       case "U": break
-      case "-": isOn = false
-      case ":": return true
-      case ")": return false
+      case "-" where isOn:
+        (isOn, isComplete) = (false, false)
+        continue
+      case ":" where isComplete: return true
+      case ")" where isComplete: return false
       default: throw LanguageError("(?\(flag) is not supported: no lookaround, no atomic groups")
       }
+      isComplete = true
     }
     throw LanguageError("missing )")
   }
 
   // MARK: Repetitions
-
-  private mutating func repetition(of part: PatternNode) throws(LanguageError) -> PatternNode {
-    guard let (least, most) = try bounds() else { return part }
-    _ = accept("?")
-    guard try bounds() == nil else {
-      throw LanguageError("possessive and nested repetitions are not supported")
-    }
-    return part.isEmpty || most == 0 ? .sequence([]) : .repeated(part, least: least, most: most)
-  }
 
   private mutating func bounds() throws(LanguageError) -> (least: Int, most: Int?)? {
     if accept("*") { return (0, nil) }
@@ -194,15 +195,15 @@ struct PatternParser {
       index = start
       return nil
     }
-    let isOpen = most == nil
-    guard least <= PatternProgram.limit, isOpen || (most ?? 0) <= PatternProgram.limit,
-      isOpen || (most ?? 0) >= least
-    else { throw LanguageError("repetition count out of range") }
+    guard least <= Self.countLimit, most ?? least <= Self.countLimit, most ?? least >= least else {
+      throw LanguageError("repetition count out of range: at most \(Self.countLimit)")
+    }
     return (least, most)
   }
 
   private mutating func number() -> Int? {
     let digits = text[index...].prefix { ("0"..."9").contains($0) }
+    guard digits.count < 2 || digits.first != "0" else { return nil }
     index += digits.count
     // Too many digits exceed the limit in any case.
     return digits.isEmpty ? nil : Int(String(String.UnicodeScalarView(digits))) ?? .max
@@ -211,14 +212,11 @@ struct PatternParser {
   // MARK: Escapes and sets
 
   private mutating func escape() throws(LanguageError) -> PatternNode {
-    guard let scalar = next else { throw LanguageError("trailing backslash") }
-    switch scalar {
-    case "b", "B", "A", "z":
-      index += 1
-      let word: ScalarSet.Kind = hasASCIIClasses ? .wordASCII : .word
-      return .anchor(
-        scalar == "b" ? .boundary(word) : scalar == "B" ? .noBoundary(word) : scalar == "A" ? .start : .end)
-    case "1"..."9": throw LanguageError("backreferences such as \\\(scalar) are not supported")
+    switch next {
+    case "A": return anchor(.start)
+    case "z": return anchor(.end)
+    case "b": return anchor(.boundary)
+    case "B": return anchor(.noBoundary)
     default: break
     }
     var set = ScalarSet(ignoresCase: flags.ignoresCase)
@@ -226,14 +224,19 @@ struct PatternParser {
     return .scalar(set)
   }
 
+  private mutating func anchor(_ anchor: PatternProgram.Anchor) -> PatternNode {
+    index += 1
+    return .anchor(anchor)
+  }
+
   /// Parses the rest of an escape: a class, which is added to `set`, or a character.
   private mutating func escaped(into set: inout ScalarSet) throws(LanguageError) -> UInt32? {
     guard let scalar = next else { throw LanguageError("trailing backslash") }
     index += 1
     switch scalar {
-    case "d", "D": set.kinds.append((hasASCIIClasses ? .digitASCII : .digit, scalar == "D"))
-    case "w", "W": set.kinds.append((hasASCIIClasses ? .wordASCII : .word, scalar == "W"))
-    case "s", "S": set.kinds.append((hasASCIIClasses ? .spaceASCII : .space, scalar == "S"))
+    case "d", "D": set.kinds.append((.digit, scalar == "D"))
+    case "w", "W": set.kinds.append((.word, scalar == "W"))
+    case "s", "S": set.kinds.append((.space, scalar == "S"))
     case "p", "P":
       let (kind, isNegated) = try category()
       set.kinds.append((kind, isNegated != (scalar == "P")))
@@ -243,14 +246,23 @@ struct PatternParser {
     case "f": return 12
     case "v": return 11
     case "a": return 7
-    case "e": return 27
-    case "0": return 0
-    case "x": return try code(digits: 2)
-    case "u": return try code(digits: 4)
-    case "a"..."z", "A"..."Z", "0"..."9": throw LanguageError("the escape \\\(scalar) is not supported")
+    case "x": return try code()
+    case "0"..."7": return try octal(scalar)
+    case _ where !scalar.isASCII || scalar.properties.isAlphabetic || scalar == "8" || scalar == "9":
+      throw LanguageError("the escape \\\(scalar) is not supported")
     default: return scalar.value
     }
     return nil
+  }
+
+  /// Parses the rest of a code in at most three octal digits.
+  private mutating func octal(_ first: Unicode.Scalar) throws(LanguageError) -> UInt32 {
+    let rest = text[index...].prefix(2).prefix { ("0"..."7").contains($0) }
+    guard first == "0" || !rest.isEmpty else {
+      throw LanguageError("backreferences such as \\\(first) are not supported")
+    }
+    index += rest.count
+    return rest.reduce(first.value - 48) { $0 * 8 + $1.value - 48 }
   }
 
   /// Parses the name of a category, such as `N`, `{Lu}` or `{^L}`.
@@ -259,21 +271,27 @@ struct PatternParser {
     let isNegated = isBraced && accept("^")
     let end = isBraced ? text[index...].firstIndex(of: "}") ?? text.count : min(index + 1, text.count)
     let name = String(String.UnicodeScalarView(text[index..<end]))
-    guard (1...2).contains(name.utf8.count), name.utf8.first.map({ "LMNPSZC".utf8.contains($0) }) == true
-    else {
+    guard end < text.count || !isBraced, name == "Any" || Self.categories.contains(name[...]) else {
       throw LanguageError("\\p supports general categories such as \\p{Lu} only")
     }
-    index = min(end + (isBraced ? 1 : 0), text.count)
-    return (.category(name), isNegated)
+    index = end + (isBraced ? 1 : 0)
+    return (.category(name == "Any" ? "" : name), isNegated)
   }
 
-  private mutating func code(digits count: Int) throws(LanguageError) -> UInt32 {
+  private static var categories: [Substring] {
+    """
+    L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Cs Co
+    """.split(separator: " ")
+  }
+
+  /// Parses two hexadecimal digits, or any number of them in braces.
+  private mutating func code() throws(LanguageError) -> UInt32 {
     let isBraced = accept("{")
-    let end = isBraced ? text[index...].firstIndex(of: "}") ?? text.count : min(index + count, text.count)
-    let digits = String(String.UnicodeScalarView(text[index..<end]))
-    guard let code = UInt32(digits, radix: 16), Unicode.Scalar(code) != nil,
-      isBraced || digits.utf8.count == count,
-      !isBraced || end < text.count
+    let end = isBraced ? text[index...].firstIndex(of: "}") ?? text.count : min(index + 2, text.count)
+    let digits = text[index..<end]
+    guard digits.allSatisfy({ $0.properties.isASCIIHexDigit }),
+      let code = UInt32(String(String.UnicodeScalarView(digits)), radix: 16), code <= 0x10_ffff,
+      isBraced ? end < text.count : digits.count == 2
     else { throw LanguageError("escape without a valid character code") }
     index = end + (isBraced ? 1 : 0)
     return code
@@ -308,22 +326,21 @@ struct PatternParser {
     word 48 57 65 90 95 95 97 122,xdigit 48 57 65 70 97 102
     """
 
-  /// Parses the rest of a class such as `[:alpha:]`.
-  private mutating func namedClass() throws(LanguageError) -> [ClosedRange<UInt32>] {
+  /// Parses a class such as `[:alpha:]`; nil if there is none.
+  private mutating func namedClass() throws(LanguageError) -> (ScalarSet.Kind, isNegated: Bool)? {
+    let rest = text[index...]
+    guard rest.starts(with: "[:".unicodeScalars),
+      zip(rest.dropFirst(2), rest.dropFirst(3)).contains(where: { $0 == ":" && $1 == "]" })
+    else { return nil }
+    index += 2
     let isNegated = accept("^")
     for entry in Self.classes.split(separator: ",") {
       let words = entry.split(separator: " ")
       guard accept(all: "\(words[0]):]") else { continue }
       let codes = words.dropFirst().compactMap { UInt32($0) }
-      let ranges = stride(from: 0, to: codes.count - 1, by: 2).map { codes[$0]...codes[$0 + 1] }
-      guard isNegated else { return ranges }
-      var rest: [ClosedRange<UInt32>] = []
-      var low: UInt32 = 0
-      for range in ranges {
-        if range.lowerBound > low { rest.append(low...range.lowerBound - 1) }
-        low = range.upperBound + 1
-      }
-      return rest + [low...0x10_ffff]
+      return (
+        .ranges(stride(from: 0, to: codes.count - 1, by: 2).map { codes[$0]...codes[$0 + 1] }), isNegated
+      )
     }
     throw LanguageError("unknown class in [: :]")
   }
@@ -331,8 +348,8 @@ struct PatternParser {
   /// Parses a character of a set; nil for a class, which is added.
   private mutating func member(of set: inout ScalarSet) throws(LanguageError) -> UInt32? {
     guard let scalar = next else { throw LanguageError("missing ]") }
-    if accept(all: "[:") {
-      set.ranges += try namedClass()
+    if let kind = try namedClass() {
+      set.kinds.append(kind)
       return nil
     }
     index += 1

@@ -5,9 +5,8 @@ struct PatternProgram {
   /// A zero-width assertion.
   enum Anchor {
     case start, end, lineStart, lineEnd
-    /// Between a character of the class and one of others.
-    case boundary(ScalarSet.Kind)
-    case noBoundary(ScalarSet.Kind)
+    /// Between a character of `\w` and another one.
+    case boundary, noBoundary
   }
 
   /// A step; the next one follows unless stated otherwise.
@@ -159,101 +158,18 @@ struct PatternProgram {
 }
 
 extension PatternProgram.Anchor {
+  private static func isWord(_ scalar: Unicode.Scalar?) -> Bool {
+    scalar.map(ScalarSet.Kind.word.contains) ?? false
+  }
+
   func holds(before: Unicode.Scalar?, after: Unicode.Scalar?) -> Bool {
     switch self {
     case .start: before == nil
     case .end: after == nil
     case .lineStart: before == nil || before == "\n"
     case .lineEnd: after == nil || after == "\n"
-    case .boundary(let word): (before.map(word.contains) ?? false) != (after.map(word.contains) ?? false)
-    case .noBoundary(let word): (before.map(word.contains) ?? false) == (after.map(word.contains) ?? false)
+    case .boundary: Self.isWord(before) != Self.isWord(after)
+    case .noBoundary: Self.isWord(before) == Self.isWord(after)
     }
-  }
-}
-
-extension Unicode.GeneralCategory {
-  /// The name in Unicode's property files, such as `Lu`.
-  fileprivate var abbreviation: String {
-    switch self {
-    case .uppercaseLetter: "Lu"
-    case .lowercaseLetter: "Ll"
-    case .titlecaseLetter: "Lt"
-    case .modifierLetter: "Lm"
-    case .otherLetter: "Lo"
-    case .nonspacingMark: "Mn"
-    case .spacingMark: "Mc"
-    case .enclosingMark: "Me"
-    case .decimalNumber: "Nd"
-    case .letterNumber: "Nl"
-    case .otherNumber: "No"
-    case .connectorPunctuation: "Pc"
-    case .dashPunctuation: "Pd"
-    case .openPunctuation: "Ps"
-    case .closePunctuation: "Pe"
-    case .initialPunctuation: "Pi"
-    case .finalPunctuation: "Pf"
-    case .otherPunctuation: "Po"
-    case .mathSymbol: "Sm"
-    case .currencySymbol: "Sc"
-    case .modifierSymbol: "Sk"
-    case .otherSymbol: "So"
-    case .spaceSeparator: "Zs"
-    case .lineSeparator: "Zl"
-    case .paragraphSeparator: "Zp"
-    case .control: "Cc"
-    case .format: "Cf"
-    case .surrogate: "Cs"
-    case .privateUse: "Co"
-    case .unassigned: "Cn"
-    @unknown default: ""
-    }
-  }
-}
-
-/// A set of characters.
-struct ScalarSet {
-  /// A predefined class.
-  enum Kind {
-    case digit, word, space
-    /// The classes of RE2, in ASCII only.
-    case digitASCII, wordASCII, spaceASCII
-    /// A general category of Unicode such as `Lu`, or all that start with a letter.
-    case category(String)
-
-    func contains(_ scalar: Unicode.Scalar) -> Bool {
-      switch self {
-      case .digit: scalar.properties.numericType == .decimal
-      case .word:
-        scalar == "_" || scalar.properties.isAlphabetic || scalar.properties.numericType == .decimal
-          || scalar.properties.canonicalCombiningClass != .notReordered
-      case .space: scalar.properties.isWhitespace
-      case .digitASCII: (48...57).contains(scalar.value)
-      case .wordASCII:
-        scalar == "_" || (48...57).contains(scalar.value) || (97...122).contains(scalar.value | 32)
-      case .spaceASCII: [9, 10, 12, 13, 32].contains(scalar.value)
-      case .category(let name): scalar.properties.generalCategory.abbreviation.hasPrefix(name)
-      }
-    }
-  }
-
-  var ranges: [ClosedRange<UInt32>] = []
-  var kinds: [(kind: Kind, isNegated: Bool)] = []
-  var isNegated = false
-  var ignoresCase = false
-
-  func contains(_ scalar: Unicode.Scalar) -> Bool {
-    var isIn = holds(scalar)
-    if !isIn, ignoresCase {
-      let properties = scalar.properties
-      isIn = [properties.lowercaseMapping, properties.uppercaseMapping].contains { text in
-        text.unicodeScalars.count == 1 && text.unicodeScalars.first.map(holds) == true
-      }
-    }
-    return isIn != isNegated
-  }
-
-  private func holds(_ scalar: Unicode.Scalar) -> Bool {
-    ranges.contains { $0.contains(scalar.value) }
-      || kinds.contains { $0.kind.contains(scalar) != $0.isNegated }
   }
 }

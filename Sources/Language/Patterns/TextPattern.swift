@@ -2,7 +2,7 @@
 ///
 /// It is compiled on creation, so that an invalid one is rejected as configuration. Matching takes linear
 /// time, because the text comes from servers.
-package struct TextPattern {
+package struct TextPattern: Sendable {
   /// The maximum number of steps of a compiled expression.
   package static let stepLimit = PatternProgram.limit
 
@@ -12,15 +12,13 @@ package struct TextPattern {
 
   /// Compiles an expression.
   ///
-  /// - Parameters:
-  ///   - source: The expression.
-  ///   - hasASCIIClasses: Whether `\d`, `\w`, `\s` and `\b` mean characters of ASCII only, as in RE2.
+  /// - Parameter source: The expression.
   /// - Throws: A `LanguageError` that explains the error in the expression.
-  package init(_ source: String, hasASCIIClasses: Bool = false) throws(LanguageError) {
+  package init(_ source: String) throws(LanguageError) {
     self.source = source
     let node: PatternNode
     do throws(LanguageError) {
-      node = try PatternParser.parse(source, hasASCIIClasses: hasASCIIClasses)
+      node = try PatternParser.parse(source)
     } catch {
       throw LanguageError("\(source.debugDescription) is not a valid regular expression: \(error.reason)")
     }
@@ -28,6 +26,14 @@ package struct TextPattern {
       throw LanguageError("\(source.debugDescription) is too large for a regular expression")
     }
     self.program = program
+  }
+
+  /// The expression that matches a text literally.
+  static func quoted(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { source, scalar in
+      if "\\.+*?()|[]{}^$".unicodeScalars.contains(scalar) { source += "\\" }
+      source.unicodeScalars.append(scalar)
+    }
   }
 
   /// Whether it matches anywhere in `text`.

@@ -84,7 +84,7 @@ enum CELFunctions {
     run.budget -= source.utf8.count * 10
     let pattern: TextPattern
     do throws(LanguageError) {
-      pattern = try TextPattern(source, hasASCIIClasses: true)
+      pattern = try TextPattern(source)
     } catch {
       // It may have been found to be too large only at the limit.
       run.budget -= TextPattern.stepLimit

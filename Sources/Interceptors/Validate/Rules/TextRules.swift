@@ -101,7 +101,7 @@ struct TextRules {
     let id = isText ? "string.pattern" : "bytes.pattern"
     let pattern: TextPattern
     do throws(LanguageError) {
-      pattern = try TextPattern(source, hasASCIIClasses: true)
+      pattern = try TextPattern(source)
     } catch {
       return problems.append("\(id): \(error.reason)")
     }
