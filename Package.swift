@@ -288,7 +288,7 @@ let package = Package(
     .testTarget(
       name: "LanguageTests",
       dependencies: ["Language", "Interceptors", "RPCProtocols", "Protobuf", "ProtobufSupport"],
-      swiftSettings: strict),
+      exclude: ["RE2"], swiftSettings: strict),
     .testTarget(
       name: "ReflectionTests", dependencies: ["Reflection", "RPCProtocols", "Protobuf"], swiftSettings: strict
     ),

@@ -296,7 +296,7 @@ complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --warm-up' -l warm-
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --duration' -l duration -x -d 'Length of the measured part'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --requests' -l requests -x -d 'End the run after this many measured calls'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --connections' -l connections -x -d 'Spread the calls evenly over this many connections'
-complete -c rpcurl -n '__rpcurl_is load' -l threshold -x -d 'Exit with 8 unless these conditions hold, such as \'p99<50ms,errors<0.1%\''
+complete -c rpcurl -n '__rpcurl_is load' -l threshold -x -d 'Exit with 8 unless these conditions hold, such as \'p99 < 50ms, errors < 0.1%\''
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --format' -l format -x -a 'text json csv' -d 'Format of the report: text, json or csv'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --html' -l html -r -F -d 'Also write the report as an HTML page with charts'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --hdr' -l hdr -r -F -d 'Also write the latencies as a log of HdrHistogram, in nanoseconds'

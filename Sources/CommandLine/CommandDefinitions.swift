@@ -336,7 +336,7 @@ extension CommandTable {
         """,
       examples: """
         rpcurl load --plaintext -d '{"name":"Ada"}' --jobs 20 --duration 10s localhost:50051 demo.v1.Demo/Hello
-        rpcurl load --plaintext --rate 200 --ramp 5s --threshold 'p99<50ms,errors<0.1%' localhost:50051 demo.v1.Demo/Hello
+        rpcurl load --plaintext --rate 200 --ramp 5s --threshold 'p99 < 50ms, errors < 0.1%' localhost:50051 demo.v1.Demo/Hello
         """,
       places: [
         .init("TARGET", target, isRequired: true, completion: "ask:target"),

@@ -27,6 +27,9 @@ package enum BuiltIns {
     /// Whether the value is the path of a file that is read or written.
     package var namesFile: Bool { form.hasSuffix("FILE") }
 
+    /// Whether the value is a condition.
+    package var isCondition: Bool { form.hasSuffix("=CONDITION") }
+
     /// Whether the value is `NAME:VALUE`, whose second part may be elsewhere.
     package var hasNamedValue: Bool { form.hasSuffix("=NAME:VALUE") }
 
@@ -78,9 +81,8 @@ package enum BuiltIns {
     package let summary: String
     /// Its keys.
     package let keys: [Key]
-    /// What to write instead of keys that do not exist, by key.
-    var otherKeys: [String: String] = [:]
-
+    /// Earlier keys, with what to write instead of one with a value.
+    var replaced: [String: @Sendable (_ value: String) -> String] = [:]
     /// The defaults that apply besides given settings, as `KEY=VALUE`.
     ///
     /// - Parameter given: The keys of the settings.
@@ -177,8 +179,9 @@ package enum BuiltIns {
   ) throws(ConfigurationError) -> InterceptorRegistration {
     var spec = spec
     let given = Set(spec.settings.map(\.key))
-    let keys = all.first { $0.name == spec.name }?.keys ?? []
-    try spec.takeCommonSettings(ownKeys: Set(keys.filter { $0.matters(besides: given) }.map(\.name)))
+    let found = all.first { $0.name == spec.name }
+    let keys = (found?.keys ?? []).filter { $0.matters(besides: given) }.map(\.name)
+    try spec.takeCommonSettings(ownKeys: Set(keys).union(found?.replaced.keys.map(\.self) ?? []))
     let files = ObservedServices(services)
     let factory = try factory(named: spec.name, configuration: spec, services: files)
     var registration = InterceptorRegistration(spec.name, factory, spec.common)

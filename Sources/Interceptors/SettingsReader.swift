@@ -19,11 +19,14 @@ struct SettingsReader {
     namesMethods = !spec.common.scope.methods.wanted.isEmpty
     var seen: Set<String> = []
     for setting in settings {
+      if let newForm = description.replaced[setting.key] {
+        throw ConfigurationError(
+          interceptor: interceptor, key: setting.key, reason: "unknown key", hint: newForm(setting.value))
+      }
       guard let key = keys.first(where: { $0.name == setting.key }) else {
         throw ConfigurationError(
           interceptor: interceptor, key: setting.key, reason: "unknown key",
-          hint: description.otherKeys[setting.key].map { "write \($0)" }
-            ?? "valid keys: \(keys.map(\.form).joined(separator: ", "))")
+          hint: "valid keys: \(keys.map(\.form).joined(separator: ", "))")
       }
       guard seen.insert(setting.key).inserted || key.mayRepeat else {
         throw error(setting.key, "is set twice")

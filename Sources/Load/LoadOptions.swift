@@ -56,7 +56,7 @@ package struct LoadOptions {
     do throws(LoadThreshold.ParseError) {
       for text in invocation.texts(.threshold) { thresholds += try LoadThreshold.list(text) }
     } catch {
-      throw Failure(.usage, "--threshold \(error.text)", error.why)
+      throw Failure(.usage, "--threshold \(error.text)", error.why, hint: error.hint)
     }
     self.thresholds = thresholds
     format = invocation.choice(.loadFormat) ?? .text

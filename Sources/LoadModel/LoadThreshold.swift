@@ -1,7 +1,8 @@
-import CommandLine
 import Interceptors
+import Language
+import RPCProtocols
 
-/// A condition that a run has to fulfil, such as `p99<50ms`.
+/// A condition that a run has to fulfil, such as `p99 < 50ms`.
 package struct LoadThreshold: Equatable, Sendable {
   /// What is compared.
   enum Metric: Equatable, Sendable {
@@ -14,29 +15,14 @@ package struct LoadThreshold: Equatable, Sendable {
     case rate
   }
 
-  /// How it is compared.
-  enum Comparison: String, CaseIterable, Sendable {
-    case atMost = "<="
-    case atLeast = ">="
-    case less = "<"
-    case greater = ">"
-
-    func holds(_ value: Double, _ limit: Double) -> Bool {
-      switch self {
-      case .atMost: value <= limit
-      case .atLeast: value >= limit
-      case .less: value < limit
-      case .greater: value > limit
-      }
-    }
-  }
-
   /// Why a condition is invalid.
   package struct ParseError: Error, Equatable {
     /// The condition.
     package let text: String
     /// The reason.
     package let why: String
+    /// What to do; nil if there is nothing to say.
+    package let hint: String?
   }
 
   /// The condition as it was given.
@@ -52,21 +38,23 @@ package struct LoadThreshold: Equatable, Sendable {
   package static func list(_ text: String) throws(ParseError) -> [LoadThreshold] {
     var list: [LoadThreshold] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      list.append(try LoadThreshold(String(part.filter { $0 != " " })))
+      list.append(try LoadThreshold(String(part.trimmed)))
     }
     return list
   }
 
   private init(_ text: String) throws(ParseError) {
-    func invalid(_ why: String) -> ParseError { ParseError(text: text, why: why) }
+    func invalid(_ why: String, hint: String? = nil) -> ParseError {
+      ParseError(text: text, why: why, hint: hint)
+    }
     self.text = text
-    let name = text.prefix { $0 != "<" && $0 != ">" }
-    let rest = text[name.endIndex...]
-    guard let comparison = Comparison.allCases.first(where: { rest.hasPrefix($0.rawValue) }) else {
-      throw invalid("missing comparison: <, <=, > or >=")
+    let name = text.prefix { !$0.isWhitespace && !"<>=!".contains($0) }
+    var rest = text[name.endIndex...].trimmed
+    guard let comparison = Comparison.parse(from: &rest), comparison.holds(.same) != nil else {
+      throw invalid("missing comparison: ==, !=, <, <=, > or >=")
     }
     self.comparison = comparison
-    let value = String(rest.dropFirst(comparison.rawValue.count))
+    let value = String(rest.trimmed)
     switch name {
     case "rate", "errors":
       let isShare = name == "errors" && value.hasSuffix("%")
@@ -77,14 +65,15 @@ package struct LoadThreshold: Equatable, Sendable {
       metric = name == "rate" ? .rate : isShare ? .errorShare : .errors
       limit = isShare ? number / 100 : number
     default:
-      guard let latency = Self.latency(name) else {
-        throw invalid("compare p50, p99.9 or another percentile, min, mean, max, errors or rate")
+      do throws(LanguageError) {
+        limit = Double(try Duration(withUnit: value).nanoseconds)
+      } catch {
+        throw invalid(error.reason, hint: error.hint)
       }
-      guard let duration = Value.duration(value), value.last?.isLetter == true else {
-        throw invalid("the limit of a latency is a duration with its unit, such as 50ms")
+      guard let latency = Self.latency(name) else {
+        throw invalid("\(name) is not measured", hint: "compare p50, p99.9, min, mean, max, errors or rate")
       }
       metric = latency
-      limit = Double(duration.nanoseconds)
     }
   }
 
@@ -129,7 +118,7 @@ package struct LoadThreshold: Equatable, Sendable {
       let latency = latency(of: latencies)
       (value, text) = (Double(latency.nanoseconds), "\(Decimal.milliseconds(latency)) ms")
     }
-    return Result(threshold: self, measured: text, holds: comparison.holds(value, limit))
+    return Result(threshold: self, measured: text, holds: comparison.holds(Order(value, limit)) == true)
   }
 
   private func latency(of latencies: LatencyHistogram) -> Duration {

@@ -17,9 +17,11 @@ extension StatusCode {
 extension Condition {
   /// Parses a condition.
   ///
-  /// - Parameter text: Such as `status ok`, or `.name == Ada`. JSON in it may have several lines.
+  /// - Parameters:
+  ///   - text: Such as `status ok`, or `.name == Ada`. JSON in it may have several lines.
+  ///   - hasShortForm: Whether `$name.path` is an expression too, as in sessions.
   /// - Throws: ``LanguageError`` if the text is not a condition.
-  package init(parsing text: String) throws(LanguageError) {
-    try self.init(parsing: text, statuses: .codes)
+  package init(parsing text: String, hasShortForm: Bool = false) throws(LanguageError) {
+    try self.init(parsing: text, statuses: .codes, hasShortForm: hasShortForm)
   }
 }

@@ -1,17 +1,23 @@
+import Interception
 import Interceptors
 import Language
 import Output
+import Protobuf
 
 /// A specification of an interceptor whose references are replaced: the commas of values are doubled.
 struct ExpandedSpecification {
   private enum Place {
     case name
     case key
-    case value
+    /// The value of a setting, which begins at `start`.
+    case value(start: Int)
   }
 
   private var scalars: [Unicode.Scalar] = []
   private var place = Place.name
+  private var scanner = SettingScanner()
+  /// Whether the user has typed quotes or brackets at the start of the current value.
+  private var isMarked = false
   /// The name of the interceptor.
   private var name = ""
   /// The key of the current setting.
@@ -23,19 +29,21 @@ struct ExpandedSpecification {
   mutating func type(_ text: String) throws(Failure) {
     var rest = text.unicodeScalars[...]
     while let scalar = rest.popFirst() {
-      scalars.append(scalar)
-      switch (scalar, place) {
-      case (",", _) where rest.first == ",":
-        scalars.append(rest.removeFirst())
-        add(typed: scalar)
-      case (",", _):
-        scalars.removeLast()
+      if scanner.separates(scalar, next: rest.first) {
         try endSetting()
-        scalars.append(scalar)
         (place, key, value) = (.key, "", ExpandedText())
-      case ("=", .key): place = .value
-      default: add(typed: scalar)
+        isMarked = false
+        scalars.append(scalar)
+        continue
       }
+      scalars.append(scalar)
+      if case .key = place, scalar == "=" {
+        place = .value(start: scalars.count)
+      } else if !scanner.isMark {
+        add(typed: scalar)
+      }
+      guard case .value(let start) = place, scalars.count == start + 1 else { continue }
+      isMarked = "'\"[{".unicodeScalars.contains(scalar)
     }
   }
 
@@ -63,7 +71,21 @@ struct ExpandedSpecification {
     case .key: throw Failure(.usage, "", "a value cannot be the key of a setting", hint: "write KEY=${NAME}")
     case .value: value.append(.value(.string(text)))
     }
-    scalars += Self.doubled(text)
+    try append(text)
+  }
+
+  /// Appends a value so that it stays text.
+  private mutating func append(_ text: String) throws(Failure) {
+    if scanner.isInString {
+      return scalars += JSONValue.quoted(text).unicodeScalars.dropFirst().dropLast()
+    }
+    guard !scanner.isOpen || scanner.isInQuotes else {
+      throw Failure(
+        .usage, "", "a value in the JSON of a setting must be in a string", hint: "write \"${NAME}\"")
+    }
+    scanner.beginText()
+    let mark: Unicode.Scalar = scanner.isInQuotes ? "'" : ","
+    for scalar in text.unicodeScalars { scalars += scalar == mark ? [scalar, scalar] : [scalar] }
   }
 
   /// Ends the specification, and returns its text.
@@ -73,9 +95,11 @@ struct ExpandedSpecification {
   }
 
   private mutating func endSetting() throws(Failure) {
-    guard place == .value, value.hasValue else { return }
+    guard case .value(let start) = place, value.hasValue else { return }
     let key = BuiltIns.key(key, of: name)
     if key?.namesFile == true { try value.checkPath() }
+    // In quotes and in JSON there is no notation of a value from elsewhere.
+    guard !isMarked else { return }
     let part = key?.hasNamedValue == true ? value.after(":") ?? value : value
     let blanks = part.text.unicodeScalars.prefix { $0 == " " || $0 == "\t" }.count
     let whole = part.suffix(part.text.unicodeScalars.count - blanks)
@@ -89,18 +113,10 @@ struct ExpandedSpecification {
       }
       return try whole.checkFile(.afterAt)
     }
-    // A value begins no notation, unless the user has typed that.
-    let text = whole.text
-    guard WholeValue.written(typed) == typed, case let written = WholeValue.written(text), written != text
-    else {
-      return
-    }
-    scalars.removeLast(Self.doubled(text).count)
-    scalars += Self.doubled(written)
-  }
-
-  /// A value with doubled commas.
-  private static func doubled(_ text: String) -> [Unicode.Scalar] {
-    text.unicodeScalars.flatMap { $0 == "," ? [$0, $0] : [$0] }
+    // A value begins no notation and no quotes, unless the user has typed that.
+    guard WholeValue.written(typed) == typed else { return }
+    let beginsQuotes = value.text.unicodeScalars.first.map { "'\"[{".unicodeScalars.contains($0) } ?? false
+    guard beginsQuotes || WholeValue.written(whole.text) != whole.text else { return }
+    scalars.replaceSubrange(start..., with: SettingScanner.inQuotes(value.text).unicodeScalars)
   }
 }

@@ -1,6 +1,7 @@
 import Language
 import Output
 import Protobuf
+import RPCProtocols
 
 /// `expect`: checks of the last call.
 extension Session {
@@ -19,19 +20,13 @@ extension Session {
     guard let stream = checkedStream else {
       throw Failure(.usage, "expect", "no call was made", hint: "call METHOD {…}, then expect CHECK")
     }
-    let expanded = try bindings.expand(check: text)
-    let check: Condition
-    do throws(LanguageError) {
-      check = try Condition(parsing: expanded)
-    } catch {
-      throw Failure(.input, "expect", error.reason, hint: error.hint)
-    }
+    let check = try bindings.condition(text)
     guard stream.isDone || !check.isAboutEnd else {
       throw Failure(
         .input, "expect \(check.text)", "\(stream.title) has not ended", hint: "close, wait or cancel ends it"
       )
     }
-    try schema.lookup(for: stream.plan, client)?.resolve(UnresolvedName.all(inBracketsOf: expanded))
+    try schema.lookup(for: stream.plan, client)?.resolve(UnresolvedName.all(inBracketsOf: check.text))
     goldenFiles.waitLimit = waitLimit
     let outcome = check.evaluate(try stream.result(), files: goldenFiles)
     if check.isAboutStatus { acceptFailures(of: stream, checkHolds: outcome == .holds) }
@@ -43,6 +38,25 @@ extension Session {
       let difference = mismatch.diff.map { "\n\($0)" } ?? ""
       throw Failure(
         .assertion, "expect \(check.text)", "expected \(mismatch.expected), got \(mismatch.got)\(difference)")
+    }
+  }
+}
+
+extension SessionVariables {
+  /// The condition of `expect`, with values in its operands.
+  package func condition(_ text: String) throws(Failure) -> Condition {
+    func path(_ template: Template) throws(LanguageError) -> String {
+      do throws(Failure) {
+        return try expand(path: template)
+      } catch {
+        throw LanguageError(
+          error.message?.why ?? "the name of the file has no value", hint: error.message?.hint)
+      }
+    }
+    do throws(LanguageError) {
+      return try Condition(parsing: text, hasShortForm: true).filled(self, path: path)
+    } catch {
+      throw Failure(.input, "expect", error.reason, hint: error.hint)
     }
   }
 }

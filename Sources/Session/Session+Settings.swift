@@ -125,7 +125,7 @@ extension Session {
       details: """
         Attributes are never sent. ${NAME} in the value is a variable, and $NAME if it is the whole value.
         Example: attribute tier=gold
-                 use retry,attribute=tier:gold
+                 use 'retry,attribute=tier == gold'
         """
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { return try session.showAttributes() }

@@ -317,11 +317,25 @@ private struct OpenBrackets {
     let line = line.droppingScalars { $0 == ":" }
     let verb = line.prefixOfScalars { !$0.properties.isWhitespace }
     // Text ends with the line.
-    guard verb == "expect", let check = CheckText(line[verb.endIndex...]), !check.isText,
-      check.operand.begins(with: "{") || check.operand.begins(with: "[")
+    guard verb == "expect", let operand = Self.operand(ofCheck: line[verb.endIndex...]),
+      operand.begins(with: "{") || operand.begins(with: "[")
     else { return nil }
-    read(check.operand)
+    read(operand)
     if areClosed { return nil }
+  }
+
+  /// What follows `==`, `!=` or `contains` and the first path of a check; nil without it.
+  private static func operand(ofCheck text: Substring) -> Substring? {
+    var rest = text.droppingScalars(while: \.properties.isWhitespace)
+    while !rest.isEmpty, !rest.begins(with: ".") {
+      rest = rest.droppingScalars { !$0.properties.isWhitespace }
+        .droppingScalars(while: \.properties.isWhitespace)
+    }
+    rest = rest[rest.endOfFieldPath...].droppingScalars(while: \.properties.isWhitespace)
+    for word in ["==", "!=", "contains"] where rest.begins(with: word) {
+      return Substring(rest.utf8.dropFirst(word.utf8.count)).droppingScalars(while: \.properties.isWhitespace)
+    }
+    return nil
   }
 
   /// Whether no bracket is open.

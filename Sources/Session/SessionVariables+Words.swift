@@ -12,8 +12,11 @@ extension SessionVariables {
   }
 
   /// Inserts values into the name of a file: a value may be a part of a name, and does not lead to another directory.
-  func expand(path word: String) throws(Failure) -> String {
-    let path = try expanded(template(word))
+  func expand(path word: String) throws(Failure) -> String { try expand(path: template(word)) }
+
+  /// Inserts values into the name of a file, as above.
+  func expand(path template: Template) throws(Failure) -> String {
+    let path = try expanded(template)
     try path.checkPath()
     return path.text
   }

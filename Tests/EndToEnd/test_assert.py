@@ -34,64 +34,64 @@ def failures(result):
 
 
 def test_unary_call_that_meets_the_conditions(call):
-    use = "assert,code=ok,field=message == Hello,, Ada!,field=name =~ ^A,messages=1,latency=<10s"
+    use = "assert,check=status ok,check='.message == Hello, Ada!',check=.name =~ ^A,check=count 1,check=latency < 10s"
     result = call("Hello", '{"name":"Ada"}', "--use", use)
     assert (result.code, result.err) == (0, "")
     assert json.loads(result.out)["name"] == "Ada"
 
 
 def test_all_failures_are_reported(call):
-    use = "assert,field=message == Hi,field=name =~ ^B,messages=2,header=x-none"
+    use = "assert,check=.message == Hi,check=.name =~ ^B,check=count 2,check=header x-none"
     assert failures(call("Hello", '{"name":"Ada"}', "--use", use)) == [
-        "header: expected x-none, found no x-none",
-        "messages: expected 2, found 1",
-        'field: expected message == Hi, found "Hello, Ada!"',
-        'field: expected name =~ ^B, found "Ada"',
+        '.message == Hi: expected "Hi", got "Hello, Ada!"',
+        '.name =~ ^B: expected =~ ^B, got "Ada"',
+        "count 2: expected 2, got 1",
+        "header x-none: expected exists, got no x-none",
     ]
 
 
 @pytest.mark.parametrize("code", ["not_found", "NOT_FOUND", "5"])
 def test_expected_status_is_success(call, code):
-    result = call("Find", '{"id":"9"}', "--use", f'assert,code={code},message=^no item "9"$')
+    result = call("Find", '{"id":"9"}', "--use", f'assert,check=status {code},check=error =~ ^no item "9"$')
     assert (result.code, result.out, result.err) == (0, "", "")
 
 
 def test_unexpected_status_is_a_failure(call):
-    result = call("Find", '{"id":"9"}', "--use", "assert,code=ok")
+    result = call("Find", '{"id":"9"}', "--use", "assert,check=status ok")
     assert result.code == 8
-    assert 'rpcurl: assertion failed: code: expected ok, found not_found: no item "9"\n' in result.err
+    assert 'rpcurl: assertion failed: status ok: expected ok, got not_found: no item "9"\n' in result.err
     # Without a word about the code, a failed call ends as one, however many other conditions hold.
-    assert call("Find", '{"id":"9"}', "--use", "assert,messages=0").code == 69
+    assert call("Find", '{"id":"9"}', "--use", "assert,check=count 0").code == 69
 
 
 def test_metadata(call):
     metadata = {"headers": [{"name": "x-a", "value": "1"}], "trailers": [{"name": "x-t", "value": "2"}]}
-    use = "assert,header=x-a:1,header=!x-t,trailer=x-t=~^[12]$"
+    use = "assert,check=header x-a == 1,check=header x-t absent,check=trailer x-t =~ ^[12]$"
     assert call("EchoMetadata", json.dumps(metadata), "--use", use).code == 0
-    use = "assert,header=x-a:2,trailer=!x-t"
+    use = "assert,check=header x-a == 2,check=trailer x-t absent"
     assert failures(call("EchoMetadata", json.dumps(metadata), "--use", use)) == [
-        'header: expected x-a:2, found "1"',
-        'trailer: expected !x-t, found "2"',
+        'header x-a == 2: expected == 2, got "1"',
+        'trailer x-t absent: expected absent, got "2"',
     ]
 
 
 def test_server_stream(call):
-    use = "assert,messages=>= 3,field=number > 0,first-field=number == 1,last-field=number == 3,nth-field=1:number == 2"
+    use = "assert,check=count >= 3,check=every .number > 0,check=first .number == 1,check=.number == 3,check=message 1 .number == 2"
     result = call("Count", '{"from":1,"to":3}', "--use", use)
     assert (result.code, result.err) == (0, "")
-    use = "assert,any-field=number > 3,field=number < 2"
+    use = "assert,check=any .number > 3,check=every .number < 2"
     assert failures(call("Count", '{"from":1,"to":3}', "--use", use)) == [
-        "any-field: expected number > 3, found 1 in message 0 and no match in 2 more",
-        "field: expected number < 2, found 2 in message 1 (and others in 1 more)",
+        "any .number > 3: expected > 3, got 1 in message 0, and no match in 2 more",
+        "every .number < 2: expected < 2, got 2 in message 1, and others in 1 more",
     ]
 
 
 def test_client_stream(call):
-    use = "assert,field=total == 6,field=count == 3"
+    use = "assert,check=.total == 6,check=.count == 3"
     assert call("Sum", '{"value":1}{"value":2}{"value":3}', "--use", use).code == 0
     assert failures(call("Sum", '{"value":1}', "--use", use)) == [
-        'field: expected total == 6, found "1"',
-        "field: expected count == 3, found 1",
+        ".total == 6: expected 6, got 1",
+        ".count == 3: expected 3, got 1",
     ]
 
 
@@ -100,7 +100,7 @@ def test_bidi_stream(request, rpcurl, descriptor_set, protocol):
     server = request.getfixturevalue(f"{protocol}_server")
     result = rpcurl(
         "--descriptor-set", descriptor_set, "--protocol", protocol, "--http2-prior-knowledge",
-        "-d", '{"text":"a"}{"text":"b"}', "--use", "assert,field=text =~ ^you said: [ab]$,messages=2,code=ok",
+        "-d", '{"text":"a"}{"text":"b"}', "--use", "assert,check=every .text =~ ^you said: [ab]$,check=count 2,check=status ok",
         f"{server.url}/{DEMO}/Chat",
     )  # fmt: skip
     assert (result.code, result.err) == (0, "")
@@ -113,12 +113,13 @@ def test_kinds_of_fields(call):
         "stringToNested": {"k": {"label": "l"}}, "wrappedInt32": 7, "doubleValue": 0.5,
     }  # fmt: skip
     conditions = [
-        "int64_value > 9007199254740992", "color == COLOR_LIME", "color >= 1", "color =~ GREEN", "bytes_value == AQID",
-        "bool_value == true", "timestamp > 2024-04-30T00:00:00Z", "duration <= 1.5s", "strings contains b",
-        "strings length 2", 'string_to_nested["k"].label == l', "wrapped_int32 == 7", "double_value < 0.6",
-        "optional_int32 missing", "nested missing", "timestamp exists", 'strings == ["a",,"b"]',
+        ".int64_value > 9007199254740992", ".color == COLOR_LIME", ".color >= 1", ".color =~ GREEN", ".bytes_value == AQID",
+        ".bool_value == true", ".timestamp > 2024-04-30T00:00:00Z", ".duration <= 1.5s", ".strings contains b",
+        ".strings size 2", '.string_to_nested["k"].label == l', ".wrapped_int32 == 7", ".double_value < 0.6",
+        ".optional_int32 absent", ".nested absent", ".timestamp exists", '.strings == ["b","a"] unordered',
+        ".double_value == 0.51 within 0.1", ".strings ascending", ".timestamp is timestamp",
     ]  # fmt: skip
-    use = "assert," + ",".join(f"field={condition}" for condition in conditions)
+    use = "assert," + ",".join(f"check='{condition}'" for condition in conditions)
     result = call("Echo", json.dumps(message), "--use", use)
     assert (result.code, result.err) == (0, "")
 
@@ -126,37 +127,37 @@ def test_kinds_of_fields(call):
 def test_unknown_field_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set):
     server = raw_server(lambda connection: None)
     result = rpcurl(
-        "--descriptor-set", descriptor_set, "--use", "assert,field=mesage == x",
+        "--descriptor-set", descriptor_set, "--use", "assert,check=.mesage == x",
         "-d", "{}", f"http://{server.address}/{DEMO}/Hello",
     )  # fmt: skip
     assert result.code == 7
-    why = "interceptor assert: field: mesage == x: demo.v1.HelloReply has no field mesage; did you mean message?"
+    why = "interceptor assert: check: .mesage == x: demo.v1.HelloReply has no field mesage; did you mean message?"
     assert result.err == f"rpcurl: {DEMO}/Hello: {why}\n"
     assert server.connections == 0
 
 
 def test_findings_are_events(call):
-    result = call("Hello", '{"name":"Ada"}', "--format", "events", "--use", "assert,field=name == Eve,code=ok")
+    result = call("Hello", '{"name":"Ada"}', "--format", "events", "--use", "assert,check=.name == Eve,check=status ok")
     assert result.code == 8
     notes = [e for e in map(json.loads, result.out.splitlines()) if e["event"] == "note"]
     assert notes == [
         {
             "event": "note", "interceptor": "assert", "kind": "failure",
-            "text": 'field: expected name == Eve, found "Ada"',
+            "text": '.name == Eve: expected "Eve", got "Ada"',
         }
     ]  # fmt: skip
 
 
 def test_call_that_does_not_reach_a_server(rpcurl, descriptor_set):
     command = ["--descriptor-set", descriptor_set, "--plaintext", "-d", "{}", "localhost:1", f"{DEMO}/Hello"]
-    result = rpcurl("--use", "assert,code=ok", *command)
-    assert result.code == 8 and "found unavailable" in result.err
-    assert rpcurl("--use", "assert,code=unavailable", *command).code == 0
+    result = rpcurl("--use", "assert,check=status ok", *command)
+    assert result.code == 8 and "got unavailable" in result.err
+    assert rpcurl("--use", "assert,check=status unavailable", *command).code == 0
 
 
 def test_junit_report(call, tmp_path):
     report = tmp_path / "report.xml"
-    use = f"assert,code=ok,name=greets <Ada> & co,field=name == Eve,junit={report}"
+    use = f"assert,check=status ok,name=greets <Ada> & co,check=.name == Eve,junit={report}"
     assert call("Hello", '{"name":"Ada"}', "--use", use).code == 8
     root = ET.parse(report).getroot()
     assert root.tag == "testsuites"
@@ -169,7 +170,7 @@ def test_junit_report(call, tmp_path):
     assert float(case.get("time")) > 0
     (failure,) = case
     assert (failure.tag, failure.get("type")) == ("failure", "assertion")
-    assert failure.text == 'field: expected name == Eve, found "Ada"'
+    assert failure.text == '.name == Eve: expected "Eve", got "Ada"'
 
 
 def test_junit_report_of_a_run_without_a_call(rpcurl, descriptor_set, grpc_server, tmp_path):
@@ -184,7 +185,7 @@ def test_junit_report_of_a_run_without_a_call(rpcurl, descriptor_set, grpc_serve
         return suite.find("testcase").find("error").get("message")
 
     schema = ["--descriptor-set", descriptor_set]
-    assert "has no field nme" in message(",field=nme == x", *schema)
+    assert "has no field nme" in message(",check=.nme == x", *schema)
     assert "colour: unknown key" in message(",colour=red", *schema)
     assert message("", target="http://localhost:1") == "no call was made: see standard error"
     assert message("", *schema, target="http://localhost:1").startswith("unavailable (14): ")
@@ -192,7 +193,7 @@ def test_junit_report_of_a_run_without_a_call(rpcurl, descriptor_set, grpc_serve
 
 def test_checks_that_share_a_report(call, tmp_path):
     report = tmp_path / "report.xml"
-    checks = [f"assert,name={name},field=name == {name},junit={report}" for name in ("Eve", "Ada")]
+    checks = [f"assert,name={name},check=.name == {name},junit={report}" for name in ("Eve", "Ada")]
     assert call("Hello", '{"name":"Ada"}', *(word for check in checks for word in ("--use", check))).code == 8
     suite = ET.parse(report).getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
@@ -209,9 +210,11 @@ def test_report_in_the_file_of_another_format(call, tmp_path):
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ("code=fine", ["assert: code:", "not_found"]),
-        ("message=(", ["assert: message:", "regular expression"]),
-        ("field=name", ["assert: field:", "PATH OP VALUE"]),
+        ("check=status fine", ["assert: check:", "not_found"]),
+        ("check=error =~ (", ["assert: check:", "regular expression"]),
+        ("check=name == x", ["assert: check:", "hint: a path starts with a full stop: .name == x"]),
+        ("code=ok", ["assert: code: unknown key", "hint: write check='status ok'"]),
+        ("header=x-a:1", ["assert: header: unknown key", "hint: write check='header NAME == VALUE'"]),
         ("junit=/no/such/report.xml", ["assert: junit:", "/no/such/report.xml"]),
         ("colour=red", ["assert: colour:", "unknown key"]),
     ],
@@ -232,14 +235,14 @@ def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):
 
 def test_conditions_apply_to_each_call_of_a_batch(call, tmp_path):
     report = tmp_path / "report.xml"
-    use = f"assert,field=name != Eve,junit={report}"
+    use = f"assert,check=.name != Eve,junit={report}"
     result = call("Hello", '{"name":"Ada"}{"name":"Eve"}{"name":"Joe"}', "--each", "--use", use)
     assert (result.code, len(result.out.splitlines())) == (8, 3)
-    assert 'call 1: assertion failed: field: expected name != Eve, found "Eve"' in result.err
+    assert 'call 1: assertion failed: .name != Eve: expected != "Eve", got "Eve"' in result.err
     suite = ET.parse(report).getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
 
 
 def test_expected_status_in_a_batch(call):
-    result = call("Find", '{"id":"8"}{"id":"9"}', "--each", "--use", "assert,code=not_found")
+    result = call("Find", '{"id":"8"}{"id":"9"}', "--each", "--use", "assert,check=status not_found")
     assert (result.code, result.out, result.err) == (0, "", "")

@@ -9,7 +9,7 @@ HELLO = "demo.v1.Demo/Hello"
 ECHO = "demo.v1.Demo/EchoMetadata"
 ADA = '{"name":"Ada"}'
 # Adds a header to calls with the attribute tier=gold.
-GOLD = "header,attribute=tier:gold,set=x-tier:gold"
+GOLD = "header,attribute=tier == gold,set=x-tier:gold"
 
 
 def received(result):
@@ -44,16 +44,16 @@ def session(rpcurl, grpc_server, descriptor_set):
 @pytest.mark.parametrize(
     ("attributes", "condition", "matches"),
     [
-        (["tier=gold"], "tier:gold", True),
+        (["tier=gold"], "tier == gold", True),
         (["tier=gold"], "tier", True),
-        (["tier=gold"], "!tier:silver", True),
-        (["tier=gold"], "!tier", False),
-        (["tier=silver"], "tier:gold", False),
-        (["tier=gold", "tier=silver"], "tier:gold", False),
+        (["tier=gold"], "tier != silver", True),
+        (["tier=gold"], "tier absent", False),
+        (["tier=silver"], "tier == gold", False),
+        (["tier=gold", "tier=silver"], "tier == gold", False),
         (["tier=gold", "tier="], "tier", False),
         ([], "tier", False),
-        ([], "!tier:gold", True),
-        (["a=b=c:d e"], "a:b=c:d e", True),
+        ([], "tier != gold", True),
+        (["a=b=c:d e"], "a == b=c:d e", True),
     ],
 )
 def test_an_attribute_selects_calls_for_an_interceptor(rpcurl, grpc_server, descriptor_set, attributes, condition, matches):
@@ -75,7 +75,7 @@ def test_attributes_are_those_of_each_call_of_a_batch_and_a_load(rpcurl, grpc_se
     batch = rpcurl(*options, "--each", "-d", "{}", "-d", "{}", f"{grpc_server.url}/{ECHO}")
     assert (batch.code, batch.out.count("x-tier")) == (0, 2), batch.err
     # A call without the attribute fails.
-    options[-1] = "fault,attribute=!tier:gold,abort=internal"
+    options[-1] = "fault,attribute=tier != gold,abort=internal"
     load = rpcurl("load", *options, "-d", ADA, "--requests", "3", "--threshold", "errors<1%", f"{grpc_server.url}/{HELLO}")
     assert load.code == 0, (load.out, load.err)
     options.remove("tier=gold")
@@ -112,16 +112,16 @@ def test_more_than_64_attributes_are_an_error_of_usage(explain):
 
 
 def test_explain_shows_attributes_and_masks_secrets(explain):
-    options = ["--attribute", "tier=gold", "--attribute", "api_token=canary", "--use", GOLD, "--use", "log,attribute=Token:canary"]
+    options = ["--attribute", "tier=gold", "--attribute", "api_token=canary", "--use", GOLD, "--use", "log,attribute=Token == canary"]
     result = explain(*options)
     assert result.code == 0
     lines = [line.split(maxsplit=1) for line in result.out.splitlines()]
     assert ["attribute", "tier=gold"] in lines and ["attribute", "api_token=[redacted]"] in lines
-    assert "     scope: attribute tier:gold\n" in result.out
-    assert "     scope: attribute Token:[redacted], not met: attribute\n" in result.out
+    assert "     scope: attribute tier == gold\n" in result.out
+    assert "     scope: attribute Token == [redacted], not met: attribute\n" in result.out
     assert "canary" not in result.out + result.err
     shown = explain(*options, "--show-secrets").out
-    assert "api_token=canary\n" in shown and "scope: attribute Token:canary, not met: attribute\n" in shown
+    assert "api_token=canary\n" in shown and "scope: attribute Token == canary, not met: attribute\n" in shown
 
     described = json.loads(explain(*options, "--format", "json").out)
     assert described["attributes"] == {"api_token": "[redacted]", "tier": "gold"}

@@ -408,4 +408,3 @@ def test_success_is_not_a_code_to_retry(complete):
     codes = complete("use", "retry,codes=")
     assert "retry,codes=unavailable" in codes and "retry,codes=ok" not in codes
     assert "retry,codes=unavailable+ok" not in complete("use", "retry,codes=unavailable+")
-    assert "assert,code=ok" in complete("use", "assert,code=")

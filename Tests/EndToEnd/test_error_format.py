@@ -160,7 +160,7 @@ def test_input_of_a_running_stream(errors, grpc_server):
 
 
 def test_assertions(errors, grpc_server):
-    use = "assert,code=not_found,messages=2"
+    use = "assert,check=status not_found,check=count 2"
     code, *found = errors("--use", use, "-d", '{"name":"A"}', f"{grpc_server.url}/{HELLO}")
     assert code == 8
     assert [e["what"] for e in found] == ["assertion failed"] * len(found) and len(found) == 2

@@ -109,7 +109,7 @@ def a_call_that_succeeds(world):
 
 @scenario(0)
 def the_status_that_is_expected(world):
-    return world.fail(5, "--use", "assert,code=not_found")
+    return world.fail(5, "--use", "assert,check=status not_found")
 
 
 @scenario(1, "No space left on device")
@@ -218,9 +218,9 @@ def a_plugin_that_is_missing(world):
     return world.call("Hello", "--plugin", "/no/such.so")
 
 
-@scenario(8, "expected not_found, found ok", response=RESPONSE)
+@scenario(8, "expected not_found, got ok", response=RESPONSE)
 def an_assertion_that_does_not_hold(world):
-    return world.call("Hello", *HELLO, "--use", "assert,code=not_found")
+    return world.call("Hello", *HELLO, "--use", "assert,check=status not_found")
 
 
 @scenario(8, "optionalString")

@@ -225,7 +225,7 @@ def errors(session):
         session.call("Fail", "--error-format", form, *FAILING, data={"code": 9, "message": "late"})
         session.call("Echo", "--error-format", form, "-d", wrong)
         session.call("Hello", "--error-format", form, "--no-such-option")
-        session.call("Hello", "--error-format", form, "--use", "assert,code=not_found", data={"name": "Ada"})
+        session.call("Hello", "--error-format", form, "--use", "assert,check=status not_found", data={"name": "Ada"})
         session.run("describe", *SCHEMA, "--error-format", form, "HelloReqest")
 
 

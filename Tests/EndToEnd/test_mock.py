@@ -15,7 +15,7 @@ STUBS = """
 {"method": "demo.v1.Demo/Find",
  "response": {"status": {"code": "not_found", "message": "no item ${request.id}", "details": [
    {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "GONE", "metadata": {"id": "${request.id}"}}]}}}
-{"method": "demo.v1.Demo/Echo", "where": ["int32_value > 5"],
+{"method": "demo.v1.Demo/Echo", "where": [".int32_value > 5"],
  "response": {"message": {"int64Value": "${request.int32_value}", "stringValue": "${''}${request.int32_value}",
               "struct": {"n": "${request.int64_value}", "l": "${request.strings}"}}}}
 {"method": "demo.v1.Demo/Count",
@@ -24,7 +24,7 @@ STUBS = """
 {"method": "demo.v1.Demo/Sum", "response": {"message": {"total": "${request.value}", "count": "${request.count}"}}}
 {"method": "demo.v1.Demo/Chat",
  "response": {"messages": [{"text": "hello"}],
-              "each": [{"where": ["text == bye"], "message": {"text": "farewell"}, "status": "out_of_range"},
+              "each": [{"where": [".text == bye"], "message": {"text": "farewell"}, "status": "out_of_range"},
                        {"message": {"text": "${request.text}?"}}]}}
 """
 

@@ -307,7 +307,7 @@ def test_an_existing_log_becomes_private(rpcurl, descriptor_set, grpc_server, tm
 def test_a_report_keeps_the_mode_of_the_file(rpcurl, descriptor_set, grpc_server, tmp_path):
     """Another program reads it, maybe as another user; it holds no messages but those of failed assertions."""
     file = tmp_path / "report.xml"
-    call = ["--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--use", f"assert,code=ok,junit={file}"]
+    call = ["--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--use", f"assert,check=status ok,junit={file}"]
     for mode in (0o600, 0o640):
         assert rpcurl(*call, f"{grpc_server.url}/{HELLO}").code == 0
         assert file.stat().st_mode & 0o777 == mode

@@ -353,7 +353,7 @@ def test_names_in_responses_of_the_cache(rpcurl):
 
 
 def test_interceptors_receive_names(echo):
-    result = echo("--use", 'assert,field=[x.nick] == q', "--use", "log,bodies=true")
+    result = echo("--use", 'assert,check=.[x.nick] == q', "--use", "log,bodies=true")
     assert (result.code, json.loads(result.out)) == (0, TYPED), result.err
     assert json.dumps(TYPED, separators=(",", ":")) in result.err
     result = echo("--use", "edit,response-set=name=w")
@@ -448,6 +448,6 @@ expect . == {json.dumps(TYPED)}
 
 def test_load(rpcurl, server):
     arguments = ["--requests", 20, "--threshold", "errors < 1%", "-d", '{"[x.nick]":"a"}']
-    result = rpcurl("load", *arguments, "--use", 'assert,field=[x.nick] == a', f"{server.url}/{SERVICE}/Echo")
+    result = rpcurl("load", *arguments, "--use", 'assert,check=.[x.nick] == a', f"{server.url}/{SERVICE}/Echo")
     assert result.code == 0, result.out + result.err
     assert server.asked() == ["x.nick"]

@@ -97,11 +97,11 @@ def call(rpcurl, descriptor_set):
 
 def test_a_call_is_repeated_until_a_field_has_a_value(call, job_server):
     server = job_server("QUEUED", "RUNNING", "DONE")
-    result = call(server, "until=field=message == DONE,timeout=30s")
+    result = call(server, "until=.message == DONE,timeout=30s")
     assert (result.code, json.loads(result.out)) == (0, {"message": "DONE", "name": "job"})
     assert result.err.splitlines() == [
-        'retry: attempt 1: field: expected message == DONE, found "QUEUED"; repeating in 10 ms',
-        'retry: attempt 2: field: expected message == DONE, found "RUNNING"; repeating in 20 ms',
+        'retry: attempt 1: .message == DONE: expected "DONE", got "QUEUED"; repeating in 10 ms',
+        'retry: attempt 2: .message == DONE: expected "DONE", got "RUNNING"; repeating in 20 ms',
     ]
     assert len(server.calls) == 3
     assert not any("grpc-previous-rpc-attempts" in headers for headers in server.calls)
@@ -109,20 +109,20 @@ def test_a_call_is_repeated_until_a_field_has_a_value(call, job_server):
 
 def test_errors_between_are_retried(call, job_server):
     server = job_server("QUEUED", grpc.StatusCode.UNAVAILABLE, "DONE")
-    result = call(server, "until=field=message == DONE")
+    result = call(server, "until=.message == DONE")
     assert (result.code, json.loads(result.out)["message"]) == (0, "DONE")
     assert "retry: attempt 2 failed: unavailable (scripted); retrying in 20 ms" in result.err
 
 
 def test_other_errors_end_the_polling(call, job_server):
     server = job_server("QUEUED", grpc.StatusCode.NOT_FOUND)
-    result = call(server, "until=field=message == DONE")
+    result = call(server, "until=.message == DONE")
     assert (result.code, result.out, len(server.calls)) == (64 + 5, "", 2)
 
 
 def test_a_status_is_a_condition(call, job_server):
     server = job_server("still there", grpc.StatusCode.NOT_FOUND)
-    result = call(server, "until=code=not_found")
+    result = call(server, "until=status not_found")
     assert (result.code, result.out, len(server.calls)) == (0, "", 2)
 
 
@@ -135,21 +135,21 @@ def test_unmet_condition_fails_the_call(rpcurl, descriptor_set, job_server, sett
     defaults = "" if "initial" in settings else "initial=10ms,"
     result = rpcurl(
         "--descriptor-set", descriptor_set, "-d", '{"name":"job"}', "--use",
-        f"retry,jitter=0,{defaults}until=field=message == DONE,{settings}", f"{server.url}/{HELLO}",
+        f"retry,jitter=0,{defaults}until=.message == DONE,{settings}", f"{server.url}/{HELLO}",
     )  # fmt: skip
     assert (result.code, result.out) == (64 + 4, "")
-    assert f'until is not met: field: expected message == DONE, found "RUNNING", {words}' in result.err
+    assert f'until is not met: .message == DONE: expected "DONE", got "RUNNING", {words}' in result.err
 
 
 def test_a_wrong_condition_is_reported_before_anything_is_sent(call, job_server):
     server = job_server("DONE")
-    result = call(server, "until=field=stat == DONE")
+    result = call(server, "until=.stat == DONE")
     assert result.code == 64 + 3
     assert "stat" in result.err
-    result = call(server, "until=field=number == 1", method="Count", data="{}")
+    result = call(server, "until=.number == 1", method="Count", data="{}")
     assert "until applies to methods with a single response" in result.err
     result = call(server, "until=state == DONE")
-    assert (result.code, "must be a condition of assert" in result.err) == (7, True)
+    assert (result.code, "A path starts with a full stop: .state == DONE" in result.err) == (7, True)
     assert server.calls == []
 
 
@@ -184,7 +184,7 @@ def events(result, name):
 
 def test_each_attempt_is_an_event(call, job_server):
     server = job_server(grpc.StatusCode.UNAVAILABLE, "RUNNING", "DONE")
-    result = call(server, "until=field=message == DONE", "--format", "events")
+    result = call(server, "until=.message == DONE", "--format", "events")
     assert result.code == 0
     assert events(result, "attempt") == [
         {"event": "attempt", "number": 1, "code": "unavailable", "code_number": 14, "message": "scripted", "peer": server.address},

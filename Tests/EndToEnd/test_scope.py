@@ -37,8 +37,8 @@ def stamped(rpcurl, descriptor_set, grpc_server):
         ("hosts=127.0.0.1+*.example.com", [], True),
         ("hosts=*.example.com", [], False),
         ("header=x-debug", ["-H", "X-Debug: 1"], True),
-        ("header=x-debug:2", ["-H", "X-Debug: 1"], False),
-        ("header=!x-debug", [], True),
+        ("header=x-debug == 2", ["-H", "X-Debug: 1"], False),
+        ("header=x-debug absent", [], True),
         ("percent=100", [], True),
         ("percent=0", [], False),
     ],
@@ -170,13 +170,13 @@ def test_session_moves_interceptors(rpcurl, descriptor_set):
 def test_explain_states_settings_scope_stages_and_place(rpcurl, descriptor_set):
     result = rpcurl(
         "--explain", "--format", "json", "--descriptor-set", descriptor_set, "--use", "retry,attempts=3,codes=aborted",
-        "--use", "log,before=retry,header=authorization:Bearer x,percent=12.5,file=/dev/null", "--use", "assert,code=ok,kinds=!unary",
+        "--use", "log,before=retry,header=authorization == Bearer x,percent=12.5,file=/dev/null", "--use", "assert,check=status ok,kinds=!unary",
         "-H", "authorization: Bearer x", f"localhost:1/{HELLO}",
     )  # fmt: skip
     assert result.code == 0
     log, retry, check = json.loads(result.out)["interceptors"]
     assert (log["name"], retry["name"], check["name"]) == ("log", "retry", "assert")
-    assert log["scope"] == "header authorization:Bearer [redacted]; 12.5 % of them, at random"
+    assert log["scope"] == "header authorization == Bearer [redacted]; 12.5 % of them, at random"
     assert "Bearer x" not in json.dumps(log)
     assert (log["place"], log["effects"]) == ("before=retry", [])
     assert retry["defaults"] == [

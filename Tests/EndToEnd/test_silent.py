@@ -41,7 +41,7 @@ def test_errors_of_a_call(call, options, err):
         (["--use", "nothing"], 7),
         (["--config", "/no/such"], 2),
         (["--each", "-d", "[]"], 4),
-        (["--use", "assert,code=not_found"], 8),
+        (["--use", "assert,check=status not_found"], 8),
     ],
 )
 def test_errors_of_every_kind(call, words, code):

@@ -152,7 +152,7 @@ def test_check_of_a_status_accepts_no_other_stream_that_fails(suite):
 
 
 def test_stream_that_violates_an_assertion_fails_its_test(suite):
-    result, tests, _ = suite("test t\nuse assert,code=not_found\nopen Chat\nwait\n\ntest u\ncall Hello {\"name\":\"a\"}\n")
+    result, tests, _ = suite("test t\nuse assert,check=status not_found\nopen Chat\nwait\n\ntest u\ncall Hello {\"name\":\"a\"}\n")
     assert (result.code, tests["t"]["outcome"], tests["u"]["outcome"]) == (8, "failed", "passed"), result.out
 
 

@@ -213,7 +213,7 @@ def test_interceptors(checked, grpc_server, descriptor_set, tmp_path):
     cassette, url = tmp_path / "calls.rec", f"{grpc_server.url}/demo.v1.Demo/Find"
     schema = ["--descriptor-set", descriptor_set, "-d", '{"id":"2"}']
     first = succeeds(checked(*schema, "--use", "log", "--use", "metrics", "--use", f"record,file={cassette}", url))
-    assert succeeds(checked(*schema, "--use", "assert,code=ok", "--use", f"replay,file={cassette}", url)) == first
+    assert succeeds(checked(*schema, "--use", "assert,check=status ok", "--use", f"replay,file={cassette}", url)) == first
     retried = ["--use", "retry,attempts=4,seed=3", "--use", "fault,abort=unavailable,abort-percent=50,seed=10"]
     succeeds(checked(*schema, *retried, "--use", "cache", "--use", "hedge", url))
 

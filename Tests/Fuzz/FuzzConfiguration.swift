@@ -1,5 +1,6 @@
 import CommandLine
 import Glibc
+import Interception
 import System
 
 /// The folder of a project and a file, of this run alone, in a directory that only the user can write, as the trust in
@@ -68,10 +69,10 @@ private func checkTrust(of line: ConfigurationLine, _ project: ProjectFile) {
 
 /// The settings of an interceptor are found, and a replaced one does not become two.
 private func checkSecrets(of text: String) {
-  let parts = InterceptorSecrets.split(text)
+  let parts = SettingScanner.split(text)
   precondition(parts.joined(separator: ",") == text, "the parts are the whole")
   let replaced = InterceptorSecrets.replacing(text) { _, _, _ in "…" }
-  precondition(InterceptorSecrets.split(replaced).count == parts.count, "the number of settings is kept")
+  precondition(SettingScanner.split(replaced).count == parts.count, "the number of settings is kept")
   let entry = ChainArguments.Entry.builtIn(text)
   precondition(
     InterceptorSecrets.settings(entry, showsSecrets: true).unicodeScalars.count

@@ -1,3 +1,4 @@
+import Interception
 import Interceptors
 import Language
 import Protobuf
@@ -101,8 +102,8 @@ private func checkThatValuesAreData(
     precondition(!argument.utf8.starts(with: "-".utf8), "a value is not an option")
   }
   if let one = try? received.expand(specification: line), let other = try? plain.expand(specification: line) {
-    let parts = InterceptorSecrets.split(one)
+    let parts = SettingScanner.split(one)
     precondition(parts.joined(separator: ",") == one, "the parts are the whole")
-    precondition(parts.count == InterceptorSecrets.split(other).count, "a value adds no setting")
+    precondition(parts.count == SettingScanner.split(other).count, "a value adds no setting")
   }
 }

@@ -28,6 +28,22 @@ import Testing
     #expect(try parse("x,a=1,,2,,,b=3").settings.map(\.value) == ["1,2,", "3"])
   }
 
+  @Test(arguments: [
+    (#"x,check='.tags == ["a","b"]',name=y"#, [#".tags == ["a","b"]"#, "y"]),
+    ("x,a='it''s, fine',b='',c=''''", ["it's, fine", "", "'"]), ("x,a='@f',b='env:A'", ["@f", "env:A"]),
+    (#"x,a=["b,,c",{"d":"]"}],b=1"#, [#"["b,,c",{"d":"]"}]"#, "1"]), (#"x,a="\",",b=2"#, [#""\",""#, "2"]),
+    (#"x,a={"b":[1,2]} + 1,,2"#, [#"{"b":[1,2]} + 1,2"#]), (#"x,a=b'c,d=e"f"#, ["b'c", #"e"f"#]),
+    ("x,a='b' c,,d", ["b c,d"]),
+  ])
+  func valuesEndAtTheMatchOfTheirFirstCharacter(_ text: String, _ values: [String]) throws {
+    #expect(try parse(text).settings.map(\.value) == values)
+  }
+
+  @Test(arguments: ["", "a", "a,b", "'a", "it's", "[", "@f", "env:A", "''", ",", #"{"a":'b'}"#])
+  func quotedValuesAreReadAsTheirText(_ value: String) throws {
+    #expect(try parse("x,a=\(SettingScanner.inQuotes(value)),b=1").settings.map(\.value) == [value, "1"])
+  }
+
   @Test func delimitersEndBeforeCombiningScalars() throws {
     let spec = try parse("x,a=\u{301}1,\u{301}b=2,,\u{301},c=@@\u{301}")
     #expect(spec.settings.map(\.key) == ["a", "\u{301}b", "c"])
@@ -68,6 +84,8 @@ import Testing
     ("x,a=@none", "a: no such file"),
     ("x,a=env:NONE", "a: the environment variable NONE"), ("x,a=cmd:none", "a: no such command"),
     ("x,a=cmd:pass | S3CRET", "a: no shell runs the command"),
+    ("x,a='b,c=1", "a: the value does not end at the match of its first character"),
+    ("x,a=[1,c=2", "a: the value does not end at the match of its first character"),
   ])
   func errorNamesTheInvalidSetting(_ text: String, _ part: String) {
     let error = #expect(throws: ConfigurationError.self) { try parse(text) }
@@ -79,6 +97,6 @@ import Testing
       try InterceptorSpec(parsing: "x,a:b", sources: sources, example: { $0 == "x" ? "set=NAME:VALUE" : nil })
     }
     #expect(error?.reason == "setting 1 is not of the form KEY=VALUE")
-    #expect(error?.hint == "write x,set=NAME:VALUE; a comma within a value is written twice: ,,")
+    #expect(error?.hint == "write x,set=NAME:VALUE; write a value with a comma in single quotes: KEY='a,b'")
   }
 }

@@ -76,7 +76,7 @@ import Testing
   @Test(arguments: [
     "edit,response-set=value=x", "edit,set=value=x", "header,set=x-a:1", "header,response-set=x-a:1",
     "auth,bearer=a,allow-plaintext=true", "fault,drop-response=0.001",
-    "retry,until=code=ok",
+    "retry,until=status==ok",
   ])
   func settingsOfInterceptorsThatAlterResponsesArePartOfTheKey(_ text: String) throws {
     let chain = [try services.registration("cache"), try services.registration(text)]
@@ -108,7 +108,7 @@ import Testing
 
   /// They have the same responses as without them.
   @Test(arguments: [
-    "log", "record,file=f", "metrics", "retry", "hedge,methods=*", "validate", "assert,code=ok",
+    "log", "record,file=f", "metrics", "retry", "hedge,methods=*", "validate", "assert,check=status==ok",
     "limit,concurrency=1", "breaker", "deadline,default=1s", "trace", "trace,file=spans", "shadow,to=b",
   ])
   func interceptorsThatKeepResponsesAreNotPartOfTheKey(_ text: String) throws {

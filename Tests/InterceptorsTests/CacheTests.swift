@@ -287,7 +287,7 @@ import Testing
   @Test func furtherAttemptsAreSent() throws {
     let cache = try services.registration("cache")
     let call = TestCall(
-      .unary, Journal(), [try services.registration("retry,until=field=value == DONE"), cache], typed: true,
+      .unary, Journal(), [try services.registration("retry,until=.value == DONE"), cache], typed: true,
       hasNoSideEffects: true)
     call.start()
     call.send("ping")

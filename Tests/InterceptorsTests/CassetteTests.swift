@@ -379,8 +379,8 @@ import Testing
     ("replay,file=c.rec,match=fields", "replay: fields: missing value: match=fields requires at least one"),
     ("replay,file=c.rec,match=order,fields=a", "replay: fields: requires match=fields"),
     (
-      "replay,file=c.rec,fields=[",
-      "replay: fields: not a valid field path: expected \"]\" at byte 1 of the path"
+      "replay,file=c.rec,fields=a[",
+      "replay: fields: not a valid field path: expected \"]\" at byte 2 of the path"
     ),
     ("replay,file=c.rec,timing=1", "replay: timing: must be one of original, none"),
     ("replay,file=c.rec,miss=x", "replay: miss: must be one of error, pass, record"),

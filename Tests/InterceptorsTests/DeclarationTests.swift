@@ -11,12 +11,12 @@ import Testing
 
   @Test(
     arguments: [
-      ("retry", [.repeatsAttempts]), ("retry,until=field=value == a", [.repeatsAttempts]),
+      ("retry", [.repeatsAttempts]), ("retry,until=.value == a", [.repeatsAttempts]),
       ("header,set=a:b", [.changesHeaders]), ("header,response-set=a:b", []), ("header,trailer-remove=a", []),
       ("log", []), ("log,bodies=true", [.exports]), ("record,file=f", [.exports, .readsMessages]),
       ("auth,bearer=t", [.changesHeaders, .authenticates]),
       ("auth,bearer=cmd:c", [.changesHeaders, .authenticates, .repeatsAttempts]),
-      ("assert,code=ok", [.checksResults]), ("assert,messages=1,header=a", [.checksResults]),
+      ("assert,check=status ok", [.checksResults]), ("assert,check=count 1,check=header a", [.checksResults]),
       ("fault,delay=1s", []), ("fault,abort=unavailable", [.injectsFailures]),
       ("fault,drop-request=5", [.injectsFailures, .changesMessages]), ("fault,rate=1k", []),
       ("deadline,default=1s", []), ("deadline,idle=1s", []), ("limit,concurrency=1", []), ("breaker", []),

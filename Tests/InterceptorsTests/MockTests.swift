@@ -54,7 +54,7 @@ import Testing
   @Test(arguments: [
     (#"{"request":"x","response":{"message":"no"}} {"request":"ping","response":{"message":"yes"}}"#, "yes"),
     (
-      #"{"where":["value =~ ^x"],"response":{"message":"no"}} {"where":["value =~ ^p"],"response":{"message":"yes"}}"#,
+      #"{"where":[".value =~ ^x"],"response":{"message":"no"}} {"where":[".value =~ ^p"],"response":{"message":"yes"}}"#,
       "yes"
     ),
     (
@@ -65,7 +65,7 @@ import Testing
       #"{"exactly":"pin","response":{"message":"no"}} {"exactly":"ping","response":{"message":"yes"}}"#, "yes"
     ),
     (
-      #"{"headers":["x-h"],"response":{"message":"no"}} {"headers":["!x-h"],"response":{"message":"yes"}}"#,
+      #"{"where":["header x-h"],"response":{"message":"no"}} {"where":["header x-h absent"],"response":{"message":"yes"}}"#,
       "yes"
     ),
   ])
@@ -75,7 +75,7 @@ import Testing
 
   @Test func missNamesClosestStub() throws {
     let stubs =
-      "\n" + #"{"request":"a","where":["value =~ x"],"response":{}}"# + "\n"
+      "\n" + #"{"request":"a","where":[".value =~ x"],"response":{}}"# + "\n"
       + #"{"request":"b","response":{}}"#
     let error = try #require(try unary(stubs).end?.error)
     #expect(error.code == .unimplemented)
@@ -143,8 +143,8 @@ import Testing
       .bidiStreaming,
       #"""
       {"response":{"messages":["hello"],"each":[
-        {"where":["value == bye"],"message":"farewell","status":"out_of_range"},
-        {"where":["value != silence"],"messages":["${request.value}!","${''}${request.count}"]}],
+        {"where":[".value == bye"],"message":"farewell","status":"out_of_range"},
+        {"where":[".value != silence"],"messages":["${request.value}!","${''}${request.count}"]}],
        "trailers":{"x-t":"1"}}}
       """#)
     call.start()
@@ -308,6 +308,18 @@ import Testing
       #"{"response":{"headers":{"a":"{{method}}"}}}"#,
       "mock: file: stubs.json:1: response.headers.a: {{method}} is text; write ${request.PATH}"
     ),
+    (
+      #"{"where":["status ok"],"response":{}}"#,
+      "mock: file: stubs.json:1: where: status ok is not about the request; write header NAME, or a path"
+    ),
+    (
+      #"{"where":[".a == ${x}"],"response":{}}"#,
+      "mock: file: stubs.json:1: where: .a == ${x}: ${…} has no value here; write $${ for a literal ${"
+    ),
+    (
+      #"{"headers":["x-a:1"],"response":{}}"#,
+      #"mock: file: stubs.json:1: headers: unknown member; write "where":["header NAME == VALUE"]"#
+    ),
     (#"{"times":0,"response":{}}"#, "mock: file: stubs.json:1: times: must be a whole number, at least 1"),
     (#"{"response":{},"response":{}}"#, "mock: file: stubs.json:1: response: duplicate member"),
   ])
@@ -348,8 +360,8 @@ import Testing
     ),
     (#"{"request":{"nope":1},"response":{}}"#, "stubs.json:1: request: expected"),
     (
-      #"{"where":["nope == 1"],"response":{}}"#,
-      "stubs.json:1: where: nope == 1: google.protobuf.StringValue has no"
+      #"{"where":[".nope == 1"],"response":{}}"#,
+      "stubs.json:1: where: .nope == 1: google.protobuf.StringValue has no"
     ),
   ])
   func stubThatViolatesSchemaFailsCall(_ stubs: String, _ message: String) throws {

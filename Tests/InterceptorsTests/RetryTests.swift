@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test func pushbackAppliesToCallsThatDoNotMeetUntil() throws {
-    let text = "retry,until=code=ok,initial=1,jitter=0"
+    let text = "retry,until=status ok,initial=1,jitter=0"
     let later = try call(text)
     fail(later, trailers: [("grpc-retry-pushback-ms", "7000")])
     later.clock.advance(by: .seconds(6))
@@ -421,7 +421,7 @@ import Testing
   }
 
   @Test func repeatsUntilTheConditionHolds() throws {
-    let call = try call("retry,until=field=value == DONE,jitter=0")
+    let call = try call("retry,until=.value == DONE,jitter=0")
     for text in ["QUEUED", "RUNNING"] {
       respond(call, text)
       #expect(call.callerLines == [])
@@ -432,16 +432,16 @@ import Testing
     #expect(attempts(call) == 3)
     #expect(
       call.logged.map(\.text) == [
-        "attempt 1: field: expected value == DONE, found \"QUEUED\"; repeating in 100 ms",
-        "attempt 2: field: expected value == DONE, found \"RUNNING\"; repeating in 200 ms",
+        "attempt 1: .value == DONE: expected \"DONE\", got \"QUEUED\"; repeating in 100 ms",
+        "attempt 2: .value == DONE: expected \"DONE\", got \"RUNNING\"; repeating in 200 ms",
       ])
     // A repetition is not a retry of a failed attempt.
     #expect(call.sentStart?.headers.first("grpc-previous-rpc-attempts") == nil)
   }
 
-  @Test(arguments: ["", ",until=code=ok"])
+  @Test(arguments: ["", ",until=status ok"])
   func attemptsAfterAFailureHaveTheNumberOfPreviousAttempts(_ condition: String) throws {
-    let call = try call("retry,until=field=value == DONE\(condition),jitter=0")
+    let call = try call("retry,until=.value == DONE\(condition),jitter=0")
     func previous() -> [String]? {
       call.clock.advance(by: .seconds(1))
       return call.sentStart?.headers.values("grpc-previous-rpc-attempts")
@@ -456,7 +456,7 @@ import Testing
   }
 
   @Test func allConditionsMustHold() throws {
-    let call = try call("retry,until=field=value == DONE,until=header=from:server")
+    let call = try call("retry,until=.value == DONE,until=header from == server")
     call.wireChain.receive(.responseStart(ResponseStart()))
     call.receive("DONE")
     call.receiveEnd()
@@ -469,7 +469,7 @@ import Testing
   /// Each attempt would fail in the same way.
   @Test(arguments: ["ok", "not_found"])
   func failureOfTLSIsNotRepeatedUntilAStatus(_ code: String) throws {
-    let call = try call("retry,until=code=\(code)")
+    let call = try call("retry,until=status \(code)")
     let error = RPCError(.unavailable, "untrusted", origin: .tls)
     call.receiveEnd(error)
     call.clock.advance(by: .seconds(60))
@@ -478,13 +478,13 @@ import Testing
   }
 
   @Test func statusCanBeACondition() throws {
-    let gone = try call("retry,until=code=not_found")
+    let gone = try call("retry,until=status not_found")
     respond(gone, "still there")
     gone.clock.advance(by: .seconds(1))
     fail(gone, RPCError(.notFound, "gone", origin: .server))
     #expect(gone.end?.code == .notFound)
     #expect(gone.found.map(\.kind) == [.expectedStatus])
-    let ready = try call("retry,until=code=ok")
+    let ready = try call("retry,until=status ok")
     fail(ready, RPCError(.failedPrecondition, "not yet", origin: .server))
     ready.clock.advance(by: .seconds(1))
     respond(ready, "pong")
@@ -492,7 +492,7 @@ import Testing
   }
 
   @Test func failuresEndThePolling() throws {
-    let call = try call("retry,until=field=value == DONE")
+    let call = try call("retry,until=.value == DONE")
     fail(call)
     call.clock.advance(by: .seconds(1))
     #expect(attempts(call) == 2)
@@ -501,17 +501,17 @@ import Testing
   }
 
   @Test func pollingEndsAtItsTimeLimit() throws {
-    let between = try call("retry,until=field=value == DONE,timeout=250ms,jitter=0")
+    let between = try call("retry,until=.value == DONE,timeout=250ms,jitter=0")
     respond(between, "RUNNING")
     between.clock.advance(by: .milliseconds(100))
     respond(between, "RUNNING")
     #expect(between.end?.code == .deadlineExceeded)
     #expect(
       between.end?.error?.message
-        == "until is not met: field: expected value == DONE, found \"RUNNING\", within 250 ms")
+        == "until is not met: .value == DONE: expected \"DONE\", got \"RUNNING\", within 250 ms")
     #expect(between.received.isEmpty)
 
-    let within = try call("retry,until=field=value == DONE,timeout=2s")
+    let within = try call("retry,until=.value == DONE,timeout=2s")
     within.receiveHeaders()
     within.clock.advance(by: .seconds(2))
     #expect(within.end?.error?.message == "until is not met: no response, within 2 s")
@@ -519,16 +519,16 @@ import Testing
   }
 
   @Test func pollingEndsBeforeTheDeadlineAndAfterTheAttempts() throws {
-    let limited = try call("retry,until=field=value == DONE,attempts=2")
+    let limited = try call("retry,until=.value == DONE,attempts=2")
     respond(limited, "A")
     limited.clock.advance(by: .seconds(1))
     respond(limited, "B")
     #expect(
       limited.end?.error?.message
-        == "until is not met: field: expected value == DONE, found \"B\", in 2 attempts")
+        == "until is not met: .value == DONE: expected \"DONE\", got \"B\", in 2 attempts")
 
     let late = TestCall(
-      .unary, Journal(), [try services.registration("retry,until=field=value == DONE,initial=2,jitter=0")],
+      .unary, Journal(), [try services.registration("retry,until=.value == DONE,initial=2,jitter=0")],
       typed: true)
     late.request.deadline = late.clock.now + .seconds(1)
     late.run(start: { respond(late, "A") })
@@ -537,7 +537,7 @@ import Testing
 
   @Test func largeResponseIsHeldWhole() throws {
     let call = TestCall(
-      .unary, Journal(), [try services.registration("retry,until=field=value =~ ^long")], windowBytes: 1000,
+      .unary, Journal(), [try services.registration("retry,until=.value =~ ^long")], windowBytes: 1000,
       typed: true)
     call.run(start: {
       respond(call, "short")
@@ -550,7 +550,7 @@ import Testing
 
   @Test func responseLargerThanTheWindowIsAnErrorThatNamesRetry() throws {
     let call = TestCall(
-      .unary, Journal(), [try services.registration("retry,until=field=value == DONE")], typed: true)
+      .unary, Journal(), [try services.registration("retry,until=.value == DONE")], typed: true)
     call.run(start: {
       call.receiveHeaders()
       call.receive(String(repeating: "x", count: Retry.heldBytes))
@@ -564,9 +564,9 @@ import Testing
   }
 
   @Test func impossibleConditionFailsTheCall() throws {
-    let unknown = try call("retry,until=field=none == 1")
+    let unknown = try call("retry,until=.none == 1")
     #expect(unknown.end?.code == .invalidArgument)
-    let stream = try call("retry,until=field=value == DONE", .serverStreaming)
+    let stream = try call("retry,until=.value == DONE", .serverStreaming)
     #expect(
       stream.end?.error?.message
         == "until applies to methods with a single response, and test.Echo/Say streams responses")
@@ -670,19 +670,17 @@ import Testing
     ("only=some", "retry: only: must be one of all, idempotent"),
     ("hold-headers=x", "retry: hold-headers: must be a duration such as 1.5, 250ms, 2m"),
     ("timeout=3", "retry: timeout: requires until"),
-    ("until=code=ok,timeout=0", "retry: timeout: must be more than 0"),
+    ("until=status ok,timeout=0", "retry: timeout: must be more than 0"),
+    ("until=state == DONE", #"retry: until: unknown condition "state""#),
+    ("until=field=state == DONE", #"retry: until: unknown condition "field""#),
+    ("until=.state is DONE", "retry: until: unknown type DONE after is"),
     (
-      "until=state == DONE",
-      "retry: until: must be a condition of assert, such as field=state == DONE, with one of the keys code, field, "
-        + "header, message, trailer"
+      "until=latency < 1s",
+      "retry: until: latency < 1s: the duration of a response does not change when it is repeated"
     ),
+    ("until=.state == ${x}", "retry: until: ${…} has no value here"),
     (
-      "until=field=state is DONE",
-      "retry: until: must be of the form PATH OP VALUE, where OP is one of ==, !=, <, <=, >, >=, "
-        + "=~, !~, contains, length, or PATH exists, PATH missing"
-    ),
-    (
-      "until=code=ok,hold-headers=1",
+      "until=status ok,hold-headers=1",
       "retry: hold-headers: cannot be combined with until, which holds the whole response"
     ),
     ("policy=/no/such", "retry: policy: /no/such: no such file or directory"),

@@ -45,11 +45,45 @@ import Testing
     try scalars(check, expected)
   }
 
+  /// The left side decides how an operand is read.
+  @Test(arguments: [
+    (".aString == Ada é", "holds"), (".aString == 3", #""3" | "Ada é""#),
+    (".aString == true", #""true" | "Ada é""#),
+    (".aString == null", #""null" | "Ada é""#), (".aString == Ada within 3", #""Ada within 3" | "Ada é""#),
+    (".aString == [x]", #""[x]" | "Ada é""#), (".aString == {", #""{" | "Ada é""#),
+    (".aString contains Ada", "holds"), (".aString contains 3", #"a value that contains "3" | "Ada é""#),
+    (".aString > Ac", "holds"),
+    (#".aString == "Ada" é"#, #"invalid: "Ada" é starts with a quote, but is not a JSON string"#),
+    (".aColor == GREEN", "holds"), (".aColor != RED", "holds"), (".aColor > RED", "holds"),
+    (".aColor == 2", "holds"),
+    (".aColor contains REE", "holds"), (".aColor =~ ^G", "holds"),
+    (
+      ".aColor == PINK",
+      "invalid: test3.Color has no value \"PINK\" | test3.Color has COLOR_UNSPECIFIED, RED, GREEN, BLUE"
+    ),
+    (".someBytes == AQID", "holds"), (".someBytes contains AgM=", "holds"), (".aDouble != NaN", "holds"),
+    (".anInt32 == x", "invalid: expected a number (int32)"),
+    (".aBool == yes", "invalid: expected true or false"),
+    (".aDouble == 1 within x", "invalid: x is not a number after within | such as within 0.01, or within 1%"),
+    (
+      ".aDouble == 1 within -1",
+      "invalid: -1 is not a number after within | such as within 0.01, or within 1%"
+    ),
+    (".aDouble < 1 within 2", "invalid: < cannot be followed by unordered or within"),
+    (".aDouble == unordered", #"invalid: missing value | such as 3, Ada or {"id":3}"#),
+    (". == [1,", "invalid: [1, is not JSON: unexpected end of the JSON"),
+    (". == Ada", "invalid: Ada is not JSON: expected a value"),
+  ])
+  func operandsAreReadByTheTypeOfTheLeftSide(_ check: String, _ expected: String) throws {
+    try scalars(check, expected)
+  }
+
   @Test(arguments: [
     (".maybe exists", "holds"), (".maybe == 0", "holds"), (".maybe absent", "absent | 0"),
     // Without presence, zero is absent.
     (".aFixed32 absent", "holds"), (".aFixed32 == 0", "holds"), (".aFixed32 exists", "exists | 0"),
-    (".maybeText absent", "holds"), (".maybeText == null", "holds"), (".maybeText != \"x\"", "holds"),
+    (".maybeText absent", "holds"), (".maybeText == null", #""null" | no value"#),
+    (".maybeText != \"x\"", "holds"),
     (".maybeText == \"x\"", #""x" | no value"#), (".maybeText =~ x", "=~ x | no value"),
     (".maybeText !~ x", "holds"), (".maybeText size 0", "size 0 | no value"),
     (".maybeText > \"a\"", #"> "a" | no value"#),
@@ -69,7 +103,6 @@ import Testing
     (".aBool < true", "invalid: < requires a number, text, an enum, a timestamp or a duration"),
     (".aString ascending", "invalid: ascending requires a list | [] in a path means all elements"),
     (".aString.x == 1", "invalid: a_string is not a message"),
-    (".aString contains 3", "invalid: expected a string"),
     (
       ".aBool contains true",
       "invalid: a bool cannot contain a bool | contains is for a part of text, elements of a list, or members of an object"
@@ -91,7 +124,8 @@ import Testing
     (".children[].weight descending", "descending | 1 before 2, at index 1"),
     (".children size 2", "holds"), (".children[].name size > 2", "size > 2 | size 2"),
     (".children[].name contains \"b\"", "holds"), (".children[].name contains [\"b\",\"a\"]", "holds"),
-    (".children contains {\"name\":\"b\"}", "holds"),
+    (".children contains {\"name\":\"b\"}", "holds"), (".children[].name contains b", "holds"),
+    (".children[].name contains [\"a\"]", "holds"),
     (".children contains [{\"weight\":2},{\"name\":\"a\"}]", "holds"),
     (
       ".children contains [{\"name\":\"a\"},{\"weight\":1}]",
@@ -160,7 +194,9 @@ import Testing
     (#".timestamp < "2024-05-01T12:00:00.5Z""#, "holds"), (".timestamp is timestamp", "holds"),
     (#".timestamp > "2025-01-01T00:00:00Z""#, #"> "2025-01-01T00:00:00Z" | "2024-05-01T12:00:00Z""#),
     (#".timestamp > "soon""#, "invalid: not a timestamp such as 2024-05-01T12:00:00Z"),
-    (#".duration == "1.500s""#, "holds"), (#".duration < "10s""#, "holds"),
+    (#".duration == "1.500s""#, "holds"), (#".duration < "10s""#, "holds"), (".duration < 10s", "holds"),
+    (".timestamp == 2024-05-01T14:00:00+02:00", "holds"),
+    (".timestamp > soon", "invalid: not a timestamp such as 2024-05-01T12:00:00Z"),
     (".structure.a == 1.0", "holds"), (".structure.list[1].b == true", "holds"),
     (".structure.a < 2", "holds"),
     (#".structure == {"list":[0,{"b":true}],"a":1}"#, "holds"), (".structure.none absent", "holds"),

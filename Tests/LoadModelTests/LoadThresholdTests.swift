@@ -31,7 +31,7 @@ struct LoadThresholdTests {
     ("max<=1001ms", true), ("min<2ms", true), ("mean>500ms", true), ("avg<502ms", true), ("errors<6", true),
     ("errors<5", false), ("errors<=5", true), ("errors<0.6%", true), ("errors<0.5%", false),
     ("rate>99", true),
-    ("rate>=101", false), (" p50 < 502ms ", true),
+    ("rate>=101", false), (" p50 < 502ms ", true), ("errors == 5", true), ("errors != 5", false),
   ])
   func comparesWhatWasMeasured(text: String, holds: Bool) throws {
     let results = Self.report().results(of: try LoadThreshold.list(text))
@@ -51,18 +51,25 @@ struct LoadThresholdTests {
   }
 
   @Test(arguments: [
-    ("", "missing comparison: <, <=, > or >="), ("p99", "missing comparison: <, <=, > or >="),
-    ("p99=5ms", "missing comparison: <, <=, > or >="),
-    ("p99<5", "the limit of a latency is a duration with its unit, such as 50ms"),
-    ("p0<5ms", "compare p50, p99.9 or another percentile, min, mean, max, errors or rate"),
-    ("p101<5ms", "compare p50, p99.9 or another percentile, min, mean, max, errors or rate"),
-    ("latency<5ms", "compare p50, p99.9 or another percentile, min, mean, max, errors or rate"),
+    ("", "missing comparison: ==, !=, <, <=, > or >="), ("p99", "missing comparison: ==, !=, <, <=, > or >="),
+    ("p99=5ms", "missing comparison: ==, !=, <, <=, > or >="),
+    ("p99=~5ms", "missing comparison: ==, !=, <, <=, > or >="),
+    ("p99<5", "5 has no unit"), ("latency<100", "100 has no unit"), ("p99<soon", "soon is not a duration"),
+    ("p0<5ms", "p0 is not measured"), ("p101<5ms", "p101 is not measured"),
+    ("latency<5ms", "latency is not measured"),
     ("rate>x", "the rate is a number"), ("rate>1%", "the rate is a number"),
     ("errors<-1", "errors are a number, or a percentage with %"),
     ("errors<inf", "errors are a number, or a percentage with %"),
   ])
   func rejectsInvalidConditions(text: String, why: String) {
-    #expect(throws: LoadThreshold.ParseError(text: text, why: why)) { try LoadThreshold.list(text) }
+    let error = #expect(throws: LoadThreshold.ParseError.self) { try LoadThreshold.list(text) }
+    #expect(error?.text == text)
+    #expect(error?.why == why)
+  }
+
+  @Test func limitWithoutUnitShowsUnits() {
+    let error = #expect(throws: LoadThreshold.ParseError.self) { try LoadThreshold.list("p99 < 100") }
+    #expect(error?.hint == "write 100ms or 100s")
   }
 
   @Test func latenciesOfNoCallFulfilNoCondition() throws {

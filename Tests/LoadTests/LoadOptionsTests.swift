@@ -50,7 +50,7 @@ struct LoadOptionsTests {
       ["--rate", "1", "--ramp", "50000h", "--warm-up", "50000h"], "--ramp, --warm-up and --duration",
       "more than 100000h together"
     ),
-    (["--threshold", "p99<1s,x"], "--threshold x", "missing comparison: <, <=, > or >="),
+    (["--threshold", "p99<1s,x"], "--threshold x", "missing comparison: ==, !=, <, <=, > or >="),
   ])
   func rejectsInvalidValues(words: [String], what: String, why: String) {
     let invocation = Parser.parse(["load"] + words + ["http://localhost", "demo.v1.Demo/Hello"])

@@ -1,5 +1,6 @@
 import CommandLine
 import Glibc
+import Interception
 import Protobuf
 
 extension Argument {
@@ -19,7 +20,7 @@ extension Argument {
   /// The name of the interceptor of `--use` if it writes a file of the whole run: a log, a report or a cassette.
   package var writerOfFile: String? {
     guard let text else { return nil }
-    let parts = InterceptorSecrets.split(text)
+    let parts = SettingScanner.split(text)
     let key = parts[0] == "assert" ? "junit=" : "file="
     guard ["assert", "log", "metrics", "record", "shadow", "trace"].contains(parts[0]),
       parts.dropFirst().contains(where: { $0.begins(with: key) && $0 != "file=-" })

@@ -155,18 +155,11 @@ extension ChainSource.Member {
     if !scope.kinds.selectsAll { conditions.append("kinds \(scope.kinds.text(\.rawValue))") }
     if !scope.hosts.selectsAll { conditions.append("hosts \(scope.hosts.text(\.description))") }
     for condition in scope.headers {
-      var text = "header \(condition.isNegated ? "!" : "")\(condition.name)"
-      if let value = condition.value {
-        text += ":\(redaction.value(of: Headers.Field(name: condition.name, value: value)))"
-      }
-      conditions.append(text)
+      let text = condition.text { redaction.value(of: Headers.Field(name: condition.name, value: $0)) }
+      conditions.append("header \(text)")
     }
     for condition in scope.attributes {
-      var text = "attribute \(condition.isNegated ? "!" : "")\(condition.name)"
-      if let value = condition.value {
-        text += ":\(redaction.value(ofAttribute: condition.name, value))"
-      }
-      conditions.append(text)
+      conditions.append("attribute \(condition.text { redaction.value(ofAttribute: condition.name, $0) })")
     }
     if let percent = scope.percent { conditions.append("\(percent.text) % of them, at random") }
     return conditions.isEmpty ? "all calls" : conditions.joined(separator: "; ")

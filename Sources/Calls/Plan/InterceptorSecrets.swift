@@ -25,7 +25,7 @@ package enum InterceptorSecrets {
   package static func replacing(
     _ text: String, _ replacement: (_ interceptor: Substring, _ key: String, _ value: Substring) -> String
   ) -> String {
-    let parts = split(text)
+    let parts = SettingScanner.split(text)
     let interceptor = parts[0].split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
     let builtIn = BuiltIns.all.first { $0.name == parts[0] }
     let changed = parts.dropFirst().map { part in
@@ -45,7 +45,7 @@ package enum InterceptorSecrets {
   ) -> Bool {
     guard !WholeValue.isElsewhere(value), !value.contains("${") else { return false }
     if let known = builtIn?.keys.first(where: { $0.name == key }) {
-      return known.isSecret || known.hasNamedValue && hasSecretName(value)
+      return known.isSecret || (known.hasNamedValue || known.isCondition) && hasSecretName(value)
     }
     let prefix = CommonSettings.prefix
     let common = key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : key
@@ -57,25 +57,12 @@ package enum InterceptorSecrets {
 
   /// Whether a value is `NAME:VALUE` or `NAME=VALUE` with the name of a secret, or a condition of it, and not elsewhere.
   private static func hasSecretName(_ text: Substring) -> Bool {
+    var text = text.begins(with: "'") ? Substring(text.unicodeScalars.dropFirst()) : text
+    for word in ["header ", "trailer "] where text.begins(with: word) {
+      text = Substring(text.unicodeScalars.dropFirst(word.unicodeScalars.count))
+    }
     let name = text.prefixOfScalars { !":=!<>~ ".unicodeScalars.contains($0) }
     let value = text[name.endIndex...].droppingScalars { ":=!<>~ ".unicodeScalars.contains($0) }
     return !value.isEmpty && !WholeValue.isElsewhere(value) && SecretNames.standard.contains(name)
-  }
-
-  /// Splits at single commas. A double comma stays in its part.
-  static func split(_ text: String) -> [String] {
-    var parts = [String.UnicodeScalarView()]
-    var rest = text.unicodeScalars[...]
-    while let scalar = rest.popFirst() {
-      if scalar == ",", rest.first == "," {
-        parts[parts.count - 1] += ",,".unicodeScalars
-        rest = rest.dropFirst()
-      } else if scalar == "," {
-        parts.append(String.UnicodeScalarView())
-      } else {
-        parts[parts.count - 1].append(scalar)
-      }
-    }
-    return parts.map { String($0) }
   }
 }

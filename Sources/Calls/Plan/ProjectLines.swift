@@ -1,5 +1,6 @@
 import CommandLine
 import Glibc
+import Interception
 import Interceptors
 import Language
 import Output
@@ -123,7 +124,7 @@ struct ProjectLines {
   }
 
   private func interceptor(_ value: String, isPlugin: Bool) -> String {
-    var parts = InterceptorSecrets.split(value)
+    var parts = SettingScanner.split(value)
     if isPlugin, parts[0].contains("/") {
       let isOptional = parts[0].begins(with: "?")
       parts[0] = (isOptional ? "?" : "") + absoluteQuoted(String(parts[0].dropFirst(isOptional ? 1 : 0)))
@@ -143,7 +144,10 @@ struct ProjectLines {
       return plain == unquoted(text) ? text : quoted(plain)
     }
     guard let key else { return text }
-    if key.namesFile { return text == "-" ? text : absoluteQuoted(text) }
+    if key.namesFile {
+      let path = text.begins(with: "'") ? SettingScanner.value(text).map(quoted) ?? text : text
+      return path == "-" ? path : absoluteQuoted(path)
+    }
     guard key.hasNamedValue, case (let name, let value?) = text.parted(at: ":") else { return text }
     return "\(name):\(setting(String(value), nil))"
   }

@@ -38,11 +38,11 @@ extension OptionTable {
       isConfigurable: false),
     Option(
       .threshold, "--threshold", .text, "CONDITIONS", .own, .load,
-      "Exit with 8 unless these conditions hold, such as 'p99<50ms,errors<0.1%'; may repeat.",
-      "A condition compares (<, <=, >, >=) a latency with a duration, errors with a number or a percentage, or rate with "
+      "Exit with 8 unless these conditions hold, such as 'p99 < 50ms, errors < 0.1%'; may repeat.",
+      "A condition compares (==, !=, <, <=, >, >=) a latency with a duration and its unit, errors with a number or a percentage, or rate with "
         + "calls per second. Latencies are p50, p99.9 and other percentiles, min, mean and max. All conditions are reported.",
       example:
-        "rpcurl load --threshold 'p99<50ms,errors<0.1%,rate>190' https://demo.example demo.v1.Demo/Hello",
+        "rpcurl load --threshold 'p99<50ms, errors<0.1%, rate>190' https://demo.example demo.v1.Demo/Hello",
       repeats: true, isConfigurable: false, isCommon: true),
     Option(
       .loadFormat, "--format", .choice("text json csv"), "FORMAT", .own, .load,

@@ -182,10 +182,10 @@ extension OptionTable {
       .attribute, "--attribute", .text, "KEY=VALUE", .interceptors, .callers,
       "Set an attribute of the call, for its interceptors; may repeat.",
       "Attributes are never sent to the server. Interceptors and plugins read and set them, log and trace show them, and "
-        + "the setting attribute=KEY[:VALUE] of each interceptor selects calls by them. A later value of a key replaces "
+        + "the setting attribute=KEY [OP VALUE] of each interceptor selects calls by them. A later value of a key replaces "
         + "an earlier one, and KEY= removes it. A call has at most 64 attributes, with keys and values of up to 4096 bytes.",
       example:
-        "rpcurl --attribute tier=gold --use retry,attribute=tier:gold https://demo.example demo.v1.Demo/Hello",
+        "rpcurl --attribute tier=gold --use 'retry,attribute=tier == gold' https://demo.example demo.v1.Demo/Hello",
       repeats: true, trust: .harmless, secrecy: .assignment),
   ]
 }

@@ -19,9 +19,9 @@ public struct CallScope: Sendable, Hashable {
   /// The servers.
   public var hosts = Selection<HostPattern>()
   /// Conditions on the headers of the request, which must all hold.
-  public var headers: [NamedValueCondition] = []
+  public var headers: [ScopeCondition] = []
   /// Conditions on the attributes of the call, which must all hold.
-  public var attributes: [NamedValueCondition] = []
+  public var attributes: [ScopeCondition] = []
   /// The share of the other calls that the interceptor is for, in percent; nil is all of them.
   public var percent: Double?
   /// The seed of the random numbers that select the share; nil is a random one.

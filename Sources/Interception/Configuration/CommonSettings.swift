@@ -1,3 +1,4 @@
+import Language
 import RPCProtocols
 
 /// The settings of every interceptor, which the chain interprets: the place on the chain, and the calls that pass
@@ -24,9 +25,13 @@ package struct CommonSettings: Sendable, Equatable {
     Key(form: "methods=PATTERN+!PATTERN", summary: "skip it for other methods"),
     Key(form: "kinds=KIND+KIND", summary: "skip it for other kinds of methods"),
     Key(form: "hosts=HOST+*.DOMAIN", summary: "skip it for other servers"),
-    Key(form: "header=NAME[:VALUE]", summary: "skip it without this request header", mayRepeat: true),
     Key(
-      form: "attribute=KEY[:VALUE]", summary: "skip it without this attribute of the call", mayRepeat: true),
+      form: "header=NAME [OP VALUE]", summary: "skip it unless the request header meets this condition",
+      mayRepeat: true),
+    Key(
+      form: "attribute=KEY [OP VALUE]",
+      summary: "skip it unless the attribute of the call meets this condition",
+      mayRepeat: true),
     Key(form: "percent=NUMBER", summary: "apply it to this share of the calls"),
     Key(form: "seed=N", summary: "random seed of percent, for repeatable runs"),
   ]
@@ -130,15 +135,11 @@ package struct CommonSettings: Sendable, Equatable {
     case "hosts":
       scope.hosts = try Self.hosts(value)
     case "header":
-      guard let condition = NamedValueCondition.header(value) else {
-        throw InvalidValue("must be NAME, NAME:VALUE, !NAME or !NAME:VALUE")
-      }
-      scope.headers.append(condition)
+      scope.headers.append(
+        try Self.condition { () throws(LanguageError) in try ScopeCondition(header: value) })
     case "attribute":
-      guard let condition = NamedValueCondition.attribute(value) else {
-        throw InvalidValue("must be KEY, KEY:VALUE, !KEY or !KEY:VALUE")
-      }
-      scope.attributes.append(condition)
+      scope.attributes.append(
+        try Self.condition { () throws(LanguageError) in try ScopeCondition(attribute: value) })
     case "percent":
       guard let number = Double(value), (0...100).contains(number) else {
         throw InvalidValue("must be a number from 0 to 100")
@@ -163,6 +164,14 @@ package struct CommonSettings: Sendable, Equatable {
     } catch {
       let names = error.text.isEmpty ? "" : "\(error.text): "
       throw InvalidValue(names + reason, hint: "write + between several, and ! before one to exclude it")
+    }
+  }
+
+  private static func condition(
+    _ parse: () throws(LanguageError) -> ScopeCondition
+  ) throws(InvalidValue) -> ScopeCondition {
+    do throws(LanguageError) { return try parse() } catch {
+      throw InvalidValue(error.reason, hint: error.hint)
     }
   }
 

@@ -2,7 +2,8 @@ import Language
 
 /// What a user writes to add an interceptor to the chain: `NAME[,key=value…]`.
 ///
-/// `,,` is a comma. Values may be elsewhere (``WholeValue``). The chain interprets the keys of ``CommonSettings``; the interceptor
+/// A value that begins with `'`, `"`, `[` or `{` ends at its match; in other values `,,` is a comma. Values may be elsewhere
+/// (``WholeValue``), but not in single quotes. The chain interprets the keys of ``CommonSettings``; the interceptor
 /// interprets the others.
 package struct InterceptorSpec: Sendable, Equatable {
   /// One key with its value.
@@ -48,8 +49,8 @@ package struct InterceptorSpec: Sendable, Equatable {
     readsLater: (_ name: String, _ key: String) -> Bool = { _, _ in false },
     example: (_ name: String) -> String? = { _ in nil }
   ) throws(ConfigurationError) {
-    var parts = Self.split(text)
-    self.init(name: parts.removeFirst())
+    var parts = SettingScanner.split(text)
+    self.init(name: parts.removeFirst().replacing(",,", with: ","))
     // The rest of the text may contain a secret.
     guard !name.isEmpty else { throw ConfigurationError(interceptor: "''", reason: "missing name") }
     let shown = Self.word(of: name)
@@ -57,7 +58,7 @@ package struct InterceptorSpec: Sendable, Equatable {
       // A blank after the comma is not part of the key.
       let part = String(part.drop { $0 == " " })
       var setting = try Self.setting(part, number: index + 1, of: shown, example: example)
-      if !readsLater(name, setting.key) { try Self.read(&setting, of: shown, sources) }
+      if setting.isWritten, !readsLater(name, setting.key) { try Self.read(&setting, of: shown, sources) }
       settings.append(setting)
     }
     try common.take(from: &settings, of: shown, ownKeys: nil)
@@ -97,30 +98,16 @@ package struct InterceptorSpec: Sendable, Equatable {
       let setting = example(name).map { "write \(name),\($0); " } ?? ""
       throw ConfigurationError(
         interceptor: name, reason: "setting \(number) is not of the form KEY=VALUE",
-        hint: "\(setting)a comma within a value is written twice: ,,")
+        hint: "\(setting)write a value with a comma in single quotes: KEY='a,b'")
     }
     let key = String(part[..<equals])
-    let value = String(part[part.unicodeScalars.index(after: equals)...])
-    return Setting(key: key, value: value, isWritten: true)
-  }
-
-  /// Splits at single commas; two are one that does not split.
-  ///
-  /// By Unicode scalars: a `Character` would join a comma with the combining scalar after it.
-  private static func split(_ text: String) -> [String] {
-    var parts = [""]
-    var rest = text.unicodeScalars[...]
-    while let comma = rest.firstIndex(of: ",") {
-      parts[parts.count - 1] += String(rest[..<comma])
-      rest = rest[rest.index(after: comma)...]
-      if rest.first == "," {
-        parts[parts.count - 1] += ","
-        rest = rest.dropFirst()
-      } else {
-        parts.append("")
-      }
+    let value = part[part.unicodeScalars.index(after: equals)...]
+    guard let text = SettingScanner.value(value) else {
+      throw ConfigurationError(
+        interceptor: name, key: key, reason: "the value does not end at the match of its first character",
+        hint: "write a value in single quotes, and '' for a single quote in it")
     }
-    parts[parts.count - 1] += String(rest)
-    return parts
+    // A value in quotes is no notation of one from elsewhere.
+    return Setting(key: key, value: text, isWritten: value.unicodeScalars.first != "'")
   }
 }

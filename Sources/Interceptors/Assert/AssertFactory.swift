@@ -8,38 +8,34 @@ struct AssertFactory: CollectingFactory {
   static let description = BuiltIns.Description(
     name: "assert", summary: "check status, metadata, messages and latency against conditions",
     keys: [
-      BuiltIns.Key("code=CODE", "expected status code, by name or number; the call then succeeds"),
-      BuiltIns.Key("message=REGEX", "expected status message"),
       BuiltIns.Key(
-        "header=NAME[:VALUE|=~REGEX]", "expected response header (!NAME: absent)", mayRepeat: true
-      ),
-      BuiltIns.Key(
-        "trailer=NAME[:VALUE|=~REGEX]", "expected response trailer (!NAME: absent)",
+        "check=CONDITION", "condition on the response, as after expect; see rpcurl-language(7)",
         mayRepeat: true),
-      BuiltIns.Key(
-        "field=PATH OP VALUE", "condition on a field of every response message", mayRepeat: true),
-      BuiltIns.Key("first-field=PATH OP VALUE", "… on the first message only", mayRepeat: true),
-      BuiltIns.Key("last-field=PATH OP VALUE", "… on the last message only", mayRepeat: true),
-      BuiltIns.Key("any-field=PATH OP VALUE", "… on at least one message", mayRepeat: true),
-      BuiltIns.Key("nth-field=N:PATH OP VALUE", "… on message number N, counted from 0", mayRepeat: true),
-      BuiltIns.Key("messages=[OP] N", "number of response messages, such as 3 or >= 1"),
-      BuiltIns.Key("latency=[<]DURATION", "maximum duration of the whole call"),
       BuiltIns.Key("name=TEXT", "name of the check in reports"),
       BuiltIns.Key("junit=FILE", "write a JUnit XML report of all calls of this run"),
     ],
+    replaced: [
+      "code", "message", "header", "trailer", "field", "first-field", "last-field", "any-field", "nth-field",
+      "messages", "latency",
+    ].reduce(into: [:]) { replaced, key in
+      replaced[key] = { newForm(of: key, $0) }
+    },
     make: { settings, services throws(ConfigurationError) in try AssertFactory(settings, services) })
 
-  private let expectations: Expectations
+  private let conditions: ResponseConditions
   private let report: ReportFile<AssertReport.Case>?
   private let services: any InterceptorServices
   private let name: String
+  /// The name of the check in reports.
+  private let title: String?
 
   private init(
     _ settings: SettingsReader, _ services: any InterceptorServices
   ) throws(ConfigurationError) {
     self.services = services
     name = settings.interceptor
-    expectations = try Expectations(settings)
+    title = settings.text("name")
+    conditions = try ResponseConditions(settings, key: "check", services)
     guard let path = settings.text("junit") else {
       report = nil
       return
@@ -55,7 +51,7 @@ struct AssertFactory: CollectingFactory {
 
   var declaration: InterceptorDeclaration {
     InterceptorDeclaration(
-      stages: expectations.stages, messages: MessageAccesses(.readTyped), effects: .checksResults
+      stages: conditions.stages, messages: MessageAccesses(.readTyped), effects: .checksResults
     ).keepingResponses()
   }
 
@@ -65,19 +61,67 @@ struct AssertFactory: CollectingFactory {
   }
 
   func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
-    if let type = call.responseType {
-      for expected in expectations.fields {
-        do throws(LanguageError) {
-          try expected.condition.check(against: type)
-        } catch {
-          // The condition can never hold for this call.
-          let error = ConfigurationError(
-            interceptor: context.name, key: expected.key, reason: error.reason)
-          try? report?.add(AssertReport.notMade(error.description, at: services.nanosecondsSince1970))
-          throw error
-        }
-      }
+    do throws(LanguageError) {
+      try conditions.check(against: call.responseType)
+    } catch {
+      // The condition can never hold for this call.
+      let error = ConfigurationError(
+        interceptor: context.name, key: "check", reason: error.reason, hint: error.hint)
+      try? report?.add(AssertReport.notMade(error.description, at: services.nanosecondsSince1970))
+      throw error
     }
-    return Assertions(expectations, of: call, context, report, startedAt: services.nanosecondsSince1970)
+    return Assertions(
+      conditions, named: title, of: call, context, report, startedAt: services.nanosecondsSince1970)
+  }
+}
+
+// MARK: - Earlier forms
+
+extension AssertFactory {
+  /// What to write instead of an earlier key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - value: Its value. That of a header may be a secret, and is not shown.
+  static func newForm(of key: String, _ value: String) -> String {
+    let condition = condition(of: key, value)
+    let other = key == "header" ? "; chain-header=NAME selects calls by a header of the request" : ""
+    return "write check='\(condition)'\(other)"
+  }
+
+  /// What to write instead of `KEY=VALUE` with an earlier key; nil for other text.
+  static func newForm(of text: String) -> String? {
+    let key = String(text.prefix { $0 != "=" })
+    // The parser shows how `latency=<10s` is written.
+    guard description.replaced[key] != nil, key != "latency", key.utf8.count < text.utf8.count else {
+      return nil
+    }
+    let value = String(text.dropFirst(key.count + 1))
+    guard !value.hasPrefix("="), !value.hasPrefix("~") else { return nil }
+    return "write \(condition(of: key, value))"
+  }
+
+  private static func condition(of key: String, _ value: String) -> String {
+    switch key {
+    case "code": return "status \(value)"
+    case "message": return "error =~ \(value)"
+    case "header", "trailer": return "\(key) NAME == VALUE"
+    case "messages": return "count \(value)"
+    case "latency": return "latency < \(value.drop { "<= ".contains($0) })"
+    case "nth-field":
+      let number = value.prefix { $0 != ":" }
+      return "message \(number) \(field(value.dropFirst(number.count + 1)))"
+    case "last-field": return field(value[...])
+    default:
+      let selection = key.split(separator: "-")[0]
+      return "\(selection == "field" ? "every" : selection) \(field(value[...]))"
+    }
+  }
+
+  /// A condition on a field in the present words.
+  private static func field(_ text: Substring) -> String {
+    text.split(separator: " ", omittingEmptySubsequences: false).enumerated().map { index, word in
+      index == 0 ? ".\(word)" : word == "missing" ? "absent" : word == "length" ? "size" : "\(word)"
+    }.joined(separator: " ")
   }
 }

@@ -2,31 +2,32 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// Checks one call against its expectations. It forwards everything, and reports failures at the end.
+/// Checks one call against conditions. It forwards everything, and reports failures at the end.
 final class Assertions: StagedInterceptor {
   let stages: Stages
   let messages = MessageAccesses(.readTyped)
-  private let expected: Expectations
+  private let conditions: ResponseConditions
+  private let name: String?
   private let call: CallFacts
   private let context: CallContext
   private let report: ReportFile<AssertReport.Case>?
   private let startedAt: Int64
 
-  private var progress: ExpectationProgress
+  private var progress: ResponseProgress
   private var end: ResponseEnd?
 
   init(
-    _ expected: Expectations, of call: CallFacts, _ context: CallContext,
-    _ report: ReportFile<AssertReport.Case>?,
-    startedAt: Int64
+    _ conditions: ResponseConditions, named name: String?, of call: CallFacts, _ context: CallContext,
+    _ report: ReportFile<AssertReport.Case>?, startedAt: Int64
   ) {
-    self.expected = expected
+    self.conditions = conditions
+    self.name = name
     self.call = call
     self.context = context
     self.report = report
     self.startedAt = startedAt
-    progress = ExpectationProgress(expected)
-    stages = expected.stages
+    progress = ResponseProgress(conditions, of: call)
+    stages = conditions.stages
   }
 
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) {
@@ -41,7 +42,7 @@ final class Assertions: StagedInterceptor {
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
     self.end = end
-    if end.code == expected.code, end.error != nil {
+    if end.error != nil, progress.expects(statusOf: end) {
       // Before the end is forwarded, so that it is not reported as a failure.
       context.report(.expectedStatus, "\(end.code.name) is the expected status")
     }
@@ -49,15 +50,15 @@ final class Assertions: StagedInterceptor {
   }
 
   func finish(_ outcome: Outcome) {
-    let failures = progress.failures(end ?? outcome.end, outcome.metrics)
+    let failures = progress.failures(end ?? outcome.end, latency: outcome.metrics.total)
     for failure in failures { context.report(.failure, label(failure)) }
     guard let report else { return }
     do {
       try report.add(
         AssertReport.Case(
-          name: expected.name ?? call.method.description, className: call.method.service,
+          name: name ?? call.method.description, className: call.method.service,
           startedAt: startedAt, duration: outcome.metrics.total, failures: failures,
-          error: expected.code == nil ? (end ?? outcome.end).error.map(Self.text) : nil))
+          error: conditions.isAboutStatus ? nil : (end ?? outcome.end).error.map(Self.text)))
     } catch {
       context.report(.failure, "cannot write the report \(report.path): \(error.reason)")
     }
@@ -69,7 +70,5 @@ final class Assertions: StagedInterceptor {
     return error.message.isEmpty ? text : "\(text): \(error.message)"
   }
 
-  private func label(_ failure: String) -> String {
-    expected.name.map { "\($0): \(failure)" } ?? failure
-  }
+  private func label(_ failure: String) -> String { name.map { "\($0): \(failure)" } ?? failure }
 }

@@ -27,9 +27,9 @@ struct AuthFactory: InterceptorFactory {
         "timeout=DURATION", "timeout of a command or token-url", default: "30s",
         for: ["token-url"]),
     ],
-    otherKeys: [
-      "bearer-file": "bearer=@FILE",
-      "command": "bearer=cmd:COMMAND; no shell runs it: cmd:sh -c '...' does",
+    replaced: [
+      "bearer-file": { _ in "write bearer=@FILE" },
+      "command": { _ in "write bearer=cmd:COMMAND; no shell runs it: cmd:sh -c '...' does" },
     ],
     make: { settings, services throws(ConfigurationError) in try AuthFactory(settings, services) })
 

@@ -20,7 +20,10 @@ struct ObjectReader {
   ///   - value: The value to read.
   ///   - path: The path of the object; empty for the outermost.
   ///   - keys: The allowed members; `nil` for any.
-  init(_ value: JSONValue, _ path: String = "", keys: [String]?) throws(FormatError) {
+  ///   - replaced: Earlier members, with what to write instead.
+  init(
+    _ value: JSONValue, _ path: String = "", keys: [String]?, replaced: [String: String] = [:]
+  ) throws(FormatError) {
     self.path = path
     guard case .object(let members) = value else {
       throw FormatError(reason: "\(path.isEmpty ? "" : "\(path): ")must be an object")
@@ -32,7 +35,9 @@ struct ObjectReader {
       guard keys.contains(member.name) else {
         let nearest = DescriptorPool.nearestNames(to: member.name, among: keys, limit: 1)
         let hint =
-          nearest.isEmpty ? "valid members: \(keys.joined(separator: ", "))" : "did you mean \(nearest[0])?"
+          replaced[member.name]
+          ?? (nearest.isEmpty
+            ? "valid members: \(keys.joined(separator: ", "))" : "did you mean \(nearest[0])?")
         throw error(member.name, "unknown member; \(hint)")
       }
       guard seen.insert(member.name).inserted else { throw error(member.name, "duplicate member") }
@@ -142,11 +147,12 @@ struct ObjectReader {
     case .number(let digits): text = digits
     default: throw error(key, "must be a status code")
     }
-    do {
-      return try StatusCode(setting: text)
-    } catch {
-      throw self.error(key, error.reason)
+    guard let code = StatusCode(written: text) else {
+      throw error(
+        key,
+        "\(text.debugDescription) is not a status code: a number from 0 to 16, or a name such as not_found")
     }
+    return code
   }
 
   /// The path of a member.

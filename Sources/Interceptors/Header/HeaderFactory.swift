@@ -26,9 +26,9 @@ struct HeaderFactory: InterceptorFactory {
       BuiltIns.Key("expand=true", "replace ${uuid()}, ${env.NAME} and others in values, for each call"),
       BuiltIns.Key("seed=N", "random seed of expand, for repeatable runs", for: ["expand"]),
     ],
-    otherKeys: [
-      "set-env": "set=NAME:env:VARIABLE", "set-file": "set=NAME:@FILE",
-      "set-command": "set=NAME:cmd:COMMAND; no shell runs it: cmd:sh -c '...' does",
+    replaced: [
+      "set-env": { _ in "write set=NAME:env:VARIABLE" }, "set-file": { _ in "write set=NAME:@FILE" },
+      "set-command": { _ in "write set=NAME:cmd:COMMAND; no shell runs it: cmd:sh -c '...' does" },
     ],
     make: { settings, services throws(ConfigurationError) in try HeaderFactory(settings, services) })
 

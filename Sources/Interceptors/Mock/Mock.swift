@@ -117,7 +117,9 @@ final class Mock: StagedInterceptor {
     _ message: Message, by answer: (stub: PreparedStub, response: Stub.Response)
   ) throws(FormatError) -> [ResponseScript.Step] {
     for rule in answer.response.rules {
-      guard answer.stub.rules[rule.path]?.differences(of: message).isEmpty == true else { continue }
+      guard answer.stub.rules[rule.path]?.differences(of: message, values.headers).isEmpty == true else {
+        continue
+      }
       let steps = try self.steps(rule.pieces)
       guard let status = rule.status else { return steps }
       return steps + [end(try error(status), try metadata(answer.response.trailers))]

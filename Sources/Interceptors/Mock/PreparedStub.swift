@@ -8,7 +8,6 @@ struct PreparedStub {
   let stub: Stub
   let index: Int
   private let condition: PreparedCondition
-  private let headers: [MetadataCondition]
   /// The conditions of the rules of each response.
   let rules: [String: PreparedCondition]
 
@@ -16,15 +15,6 @@ struct PreparedStub {
     self.stub = stub
     self.index = index
     condition = try PreparedCondition(stub.condition, "", call.requestType)
-    var headers: [MetadataCondition] = []
-    for text in stub.headers {
-      do throws(LanguageError) {
-        headers.append(try MetadataCondition(text))
-      } catch {
-        throw FormatError(reason: "headers: \(error.reason)")
-      }
-    }
-    self.headers = headers
     var rules: [String: PreparedCondition] = [:]
     for response in stub.responses {
       for rule in response.rules {
@@ -36,61 +26,84 @@ struct PreparedStub {
 
   /// Why it does not match a call; empty if it does.
   func differences(of message: Message?, _ metadata: Headers) -> [String] {
-    let missing = headers.filter { !$0.holds(for: metadata) }
-    return missing.map { "the header condition \($0) does not hold" } + condition.differences(of: message)
+    condition.differences(of: message, metadata)
   }
 }
 
-/// A condition on messages, prepared for a type.
+/// A condition on the request, prepared for a type.
 struct PreparedCondition {
   private let patterns: [MessagePattern]
-  private let tests: [FieldCondition]
+  private let tests: [Condition]
+  private let type: MessageType?
 
   init(_ condition: Stub.Condition, _ path: String, _ type: MessageType?) throws(FormatError) {
     let prefix = path.isEmpty ? "" : "\(path)."
     var patterns: [MessagePattern] = []
-    var tests: [FieldCondition] = []
-    if let type {
-      for (key, json, isExact) in [
-        ("request", condition.fields, false), ("exactly", condition.exactly, true),
-      ] {
-        guard let json else { continue }
-        do throws(MessageParseError) {
-          patterns.append(try MessagePattern(json, of: type, isExact: isExact))
-        } catch {
-          throw FormatError(reason: "\(prefix)\(key): \(error.withoutPlace)")
-        }
+    for (key, json, isExact) in [
+      ("request", condition.fields, false), ("exactly", condition.exactly, true),
+    ] {
+      guard let json else { continue }
+      guard let type else {
+        throw FormatError(reason: "\(prefix)\(key): the schema of the request is unknown")
       }
-      for text in condition.tests {
-        do throws(LanguageError) {
-          let test = try FieldCondition(text)
-          try test.check(against: type)
-          tests.append(test)
-        } catch {
-          throw FormatError(reason: "\(prefix)where: \(error.reason)")
-        }
+      do throws(MessageParseError) {
+        patterns.append(try MessagePattern(json, of: type, isExact: isExact))
+      } catch {
+        throw FormatError(reason: "\(prefix)\(key): \(error.withoutPlace)")
       }
-    } else if !condition.isEmpty {
-      throw FormatError(reason: "\(prefix)request: the schema of the request is unknown")
+    }
+    for test in condition.tests {
+      do throws(LanguageError) {
+        guard type != nil || !test.isAboutMessages else {
+          throw LanguageError("the schema of the request is unknown")
+        }
+        try test.check(against: type, files: NoGoldenFiles())
+      } catch {
+        throw FormatError(
+          reason: "\(prefix)where: \(test.text): \(error.reason)\(error.hint.map { "; \($0)" } ?? "")")
+      }
     }
     self.patterns = patterns
-    self.tests = tests
+    self.tests = condition.tests
+    self.type = type
   }
 
-  /// Why a message does not match; empty if it does.
-  func differences(of message: Message?) -> [String] {
-    guard let message else { return patterns.isEmpty && tests.isEmpty ? [] : ["there is no message"] }
-    var found = patterns.flatMap { $0.differences(of: message).map(\.description) }
+  /// Why a request does not match; empty if it does.
+  ///
+  /// - Parameters:
+  ///   - message: A message of the request; nil for a request without messages.
+  ///   - headers: The headers of the request.
+  func differences(of message: Message?, _ headers: Headers) -> [String] {
+    var found =
+      message.map { message in patterns.flatMap { $0.differences(of: message).map(\.description) } }
+      ?? (patterns.isEmpty ? [] : ["there is no message"])
+    let request = Request(headers: headers)
     for test in tests {
-      do {
-        if let value = try test.mismatch(in: message) {
-          found.append("\(test) does not hold, found \(value)")
-        }
-      } catch {
-        found.append(error.reason)
+      var evaluation = Evaluation(test, type: type)
+      if let message { evaluation.receive(message) }
+      switch evaluation.outcome(of: request) {
+      case .holds: break
+      case .fails(let mismatch): found.append("\(test.text): \(mismatch)")
+      case .invalid(let reason, _): found.append("\(test.text): \(reason)")
       }
     }
     return found
+  }
+
+  /// A request, as conditions need it.
+  private struct Request: Subject {
+    let headers: Headers
+    let statusNumber = 0
+    let statusName = "ok"
+    let error = ""
+    let statusDetails: [(typeName: String, value: [UInt8])] = []
+    let latency = Duration.zero
+
+    func headers(_ name: String) -> [String] { headers.values(name) }
+    func trailers(_ name: String) -> [String] { [] }
+    func shown(_ value: String, of name: String) -> String {
+      Redaction().value(of: Headers.Field(name: name, value: value))
+    }
   }
 }
 

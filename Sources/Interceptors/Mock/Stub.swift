@@ -9,7 +9,7 @@ struct Stub: Sendable {
   struct Condition: Sendable {
     var fields: JSONValue?
     var exactly: JSONValue?
-    var tests: [String] = []
+    var tests: [Language.Condition] = []
   }
 
   /// A message of a response.
@@ -49,7 +49,6 @@ struct Stub: Sendable {
   let place: DocumentPlace
   let method: MethodPattern
   let condition: Condition
-  let headers: [String]
   let times: Int?
   let responses: [Response]
 }
@@ -61,15 +60,14 @@ extension Stub {
     self.place = place
     let object = try ObjectReader(
       json,
-      keys: ["method", "request", "exactly", "where", "headers", "times", "response", "responses", "comment"])
+      keys: ["method", "request", "exactly", "where", "times", "response", "responses", "comment"],
+      replaced: ["headers": "write \"where\":[\"header NAME == VALUE\"]"])
     let name = try object.string("method") ?? "*"
     guard let method = MethodPattern(name) else {
       throw object.error("method", "must be pkg.Service/Method, pkg.Service/*, */Method or *")
     }
     self.method = method
     condition = try Condition(object)
-    headers = try object.strings("headers")
-    for header in headers { _ = try Self.headerCondition(header, object) }
     times = try object.integer("times", atLeast: 1)
     var responses: [Response] = []
     if let response = object.value("response") {
@@ -85,16 +83,6 @@ extension Stub {
     guard !responses.isEmpty else { throw object.error("response", "missing") }
     self.responses = responses
   }
-
-  static func headerCondition(
-    _ text: String, _ object: ObjectReader
-  ) throws(FormatError) -> MetadataCondition {
-    do {
-      return try MetadataCondition(text)
-    } catch {
-      throw object.error("headers", "\(text.debugDescription) \(error.reason)")
-    }
-  }
 }
 
 extension Stub.Condition {
@@ -103,12 +91,18 @@ extension Stub.Condition {
   init(_ object: ObjectReader) throws(FormatError) {
     fields = object.value("request")
     exactly = object.value("exactly")
-    tests = try object.strings("where")
-    for test in tests {
-      do {
-        _ = try FieldCondition(test)
+    for text in try object.strings("where") {
+      do throws(LanguageError) {
+        let test = try Language.Condition(parsing: text)
+        guard test.isAboutRequest else {
+          throw LanguageError("\(text) is not about the request", hint: "write header NAME, or a path")
+        }
+        guard test.isLiteral else {
+          throw LanguageError("\(text): ${…} has no value here", hint: "write $${ for a literal ${")
+        }
+        tests.append(test)
       } catch {
-        throw object.error("where", error.reason)
+        throw object.error("where", error.reason + (error.hint.map { "; \($0)" } ?? ""))
       }
     }
   }

@@ -31,7 +31,7 @@ final class Retry: StagedInterceptor {
     self.policy = policy
     self.shared = shared
     self.context = context
-    polling = shared.goal.map { Polling($0) }
+    polling = shared.goal.map { Polling($0, facts) }
     gate = ResponseGate(
       shared.goal == nil
         ? ResponseGate.Commitment(facts, patience: shared.headerPatience) : .decision, context)
@@ -120,21 +120,23 @@ final class Retry: StagedInterceptor {
   /// The comparison of responses with the conditions of `until`.
   private struct Polling {
     let goal: RetryFactory.Goal
-    var progress: ExpectationProgress
+    private let call: CallFacts
+    var progress: ResponseProgress
     /// When the conditions must be met; nil before the request's start.
     var end: MonotonicClock.Instant?
     /// What the last response did not meet.
     var failure: String?
 
-    init(_ goal: RetryFactory.Goal) {
+    init(_ goal: RetryFactory.Goal, _ call: CallFacts) {
       self.goal = goal
-      progress = ExpectationProgress(goal.expectations)
+      self.call = call
+      progress = ResponseProgress(goal.conditions, of: call)
     }
 
     /// Whether the conditions decide about a response, rather than its status alone.
-    func applies(to end: ResponseEnd) -> Bool { end.error == nil || goal.expectations.code != nil }
+    func applies(to end: ResponseEnd) -> Bool { end.error == nil || goal.conditions.isAboutStatus }
 
-    mutating func restart() { progress = ExpectationProgress(goal.expectations) }
+    mutating func restart() { progress = ResponseProgress(goal.conditions, of: call) }
   }
 
   private func poll(

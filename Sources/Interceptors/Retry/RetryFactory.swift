@@ -23,7 +23,7 @@ struct RetryFactory: InterceptorFactory {
         "only=all|idempotent", "retry only methods that the schema marks as idempotent", default: "all"),
       BuiltIns.Key("hold-headers=DURATION", "hold response headers for a message, at most this long"),
       BuiltIns.Key(
-        "until=CONDITION", "repeat successful calls until the response meets a condition of assert",
+        "until=CONDITION", "repeat successful calls until the response meets a condition, as after expect",
         mayRepeat: true),
       BuiltIns.Key("timeout=DURATION", "time limit of until", default: "30s", for: ["until"]),
       BuiltIns.Key("buffer=BYTES", "maximum size of a request kept for retries", default: "1m"),
@@ -68,7 +68,7 @@ struct RetryFactory: InterceptorFactory {
 
   /// What ends the repetition of successful calls.
   struct Goal: Sendable {
-    let expectations: Expectations
+    let conditions: ResponseConditions
     let timeout: Duration
   }
 
@@ -88,7 +88,7 @@ struct RetryFactory: InterceptorFactory {
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     let attempts = try settings.integer("attempts", in: 1...1000)
-    let goal = try Self.goal(settings)
+    let goal = try Self.goal(settings, services)
     only = try settings.choice("only", Only.self) ?? .all
     var throttle = try settings.throttle()
     if let path = settings.text("policy") {
@@ -107,9 +107,10 @@ struct RetryFactory: InterceptorFactory {
     shared = try Shared(settings, throttle: throttle, goal: goal)
   }
 
-  private static func goal(_ settings: SettingsReader) throws(ConfigurationError) -> Goal? {
-    let conditions = settings.texts("until")
-    guard !conditions.isEmpty else {
+  private static func goal(
+    _ settings: SettingsReader, _ services: any InterceptorServices
+  ) throws(ConfigurationError) -> Goal? {
+    guard !settings.texts("until").isEmpty else {
       if settings.text("timeout") != nil { throw settings.error("timeout", "requires until") }
       return nil
     }
@@ -117,11 +118,10 @@ struct RetryFactory: InterceptorFactory {
       throw settings.error("hold-headers", "cannot be combined with until, which holds the whole response")
     }
     let timeout = try settings.positiveDuration("timeout") ?? .seconds(30)
-    do throws(LanguageError) {
-      return Goal(expectations: try Expectations(conditions: conditions), timeout: timeout)
-    } catch {
-      throw settings.error("until", error.reason)
+    let conditions = try ResponseConditions(settings, key: "until", services) { condition in
+      condition.isAboutLatency ? "the duration of a response does not change when it is repeated" : nil
     }
+    return Goal(conditions: conditions, timeout: timeout)
   }
 
   private static func config(
@@ -166,9 +166,8 @@ struct RetryFactory: InterceptorFactory {
     guard !call.kind.serverStreams else {
       throw refusal("until applies to methods with a single response, and \(call.method) streams responses")
     }
-    guard let type = call.responseType else { return }
     do throws(LanguageError) {
-      try goal.expectations.check(against: type)
+      try goal.conditions.check(against: call.responseType)
     } catch {
       throw refusal(error.reason)
     }

@@ -67,3 +67,21 @@ extension CallResult: Subject {
     redaction.value(of: Headers.Field(name: name, value: value))
   }
 }
+
+extension Condition {
+  /// Evaluates the condition.
+  ///
+  /// - Parameters:
+  ///   - result: The result of a call.
+  ///   - files: The golden files.
+  package func evaluate(_ result: CallResult, files: any GoldenFiles) -> ConditionOutcome {
+    var evaluation = Evaluation(self, type: result.type, files: files)
+    for message in result.messages { evaluation.receive(message) }
+    let others = result.count - result.messages.count
+    if others > 0 {
+      evaluation.skip(others - 1)
+      if let last = result.last { evaluation.receive(last) }
+    }
+    return evaluation.outcome(of: result)
+  }
+}

@@ -53,28 +53,6 @@ package enum Order {
   }
 }
 
-/// A bound on a whole number, such as `3` or `>= 2`.
-package struct CountBound: CustomStringConvertible {
-  private let comparison: Comparison
-  private let count: Int
-
-  /// Parses a bound.
-  package init(_ text: some StringProtocol) throws(LanguageError) {
-    var rest = Substring(text).trimmed
-    let comparison = Comparison.parse(from: &rest) ?? .equal
-    guard comparison.holds(.same) != nil, let count = Int(rest.trimmed), count >= 0 else {
-      throw LanguageError("must be a number such as 3, or a bound such as >= 2")
-    }
-    self.comparison = comparison
-    self.count = count
-  }
-
-  /// Whether the bound includes a number.
-  package func allows(_ number: Int) -> Bool { comparison.holds(Order(number, count)) ?? false }
-
-  package var description: String { comparison == .equal ? "\(count)" : "\(comparison.rawValue) \(count)" }
-}
-
 extension Substring {
   /// The text without blanks and tabs at both ends.
   package var trimmed: Substring {

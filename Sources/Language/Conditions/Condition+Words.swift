@@ -3,5 +3,5 @@ extension Condition {
   package static let words = ConditionParser.words
   /// The operators and words that can follow a path.
   package static let operators =
-    ["==", "!=", "<", "<=", ">", ">=", "=~", "!~"] + ValueCondition.words + ValueCondition.wordsOfJSON
+    ["==", "!=", "<", "<=", ">", ">=", "=~", "!~"] + ValueCondition.words + ValueCondition.wordsOfValues
 }

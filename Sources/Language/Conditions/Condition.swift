@@ -1,33 +1,58 @@
-/// A condition on the result of a call, such as `status ok` or `.name == "Ada"`.
-package struct Condition {
-  /// The text that was parsed.
+import Protobuf
+
+/// A condition on the result of a call, such as `status ok` or `.name == Ada`. rpcurl-language(7), CONDITIONS.
+package struct Condition: Sendable {
+  /// The text that was parsed; after ``filled(_:path:)``, text that is parsed as the same condition.
   package let text: String
   let claim: Claim
+  let statuses: StatusNames
 
   /// Parses a condition.
   ///
   /// - Parameters:
   ///   - text: The text. JSON in it may have several lines.
   ///   - statuses: The codes of a status.
+  ///   - hasShortForm: Whether `$name.path` is an expression too, as in sessions: a whole operand, or a value of JSON.
   /// - Throws: ``LanguageError`` if the text is not a condition.
-  package init(parsing text: String, statuses: StatusNames) throws(LanguageError) {
-    var parser = ConditionParser(text, statuses)
+  package init(parsing text: String, statuses: StatusNames, hasShortForm: Bool = false) throws(LanguageError)
+  {
+    var parser = ConditionParser(text, statuses, hasShortForm: hasShortForm)
     claim = try parser.parse()
     self.text = String(text[...].stripped)
+    self.statuses = statuses
   }
 
-  /// Evaluates the condition.
+  private init(_ claim: Claim, _ statuses: StatusNames) {
+    self.claim = claim
+    self.statuses = statuses
+    text = claim.description
+  }
+
+  /// Whether its operands have no expressions, so that it can be evaluated.
+  package var isLiteral: Bool { claim.isLiteral }
+
+  /// The condition with the values of the expressions in its operands. A value is inserted as a value: it has no words that
+  /// follow an operand, and in a regular expression it is literal text.
   ///
   /// - Parameters:
-  ///   - result: The result of a call.
-  ///   - files: The golden files.
-  package func evaluate(_ result: some Subject, files: any GoldenFiles) -> ConditionOutcome {
-    do throws(LanguageError) {
-      guard let mismatch = try Evaluation(result, files).mismatch(claim) else { return .holds }
-      return .fails(mismatch)
-    } catch {
-      return .invalid(reason: error.reason, hint: error.hint)
+  ///   - values: The values.
+  ///   - path: Makes the path of a golden file of a template, and refuses values that must not name a file.
+  /// - Throws: ``LanguageError`` if there is no such value, or if it is not one of the operand, such as a number.
+  package func filled(
+    _ values: any TemplateValues, path: (Template) throws(LanguageError) -> String
+  ) throws(LanguageError) -> Condition {
+    guard !isLiteral else { return self }
+    let filled = Condition(try claim.filled(values, path: path), statuses)
+    if case .status(let codes, _) = filled.claim {
+      for code in codes { _ = try statuses.number(of: code) }
     }
+    return filled
+  }
+
+  /// Throws if the condition cannot be met by a response of a type: the type has no such field, or an operand is not a value
+  /// of the field.
+  package func check(against type: MessageType?, files: any GoldenFiles) throws(LanguageError) {
+    try Evaluation(self, type: type, files: files).check()
   }
 
   /// Whether it is about the end of the call, which a stream that is open does not have.
@@ -43,6 +68,48 @@ package struct Condition {
     if case .status = claim { return true }
     return false
   }
+
+  /// Whether it is about the duration of the call.
+  package var isAboutLatency: Bool {
+    if case .latency = claim { return true }
+    return false
+  }
+
+  /// Whether it is about messages.
+  package var isAboutMessages: Bool {
+    switch claim {
+    case .field, .list, .count: true
+    default: false
+    }
+  }
+
+  /// Whether a request can meet it: it is about headers, or about values in the last message.
+  package var isAboutRequest: Bool {
+    switch claim {
+    case .header, .field(.last, _): goldenPath == nil
+    default: false
+    }
+  }
+
+  /// Whether it is about headers.
+  package var isAboutHeaders: Bool {
+    if case .header = claim { return true }
+    return false
+  }
+
+  /// The file that it compares with; nil if there is none.
+  package var goldenPath: String? {
+    switch claim {
+    case .field(_, let claim), .list(let claim), .detail(_, .field(let claim)):
+      if case .golden(let path, _) = claim.condition.test { path.literal } else { nil }
+    default: nil
+    }
+  }
+}
+
+extension Condition: CustomStringConvertible {
+  /// The text of the condition; parsing it gives the same condition.
+  package var description: String { claim.description }
 }
 
 /// What the evaluation of a condition found.
@@ -76,6 +143,13 @@ package struct Mismatch: Equatable {
   }
 }
 
+extension Mismatch: CustomStringConvertible {
+  /// The difference for people: `expected X, got Y`, and the lines that differ.
+  package var description: String {
+    "expected \(expected), got \(got)\(diff.map { "\n\($0)" } ?? "")"
+  }
+}
+
 /// The golden files of conditions.
 package protocol GoldenFiles {
   /// Whether files that differ are written, instead of reported (`--update`).
@@ -93,6 +167,22 @@ package struct GoldenFileError: Error, Equatable {
 
   /// Makes an error.
   package init(_ reason: String) { self.reason = reason }
+}
+
+/// No golden files, for conditions that cannot have one.
+package struct NoGoldenFiles: GoldenFiles {
+  package let isUpdating = false
+
+  /// Makes it.
+  package init() {}
+
+  package func read(_ path: String) throws(GoldenFileError) -> [UInt8]? {
+    throw GoldenFileError("golden is for expect")
+  }
+
+  package func write(_ path: String, _ text: String) throws(GoldenFileError) {
+    throw GoldenFileError("golden is for expect")
+  }
 }
 
 extension String {

@@ -2,77 +2,79 @@ import Protobuf
 
 /// Parses conditions.
 struct ConditionParser {
-  /// The words that a check can start with, instead of a path.
+  /// The words that a condition can start with, instead of a path.
   static let words = [
     "status", "error", "detail", "header", "trailer", "count", "latency", "list", "first", "last", "any",
     "every", "message",
   ]
 
+  private let text: Substring
   private var rest: Substring
   private let statuses: StatusNames
+  private let hasShortForm: Bool
 
-  init(_ text: String, _ statuses: StatusNames) {
-    rest = text[...].stripped
+  /// - Parameter hasShortForm: Whether `$name.path` is an expression too.
+  init(_ text: String, _ statuses: StatusNames, hasShortForm: Bool) {
+    self.text = text[...].stripped
+    rest = self.text
     self.statuses = statuses
+    self.hasShortForm = hasShortForm
   }
 
   mutating func parse() throws(LanguageError) -> Claim {
     if startsWithPath { return .field(.last, try valueClaim()) }
-    let word = word()
+    let word = rest.prefix { !$0.isWhitespace && !"=!<>".contains($0) }
+    rest = rest[word.endIndex...].stripped
     switch word {
     case "status": return try status()
-    case "error": return .error(try ValueCondition(rest, isJSON: false))
+    case "error": return .error(try valueCondition(isText: true))
     case "detail": return try detail()
     case "header":
-      let name = try headerName()
-      return .header(name, try metadataCondition())
+      let (name, condition) = try metadata("header")
+      return .header(name, condition)
     case "trailer":
-      let name = try headerName()
-      return .trailer(name, try metadataCondition())
+      let (name, condition) = try metadata("trailer")
+      return .trailer(name, condition)
     case "count":
       do throws(LanguageError) {
-        return .count(try CountBound(rest))
+        return .count(try CountBound(rest, hasShortForm: hasShortForm))
       } catch {
-        throw LanguageError("count \(error.reason)")
+        throw LanguageError("count \(error.reason)", hint: fieldHint)
       }
-    case "latency": return try latency()
+    case "latency": return .latency(try LatencyBound(rest, hasShortForm: hasShortForm))
     case "list": return .list(try valueClaim())
     case "first": return .field(.first, try valueClaim())
     case "last": return .field(.last, try valueClaim())
     case "any": return .field(.any, try valueClaim())
     case "every": return .field(.every, try valueClaim())
-    case "message":
-      let number = self.word()
-      guard let index = Int(number), index >= 0 else {
-        throw LanguageError(
-          "message requires the number of a message, from 0", hint: "such as message 2 .id == 3")
-      }
-      return .field(.number(index), try valueClaim())
-    default: throw Self.unknown(word)
+    case "message": return try message()
+    default: throw unknown(word)
     }
   }
 
   private var startsWithPath: Bool { rest.utf8.first == UInt8(ascii: ".") }
 
-  private mutating func word() -> String {
+  private mutating func word() -> Substring {
     let word = rest.prefix { !$0.isWhitespace }
     rest = rest[word.endIndex...].stripped
-    return String(word)
+    return word
   }
 
-  private static func unknown(_ word: String) -> LanguageError {
-    guard !word.isEmpty else {
-      return LanguageError("missing check", hint: "such as status ok, or .name == \"Ada\"")
+  private func unknown(_ word: Substring) -> LanguageError {
+    guard !text.isEmpty else {
+      return LanguageError("missing condition", hint: "such as status ok, or .name == Ada")
     }
-    let nearest = DescriptorPool.nearestNames(to: word, among: words)
-    let path = word[...].endOfFieldPath
+    let nearest = DescriptorPool.nearestNames(to: String(word), among: Self.words)
+    let path = ".\(text.shortened)"
     return LanguageError(
-      "unknown check \(word.debugDescription)",
+      "unknown condition \(String(text[..<text.endOfFieldPath].shortened).debugDescription)",
       hint: nearest.isEmpty
-        ? "a path starts with a full stop: .\(word[..<path]); other checks: \(words.joined(separator: ", "))"
-        : "did you mean \(nearest.joined(separator: ", or "))? A path starts with a full stop: .\(word[..<path])"
-    )
+        ? "a path starts with a full stop: \(path)"
+        : "did you mean \(nearest.joined(separator: ", or "))? A path starts with a full stop: \(path)")
   }
+
+  /// What to write for a field that has the name of a property.
+  private var fieldHint: String { "a path starts with a full stop: .\(text.shortened)" }
 
   // MARK: Parts
 
@@ -80,29 +82,19 @@ struct ConditionParser {
     var list = rest
     let comparison = Comparison.parse(from: &list) ?? .equal
     guard comparison == .equal || comparison == .unequal else {
-      throw LanguageError("status is compared with == or != only")
+      throw LanguageError("status is compared with == or != only", hint: fieldHint)
     }
-    var codes: Set<Int> = []
-    var names: [String] = []
+    var codes: [Operand] = []
     for part in list.split(separator: ",", omittingEmptySubsequences: false) {
-      let name = part.stripped
-      guard let code = statuses.number(of: name) else {
-        let nearest = DescriptorPool.nearestNames(to: name.lowercased(), among: statuses.names)
-        throw LanguageError(
-          name.isEmpty ? "status requires a code" : "\(name) is not a status code",
-          hint: nearest.isEmpty || name.utf8.count < 4
-            ? "such as ok, not_found or 5" : "did you mean \(nearest.joined(separator: ", or "))?")
-      }
-      if codes.insert(code).inserted { names.append(statuses.names[code]) }
+      let code = try Operand(part.stripped, hasShortForm: hasShortForm)
+      if code.isLiteral { _ = try statuses.number(of: code, hint: fieldHint) }
+      codes.append(code)
     }
-    let isWanted = comparison == .equal
-    return .status(
-      codes, isWanted: isWanted,
-      text: (isWanted ? "" : "not ") + names.joined(separator: isWanted ? " or " : " and not "))
+    return .status(codes, isWanted: comparison == .equal)
   }
 
   private mutating func detail() throws(LanguageError) -> Claim {
-    let type = word()
+    let type = String(word())
     guard !type.isEmpty, !type.hasPrefix(".") else {
       throw LanguageError(
         "detail requires a type", hint: "such as detail google.rpc.BadRequest .fieldViolations exists")
@@ -111,34 +103,31 @@ struct ConditionParser {
     switch rest {
     case "", "exists": return .detail(type: type, .exists(isWanted: true))
     case "absent": return .detail(type: type, .exists(isWanted: false))
+    case "missing": throw LanguageError("unknown condition \"missing\"", hint: "write absent")
     default:
       throw LanguageError(
         "expected a path after the type of the detail: it starts with a full stop, as .reason")
     }
   }
 
-  private mutating func headerName() throws(LanguageError) -> String {
-    let name = rest.prefix { !$0.isWhitespace && $0 != "=" && $0 != "!" && $0 != "<" && $0 != ">" }
-    guard name.isHeaderName else {
-      throw LanguageError(name.isEmpty ? "missing name of a header" : "\(name) is not the name of a header")
-    }
-    rest = rest[name.endIndex...].stripped
-    return name.lowercased()
+  /// Parses the name of a header and the condition on it.
+  private mutating func metadata(_ word: String) throws(LanguageError) -> (String, ValueCondition) {
+    let name = try rest.takeName(\.isHeaderName, before: "\(word) ")
+    return (name.lowercased(), try ValueCondition(ofName: rest, hasShortForm: hasShortForm))
   }
 
-  private func metadataCondition() throws(LanguageError) -> ValueCondition {
-    try rest.isEmpty
-      ? ValueCondition(test: .exists(isWanted: true), text: "exists") : ValueCondition(rest, isJSON: false)
+  private func valueCondition(isText: Bool) throws(LanguageError) -> ValueCondition {
+    try ValueCondition(rest, isText: isText, hasShortForm: hasShortForm)
   }
 
-  private func latency() throws(LanguageError) -> Claim {
-    var bound = rest
-    guard let comparison = Comparison.parse(from: &bound), comparison.isAboutOrder,
-      let duration = Duration(written: bound.stripped)
-    else {
-      throw LanguageError("latency requires a bound", hint: "such as latency < 1.5s, or latency < 250ms")
+  private mutating func message() throws(LanguageError) -> Claim {
+    let number = word()
+    guard let index = Int(number), index >= 0 else {
+      throw LanguageError(
+        "message requires the number of a message, from 0",
+        hint: number.first.map { "=!<>".contains($0) } == true ? fieldHint : "such as message 2 .id == 3")
     }
-    return .latency(comparison, duration, text: "\(comparison.rawValue) \(bound.stripped)")
+    return .field(.number(index), try valueClaim())
   }
 
   private mutating func valueClaim() throws(LanguageError) -> ValueClaim {
@@ -156,9 +145,27 @@ struct ConditionParser {
       throw LanguageError("\(text) is not a path: \(error)", hint: "such as .user.items[0].name")
     }
     guard !rest.isEmpty else {
-      throw LanguageError("missing condition after \(text)", hint: "\(text) exists, or \(text) == JSON")
+      throw LanguageError(
+        "missing condition after \(text)", hint: "such as \(text) exists, or \(text) == VALUE")
     }
-    return ValueClaim(path: path, condition: try ValueCondition(rest, isJSON: true))
+    return ValueClaim(path: path, condition: try valueCondition(isText: false))
+  }
+}
+
+extension StatusNames {
+  /// The number of the code in an operand.
+  ///
+  /// - Parameter hint: What to do with a word that is no code and like none.
+  func number(of operand: Operand, hint: String? = nil) throws(LanguageError) -> Int {
+    let name = try operand.words()
+    if let number = number(of: name) { return number }
+    let nearest = name.utf8.count < 4 ? [] : DescriptorPool.nearestNames(to: name.lowercased(), among: names)
+    let other = hint.map { "; \($0)" } ?? ""
+    throw LanguageError(
+      name.isEmpty ? "status requires a code" : "\(name) is not a status code",
+      hint: nearest.isEmpty
+        ? "such as ok, not_found or 5\(name.isEmpty ? "" : other)"
+        : "did you mean \(nearest.joined(separator: ", or "))?")
   }
 }
 
@@ -173,15 +180,16 @@ extension Substring {
       }
   }
 
+  /// The start of a text, for hints.
+  fileprivate var shortened: Substring { prefix(60) }
+
   /// The text without white space at both ends, line feeds included.
   var stripped: Substring {
     let start = drop { $0.isWhitespace }
     guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return start[start.endIndex...] }
     return start[...last]
   }
-}
 
-extension Substring {
   /// The end of a field path at the start: the first white space or operator outside of brackets.
   package var endOfFieldPath: Index {
     var isInBrackets = false

@@ -1,70 +1,193 @@
 import Protobuf
 
-/// Evaluates conditions on the result of a call.
-struct Evaluation<Result: Subject> {
-  private let result: Result
+/// The evaluation of a condition during a call, message by message. It keeps the last message, and for `list` the values.
+package struct Evaluation {
+  private let condition: Condition
   private let files: any GoldenFiles
+  /// The type of the response messages; nil if it is not known.
+  private var type: MessageType?
+  /// The test of values in messages; nil without a type, and for conditions that are not about them.
+  private var test: ValueTest?
+  /// Why the condition does not fit; then it is not evaluated.
+  private var problem: LanguageError?
+  /// The number of messages so far.
+  private var count = 0
+  /// The number of messages that the evaluation received before one that it did not; nil if it received all.
+  private var received: Int?
+  private var last: Message?
+  /// The difference of the first message that has one, and its number.
+  private var miss: (mismatch: Mismatch, number: Int)?
+  private var missCount = 0
+  /// Whether the condition holds for a message of `any`.
+  private var hasHeld = false
+  private var values: [CheckedValue] = []
 
-  init(_ result: Result, _ files: any GoldenFiles) {
-    self.result = result
+  /// Begins the evaluation.
+  ///
+  /// - Parameters:
+  ///   - condition: The condition, without expressions.
+  ///   - type: The type of the response messages; nil if it is not known.
+  ///   - files: The golden files.
+  package init(_ condition: Condition, type: MessageType?, files: any GoldenFiles = NoGoldenFiles()) {
+    self.condition = condition
     self.files = files
+    if !condition.isLiteral { problem = LanguageError("the condition has a value that is not known") }
+    if let type { prepare(type) }
   }
 
-  /// What differs from a claim; nil if it holds.
-  func mismatch(_ claim: Claim) throws(LanguageError) -> Mismatch? {
-    switch claim {
-    case .status(let codes, let isWanted, let text):
-      return codes.contains(result.statusNumber) == isWanted ? nil : Mismatch(text, got: status)
-    case .error(let condition):
-      let test = try ValueTest(condition, .untyped, isList: false, files)
-      guard case .exists(let isWanted) = condition.test else {
-        return try test.mismatch([.text(result.error)])
-      }
-      if result.error.isEmpty != isWanted { return nil }
-      return Mismatch(condition.text, got: JSONValue.quoted(result.error))
-    case .detail(let type, let claim): return try detail(type, claim)
-    case .header(let name, let condition): return try metadata(name, condition, result.headers(name))
-    case .trailer(let name, let condition): return try metadata(name, condition, result.trailers(name))
-    case .count(let bound):
-      return bound.allows(result.count) ? nil : Mismatch("\(bound)", got: "\(result.count)")
-    case .latency(let comparison, let bound, let text):
-      if comparison.holds(Order(result.latency, bound)) == true { return nil }
-      return Mismatch(text, got: "\(result.latency.millisecondsText)ms")
-    case .field(let selection, let claim): return try field(selection, claim)
-    case .list(let claim): return try list(claim)
+  /// The claim on messages.
+  private var claim: ValueClaim? {
+    switch condition.claim {
+    case .field(_, let claim), .list(let claim): claim
+    default: nil
     }
   }
 
-  /// The status with its message.
-  private var status: String {
-    result.error.isEmpty ? result.statusName : "\(result.statusName): \(result.error)"
+  private mutating func prepare(_ type: MessageType) {
+    self.type = type
+    guard problem == nil else { return }
+    attempt { evaluation throws(LanguageError) in
+      if case .detail(let name, .field(let claim)) = evaluation.condition.claim {
+        try evaluation.check(claim, ofDetail: name)
+      }
+      guard let claim = evaluation.claim else { return }
+      evaluation.test = try evaluation.test(claim, in: type)
+    }
   }
 
-  // MARK: Metadata
+  /// Runs a part of the evaluation, and keeps its error.
+  private mutating func attempt(_ body: (inout Evaluation) throws(LanguageError) -> Void) {
+    do throws(LanguageError) { try body(&self) } catch { problem = error }
+  }
+
+  /// Throws if the condition does not fit the type.
+  func check() throws(LanguageError) {
+    if let problem { throw problem }
+  }
+
+  // MARK: Messages
+
+  /// Receives the next message of the response.
+  package mutating func receive(_ message: Message) {
+    defer {
+      count += 1
+      last = message
+    }
+    guard claim != nil, problem == nil else { return }
+    if type == nil { prepare(message.type) }
+    attempt { evaluation throws(LanguageError) in try evaluation.check(message) }
+  }
+
+  /// Skips messages of the response that are not kept.
+  package mutating func skip(_ number: Int) {
+    guard number > 0 else { return }
+    received = received ?? count
+    count += number
+  }
+
+  private mutating func check(_ message: Message) throws(LanguageError) {
+    switch condition.claim {
+    case .field(.first, let claim) where count == 0: try check(message, claim)
+    case .field(.number(let number), let claim) where count == number: try check(message, claim)
+    case .field(.every, let claim) where received == nil: try check(message, claim)
+    case .field(.any, let claim) where !hasHeld: try check(message, claim)
+    case .list(let claim) where received == nil:
+      values += try CheckedValue.values(claim.path, in: message)
+    default: return
+    }
+  }
+
+  private mutating func check(_ message: Message, _ claim: ValueClaim) throws(LanguageError) {
+    let found = try test?.mismatch(CheckedValue.values(claim.path, in: message))
+    guard let found else {
+      hasHeld = true
+      return
+    }
+    if miss == nil { miss = (found, count) }
+    missCount += 1
+  }
+
+  // MARK: The outcome
+
+  /// The outcome for the call.
+  ///
+  /// - Parameter subject: The call, whose messages the evaluation received.
+  package func outcome(of subject: some Subject) -> ConditionOutcome {
+    do throws(LanguageError) {
+      if let problem { throw problem }
+      guard let mismatch = try mismatch(of: subject) else { return .holds }
+      return .fails(mismatch)
+    } catch {
+      return .invalid(reason: error.reason, hint: error.hint)
+    }
+  }
+
+  /// What differs; nil if the condition holds.
+  private func mismatch(of subject: some Subject) throws(LanguageError) -> Mismatch? {
+    switch condition.claim {
+    case .status(let codes, let isWanted): return try status(codes, isWanted: isWanted, subject)
+    case .error(let condition):
+      guard case .exists(let isWanted) = condition.test else {
+        return try ValueTest(condition, .text, isList: false, files).mismatch([.text(subject.error)])
+      }
+      if subject.error.isEmpty != isWanted { return nil }
+      return Mismatch("\(condition)", got: JSONValue.quoted(subject.error))
+    case .detail(let type, let claim): return try detail(type, claim, subject)
+    case .header(let name, let condition):
+      return try metadata(name, condition, subject.headers(name), subject)
+    case .trailer(let name, let condition):
+      return try metadata(name, condition, subject.trailers(name), subject)
+    case .count(let bound): return bound.allows(count) ? nil : Mismatch("\(bound)", got: "\(count)")
+    case .latency(let bound):
+      if bound.allows(subject.latency) { return nil }
+      return Mismatch("\(bound)", got: "\(subject.latency.millisecondsText)ms")
+    case .field(let selection, let claim): return try field(selection, claim, subject)
+    case .list(let claim):
+      // A response without messages has an empty list.
+      guard let test else { return noMessage(claim, subject) }
+      guard received == nil else { throw notKept }
+      return try test.mismatch(values)
+    }
+  }
+
+  private func status(
+    _ operands: [Operand], isWanted: Bool, _ subject: some Subject
+  ) throws(LanguageError) -> Mismatch? {
+    var codes: [Int] = []
+    for operand in operands {
+      let code = try condition.statuses.number(of: operand)
+      if !codes.contains(code) { codes.append(code) }
+    }
+    if codes.contains(subject.statusNumber) == isWanted { return nil }
+    let names = codes.map { condition.statuses.names[$0] }
+    return Mismatch(
+      isWanted ? names.joined(separator: " or ") : "not \(names.joined(separator: " and not "))",
+      got: subject.statusText)
+  }
 
   private func metadata(
-    _ name: String, _ condition: ValueCondition, _ values: [String]
+    _ name: String, _ condition: ValueCondition, _ values: [String], _ subject: some Subject
   ) throws(LanguageError) -> Mismatch? {
-    if case .exists(let isWanted) = condition.test {
-      if values.isEmpty != isWanted { return nil }
-    } else {
-      let test = try ValueTest(condition, .untyped, isList: false, files)
-      var count = 0
-      for value in values where try test.mismatch([.text(value)]) == nil { count += 1 }
-      if condition.isNegated ? count == values.count : count > 0 { return nil }
-    }
+    guard try !condition.holds(for: values) else { return nil }
     // The condition uses the real values; the report shows them redacted.
-    let shown = values.map {
-      JSONValue.quoted(result.shown($0, of: name))
-    }
-    return Mismatch(condition.text, got: shown.isEmpty ? "no \(name)" : shown.joined(separator: ", "))
+    let shown = values.map { JSONValue.quoted(subject.shown($0, of: name)) }
+    return Mismatch("\(condition)", got: shown.isEmpty ? "no \(name)" : shown.joined(separator: ", "))
+  }
+
+  private func test(_ claim: ValueClaim, in type: MessageType) throws(LanguageError) -> ValueTest {
+    var isList = claim.selectsMany
+    if case .list = condition.claim { isList = true }
+    return try ValueTest(claim.condition, ValueType(claim.path, in: type), isList: isList, files)
   }
 
   // MARK: Details
 
-  private func detail(_ name: String, _ claim: DetailClaim) throws(LanguageError) -> Mismatch? {
-    let found = result.statusDetails.filter { $0.typeName == name || $0.typeName.hasSuffix(".\(name)") }
-    let types = result.statusDetails.map(\.typeName).joined(separator: ", ")
+  private func detail(
+    _ name: String, _ claim: DetailClaim, _ subject: some Subject
+  ) throws(LanguageError) -> Mismatch? {
+    let details = subject.statusDetails
+    let found = details.filter { $0.typeName == name || $0.typeName.hasSuffix(".\(name)") }
+    let types = details.map(\.typeName).joined(separator: ", ")
     let got = types.isEmpty ? "no details" : types
     switch claim {
     case .exists(let isWanted):
@@ -84,102 +207,83 @@ struct Evaluation<Result: Subject> {
         }
         if first == nil { first = mismatch }
       }
-      if found.isEmpty, let type = detailType(name) ?? detailType("google.rpc.\(name)") {
-        _ = try test(claim, in: type)
-      }
+      if found.isEmpty { try check(claim, ofDetail: name) }
       return first ?? Mismatch(name, got: got)
     }
   }
 
+  /// Throws if no type that the name of a detail can mean has the field of a claim.
+  private func check(_ claim: ValueClaim, ofDetail name: String) throws(LanguageError) {
+    var problem: LanguageError?
+    for type in [detailType(name), detailType("google.rpc.\(name)")].compactMap(\.self) {
+      do throws(LanguageError) {
+        _ = try test(claim, in: type)
+        return
+      } catch {
+        problem = problem ?? error
+      }
+    }
+    if let problem { throw problem }
+  }
+
   private func detailType(_ name: String) -> MessageType? {
-    (try? result.type?.relative(named: name)) ?? WellKnownMessages.type(name)
+    (try? type?.relative(named: name)) ?? WellKnownMessages.type(name)
   }
 
-  // MARK: Messages
+  // MARK: Fields
 
-  private func test(
-    _ claim: ValueClaim, in type: MessageType, isList: Bool = false
-  ) throws(LanguageError) -> ValueTest {
-    try ValueTest(
-      claim.condition, ValueType(claim.path, in: type), isList: isList || claim.selectsMany, files)
-  }
-
-  private func field(_ selection: MessageSelection, _ claim: ValueClaim) throws(LanguageError) -> Mismatch? {
-    guard let type = result.type ?? result.last?.type else { return noMessage(claim) }
-    let test = try test(claim, in: type)
-    guard let last = result.last else { return noMessage(claim) }
-    switch selection {
-    case .first: return try message(0, test, claim, last)
-    case .last: return try mismatch(test, claim, last, result.count - 1)
-    case .number(let number): return try message(number, test, claim, last)
-    case .any: return try mismatchOfAny(test, claim)
-    case .every: return try mismatchOfEvery(test, claim)
-    }
-  }
-
-  /// The mismatch of the message with a number.
-  private func message(
-    _ number: Int, _ test: ValueTest, _ claim: ValueClaim, _ last: Message
+  private func field(
+    _ selection: MessageSelection, _ claim: ValueClaim, _ subject: some Subject
   ) throws(LanguageError) -> Mismatch? {
-    guard number < result.count else {
-      return Mismatch(claim.condition.text, got: "\(result.count) messages, numbered from 0")
+    guard let test, let last else { return noMessage(claim, subject) }
+    if case .number(let number) = selection, number >= count {
+      return Mismatch("\(claim.condition)", got: "\(count) messages, numbered from 0")
     }
-    if number == result.count - 1 { return try mismatch(test, claim, last, number) }
-    guard number < result.messages.count else { throw notKept }
-    return try mismatch(test, claim, result.messages[number], number)
-  }
-
-  private func mismatch(
-    _ test: ValueTest, _ claim: ValueClaim, _ message: Message, _ number: Int
-  ) throws(LanguageError) -> Mismatch? {
-    guard var mismatch = try test.mismatch(CheckedValue.values(claim.path, in: message)) else {
-      return nil
+    var found = miss
+    if selection == .last || selection == .number(count - 1) || selection == .first && count == 1 {
+      // It is kept, also if others are not.
+      found = try test.mismatch(CheckedValue.values(claim.path, in: last)).map { ($0, count - 1) }
+    } else if let received {
+      switch selection {
+      case .number(let number) where number >= received: throw notKept
+      case .first where received == 0: throw notKept
+      case .any where !hasHeld: throw notKept
+      case .every where found == nil: throw notKept
+      default: break
+      }
     }
-    if result.count > 1 { mismatch.got += " in message \(number)" }
+    guard let (found, number) = found, selection != .any || !hasHeld else { return nil }
+    var mismatch = found
+    if count > 1 { mismatch.got += " in message \(number)" }
+    if selection == .any, count > 1 { mismatch.got += ", and no match in \(count - 1) more" }
+    if selection == .every, missCount > 1 { mismatch.got += ", and others in \(missCount - 1) more" }
     return mismatch
-  }
-
-  private func mismatchOfAny(_ test: ValueTest, _ claim: ValueClaim) throws(LanguageError) -> Mismatch? {
-    var first: Mismatch?
-    for (number, message) in result.messages.enumerated() {
-      guard let mismatch = try mismatch(test, claim, message, number) else { return nil }
-      if first == nil { first = mismatch }
-    }
-    guard result.messages.count == result.count else { throw notKept }
-    if result.count > 1 { first?.got += ", and no match in \(result.count - 1) more" }
-    return first
-  }
-
-  private func mismatchOfEvery(_ test: ValueTest, _ claim: ValueClaim) throws(LanguageError) -> Mismatch? {
-    var first: Mismatch?
-    var count = 0
-    for (number, message) in result.messages.enumerated() {
-      guard let mismatch = try mismatch(test, claim, message, number) else { continue }
-      count += 1
-      if first == nil { first = mismatch }
-    }
-    guard first != nil || result.messages.count == result.count else { throw notKept }
-    if count > 1 { first?.got += ", and others in \(count - 1) more" }
-    return first
-  }
-
-  private func list(_ claim: ValueClaim) throws(LanguageError) -> Mismatch? {
-    // A response without messages has an empty list.
-    guard let type = result.type ?? result.last?.type else { return noMessage(claim) }
-    let test = try test(claim, in: type, isList: true)
-    guard result.messages.count == result.count else { throw notKept }
-    var values: [CheckedValue] = []
-    for message in result.messages { values += try CheckedValue.values(claim.path, in: message) }
-    return try test.mismatch(values)
   }
 
   private var notKept: LanguageError {
     LanguageError(
-      "the response has \(result.count) messages, of which the first \(result.messages.count) are kept",
+      "the response has \(count) messages, of which the first \(received ?? 0) are kept",
       hint: "check count, last, or a message among the first")
   }
 
-  private func noMessage(_ claim: ValueClaim) -> Mismatch {
-    Mismatch(claim.condition.text, got: result.statusNumber == 0 ? "no message" : "no message (\(status))")
+  private func noMessage(_ claim: ValueClaim, _ subject: some Subject) -> Mismatch {
+    let status = subject.statusNumber == 0 ? "" : " (\(subject.statusText))"
+    return Mismatch("\(claim.condition)", got: "no message\(status)")
+  }
+}
+
+extension Subject {
+  /// The status with its message.
+  fileprivate var statusText: String { error.isEmpty ? statusName : "\(statusName): \(error)" }
+}
+
+extension ValueCondition {
+  /// Whether it holds for the values of a name, such as a header: for one of them, or for all if it is negated.
+  func holds(for values: [String]) throws(LanguageError) -> Bool {
+    if case .exists(let isWanted) = test { return values.isEmpty != isWanted }
+    let test = try ValueTest(self, .text, isList: false, NoGoldenFiles())
+    var count = 0
+    for value in values where try test.mismatch([.text(value)]) == nil { count += 1 }
+    return isNegated ? count == values.count : count > 0
   }
 }

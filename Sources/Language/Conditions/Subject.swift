@@ -1,6 +1,6 @@
 import Protobuf
 
-/// A call, as conditions need it.
+/// A call, as conditions need it, without its messages: an ``Evaluation`` receives these.
 package protocol Subject {
   /// The number of the status.
   var statusNumber: Int { get }
@@ -10,14 +10,6 @@ package protocol Subject {
   var error: String { get }
   /// The details of the status: the full name of the type, and the serialized message.
   var statusDetails: [(typeName: String, value: [UInt8])] { get }
-  /// The type of the response messages; nil if it is not known.
-  var type: MessageType? { get }
-  /// The first messages of the response, as many as are kept.
-  var messages: [Message] { get }
-  /// The last message of the response, kept or not.
-  var last: Message? { get }
-  /// The number of all messages of the response.
-  var count: Int { get }
   /// The duration of the whole call.
   var latency: Duration { get }
 

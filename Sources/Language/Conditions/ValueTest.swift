@@ -15,6 +15,7 @@ struct ValueTest {
   /// The expected value; nil if the condition has no value, or its golden file does not exist yet.
   private var expected: JSONValue?
   private var comparable: ComparableValue?
+  private var rules = ComparisonRules.exact
 
   /// Prepares a condition.
   ///
@@ -27,19 +28,36 @@ struct ValueTest {
     self.isList = isList
     self.files = files
     switch condition.test {
-    case .compare(let comparison, let literal, _):
+    case .compare(let comparison, let operand):
       if comparison.isAboutOrder, isList || type.isList {
         throw LanguageError("\(comparison.rawValue) is not a comparison of lists")
       }
+      var literal: JSONValue
+      (literal, rules) = try type.read(operand, isList: isList, isPart: false)
+      guard comparison.isAboutOrder else {
+        (expected, comparable) = try normal(literal)
+        return
+      }
+      guard rules == .exact else {
+        throw LanguageError("\(comparison.rawValue) cannot be followed by unordered or within")
+      }
+      if case .text = type, case .string(let text) = literal, ComparableValue(number: text) != nil {
+        literal = .number(text)
+      }
       (expected, comparable) = try normal(literal)
-      guard comparison.isAboutOrder, comparable?.hasOrder != true else { return }
+      guard comparable?.hasOrder != true else { return }
       throw LanguageError(
         "\(comparison.rawValue) requires a number, text, an enum, a timestamp or a duration")
-    case .contains(let literal, _): expected = try part(literal)
-    case .golden(let path, _): expected = try golden(path)
+    case .contains(let operand):
+      let (literal, rules) = try type.read(operand, isList: isList, isPart: true)
+      self.rules = rules
+      expected = try part(literal)
+    case .golden(let path, let rules):
+      self.rules = rules
+      expected = try golden(path.literal ?? "")
     case .sorted where !isList && !type.isList:
       guard case .field(let field, _, _) = type, field.messageType == nil || field.isMap else { return }
-      throw LanguageError("\(condition.text) requires a list", hint: "[] in a path means all elements")
+      throw LanguageError("\(condition) requires a list", hint: "[] in a path means all elements")
     case .matches, .exists, .kind, .size, .sorted: return
     }
   }
@@ -112,33 +130,35 @@ struct ValueTest {
   /// - Returns: What differs; nil if the condition holds.
   func mismatch(_ values: [CheckedValue]) throws(LanguageError) -> Mismatch? {
     switch condition.test {
-    case .compare(let comparison, _, let rules) where !comparison.isAboutOrder:
+    case .compare(let comparison, _) where !comparison.isAboutOrder:
       return try compare(values, JSONComparison(rules), isWanted: comparison == .equal)
-    case .compare(let comparison, _, _):
+    case .compare(let comparison, _):
       if let comparable, let value = values.first?.comparable(isNumber: comparable.isNumber),
         comparison.holds(value.order(to: comparable)) == true
       {
         return nil
       }
     case .exists(let isWanted): if values.contains(where: \.isSet) == isWanted { return nil }
-    case .golden(let path, let rules):
+    case .golden(let path, _):
       let mismatch = try expected == nil ? nil : compare(values, JSONComparison(rules), isWanted: true)
       guard files.isUpdating, mismatch != nil || expected == nil else { return mismatch }
-      try update(path, values)
+      try update(path.literal ?? "", values)
       return nil
-    case .contains(_, let rules): return try contains(values, rules)
-    case .matches(let pattern, let isWanted):
-      if try text(values).map({ pattern.isFound(in: $0) }) ?? false == isWanted { return nil }
+    case .contains: return try contains(values)
+    case .matches(let operand, let isWanted):
+      if try text(values).map({ operand.pattern?.isFound(in: $0) == true }) ?? false == isWanted {
+        return nil
+      }
     case .kind(let kind): if kind.includes(try json(values), values.first?.comparable()) { return nil }
     case .size(let bound):
       let size = try size(values)
       return size.map(bound.allows) == true
-        ? nil : Mismatch(condition.text, got: size.map { "size \($0)" } ?? "no value")
+        ? nil : Mismatch("\(condition)", got: size.map { "size \($0)" } ?? "no value")
     case .sorted(let isAscending):
       guard let disorder = try disorder(values, isAscending: isAscending) else { return nil }
-      return Mismatch(condition.text, got: disorder)
+      return Mismatch("\(condition)", got: disorder)
     }
-    return Mismatch(condition.text, got: try shown(values))
+    return Mismatch("\(condition)", got: try shown(values))
   }
 
   private func json(
@@ -182,7 +202,7 @@ struct ValueTest {
       diff: hasLines ? try JSONDiff.text(expected, got, comparison) : nil)
   }
 
-  private func contains(_ values: [CheckedValue], _ rules: ComparisonRules) throws(LanguageError)
+  private func contains(_ values: [CheckedValue]) throws(LanguageError)
     -> Mismatch?
   {
     guard let expected else { return nil }
@@ -253,11 +273,11 @@ struct ValueTest {
     if elements == nil { elements = try values.first?.elements() }
     guard let elements else {
       if case .missing? = values.first { return "no value" }
-      throw LanguageError("\(condition.text) requires a list", hint: "[] in a path means all elements")
+      throw LanguageError("\(condition) requires a list", hint: "[] in a path means all elements")
     }
     for index in elements.indices.dropFirst() {
       guard let one = elements[index - 1], let other = elements[index], one.hasOrder, other.hasOrder else {
-        throw LanguageError("\(condition.text) requires values that have an order, such as numbers and text")
+        throw LanguageError("\(condition) requires values that have an order, such as numbers and text")
       }
       switch isAscending ? one.order(to: other) : other.order(to: one) {
       case .before, .same: continue

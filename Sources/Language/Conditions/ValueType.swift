@@ -2,6 +2,8 @@ import Protobuf
 
 /// The type of the values at a path, by which literals are read.
 enum ValueType {
+  /// Text that is not in a message, such as the value of a header.
+  case text
   /// JSON without a schema, as in the content of an Any.
   case untyped
   case message(MessageType)
@@ -39,12 +41,94 @@ enum ValueType {
   var isAny: Bool {
     let type: MessageType? =
       switch self {
-      case .untyped: nil
+      case .text, .untyped: nil
       case .message(let type): type
       case .field(let field, _, _): field.isMap ? nil : field.messageType
       }
     guard case .any? = try? type?.wellKnown() else { return false }
     return true
+  }
+
+  // MARK: Operands
+
+  /// How an operand is read.
+  private enum Form {
+    /// Text up to the end of the condition, or a string of JSON.
+    case text
+    /// A name or a number of an enum.
+    case name
+    /// JSON, or a word that is text, such as a time.
+    case word
+    case json
+  }
+
+  /// How the operand is read that a value is compared with.
+  private var form: Form {
+    switch self {
+    case .text: .text
+    case .untyped: .word
+    case .message(let type): Self.form(type)
+    case .field(let field, _, let isElement): field.isRepeated && !isElement ? .json : Self.form(field)
+    }
+  }
+
+  private static func form(_ field: Field) -> Form {
+    if let type = field.messageType { return form(type) }
+    return switch field.kind {
+    case .string, .bytes: .text
+    case .enumeration: .name
+    default: .word
+    }
+  }
+
+  private static func form(_ type: MessageType) -> Form {
+    switch try? type.wellKnown() {
+    case .wrapper: (try? type.field(named: "value")).map(form) ?? .word
+    case nil, .any, .structure, .listValue: .json
+    default: .word
+    }
+  }
+
+  /// Reads an operand.
+  ///
+  /// - Parameters:
+  ///   - operand: The operand.
+  ///   - isList: Whether it is about a list of values of the type.
+  ///   - isPart: Whether it is a part of the value, which is one element of a list, or several.
+  func read(
+    _ operand: Operand, isList: Bool, isPart: Bool
+  ) throws(LanguageError) -> (JSONValue, ComparisonRules) {
+    var form = isList ? .json : form
+    if isPart, form == .json, operand.json.utf8.first != UInt8(ascii: "["),
+      case .field(let field, _, _) = self, !field.isMap
+    {
+      form = Self.form(field)
+    }
+    switch form {
+    case .text: return (try operand.plain(), .exact)
+    case .name:
+      let name = try operand.plain()
+      if case .string(let text) = name, Int32(text) != nil, !isPart { return (.number(text), .exact) }
+      return (name, .exact)
+    case .word, .json: return try Self.json(operand, isWord: form == .word)
+    }
+  }
+
+  /// Reads JSON with the rules that may follow it.
+  private static func json(
+    _ operand: Operand, isWord: Bool
+  ) throws(LanguageError) -> (JSONValue, ComparisonRules) {
+    var json = operand.json[...]
+    let rules = try ComparisonRules(removedFrom: &json)
+    guard let first = json.utf8.first else {
+      throw LanguageError("missing value", hint: "such as 3, Ada or {\"id\":3}")
+    }
+    do throws(MessageParseError) {
+      return (try JSONValue(parsing: Array(json.utf8)), rules)
+    } catch {
+      if isWord, !"\"[{".utf8.contains(first) { return (.string(String(json)), rules) }
+      throw LanguageError("\(String(json).cut(toBytes: 200)) is not JSON: \(error.message)", hint: error.hint)
+    }
   }
 
   // MARK: Literals
@@ -62,7 +146,7 @@ enum ValueType {
     if literal == .null { return (.null, nil) }
     do {
       switch self {
-      case .untyped: return (literal, ComparableValue(literal))
+      case .text, .untyped: return (literal, ComparableValue(literal))
       case .message(let type):
         let message = try Message(
           type, json: Array(literal.text.utf8), options: JSONDecodingOptions(allowPartial: true))
@@ -107,7 +191,7 @@ enum ValueType {
   ///   - full: The literal as a message prints it, with the default values of all fields.
   func part(_ literal: JSONValue, of full: JSONValue) -> JSONValue {
     switch self {
-    case .untyped: full
+    case .text, .untyped: full
     case .message(let type): Self.part(literal, of: full, type, isMap: false)
     case .field(let field, _, _):
       Self.part(

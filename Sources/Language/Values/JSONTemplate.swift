@@ -71,6 +71,11 @@ package struct JSONTemplate: Equatable, Sendable {
     parts.allSatisfy { if case .json = $0 { true } else { false } }
   }
 
+  /// Whether it has expressions, or strings that are the short form of a reference in quotes.
+  package var hasValues: Bool {
+    !expressions.isEmpty || parts.contains { if case .dollar = $0 { true } else { false } }
+  }
+
   /// The expressions in order.
   package var expressions: [Expression] {
     parts.flatMap { part -> [Expression] in

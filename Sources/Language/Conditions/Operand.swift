@@ -1,0 +1,214 @@
+import Protobuf
+
+/// What follows an operator. It is kept as it is written, because the left side of the condition decides how it is read: as
+/// text, or as JSON.
+struct Operand: Equatable, Sendable {
+  /// The operand as it is written. For one whose values are inserted, text that is read as the same operand.
+  let description: String
+  /// The operand of text: up to its end, or a string of JSON.
+  private let text: String
+  /// The operand of other values.
+  let json: String
+  /// The value that is the whole operand.
+  private let value: JSONValue?
+  /// The expressions whose values are not inserted.
+  private let template: Template?
+  /// The same in JSON; nil for an operand that does not begin as JSON.
+  private let jsonTemplate: JSONTemplate?
+
+  /// Parses an operand.
+  ///
+  /// - Parameter hasShortForm: Whether `$name.path` is an expression too.
+  init(_ raw: Substring, hasShortForm: Bool) throws(LanguageError) {
+    var template = try Template(parsing: raw)
+    if hasShortForm { template = try template.withShortForm() }
+    let isJSON = raw.utf8.first.map { "{[\"".utf8.contains($0) } ?? false
+    let parsed = isJSON ? try JSONTemplate(parsing: Array(raw.utf8), hasShortForm: hasShortForm) : nil
+    if let literal = template.literal, parsed?.hasValues != true {
+      (description, text, json) = (template.description, literal, literal)
+      (self.template, jsonTemplate) = (nil, nil)
+    } else {
+      (description, text, json) = (String(raw), "", "")
+      (self.template, jsonTemplate) = (template, parsed)
+    }
+    value = nil
+  }
+
+  private init(_ value: JSONValue) {
+    json = value.text
+    text = JSONValue.quoted(value.plainText)
+    description = Template(literal: json).description
+    self.value = value
+    (template, jsonTemplate) = (nil, nil)
+  }
+
+  /// Makes an operand of text and JSON that contain values.
+  private init(text: String, json: String) {
+    self.text = text
+    self.json = json
+    var literal = json[...]
+    _ = try? ComparisonRules(removedFrom: &literal)
+    let isJSON = (try? JSONValue(parsing: Array(literal.utf8))) != nil
+    description = Template(literal: isJSON ? json : text).description
+    value = nil
+    (template, jsonTemplate) = (nil, nil)
+  }
+
+  /// Whether it has no expressions.
+  var isLiteral: Bool { template == nil }
+
+  /// The operand with the values of its expressions.
+  func filled(_ values: any TemplateValues) throws(LanguageError) -> Operand {
+    guard let template else { return self }
+    if let expression = template.onlyExpression { return Operand(try values.value(of: expression)) }
+    let text = JSONValue.quoted(try template.text(values))
+    // Text may be no JSON, and then has no other form.
+    guard let jsonTemplate else { return Operand(text: text, json: text) }
+    let json = String(decoding: try jsonTemplate.json(values), as: UTF8.self)
+    return Operand(text: description.utf8.first == UInt8(ascii: "\"") ? json : text, json: json)
+  }
+
+  /// The operand as the value of a text; null for a value that is absent.
+  func plain() throws(LanguageError) -> JSONValue {
+    if value == .null { return .null }
+    return .string(try Self.plain(text[...]))
+  }
+
+  /// The words of an operand that is no text and no JSON, such as a duration.
+  func words() throws(LanguageError) -> String { try Self.plain(text[...]) }
+
+  /// A text, as it is or as a string of JSON.
+  static func plain(_ text: Substring) throws(LanguageError) -> String {
+    guard text.utf8.first == UInt8(ascii: "\"") else { return String(text) }
+    guard case .string(let content)? = try? JSONValue(parsing: Array(text.utf8)) else {
+      throw LanguageError("\(text) starts with a quote, but is not a JSON string")
+    }
+    return content
+  }
+}
+
+/// The operand of `=~` and `!~`: an expression, in which values are literal text.
+struct PatternOperand: Sendable {
+  /// The operand as it is written.
+  let description: String
+  private let template: Template
+  /// The compiled expression; nil until values are inserted.
+  let pattern: TextPattern?
+
+  init(_ raw: Substring) throws(LanguageError) {
+    // An expression may start with a quote.
+    let source = (try? Operand.plain(raw)) ?? String(raw)
+    let template = try Template(parsing: source)
+    let pattern = try template.literal.map { source throws(LanguageError) in try TextPattern(source) }
+    self.init(description: String(raw), template: template, pattern: pattern)
+  }
+
+  private init(description: String, template: Template, pattern: TextPattern?) {
+    self.description = description
+    self.template = template
+    self.pattern = pattern
+  }
+
+  func filled(_ values: any TemplateValues) throws(LanguageError) -> PatternOperand {
+    guard pattern == nil else { return self }
+    var source = ""
+    for piece in try template.pieces(values) {
+      switch piece {
+      case .typed(let text): source += text
+      case .value(let value): source += TextPattern.quoted(value.plainText)
+      }
+    }
+    return PatternOperand(
+      description: Template(literal: source).description, template: Template(literal: source),
+      pattern: try TextPattern(source))
+  }
+}
+
+/// A bound on a whole number, such as `3` or `>= 2`.
+struct CountBound: CustomStringConvertible, Sendable {
+  private let comparison: Comparison
+  private let operand: Operand
+  /// The number; nil until its value is inserted.
+  private let count: Int?
+
+  /// Parses a bound.
+  init(_ text: Substring, hasShortForm: Bool) throws(LanguageError) {
+    var rest = text
+    let comparison = Comparison.parse(from: &rest) ?? .equal
+    guard comparison.holds(.same) != nil else { throw Self.invalid }
+    try self.init(comparison, try Operand(rest.stripped, hasShortForm: hasShortForm))
+  }
+
+  private init(_ comparison: Comparison, _ operand: Operand) throws(LanguageError) {
+    self.comparison = comparison
+    self.operand = operand
+    guard operand.isLiteral else {
+      count = nil
+      return
+    }
+    guard let count = Int(try operand.words()), count >= 0 else { throw Self.invalid }
+    self.count = count
+  }
+
+  private static var invalid: LanguageError {
+    LanguageError("must be a number such as 3, or a bound such as >= 2")
+  }
+
+  func filled(_ values: any TemplateValues) throws(LanguageError) -> CountBound {
+    try CountBound(comparison, operand.filled(values))
+  }
+
+  /// Whether the bound includes a number.
+  func allows(_ number: Int) -> Bool {
+    count.map { comparison.holds(Order(number, $0)) ?? false } ?? false
+  }
+
+  /// Whether its number is known.
+  var isLiteral: Bool { count != nil }
+
+  var description: String {
+    comparison == .equal ? operand.description : "\(comparison.rawValue) \(operand.description)"
+  }
+}
+
+/// A bound on a duration, such as `< 1.5s`.
+struct LatencyBound: CustomStringConvertible, Sendable {
+  private let comparison: Comparison
+  private let operand: Operand
+  /// The limit; nil until its value is inserted.
+  private let limit: Duration?
+
+  init(_ text: Substring, hasShortForm: Bool) throws(LanguageError) {
+    var rest = text
+    guard let comparison = Comparison.parse(from: &rest), comparison.isAboutOrder else {
+      throw Self.invalid(text)
+    }
+    try self.init(comparison, try Operand(rest.stripped, hasShortForm: hasShortForm))
+  }
+
+  private init(_ comparison: Comparison, _ operand: Operand) throws(LanguageError) {
+    self.comparison = comparison
+    self.operand = operand
+    limit = operand.isLiteral ? try Duration(withUnit: try operand.words()) : nil
+  }
+
+  private static func invalid(_ text: Substring) -> LanguageError {
+    let bound = text.drop { "=<".contains($0) || $0.isWhitespace }
+    return LanguageError(
+      "latency requires a bound",
+      hint: text.hasPrefix("=<") ? "write latency <= \(bound)" : "such as latency < 1.5s, or latency < 250ms")
+  }
+
+  func filled(_ values: any TemplateValues) throws(LanguageError) -> LatencyBound {
+    try LatencyBound(comparison, operand.filled(values))
+  }
+
+  func allows(_ duration: Duration) -> Bool {
+    limit.map { comparison.holds(Order(duration, $0)) ?? false } ?? false
+  }
+
+  /// Whether its limit is known.
+  var isLiteral: Bool { limit != nil }
+
+  var description: String { "\(comparison.rawValue) \(operand.description)" }
+}
