@@ -51,7 +51,8 @@ extension Session {
         TextLayout.table(rows, columns: columns) + [""] + TextLayout.wrapped(values, columns: columns))
     }
     if name == "language" {
-      return try page(Help.language.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) })
+      return try page(
+        Help.language.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) })
     }
     let asked = name == "?" ? "help" : name
     guard let entry = Self.entries.first(where: { $0.verb.name == asked }) else { throw Self.unknown(name) }

@@ -81,7 +81,7 @@ def test_priority_reorders_and_methods_restrict(call):
         ("header,priority=high", ["priority", "whole number"]),
         ("header,methods=a/b/c", ["methods", "pkg.Service/*"]),
         ("header,set=content-length:5", ["header: set", "content-length"]),
-        ("header,set=authorization:Bearer abc,def", ["header", "setting 2", ",,"]),
+        ("header,set=authorization:Bearer abc,def", ["header", "setting 2", "KEY='a,b'"]),
         ("header,set=env:NO_SUCH_VARIABLE", ["set", "NO_SUCH_VARIABLE"]),
         ("header,set=@/no/such/file", ["set", "/no/such/file"]),
     ],

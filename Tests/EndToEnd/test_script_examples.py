@@ -58,6 +58,6 @@ def test_suite_runs_without_a_server(tmp_path: Path, descriptor_set: Path, grpc_
 
 def test_suite_reports_what_does_not_hold(tmp_path: Path, descriptor_set: Path, grpc_server: Server) -> None:
     manual.run(f"RECORD={grpc_server.url}\n{SUITE}", tmp_path, descriptor_set)
-    result = manual.run(SUITE.replace("messages=3", "messages=4"), tmp_path, descriptor_set)
+    result = manual.run(SUITE.replace("count 3", "count 4"), tmp_path, descriptor_set)
     assert result.returncode == 8
-    assert re.search(r"^rpcurl: assertion failed: counts to three: messages: expected 4, found 3$", result.stderr, re.M)
+    assert re.search(r"^rpcurl: assertion failed: counts to three: count 4: expected 4, got 3$", result.stderr, re.M)

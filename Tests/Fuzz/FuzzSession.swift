@@ -86,7 +86,10 @@ private func variables(_ value: String) -> SessionVariables {
 private func expand(_ line: String, _ variables: SessionVariables) {
   let word = try? variables.expand(word: line)
   precondition(line.utf8.contains(36) || word == line, "a word without a reference is kept")
-  _ = try? variables.expand(check: line)
+  if let condition = try? Condition(parsing: line, hasShortForm: true) {
+    _ = try? condition.filled(
+      variables, path: { template throws(LanguageError) in try template.text(variables) })
+  }
   _ = try? variables.expand(pair: line, separator: ":")
   _ = variables.members(of: line)
   if let json = try? variables.expand(json: line).bytes {

@@ -1,7 +1,9 @@
 extension Duration {
-  /// Parses a number with a unit: `s` (the default), `ms`, `us`, `m` or `h`.
+  /// Parses a number with a unit: `s` (the default), `ms`, `us`, `ns`, `m` or `h`.
   package init?(written text: some StringProtocol) {
-    let units: [(String, Double)] = [("ms", 1e-3), ("us", 1e-6), ("s", 1), ("m", 60), ("h", 3600)]
+    let units: [(String, Double)] = [
+      ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("s", 1), ("m", 60), ("h", 3600),
+    ]
     let unit = units.first { text.hasSuffix($0.0) }
     let digits = text.dropLast(unit?.0.count ?? 0)
     guard let first = digits.utf8.first, (0x30...0x39).contains(first) || first == UInt8(ascii: "."),
