@@ -33,7 +33,8 @@ extension Help {
       ${now()}  ${now(-90s)}        the time in UTC; units are ms, s, m, h and d
       ${base64(X)}                  X is 'text', or what else ${X} can contain
       ${file(PATH)}                 the text of a file, without its last line end
-      ${message(TYPE, JSON)}        the bytes of a message, in base64
+      ${message(TYPE, JSON)}        the bytes of a message, in base64: in data and
+                                    in stubs
       ${offset()}  ${last()}        the position of a piece of --chunk; whether it
                                     is the last
 
