@@ -2,7 +2,7 @@ import RPCProtocols
 
 /// The input of the state machine, and the actions that it returns.
 extension TransferStateMachine {
-  /// The events from the owner, libcurl and the loop.
+  /// The events from the owner, libcurl and the loop. Large values are indirect, since each message is an event.
   enum Event {
     // The owner
 
@@ -22,7 +22,7 @@ extension TransferStateMachine {
     // libcurl
 
     /// The request is about to be sent over this connection.
-    case connected(Connection)
+    indirect case connected(Connection)
     /// libcurl asks for the next bytes of the request's body.
     case bodyWanted
     /// libcurl repeats the request, and asks for its body from an offset again. The reason is nil if it is unknown.
@@ -36,7 +36,7 @@ extension TransferStateMachine {
     /// libcurl has completed the exchange.
     ///
     /// - `isUnsent`: Whether it failed before any of the request was sent, so that the server has not processed it.
-    case completed(TransportError?, isUnsent: Bool = false)
+    indirect case completed(TransportError?, isUnsent: Bool = false)
 
     // The loop
 
@@ -50,7 +50,7 @@ extension TransferStateMachine {
     case loopReleased
   }
 
-  /// The actions to perform.
+  /// The actions to perform. Large values are indirect, as in events.
   enum Action {
     case none
     /// Schedule the event `settle`.
@@ -80,7 +80,7 @@ extension TransferStateMachine {
     case yieldBody
 
     /// Deliver the start of the response.
-    case receive(ResponseStart)
+    indirect case receive(ResponseStart)
     /// Deliver bytes of the response's body.
     case receiveBody
     /// Schedule the event `roundEnded`.
@@ -88,7 +88,7 @@ extension TransferStateMachine {
     /// Deliver trailers: all of them, or those of a round.
     case receiveTrailers(Headers, areComplete: Bool)
     /// The exchange has ended: completely if the error is nil.
-    case end(TransportError?)
+    indirect case end(TransportError?)
   }
 
   /// Which connection an exchange may use.
