@@ -40,6 +40,8 @@ package final class BatchRunner {
   private let request: PreparedRequest
   private let lookup: NameLookup?
   private let encoder: RequestEncoder
+  /// The call whose message the encoder looks names up for.
+  private var waiting: (member: Member, call: Call)?
   private let reader: RequestReader<RequestMessage>
   /// The calls from the first one whose output is not complete to the last one started.
   private var members: [Member] = []
@@ -75,6 +77,7 @@ package final class BatchRunner {
       }
     }
     reader = RequestReader(sources, loop: client.loop)
+    encoder.whenDone = { [weak self] in self?.startWaiting() }
   }
 
   package func run() throws {
@@ -176,24 +179,26 @@ package final class BatchRunner {
     member.printer = printer
     let call = client.makeCall(request, onFinding: printer.findings.sink, observer: printer)
     do throws(Failure) {
-      let payload = try encoder.encode(
-        message, for: call, later: { [self] in start(member, call, afterLookup: $0) })
-      if let payload { start(member, call, payload) }
+      if let payload = try encoder.encode(message, for: call) {
+        start(member, call, payload)
+      } else {
+        waiting = (member, call)
+      }
     } catch {
       abandon(call, printer)
       throw error
     }
   }
 
-  private func start(_ member: Member, _ call: Call, afterLookup result: Result<Payload, Failure>) {
-    guard let printer = member.printer else { return }
+  private func startWaiting() {
+    guard let (member, call) = waiting.take(), let printer = member.printer else { return }
     guard !isStopped else {
       printer.isGivenUp = true
       abandon(call, printer)
       return end(member)
     }
     do throws(Failure) {
-      start(member, call, try result.get())
+      if let payload = try encoder.take() { start(member, call, payload) }
     } catch {
       abandon(call, printer)
       fail(member, error)

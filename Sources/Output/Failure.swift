@@ -29,33 +29,53 @@ package struct Failure: Error {
     }
   }
 
-  /// The exit code.
-  package let status: ExitStatus
-  /// The message to print; nil if the error was already reported.
-  package let message: Message?
-  /// The names that the schema lacks, if that is why data is invalid: a server may have them.
-  package var missingNames: [UnresolvedName] = []
+  /// What a failure says. In an object, so that functions that may fail return one word, and not all of it.
+  private final class Content: Sendable {
+    let status: ExitStatus
+    let message: Message?
+    let missingNames: [UnresolvedName]
+
+    init(_ status: ExitStatus, _ message: Message?, _ missingNames: [UnresolvedName]) {
+      self.status = status
+      self.message = message
+      self.missingNames = missingNames
+    }
+  }
+
+  private let content: Content
+
+  private init(_ status: ExitStatus, _ message: Message?, lacking names: [UnresolvedName]) {
+    content = Content(status, message, names)
+  }
 
   package init(
     _ status: ExitStatus, _ what: String, _ why: String, hint: String? = nil, place: InputPlace? = nil
   ) {
-    self.status = status
-    message = Message(what: what, why: why, hint: hint, place: place)
+    self.init(status, Message(what: what, why: why, hint: hint, place: place))
   }
 
   package init(_ status: ExitStatus, _ message: Message) {
-    self.status = status
-    self.message = message
+    self.init(status, message, lacking: [])
   }
+
+  /// Creates a failure for an error that was already reported.
+  package init(reported status: ExitStatus) {
+    self.init(status, nil, lacking: [])
+  }
+
+  /// The exit code.
+  package var status: ExitStatus { content.status }
+  /// The message to print; nil if the error was already reported.
+  package var message: Message? { content.message }
+  /// The names that the schema lacks, if that is why data is invalid: a server may have them.
+  package var missingNames: [UnresolvedName] { content.missingNames }
 
   /// The failure, because of a name that the schema lacks; nil for another reason.
   package func lacking(_ name: UnresolvedName?) -> Failure { lacking(name.map { [$0] } ?? []) }
 
   /// The failure, because of names that the schema lacks.
   package func lacking(_ names: [UnresolvedName]) -> Failure {
-    var failure = self
-    failure.missingNames = names
-    return failure
+    Failure(status, message, lacking: names)
   }
 
   /// The failure with a place before what it names: the file and line of a script. A failure that was already reported
@@ -66,12 +86,6 @@ package struct Failure: Error {
     if message.what.contains(", line ") { return self }
     message.what = message.what.isEmpty ? place : "\(place): \(message.what)"
     return Failure(status, message)
-  }
-
-  /// Creates a failure for an error that was already reported.
-  package init(reported status: ExitStatus) {
-    self.status = status
-    message = nil
   }
 }
 

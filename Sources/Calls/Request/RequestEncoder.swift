@@ -5,15 +5,32 @@ import RPCProtocols
 
 /// Encodes request messages one after another; looks up names that the schema lacks.
 final class RequestEncoder {
-  private let lookup: NameLookup?
-  /// Whether names of a message are being looked up. No other message may be encoded then.
-  private(set) var isLookingUp = false
+  /// What was looked up for a message.
+  private enum Lookup {
+    case none
+    /// No other message may be encoded.
+    case running
+    /// The message was encoded, and is not taken yet.
+    case encoded(Payload)
+    case failed(Failure)
+  }
+
+  private let names: NameLookup?
+  private var lookup = Lookup.none
+  /// Called from the event loop when ``take()`` has a message whose names were looked up. Set once: a closure for each message
+  /// that refers to its owner weakly slows all uses of the owner.
+  var whenDone: () -> Void = {}
 
   /// Creates an encoder.
   ///
-  /// - Parameter lookup: Finds names that the schema lacks; nil if none can be found.
-  init(_ lookup: NameLookup?) {
-    self.lookup = lookup
+  /// - Parameter names: Finds names that the schema lacks; nil if none can be found.
+  init(_ names: NameLookup?) {
+    self.names = names
+  }
+
+  /// Whether names of a message are being looked up. No other message may be encoded then.
+  var isLookingUp: Bool {
+    if case .running = lookup { true } else { false }
   }
 
   /// Encodes a message.
@@ -21,46 +38,50 @@ final class RequestEncoder {
   /// - Parameters:
   ///   - message: The message.
   ///   - call: The call that sends it.
-  ///   - later: Makes the function that the event loop calls with the result. Evaluated only if names are looked up: a
-  ///     closure with a weak reference for each message slows all uses of its object.
   /// - Returns: The encoded message; nil if names are looked up first.
   /// - Throws: `Failure` if the message is invalid.
-  func encode(
-    _ message: RequestMessage, for call: Call, later: @autoclosure () -> (Result<Payload, Failure>) -> Void
-  ) throws(Failure) -> Payload? {
-    try encode(message, for: call, until: nil, later: later())
-  }
-
-  /// Encodes a message; looks up names until `deadline`, by default for as long as `--max-time` allows.
-  private func encode(
-    _ message: RequestMessage, for call: Call, until deadline: MonotonicClock.Instant?,
-    later: @autoclosure () -> (Result<Payload, Failure>) -> Void
-  ) throws(Failure) -> Payload? {
+  func encode(_ message: RequestMessage, for call: Call) throws(Failure) -> Payload? {
     do throws(Failure) {
-      return try message.encode(for: call, asking: lookup)
+      return try message.encode(for: call, asking: names)
     } catch {
-      guard let lookup, let names = lookup.missing(among: error.missingNames) else { throw error }
-      let deadline = deadline ?? .now + lookup.timeLimit
-      isLookingUp = true
-      let later = later()
-      lookup.find(names, until: deadline) { [weak self] in
-        self?.encodeAgain(message, for: call, until: deadline, later: later)
-      }
+      guard let names, let missing = names.missing(among: error.missingNames) else { throw error }
+      lookup = .running
+      find(missing, names, until: .now + names.timeLimit, message, call)
       return nil
     }
   }
 
-  private func encodeAgain(
-    _ message: RequestMessage, for call: Call, until deadline: MonotonicClock.Instant,
-    later: @escaping (Result<Payload, Failure>) -> Void
+  /// The message whose names were looked up; nil if there is none.
+  ///
+  /// - Throws: `Failure` if the message is invalid.
+  func take() throws(Failure) -> Payload? {
+    switch lookup {
+    case .none, .running: return nil
+    case .encoded(let payload):
+      lookup = .none
+      return payload
+    case .failed(let failure):
+      lookup = .none
+      throw failure
+    }
+  }
+
+  private func find(
+    _ missing: [UnresolvedName], _ names: NameLookup, until deadline: MonotonicClock.Instant,
+    _ message: RequestMessage, _ call: Call
   ) {
-    isLookingUp = false
-    do throws(Failure) {
-      if let payload = try encode(message, for: call, until: deadline, later: later) {
-        later(.success(payload))
+    names.find(missing, until: deadline) { [weak self] in
+      guard let self else { return }
+      do throws(Failure) {
+        lookup = .encoded(try message.encode(for: call, asking: names))
+      } catch {
+        // A file that was found can lack further names.
+        if let missing = names.missing(among: error.missingNames) {
+          return find(missing, names, until: deadline, message, call)
+        }
+        lookup = .failed(error)
       }
-    } catch {
-      later(.failure(error))
+      whenDone()
     }
   }
 }

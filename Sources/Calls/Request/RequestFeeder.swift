@@ -11,8 +11,6 @@ package final class RequestFeeder {
   private let call: Call
   private let reader: RequestReader<Payload>
   private let encoder: RequestEncoder
-  /// A message whose names were looked up, to be sent next.
-  private var resolved: Result<Payload, Failure>?
   /// Reports invalid input that is typed on a terminal, and the call goes on; nil if input is not typed.
   private let reportTyped: ((Failure) -> Void)?
   private var isPaused = false
@@ -48,6 +46,7 @@ package final class RequestFeeder {
     }
     reader = RequestReader(sources, loop: loop)
     reader.whenReady = { [weak self] in self?.start() }
+    encoder.whenDone = reader.whenReady
   }
 
   /// Starts sending.
@@ -85,31 +84,20 @@ package final class RequestFeeder {
 
   /// Sends the next message, or ends the request. Returns false if there is no message yet.
   private func feedNext() throws(Failure) -> Bool {
-    if let result = resolved.take() {
-      call.send(try result.get())
+    if let payload = try encoder.take() {
+      call.send(payload)
       return true
     }
     switch try reader.next() {
     case .ready(let payload): call.send(payload)
-    case .read(let message): try send(message)
+    case .read(let message):
+      if let payload = try encoder.encode(message, for: call) { call.send(payload) }
     case .later: return false
     case .end:
       isDone = true
       call.finishSending()
     }
     return true
-  }
-
-  /// Sends a message, or looks up names that the schema lacks first.
-  private func send(_ message: RequestMessage) throws(Failure) {
-    if let payload = try encoder.encode(message, for: call, later: whenResolved()) { call.send(payload) }
-  }
-
-  private func whenResolved() -> (Result<Payload, Failure>) -> Void {
-    { [weak self] result in
-      self?.resolved = result
-      self?.start()
-    }
   }
 
   private func fail(_ failure: Failure) {

@@ -10,6 +10,7 @@ extension RequestMessage {
   package func encode(for call: Call) throws(Failure) -> Payload {
     guard form.expansion == nil else { return try expanded(call.inputType).encode(for: call) }
     let payload = try encoded(for: call)
+    guard case .typed = payload else { return payload }
     do {
       return try call.serialized(payload)
     } catch {
@@ -18,6 +19,7 @@ extension RequestMessage {
     }
   }
 
+  @inline(__always)
   private func encoded(for call: Call) throws(Failure) -> Payload {
     guard form.edits.isEmpty, form.chunks == nil else { return .typed(try edited(call.inputType)) }
     switch form.format {
