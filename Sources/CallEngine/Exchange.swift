@@ -210,7 +210,7 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var credentialMask: SecretMask {
     guard let sent else { return SecretMask([]) }
     return SecretMask(
-      sent.request.headers, names: .standard.adding(sent.credentials?.headerNames ?? []),
+      sent.request.headers, names: .standard.adding(headersOf: sent.credentials),
       others: request.connection.passwords(for: sent.request.url))
   }
 

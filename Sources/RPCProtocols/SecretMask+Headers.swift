@@ -47,3 +47,11 @@ extension SecretMask {
     return parts
   }
 }
+
+extension SecretNames {
+  /// This rule, extended by the headers that contain credentials.
+  package func adding(headersOf credentials: Credentials?) -> SecretNames {
+    guard let credentials else { return self }
+    return adding(Array(credentials.headerNames))
+  }
+}

@@ -16,7 +16,7 @@ package struct ArgumentSources {
   /// The time of the commands so far.
   package let commandTime = CommandTime()
   /// The output of commands, by their words: one that several requests need runs once.
-  private let outputs = Locked<[[String]: String]>([:])
+  private let outputs = Locked<[(words: [String], text: String)]>([])
 
   /// Creates sources without a limit of waiting.
   package init(environment: @escaping (String) -> String?, secrets: SecretPrompt) {
@@ -62,10 +62,10 @@ package struct ArgumentSources {
       }
       return value
     case .command(let words):
-      if let known = outputs.withLock({ $0[words] }) { return known }
+      if let known = outputs.withLock({ $0.first { $0.words == words } }) { return known.text }
       do throws(ServiceFailure) {
         let output = try ValueCommand(words).output(waitLimit: waitLimit, countedBy: commandTime)
-        outputs.withLock { $0[words] = output }
+        outputs.withLock { $0.append((words, output)) }
         return output
       } catch {
         // The arguments may be secret.

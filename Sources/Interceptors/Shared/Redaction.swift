@@ -32,7 +32,7 @@ package struct Redaction: Sendable {
   /// header of the response.
   package func hiding(credentialsOf start: RequestStart) -> Redaction {
     guard !showsSecrets else { return self }
-    let names = self.names.adding(start.credentials?.headerNames ?? [])
+    let names = self.names.adding(headersOf: start.credentials)
     return Redaction(names: names, fields: fields, mask: SecretMask(start.headers, names: names))
   }
 

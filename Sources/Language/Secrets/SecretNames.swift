@@ -26,8 +26,8 @@ package struct SecretNames: Sendable, Equatable {
   }
 
   /// This rule, extended by names.
-  package func adding(_ names: some Sequence<String>) -> SecretNames {
-    SecretNames(adding: patterns + names)
+  package func adding(_ names: [String]) -> SecretNames {
+    names.isEmpty ? self : SecretNames(adding: patterns + names)
   }
 
   /// Whether values of the name are secret.
