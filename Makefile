@@ -260,6 +260,7 @@ bench-async: build-packages ## Measure what asynchronous calls cost more than th
 
 symbol-order: release servers bench-packages # Write the order in which the linker places functions
 	scripts/symbol-order
+	rm $(RELEASE) # the linker reads the order
 
 bench-plots: release plugins servers bench-packages ## Measure how costs grow, and draw the plots of docs/PERFORMANCE.md
 	@scripts/need $(PLOT_PACKAGES)
