@@ -41,6 +41,7 @@ _rpcurl_arguments() {
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
 --expand|||flag typed files all
+--var|+||none
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -127,6 +128,7 @@ _rpcurl_arguments() {
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
 --expand|||flag typed files all
+--var|+||none
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -199,6 +201,7 @@ _rpcurl_arguments() {
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
 --expand|||flag typed files all
+--var|+||none
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -271,6 +274,7 @@ _rpcurl_arguments() {
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
 --expand|||flag typed files all
+--var|+||none
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag
@@ -297,7 +301,6 @@ _rpcurl_arguments() {
 --ignore|+||ask:rule
 --only|+||none
 --skip|+||none
---var|+||none
 --shuffle|||flag
 --test-timeout|||none
 --step-timeout|||none
@@ -356,6 +359,7 @@ _rpcurl_arguments() {
 --protocol|||list grpc grpc-web connect
 -H --header|+||header
 --expand|||flag typed files all
+--var|+||none
 -u --user|||none
 --bearer --oauth2-bearer|||atfile
 -n --netrc|||flag

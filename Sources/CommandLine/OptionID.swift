@@ -9,7 +9,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case http1, http2, http2PriorKnowledge, http3, ipv4, ipv6, unixSocket, abstractUnixSocket
   case proxy, proxyUser, resolve, connectTo, connectTimeout, keepaliveTime
   // Request
-  case protocolName, header, expand, user, bearer, netrc, netrcFile, userAgent
+  case protocolName, header, expand, variable, user, bearer, netrc, netrcFile, userAgent
   case codec, connectGet, compression, acceptCompression, rpcHeader, maxTime, maxMessageSize
   // Data
   case data, dataFormat, set, setFile, chunk, seed, allowUnknownFields
@@ -31,7 +31,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case rate, ramp, warmUp, duration, requests, connections, threshold
   case loadFormat, html, histogramLog, rawLatencies, exportScript
   // Tests
-  case only, skip, variable, shuffle, testTimeout, stepTimeout, totalTimeout, report, coverage, coverageOf,
+  case only, skip, shuffle, testTimeout, stepTimeout, totalTimeout, report, coverage, coverageOf,
     coverageMin, compare, update, record, replay, mock, formatFiles
   // Errors
   case silent, showError, errorFormat

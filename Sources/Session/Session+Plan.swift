@@ -68,11 +68,26 @@ extension Session {
     } catch {
       throw error.at(argument.origin)
     }
-    var sources = ArgumentSources(environment: environment, secrets: console.secrets)
-    sources.waitLimit = observer?.timeLeft
     return try CallSettings(
       options, target, name,
       isTerminal: (output ?? console.output).isTerminal && isInteractive, sources)
+  }
+
+  /// What values of options are read from.
+  var sources: ArgumentSources {
+    var sources = ArgumentSources(environment: environment, secrets: console.secrets)
+    sources.waitLimit = waitLimit
+    return sources
+  }
+
+  /// Sets the variables of `--var`, which commands replace.
+  package func set(_ variables: VariableArguments) throws(Failure) {
+    for (name, value) in variables.values { try bindings.set(name, to: value) }
+  }
+
+  /// Sets the variables of `--var` among options.
+  package func setVariables(of invocation: Invocation) throws(Failure) {
+    try set(VariableArguments(invocation.all(.variable), sources))
   }
 
   /// The settings for calls of a method.

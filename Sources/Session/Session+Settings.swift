@@ -38,7 +38,7 @@ extension Session {
 
   /// Parses headers as the options specify.
   fileprivate var headerArguments: HeaderArguments {
-    options.request.common.headerArguments(waitLimit: waitLimit)
+    get throws(Failure) { try options.request.common.headerArguments(sources) }
   }
 
   /// Values are not expanded again: a header must not contain what `--expand` would replace.
@@ -195,6 +195,7 @@ extension Session {
         try session.add(headers: SessionState.lines(of: invocation, waitLimit: session.waitLimit))
       } else {
         try session.setState { try $0.add(invocation) }
+        try session.setVariables(of: invocation)
       }
       session.schema.forget()
     },

@@ -121,7 +121,8 @@ package struct SessionState {
     }
     guard options.request.common.expansion != nil, hasTemplates else {
       // The program reads the configuration again.
-      return words(of: arguments) + (isExpansionConfigured ? ["--expand=false"] : [])
+      return words(of: arguments.filter { $0.id != .variable })
+        + (isExpansionConfigured ? ["--expand=false"] : [])
     }
     let words = words(of: arguments) { argument in
       // The values of a header that a command set are inserted already.
@@ -158,7 +159,9 @@ package struct SessionState {
   ///   - invocation: The options.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
   package static func lines(of invocation: Invocation, waitLimit: Duration?) throws(Failure) -> [Argument] {
-    let arguments = CommonRequestOptions(invocation).headerArguments(waitLimit: waitLimit)
+    var sources = ArgumentSources(environment: EnvironmentVariables.value, secrets: SecretPrompt())
+    sources.waitLimit = waitLimit
+    let arguments = try CommonRequestOptions(invocation).headerArguments(sources)
     var lines: [Argument] = []
     for header in invocation.all(.header) {
       guard header.text?.begins(with: "@") ?? false else {

@@ -60,12 +60,8 @@ package struct SessionVariables {
   ///   - isFromServer: Whether a server may have chosen the value.
   /// - Throws: `Failure` if the name is invalid or the value is too large.
   package mutating func set(_ name: String, to value: JSONValue, isFromServer: Bool = false) throws(Failure) {
-    guard !Reference.reserved.contains(name) else {
-      throw Failure(
-        .usage, name, "this name is reserved", hint: "choose another one than last, row, env and request")
-    }
-    guard Reference.isVariable(name) else {
-      throw Failure(.usage, name, "invalid name", hint: "use letters, digits and _, as in user_id")
+    do throws(LanguageError) { try Reference.check(variable: name) } catch {
+      throw Failure(.usage, name, error)
     }
     let bytes = value.text.utf8.count
     let others = own.values.reduce(0) { $0 + $1.bytes } - (own[name]?.bytes ?? 0)
@@ -193,9 +189,7 @@ extension SessionVariables: TemplateValues {
     switch reference {
     case .variable(let path):
       guard let variable = own[path.variable] else { throw unknown(path.variable) }
-      // Errors name the variable, as the first step of the path does.
-      let variables = JSONValue.object([JSONValue.Member(name: path.variable, value: variable.value)])
-      return try variables.value(at: path, "\(reference)")
+      return try variable.value.value(ofVariableAt: path)
     case .row(let path):
       guard let row else {
         throw LanguageError("\(reference): no row", hint: "\"rows FILE\" in a test runs it for each row")
@@ -231,30 +225,6 @@ extension SessionVariables: TemplateValues {
 extension CallValue {
   /// Whether it is of a message.
   fileprivate var isMessage: Bool { if case .message = self { true } else { false } }
-}
-
-extension FieldPath {
-  /// The name of the variable in which the path begins.
-  fileprivate var variable: String {
-    if case .field(let name)? = steps.first { return name }
-    return description
-  }
-}
-
-extension JSONValue {
-  /// The value at a path.
-  ///
-  /// - Parameters:
-  ///   - path: The path.
-  ///   - reference: The reference, for errors.
-  fileprivate func value(at path: FieldPath, _ reference: String) throws(LanguageError) -> JSONValue {
-    do throws(FieldPathError) {
-      return try path.value(in: self)
-    } catch {
-      let isUnknown = if case .unknownField = error { true } else { false }
-      throw LanguageError("\(reference): \(isUnknown ? "no such value" : error.message)", hint: error.hint)
-    }
-  }
 }
 
 // MARK: Completion

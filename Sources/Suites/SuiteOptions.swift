@@ -1,5 +1,5 @@
+import Calls
 import CommandLine
-import Protobuf
 import System
 
 /// What `rpcurl test` runs, and how.
@@ -7,9 +7,7 @@ package struct SuiteOptions {
   /// The tests that run, by name or tag.
   package var selection = SuiteSelection()
   /// The variables of `--var`, which hold against those that a suite sets in its setup.
-  package var variables: [(name: String, value: JSONValue)] = []
-  /// Texts that no report may contain.
-  package var secrets: [String] = []
+  package var variables = VariableArguments()
   /// The longest time of each test, unless the suite has its own.
   package var testLimit: Duration?
   /// The longest time of each step.

@@ -106,16 +106,11 @@ final class SuiteRunner {
 
   private func runSetup() -> SuiteError? {
     do {
-      try setVariables()
+      try session.set(options.variables)
     } catch {
       return problem(error)
     }
     return runOutside(file.setup)
-  }
-
-  /// Sets the variables of the command line, which those of the suite replace.
-  private func setVariables() throws(Failure) {
-    for variable in options.variables { try session.bindings.set(variable.name, to: variable.value) }
   }
 
   /// Runs commands outside of tests. Returns why they failed.

@@ -28,7 +28,7 @@ package struct SuiteWorker {
     self.invocation = invocation
     self.options = options
     self.schemaCommand = schemaCommand
-    secrets = RunSecrets(options.secrets, invocation)
+    secrets = RunSecrets(options.variables.secrets, invocation)
   }
 
   /// Runs the suite. What prevents that is an event, too.

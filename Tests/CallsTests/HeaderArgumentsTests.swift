@@ -137,12 +137,12 @@ struct HeaderArgumentsTests {
     let sources = TemplateSources(
       nanosecondsSince1970: { 0 }, environment: { ["A": "1", "B": "secret\nx", "N": "${env.A}"][$0] },
       file: { _ throws(LanguageError) in throw LanguageError("no such file") })
-    return TextExpansion(level, TemplateFunctions(sources, seed: 1))
+    return TextExpansion(level, TemplateFunctions(sources, seed: 1), variables: ["user": .string("Ada")])
   }
 
   @Test(arguments: [
     ("a: ${env.A}", "1"), ("a: x${env.A}y$${env.A}", "x1y${env.A}"), ("a: ${env.N}", "${env.A}"),
-    ("a: $A", "$A"),
+    ("a: $A", "$A"), ("a: x${user}", "xAda"),
     ("a-bin: ${base64('ab')}", "YWI="),
   ])
   func replacesTemplates(text: String, value: String) throws {
@@ -151,7 +151,7 @@ struct HeaderArgumentsTests {
 
   @Test(arguments: [
     ("a: ${env.NONE}", "env.NONE: the environment variable is not set"),
-    ("a: ${NONE}", "NONE: there are no variables here"),
+    ("a: ${NONE}", "NONE: no such variable"), ("a: ${user.name}", "user.name: user is not a message"),
     ("a: ${uid()}", "uid is not a function"), ("a: ${", "${ has no closing }"),
   ])
   func rejectsInvalidTemplates(text: String, why: String) {

@@ -154,3 +154,53 @@ def test_values_of_servers_are_not_expanded_again(rpcurl, grpc_server):
     result = rpcurl("session", "--format", "json", grpc_server.url, input=script, env=ENVIRONMENT)
     assert [json.loads(line)["name"] for line in result.out.splitlines()[:2]] == ["${env.FOO} ${uuid()}"] * 2
     assert result.out.splitlines()[2] == "x-a: ${env.FOO} ${uuid()}"
+
+
+@pytest.mark.parametrize("command", ["call", "session", "run", "test"])
+def test_variables_of_the_command_line(rpcurl, grpc_server, tmp_path, command):
+    options = ["--var", "user=Ada", "--var", "n=1", "--var", "token=env:TOKEN"]
+    data = '{"stringValue":"${user} ${token}","int32Value":${n}}'
+    line = f"call Echo {data}"
+    if command == "call":
+        arguments = ["--expand", *options, "-H", "x-user: ${user}", "-d", data, grpc_server.url, "Echo"]
+    elif command == "session":
+        arguments = [*options, grpc_server.url]
+    else:
+        script = tmp_path / "script.rpcurl"
+        script.write_text(f"target {grpc_server.url}\n" + (f'test t\n{line}\nexpect .stringValue == "Ada t0ken-value"\n' if command == "test" else line))
+        arguments = [*options, script]
+    if command != "test":
+        arguments += ["--format", "json"]
+    result = rpcurl(command, *arguments, input=line, env=ENVIRONMENT | {"TOKEN": "t0ken-value"})
+    assert result.code == 0, result.err
+    if command == "test":
+        assert "t0ken-value" not in result.out
+    else:
+        assert json.loads(result.out) == {"stringValue": "Ada t0ken-value", "int32Value": 1}
+
+
+def test_set_replaces_variables_of_the_command_line(rpcurl, grpc_server):
+    script = 'print a\nset a = "set"\nprint a\noptions --var a=options\nprint a\n'
+    result = rpcurl("session", "--var", "a=option", grpc_server.url, input=script)
+    assert [json.loads(line) for line in result.out.splitlines()] == ["option", "set", "options"], result.err
+
+
+def test_variables_of_calls_need_expand(rpcurl, grpc_server):
+    result = rpcurl("call", "--var", "a=1", grpc_server.url, "Hello")
+    assert result.code == 2 and "--var: requires --expand" in result.err
+    result = rpcurl("call", "--expand", "--var", "last=1", grpc_server.url, "Hello")
+    assert result.code == 2 and "this name is reserved" in result.err
+    result = rpcurl("call", "--expand", "--var", "user=Ada", "-d", '{"name":"${usr}"}', grpc_server.url, "Hello")
+    assert result.code == 4 and "usr: no such variable" in result.err and "--var usr=VALUE" in result.err
+
+
+def test_saved_session_keeps_variables(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "saved.rpcurl"
+    lines = f'call Hello {{"name":"${{user}} ${{token}}"}}\nsave {script}\nsave {tmp_path}/saved.sh\n'
+    options = ["--var", "user=Ada", "--var", "token=t0ken-value"]
+    result = rpcurl("session", "--format", "json", *options, grpc_server.url, input=lines)
+    assert result.code == 0, result.err
+    assert "t0ken-value" not in script.read_text()
+    assert "--var" not in (tmp_path / "saved.sh").read_text()
+    again = rpcurl("run", "--format", "json", script, env=ENVIRONMENT | {"TOKEN": "t0ken-value"})
+    assert again.code == 0 and again.out == result.out, again.err

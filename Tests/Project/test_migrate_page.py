@@ -93,8 +93,8 @@ def test_every_option_of_rpcurl_that_is_named_exists(own_options):
         for flag in re.findall(r"\bFl (\S+)", line)
     }
     assert len(named) > 40
-    # The last two are options of test.
-    assert named - own_options == {"-vv", "--report", "--var"}
+    # The last is an option of test.
+    assert named - own_options == {"-vv", "--report"}
 
 
 # Curl's own list is at hand.

@@ -86,7 +86,7 @@ package struct CallSettings {
     sources.waitLimit = [options.request.maxTime, sources.waitLimit].compactMap(\.self).min()
     self.sources = sources
     // Read files once: they may be pipes.
-    expansion = try Self.expansion(options.request, isSession: response == nil)
+    expansion = try Self.expansion(options.request, sources, isSession: response == nil)
     headerArguments = HeaderArguments(
       expansion: expansion, waitLimit: sources.waitLimit, form: (protocolName, codec))
     unexpandedTemplate = headerArguments.unexpandedTemplate(
@@ -190,12 +190,16 @@ package struct CallSettings {
   }
 
   /// The templates of the command line; nil without `--expand`.
-  private static func expansion(_ options: RequestOptions, isSession: Bool) throws(Failure) -> TextExpansion?
-  {
-    let expansion = options.common.textExpansion(waitLimit: options.maxTime, seed: options.seed)
-    // In a session the seed is also that of its own values, and of the order of tests.
-    guard expansion != nil || options.seed == nil || isSession else {
-      throw Failure(.usage, "--seed", "requires --expand")
+  private static func expansion(
+    _ options: RequestOptions, _ sources: ArgumentSources, isSession: Bool
+  ) throws(Failure) -> TextExpansion? {
+    let expansion = try options.common.textExpansion(sources, seed: options.seed)
+    // In a session the seed is also that of its own values, and of the order of tests; so are the variables.
+    if expansion == nil, !isSession {
+      let variable = options.common.variables?.last?.name
+      if let name = options.seed != nil ? "--seed" : variable {
+        throw Failure(.usage, name, "requires --expand")
+      }
     }
     return expansion
   }

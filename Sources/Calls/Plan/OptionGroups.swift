@@ -88,6 +88,8 @@ package struct CommonRequestOptions {
   package let protocolName: ProtocolName?
   package var headers: [Argument]
   package let expansion: Expansion?
+  /// Those of `--var`; nil for a command without this option.
+  let variables: [Argument]?
   package let user: Argument?
   package let bearer: Argument?
   package let netrc: Bool
@@ -98,6 +100,8 @@ package struct CommonRequestOptions {
     protocolName = invocation.choice(.protocolName)
     headers = invocation.all(.header)
     expansion = invocation.choice(.expand)
+    let hasVariables = OptionTable[.variable].commands.contains(CommandSet(invocation.command))
+    variables = hasVariables ? invocation.all(.variable) : nil
     user = invocation.last(.user)
     bearer = invocation.last(.bearer)
     netrc = invocation.has(.netrc)
@@ -108,17 +112,24 @@ package struct CommonRequestOptions {
   /// The templates of the command line; nil without `--expand`.
   ///
   /// - Parameters:
-  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  ///   - sources: What values are read from.
   ///   - seed: The seed of random values; nil for a random one.
-  package func textExpansion(waitLimit: Duration?, seed: UInt64? = nil) -> TextExpansion? {
-    expansion.map { TextExpansion($0, TemplateFunctions(SystemValues(waitLimit: waitLimit), seed: seed)) }
+  package func textExpansion(
+    _ sources: ArgumentSources, seed: UInt64? = nil
+  ) throws(Failure) -> TextExpansion? {
+    guard let expansion else { return nil }
+    return TextExpansion(
+      expansion, TemplateFunctions(SystemValues(waitLimit: sources.waitLimit), seed: seed),
+      variables: try variables.map { (arguments) throws(Failure) in
+        try VariableArguments(arguments, sources).values
+      })
   }
 
   /// The parser of header options whose protocol and codec are not determined yet.
   ///
-  /// - Parameter waitLimit: How long to wait for data from a pipe; nil for no limit.
-  package func headerArguments(waitLimit: Duration?) -> HeaderArguments {
-    HeaderArguments(expansion: textExpansion(waitLimit: waitLimit), waitLimit: waitLimit)
+  /// - Parameter sources: What values are read from.
+  package func headerArguments(_ sources: ArgumentSources) throws(Failure) -> HeaderArguments {
+    HeaderArguments(expansion: try textExpansion(sources), waitLimit: sources.waitLimit)
   }
 
   /// The parser of header options.
@@ -129,9 +140,9 @@ package struct CommonRequestOptions {
   ///   - codec: The codec of the requests.
   package func headerArguments(
     _ sources: ArgumentSources, _ protocolName: ProtocolName, _ codec: CodecName = .proto
-  ) -> HeaderArguments {
+  ) throws(Failure) -> HeaderArguments {
     HeaderArguments(
-      expansion: textExpansion(waitLimit: sources.waitLimit), waitLimit: sources.waitLimit,
+      expansion: try textExpansion(sources), waitLimit: sources.waitLimit,
       form: (protocolName, codec))
   }
 }

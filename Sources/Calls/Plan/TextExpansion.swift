@@ -17,12 +17,21 @@ package enum Expansion: String {
 package struct TextExpansion: Equatable {
   private let level: Expansion
   private let functions: TemplateFunctions
+  /// The values of `--var`; nil for a command without this option.
+  private let variables: [String: JSONValue]?
   /// The schema of `message(TYPE, JSON)`; nil if it is not known yet.
   package var pool: DescriptorPool?
 
-  package init(_ level: Expansion, _ functions: TemplateFunctions) {
+  /// - Parameters:
+  ///   - level: Which texts are templates.
+  ///   - functions: The functions.
+  ///   - variables: The values of `--var`; nil for a command without this option.
+  package init(
+    _ level: Expansion, _ functions: TemplateFunctions, variables: [String: JSONValue]? = nil
+  ) {
     self.level = level
     self.functions = functions
+    self.variables = variables
   }
 
   /// The values of a text; nil if it is no template.
@@ -33,12 +42,12 @@ package struct TextExpansion: Equatable {
   func values(isTyped: Bool, piece: FilePiece? = nil) -> FunctionValues? {
     guard isTyped || level != .typed else { return nil }
     return FunctionValues(
-      functions, pool: pool, piece: piece, readsElsewhere: isTyped || level == .all)
+      functions, variables: variables, pool: pool, piece: piece, readsElsewhere: isTyped || level == .all)
   }
 
   /// Equal if they have the same random values.
   package static func == (a: TextExpansion, b: TextExpansion) -> Bool {
-    a.level == b.level && a.functions == b.functions && a.pool === b.pool
+    a.level == b.level && a.functions == b.functions && a.variables == b.variables && a.pool === b.pool
   }
 }
 

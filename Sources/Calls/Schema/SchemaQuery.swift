@@ -107,7 +107,7 @@ package struct SchemaQuery {
     let request = options.common
     let protocolName = try CallSettings.protocolName(request, environment)
     let sources = ArgumentSources(environment: environment, secrets: clients.console.secrets)
-    let arguments = request.headerArguments(sources, protocolName)
+    let arguments = try request.headerArguments(sources, protocolName)
     let common = try arguments.parse(request.headers)
     try CredentialArguments.check(request, options.server, given: common)
     let (headers, timeout) = try CredentialArguments.headers(

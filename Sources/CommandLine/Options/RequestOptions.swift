@@ -20,6 +20,15 @@ extension OptionTable {
       example: "rpcurl --expand -H 'x-api-key: ${env.API_KEY}' https://demo.example demo.v1.Demo/Hello",
       trust: .effects),
     Option(
+      .variable, "--var", .text, "NAME=VALUE", .request, .callers,
+      "Set a variable of templates: ${NAME}; may repeat.",
+      "VALUE is JSON, or else text. @FILE, env:NAME and cmd:COMMAND are the text of a file, of a variable of the environment "
+        + "and of the output of a command, which reports do not show. In call and load it requires --expand. In a session, a script and "
+        + "a suite, set replaces it.",
+      example:
+        "rpcurl --expand --var user=Ada -d '{\"name\":\"${user}\"}' https://demo.example demo.v1.Demo/Hello",
+      repeats: true, isConfigurable: false, secrecy: .assignment, readsElsewhere: true),
+    Option(
       .user, "-u --user", .text, "NAME[:PASSWORD]", .request, .remote,
       "Credentials for the server (HTTP Basic).",
       "If the password is omitted, rpcurl asks for it on the terminal. @FILE, env:NAME and cmd:COMMAND read both from a "

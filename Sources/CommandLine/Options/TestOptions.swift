@@ -12,13 +12,6 @@ extension OptionTable {
       "Do not run these tests; PATTERN is that of --only; may repeat.",
       example: "rpcurl test --skip @slow tests", repeats: true, isConfigurable: false),
     Option(
-      .variable, "--var", .text, "NAME=VALUE", .own, .test,
-      "Set a variable; one that the suite or session sets replaces it; may repeat.",
-      "VALUE is JSON, or else text. @FILE, env:NAME and cmd:COMMAND are the text of a file, of a variable of the environment "
-        + "and of the output of a command, which reports do not show.",
-      example: "rpcurl test --var user=Ada --var token=env:TOKEN tests", repeats: true, isConfigurable: false,
-      secrecy: .assignment, readsElsewhere: true, isCommon: true),
-    Option(
       .shuffle, "--shuffle", .flag, "", .own, .test,
       "Run the files, and the tests of each, in random order; --seed repeats an order.",
       example: "rpcurl test --shuffle --seed 42 tests", isConfigurable: false),

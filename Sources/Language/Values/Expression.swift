@@ -62,15 +62,19 @@ package enum Reference: Hashable, Sendable {
   case request(CallValue)
 
   /// Names that are no variables.
-  package static let reserved = ["last", "row", "env", "request"]
+  private static let reserved = ["last", "row", "env", "request"]
 
-  /// Whether a variable may have this name.
-  package static func isVariable(_ name: String) -> Bool {
-    guard case .reference(.variable(let path))? = (try? Template(parsing: "${\(name)}"))?.onlyExpression
-    else {
-      return false
+  /// Throws if a variable cannot have this name.
+  package static func check(variable name: String) throws(LanguageError) {
+    guard !reserved.contains(name) else {
+      throw LanguageError(
+        "this name is reserved", hint: "choose another one than last, row, env and request")
     }
-    return path.steps.count == 1 && "\(path)" == name
+    guard case .reference(.variable(let path))? = (try? Template(parsing: "${\(name)}"))?.onlyExpression,
+      path.steps.count == 1, "\(path)" == name
+    else {
+      throw LanguageError("invalid name", hint: "use letters, digits and _, as in user_id")
+    }
   }
 }
 
@@ -169,5 +173,35 @@ extension CallValue: CustomStringConvertible {
     case .method: ".method"
     case .count: ".count"
     }
+  }
+}
+
+extension FieldPath {
+  /// The name of the variable in which the path begins.
+  package var variable: String {
+    if case .field(let name)? = steps.first { return name }
+    return description
+  }
+}
+
+extension JSONValue {
+  /// The value at a path.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - reference: The reference, for errors.
+  package func value(at path: FieldPath, _ reference: String) throws(LanguageError) -> JSONValue {
+    do throws(FieldPathError) {
+      return try path.value(in: self)
+    } catch {
+      let isUnknown = if case .unknownField = error { true } else { false }
+      throw LanguageError("\(reference): \(isUnknown ? "no such value" : error.message)", hint: error.hint)
+    }
+  }
+
+  /// The value at a path whose first step is the name of the variable that has this value.
+  package func value(ofVariableAt path: FieldPath) throws(LanguageError) -> JSONValue {
+    // Errors name the variable, as the first step of the path does.
+    try JSONValue.object([Member(name: path.variable, value: self)]).value(at: path, "\(path)")
   }
 }

@@ -194,9 +194,11 @@ extension TemplateFunctions: Equatable {
   package static func == (a: TemplateFunctions, b: TemplateFunctions) -> Bool { a === b }
 }
 
-/// The values of templates outside of sessions: functions and the environment.
+/// The values of templates outside of sessions: functions, the environment and the variables of `--var`.
 package struct FunctionValues: TemplateValues, Sendable {
   private let functions: TemplateFunctions
+  /// The variables; nil if `--var` does not apply.
+  private let variables: [String: JSONValue]?
   /// The schema of `message(TYPE, JSON)`; nil if it is not known.
   private let pool: DescriptorPool?
   /// A type of this schema, in place of the pool.
@@ -212,15 +214,17 @@ package struct FunctionValues: TemplateValues, Sendable {
   ///
   /// - Parameters:
   ///   - functions: The functions.
+  ///   - variables: The variables; nil if `--var` does not apply.
   ///   - pool: The schema of `message(TYPE, JSON)`; nil if it is not known.
   ///   - type: A type of this schema, in place of the pool.
   ///   - piece: The piece of a file that the text belongs to; nil if there is none.
   ///   - readsElsewhere: Whether the text may read the environment and files.
   package init(
-    _ functions: TemplateFunctions, pool: DescriptorPool?, schemaOf type: MessageType? = nil,
-    piece: FilePiece? = nil, readsElsewhere: Bool = true
+    _ functions: TemplateFunctions, variables: [String: JSONValue]? = nil, pool: DescriptorPool?,
+    schemaOf type: MessageType? = nil, piece: FilePiece? = nil, readsElsewhere: Bool = true
   ) {
     self.functions = functions
+    self.variables = variables
     self.pool = pool
     self.type = type
     self.piece = piece
@@ -235,9 +239,15 @@ package struct FunctionValues: TemplateValues, Sendable {
       }
       return try functions.environment(name)
     case .variable(let path):
-      throw LanguageError(
-        "\(path): there are no variables here",
-        hint: "write ${env.\(path)} for the environment, ${'\(path)'} for text; $${ is a literal ${")
+      let written = "write ${env.\(path)} for the environment, ${'\(path)'} for text; $${ is a literal ${"
+      guard let variables else {
+        throw LanguageError("\(path): there are no variables here", hint: written)
+      }
+      guard let value = variables[path.variable] else {
+        throw LanguageError(
+          "\(path): no such variable", hint: "--var \(path.variable)=VALUE sets it; \(written)")
+      }
+      return try value.value(ofVariableAt: path)
     case .row: throw LanguageError("\(reference): only the tests of a suite have rows")
     case .last: throw LanguageError("\(reference): only sessions and suites have a last call")
     case .request: throw LanguageError("\(reference): only stubs of mock have a request")

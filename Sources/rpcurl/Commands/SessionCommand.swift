@@ -17,6 +17,7 @@ struct SessionCommand {
     let session = try Session(
       console, SessionState(invocation, target: target), isInteractive: isatty(0) == 1,
       schemaCommand: SchemaCommands.run)
+    try session.setVariables(of: invocation)
     let input = SessionInputs.make(session)
     let status = try session.run(input)
     guard status == .success else { throw Failure(reported: status) }
@@ -50,6 +51,7 @@ struct RunCommand {
     let session = try Session(
       console, SessionState(invocation, target: target), isInteractive: false,
       schemaCommand: SchemaCommands.run)
+    try session.setVariables(of: invocation)
     try session.run(script: path)
   }
 }

@@ -86,21 +86,7 @@ struct TestCommand {
     sources.waitLimit = invocation.duration(.maxTime)
     options.selection = SuiteSelection(
       invocation.all(.only).compactMap(\.text), without: invocation.all(.skip).compactMap(\.text))
-    for argument in invocation.all(.variable) {
-      let (name, value) = (argument.text ?? "").parted(at: "=")
-      guard let value, !name.isEmpty else {
-        throw Failure(.usage, "--var \(argument.text ?? "")", "not NAME=VALUE", hint: "--var user=Ada")
-      }
-      let text = try sources.value(of: argument, String(value))
-      if WholeValue.isElsewhere(value) {
-        let secret = text.withoutLineEnd
-        options.secrets.append(secret)
-        options.variables.append((String(name), .string(secret)))
-      } else {
-        options.variables.append(
-          (String(name), (try? JSONValue(parsing: Array(text.utf8))) ?? .string(text)))
-      }
-    }
+    options.variables = try VariableArguments(invocation.all(.variable), sources)
     options.testLimit = invocation.duration(.testTimeout)
     options.stepLimit = invocation.duration(.stepTimeout)
     options.updatesGoldenFiles = invocation.has(.update)
