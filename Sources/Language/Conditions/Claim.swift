@@ -8,8 +8,8 @@ enum Claim: Sendable {
   case detail(type: String, DetailClaim)
   case header(String, ValueCondition)
   case trailer(String, ValueCondition)
-  case count(CountBound)
-  case latency(LatencyBound)
+  case count(Bound<Int>)
+  case latency(Bound<Duration>)
   case field(MessageSelection, ValueClaim)
   /// About the values of all messages, as a list.
   case list(ValueClaim)
@@ -46,7 +46,7 @@ struct ValueCondition: Sendable {
     case contains(Operand)
     case exists(isWanted: Bool)
     case kind(ValueKind)
-    case size(CountBound)
+    case size(Bound<Int>)
     case sorted(isAscending: Bool)
     case golden(Template, ComparisonRules)
   }

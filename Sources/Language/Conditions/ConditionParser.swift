@@ -37,11 +37,11 @@ struct ConditionParser {
       return .trailer(name, condition)
     case "count":
       do throws(LanguageError) {
-        return .count(try CountBound(rest, hasShortForm: hasShortForm))
+        return .count(try Bound<Int>(rest, hasShortForm: hasShortForm))
       } catch {
         throw LanguageError("count \(error.reason)", hint: fieldHint)
       }
-    case "latency": return .latency(try LatencyBound(rest, hasShortForm: hasShortForm))
+    case "latency": return .latency(try Bound<Duration>(rest, hasShortForm: hasShortForm))
     case "list": return .list(try valueClaim())
     case "first": return .field(.first, try valueClaim())
     case "last": return .field(.last, try valueClaim())

@@ -124,91 +124,83 @@ struct PatternOperand: Sendable {
   }
 }
 
-/// A bound on a whole number, such as `3` or `>= 2`.
-struct CountBound: CustomStringConvertible, Sendable {
+/// A bound on a measure, such as `3`, `>= 2` or `< 1.5s`.
+struct Bound<Measure: BoundMeasure>: CustomStringConvertible, Sendable {
   private let comparison: Comparison
   private let operand: Operand
-  /// The number; nil until its value is inserted.
-  private let count: Int?
+  /// The limit; nil until its value is inserted.
+  private let limit: Measure?
 
   /// Parses a bound.
   init(_ text: Substring, hasShortForm: Bool) throws(LanguageError) {
     var rest = text
-    let comparison = Comparison.parse(from: &rest) ?? .equal
-    guard comparison.holds(.same) != nil else { throw Self.invalid }
+    guard let comparison = Comparison.parse(from: &rest) ?? Measure.impliedComparison,
+      Measure.comparisons.contains(comparison)
+    else { throw Measure.invalid(text) }
     try self.init(comparison, try Operand(rest.stripped, hasShortForm: hasShortForm))
   }
 
   private init(_ comparison: Comparison, _ operand: Operand) throws(LanguageError) {
     self.comparison = comparison
     self.operand = operand
-    guard operand.isLiteral else {
-      count = nil
-      return
-    }
-    guard let count = Int(try operand.words()), count >= 0 else { throw Self.invalid }
-    self.count = count
+    limit = operand.isLiteral ? try Measure(limit: try operand.words()) : nil
   }
 
-  private static var invalid: LanguageError {
-    LanguageError("must be a number such as 3, or a bound such as >= 2")
+  func filled(_ values: any TemplateValues) throws(LanguageError) -> Bound {
+    try Bound(comparison, operand.filled(values))
   }
 
-  func filled(_ values: any TemplateValues) throws(LanguageError) -> CountBound {
-    try CountBound(comparison, operand.filled(values))
+  /// Whether the bound includes a measure.
+  func allows(_ measure: Measure) -> Bool {
+    limit.map { comparison.holds(Order(measure, $0)) ?? false } ?? false
   }
 
-  /// Whether the bound includes a number.
-  func allows(_ number: Int) -> Bool {
-    count.map { comparison.holds(Order(number, $0)) ?? false } ?? false
-  }
-
-  /// Whether its number is known.
-  var isLiteral: Bool { count != nil }
+  /// Whether its limit is known.
+  var isLiteral: Bool { limit != nil }
 
   var description: String {
-    comparison == .equal ? operand.description : "\(comparison.rawValue) \(operand.description)"
+    comparison == Measure.impliedComparison
+      ? operand.description : "\(comparison.rawValue) \(operand.description)"
   }
 }
 
-/// A bound on a duration, such as `< 1.5s`.
-struct LatencyBound: CustomStringConvertible, Sendable {
-  private let comparison: Comparison
-  private let operand: Operand
-  /// The limit; nil until its value is inserted.
-  private let limit: Duration?
+/// A measure that can have a bound.
+protocol BoundMeasure: Comparable, Sendable {
+  /// The comparisons of a bound.
+  static var comparisons: [Comparison] { get }
+  /// The comparison of a bound that has none; nil if each has one.
+  static var impliedComparison: Comparison? { get }
+  /// The error of a text that is no bound.
+  static func invalid(_ text: Substring) -> LanguageError
 
-  init(_ text: Substring, hasShortForm: Bool) throws(LanguageError) {
-    var rest = text
-    guard let comparison = Comparison.parse(from: &rest), comparison.isAboutOrder else {
-      throw Self.invalid(text)
-    }
-    try self.init(comparison, try Operand(rest.stripped, hasShortForm: hasShortForm))
+  /// Parses a limit.
+  init(limit text: String) throws(LanguageError)
+}
+
+extension Int: BoundMeasure {
+  static var comparisons: [Comparison] { Comparison.allCases.filter { $0.holds(.same) != nil } }
+  static var impliedComparison: Comparison? { .equal }
+
+  static func invalid(_ text: Substring) -> LanguageError {
+    LanguageError("must be a number such as 3, or a bound such as >= 2")
   }
 
-  private init(_ comparison: Comparison, _ operand: Operand) throws(LanguageError) {
-    self.comparison = comparison
-    self.operand = operand
-    limit = operand.isLiteral ? try Duration(withUnit: try operand.words()) : nil
+  init(limit text: String) throws(LanguageError) {
+    guard let count = Int(text), count >= 0 else { throw Self.invalid(text[...]) }
+    self = count
   }
+}
 
-  private static func invalid(_ text: Substring) -> LanguageError {
+extension Duration: BoundMeasure {
+  static var comparisons: [Comparison] { Comparison.allCases.filter(\.isAboutOrder) }
+  static var impliedComparison: Comparison? { nil }
+
+  static func invalid(_ text: Substring) -> LanguageError {
     let bound = text.drop { "=<".contains($0) || $0.isWhitespace }
     return LanguageError(
       "latency requires a bound",
       hint: text.hasPrefix("=<") ? "write latency <= \(bound)" : "such as latency < 1.5s, or latency < 250ms")
   }
 
-  func filled(_ values: any TemplateValues) throws(LanguageError) -> LatencyBound {
-    try LatencyBound(comparison, operand.filled(values))
-  }
-
-  func allows(_ duration: Duration) -> Bool {
-    limit.map { comparison.holds(Order(duration, $0)) ?? false } ?? false
-  }
-
-  /// Whether its limit is known.
-  var isLiteral: Bool { limit != nil }
-
-  var description: String { "\(comparison.rawValue) \(operand.description)" }
+  init(limit text: String) throws(LanguageError) { self = try Duration(withUnit: text) }
 }

@@ -28,7 +28,7 @@ extension ValueCondition {
     case "is": test = .kind(try Self.kind(rest))
     case "size":
       do throws(LanguageError) {
-        test = .size(try CountBound(rest, hasShortForm: hasShortForm))
+        test = .size(try Bound<Int>(rest, hasShortForm: hasShortForm))
       } catch {
         throw LanguageError("size \(error.reason)")
       }
