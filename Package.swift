@@ -192,7 +192,7 @@ let package = Package(
     .executableTarget(
       name: "rpcurl",
       dependencies: [
-        "Language", "Suites", "SuiteReports", "Load", "Session", "Calls", "Terminal", "Output",
+        "Language", "Suites", "SuiteReports", "Load", "LoadModel", "Session", "Calls", "Terminal", "Output",
         "MachineServices",
         "System",
         "CallEngine",

@@ -10,7 +10,7 @@ _rpcurl_arguments() {
 -I --import-path|+||dir
 --reflect --no-reflect||--use-reflection|flag
 --reflect-version||--reflect-protocol|list v1 v1alpha
---reflect-header|+||header
+--reflect-header|+||at:header
 --no-cache|||flag
 --plaintext|||flag
 -k --insecure|||flag
@@ -19,7 +19,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -33,17 +33,17 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
---var|+||none
--u --user|||none
---bearer --oauth2-bearer|||atfile
+--var|+||ask:variable
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -51,10 +51,10 @@ _rpcurl_arguments() {
 --connect-get|||flag
 --compression|||list identity gzip deflate br zstd snappy
 --accept-compression|||comma identity gzip deflate br zstd snappy
---rpc-header|+||header
+--rpc-header|+||at:header
 -m --max-time||--timeout|none
 --max-message-size||--max-msg-sz|none
--d --data|+|--data-raw --data-binary --json|atfile
+-d --data|+|--data-raw --data-binary --json|at:data
 --data-format|||list json text binary
 --set|+||ask:set
 --set-file|+||ask:set
@@ -97,7 +97,7 @@ _rpcurl_arguments() {
 -I --import-path|+||dir
 --reflect --no-reflect||--use-reflection|flag
 --reflect-version||--reflect-protocol|list v1 v1alpha
---reflect-header|+||header
+--reflect-header|+||at:header
 --no-cache|||flag
 --plaintext|||flag
 -k --insecure|||flag
@@ -106,7 +106,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -120,17 +120,17 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
---var|+||none
--u --user|||none
---bearer --oauth2-bearer|||atfile
+--var|+||ask:variable
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -138,7 +138,7 @@ _rpcurl_arguments() {
 --connect-get|||flag
 --compression|||list identity gzip deflate br zstd snappy
 --accept-compression|||comma identity gzip deflate br zstd snappy
---rpc-header|+||header
+--rpc-header|+||at:header
 -m --max-time||--timeout|none
 --max-message-size||--max-msg-sz|none
 --seed|||none
@@ -170,7 +170,7 @@ _rpcurl_arguments() {
 -I --import-path|+||dir
 --reflect --no-reflect||--use-reflection|flag
 --reflect-version||--reflect-protocol|list v1 v1alpha
---reflect-header|+||header
+--reflect-header|+||at:header
 --no-cache|||flag
 --plaintext|||flag
 -k --insecure|||flag
@@ -179,7 +179,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -193,17 +193,17 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
---var|+||none
--u --user|||none
---bearer --oauth2-bearer|||atfile
+--var|+||ask:variable
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -211,7 +211,7 @@ _rpcurl_arguments() {
 --connect-get|||flag
 --compression|||list identity gzip deflate br zstd snappy
 --accept-compression|||comma identity gzip deflate br zstd snappy
---rpc-header|+||header
+--rpc-header|+||at:header
 -m --max-time||--timeout|none
 --max-message-size||--max-msg-sz|none
 --seed|||none
@@ -243,7 +243,7 @@ _rpcurl_arguments() {
 -I --import-path|+||dir
 --reflect --no-reflect||--use-reflection|flag
 --reflect-version||--reflect-protocol|list v1 v1alpha
---reflect-header|+||header
+--reflect-header|+||at:header
 --no-cache|||flag
 --plaintext|||flag
 -k --insecure|||flag
@@ -252,7 +252,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -266,17 +266,17 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
---var|+||none
--u --user|||none
---bearer --oauth2-bearer|||atfile
+--var|+||ask:variable
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -284,7 +284,7 @@ _rpcurl_arguments() {
 --connect-get|||flag
 --compression|||list identity gzip deflate br zstd snappy
 --accept-compression|||comma identity gzip deflate br zstd snappy
---rpc-header|+||header
+--rpc-header|+||at:header
 -m --max-time||--timeout|none
 --max-message-size||--max-msg-sz|none
 --seed|||none
@@ -328,7 +328,7 @@ _rpcurl_arguments() {
 -I --import-path|+||dir
 --reflect --no-reflect||--use-reflection|flag
 --reflect-version||--reflect-protocol|list v1 v1alpha
---reflect-header|+||header
+--reflect-header|+||at:header
 --no-cache|||flag
 --plaintext|||flag
 -k --insecure|||flag
@@ -337,7 +337,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -351,17 +351,17 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
---var|+||none
--u --user|||none
---bearer --oauth2-bearer|||atfile
+--var|+||ask:variable
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -369,10 +369,10 @@ _rpcurl_arguments() {
 --connect-get|||flag
 --compression|||list identity gzip deflate br zstd snappy
 --accept-compression|||comma identity gzip deflate br zstd snappy
---rpc-header|+||header
+--rpc-header|+||at:header
 -m --max-time||--timeout|none
 --max-message-size||--max-msg-sz|none
--d --data|+|--data-raw --data-binary --json|atfile
+-d --data|+|--data-raw --data-binary --json|at:data
 --data-format|||list json text binary
 --set|+||ask:set
 --set-file|+||ask:set
@@ -391,7 +391,7 @@ _rpcurl_arguments() {
 --duration|||none
 --requests|||none
 --connections|||none
---threshold|+||none
+--threshold|+||ask:threshold
 --format|||list text json csv
 --html|||file
 --hdr|||file
@@ -410,7 +410,7 @@ _rpcurl_arguments() {
 -I --import-path|+||dir
 --reflect --no-reflect||--use-reflection|flag
 --reflect-version||--reflect-protocol|list v1 v1alpha
---reflect-header|+||header
+--reflect-header|+||at:header
 --no-cache|||flag
 --plaintext|||flag
 -k --insecure|||flag
@@ -419,7 +419,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -433,16 +433,16 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
--u --user|||none
---bearer --oauth2-bearer|||atfile
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -463,7 +463,7 @@ _rpcurl_arguments() {
 -I --import-path|+||dir
 --reflect --no-reflect||--use-reflection|flag
 --reflect-version||--reflect-protocol|list v1 v1alpha
---reflect-header|+||header
+--reflect-header|+||at:header
 --no-cache|||flag
 --plaintext|||flag
 -k --insecure|||flag
@@ -472,7 +472,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -486,16 +486,16 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
--u --user|||none
---bearer --oauth2-bearer|||atfile
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -515,7 +515,7 @@ _rpcurl_arguments() {
 -I --import-path|+||dir
 --reflect --no-reflect||--use-reflection|flag
 --reflect-version||--reflect-protocol|list v1 v1alpha
---reflect-header|+||header
+--reflect-header|+||at:header
 --no-cache|||flag
 --plaintext|||flag
 -k --insecure|||flag
@@ -524,7 +524,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -538,16 +538,16 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
--u --user|||none
---bearer --oauth2-bearer|||atfile
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -568,7 +568,7 @@ _rpcurl_arguments() {
 -I --import-path|+||dir
 --reflect --no-reflect||--use-reflection|flag
 --reflect-version||--reflect-protocol|list v1 v1alpha
---reflect-header|+||header
+--reflect-header|+||at:header
 --no-cache|||flag
 --plaintext|||flag
 -k --insecure|||flag
@@ -577,7 +577,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -591,16 +591,16 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
--u --user|||none
---bearer --oauth2-bearer|||atfile
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -618,7 +618,7 @@ _rpcurl_arguments() {
       positionals='ask:export+' ;;
     diff) options='-I --import-path|+||dir
 --reflect-version||--reflect-protocol|list v1 v1alpha
---reflect-header|+||header
+--reflect-header|+||at:header
 --no-cache|||flag
 --plaintext|||flag
 -k --insecure|||flag
@@ -627,7 +627,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -641,16 +641,16 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
--u --user|||none
---bearer --oauth2-bearer|||atfile
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -701,7 +701,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -715,16 +715,16 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
--u --user|||none
---bearer --oauth2-bearer|||atfile
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -747,7 +747,7 @@ _rpcurl_arguments() {
 -E --cert|||file
 --cert-type|||list PEM P12 DER
 --key||--certkey|file
---pass|||atfile
+--pass|||at:value
 --servername|||none
 --authority|||none
 --tlsv1.2|||flag
@@ -761,16 +761,16 @@ _rpcurl_arguments() {
 --unix-socket|||file
 --abstract-unix-socket|||none
 -x --proxy|||none
--U --proxy-user|||none
+-U --proxy-user|||at:value
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
 --protocol|||list grpc grpc-web connect
--H --header|+||header
+-H --header|+||at:header
 --expand|||flag typed files all
--u --user|||none
---bearer --oauth2-bearer|||atfile
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
 --netrc-file|||file
 -A --user-agent|||none
@@ -872,15 +872,16 @@ _rpcurl_split() {
 
 # Adds a candidate that begins with the typed text.
 _rpcurl_add() {
-  local candidate=$1
+  local candidate=$1 special apostrophe="'\\''" continued='*[/=.:,@([} ]'
   [[ $candidate == "$typed"* ]] || return 0
-  [[ -n $joins || $candidate == *[/=.:,] ]] && compopt -o nospace 2>/dev/null
+  [[ -n $joins || $candidate == $continued ]] && compopt -o nospace 2>/dev/null
   candidate=$lead$candidate
   candidate=${candidate#"$kept"}
   case $quote in
     '') [[ $candidate == *[!A-Za-z0-9_./:=@,+~-]* ]] && printf -v candidate %q "$candidate" ;;
-    \') [[ $candidate == *\'* ]] && return 0 ;;
-    *) [[ $candidate == *[\"\$\`\\]* ]] && return 0 ;;
+    \') candidate=${candidate//\'/$apostrophe} ;;
+    *)
+      for special in \\ \" \$ \`; do candidate=${candidate//"$special"/"\\$special"}; done ;;
   esac
   COMPREPLY+=("$candidate")
 }
@@ -907,6 +908,8 @@ _rpcurl_ask() {
   while IFS=$'\t' read -r candidate _; do
     _rpcurl_add "$candidate"
   done < <("$program" complete "$1" "$typed" "${places[0]-}" "${places[1]-}" "${line[@]}" 2>/dev/null)
+  # Readline closes the quotes after a single reply, also where more has to be typed.
+  [[ -n $quote && ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[' }'] ]] && COMPREPLY+=("${COMPREPLY[0]} ")
 }
 
 # Adds the completions of a value of this kind.
@@ -920,12 +923,12 @@ _rpcurl_value() {
       for value; do [[ ,$stem == *,"$value",* ]] || _rpcurl_add "$stem$value"; done ;;
     file) _rpcurl_files ;;
     dir) _rpcurl_files -d ;;
-    header | atfile)
+    at:*)
       if [[ $typed == @* ]]; then
         lead+=@ typed=${typed#@}
         _rpcurl_files
-      elif [[ $kind == header ]]; then
-        _rpcurl_ask header
+      else
+        _rpcurl_ask "${kind#at:}"
       fi ;;
     ask:*) _rpcurl_ask "${kind#ask:}" ;;
   esac

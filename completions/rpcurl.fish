@@ -122,8 +122,12 @@ function __rpcurl_ask
     set -l program $tokens[1]
     command -q -- $program; or set program rpcurl
     command -q -- $program; or return
-    # A value may follow its option in the same word.
-    set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct | string unescape 2>/dev/null; or commandline -ct))
+    # A value may follow its option in the same word, and its quote may be open.
+    set -l word (string replace -r -- '^--[^=]*=' '' (commandline -ct))
+    set -l typed
+    for quote in '' \' \"
+        set typed (string unescape -- $word$quote); and break
+    end
     $program complete $argv[1] "$typed" "$__rpcurl_words[1]" "$__rpcurl_words[2]" $tokens[2..-1] 2>/dev/null
 end
 
@@ -200,7 +204,7 @@ complete -c rpcurl -n '__rpcurl_is call session run test load list describe temp
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused -E --cert' -s E -l cert -r -F -d 'Client certificate (PEM)'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --cert-type' -l cert-type -x -a 'PEM P12 DER' -d 'Format of the client certificate: PEM, P12 (PKCS #12) or DER'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --key --certkey' -l key -r -F -d 'Key of the client certificate, if it is in another file'
-complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --pass' -l pass -x -a '(__rpcurl_atfiles)' -d 'Passphrase of the client key'
+complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --pass' -l pass -x -a '(__rpcurl_atfiles) (__rpcurl_ask value)' -d 'Passphrase of the client key'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --servername' -l servername -x -d 'Name for TLS SNI and certificate verification'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --authority' -l authority -x -d 'Value of the Host header / :authority'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --tlsv1.2' -l tlsv1.2 -d 'Require TLS 1.2 or newer'
@@ -214,7 +218,7 @@ complete -c rpcurl -n '__rpcurl_is call session run test load list describe temp
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --unix-socket' -l unix-socket -r -F -d 'Connect to this Unix socket instead of the URL\'s host'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --abstract-unix-socket' -l abstract-unix-socket -x -d 'Connect to this Unix socket of the abstract namespace'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused -x --proxy' -s x -l proxy -x -d 'Proxy: http://, https://, socks4://, socks4a://, socks5:// or socks5h://'
-complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused -U --proxy-user' -s U -l proxy-user -x -d 'Credentials for the proxy'
+complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused -U --proxy-user' -s U -l proxy-user -x -a '(__rpcurl_atfiles) (__rpcurl_ask value)' -d 'Credentials for the proxy'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -l resolve -x -d 'Use this address for a host and port'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -l connect-to -x -d 'Connect to the second host and port instead of the first'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --connect-timeout' -l connect-timeout -x -d 'Time limit for connecting, such as 1.5 or 500ms'
@@ -222,9 +226,9 @@ complete -c rpcurl -n '__rpcurl_is call session run test load list describe temp
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --protocol' -l protocol -x -a 'grpc grpc-web connect' -d 'Protocol: grpc, grpc-web or connect'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -s H -l header -x -a '(__rpcurl_atfiles) (__rpcurl_ask header)' -d 'Send this header, or the headers of a file, one per line'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --expand' -l expand -f -a 'typed files all' -d 'Replace ${…} in headers, -d TEXT and --set: ${env.NAME}, ${uuid()}'
-complete -c rpcurl -n '__rpcurl_is call session run test load' -l var -x -d 'Set a variable of templates: ${NAME}'
-complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused -u --user' -s u -l user -x -d 'Credentials for the server (HTTP Basic)'
-complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --bearer --oauth2-bearer' -l bearer -l oauth2-bearer -x -a '(__rpcurl_atfiles)' -d 'Bearer token for the server'
+complete -c rpcurl -n '__rpcurl_is call session run test load' -l var -x -a '(__rpcurl_ask variable)' -d 'Set a variable of templates: ${NAME}'
+complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused -u --user' -s u -l user -x -a '(__rpcurl_atfiles) (__rpcurl_ask value)' -d 'Credentials for the server (HTTP Basic)'
+complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --bearer --oauth2-bearer' -l bearer -l oauth2-bearer -x -a '(__rpcurl_atfiles) (__rpcurl_ask value)' -d 'Bearer token for the server'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused -n --netrc' -s n -l netrc -d 'Read credentials for the host from ~/.netrc'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused --netrc-file' -l netrc-file -r -F -d 'Read credentials for the host from this file'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused -A --user-agent' -s A -l user-agent -x -d 'Value of the user-agent header'
@@ -235,7 +239,7 @@ complete -c rpcurl -n '__rpcurl_is call session run test load' -n '__rpcurl_unus
 complete -c rpcurl -n '__rpcurl_is call session run test load' -l rpc-header -x -a '(__rpcurl_atfiles) (__rpcurl_ask header)' -d 'Send this header with the call, but not with requests for the schema'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff health check' -n '__rpcurl_unused -m --max-time --timeout' -s m -l max-time -x -d 'Time limit, such as 1.5, 1500ms or 2m; for a call, its deadline'
 complete -c rpcurl -n '__rpcurl_is call session run test load' -n '__rpcurl_unused --max-message-size --max-msg-sz' -l max-message-size -x -d 'Size limit of one received message, such as 512k or 64m'
-complete -c rpcurl -n '__rpcurl_is call load' -s d -l data -x -a '(__rpcurl_atfiles)' -d 'Request message: JSON, @FILE, or @- for standard input'
+complete -c rpcurl -n '__rpcurl_is call load' -s d -l data -x -a '(__rpcurl_atfiles) (__rpcurl_ask data)' -d 'Request message: JSON, @FILE, or @- for standard input'
 complete -c rpcurl -n '__rpcurl_is call load' -n '__rpcurl_unused --data-format' -l data-format -x -a 'json text binary' -d 'Format of the request data: json, text or binary'
 complete -c rpcurl -n '__rpcurl_is call load' -l set -x -a '(__rpcurl_ask set)' -d 'Set a field of the request message, over -d'
 complete -c rpcurl -n '__rpcurl_is call load' -l set-file -x -a '(__rpcurl_ask set)' -d 'Set a bytes or string field to the content of a file, over -d'
@@ -296,7 +300,7 @@ complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --warm-up' -l warm-
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --duration' -l duration -x -d 'Length of the measured part'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --requests' -l requests -x -d 'End the run after this many measured calls'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --connections' -l connections -x -d 'Spread the calls evenly over this many connections'
-complete -c rpcurl -n '__rpcurl_is load' -l threshold -x -d 'Exit with 8 unless these conditions hold, such as \'p99 < 50ms, errors < 0.1%\''
+complete -c rpcurl -n '__rpcurl_is load' -l threshold -x -a '(__rpcurl_ask threshold)' -d 'Exit with 8 unless these conditions hold, such as \'p99 < 50ms, errors < 0.1%\''
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --format' -l format -x -a 'text json csv' -d 'Format of the report: text, json or csv'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --html' -l html -r -F -d 'Also write the report as an HTML page with charts'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --hdr' -l hdr -r -F -d 'Also write the latencies as a log of HdrHistogram, in nanoseconds'

@@ -118,7 +118,7 @@ package struct Option: Sendable {
   package let readsElsewhere: Bool
   /// Whether `-h` shows it.
   package let isCommon: Bool
-  /// What the value completes to, if its kind does not determine it: `file`, `dir`, `header`, `atfile` or `ask:WHAT`.
+  /// What the value completes to, if its kind does not determine it: `file`, `dir`, `ask:WHAT`, or `at:WHAT` for one that may be `@FILE`.
   private let completionKind: String
 
   init(
@@ -183,7 +183,9 @@ package struct Option: Sendable {
     case .choice: "list"
     case .choices: "comma"
     case .flag, .level, .count: "none"
-    default: completionKind.isEmpty ? "none" : completionKind
+    case _ where !completionKind.isEmpty: completionKind
+    case _ where readsElsewhere: secrecy == .assignment ? "ask:variable" : "at:value"
+    default: "none"
     }
   }
 
@@ -203,7 +205,7 @@ package struct Option: Sendable {
   package var pathForm: PathForm {
     switch completionKind {
     case "file", "dir": .whole
-    case "atfile", "header": .afterAt
+    case _ where completionKind.hasPrefix("at:"): .afterAt
     case "ask:use", "ask:plugin": .interceptor
     default: readsElsewhere && secrecy == .whole ? .afterAt : .none
     }

@@ -77,16 +77,18 @@ package struct LoadThreshold: Equatable, Sendable {
     }
   }
 
+  /// The names of latencies that are no percentiles.
+  private static let latencies: [String: Metric] = ["min": .least, "mean": .mean, "avg": .mean, "max": .most]
+
+  /// The names that can be compared, with the percentiles of reports.
+  package static let names: [String] =
+    LoadReport.percentiles.map { "p\(Decimal.short($0))" } + latencies.keys.sorted() + ["errors", "rate"]
+
   private static func latency(_ name: Substring) -> Metric? {
-    switch name {
-    case "min": return .least
-    case "mean", "avg": return .mean
-    case "max": return .most
-    default:
-      guard name.first == "p", let percentile = Double(name.dropFirst()), percentile > 0, percentile <= 100
-      else { return nil }
-      return .percentile(percentile)
-    }
+    if let metric = latencies[String(name)] { return metric }
+    guard name.first == "p", let percentile = Double(name.dropFirst()), percentile > 0, percentile <= 100
+    else { return nil }
+    return .percentile(percentile)
   }
 
   /// The result of the condition for a run.

@@ -148,14 +148,4 @@ extension LastCall {
     }
     return .bytes(detail.value, .proto, type)
   }
-
-  /// The names that may follow `last.header`, `last.trailer` and `last.detail`; nil for another reference.
-  func members(of reference: String) -> [(name: String, note: String)]? {
-    switch reference {
-    case "last.header": headers?.fields.map { ($0.name, "") } ?? []
-    case "last.trailer": trailers?.fields.map { ($0.name, "") } ?? []
-    case "last.detail": details.map { (String($0.typeName.split(separator: ".").last ?? ""), $0.typeName) }
-    default: nil
-    }
-  }
 }

@@ -25,7 +25,7 @@ extension Session {
       session.print(ChainWarnings.of(members.map(\.registration)).map { "warning: \($0)" })
     },
     SessionCommandEntry(
-      "use NAME[,KEY=VALUE…]", "add a built-in interceptor to the chain", [.interceptor, .text],
+      "use NAME[,KEY=VALUE…]", "add a built-in interceptor to the chain", [.specification],
       saving: .always
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { throw arguments.wrongUsage }

@@ -128,10 +128,10 @@ extension Session: SessionKnowledge {
     streams.open.compactMap { stream in stream.number.map { ($0, stream.summary) } }
   }
 
-  package var variables: [String] { bindings.names }
-
-  package func members(of reference: String) -> [(name: String, note: String)] {
-    bindings.members(of: reference)
+  package var scope: LanguageScope {
+    var scope = bindings.scope
+    scope.typeNames = { [schema] in schema.pool?.messageNames ?? [] }
+    return scope
   }
 
   package var commands: [SessionVerb] { Self.entries.map(\.verb) }

@@ -192,7 +192,7 @@ extension Session {
 
 extension SessionVerb {
   /// Whether the rest of the line is one free-form argument.
-  package var isFreeForm: Bool { arguments.last == .text || arguments.last == .condition }
+  package var isFreeForm: Bool { [.text, .condition, .specification].contains(arguments.last) }
 }
 
 // MARK: Calls

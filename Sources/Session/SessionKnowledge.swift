@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 
 /// The data that completion and hints need from a session.
@@ -16,10 +17,8 @@ package protocol SessionKnowledge: AnyObject {
   var attributeKeys: [String] { get }
   /// The numbers of the open streams, with a short description.
   var openStreams: [(number: Int, note: String)] { get }
-  /// The variables, without the dollar sign.
-  var variables: [String] { get }
-  /// The names that may follow a variable or a field of it, such as `last.user`, each with its type.
-  func members(of reference: String) -> [(name: String, note: String)]
+  /// What values, paths and conditions can name: the variables, and the last call.
+  var scope: LanguageScope { get }
   /// The text of an incomplete statement; empty if there is none.
   var begun: String { get }
   /// Fetches the schema, which may involve a request to the server, and prints an error if that fails. Then calls

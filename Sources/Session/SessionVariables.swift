@@ -1,6 +1,7 @@
 import Language
 import Output
 import Protobuf
+import RPCProtocols
 
 /// The values of a session: its variables, the last call, the last request, and the row of a test.
 package struct SessionVariables {
@@ -230,42 +231,20 @@ extension CallValue {
 // MARK: Completion
 
 extension SessionVariables {
-  /// The names that may follow a reference and a full stop, each with its type: the fields of a message, or the members of
-  /// an object.
-  ///
-  /// - Parameter reference: What precedes the full stop, such as `last.user`.
-  package func members(of reference: String) -> [(name: String, note: String)] {
-    guard case .reference(let parsed)? = (try? Template(parsing: "${\(reference)}"))?.onlyExpression else {
-      return []
+  /// What completion can name.
+  package var scope: LanguageScope {
+    var scope = LanguageScope(statuses: .codes, environment: EnvironmentVariables.names)
+    scope.variables = own.keys.sorted()
+    scope.types = lastAnswered.map { [$0.responseType] } ?? []
+    scope.last = last.map { last in
+      LanguageScope.Call(
+        type: scope.types.first, words: CallValue.Word.ofLast,
+        headers: last.headers?.fields.map(\.name) ?? [],
+        trailers: last.trailers?.fields.map(\.name) ?? [], details: last.details.map(\.typeName))
     }
-    switch parsed {
-    case .last(.message(_, let path)):
-      if let words = last?.members(of: reference) { return words }
-      let words =
-        reference == "last" ? ["status", "header", "trailer", "detail"].map { ($0, "of the call") } : []
-      return (lastAnswered?.responseType.members(at: path) ?? []) + words
-    case .request(.message(_, let path)): return request?.type.members(at: path) ?? []
-    case .variable, .row:
-      guard case .object(let members)? = try? value(of: parsed) else { return [] }
-      return members.map { ($0.name, "") }
-    case .last, .request, .environment: return []
-    }
-  }
-}
-
-extension MessageType {
-  /// The fields of the message at a path.
-  fileprivate func members(at path: FieldPath?) -> [(name: String, note: String)] {
-    var type = self
-    if let path {
-      guard let field = try? self.field(at: path),
-        let inner = field.isMap ? field.mapValue?.messageType : field.messageType
-      else { return [] }
-      type = inner
-    }
-    return ((try? type.fields()) ?? []).map { field in
-      let name = field.messageType?.name ?? field.enumType?.name ?? field.kind.protoName
-      return (field.jsonName, field.isMap ? "map" : field.isRepeated ? "repeated \(name)" : name)
-    }
+    scope.request = request.map { LanguageScope.Call(type: $0.type) }
+    scope.value = { try? value(of: $0) }
+    scope.hasShortForm = true
+    return scope
   }
 }

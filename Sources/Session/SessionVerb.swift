@@ -4,7 +4,8 @@ import CommandLine
 package struct SessionVerb {
   /// The kind of an argument, for completion.
   package enum Argument: Equatable {
-    case method, service, symbol, json, file, variable, interceptor, header, attribute, stream, command,
+    case method, service, symbol, json, file, variable, interceptor, specification, header, attribute, stream,
+      command,
       condition, text
     /// One of these words.
     case choice([String])

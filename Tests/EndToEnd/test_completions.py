@@ -255,7 +255,7 @@ def test_the_cached_schema_of_a_server_is_used(rpcurl, grpc_server, directory, c
     assert complete("filter", ".nested.child.la", first=echo) == {".nested.child.label": "string"}
     assert complete("set", "n", first=f"{url}/demo.v1.Demo/Hello") == {"name=": "string"}
     assert complete("set", "strings", first=echo) == {"strings[]=": "repeated string"}
-    assert complete("set", "nesteds", first=echo) == {"nesteds[].": "field of this message"}
+    assert complete("set", "nesteds", first=echo) == {"nesteds[].": "a field of each element"}
     assert complete("set", "nested.label=", first=echo) == {}
     assert bash.typed(f"rpcurl {url}/demo.v1.Demo/He")[0] == f"rpcurl {url}/demo.v1.Demo/Hello "
     assert bash.typed(f"rpcurl --plaintext {address} demo.v1.Demo/He")[0] == f"rpcurl --plaintext {address} demo.v1.Demo/Hello "

@@ -53,7 +53,7 @@ import Testing
       ),
       (
         "error", "missing condition",
-        "conditions are ==, !=, <, <=, >, >=, =~, !~, contains, exists, absent, is, size"
+        "conditions are ==, !=, <=, <, >=, >, =~, !~, contains, exists, absent, is, size"
       ),
       ("error contains", "missing value after contains", nil),
       (".a contains", "missing value after contains", nil),
@@ -63,7 +63,7 @@ import Testing
       (".a exists now", "unexpected text after exists: now", nil),
       (
         "error not found", #"unknown condition "not""#,
-        "conditions are ==, !=, <, <=, >, >=, =~, !~, contains, exists, absent, is, size"
+        "conditions are ==, !=, <=, <, >=, >, =~, !~, contains, exists, absent, is, size"
       ),
       (#"error == "a" b"#, #""a" b starts with a quote, but is not a JSON string"#, nil),
       ("error ==", "missing value after ==", #"an empty text is """#),
@@ -80,7 +80,7 @@ import Testing
       ("trailer !a:b", "missing name", "write trailer a != VALUE"),
       (
         "header a ascending", #"unknown condition "ascending""#,
-        "conditions are ==, !=, <, <=, >, >=, =~, !~, contains, exists, absent, is, size"
+        "conditions are ==, !=, <=, <, >=, >, =~, !~, contains, exists, absent, is, size"
       ),
       (
         "count", "count must be a number such as 3, or a bound such as >= 2",

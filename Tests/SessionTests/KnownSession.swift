@@ -1,4 +1,6 @@
 import CommandSupport
+import Language
+import RPCProtocols
 
 @testable import Protobuf
 @testable import Session
@@ -11,7 +13,6 @@ final class KnownSession: SessionKnowledge {
   let attributeKeys = ["tenant", "tier"]
   let interceptorNames = ["retry", "sign"]
   let openStreams = [(number: 2, note: "shop.Orders/Watch open, 0 received"), (number: 12, note: "")]
-  let variables = ["last", "list", "order_id"]
   var commands = [
     SessionVerb(
       name: "attribute", usage: "attribute KEY=VALUE", summary: "", arguments: [.attribute, .text]),
@@ -22,11 +23,13 @@ final class KnownSession: SessionKnowledge {
     SessionVerb(
       name: "describe", usage: "describe [SYMBOL]", summary: "Show the schema", arguments: [.symbol]),
     SessionVerb(name: "expect", usage: "expect CHECK", summary: "Check it", arguments: [.condition]),
+    SessionVerb(name: "header", usage: "header NAME: VALUE", summary: "", arguments: [.header, .text]),
     SessionVerb(name: "open", usage: "open METHOD [JSON]", summary: "", arguments: [.method, .json]),
     SessionVerb(name: "plugin", usage: "plugin load PATH", summary: "", arguments: [.file, .text]),
     SessionVerb(name: "source", usage: "source FILE", summary: "Run a file", arguments: [.file]),
     SessionVerb(name: "switch", usage: "switch N", summary: "Send to it", arguments: [.stream]),
-    SessionVerb(name: "use", usage: "use NAME[,KEY=VALUE…]", summary: "Add one", arguments: [.interceptor]),
+    SessionVerb(name: "use", usage: "use NAME[,KEY=VALUE…]", summary: "Add one", arguments: [.specification]),
+    SessionVerb(name: "remove", usage: "remove N|NAME", summary: "", arguments: [.interceptor]),
     SessionVerb(
       name: "verbose", usage: "verbose on|off", summary: "Show more", arguments: [.choice(["on", "off"])]),
   ]
@@ -45,15 +48,17 @@ final class KnownSession: SessionKnowledge {
     return nil
   }
 
-  func members(of reference: String) -> [(name: String, note: String)] {
-    switch reference {
-    case "last": [("id", "string"), ("itemCount", "int32")]
-    case "last[-1]": [("id", "string"), ("itemCount", "int32")]
-    case "last.parts[0]", "last[-1].parts[0]": [("id", "string")]
-    case "last.header": [("x-id", ""), ("x-request-id", "")]
-    case "last.detail": [("ErrorInfo", "google.rpc.ErrorInfo")]
-    default: []
-    }
+  var scope: LanguageScope {
+    var scope = LanguageScope(statuses: .codes, environment: ["HOME"])
+    let order = try? pool?.messageType(named: "shop.Order")
+    scope.types = order.map { [$0] } ?? []
+    scope.variables = ["list", "order_id"]
+    scope.last = LanguageScope.Call(
+      type: order, words: CallValue.Word.ofLast, headers: ["x-id", "x-request-id"],
+      details: ["google.rpc.ErrorInfo"])
+    scope.request = LanguageScope.Call(type: order)
+    scope.hasShortForm = true
+    return scope
   }
 
   func learn(_ completion: @escaping () -> Void) { completion() }

@@ -1,4 +1,5 @@
 import Interceptors
+import Language
 import Output
 import Protobuf
 import RPCProtocols
@@ -144,7 +145,9 @@ struct SessionVariablesTests {
     #expect(try variables.expand(word: #"${last.detail[google.rpc.ErrorInfo].metadata["a.b"]}"#) == "c")
     let failure = try #require(throws: Failure.self) { try variables.expand(word: "$last.detail.Unknown") }
     #expect(failure.message?.why == "last.detail.Unknown: the schema does not define shop.Unknown")
-    #expect(variables.members(of: "last.detail").map(\.name) == ["Unknown", "ErrorInfo"])
+    #expect(
+      LanguageCompletion("${last.detail.", at: .text, in: variables.scope).candidates.map(\.text)
+        == ["Unknown}", "ErrorInfo}", "Unknown.", "ErrorInfo."])
   }
 
   @Test func keepsTheLastResponseOfMany() throws {
@@ -205,12 +208,16 @@ struct SessionVariablesTests {
   // MARK: Completion
 
   @Test(arguments: [
-    ("last", ["id", "itemCount", "status", "parts", "status", "header", "trailer", "detail"]),
-    ("last.header", ["x-id", "x-tag", "x-tag"]), ("last.trailer", ["x-end"]), ("row", ["key", "tags"]),
-    ("last.parts[1]", ["id", "itemCount", "status", "parts"]),
-    ("last.id", []), ("last.none", []), ("request", []), ("list[1]", ["k"]), ("list", []), ("none", []),
+    (
+      "last",
+      ["status}", "header.", "trailer.", "detail.", "id}", "item_count}", "parts}", "parts[]}", "parts[]."]
+    ),
+    ("last.header", ["x-id}", "x-tag}"]), ("last.trailer", ["x-end}"]), ("row", ["key}", "tags}"]),
+    ("last.parts[1]", ["id}", "item_count}", "status}", "parts}", "parts[]}", "parts[]."]),
+    ("last.id", []), ("last.none", []), ("request", []), ("list[1]", ["k}"]), ("list", []), ("none", []),
   ])
-  func listsMembers(reference: String, names: [String]) throws {
-    #expect(try variables().members(of: reference).map(\.name) == names)
+  func completesMembers(reference: String, names: [String]) throws {
+    let found = LanguageCompletion("${\(reference).", at: .text, in: try variables().scope)
+    #expect(found.candidates.map(\.text) == names)
   }
 }

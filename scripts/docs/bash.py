@@ -86,15 +86,16 @@ _rpcurl_split() {
 
 # Adds a candidate that begins with the typed text.
 _rpcurl_add() {
-  local candidate=$1
+  local candidate=$1 special apostrophe="'\\''" continued='*[/=.:,@([} ]'
   [[ $candidate == "$typed"* ]] || return 0
-  [[ -n $joins || $candidate == *[/=.:,] ]] && compopt -o nospace 2>/dev/null
+  [[ -n $joins || $candidate == $continued ]] && compopt -o nospace 2>/dev/null
   candidate=$lead$candidate
   candidate=${candidate#"$kept"}
   case $quote in
     '') [[ $candidate == *[!A-Za-z0-9_./:=@,+~-]* ]] && printf -v candidate %q "$candidate" ;;
-    \') [[ $candidate == *\'* ]] && return 0 ;;
-    *) [[ $candidate == *[\"\$\`\\]* ]] && return 0 ;;
+    \') candidate=${candidate//\'/$apostrophe} ;;
+    *)
+      for special in \\ \" \$ \`; do candidate=${candidate//"$special"/"\\$special"}; done ;;
   esac
   COMPREPLY+=("$candidate")
 }
@@ -121,6 +122,8 @@ _rpcurl_ask() {
   while IFS=$'\t' read -r candidate _; do
     _rpcurl_add "$candidate"
   done < <("$program" complete "$1" "$typed" "${places[0]-}" "${places[1]-}" "${line[@]}" 2>/dev/null)
+  # Readline closes the quotes after a single reply, also where more has to be typed.
+  [[ -n $quote && ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[' }'] ]] && COMPREPLY+=("${COMPREPLY[0]} ")
 }
 
 # Adds the completions of a value of this kind.
@@ -134,12 +137,12 @@ _rpcurl_value() {
       for value; do [[ ,$stem == *,"$value",* ]] || _rpcurl_add "$stem$value"; done ;;
     file) _rpcurl_files ;;
     dir) _rpcurl_files -d ;;
-    header | atfile)
+    at:*)
       if [[ $typed == @* ]]; then
         lead+=@ typed=${typed#@}
         _rpcurl_files
-      elif [[ $kind == header ]]; then
-        _rpcurl_ask header
+      else
+        _rpcurl_ask "${kind#at:}"
       fi ;;
     ask:*) _rpcurl_ask "${kind#ask:}" ;;
   esac

@@ -21,7 +21,7 @@ class Argument:
     discussion: str
     example: str
     default: str
-    # list, comma, file, dir, atfile, header, ask:KIND, or none
+    # list, comma, file, dir, ask:KIND, at:KIND (or @FILE), or none
     completion: str = "none"
 
     @property

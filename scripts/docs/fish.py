@@ -18,10 +18,8 @@ def value(of: Argument) -> str:
         return " -r -F"
     if kind == "dir":
         return " -x -a '(__fish_complete_directories)'"
-    if kind == "atfile":
-        return " -x -a '(__rpcurl_atfiles)'"
-    if kind == "header":
-        return " -x -a '(__rpcurl_atfiles)(__rpcurl_ask header)'".replace(")(", ") (")
+    if kind.startswith("at:"):
+        return f" -x -a '(__rpcurl_atfiles) (__rpcurl_ask {kind.removeprefix('at:')})'"
     if kind.startswith("ask:"):
         return f" -x -a '(__rpcurl_ask {kind.removeprefix('ask:')})'"
     return " -x"
@@ -185,8 +183,12 @@ function __rpcurl_ask
     set -l program $tokens[1]
     command -q -- $program; or set program rpcurl
     command -q -- $program; or return
-    # A value may follow its option in the same word.
-    set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct | string unescape 2>/dev/null; or commandline -ct))
+    # A value may follow its option in the same word, and its quote may be open.
+    set -l word (string replace -r -- '^--[^=]*=' '' (commandline -ct))
+    set -l typed
+    for quote in '' \' \"
+        set typed (string unescape -- $word$quote); and break
+    end
     $program complete $argv[1] "$typed" "$__rpcurl_words[1]" "$__rpcurl_words[2]" $tokens[2..-1] 2>/dev/null
 end
 

@@ -16,7 +16,9 @@ def action(of: Argument) -> str:
     if kind.startswith("ask:"):
         # With a leading space it is called with these words only.
         return f" _rpcurl_ask {kind.removeprefix('ask:')}" + (" place" if of.kind == "positional" else "")
-    return {"file": "_files", "dir": "_files -/", "atfile": "_rpcurl_atfile", "header": "_rpcurl_header"}.get(kind, " ")
+    if kind.startswith("at:"):
+        return f" _rpcurl_at {kind.removeprefix('at:')}"
+    return {"file": "_files", "dir": "_files -/"}.get(kind, " ")
 
 
 def words(text: str) -> str:
@@ -79,7 +81,9 @@ TEMPLATE = r"""#compdef rpcurl
 @FUNCTIONS@
 # Runs rpcurl, which prints candidates with descriptions.
 _rpcurl_ask() {
-  local kind=$1 program=$_rpcurl_program candidate description typed=${(Q)PREFIX}
+  local kind=$1 program=$_rpcurl_program candidate description stem
+  # The word without quotes, of which one may be open.
+  local typed=${(Q):-$compstate[quote]$PREFIX$compstate[quote]}
   local -a lines spaced joined asked places
   (( $+commands[$program] )) || [[ -x $program ]] || program=rpcurl
   asked=("${(@)_rpcurl_words}")
@@ -91,11 +95,11 @@ _rpcurl_ask() {
     *) [[ $2 == place ]] && places=("${(@)places[1,-2]}") ;;
   esac
   lines=("${(@f)$(_call_program $kind ${(q)program} complete ${(q)kind} "${(qq)typed}" "${(qq)places[1]}" "${(qq)places[2]}" "${(@qq)asked}" 2>/dev/null)}")
-  [[ $kind == (use|plugin) && $typed == *,* ]] && compset -P '*,'
+  [[ $kind == (use|plugin) && $typed == *,* ]] && compset -P '*,' && stem=${typed%"${typed##*,}"}
   for candidate in $lines; do
     description=${candidate#*$'\t'} candidate=${candidate%%$'\t'*}
-    [[ $kind == (use|plugin) ]] && [[ $typed == *,* ]] && candidate=${candidate##*,}
-    if [[ $kind == (use|plugin) || $candidate == *[/=.:,] ]]; then
+    candidate=${candidate#"$stem"}
+    if [[ $kind == (use|plugin) || $candidate == *[/=.:,@\(\[\}\ ] ]]; then
       joined+=("${candidate//:/\\:}:$description")
     else
       spaced+=("${candidate//:/\\:}:$description")
@@ -107,12 +111,8 @@ _rpcurl_ask() {
   return ret
 }
 
-_rpcurl_atfile() {
-  compset -P @ && _files "$@"
-}
-
-_rpcurl_header() {
-  _rpcurl_atfile "$@" || _rpcurl_ask header
+_rpcurl_at() {
+  if compset -P @; then _files; else _rpcurl_ask $1; fi
 }
 
 _rpcurl() {

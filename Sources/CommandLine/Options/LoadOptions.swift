@@ -43,7 +43,7 @@ extension OptionTable {
         + "calls per second. Latencies are p50, p99.9 and other percentiles, min, mean and max. All conditions are reported.",
       example:
         "rpcurl load --threshold 'p99<50ms, errors<0.1%, rate>190' https://demo.example demo.v1.Demo/Hello",
-      repeats: true, isConfigurable: false, isCommon: true),
+      repeats: true, isConfigurable: false, isCommon: true, completion: "ask:threshold"),
     Option(
       .loadFormat, "--format", .choice("text json csv"), "FORMAT", .own, .load,
       "Format of the report: text, json or csv.",

@@ -11,7 +11,7 @@ extension OptionTable {
       "Send this header, or the headers of a file, one per line; may repeat.",
       "Values of names that end with -bin are base64.",
       example: "rpcurl -H 'x-tenant: blue' https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "H", repeats: true, trust: .header, secrecy: .header, isCommon: true, completion: "header"),
+      grpcurl: "H", repeats: true, trust: .header, secrecy: .header, isCommon: true, completion: "at:header"),
     Option(
       .expand, "--expand", .level("typed files all"), "[=files|all]", .request, .remote,
       "Replace ${…} in headers, -d TEXT and --set: ${env.NAME}, ${uuid()}.",
@@ -40,7 +40,7 @@ extension OptionTable {
       "@FILE reads it from a file, env:NAME from a variable of the environment, cmd:COMMAND from the output of a command, "
         + "which no shell runs. It is an error beside -u and a header authorization of -H.",
       example: "rpcurl --bearer @token https://demo.example demo.v1.Demo/Hello", secrecy: .whole,
-      readsElsewhere: true, isCommon: true, completion: "atfile"),
+      readsElsewhere: true, isCommon: true),
     Option(
       .netrc, "-n --netrc", .flag, "", .request, .remote, "Read credentials for the host from ~/.netrc.",
       example: "rpcurl -n https://demo.example demo.v1.Demo/Hello"),
@@ -81,7 +81,7 @@ extension OptionTable {
       .rpcHeader, "--rpc-header", .text, "NAME: VALUE|@FILE", .request, .callers,
       "Send this header with the call, but not with requests for the schema; may repeat.",
       example: "rpcurl --rpc-header 'x-for: call' https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "rpc-header", repeats: true, trust: .header, secrecy: .header, completion: "header"),
+      grpcurl: "rpc-header", repeats: true, trust: .header, secrecy: .header, completion: "at:header"),
     Option(
       .maxTime, "-m --max-time", .duration, "DURATION", .request, .remote,
       "Time limit, such as 1.5, 1500ms or 2m; for a call, its deadline.",
@@ -103,7 +103,7 @@ extension OptionTable {
       "Without it, an empty message is sent; a method with a request stream reads standard input.",
       example: "rpcurl -d '{\"name\":\"Ada\"}' https://demo.example demo.v1.Demo/Hello",
       aliases: "--data-raw --data-binary --json", grpcurl: "d", repeats: true, isCommon: true,
-      completion: "atfile"),
+      completion: "at:data"),
     Option(
       .dataFormat, "--data-format", .choice("json text binary"), "FORMAT", .data, .callAndLoad,
       "Format of the request data: json, text or binary.",

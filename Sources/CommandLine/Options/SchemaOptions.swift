@@ -43,7 +43,7 @@ extension OptionTable {
       .reflectHeader, "--reflect-header", .text, "NAME: VALUE|@FILE", .reflection, .fetching,
       "Send this header with requests for the schema only; may repeat.",
       example: "rpcurl list --reflect-header 'x-for: schema' https://demo.example",
-      grpcurl: "reflect-header", repeats: true, trust: .header, secrecy: .header, completion: "header"),
+      grpcurl: "reflect-header", repeats: true, trust: .header, secrecy: .header, completion: "at:header"),
     Option(
       .noCache, "--no-cache", .flag, "", .reflection, .fetching,
       "Do not read or write the schema cache.",

@@ -42,7 +42,7 @@ extension OptionTable {
       "@FILE reads it from the first line of a file, env:NAME from a variable of the environment, cmd:COMMAND from the "
         + "output of a command.",
       example: "rpcurl --cert client.pem --pass env:PHRASE https://demo.example demo.v1.Demo/Hello",
-      secrecy: .whole, readsElsewhere: true, completion: "atfile"),
+      secrecy: .whole, readsElsewhere: true),
     Option(
       .servername, "--servername", .text, "NAME", .server, .remote,
       "Name for TLS SNI and certificate verification.", "It excludes --netrc and --netrc-file over TLS.",

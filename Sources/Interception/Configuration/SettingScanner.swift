@@ -113,6 +113,12 @@ package struct SettingScanner {
 
   /// The text of a value as it is written; nil if the match of its first character is missing.
   package static func value(_ written: some StringProtocol) -> String? {
+    let (value, isOpen) = begun(written)
+    return isOpen ? nil : value
+  }
+
+  /// The text of the beginning of a value as it is written, and whether the match of its first character is missing.
+  package static func begun(_ written: some StringProtocol) -> (value: String, isOpen: Bool) {
     var scanner = SettingScanner()
     scanner.place = .start
     var value = String.UnicodeScalarView()
@@ -121,7 +127,7 @@ package struct SettingScanner {
       _ = scanner.separates(scalar, next: rest.first)
       if !scanner.isMark { value.append(scalar) }
     }
-    return scanner.isOpen ? nil : String(value)
+    return (String(value), scanner.isOpen)
   }
 
   /// A value in single quotes, which is read as this text, and not as a notation of another value.

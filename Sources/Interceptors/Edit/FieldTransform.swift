@@ -1,6 +1,20 @@
 import Language
 import Protobuf
 
+/// The name of a function of a field's value.
+package enum FieldFunction: String, CaseIterable {
+  case upper, lower, trim, truncate, prefix, suffix, add
+
+  /// The form of its argument; empty if it has none.
+  package var argument: String {
+    switch self {
+    case .upper, .lower, .trim: ""
+    case .truncate, .add: "(N)"
+    case .prefix, .suffix: "(TEXT)"
+    }
+  }
+}
+
 /// A function of a field's value.
 enum FieldTransform: Sendable {
   case upper
@@ -12,30 +26,30 @@ enum FieldTransform: Sendable {
   case add(String)
 
   /// The functions, for errors.
-  static let forms = "upper, lower, trim, truncate(N), prefix(TEXT), suffix(TEXT), add(N)"
+  static let forms = FieldFunction.allCases.map { $0.rawValue + $0.argument }.joined(separator: ", ")
 
   /// Parses `NAME` or `NAME(ARGUMENT)`; nil if it is invalid.
   ///
   /// - Parameter values: The values of templates; nil if texts are not templates.
   init?(_ text: Substring, _ values: FunctionValues?) throws(FieldChange.Problem) {
-    switch text {
-    case "upper": self = .upper
-    case "lower": self = .lower
-    case "trim": self = .trim
-    default:
-      guard text.last == ")", let open = text.firstIndex(of: "(") else { return nil }
-      let argument = String(text[text.index(after: open)...].dropLast())
-      switch text[..<open] {
-      case "truncate":
-        guard let count = Int(argument), count >= 0 else { return nil }
-        self = .truncate(count)
-      case "prefix": self = .prefix(try EditedText(argument, values))
-      case "suffix": self = .suffix(try EditedText(argument, values))
-      case "add":
-        guard let number = Double(argument), number.isFinite else { return nil }
-        self = .add(argument)
-      default: return nil
-      }
+    let open = text.firstIndex(of: "(") ?? text.endIndex
+    guard let name = FieldFunction(rawValue: String(text[..<open])),
+      name.argument.isEmpty == (open == text.endIndex),
+      open == text.endIndex || text.last == ")"
+    else { return nil }
+    let argument = String(text[open...].dropFirst().dropLast())
+    switch name {
+    case .upper: self = .upper
+    case .lower: self = .lower
+    case .trim: self = .trim
+    case .truncate:
+      guard let count = Int(argument), count >= 0 else { return nil }
+      self = .truncate(count)
+    case .prefix: self = .prefix(try EditedText(argument, values))
+    case .suffix: self = .suffix(try EditedText(argument, values))
+    case .add:
+      guard let number = Double(argument), number.isFinite else { return nil }
+      self = .add(argument)
     }
   }
 

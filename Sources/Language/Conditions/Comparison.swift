@@ -4,11 +4,11 @@ package enum Comparison: String, CaseIterable {
   case equal = "=="
   case unequal = "!="
   case atMost = "<="
+  case less = "<"
   case atLeast = ">="
+  case greater = ">"
   case matches = "=~"
   case differs = "!~"
-  case less = "<"
-  case greater = ">"
 
   /// Removes and returns an operator at the start of `text`.
   package static func parse(from text: inout Substring) -> Comparison? {

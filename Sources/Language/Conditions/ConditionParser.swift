@@ -2,11 +2,10 @@ import Protobuf
 
 /// Parses conditions.
 struct ConditionParser {
-  /// The words that a condition can start with, instead of a path.
-  static let words = [
-    "status", "error", "detail", "header", "trailer", "count", "latency", "list", "first", "last", "any",
-    "every", "message",
-  ]
+  /// A word that a condition can start with, instead of a path.
+  enum Word: String, CaseIterable {
+    case status, error, detail, header, trailer, count, latency, first, last, any, every, message, list
+  }
 
   private let text: Substring
   private var rest: Substring
@@ -25,30 +24,30 @@ struct ConditionParser {
     if startsWithPath { return .field(.last, try valueClaim()) }
     let word = rest.prefix { !$0.isWhitespace && !"=!<>".contains($0) }
     rest = rest[word.endIndex...].stripped
-    switch word {
-    case "status": return try status()
-    case "error": return .error(try valueCondition(isText: true))
-    case "detail": return try detail()
-    case "header":
+    switch Word(rawValue: String(word)) {
+    case .status: return try status()
+    case .error: return .error(try valueCondition(isText: true))
+    case .detail: return try detail()
+    case .header:
       let (name, condition) = try metadata("header")
       return .header(name, condition)
-    case "trailer":
+    case .trailer:
       let (name, condition) = try metadata("trailer")
       return .trailer(name, condition)
-    case "count":
+    case .count:
       do throws(LanguageError) {
         return .count(try Bound<Int>(rest, hasShortForm: hasShortForm))
       } catch {
         throw LanguageError("count \(error.reason)", hint: fieldHint)
       }
-    case "latency": return .latency(try Bound<Duration>(rest, hasShortForm: hasShortForm))
-    case "list": return .list(try valueClaim())
-    case "first": return .field(.first, try valueClaim())
-    case "last": return .field(.last, try valueClaim())
-    case "any": return .field(.any, try valueClaim())
-    case "every": return .field(.every, try valueClaim())
-    case "message": return try message()
-    default: throw unknown(word)
+    case .latency: return .latency(try Bound<Duration>(rest, hasShortForm: hasShortForm))
+    case .list: return .list(try valueClaim())
+    case .first: return .field(.first, try valueClaim())
+    case .last: return .field(.last, try valueClaim())
+    case .any: return .field(.any, try valueClaim())
+    case .every: return .field(.every, try valueClaim())
+    case .message: return try message()
+    case nil: throw unknown(word)
     }
   }
 
@@ -64,7 +63,7 @@ struct ConditionParser {
     guard !text.isEmpty else {
       return LanguageError("missing condition", hint: "such as status ok, or .name == Ada")
     }
-    let nearest = DescriptorPool.nearestNames(to: String(word), among: Self.words)
+    let nearest = DescriptorPool.nearestNames(to: String(word), among: Word.allCases.map(\.rawValue))
     let path = ".\(text.shortened)"
     return LanguageError(
       "unknown condition \(String(text[..<text.endOfFieldPath].shortened).debugDescription)",

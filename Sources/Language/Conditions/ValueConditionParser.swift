@@ -1,8 +1,19 @@
 import Protobuf
 
 extension ValueCondition {
-  static let words = ["contains", "exists", "absent", "is", "size"]
-  static let wordsOfValues = ["ascending", "descending", "golden"]
+  /// A word that a condition can start with, instead of an operator.
+  enum Word: String, CaseIterable {
+    case contains, exists, absent, `is`, size, ascending, descending, golden
+
+    /// Whether it is for text that is not in a message, too.
+    var isForText: Bool {
+      switch self {
+      case .contains, .exists, .absent, .is, .size: true
+      case .ascending, .descending, .golden: false
+      }
+    }
+  }
+
   /// Words of earlier forms, with those that replace them.
   private static let replaced = ["missing": "absent", "length": "size"]
 
@@ -20,28 +31,28 @@ extension ValueCondition {
     }
     let word = text.prefix { !$0.isWhitespace }
     rest = text[word.endIndex...].stripped
-    switch word {
-    case "exists" where rest.isEmpty: test = .exists(isWanted: true)
-    case "absent" where rest.isEmpty: test = .exists(isWanted: false)
-    case "contains" where !rest.isEmpty:
+    switch Word(rawValue: String(word)) {
+    case .exists where rest.isEmpty: test = .exists(isWanted: true)
+    case .absent where rest.isEmpty: test = .exists(isWanted: false)
+    case .contains where !rest.isEmpty:
       test = .contains(try Self.operand(rest, isText: isText, hasShortForm: hasShortForm))
-    case "is": test = .kind(try Self.kind(rest))
-    case "size":
+    case .is: test = .kind(try Self.kind(rest))
+    case .size:
       do throws(LanguageError) {
         test = .size(try Bound<Int>(rest, hasShortForm: hasShortForm))
       } catch {
         throw LanguageError("size \(error.reason)")
       }
-    case "ascending" where rest.isEmpty && !isText: test = .sorted(isAscending: true)
-    case "descending" where rest.isEmpty && !isText: test = .sorted(isAscending: false)
-    case "golden" where !isText: test = try Self.golden(rest, hasShortForm: hasShortForm)
+    case .ascending where rest.isEmpty && !isText: test = .sorted(isAscending: true)
+    case .descending where rest.isEmpty && !isText: test = .sorted(isAscending: false)
+    case .golden where !isText: test = try Self.golden(rest, hasShortForm: hasShortForm)
     default: throw Self.unknown(word, rest, isText: isText)
     }
   }
 
   private static func unknown(_ word: Substring, _ rest: Substring, isText: Bool) -> LanguageError {
-    let known = isText ? words : words + wordsOfValues
-    let list = "conditions are ==, !=, <, <=, >, >=, =~, !~, \(known.joined(separator: ", "))"
+    let known = Word.allCases.filter { !isText || $0.isForText }.map(\.rawValue)
+    let list = "conditions are \((Comparison.allCases.map(\.rawValue) + known).joined(separator: ", "))"
     if word.isEmpty { return LanguageError("missing condition", hint: list) }
     if known.contains(String(word)) {
       return LanguageError(
@@ -101,20 +112,25 @@ extension ValueCondition {
 }
 
 extension ComparisonRules {
+  /// A word that can follow JSON.
+  enum Word: String, CaseIterable {
+    case unordered, within
+  }
+
   /// Removes `unordered` and `within NUMBER` from the end of a text that is not JSON as a whole, such as a string that ends
   /// in `within 3`.
   init(removedFrom text: inout Substring) throws(LanguageError) {
     guard (try? JSONValue(parsing: Array(text.utf8))) == nil else { return }
     while true {
       let (before, last) = Self.lastWord(of: text)
-      if last == "unordered" {
+      if last == Word.unordered.rawValue {
         isUnordered = true
         self.text = " unordered\(self.text)"
         text = before
         continue
       }
       let (start, word) = Self.lastWord(of: before)
-      guard word == "within" else { return }
+      guard word == Word.within.rawValue else { return }
       tolerance = try Self.tolerance(last)
       self.text = " within \(last)\(self.text)"
       text = start

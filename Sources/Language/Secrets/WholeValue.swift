@@ -12,8 +12,12 @@ package enum WholeValue: Sendable, Equatable {
   /// The standard output of a program, by its name and its arguments.
   case command([String])
 
-  /// What the text of a place begins with, each with its last sign.
-  private static let prefixes = ["@", "env:", "cmd:"]
+  /// What the text of a place begins with, with its last sign.
+  enum Prefix: String, CaseIterable {
+    case file = "@"
+    case environment = "env:"
+    case command = "cmd:"
+  }
 
   /// Parses a value.
   package init(parsing text: some StringProtocol) throws(LanguageError) {
@@ -21,31 +25,36 @@ package enum WholeValue: Sendable, Equatable {
       self = .literal(String(text))
       return
     }
-    let rest = String(String(text).unicodeScalars.dropFirst(prefix.utf8.count))
+    let rest = String(String(text).unicodeScalars.dropFirst(prefix.rawValue.utf8.count))
     switch prefix {
-    case _ where rest.unicodeScalars.first == prefix.unicodeScalars.last:
-      self = .literal(String(prefix.unicodeScalars.dropLast()) + rest)
-    case "@": self = .file(rest)
-    case "env:": self = .environment(rest)
-    default: self = .command(try CommandWords.split(rest))
+    case _ where rest.unicodeScalars.first == prefix.sign:
+      self = .literal(String(prefix.rawValue.dropLast()) + rest)
+    case .file: self = .file(rest)
+    case .environment: self = .environment(rest)
+    case .command: self = .command(try CommandWords.split(rest))
     }
   }
 
   /// Whether a value is read from elsewhere.
   package static func isElsewhere(_ text: some StringProtocol) -> Bool {
     guard let prefix = prefix(of: text) else { return false }
-    return text.unicodeScalars.dropFirst(prefix.utf8.count).first != prefix.unicodeScalars.last
+    return text.unicodeScalars.dropFirst(prefix.rawValue.utf8.count).first != prefix.sign
   }
 
   /// The text that is written for a literal value.
   package static func written(_ literal: String) -> String {
-    guard let prefix = prefix(of: literal), let sign = prefix.last else { return literal }
+    guard let prefix = prefix(of: literal)?.rawValue, let sign = prefix.last else { return literal }
     return "\(prefix)\(sign)\(String(literal.unicodeScalars.dropFirst(prefix.utf8.count)))"
   }
 
-  private static func prefix(of text: some StringProtocol) -> String? {
-    prefixes.first { text.utf8.starts(with: $0.utf8) }
+  private static func prefix(of text: some StringProtocol) -> Prefix? {
+    Prefix.allCases.first { text.utf8.starts(with: $0.rawValue.utf8) }
   }
+}
+
+extension WholeValue.Prefix {
+  /// The last sign, which is written twice in a literal.
+  fileprivate var sign: Unicode.Scalar? { rawValue.unicodeScalars.last }
 }
 
 extension String {

@@ -61,8 +61,13 @@ package enum Reference: Hashable, Sendable {
   /// A value of the current request.
   case request(CallValue)
 
+  /// A name that is no variable.
+  enum Root: String, CaseIterable {
+    case last, row, env, request
+  }
+
   /// Names that are no variables.
-  private static let reserved = ["last", "row", "env", "request"]
+  private static let reserved = Root.allCases.map(\.rawValue)
 
   /// Throws if a variable cannot have this name.
   package static func check(variable name: String) throws(LanguageError) {
@@ -80,6 +85,16 @@ package enum Reference: Hashable, Sendable {
 
 /// A value of a call.
 package enum CallValue: Hashable, Sendable {
+  /// The name of a property of the call, which is not a field of its message.
+  package enum Word: String, CaseIterable, Sendable {
+    case status, header, trailer, detail, method, count
+
+    /// Those of `last`.
+    package static let ofLast: [Word] = [.status, .header, .trailer, .detail]
+    /// Those of `request`.
+    package static let ofRequest: [Word] = [.header, .method, .count]
+  }
+
   /// A field of a message, or a whole message if `path` is nil. The number counts from 0, or from the end if it is
   /// negative; nil for the last message.
   case message(number: Int?, path: FieldPath?)

@@ -122,32 +122,32 @@ struct TemplateParser {
 
   /// Parses what follows the first name of a reference.
   private mutating func reference(_ name: String) throws(LanguageError) -> Reference {
-    switch name {
-    case "env":
+    switch Reference.Root(rawValue: name) {
+    case .env:
       guard skip("."), let variable = self.name() else {
         throw LanguageError("env has no name of a variable", hint: "write ${env.NAME}")
       }
       return .environment(variable)
-    case "row": return .row(try path(after: ""))
-    case "last": return .last(try callValue(["status", "header", "trailer", "detail"]))
-    case "request": return .request(try callValue(["header", "method", "count"]))
-    default:
+    case .row: return .row(try path(after: ""))
+    case .last: return .last(try callValue(CallValue.Word.ofLast))
+    case .request: return .request(try callValue(CallValue.Word.ofRequest))
+    case nil:
       guard let path = try path(after: name) else { throw LanguageError("\(name) is not a name") }
       return .variable(path)
     }
   }
 
   /// - Parameter words: The names that are properties of the call, and not fields of its message.
-  private mutating func callValue(_ words: [String]) throws(LanguageError) -> CallValue {
+  private mutating func callValue(_ words: [CallValue.Word]) throws(LanguageError) -> CallValue {
     let start = position
-    if skip("."), let word = name(), words.contains(word) {
+    if skip("."), let word = name().flatMap(CallValue.Word.init), words.contains(word) {
       switch word {
-      case "status" where !continuesPath: return .status
-      case "method" where !continuesPath: return .method
-      case "count" where !continuesPath: return .count
-      case "header" where next == UInt8(ascii: "."): return .header(try headerName())
-      case "trailer" where next == UInt8(ascii: "."): return .trailer(try headerName())
-      case "detail" where continuesPath: return try detail()
+      case .status where !continuesPath: return .status
+      case .method where !continuesPath: return .method
+      case .count where !continuesPath: return .count
+      case .header where next == UInt8(ascii: "."): return .header(try headerName())
+      case .trailer where next == UInt8(ascii: "."): return .trailer(try headerName())
+      case .detail where continuesPath: return try detail()
       default: break
       }
     }

@@ -67,6 +67,20 @@ public struct MessageType: Sendable {
     try pool.messageType(named: name).map { MessageType($0) }
   }
 
+  /// The full names of all top-level messages of the same schema, sorted.
+  package var relativeNames: [String] { (try? pool.names(of: .message))?.sorted() ?? [] }
+
+  /// Its extensions in the same schema that are not declared in a message, by name.
+  package var extensions: [Field] {
+    guard (try? extensionRanges().isEmpty) == false else { return [] }
+    return ((try? pool.names(of: .extensionField))?.sorted() ?? []).compactMap { name in
+      guard let field = (try? relativeExtension(named: name)) ?? nil,
+        (try? FieldPath(field).leaf(in: self)) != nil
+      else { return nil }
+      return field
+    }
+  }
+
   /// Finds an extension of the same schema, by its full name.
   package func relativeExtension(named name: String) throws(SchemaError) -> Field? {
     try pool.extensionField(named: name).map { Field($0, pool) }

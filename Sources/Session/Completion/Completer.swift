@@ -1,3 +1,4 @@
+import Calls
 import CommandLine
 import Interceptors
 import Language
@@ -38,7 +39,9 @@ package struct Completer {
   ///
   /// - Parameter head: The text before the cursor.
   package func complete(_ head: String) -> Completion {
-    var completion = variable(head) ?? completion(of: CursorPlace(head, knowledge).place)
+    let value = LanguageCompletion(head, at: .text, in: knowledge.scope)
+    var completion =
+      value.candidates.isEmpty ? completion(of: CursorPlace(head, knowledge).place) : Self.completion(value)
     completion.candidates.removeAll { candidate in
       TerminalText.escape(candidate.text) != candidate.text
     }
@@ -63,14 +66,16 @@ package struct Completer {
     case .service: words(typed, services.map { ($0, "") })
     case .symbol: symbol(typed)
     case .file: file(typed, isWord: !verb.isFreeForm)
-    case .variable: words(typed, knowledge.variables.sorted().map { ($0, "") })
-    case .interceptor: interceptor(typed)
+    case .variable: words(typed, knowledge.scope.variables.map { ($0, "") })
+    case .interceptor: words(typed, knowledge.interceptorNames.map { ($0, "") })
+    case .specification: Self.completion(settings.interceptor(typed))
     case .command: words(typed, knowledge.commands.map { ($0.name, $0.summary) })
     case .choice(let choices): words(typed, choices.map { ($0, "") })
     case .stream: words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
     case .attribute: attribute(typed)
-    case .condition: ConditionCompletion(members: knowledge.members).complete(typed)
-    case .json, .header, .text: Completion()
+    case .condition: Self.completion(LanguageCompletion(typed, at: .condition, in: knowledge.scope))
+    case .header: Self.completion(HeaderCompletion.names(typed, end: verb.arguments.count > 1 ? ": " : ""))
+    case .json, .text: Completion()
     }
   }
 
@@ -89,42 +94,13 @@ package struct Completer {
       replaced: typed, candidates: keys.map { Completion.Candidate(label: $0, text: "\($0)=") })
   }
 
-  // MARK: Variables
-
-  /// Completes a value: `$na`, `${na`, `${base64(na`. Returns nil if none is being typed.
-  private func variable(_ head: String) -> Completion? {
-    guard let dollar = head.lastIndex(of: "$") else { return nil }
-    let expression = head[dollar...].dropFirst()
-    let isBraced = expression.hasPrefix("{")
-    // The argument that is typed, of the innermost call.
-    let start = isBraced ? expression.lastIndex { "{(,".contains($0) }.map(expression.index(after:)) : nil
-    let name = expression[(start ?? expression.startIndex)...].drop { $0 == " " }
-    guard !name.contains(where: { $0.isWhitespace || ")}'".contains($0) }) else { return nil }
-    if let stop = name.lastIndex(of: ".") {
-      return members(of: String(name[..<stop]), String(name[name.index(after: stop)...]))
-    }
-    guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { return nil }
-    let end = expression.dropFirst().startIndex == name.startIndex ? "}" : ""
-    var candidates = knowledge.variables.sorted().filter { $0.hasPrefix(name) }.map {
-      Completion.Candidate(label: isBraced ? $0 : "$\($0)", text: isBraced ? "\($0)\(end)" : "$\($0)")
-    }
-    if isBraced {
-      candidates += Function.allCases.filter { $0.rawValue.hasPrefix(name) }.map {
-        Completion.Candidate(label: $0.form, text: "\($0.rawValue)(")
-      }
-      if "env".hasPrefix(name) { candidates.append(Completion.Candidate(label: "env.NAME", text: "env.")) }
-    }
-    guard !candidates.isEmpty else { return nil }
-    return Completion(replaced: isBraced ? String(name) : "$\(name)", candidates: candidates)
-  }
-
-  /// Completes a field after `last.` or `last.user.`. Returns nil if the text is not such a reference.
-  private func members(of reference: String, _ typed: String) -> Completion? {
-    let found = knowledge.members(of: reference).filter { $0.name.hasPrefix(typed) }
-    guard !found.isEmpty else { return nil }
-    return Completion(
-      replaced: typed,
-      candidates: found.map { Completion.Candidate(label: $0.name, text: $0.name, note: $0.note) })
+  private static func completion(_ found: LanguageCompletion) -> Completion {
+    Completion(
+      replaced: found.replaced,
+      candidates: found.candidates.map { candidate in
+        Completion.Candidate(
+          label: candidate.text.filter { $0 != " " }, text: candidate.text, note: candidate.note)
+      })
   }
 
   // MARK: Schema
@@ -217,25 +193,25 @@ package struct Completer {
 
   // MARK: Interceptors
 
-  /// Completes the name of an interceptor, or one of its keys: `retry,attem`.
-  private func interceptor(_ typed: String) -> Completion {
-    guard let comma = typed.lastIndex(of: ",") else {
-      let chain = knowledge.interceptorNames
-      let builtIn = BuiltIns.all.map { ($0.name, $0.summary) }
-      let others = Set(chain).subtracting(builtIn.map(\.0)).sorted()
-      return words(typed, builtIn + others.map { ($0, "on the chain") })
-    }
-    let name = typed.prefix { $0 != "," }
-    let key = typed[typed.index(after: comma)...]
-    guard let found = BuiltIns.all.first(where: { $0.name == name }), !key.contains("=") else {
-      return Completion()
-    }
-    let given = Set(typed.split(separator: ",").dropFirst().map { String($0.prefix { $0 != "=" }) })
-    let keys = found.keys.filter { $0.name.hasPrefix(key) && ($0.mayRepeat || !given.contains($0.name)) }
-    let candidates = keys.map {
-      Completion.Candidate(label: $0.form, text: "\($0.name)=", note: $0.summary)
-    }
-    return Completion(replaced: String(key), candidates: candidates)
+  private var settings: SettingCompletion {
+    let scope = knowledge.scope
+    return SettingCompletion(
+      scope, attributes: knowledge.attributeKeys,
+      types: { [knowledge] messages in
+        let request = scope.request?.type ?? knowledge.currentRequestType
+        let response = scope.last?.type
+        return switch messages {
+        case .requests: [request].compactMap(\.self)
+        case .responses: [response].compactMap(\.self)
+        case .both: [request, response].compactMap(\.self)
+        }
+      },
+      files: { typed in
+        let found = file(typed, isWord: false)
+        return LanguageCompletion(
+          found.replaced,
+          found.candidates.map { .init($0.text.hasSuffix(" ") ? String($0.text.dropLast()) : $0.text) })
+      })
   }
 
   // MARK: Files

@@ -67,7 +67,9 @@ package struct CursorPlace {
     var arguments = verb.arguments[...]
     var method: String?
     while let argument = arguments.first {
-      if argument == .condition { return .argument(.condition, String(rest), of: verb) }
+      if argument == .condition || argument == .specification {
+        return .argument(argument, String(rest), of: verb)
+      }
       let beginsMessage = rest.hasPrefix("{") && arguments.contains(.json)
       if argument == .json || beginsMessage {
         if let file = output(rest) { return .argument(.file, file, of: verb) }

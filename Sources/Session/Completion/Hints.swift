@@ -28,7 +28,7 @@ package struct Hints {
       return words.verb?.usage ?? (fits.count == 1 ? fits.first?.usage : nil) ?? ""
     case .message(let type, let text):
       return type.flatMap { JSONCursor(text, of: $0).expectation } ?? ""
-    case .argument(.interceptor, let typed, let verb): return interceptor(typed) ?? verb.usage
+    case .argument(.specification, let typed, let verb): return interceptor(typed) ?? verb.usage
     case .argument(_, _, let verb): return verb.usage
     }
   }

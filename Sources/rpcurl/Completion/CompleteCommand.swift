@@ -15,17 +15,21 @@ enum CompleteCommand {
     guard let line = CompletionLine(arguments) else { return }
     let candidates: [Candidate] =
       switch line.kind {
-      case "use": ChainCompletion.interceptors(line.typed)
-      case "plugin": ChainCompletion.plugins(line.typed)
-      case "header": HeaderCompletion.names(line.typed)
+      case "use": LineCompletion(line).interceptor
+      case "plugin": PluginCompletion.plugins(line)
+      case "header": LineCompletion(line).header
+      case "data": LineCompletion(line).data
+      case "value": LineCompletion(line).value
+      case "variable": LineCompletion(line).variable
+      case "threshold": LineCompletion(line).threshold
       case "profile": line.profiles
       case "rule": names(Rule.allCases.map(\.rawValue), line.typed)
       case "report": names(ReportFormat.allCases.map(\.rawValue), line.typed)
       case "coverage": names(ReportOutput.coverageFormats, line.typed)
       case "target": MethodCompletion(line).targets
       case "method": MethodCompletion(line).methods(line.typed)
-      case "filter": FieldCompletion(line).paths
-      case "set": FieldCompletion(line).assignments
+      case "filter": LineCompletion(line).filter
+      case "set": LineCompletion(line).assignment
       case "type": SymbolCompletion(line).names([.message])
       case "list": SymbolCompletion(line).arguments([.service, .message, .enumeration])
       case "template": SymbolCompletion(line).arguments([.method, .message])

@@ -1,6 +1,7 @@
 import Calls
 import CommandLine
 import Glibc
+import Language
 import Protobuf
 import RPCProtocols
 import System
@@ -11,7 +12,7 @@ struct CompletionLine {
   private static let patience = Duration.milliseconds(500)
   /// The kinds of completion for commands that read the configuration file.
   private static let configuredKinds: Set<String> = [
-    "target", "method", "filter", "list", "describe", "template", "export",
+    "target", "method", "filter", "set", "data", "use", "list", "describe", "template", "export",
   ]
 
   /// The kind of completion.
@@ -48,6 +49,31 @@ struct CompletionLine {
 
   /// The value of a flag; nil if not given.
   func flag(_ id: OptionID) -> Bool? { invocation.flag(id) }
+
+  /// Whether `${…}` in arguments is a value.
+  var expands: Bool { invocation.text(.expand) != nil }
+
+  /// The names of the variables of `--var`.
+  var variables: [String] {
+    invocation.texts(.variable).compactMap { text in text.firstIndex(of: "=").map { String(text[..<$0]) } }
+  }
+
+  /// The candidates as whole arguments. What follows a single candidate that continues is in its place, because a shell
+  /// closes the quotes after a single one.
+  func candidates(_ complete: (String) -> LanguageCompletion) -> [Candidate] {
+    var found = Self.arguments(typed, complete(typed))
+    while found.count == 1, let only = found.first?.text, only.hasSuffix(" ") {
+      let next = Self.arguments(only, complete(only))
+      guard !next.isEmpty else { break }
+      found = next
+    }
+    return found
+  }
+
+  private static func arguments(_ typed: String, _ completion: LanguageCompletion) -> [Candidate] {
+    let stem = typed.dropLast(completion.replaced.count)
+    return completion.candidates.map { Candidate(stem + $0.text, $0.note) }
+  }
 
   /// The readable descriptor sets of the line.
   var descriptorSets: [SchemaBytes] {

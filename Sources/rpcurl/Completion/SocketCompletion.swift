@@ -12,7 +12,7 @@ enum SocketCompletion {
     let path = String(typed.dropFirst(scheme.utf8.count))
     let stem = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     let directory = CompletionLine.expanded(stem)
-    return ChainCompletion.entries(directory.isEmpty ? "." : directory).sorted().compactMap { name in
+    return FileCompletion.entries(directory.isEmpty ? "." : directory).sorted().compactMap { name in
       guard "\(stem)\(name)".hasPrefix(path),
         !name.hasPrefix(".") || path.dropFirst(stem.count).hasPrefix(".")
       else { return nil }

@@ -1,0 +1,131 @@
+import Protobuf
+
+extension LanguageCompletion {
+  /// Completes a path.
+  ///
+  /// - Parameters:
+  ///   - typed: The path so far.
+  ///   - types: The types of the messages.
+  ///   - end: What follows a whole path.
+  ///   - isWritten: Whether its value is written, so that lists are appended to.
+  static func path(
+    _ typed: Substring, in types: [MessageType], end: String, isWritten: Bool = false
+  ) -> LanguageCompletion {
+    let start = startOfStep(in: typed)
+    let partial = String(typed[start...])
+    var candidates: [Candidate] = []
+    for type in types {
+      guard let type = messageType(at: typed[..<start], in: type) else { continue }
+      let step = Step(partial: partial, end: end, isWritten: isWritten)
+      candidates += step.subscripted(in: type)
+      for field in (try? type.fields()) ?? [] { candidates += step.candidates(field) }
+      candidates += step.brackets(of: type, after: "")
+    }
+    return LanguageCompletion(partial, candidates)
+  }
+
+  /// The start of the last name of a path, with the brackets after it.
+  private static func startOfStep(in path: Substring) -> Substring.Index {
+    var start = path.startIndex
+    var isInBrackets = false
+    var isQuoted = false
+    var isEscaped = false
+    for index in path.utf8.indices {
+      switch path.utf8[index] {
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\\") where isQuoted: isEscaped = true
+      case UInt8(ascii: "\"") where isInBrackets: isQuoted.toggle()
+      case UInt8(ascii: "[") where !isQuoted: isInBrackets = true
+      case UInt8(ascii: "]") where !isQuoted: isInBrackets = false
+      case UInt8(ascii: ".") where !isInBrackets: start = path.utf8.index(after: index)
+      default: break
+      }
+    }
+    return start
+  }
+
+  /// The type of the messages at a path that ends with a full stop; that of the whole message at the start of a path.
+  private static func messageType(at stem: Substring, in type: MessageType) -> MessageType? {
+    let path = stem.hasSuffix(".") ? stem.dropLast() : stem
+    guard !path.isEmpty else { return type }
+    return (try? FieldPath(String(path)).messageType(in: type)) ?? nil
+  }
+
+  /// What a field is.
+  static func note(_ field: Field) -> String {
+    let type = field.messageType?.name ?? field.enumType?.name ?? field.kind.protoName
+    return field.isMap ? "map" : field.isRepeated ? "repeated \(type)" : type
+  }
+}
+
+/// The last step of a path.
+private struct Step {
+  typealias Candidate = LanguageCompletion.Candidate
+
+  /// The step so far.
+  let partial: String
+  /// What follows a whole path.
+  let end: String
+  let isWritten: Bool
+
+  /// The ways to go on with a field.
+  func candidates(_ field: Field) -> [Candidate] {
+    let name =
+      field.name.hasPrefix(partial) || !field.jsonName.hasPrefix(partial) ? field.name : field.jsonName
+    guard case .field(name)? = (try? FieldPath(name))?.steps.first, name.hasPrefix(prefix) else { return [] }
+    let note = LanguageCompletion.note(field)
+    let inner = field.isMap ? field.mapValue?.messageType : field.messageType
+    let continues = inner?.hasFields == true
+    var found: [Candidate] = []
+    if !isWritten || !field.isRepeated && !continues { found.append(Candidate(name + end, note)) }
+    if field.isRepeated, !isWritten || !field.isMap && !continues {
+      found.append(
+        Candidate("\(name)[]\(end)", isWritten ? note : "each \(field.isMap ? "value" : "element")"))
+    }
+    if continues {
+      let note =
+        field.isRepeated ? "a field of each \(field.isMap ? "value" : "element")" : "a field of this message"
+      found.append(Candidate(field.isRepeated ? "\(name)[]." : "\(name).", note))
+    }
+    if let key = field.mapKey {
+      found.append(Candidate(key.kind == .string ? "\(name)." : "\(name)[", "a value by its key"))
+    }
+    if let inner, !field.isRepeated { found += brackets(of: inner, after: name) }
+    return found
+  }
+
+  /// What goes on after brackets.
+  func subscripted(in type: MessageType) -> [Candidate] {
+    guard partial.hasSuffix("]"), let path = try? FieldPath(partial), let leaf = try? path.leaf(in: type)
+    else { return [] }
+    let inner: MessageType? =
+      switch leaf {
+      case .message(let type): type
+      case .field(let field, _, _): field.messageType
+      case .dynamic: nil
+      }
+    return [Candidate(partial + end)]
+      + (inner?.hasFields == true ? [Candidate("\(partial).", "a field of this message")] : [])
+  }
+
+  /// The extensions of a message type, or the types of the content of an Any. There may be many, so a bracket has to be
+  /// typed.
+  func brackets(of type: MessageType, after name: String) -> [Candidate] {
+    guard partial.hasPrefix("\(name)[") else { return [] }
+    if case .any? = (try? type.wellKnown()) ?? nil {
+      return type.relativeNames.map { Candidate("\(name)[type.googleapis.com/\($0)]\(end)") }
+    }
+    return type.extensions.map { field in
+      let path = FieldPath(field)
+      return Candidate(
+        "\(name)\(path)\(field.isRepeated && isWritten ? "[]" : "")\(end)", LanguageCompletion.note(field))
+    }
+  }
+
+  private var prefix: Substring { partial.prefix { $0 != "[" } }
+}
+
+extension MessageType {
+  /// Whether paths continue into messages of this type by the names of its fields.
+  fileprivate var hasFields: Bool { (try? wellKnown()) == .some(nil) && (try? fields().isEmpty) == false }
+}
