@@ -269,8 +269,14 @@ let package = Package(
         .product(
           name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["SwiftProtobuf"])),
       ], swiftSettings: strict),
+    // Responses without a network, for the tests of the protocols.
+    .target(
+      name: "RPCProtocolsSupport", dependencies: ["RPCProtocols", "Protobuf"],
+      path: "Tests/RPCProtocolsSupport",
+      swiftSettings: strict),
     .testTarget(
-      name: "RPCProtocolsTests", dependencies: ["RPCProtocols", "Language"], swiftSettings: strict),
+      name: "RPCProtocolsTests", dependencies: ["RPCProtocols", "Language", "RPCProtocolsSupport"],
+      swiftSettings: strict),
     // Calls without a network, for the tests of the chain and of interceptors.
     .target(
       name: "InterceptionSupport", dependencies: ["Interception"], path: "Tests/InterceptionSupport",
@@ -341,3 +347,16 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// `scripts/fuzz` sets it: the program of libFuzzer, which has the main function.
+if Context.environment["RPCURL_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        "Suites", "SuiteReports", "Session", "Calls", "PluginHost", "Transport", "Reflection", "Interceptors",
+        "Interception", "RPCProtocols", "Language", "SchemaDiff", "SchemaTools", "Protobuf", "CommandLine",
+        "System", "ProtobufSupport", "InterceptionSupport", "RPCProtocolsSupport",
+      ],
+      path: "Tests/Fuzz", exclude: ["Corpus", "README.md"], swiftSettings: strict))
+}

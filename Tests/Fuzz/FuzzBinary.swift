@@ -1,3 +1,5 @@
+@testable import Protobuf
+
 extension Fuzz {
   static func canonical(_ type: MessageType, _ bytes: [UInt8]) -> [UInt8]? {
     bytes.withUnsafeBytes { bytes in
@@ -8,8 +10,7 @@ extension Fuzz {
 }
 
 /// Decodes bytes, directly to JSON and by way of a message.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzBinary(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard let (type, bytes) = Fuzz.split(start, count) else { return 0 }
   let transcoder = JSONTranscoder(type)
   let result = Fuzz.bounded("binary to JSON", bytes, outputBytes: { $0?.count ?? 0 }) {

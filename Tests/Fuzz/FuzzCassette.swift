@@ -1,8 +1,7 @@
 @testable import Interceptors
 
 /// Reads cassettes.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzCassette(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let content = [UInt8](UnsafeBufferPointer(start: start, count: count))
   guard let (calls, lastNumber) = try? CassetteReader.read(content, file: "cassette") else { return 0 }
   precondition(calls.count <= content.count, "no call is made up")

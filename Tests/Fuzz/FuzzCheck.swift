@@ -1,6 +1,7 @@
 import Interceptors
 import Language
 import Protobuf
+import ProtobufSupport
 import RPCProtocols
 
 /// Golden files that do not exist.
@@ -29,8 +30,7 @@ private let results: [CallResult] = {
 }()
 
 /// Parses a check, and applies it to results.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzCheck(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   guard let check = try? Condition(parsing: text) else { return 0 }
   for result in results {

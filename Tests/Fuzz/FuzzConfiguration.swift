@@ -3,6 +3,8 @@ import Glibc
 import Interception
 import System
 
+@testable import Calls
+
 /// The folder of a project and a file, of this run alone, in a directory that only the user can write, as the trust in
 /// configuration files requires.
 private let folder: String = {
@@ -23,8 +25,7 @@ private func read(_ start: UnsafePointer<UInt8>, _ count: Int) -> (Configuration
 }
 
 /// Reads configuration files and project files.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzConfiguration(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let (configuration, project) = read(start, count)
   guard let project else { fatalError("each file can be read") }
   guard let file = configuration else {

@@ -6,8 +6,7 @@ import SchemaTools
 private let templateCount = 4
 
 /// Lists the declarations of a descriptor set, prints each as text and as JSON, and makes templates of messages.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzDeclaration(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let pool = DescriptorPool()
   let bytes = [UInt8](UnsafeBufferPointer(start: start, count: count))
   guard (try? pool.add(SchemaBytes(bytes), source: "fuzz")) != nil else { return 0 }

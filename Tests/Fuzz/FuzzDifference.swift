@@ -3,8 +3,7 @@ import SchemaDiff
 import SchemaTools
 
 /// Compares two descriptor sets. The first two bytes of the input are the length of the first set.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzDifference(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 2 else { return 0 }
   let bytes = [UInt8](UnsafeBufferPointer(start: start + 2, count: count - 2))
   let length = min((Int(start[0]) << 8) | Int(start[1]), bytes.count)

@@ -4,8 +4,7 @@ import RPCProtocols
 @testable import Interceptors
 
 /// Reads what interceptors receive from others: the first byte chooses.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzDocument(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 0 else { return 0 }
   let content = [UInt8](UnsafeBufferPointer(start: start + 1, count: count - 1))
   let text = String(decoding: content, as: UTF8.self)

@@ -1,8 +1,7 @@
 @testable import SuiteReports
 
 /// Reads events of suites, and writes their reports.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzEvent(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let line = [UInt8](UnsafeBufferPointer(start: start, count: count))
   guard let event = try? SuiteEvent(parsing: line) else { return 0 }
   precondition((try? SuiteEvent(parsing: event.line)) == event, "an event is read as it was written")

@@ -1,3 +1,5 @@
+import RPCProtocolsSupport
+
 @testable import RPCProtocols
 
 /// A response of a server, as a list of choices: a mutation changes one frame, and not all that follow.
@@ -90,8 +92,7 @@ struct FrameInput {
 }
 
 /// Reads the response of a call: frames in sequence, with everything that a server may choose.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzFrames(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var input = FrameInput([UInt8](UnsafeBufferPointer(start: start, count: count)))
   input.run()
   return 0

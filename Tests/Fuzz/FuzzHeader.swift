@@ -1,8 +1,9 @@
 import RPCProtocols
 
+@testable import Transport
+
 /// Reads the header fields and trailers of a response, line by line; then what a probe of a connection reads of it.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzHeader(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var reader = ResponseReader()
   var fieldCount = 0
   var isInvalid = false

@@ -1,6 +1,7 @@
+@testable import Protobuf
+
 /// Reads JSON.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzJSON(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard let (type, json) = Fuzz.split(start, count) else { return 0 }
   let transcoder = JSONTranscoder(type, decoding: JSONDecodingOptions(allowPartial: true))
   let result = Fuzz.bounded("JSON to binary", json, times: 40, outputBytes: { $0?.count ?? 0 }) {

@@ -1,11 +1,12 @@
 import Glibc
 
+@testable import PluginHost
+
 /// A file of this run alone.
 private let path = ".build/fuzz/object-\(getpid())"
 
 /// Checks a shared object before it is loaded.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzObject(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
   precondition(descriptor >= 0 && write(descriptor, start, count) == count)
   close(descriptor)

@@ -5,8 +5,7 @@ import RPCProtocols
 
 /// Receives the responses of a reflection service: each has two bytes with its length before it. Then the schema is read
 /// like the file that caches it. The input is also such a file itself, and the set in one.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzReflection(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let input = [UInt8](UnsafeBufferPointer(start: start, count: count))
   receive(input)
   _ = readCached(input)

@@ -3,8 +3,7 @@ import Protobuf
 @testable import Interceptors
 
 /// Compiles an expression of a schema's rules, and evaluates it for messages and other values.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzRule(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   guard let node = try? CELParser.parse(text, variables: ["this", "now"]) else { return 0 }
   let values: [CELValue] = [

@@ -1,6 +1,7 @@
+@testable import Protobuf
+
 /// Loads a descriptor set and uses all that it defines.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzSchema(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let bytes = [UInt8](UnsafeBufferPointer(start: start, count: count))
   Fuzz.bounded("a descriptor set", bytes, times: 300, constantBytes: 1 << 20) { load(bytes) }
   return 0

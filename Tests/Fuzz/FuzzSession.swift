@@ -4,10 +4,12 @@ import Language
 import Protobuf
 import RPCProtocols
 
+@testable import Calls
+@testable import Session
+
 /// Reads the lines of a session, and the words of each; then replaces references in each line, with the first line as a
 /// value from a server.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzSession(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
   var reader = SessionStatementReader()
@@ -91,7 +93,10 @@ private func expand(_ line: String, _ variables: SessionVariables) {
       variables, path: { template throws(LanguageError) in try template.text(variables) })
   }
   _ = try? variables.expand(pair: line, separator: ":")
-  _ = variables.members(of: line)
+  for place in [LanguagePlace.path, .assignment, .condition, .text] {
+    let found = LanguageCompletion(line, at: place, in: variables.scope)
+    precondition(line.hasSuffix(found.replaced), "a completion replaces the end of the line")
+  }
   if let json = try? variables.expand(json: line).bytes {
     precondition(json.count <= limitBytes + line.utf8.count, "a line with its values is bounded")
   }

@@ -1,6 +1,7 @@
+@testable import Calls
+
 /// Reads `.proto` files as far as rpcurl does without protoc, `buf.yaml`, and the errors of protoc.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzSource(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let content = [UInt8](UnsafeBufferPointer(start: start, count: count))
   let outline = ProtoOutline(content)
   precondition(outline.imports.count <= count, "imports are those of the file")

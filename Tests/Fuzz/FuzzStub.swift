@@ -3,8 +3,7 @@ import Language
 @testable import Interceptors
 
 /// Reads files of stubs.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzStub(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let content = [UInt8](UnsafeBufferPointer(start: start, count: count))
   if let stubs = try? StubFile.read(content, file: "stubs") {
     precondition(!stubs.isEmpty && stubs.count <= content.count, "stubs are those of the file")

@@ -1,6 +1,7 @@
+@testable import Suites
+
 /// Reads a suite of tests, and its rows in both formats.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzSuite(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let content = [UInt8](UnsafeBufferPointer(start: start, count: count))
   if let suite = try? Suite("suite.rpct", parsing: content) {
     let lines = content.reduce(1) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }

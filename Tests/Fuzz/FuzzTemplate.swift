@@ -21,8 +21,7 @@ private let values = [true, false].map { readsElsewhere in
 private let limitBytes = 1 << 20
 
 /// Parses a template as text, as JSON and as the value of a field; what is printed is read as the same.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzTemplate(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   _ = Template.reference(in: text)
   if let template = try? Template(parsing: text) {

@@ -1,6 +1,7 @@
+@testable import Protobuf
+
 /// Reads text format.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzText(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard let (type, text) = Fuzz.split(start, count) else { return 0 }
   let partial = TextDecodingOptions(allowPartial: true)
   let read = Fuzz.bounded("text into a message", text) { try? Message(type, text: text, options: partial) }

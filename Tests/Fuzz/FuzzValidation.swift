@@ -1,3 +1,4 @@
+import InterceptionSupport
 import Protobuf
 import RPCProtocols
 
@@ -72,8 +73,7 @@ private func file(_ choice: UInt8, _ fieldRules: [UInt8], _ messageRules: [UInt8
 
 /// Compiles the rules of a field and of a message, and validates a message. The first byte chooses the type of the
 /// field, and the next two are the sizes of both rules.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzValidation(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count >= 3 else { return 0 }
   let bytes = [UInt8](UnsafeBufferPointer(start: start + 3, count: count - 3))
   let fieldRules = Array(bytes.prefix(Int(start[1])))

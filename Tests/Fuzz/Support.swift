@@ -1,5 +1,9 @@
-/// What the fuzz targets share. They are compiled together with the sources of the `Protobuf` target, or import it by an
-/// option, so nothing is imported here.
+import Glibc
+import ProtobufSupport
+
+@testable import Protobuf
+
+/// What the fuzz targets share.
 enum Fuzz {
   /// The types that inputs are of: the first byte of an input chooses.
   private static let types: [MessageType] = {

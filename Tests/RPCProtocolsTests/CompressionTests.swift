@@ -1,4 +1,5 @@
 import Protobuf
+import RPCProtocolsSupport
 import Testing
 
 @testable import RPCProtocols
@@ -7,7 +8,7 @@ import Testing
   private static let kibibyte = [UInt8](repeating: 0, count: 1 << 10)
 
   private static func noise(_ count: Int) -> [UInt8] {
-    var generator = SeededGenerator(state: 7)
+    var generator = SeededGenerator(seed: 7)
     return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 

@@ -1,3 +1,4 @@
+import RPCProtocolsSupport
 import Protobuf
 import Testing
 

@@ -1,3 +1,4 @@
+import RPCProtocolsSupport
 import Testing
 
 @testable import RPCProtocols

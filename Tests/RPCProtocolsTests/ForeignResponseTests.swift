@@ -1,3 +1,4 @@
+import RPCProtocolsSupport
 import Language
 import Protobuf
 import Testing

@@ -1,3 +1,4 @@
+import RPCProtocolsSupport
 import Protobuf
 import Testing
 
@@ -33,7 +34,7 @@ import Testing
 
   @Test(arguments: 0..<100)
   func partsAndPiecesDoNotChangeMessages(seed: Int) throws {
-    var random = SeededGenerator(state: UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed))
     let messages = (0..<Int.random(in: 0...5, using: &random)).map { _ in
       (0..<Int.random(in: 0...300, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
@@ -61,7 +62,7 @@ import Testing
   }
 
   @Test func readsContentEncodingAroundText() throws {
-    var random = SeededGenerator(state: 1)
+    var random = SeededGenerator(seed: 1)
     let message = [UInt8](repeating: 7, count: 300_000)
     let body = try Compression.gzip.compress(Self.text(envelope(message) + Self.ending, &random))
     for pieceBytes in [1, 100, .max] {

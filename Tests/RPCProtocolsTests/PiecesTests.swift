@@ -1,3 +1,4 @@
+import RPCProtocolsSupport
 import Protobuf
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 
   @Test(arguments: Enveloped.allCases, 0..<150)
   func piecesOfEnvelopesDoNotChangeEvents(wire: Enveloped, seed: Int) throws {
-    var random = SeededGenerator(state: UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed))
     let compression = Self.accepted.randomElement(using: &random) ?? .gzip
     var envelopes: [UInt8] = []
     for _ in 0..<Int.random(in: 0...4, using: &random) {
@@ -33,7 +34,7 @@ import Testing
 
   @Test(arguments: 0..<150)
   func piecesOfUnaryBodiesDoNotChangeEvents(seed: Int) throws {
-    var random = SeededGenerator(state: UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed))
     let compression = Bool.random(using: &random) ? Self.accepted.randomElement(using: &random) : nil
     let isError = Bool.random(using: &random)
     let plain = isError ? Array(#"{"code":"aborted","message":"so"}"#.utf8) : Self.bytes(upTo: 300, &random)

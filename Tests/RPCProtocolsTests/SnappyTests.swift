@@ -1,4 +1,5 @@
 import Protobuf
+import RPCProtocolsSupport
 import Testing
 
 @testable import RPCProtocols
@@ -164,7 +165,7 @@ import Testing
   /// A chunk contains at most 65,536 bytes, and is compressed only if that makes it smaller (sections 4.2 and
   /// 4.3).
   @Test func writesValidChunks() throws {
-    var generator = SeededGenerator(state: 7)
+    var generator = SeededGenerator(seed: 7)
     let noise = (0..<65_536).map { _ in UInt8.random(in: 0...255, using: &generator) }
     let zeros = [UInt8](repeating: 0, count: 65_536)
     var rest = try Compression.snappy.compress(noise + zeros + [1])[...]

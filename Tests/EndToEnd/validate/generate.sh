@@ -12,9 +12,9 @@ ${PROTOC:-protoc} -I. -I$builtin/common --descriptor_set_out="$set" rules.proto 
   echo "// Made by Tests/EndToEnd/validate/generate.sh from the .proto files. Do not edit."
   echo "// swift-format-ignore-file"
   echo
-  echo "enum RuleSchemaData {"
-  echo '  static let encoded = """'
+  echo "package enum RuleSchemaData {"
+  echo '  package static let encoded = """'
   base64 -w 96 "$set" | sed -e 's/^/    /' -e 's/$/\\/'
   printf '    \n    """\n'
   echo "}"
-} > ../../InterceptorsTests/RuleSchemaData.swift
+} > ../../InterceptionSupport/RuleSchemaData.swift

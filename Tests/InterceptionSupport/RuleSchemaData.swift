@@ -1,8 +1,8 @@
 // Made by Tests/EndToEnd/validate/generate.sh from the .proto files. Do not edit.
 // swift-format-ignore-file
 
-enum RuleSchemaData {
-  static let encoded = """
+package enum RuleSchemaData {
+  package static let encoded = """
     CuoEChBwcmVkZWZpbmVkLnByb3RvEghydWxlcy52MRobYnVmL3ZhbGlkYXRlL3ZhbGlkYXRlLnByb3RvIiwKBkJvdW5kcxIQ\
     CgNtaW4YASABKARSA21pbhIQCgNtYXgYAiABKARSA21heDqXAQoLbXVsdGlwbGVfb2YSGC5idWYudmFsaWRhdGUuSW50MzJS\
     dWxlcxiJCSABKAVCW8JIWApWChFpbnQzMi5tdWx0aXBsZV9vZhpBdGhpcyAlIHJ1bGUgPT0gMCA/ICcnIDogJ211c3QgYmUg\

@@ -1,23 +1,27 @@
-@testable import Protobuf
+import Protobuf
+
 @testable import RPCProtocols
 
 /// Records the events of a response.
-final class ResponseRecorder: ResponseReceiver {
-  private(set) var events: [CallEvent<[UInt8]>] = []
+package final class ResponseRecorder: ResponseReceiver {
+  package private(set) var events: [CallEvent<[UInt8]>] = []
 
-  var messages: [[UInt8]] {
+  /// Creates a recorder.
+  package init() {}
+
+  package var messages: [[UInt8]] {
     events.compactMap { if case .responseMessage(let message) = $0 { message } else { nil } }
   }
 
   /// The end, if it is the last event and the only end.
-  var end: ResponseEnd? {
+  package var end: ResponseEnd? {
     guard case .responseEnd(let end) = events.last,
       events.filter({ if case .responseEnd = $0 { true } else { false } }).count == 1
     else { return nil }
     return end
   }
 
-  func receive(_ event: CallEvent<Payload>) {
+  package func receive(_ event: CallEvent<Payload>) {
     switch event {
     case .responseStart(let start): events.append(.responseStart(start))
     case .responseMessage(let message): events.append(.responseMessage(message.serialized))
@@ -25,30 +29,39 @@ final class ResponseRecorder: ResponseReceiver {
     case .requestStart, .requestMessage, .requestEnd, .metrics: break
     }
   }
-  func receive(message: RawSpan) { events.append(.responseMessage(message.copyBytes())) }
+  package func receive(message: RawSpan) { events.append(.responseMessage(message.copyBytes())) }
 
   /// Records the end that a protocol returned; nil is no end.
-  func receive(end: ResponseEnd?) {
+  package func receive(end: ResponseEnd?) {
     if let end { events.append(.responseEnd(end)) }
   }
 }
 
 /// A response as received over HTTP.
-struct HTTPResponse {
-  var status = 200
-  var headers: [(String, String)] = []
-  var body: [UInt8] = []
-  var trailers: [(String, String)] = []
+package struct HTTPResponse {
+  package var status = 200
+  package var headers: [(String, String)] = []
+  package var body: [UInt8] = []
+  package var trailers: [(String, String)] = []
+
+  package init(
+    status: Int = 200, headers: [(String, String)] = [], body: [UInt8] = [], trailers: [(String, String)] = []
+  ) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.trailers = trailers
+  }
 
   /// Feeds the response to a new call, the body in pieces of at most `pieceBytes`.
-  func feed(_ protocolCall: any WireProtocol, pieceBytes: Int = .max) -> ResponseRecorder {
+  package func feed(_ protocolCall: any WireProtocol, pieceBytes: Int = .max) -> ResponseRecorder {
     let recorder = ResponseRecorder()
     feed(protocolCall, pieceBytes: pieceBytes, to: recorder) { recorder.receive(end: $0) }
     return recorder
   }
 
   /// Feeds the response to a new call, which gives it to a receiver; `onEnd` is called with what the protocol returns.
-  func feed(
+  package func feed(
     _ call: any WireProtocol, pieceBytes: Int = .max, to receiver: any ResponseReceiver,
     failure: RPCError? = nil, onEnd: (ResponseEnd?) -> Void
   ) {
@@ -70,7 +83,7 @@ struct HTTPResponse {
 }
 
 extension CallParameters {
-  static func of(
+  package static func of(
     _ kind: CallKind, codec: CodecName = .proto, maxMessageBytes: Int = 1000,
     compression: Compression? = nil, accepted: [Compression] = [], usesGET: Bool = false
   ) -> CallParameters {
@@ -84,36 +97,23 @@ extension CallParameters {
 }
 
 extension RequestStart {
-  static let test = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h")
+  package static let test = RequestStart(method: MethodName(service: "a.B", method: "C"), target: "http://h")
 }
 
 extension Compression {
   /// The compressed bytes, as a server sends them.
-  func compress(_ bytes: [UInt8]) throws -> [UInt8] {
+  package func compress(_ bytes: [UInt8]) throws -> [UInt8] {
     var compressor = MessageCompressor(self)
     return try compressor.compress(bytes)
   }
 
-  func decompress(_ bytes: [UInt8], limit: Int = .max) throws -> [UInt8] {
+  package func decompress(_ bytes: [UInt8], limit: Int = .max) throws -> [UInt8] {
     var decompressor = MessageDecompressor(self)
     return try decompressor.decompress(bytes.span.bytes, limit: limit)
   }
 }
 
-/// Random numbers that are the same in every run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
-
 /// An envelope around `message`.
-func envelope(_ message: [UInt8], flags: UInt8 = 0) -> [UInt8] {
+package func envelope(_ message: [UInt8], flags: UInt8 = 0) -> [UInt8] {
   [flags] + withUnsafeBytes(of: UInt32(message.count).bigEndian) { Array($0) } + message
 }
