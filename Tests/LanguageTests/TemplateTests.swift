@@ -63,6 +63,8 @@ struct TestValues: TemplateValues {
   }
 
   @Test(arguments: [
+    ("${last.detail[].x}", "missing type of a detail"), ("${last.detail[a\"].x}", "missing type of a detail"),
+    ("${last.detail[a.].x}", "missing type of a detail"),
     ("${", "${ has no closing }"), ("${}", "\"}\" is not the start of a value in ${}"),
     ("${a-b}", "unexpected \"-b}\" in ${a-b}"), ("${who", "${ has no closing }"),
     ("${uid()}", "uid is not a function"), ("${env(HOME)}", "env is not a function"),

@@ -185,9 +185,8 @@ struct TemplateParser {
   /// Parses `.TYPE` or `[pkg.TYPE]`, and the path after it.
   private mutating func detail() throws(LanguageError) -> CallValue {
     let type: String
-    if skip("["), let end = text[position...].firstIndex(of: UInt8(ascii: "]")) {
-      type = String(decoding: text[position..<end], as: UTF8.self)
-      position = end + 1
+    if skip("["), let name = fullName(), skip("]") {
+      type = name
     } else if skip("."), let name = name() {
       type = name
     } else {
@@ -320,6 +319,16 @@ struct TemplateParser {
     guard let first = next, !(48...57).contains(first) else { return nil }
     while let byte = next, Self.isNamePart(byte) { position += 1 }
     return position > start ? String(decoding: text[start..<position], as: UTF8.self) : nil
+  }
+
+  /// The name of a type with its package.
+  private mutating func fullName() -> String? {
+    guard var full = name() else { return nil }
+    while skip(".") {
+      guard let part = name() else { return nil }
+      full += ".\(part)"
+    }
+    return full
   }
 
   private static func isNamePart(_ byte: UInt8) -> Bool {
