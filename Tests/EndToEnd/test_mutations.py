@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import pytest
 from conftest import ALL_TESTS
-from faults import fuzz, reference
+from faults import fuzz, reference, wire
 from faults.fuzz import Ending
 from faults.mutations import Call, Mutant
 from google.protobuf import json_format
+from raw_http2 import frame, header_block
 
 SEED = 1
 CASES = 10_000 if ALL_TESTS else 600
@@ -107,3 +108,11 @@ def test_a_late_end_is_found():
     # The machine delayed this process as long.
     assert not fuzz.is_late(replace(late, lag=0.2))
     assert not fuzz.is_late(replace(late, seconds=fuzz.MAX_TIME))
+
+
+@pytest.mark.parametrize(("received", "body"), [(2, b"a"), (3, b"ab"), (4, b"ab"), (6, b"ab")])
+def test_the_content_of_a_padded_frame_counts_before_its_padding_is_received(received, body):
+    padded = frame(wire.DATA, wire.PADDED, 1, b"\x03ab\0\0\0")
+    head = frame(wire.HEADERS, wire.END_HEADERS, 1, header_block([(":status", "200")]))
+    response = reference.lenient_http2(head + padded[: 9 + received], True)
+    assert (response.body, response.has_ended) == (body, False)

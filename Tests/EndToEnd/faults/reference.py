@@ -110,10 +110,11 @@ def lenient_http2(data: bytes, has_closed: bool) -> Response:
     """Stream 1, also if another part of the connection is wrong."""
     response, decoder = Response(), hpack.Decoder(max_header_list_size=MOST_BYTES)
     block, block_flags, block_stream = b"", 0, 0
-    for _, kind, flags, stream, payload, is_whole in wire.frames(data):
+    for position, kind, flags, stream, payload, is_whole in wire.frames(data):
         if not is_whole and kind != wire.DATA:
             break
-        content = unpadded(payload, flags) if kind in (wire.DATA, wire.HEADERS) else payload
+        length = int.from_bytes(data[position : position + 3], "big")
+        content = unpadded(payload, flags, length) if kind in (wire.DATA, wire.HEADERS) else payload
         if kind == wire.HEADERS:
             # A priority (RFC 9113, section 6.2).
             block, block_flags, block_stream = content[5 if flags & 0x20 else 0 :], flags, stream
@@ -148,10 +149,11 @@ def add_block(response: Response, fields: Fields, ends: bool) -> None:
     response.has_ended = ends
 
 
-def unpadded(payload: bytes, flags: int) -> bytes:
+def unpadded(payload: bytes, flags: int, length: int) -> bytes:
+    """The content of a frame of `length` bytes, of which the payload may be only the first ones."""
     if not flags & wire.PADDED or not payload:
         return payload
-    return payload[1 : max(len(payload) - payload[0], 1)]
+    return payload[1 : max(length - payload[0], 1)]
 
 
 # HTTP/1.1
