@@ -83,6 +83,7 @@ _rpcurl_arguments() {
 --color||--colour|list auto always never
 --timing|||flag
 --show-secrets|||flag
+--redact|+||none
 --explain|||flag
 -s --silent|||flag
 -S --show-error|||flag
@@ -157,6 +158,7 @@ _rpcurl_arguments() {
 --color||--colour|list auto always never
 --timing|||flag
 --show-secrets|||flag
+--redact|+||none
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json
@@ -230,6 +232,7 @@ _rpcurl_arguments() {
 --color||--colour|list auto always never
 --timing|||flag
 --show-secrets|||flag
+--redact|+||none
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json
@@ -297,6 +300,7 @@ _rpcurl_arguments() {
 --attribute|+||none
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
+--redact|+||none
 --rules|||list PACKAGE WIRE_JSON WIRE
 --ignore|+||ask:rule
 --only|+||none
@@ -385,6 +389,7 @@ _rpcurl_arguments() {
 --attribute|+||none
 -v --verbose|+|-i --include|flag
 --show-secrets|||flag
+--redact|+||none
 --rate|||none
 --ramp|||none
 --warm-up|||none

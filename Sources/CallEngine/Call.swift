@@ -21,6 +21,8 @@ package final class Call {
   /// The network for the interceptors' own calls; nil without interceptors.
   private let subrequests: ClientSubrequestTransport?
   private let loop: EventLoop
+  /// The credentials of the call.
+  package let secrets: CallSecrets
   private let observer: any CallObserver
   private let liveCalls: LiveCalls
   private var begin = MonotonicClock.now
@@ -53,6 +55,7 @@ package final class Call {
       codec: prepared.messageCodec, environment: environment)
     self.subrequests = subrequests
     self.loop = loop
+    secrets = environment.secrets
     self.liveCalls = liveCalls
     self.observer = observer
   }

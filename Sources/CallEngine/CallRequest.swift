@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 import Transport
@@ -11,6 +12,8 @@ package struct CallRequest: Sendable {
   package var target: String
   /// Metadata to send.
   package var headers = Headers()
+  /// Which headers and attributes are secret.
+  package var secretNames = SecretNames.standard
   /// The attributes of the call, for its interceptors.
   package var attributes = CallAttributes()
   /// The timeout of the call, which is also sent to the server. `nil` means none.

@@ -68,6 +68,7 @@ final class ClientSubrequestTransport: SubrequestTransport {
     own.isOpaque = isOpaque
     own.headers = call.headers
     own.attributes = call.attributes
+    own.secretNames = request.secretNames
     own.timeout = call.timeout
     own.protocolName = request.protocolName
     own.codec = request.codec

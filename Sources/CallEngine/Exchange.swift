@@ -45,14 +45,16 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var limitTimer: EventLoop.TimerID?
   private var hasWholeRequest = false
   private var wantsResponse = true
-  /// What was sent.
-  private var sent: (request: HTTPRequest, credentials: Credentials?)?
+  /// The URL of what was sent.
+  private var sentURL: String?
+  private let secrets: CallSecrets
 
   init(_ prepared: PreparedRequest, loop: EventLoop, chain: Chain, call: Call) {
     self.prepared = prepared
     self.loop = loop
     self.chain = chain
     self.call = call
+    secrets = call.secrets
     wire = prepared.makeWire(chain.furthestFacts)
     guard request.reportsSizes else { return }
     wire.onMessageSize = { [unowned self] size in self.call?.receive(wire: .responseMessage(size)) }
@@ -181,7 +183,8 @@ final class Exchange: ChainTransport, TransferDelegate {
         options: prepared.connection, loop: loop, delegate: self)
       body = []
       state = .open(transfer)
-      sent = (httpRequest, start.credentials)
+      sentURL = httpRequest.url
+      secrets.add(httpRequest.headers, start.credentials)
       if !wantsResponse { transfer.pauseReceiving() }
       call?.isSent(start, httpRequest)
     } catch let error as RPCError {
@@ -208,10 +211,8 @@ final class Exchange: ChainTransport, TransferDelegate {
 
   /// Redacts the credentials of the request in the text of a server.
   private var credentialMask: SecretMask {
-    guard let sent else { return SecretMask([]) }
-    return SecretMask(
-      sent.request.headers, names: .standard.adding(headersOf: sent.credentials),
-      others: request.connection.passwords(for: sent.request.url))
+    if let sentURL { secrets.add(request.connection.passwords(for: sentURL)) }
+    return secrets.mask
   }
 
   /// - Parameter isComplete: Whether the response is complete; false cancels it.

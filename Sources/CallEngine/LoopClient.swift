@@ -105,6 +105,7 @@ package final class LoopClient {
     environment.log = request.log
     environment.onFinding = onFinding ?? request.onFinding
     environment.excluded = excluding
+    environment.secrets = CallSecrets(request.secretNames)
     // Only interceptors make subrequests.
     let subrequests =
       request.interceptors.isEmpty

@@ -21,7 +21,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case format, textFormat, emitDefaults, enumNumbers, int64Numbers, protoNames, unknownFields
   case filter, filterMissing, raw, limit
   case output, verbose, color, timing
-  case showSecrets, explain
+  case showSecrets, redact, explain
   // One command's own
   case kind, comments, response, protoDir, type, from, to, noSchema, delimited, pretty, noUnknownFields
   case allowPartial

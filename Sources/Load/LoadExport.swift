@@ -23,7 +23,7 @@ final class LoadExport {
     .setFile, .seed, .allowUnknownFields, .jobs, .rate, .ramp, .warmUp, .duration, .requests, .threshold,
     .loadFormat, .html, .histogramLog, .rawLatencies, .exportScript, .use, .plugin, .noUse, .attribute,
     .verbose,
-    .color, .showSecrets, .silent, .showError, .errorFormat, .config, .profile,
+    .color, .showSecrets, .redact, .silent, .showError, .errorFormat, .config, .profile,
   ]
 
   /// - Throws: `Failure` if k6 cannot make the load.
@@ -57,7 +57,8 @@ final class LoadExport {
   ///
   /// - Throws: `Failure` if the data is invalid.
   func text() throws(Failure) -> String {
-    var secrets = CommandSecrets(showsSecrets: plan.showsSecrets, separates: true)
+    var secrets = WrittenSecrets(
+      showsSecrets: plan.showsSecrets, plan.settings.secretNames, separates: true)
     var headers = plan.settings.headers
     let (authority, userAgent) = (headers.first("host"), headers.first("user-agent"))
     for name in ["host", "user-agent"] { headers.remove(name) }
@@ -133,11 +134,11 @@ final class LoadExport {
     return list
   }
 
-  private static func value(_ name: String, _ value: String, _ secrets: inout CommandSecrets)
+  private static func value(_ name: String, _ value: String, _ secrets: inout WrittenSecrets)
     -> K6Script.Value
   {
     let bytes = name.hasSuffix("-bin") ? Base64.decode(value) : nil
-    guard SecretNames.standard.contains(name), !secrets.showsSecrets else {
+    guard secrets.names.contains(name), !secrets.showsSecrets else {
       return bytes.map { .bytes($0) } ?? .text(value)
     }
     let form = bytes == nil ? "" : " in base64"

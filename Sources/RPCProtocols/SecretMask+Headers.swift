@@ -2,16 +2,6 @@ import Language
 import Protobuf
 
 extension SecretMask {
-  /// Makes a mask for the secrets in the headers of a request.
-  ///
-  /// - Parameters:
-  ///   - headers: The headers of a request.
-  ///   - names: Which headers have secrets.
-  ///   - others: Further secrets.
-  package init(_ headers: Headers, names: SecretNames = .standard, others: [String] = []) {
-    self.init(Self.secrets(of: headers, names: names) + others)
-  }
-
   /// The schemes of an authorization, which are not secret.
   package static let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "ntlm", "token"]
 
@@ -45,13 +35,5 @@ extension SecretMask {
       parts.append(String(decoding: bytes, as: UTF8.self))
     }
     return parts
-  }
-}
-
-extension SecretNames {
-  /// This rule, extended by the headers that contain credentials.
-  package func adding(headersOf credentials: Credentials?) -> SecretNames {
-    guard let credentials else { return self }
-    return adding(Array(credentials.headerNames))
   }
 }

@@ -9,11 +9,11 @@ package enum SavedScript {
   /// - Parameters:
   ///   - record: The session.
   ///   - ending: The commands that end its open streams.
-  ///   - showsSecrets: Whether credentials are written.
+  ///   - secrets: Replaces the credentials by variables.
   package static func session(
-    _ record: SessionRecord, ending: [String] = [], showsSecrets: Bool
+    _ record: SessionRecord, ending: [String] = [], _ secrets: WrittenSecrets
   ) -> String {
-    var secrets = SessionSecrets(showsSecrets: showsSecrets)
+    var secrets = secrets
     let start = record.beginning
     var lines: [String] = []
     if !start.fixedArguments.isEmpty { lines.append(secrets.options(start.fixedArguments)) }
@@ -46,8 +46,8 @@ package enum SavedScript {
   }
 
   /// The session's calls as shell commands.
-  package static func shell(_ record: SessionRecord, showsSecrets: Bool) -> String {
-    var secrets = SessionSecrets(showsSecrets: showsSecrets)
+  package static func shell(_ record: SessionRecord, _ secrets: WrittenSecrets) -> String {
+    var secrets = secrets
     var commands: [String] = []
     // A stream that did not end by itself, and had no response, has nothing that a script could wait for.
     for call in record.calls where !call.hasFailed && call.limit != 0 {
@@ -66,7 +66,7 @@ package enum SavedScript {
   ///   - secrets: Replaces its credentials by variables.
   ///   - mask: Replaces other secrets in words and messages, before they are quoted.
   package static func command(
-    _ call: SavedCall, _ secrets: inout SessionSecrets, masking mask: (String) -> String = { $0 }
+    _ call: SavedCall, _ secrets: inout WrittenSecrets, masking mask: (String) -> String = { $0 }
   ) -> String {
     var words = ["rpcurl", "call"] + secrets.words(call.arguments.map(mask)).map(quoted)
     // Without a response there is nothing to wait for but the end.
@@ -92,7 +92,7 @@ package enum SavedScript {
   }
 
   /// Quotes a word for a POSIX shell; the secret is a variable.
-  package static func quoted(_ word: SessionSecrets.Word) -> String {
+  package static func quoted(_ word: WrittenSecrets.Word) -> String {
     guard let placeholder = word.placeholder else { return quoted(word.before) }
     return "\"\(SessionWords.escaped(word.before, "\"\\$`"))${\(placeholder.name)}\""
   }

@@ -34,7 +34,8 @@ extension Session {
       session.transcript = nil
       guard path != "off" else { return }
       session.transcript = try SessionTranscript(
-        path, of: session.console, waitLimit: session.waitLimit
+        path, of: session.console, WrittenSecrets(session.options.output.secretNames, separates: false),
+        waitLimit: session.waitLimit
       ) { [weak session] why in
         session?.report(Failure(.internalError, path, why))
       }
@@ -43,10 +44,12 @@ extension Session {
 
   private func save(_ path: String, showsSecrets: Bool) throws(Failure) {
     for stream in streams.open where !stream.isDone { stream.saved?.limit = stream.received }
+    let secrets = WrittenSecrets(
+      showsSecrets: showsSecrets, options.output.secretNames, separates: false)
     let text =
       path.hasSuffix(".sh")
-      ? SavedScript.shell(record, showsSecrets: showsSecrets)
-      : SavedScript.session(record, ending: streams.open.flatMap(ending), showsSecrets: showsSecrets)
+      ? SavedScript.shell(record, secrets)
+      : SavedScript.session(record, ending: streams.open.flatMap(ending), secrets)
     if let problem = FileContents.replace(path, with: Array(text.utf8), waitLimit: waitLimit) {
       throw Interrupt.failure ?? Failure(.internalError, path, problem.why)
     }

@@ -51,19 +51,19 @@ extension Session {
 
   /// Prints the headers of calls.
   fileprivate func showHeaders() throws {
-    let redaction = Redaction(showsSecrets: options.output.showSecrets)
+    let redaction = options.output.redaction
     print(
       try headerArguments.parse(state.headers.arguments).fields.map {
-        "\($0.name): \(redaction.value(of: $0))"
+        "\($0.name): \(redaction.value($0.value, of: $0.name))"
       })
   }
 
   /// Prints the attributes of calls.
   fileprivate func showAttributes() throws {
-    let redaction = Redaction(showsSecrets: options.output.showSecrets)
+    let redaction = options.output.redaction
     print(
       try AttributeArguments.parse(state.attributes).all.map { key, value in
-        "\(key)=\(redaction.value(ofAttribute: key, value))"
+        "\(key)=\(redaction.value(value, of: key))"
       })
   }
 
@@ -80,7 +80,7 @@ extension Session {
 
   /// Prints the options as on the command line.
   fileprivate func showOptions() {
-    var secrets = SessionSecrets(showsSecrets: options.output.showSecrets)
+    var secrets = options.output.secrets
     print([secrets.options(state.commandLine)])
   }
 

@@ -8,7 +8,7 @@ package final class SessionTranscript {
   private let descriptor: Int32
   private let waitLimit: Duration?
   private let console: Console
-  private var secrets = SessionSecrets(showsSecrets: false)
+  private var secrets: WrittenSecrets
   private var isInEscape = false
   /// Called once with the reason if writing fails.
   private var whenFailed: ((String) -> Void)?
@@ -18,10 +18,12 @@ package final class SessionTranscript {
   /// - Parameters:
   ///   - path: The file.
   ///   - console: Where the session prints.
+  ///   - secrets: Replaces the credentials in lines.
   ///   - waitLimit: How long to wait for the reader of a pipe; nil for no limit.
   ///   - whenFailed: Called once with the reason if writing fails later.
   package init(
-    _ path: String, of console: Console, waitLimit: Duration?, whenFailed: @escaping (String) -> Void
+    _ path: String, of console: Console, _ secrets: WrittenSecrets, waitLimit: Duration?,
+    whenFailed: @escaping (String) -> Void
   ) throws(Failure) {
     // Mode 0600: the file may contain confidential data.
     do throws(FileContents.Problem) {
@@ -29,6 +31,7 @@ package final class SessionTranscript {
     } catch {
       throw Interrupt.failure ?? Failure(.internalError, path, error.why)
     }
+    self.secrets = secrets
     self.waitLimit = waitLimit
     self.console = console
     self.whenFailed = whenFailed
@@ -48,7 +51,7 @@ package final class SessionTranscript {
   ///   - begun: The lines of its statement before it. If the first one begins a secret, the line is a part of it.
   package func typed(_ prompt: String, _ line: String, within begun: String) {
     _ = console.output.flushWhatFits()
-    let isSecret = SessionSecrets.occur(in: String(begun.prefixOfScalars { $0 != "\n" }))
+    let isSecret = secrets.occur(inLine: String(begun.prefixOfScalars { $0 != "\n" }))
     write(Array("\(prompt)\(isSecret ? "…" : secrets.line(line))\n".utf8))
   }
 

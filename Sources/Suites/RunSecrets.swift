@@ -8,6 +8,8 @@ import Transport
 
 /// The credentials of a run, which reports must not contain.
 final class RunSecrets {
+  /// Which headers and variables are secret.
+  let names: SecretNames
   /// Replaces the secrets that are known so far.
   var mask: SecretMask
 
@@ -15,6 +17,7 @@ final class RunSecrets {
   ///   - secrets: The secrets of variables.
   ///   - invocation: The options of the run.
   init(_ secrets: [String] = [], _ invocation: Invocation) {
+    names = SecretNames(invocation)
     mask = SecretMask(secrets + Self.values(invocation))
   }
 
@@ -26,21 +29,24 @@ final class RunSecrets {
 
   /// Adds the value of an environment variable if its name is that of a secret.
   func add(_ value: String, ofVariable name: String) {
-    if SecretNames.standard.contains(name) { add([value]) }
+    if names.contains(name) { add([value]) }
   }
 
   /// Adds the values of the environment variables that a command names by `env:NAME`.
   func add(namedIn command: String) { add(Self.named(in: command)) }
 
-  /// Adds the credentials that a call sends.
-  func add(of plan: CallPlan) { add(Self.values(of: plan)) }
+  /// Adds the credentials that a call sends: those of its headers, also of files and of a prompt, and of its netrc file.
+  func add(of plan: CallPlan) {
+    mask.add(SecretMask.secrets(of: plan.headers, names: names))
+    if let file = plan.connection.netrcFile { mask.add(Self.netrc(file)) }
+  }
 
   /// The credentials in the options of the command line, the configuration and its profile, and those that the options
   /// name by `env:NAME`.
   private static func values(_ invocation: Invocation) -> [String] {
-    var secrets = CommandSecrets(showsSecrets: false, separates: true)
+    var secrets = WrittenSecrets(SecretNames(invocation), separates: true)
     var found: [String] = []
-    for argument in invocation.arguments where CommandSecrets.hasSecrets(argument.id) {
+    for argument in invocation.arguments where WrittenSecrets.occur(in: argument.id) {
       guard let text = argument.text else { continue }
       found += named(in: text)
       let count = secrets.secrets.count
@@ -48,11 +54,6 @@ final class RunSecrets {
       for secret in secrets.secrets[count...] { found += parts(of: secret) }
     }
     return found
-  }
-
-  /// The credentials that a call sends: those of its headers, also of files and of a prompt, and of its netrc file.
-  private static func values(of plan: CallPlan) -> [String] {
-    SecretMask.secrets(of: plan.headers) + (plan.connection.netrcFile.map(netrc) ?? [])
   }
 
   /// The passwords of a netrc file, and the values of HTTP Basic that libcurl makes of them.

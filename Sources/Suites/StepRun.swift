@@ -1,3 +1,4 @@
+import Calls
 import Output
 import Session
 import SuiteReports
@@ -98,7 +99,7 @@ struct StepRun {
 
   /// The command line that makes the call alone; nil if its messages were too large to keep.
   private static func command(_ saved: SavedCall?, _ secrets: RunSecrets) -> String? {
-    var placeholders = SessionSecrets(showsSecrets: false)
+    var placeholders = WrittenSecrets(secrets.names, separates: false)
     guard let saved, !saved.isCut else { return nil }
     return SavedScript.command(saved, &placeholders, masking: secrets.apply)
   }

@@ -110,7 +110,7 @@ struct OptionTableTests {
       .connectTimeout, .keepaliveTime, .protocolName, .userAgent, .codec, .connectGet, .compression,
       .acceptCompression, .maxTime, .dataFormat, .chunk, .seed, .allowUnknownFields, .format, .emitDefaults,
       .enumNumbers, .int64Numbers, .protoNames, .unknownFields, .filter, .filterMissing, .limit, .verbose,
-      .color, .timing, .attribute,
+      .color, .timing, .redact, .attribute,
       .kind, .comments, .response, .showError, .errorFormat, .watch, .wait,
       .rules, .ignoredRule, .onlyNames,
     ],

@@ -1162,7 +1162,7 @@ def test_record_contains_input_and_output(rpcurl, grpc_server, tmp_path):
 def test_the_rest_of_a_secret_is_not_recorded(rpcurl, grpc_server, tmp_path):
     file = tmp_path / "record"
     run(rpcurl, grpc_server.url, lines=[f"record {file}", 'set password = {"a":', '"hunter2"}', "record off"])
-    assert file.read_text() == 'rpcurl> set password = "${env.PASSWORD}"\n... …\nrpcurl> record off\n'
+    assert file.read_text() == 'rpcurl> set password = ${env.PASSWORD}\n... …\nrpcurl> record off\n'
 
 
 def test_edit_sends_the_saved_message(rpcurl, grpc_server, tmp_path):

@@ -1,6 +1,7 @@
 import CommandLine
 import Glibc
 import Interception
+import Language
 import System
 
 @testable import Calls
@@ -72,10 +73,10 @@ private func checkTrust(of line: ConfigurationLine, _ project: ProjectFile) {
 private func checkSecrets(of text: String) {
   let parts = SettingScanner.split(text)
   precondition(parts.joined(separator: ",") == text, "the parts are the whole")
-  let replaced = InterceptorSecrets.replacing(text) { _, _, _ in "…" }
+  let replaced = SecretNames.standard.replacingSecrets(ofInterceptor: text) { _, _, _ in "…" }
   precondition(SettingScanner.split(replaced).count == parts.count, "the number of settings is kept")
   let entry = ChainArguments.Entry.builtIn(text)
   precondition(
-    InterceptorSecrets.settings(entry, showsSecrets: true).unicodeScalars.count
+    entry.settings(WrittenSecrets(showsSecrets: true, separates: false)).unicodeScalars.count
       == text.unicodeScalars.drop { $0 != "," }.count, "only the name is missing")
 }

@@ -22,8 +22,8 @@ import Testing
   ])
   func hidesSecrets(_ name: String, _ value: String, _ shown: String) {
     let redaction = Redaction(names: SecretNames(adding: ["X-Own", "my-*", "*-my", "*-d-*"]), fields: [])
-    #expect(redaction.value(of: Headers.Field(name: name, value: value)) == shown)
-    #expect(Redaction(showsSecrets: true).value(of: Headers.Field(name: name, value: value)) == value)
+    #expect(redaction.value(value, of: name) == shown)
+    #expect(Redaction(showsSecrets: true).value(value, of: name) == value)
   }
 
   @Test(arguments: [
@@ -41,8 +41,8 @@ import Testing
     ("google.protobuf.Struct", "fields.string_value", #"{"a":"x","b":1}"#, #"{"a":"[redacted]","b":1}"#),
   ])
   func hidesFields(_ type: String, _ path: String, _ json: String, _ shown: String) throws {
-    let redaction = Redaction(names: .standard, fields: [try RedactedField(path)])
-    let message = redaction.redacted(DescriptorMessages.make(type, json: json))
+    let redaction = Redaction(names: nil, fields: [try RedactedField(path)])
+    let message = redaction.message(DescriptorMessages.make(type, json: json))
     #expect(try String(decoding: message.json(), as: UTF8.self) == shown)
   }
 
@@ -58,9 +58,9 @@ import Testing
   func clearsContentThatTheSchemaDoesNotHave(
     _ type: String, _ path: String, _ json: String, _ shown: String
   ) throws {
-    let redaction = Redaction(names: .standard, fields: [try RedactedField(path)])
+    let redaction = Redaction(names: nil, fields: [try RedactedField(path)])
     let message = DescriptorMessages.make(type, json: json)
-    let redacted = redaction.redacted(message)
+    let redacted = redaction.message(message)
     if shown == "b" {
       // Only the value that has the field is cleared; it has no JSON form then.
       let other = try FieldPath("fields[\"b\"].number_value")
@@ -82,9 +82,41 @@ import Testing
     let type = DescriptorMessages.type("google.protobuf.Struct")
     let message = try Message(type, serialized: secret + infinity)
     #expect(throws: (any Error).self) { try message.json() }
-    let redaction = Redaction(names: .standard, fields: [try RedactedField("fields.string_value")])
+    let redaction = Redaction(names: nil, fields: [try RedactedField("fields.string_value")])
     let path = try FieldPath("fields[\"a\"].string_value")
-    #expect(try redaction.redacted(message).value(at: path) == .string(SecretMask.placeholder))
+    #expect(try redaction.message(message).value(at: path) == .string(SecretMask.placeholder))
+  }
+
+  @Test func hidesWhatAResponseRepeats() throws {
+    let secrets = CallSecrets()
+    var redaction = Redaction(names: SecretNames(adding: ["x-own"]), fields: []).of(secrets)
+    // Of an interceptor further in, which this one does not receive.
+    secrets.add(Headers([("authorization", "Bearer t0ken-x")]), nil)
+    var start = RequestStart(method: MethodName(service: "a", method: "b"), target: "http://a")
+    start.headers = Headers([("x-own", "own-value")])
+    #expect(redaction.event(CallEvent<Int>.requestStart(start)) != .requestStart(start))
+    var error = RPCError(.aborted, "t0ken-x and own-value", origin: .server)
+    let info = DescriptorMessages.make(
+      "google.rpc.ErrorInfo",
+      json: #"{"reason":"<t0ken-x>","domain":"d","metadata":{"own-value":"b3duLXZhbHVl"}}"#
+    )
+    error.details = [
+      StatusDetail(typeName: info.type.name, value: info.serialized(), debug: "own-value"),
+      StatusDetail(typeName: "a", value: [0xFF] + Array("t0ken-x".utf8)),
+      StatusDetail(typeName: "a", value: [1, 2, 3]),
+    ]
+    let end = redaction.end(ResponseEnd(error: error, trailers: Headers([("x-echo", "t0ken-x")])))
+    #expect(end.error?.message == "[redacted] and [redacted]")
+    #expect(end.trailers == Headers([("x-echo", "[redacted]")]))
+    let details = try #require(end.error?.details)
+    let shown = try Message(info.type, serialized: details[0].value).json()
+    #expect(
+      String(decoding: shown, as: UTF8.self)
+        == #"{"reason":"<[redacted]>","domain":"d","metadata":{"[redacted]":"[redacted]"}}"#)
+    #expect(details[0].debug == "[redacted]")
+    #expect(details[1].value == [0xFF] + Array("[redacted]".utf8))
+    #expect(details[2].value == [1, 2, 3])
+    #expect(Redaction(secrets, showsSecrets: true).end(ResponseEnd(error: error)).error == error)
   }
 
   @Test(arguments: [

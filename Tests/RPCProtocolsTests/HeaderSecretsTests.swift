@@ -18,10 +18,15 @@ import Testing
     #expect(SecretMask.secrets(of: Headers([(name, value)])) == secrets)
   }
 
-  @Test func masksHeadersWithFurtherNames() {
-    let mask = SecretMask(
-      Headers([("x-tenant", "tenant-a"), ("x-other", "visible")]), names: SecretNames(adding: ["X-Ten*"]),
-      others: ["passw0rd"])
-    #expect(mask.apply("tenant-a visible passw0rd") == "[redacted] visible [redacted]")
+  @Test func masksRequestsOfACall() throws {
+    let secrets = CallSecrets(SecretNames(adding: ["X-Ten*"]))
+    #expect(secrets.mask.isEmpty)
+    secrets.add(Headers([("x-tenant", "tenant-a"), ("x-other", "visible")]), nil)
+    secrets.add(["passw0rd"])
+    #expect(secrets.mask.apply("tenant-a visible passw0rd") == "[redacted] visible [redacted]")
+    let credentials = Credentials(for: try #require(Origin(url: "http://a")), in: ["x-signed"])
+    for number in 100..<120 { secrets.add(Headers([("x-signed", "signed-\(number)")]), credentials) }
+    #expect(secrets.names.contains("x-signed"))
+    #expect(secrets.mask.apply("signed-100 signed-119 signed-120") == "[redacted] [redacted] signed-120")
   }
 }

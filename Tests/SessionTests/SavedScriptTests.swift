@@ -20,7 +20,7 @@ struct SavedScriptTests {
     }
     let record = SessionRecord(try SessionState(Parser.parse(words, as: .session), target: nil))
     #expect(
-      SavedScript.session(record, showsSecrets: false) == """
+      SavedScript.session(record, WrittenSecrets(separates: false)) == """
         #!/usr/bin/env -S rpcurl run
         # Set TOKEN in the environment: the value of the attribute token.
         attribute tier=gold
@@ -34,7 +34,7 @@ struct SavedScriptTests {
   }
 
   @Test func escapesShellSyntaxBesideSecret() {
-    let word = CommandSecrets.Word(
+    let word = WrittenSecrets.Word(
       before: "a\"\u{301}$\u{301}`\u{200D}\\: ", placeholder: .init(name: "TOKEN", meaning: "a token"))
     let quoted = "\"a\\\"\u{301}\\$\u{301}\\`\u{200D}\\\\: ${TOKEN}\""
     #expect(Array(SavedScript.quoted(word).utf8) == Array(quoted.utf8))

@@ -1,4 +1,5 @@
 import CommandLine
+import Language
 import Protobuf
 import RPCProtocols
 import System
@@ -37,7 +38,7 @@ package struct SuggestedCommand {
     isTLS = target.isTLS
     impliesTLS = ServerOptions(invocation).tls == .always
     let expandsHeaders = invocation.text(.expand) != nil
-    var secrets = CommandSecrets(showsSecrets: false, separates: true)
+    var secrets = WrittenSecrets(SecretNames(invocation), separates: true)
     kept = invocation.arguments.filter(Self.isKept).flatMap {
       Self.words($0, expandsHeaders: expandsHeaders, &secrets)
     }
@@ -52,7 +53,7 @@ package struct SuggestedCommand {
   }
 
   private static func words(
-    _ argument: Argument, expandsHeaders: Bool, _ secrets: inout CommandSecrets
+    _ argument: Argument, expandsHeaders: Bool, _ secrets: inout WrittenSecrets
   ) -> [String] {
     guard let value = argument.text else { return argument.words }
     // A value with variables is replaced by rpcurl.

@@ -41,6 +41,7 @@ package struct CallPlan {
     var request = CallRequest(method: method, target: settings.target.baseURL, userAgent: Version.userAgent)
     request.headers = settings.headers
     request.attributes = settings.attributes
+    request.secretNames = settings.secretNames
     request.timeout = settings.timeout
     request.protocolName = settings.protocolName
     request.codec = settings.codec

@@ -2,6 +2,7 @@ import CommandLine
 import Glibc
 import Interception
 import Interceptors
+import Language
 import MachineServices
 import Output
 import Protobuf
@@ -44,6 +45,10 @@ package struct CallSettings {
   /// The number of `-v`: 1 prints metadata, 2 also connections and message sizes.
   package private(set) var verbosity: Int
   package private(set) var showsSecrets: Bool
+  /// Which headers and attributes are secret.
+  package let secretNames: SecretNames
+  /// Removes credentials from what is shown before a call.
+  var redaction: Redaction { Redaction(CallSecrets(secretNames), showsSecrets: showsSecrets) }
   package private(set) var showsTiming: Bool
   /// The field to print of each response; nil to print whole responses.
   package let filter: FieldFilter.Settings?
@@ -112,6 +117,7 @@ package struct CallSettings {
     showsTiming = options.output.timing
     if isTerminal { try Self.checkTerminal(format, filter) }
     (verbosity, showsSecrets) = (options.output.verbose, options.output.showSecrets)
+    secretNames = try options.output.checkedSecretNames()
     jsonEncoding = options.output.json.encoding
     unknownFields = options.output.unknownFields ?? .show
     requestForm = RequestForm(

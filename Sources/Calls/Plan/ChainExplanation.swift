@@ -5,7 +5,8 @@ import RPCProtocols
 
 /// The description of the interceptors for `--explain`: which apply to the call, in which order, and why.
 struct ChainExplanation {
-  private let showsSecrets: Bool
+  private let redaction: Redaction
+  private let secrets: WrittenSecrets
   /// The interceptors that apply to the call, in the order of the request path.
   private let used: [ChainSource.Member]
   /// The other interceptors.
@@ -28,7 +29,9 @@ struct ChainExplanation {
   ///   - kind: The kind of the method; nil if only the server has the schema.
   ///   - settings: The call.
   init(_ chain: ChainSource, method: MethodName, kind: CallKind?, _ settings: CallSettings) {
-    showsSecrets = settings.showsSecrets
+    redaction = settings.redaction
+    secrets = WrittenSecrets(
+      showsSecrets: settings.showsSecrets, settings.secretNames, separates: false)
     var (used, unused): ([ChainSource.Member], [Unused]) = ([], [])
     for member in chain.members {
       let scope = member.registration.scope
@@ -60,7 +63,7 @@ struct ChainExplanation {
     }
     if used.isEmpty { rows.append(("chain", "no interceptors")) }
     for other in unused {
-      let scope = "scope: \(other.member.scopeText(showsSecrets)), not met: \(other.condition.rawValue)"
+      let scope = "scope: \(other.member.scopeText(redaction)), not met: \(other.condition.rawValue)"
       let changers = other.changers.joined(separator: " or ")
       rows.append(("not for it", title(other.member)))
       rows.append(("", "     \(scope)\(changers.isEmpty ? "" : ", unless \(changers) changes it")"))
@@ -81,7 +84,7 @@ struct ChainExplanation {
     }
     let effects = declaration.effects.words
     return (member.defaults.isEmpty ? [] : ["defaults: \(member.defaults.joined(separator: ", "))"]) + [
-      "scope: \(member.scopeText(showsSecrets))",
+      "scope: \(member.scopeText(redaction))",
       "stages: \(stages ?? "not declared")"
         + (effects.isEmpty ? "" : " (\(effects.joined(separator: ", ")))"),
       "place: \(member.registration.placement)",
@@ -90,7 +93,7 @@ struct ChainExplanation {
 
   /// The settings of an interceptor as typed, with secrets redacted.
   private func settings(_ member: ChainSource.Member) -> String {
-    String(InterceptorSecrets.settings(member.entry, showsSecrets: showsSecrets).dropFirst())
+    String(member.entry.settings(secrets).dropFirst())
   }
 
   // MARK: JSON
@@ -113,7 +116,7 @@ struct ChainExplanation {
       "methods", registration.scope.methods.selectsAll ? "*" : registration.scope.methods.text(\.description))
     object.add("settings", settings(member))
     object.add("defaults", raw: Self.array(member.defaults))
-    object.add("scope", member.scopeText(showsSecrets))
+    object.add("scope", member.scopeText(redaction))
     object.add("stages", raw: declaration.stages.map { Self.array($0.names) } ?? "null")
     object.add("effects", raw: Self.array(declaration.effects.words))
     object.add("place", registration.placement)
@@ -146,20 +149,19 @@ extension ChainSource.Member {
 
   /// The calls that pass through the interceptor.
   ///
-  /// - Parameter showsSecrets: Whether the values of secret headers and attributes are shown.
-  package func scopeText(_ showsSecrets: Bool) -> String {
+  /// - Parameter redaction: Removes credentials.
+  package func scopeText(_ redaction: Redaction) -> String {
     let scope = registration.scope
-    let redaction = Redaction(showsSecrets: showsSecrets)
     var conditions: [String] = []
     if !scope.methods.selectsAll { conditions.append("methods \(scope.methods.text(\.description))") }
     if !scope.kinds.selectsAll { conditions.append("kinds \(scope.kinds.text(\.rawValue))") }
     if !scope.hosts.selectsAll { conditions.append("hosts \(scope.hosts.text(\.description))") }
     for condition in scope.headers {
-      let text = condition.text { redaction.value(of: Headers.Field(name: condition.name, value: $0)) }
+      let text = condition.text { redaction.value($0, of: condition.name) }
       conditions.append("header \(text)")
     }
     for condition in scope.attributes {
-      conditions.append("attribute \(condition.text { redaction.value(ofAttribute: condition.name, $0) })")
+      conditions.append("attribute \(condition.text { redaction.value($0, of: condition.name) })")
     }
     if let percent = scope.percent { conditions.append("\(percent.text) % of them, at random") }
     return conditions.isEmpty ? "all calls" : conditions.joined(separator: "; ")

@@ -85,10 +85,10 @@ package struct Explanation {
       ("deadline", settings.timeout.map { "\($0.inSeconds) after the start" } ?? "none"),
     ]
     for field in settings.headers.fields {
-      rows.append(("header", "\(field.name): \(redaction.value(of: field))"))
+      rows.append(("header", "\(field.name): \(redaction.value(field.value, of: field.name))"))
     }
     for (key, value) in settings.attributes.all {
-      rows.append(("attribute", "\(key)=\(redaction.value(ofAttribute: key, value))"))
+      rows.append(("attribute", "\(key)=\(redaction.value(value, of: key))"))
     }
     for text in data { rows.append(("data", text)) }
     for edit in edits { rows.append((edit.isFile ? "set file" : "set", edit.text)) }
@@ -118,11 +118,8 @@ package struct Explanation {
     object.add("schema", schema)
     object.add("compression", settings.compression?.rawValue ?? "identity")
     if let timeout = settings.timeout { object.add("timeout_ms", milliseconds: timeout) }
-    let headers = settings.headers.fields.map {
-      "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
-    }
-    object.add("headers", raw: "[\(headers.joined(separator: ","))]")
-    object.add(attributes: settings.attributes, redaction)
+    object.add("headers", redaction.headers(settings.headers))
+    object.add(attributes: redaction.attributes(settings.attributes))
     object.add("data", raw: "[\(data.map(JSONValue.quoted).joined(separator: ","))]")
     for isFile in [false, true] {
       let texts = edits.filter { $0.isFile == isFile }.map { JSONValue.quoted($0.text) }
@@ -153,7 +150,7 @@ package struct Explanation {
   private var call: String { name.service.isEmpty ? name.method : "\(name)" }
   /// The HTTP method. A message that is too long for a URL is sent with POST instead.
   private var httpMethod: String { settings.usesGET ? "GET" : "POST" }
-  private var redaction: Redaction { Redaction(showsSecrets: settings.showsSecrets) }
+  private var redaction: Redaction { settings.redaction }
 }
 
 extension ConnectionOptions.HTTPVersion {

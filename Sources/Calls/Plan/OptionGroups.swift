@@ -243,6 +243,32 @@ package struct BatchOptions {
   }
 }
 
+extension OutputOptions {
+  /// Which headers and attributes are secret.
+  package var secretNames: SecretNames { SecretNames(adding: redacted.compactMap(\.text)) }
+  /// Which headers and attributes are secret.
+  ///
+  /// - Throws: `Failure` if a name is empty.
+  func checkedSecretNames() throws(Failure) -> SecretNames {
+    if let argument = redacted.first(where: { $0.text?.isEmpty ?? true }) {
+      throw Failure(.usage, argument.name, "missing name of a header", hint: "\(argument.name) x-tenant")
+        .at(argument.origin)
+    }
+    return secretNames
+  }
+  /// Removes credentials from what is shown.
+  package var redaction: Redaction { Redaction(CallSecrets(secretNames), showsSecrets: showSecrets) }
+  /// Replaces credentials in what the user has written.
+  package var secrets: WrittenSecrets {
+    WrittenSecrets(showsSecrets: showSecrets, secretNames, separates: false)
+  }
+}
+
+extension SecretNames {
+  /// The rule with the names of `--redact`.
+  package init(_ invocation: Invocation) { self = OutputOptions(invocation).secretNames }
+}
+
 /// The options of the output.
 package struct OutputOptions {
   package let format: OutputFormat?
@@ -255,6 +281,7 @@ package struct OutputOptions {
   package let color: ColorChoice
   package let timing: Bool
   package let showSecrets: Bool
+  private let redacted: [Argument]
 
   package init(_ invocation: Invocation) {
     program = invocation.choice(.format)
@@ -267,6 +294,7 @@ package struct OutputOptions {
     color = invocation.choice(.color) ?? .auto
     timing = invocation.has(.timing)
     showSecrets = invocation.has(.showSecrets)
+    redacted = invocation.all(.redact)
   }
 
   /// The format of responses.

@@ -89,11 +89,8 @@ extension CallPrinter {
     output.trace("\(mark) \(TerminalText.escape(text))\n")
   }
 
-  func trace(_ mark: String, _ headers: Headers, _ redaction: Redaction? = nil) {
-    let redaction = redaction ?? self.redaction
-    for field in headers.fields {
-      trace(mark, "\(field.name): \(redaction.value(of: field))")
-    }
+  func trace(_ mark: String, _ headers: Headers) {
+    for field in redaction.headers(headers).fields { trace(mark, "\(field.name): \(field.value)") }
     output.trace("\(mark)\n")
   }
 }

@@ -214,7 +214,9 @@ package final class CallPrinter: CallObserver {
   private func print(_ start: RequestStart, _ request: HTTPRequest?) {
     let headers = request?.headers ?? start.headers
     let url = request?.url ?? "\(start.target)/\(start.method)"
-    redaction = redaction.hiding(credentialsOf: start)
+    if let call { redaction = redaction.of(call.secrets) }
+    // An interceptor may have ended the call before it was sent.
+    redaction.hide(credentialsOf: start)
     if plan.verbosity > 0 {
       trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.protocolName.rawValue)")
       if plan.usesGET, request?.method == "POST" {
@@ -222,7 +224,7 @@ package final class CallPrinter: CallObserver {
       }
       if let request {
         trace(">", "\(request.method) \(url)")
-        trace(">", headers, redaction)
+        trace(">", headers)
       } else {
         trace("*", "no request was sent: the call ended before")
       }
@@ -231,8 +233,8 @@ package final class CallPrinter: CallObserver {
     var event = event("start")
     event.add("method", start.method.description)
     event.add(
-      start: headers, redaction, kind: plan.method.kind, protocolName: plan.protocolName, url: url)
-    event.add(attributes: call?.attributes ?? plan.attributes, redaction)
+      start: redaction.headers(headers), kind: plan.method.kind, protocolName: plan.protocolName, url: url)
+    event.add(attributes: redaction.attributes(call?.attributes ?? plan.attributes))
     write(event)
   }
 
@@ -263,7 +265,7 @@ package final class CallPrinter: CallObserver {
     }
     guard plan.format == .events else { return }
     var event = event("headers")
-    event.add(start, redaction)
+    event.add(redaction.start(start))
     write(event)
   }
 
@@ -298,6 +300,7 @@ package final class CallPrinter: CallObserver {
     if let heldFailure { end.error = heldFailure }
     self.end = end
     guard !isUnsent else { return }
+    end = redaction.end(end)
     if plan.verbosity > 0 {
       for line in end.error?.response?.text?.split(whereSeparator: \.isNewline) ?? [] {
         trace("<", String(line))
@@ -307,7 +310,7 @@ package final class CallPrinter: CallObserver {
     }
     if plan.format == .events {
       var event = event("end")
-      event.add(end, redaction, debug: details.debug)
+      event.add(end, debug: details.debug)
       event.add("sent", sent)
       event.add("received", received)
       write(event)

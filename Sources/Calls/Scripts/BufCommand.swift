@@ -24,7 +24,7 @@ struct BufCommand {
     .descriptorSet, .proto, .reflect, .reflectVersion, .reflectHeader, .header, .rpcHeader, .expand,
     .plaintext, .insecure, .cacert, .key, .authority, .protocolName, .http1, .http2, .http2PriorKnowledge,
     .bearer, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .seed, .verbose, .format,
-    .silent, .showError, .showSecrets, .color, .noCache, .each, .jobs, .failEarly,
+    .silent, .showError, .showSecrets, .redact, .color, .noCache, .each, .jobs, .failEarly,
     .attribute,
   ]
 

@@ -28,7 +28,7 @@ struct CurlCommand {
     .cert, .pass, .servername, .authority, .http1, .http2, .http2PriorKnowledge, .http3, .connectTimeout,
     .keepaliveTime, .protocolName, .header, .rpcHeader, .expand, .bearer, .codec, .connectGet,
     .compression, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .seed,
-    .allowUnknownFields, .verbose, .showSecrets, .color, .each, .jobs, .failEarly,
+    .allowUnknownFields, .verbose, .showSecrets, .redact, .color, .each, .jobs, .failEarly,
     .attribute,
   ]
   /// The headers of the protocol that curl sets itself, or that would make the response unreadable.

@@ -27,7 +27,8 @@ struct GrpcurlCommand {
   private static let handled: Set<OptionID> = [
     .plaintext, .insecure, .key, .protocolName, .http2, .http2PriorKnowledge, .unixSocket, .user, .bearer,
     .data, .dataFormat, .set, .setFile, .chunk, .expand, .seed, .verbose, .format, .reflect,
-    .maxMessageSize, .output, .silent, .showError, .showSecrets, .color, .noCache, .each, .jobs, .failEarly,
+    .maxMessageSize, .output, .silent, .showError, .showSecrets, .redact, .color, .noCache, .each, .jobs,
+    .failEarly,
     .attribute,
   ]
 

@@ -20,7 +20,7 @@ package struct ShellText: Equatable, ExpressibleByStringLiteral {
   }
 
   /// A word with the value of a variable at its end.
-  package init(_ word: CommandSecrets.Word) {
+  package init(_ word: WrittenSecrets.Word) {
     parts = [.text(word.before)] + (word.placeholder.map { [.variable($0.name)] } ?? [])
   }
 

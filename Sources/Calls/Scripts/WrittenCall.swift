@@ -20,7 +20,7 @@ struct WrittenCall {
   let data: [String]
   /// The messages, if the program needs them; nil otherwise.
   let messages: [Message]?
-  var secrets: CommandSecrets
+  var secrets: WrittenSecrets
 
   /// - Throws: `Failure` if the messages are needed and invalid, or if the schema is needed and not known.
   init(_ program: CallProgram, _ command: CallArguments, _ resolved: ResolvedCall) throws(Failure) {
@@ -31,7 +31,8 @@ struct WrittenCall {
     isTLS = settings.target.isTLS
     arguments = Self.applying(command.given)
     data = command.data.data
-    secrets = CommandSecrets(showsSecrets: settings.showsSecrets, separates: true)
+    secrets = WrittenSecrets(
+      showsSecrets: settings.showsSecrets, settings.secretNames, separates: true)
     let needsSchema = program != .rpcurl && name.service.isEmpty
     guard program.readsData(command.data) || needsSchema else {
       messages = nil

@@ -104,6 +104,14 @@ extension OptionTable {
       "Do not redact credentials in the output of -v and --explain.",
       example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello", trust: .effects),
     Option(
+      .redact, "--redact", .text, "NAME", .output, .callers,
+      "Redact the header or attribute NAME in all output; may repeat.",
+      "It is secret as authorization is: -v, --explain, --format events, saved scripts, transcripts, reports and the files of "
+        + "interceptors show [redacted] in place of its value, and of what repeats it. * at the ends of NAME matches any text. "
+        + "The names that are secret without this option have a word such as token, secret, password, cookie or api-key.",
+      example: "rpcurl -v --redact x-tenant -H 'x-tenant: blue' https://demo.example demo.v1.Demo/Hello",
+      repeats: true, trust: .harmless),
+    Option(
       .explain, "--explain", .flag, "", .output, .call,
       "Dry run: print the resolved call, send nothing.",
       "The output has the target, the headers, the data, and the chain of interceptors with their settings, and warns "

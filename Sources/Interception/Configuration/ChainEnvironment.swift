@@ -27,6 +27,8 @@ package struct ChainEnvironment {
   package var log: LogSink
   /// Receives the findings of interceptors. Called on any thread.
   package var onFinding: FindingSink = { _ in }
+  /// The credentials of the call, which log records and findings do not contain.
+  package var secrets = CallSecrets()
   /// Makes the subrequests of interceptors; nil if there is no network for them.
   package var subrequests: (any SubrequestTransport)?
   /// How many bytes may wait in a chain, in each direction, before it asks the caller or the transport to pause.

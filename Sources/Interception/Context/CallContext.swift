@@ -24,6 +24,9 @@ public struct CallContext {
   /// The call's deadline, which an interceptor may have changed; nil if it has none.
   public var deadline: MonotonicClock.Instant? { handle.deadline }
 
+  /// The credentials of the call.
+  package var secrets: CallSecrets { handle.secrets }
+
   /// The attributes of the call: values that its caller and interceptors share.
   public var attributes: CallAttributes { handle.sink.chain?.attributes ?? CallAttributes() }
 

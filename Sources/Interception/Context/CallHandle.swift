@@ -11,6 +11,8 @@ public struct CallHandle: Sendable {
   let sink: TokenSink
   private let logSink: LogSink
   private let findingSink: FindingSink
+  /// The credentials of the call, which log records and findings do not contain.
+  package let secrets: CallSecrets
 
   init(name: String, identity: InterceptorHandle, sink: TokenSink, _ environment: ChainEnvironment) {
     self.name = name
@@ -18,6 +20,7 @@ public struct CallHandle: Sendable {
     self.sink = sink
     logSink = environment.log
     findingSink = environment.onFinding
+    secrets = environment.secrets
   }
 
   /// The call's deadline, as `CallContext.deadline`. `[loop's thread]`
@@ -34,12 +37,12 @@ public struct CallHandle: Sendable {
 
   /// Writes to the log, with this interceptor's name.
   public func log(_ level: LogLevel, _ text: String) {
-    logSink(LogRecord(level: level, source: name, text: text))
+    logSink(LogRecord(level: level, source: name, text: secrets.mask.apply(text)))
   }
 
   /// Reports a finding of this interceptor about the call.
   public func report(_ kind: Finding.Kind, _ text: String) {
-    findingSink(Finding(interceptor: name, kind: kind, text: text))
+    findingSink(Finding(interceptor: name, kind: kind, text: secrets.mask.apply(text)))
   }
 
   /// Sends a further message, after everything that this interceptor has received so far, and before the half-close.

@@ -26,7 +26,7 @@ final class Assertions: StagedInterceptor {
     self.context = context
     self.report = report
     self.startedAt = startedAt
-    progress = ResponseProgress(conditions, of: call)
+    progress = ResponseProgress(conditions, of: call, context.secrets)
     stages = conditions.stages
   }
 

@@ -86,13 +86,12 @@ struct CachedResponse: Sendable {
 
   /// One line of JSON, and the message.
   var content: [UInt8] {
-    let raw = Redaction(showsSecrets: true)
     var line = JSONObject()
     line.add("version", Self.version)
     line.add("date", raw: "\(date)")
     if let maxAge { line.add("max_age", maxAge) }
-    line.add("headers", headers, raw)
-    line.add("trailers", trailers, raw)
+    line.add("headers", headers)
+    line.add("trailers", trailers)
     if let variant { line.add("variant", variant) }
     return line.line + message
   }

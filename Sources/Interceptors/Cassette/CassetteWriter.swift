@@ -38,8 +38,8 @@ final class CassetteWriter: Sendable {
   }
 
   /// Makes the recording of another call.
-  func makeRecording(of call: CallFacts) -> CallRecording {
-    CallRecording(call, self, startedAt: services.nanosecondsSince1970)
+  func makeRecording(of call: CallFacts, _ context: CallContext) -> CallRecording {
+    CallRecording(call, self, redaction.of(context.secrets), startedAt: services.nanosecondsSince1970)
   }
 
   /// The number of another call. While another process records its calls in the same file, it has none of the numbers that
@@ -79,6 +79,7 @@ final class CassetteWriter: Sendable {
 final class CallRecording {
   private let call: CallFacts
   private let writer: CassetteWriter
+  private var redaction: Redaction
   /// The number of the call; 0 until it has started.
   private var number = 0
   private let startedAt: Int64
@@ -86,9 +87,12 @@ final class CallRecording {
   /// Whether the call has started and not ended.
   private(set) var isOpen = false
 
-  fileprivate init(_ call: CallFacts, _ writer: CassetteWriter, startedAt: Int64) {
+  fileprivate init(
+    _ call: CallFacts, _ writer: CassetteWriter, _ redaction: Redaction, startedAt: Int64
+  ) {
     self.call = call
     self.writer = writer
+    self.redaction = redaction
     self.startedAt = startedAt
   }
 
@@ -97,13 +101,13 @@ final class CallRecording {
 
   /// Writes an event. The metrics are not recorded.
   func write(_ event: CallEvent<Message>) throws(RPCError) {
-    switch event {
+    switch redaction.event(event) {
     case .requestStart(let start): try write(start)
     case .requestMessage(let message): try write("sent", message)
     case .requestEnd: try writer.write(line("half_close").line)
     case .responseStart(let start):
       var line = line("headers")
-      line.add(start, writer.redaction)
+      line.add(start)
       try writer.write(line.line)
     case .responseMessage(let message): try write("received", message)
     case .responseEnd(let end): try write(end)
@@ -121,7 +125,7 @@ final class CallRecording {
     line.add("kind", call.kind.rawValue)
     line.add("protocol", call.protocolName.rawValue)
     line.add("target", start.target.withoutUserInfo)
-    line.add("headers", start.headers, writer.redaction.hiding(credentialsOf: start))
+    line.add("headers", start.headers)
     try writer.write(line.line)
     isOpen = true
   }
@@ -135,12 +139,12 @@ final class CallRecording {
       if let origin = error.origin.recordedName { line.add("origin", origin) }
       if !error.details.isEmpty { line.add("details", error.details) }
     }
-    line.add("trailers", end.trailers, writer.redaction)
+    line.add("trailers", end.trailers)
     try writer.write(line.line)
   }
 
   private func write(_ name: String, _ message: Message) throws(RPCError) {
-    let message = writer.redaction.redacted(message)
+    let message = redaction.message(message)
     var line = line(name)
     let bytes = message.serialized()
     // For people only: the bytes are recorded too, for messages without a JSON form. A large one would take most of the time.

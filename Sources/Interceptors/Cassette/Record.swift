@@ -31,7 +31,7 @@ struct RecordFactory: InterceptorFactory {
 
   func make(for call: CallFacts, _ context: CallContext) -> (any StagedInterceptor)? {
     writer.redaction.reportMissingFields(call, context)
-    return Record(writer.makeRecording(of: call), context)
+    return Record(writer.makeRecording(of: call, context), context)
   }
 }
 

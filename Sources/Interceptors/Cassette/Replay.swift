@@ -70,7 +70,7 @@ final class Replay: StagedInterceptor {
     sentCount += 1
     if factory.miss == .record, responder.isUndecided { sent.append(message) }
     responder.take(value, token)
-    let compared = factory.redaction.redacted(message)
+    let compared = factory.redaction.message(message)
     let bytes = factory.match == .exact ? compared.serialized() : []
     let before = candidates
     candidates.removeAll { !$0.fits(compared, bytes, number: number) }

@@ -113,7 +113,7 @@ final class ReplayFactory: InterceptorFactory {
     do {
       let candidates = try candidates(for: call)
       if candidates.isEmpty, miss == .pass { return nil }
-      return Replay(self, candidates, call, context, writer?.makeRecording(of: call))
+      return Replay(self, candidates, call, context, writer?.makeRecording(of: call, context))
     } catch let error as DocumentError {
       throw RPCError(.internal, error.description, origin: .interceptor(context.name))
     }
@@ -172,7 +172,7 @@ struct ReplayCandidate: Sendable {
         throw call.place.error(
           "the schema of \(facts.method) is unknown; match=\(match.rawValue) requires it")
       }
-      for message in call.sent { sent.append(factory.redaction.redacted(try message.message(type))) }
+      for message in call.sent { sent.append(factory.redaction.message(try message.message(type))) }
       for path in fields {
         do {
           _ = try path.leaf(in: type)

@@ -25,7 +25,7 @@ final class HARLog: LogWriter {
   private let options: LogOptions
   private var startedAt: Int64 = 0
   private var start: RequestStart?
-  private var attributes = CallAttributes()
+  private var attributes: [(key: String, value: String)] = []
   private var response: ResponseStart?
   private var end: ResponseEnd?
   private var sent = Bodies()
@@ -111,7 +111,7 @@ final class HARLog: LogWriter {
     let mayBeGET = call.protocolName == .connect && call.kind == .unary && call.hasNoSideEffects
     return "\(status ?? "ok"); \(call.kind.rawValue) over \(call.protocolName.rawValue)"
       + (mayBeGET ? "; sent by GET if --connect-get is given" : "")
-      + attributes.all.map { "; attribute \($0)=\(options.redaction.value(ofAttribute: $0, $1))" }.joined()
+      + attributes.map { "; attribute \($0.key)=\($0.value)" }.joined()
   }
 
   private var httpVersion: String {
@@ -122,18 +122,13 @@ final class HARLog: LogWriter {
     }
   }
 
-  /// Hides also the credentials of the request.
-  private var redaction: Redaction { start.map(options.redaction.hiding) ?? options.redaction }
-
   private var request: String {
     var object = JSONObject()
     object.add("method", "POST")
     object.add("url", "\((start?.target ?? call.target).withoutUserInfo)/\(start?.method ?? call.method)")
     object.add("httpVersion", httpVersion)
     object.add("cookies", raw: "[]")
-    object.add(
-      "headers",
-      raw: headers(start?.headers ?? Headers(), redaction))
+    object.add("headers", raw: headers(start?.headers ?? Headers()))
     object.add("queryString", raw: "[]")
     if !sent.texts.isEmpty {
       var data = JSONObject()
@@ -176,8 +171,7 @@ final class HARLog: LogWriter {
     object.add("cookies", raw: "[]")
     object.add(
       "headers",
-      raw: headers(
-        (response?.headers ?? Headers()).appending(end?.trailers ?? Headers()), redaction))
+      raw: headers((response?.headers ?? Headers()).appending(end?.trailers ?? Headers())))
     object.add("content", raw: content.object)
     object.add("redirectURL", foreign?.location ?? "")
     object.add("headersSize", -1)
@@ -188,11 +182,11 @@ final class HARLog: LogWriter {
   /// The media type of the texts: one JSON value, or one per line.
   private var mimeType: String { call.kind == .unary ? "application/json" : "application/x-ndjson" }
 
-  private func headers(_ headers: Headers, _ redaction: Redaction) -> String {
+  private func headers(_ headers: Headers) -> String {
     let objects = headers.fields.map { field in
       var object = JSONObject()
       object.add("name", field.name)
-      object.add("value", redaction.value(of: field))
+      object.add("value", field.value)
       return object.object
     }
     return "[\(objects.joined(separator: ","))]"

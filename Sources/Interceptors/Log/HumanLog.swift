@@ -7,17 +7,13 @@ import RPCProtocols
 final class HumanLog: LogWriter {
   private let file: any OutputFile
   private let call: CallFacts
-  /// Hides also the credentials of the request, from its start.
-  private var redaction: Redaction
 
-  init(_ file: any OutputFile, _ call: CallFacts, _ options: LogOptions) {
+  init(_ file: any OutputFile, _ call: CallFacts) {
     self.file = file
     self.call = call
-    redaction = options.redaction
   }
 
   func write(_ event: LogEvent) throws(ServiceFailure) {
-    if case .requestStart(let start) = event.event { redaction = redaction.hiding(credentialsOf: start) }
     let time = CivilTime.text(nanosecondsSince1970: event.time).dropFirst(11).dropLast()
     let lines = lines(event).map { "\(time) \(call.method) \(TerminalText.escape($0))\n" }
     guard !lines.isEmpty else { return }
@@ -28,24 +24,22 @@ final class HumanLog: LogWriter {
     switch event.event {
     case .requestStart(let start):
       ["> \(call.kind.rawValue) over \(call.protocolName.rawValue) to \(start.target.withoutUserInfo)"]
-        + fields(">", start.headers, redaction)
-        + event.attributes.all.map { "* attribute \($0)=\(redaction.value(ofAttribute: $0, $1))" }
+        + fields(">", start.headers)
+        + event.attributes.map { "* attribute \($0.key)=\($0.value)" }
     case .requestMessage(let message): [line(">", message)]
     case .requestEnd: ["> half-close"]
     case .responseStart(let start):
       [start.httpVersion.isEmpty ? "< headers" : "< HTTP/\(start.httpVersion) \(start.httpStatus)"]
-        + fields("<", start.headers, redaction)
+        + fields("<", start.headers)
     case .responseMessage(let message): [line("<", message)]
     case .responseEnd(let end):
-      fields("<", end.trailers, redaction) + [
-        "< \(status(end, after: "\(event.elapsed.millisecondsText) ms"))"
-      ]
+      fields("<", end.trailers) + ["< \(status(end, after: "\(event.elapsed.millisecondsText) ms"))"]
     case .metrics: []
     }
   }
 
-  private func fields(_ mark: String, _ headers: Headers, _ redaction: Redaction) -> [String] {
-    headers.fields.map { "\(mark)   \($0.name): \(redaction.value(of: $0))" }
+  private func fields(_ mark: String, _ headers: Headers) -> [String] {
+    headers.fields.map { "\(mark)   \($0.name): \($0.value)" }
   }
 
   private func line(_ mark: String, _ message: LoggedMessage) -> String {

@@ -2,7 +2,7 @@ import Interception
 import Protobuf
 import RPCProtocols
 
-/// An event of a call, and its time. The metrics are the last event, also of a call without an end.
+/// An event of a call without credentials, and its time. The metrics are the last event, also of a call without an end.
 struct LogEvent {
   /// The time in nanoseconds since 1970.
   let time: Int64
@@ -10,7 +10,7 @@ struct LogEvent {
   let elapsed: Duration
   let event: CallEvent<LoggedMessage>
   /// The attributes of the call at its start; none later.
-  let attributes: CallAttributes
+  let attributes: [(key: String, value: String)]
 }
 
 /// A logged message.
@@ -57,6 +57,7 @@ final class Log: StagedInterceptor {
   let messages = MessageAccesses(.readTyped)
   private let writer: any LogWriter
   private let options: LogOptions
+  private var redaction: Redaction
   private let context: CallContext
   private let services: any InterceptorServices
   private var startedAt: Int64?
@@ -70,6 +71,7 @@ final class Log: StagedInterceptor {
   ) {
     self.writer = writer
     self.options = options
+    redaction = options.redaction.of(context.secrets)
     self.context = context
     self.services = services
   }
@@ -115,7 +117,7 @@ final class Log: StagedInterceptor {
   private func logged(_ message: Message, index: Int) -> LoggedMessage {
     let sizeBytes = message.serialized().count
     guard options.bodies else { return LoggedMessage(index: index, sizeBytes: sizeBytes, body: nil) }
-    let json = (try? options.redaction.redacted(message).json()) ?? []
+    let json = (try? redaction.message(message).json()) ?? []
     return LoggedMessage(
       index: index, sizeBytes: sizeBytes, body: LoggedBody(json, limit: options.maxBodyBytes))
   }
@@ -126,7 +128,9 @@ final class Log: StagedInterceptor {
     lastTime = max(lastTime, now - (startedAt ?? now))
     do {
       try writer.write(
-        LogEvent(time: now, elapsed: .nanoseconds(lastTime), event: event, attributes: attributes))
+        LogEvent(
+          time: now, elapsed: .nanoseconds(lastTime), event: redaction.event(event),
+          attributes: redaction.attributes(attributes)))
     } catch {
       options.failure.report { context.log(.error, "cannot write \(options.destination): \(error.reason)") }
     }

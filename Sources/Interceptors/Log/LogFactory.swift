@@ -72,8 +72,8 @@ struct LogFactory: CollectingFactory {
     if options.bodies { options.redaction.reportMissingFields(call, context) }
     let writer: any LogWriter
     switch target {
-    case .lines(let file, true): writer = NDJSONLog(file, call, options)
-    case .lines(let file, false): writer = HumanLog(file, call, options)
+    case .lines(let file, true): writer = NDJSONLog(file, call)
+    case .lines(let file, false): writer = HumanLog(file, call)
     case .archive(let archive):
       do throws(ServiceFailure) {
         try archive.start()

@@ -7,13 +7,10 @@ import RPCProtocols
 final class NDJSONLog: LogWriter {
   private let file: any OutputFile
   private let call: CallFacts
-  /// Hides also the credentials of the request, from its start.
-  private var redaction: Redaction
 
-  init(_ file: any OutputFile, _ call: CallFacts, _ options: LogOptions) {
+  init(_ file: any OutputFile, _ call: CallFacts) {
     self.file = file
     self.call = call
-    redaction = options.redaction
   }
 
   func write(_ event: LogEvent) throws(ServiceFailure) {
@@ -23,21 +20,20 @@ final class NDJSONLog: LogWriter {
     line.add("method", call.method.description)
     switch event.event {
     case .requestStart(let start):
-      redaction = redaction.hiding(credentialsOf: start)
       line.add("event", "start")
       line.add(
-        start: start.headers, redaction, kind: call.kind,
-        protocolName: call.protocolName, url: "\(start.target.withoutUserInfo)/\(start.method)")
-      line.add(attributes: event.attributes, redaction)
+        start: start.headers, kind: call.kind, protocolName: call.protocolName,
+        url: "\(start.target.withoutUserInfo)/\(start.method)")
+      line.add(attributes: event.attributes)
     case .requestMessage(let message): add(message, "sent", to: &line)
     case .requestEnd: line.add("event", "half_close")
     case .responseStart(let start):
       line.add("event", "headers")
-      line.add(start, redaction)
+      line.add(start)
     case .responseMessage(let message): add(message, "message", to: &line)
     case .responseEnd(let end):
       line.add("event", "end")
-      line.add(end, redaction)
+      line.add(end)
     case .metrics(let metrics):
       line.add("event", "metrics")
       line.add(metrics)

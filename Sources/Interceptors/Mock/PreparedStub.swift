@@ -102,7 +102,7 @@ struct PreparedCondition {
     func headers(_ name: String) -> [String] { headers.values(name) }
     func trailers(_ name: String) -> [String] { [] }
     func shown(_ value: String, of name: String) -> String {
-      Redaction().value(of: Headers.Field(name: name, value: value))
+      Redaction().value(value, of: name)
     }
   }
 }

@@ -31,7 +31,7 @@ final class Retry: StagedInterceptor {
     self.policy = policy
     self.shared = shared
     self.context = context
-    polling = shared.goal.map { Polling($0, facts) }
+    polling = shared.goal.map { Polling($0, facts, context.secrets) }
     gate = ResponseGate(
       shared.goal == nil
         ? ResponseGate.Commitment(facts, patience: shared.headerPatience) : .decision, context)
@@ -121,22 +121,24 @@ final class Retry: StagedInterceptor {
   private struct Polling {
     let goal: RetryFactory.Goal
     private let call: CallFacts
+    private let secrets: CallSecrets
     var progress: ResponseProgress
     /// When the conditions must be met; nil before the request's start.
     var end: MonotonicClock.Instant?
     /// What the last response did not meet.
     var failure: String?
 
-    init(_ goal: RetryFactory.Goal, _ call: CallFacts) {
+    init(_ goal: RetryFactory.Goal, _ call: CallFacts, _ secrets: CallSecrets) {
       self.goal = goal
       self.call = call
-      progress = ResponseProgress(goal.conditions, of: call)
+      self.secrets = secrets
+      progress = ResponseProgress(goal.conditions, of: call, secrets)
     }
 
     /// Whether the conditions decide about a response, rather than its status alone.
     func applies(to end: ResponseEnd) -> Bool { end.error == nil || goal.conditions.isAboutStatus }
 
-    mutating func restart() { progress = ResponseProgress(goal.conditions, of: call) }
+    mutating func restart() { progress = ResponseProgress(goal.conditions, of: call, secrets) }
   }
 
   private func poll(

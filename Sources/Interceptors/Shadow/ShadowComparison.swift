@@ -107,6 +107,7 @@ final class ShadowComparison {
   private func line(
     _ original: Response, _ copy: Response, _ differences: [MessageDifference]
   ) -> [UInt8] {
+    let mask = context.secrets.mask
     var line = JSONObject()
     line.add("time", CivilTime.text(nanosecondsSince1970: plan.services.nanosecondsSince1970))
     line.add("method", call.method.description)
@@ -115,7 +116,7 @@ final class ShadowComparison {
     line.add("same", raw: differences.isEmpty ? "true" : "false")
     for (prefix, response) in [("", original), ("shadow_", copy)] {
       line.add("\(prefix)code", response.code.name)
-      line.add("\(prefix)message", response.text)
+      line.add("\(prefix)message", mask.apply(response.text))
       line.add("\(prefix)ms", milliseconds: response.latency)
     }
     let found = differences.map { difference in

@@ -64,12 +64,12 @@ extension CallResult: Subject {
   package func headers(_ name: String) -> [String] { headers.values(name) }
   package func trailers(_ name: String) -> [String] { trailers.values(name) }
   package func shown(_ value: String, of name: String) -> String {
-    redaction.value(of: Headers.Field(name: name, value: value))
+    redaction.value(value, of: name)
   }
 }
 
 extension Condition {
-  /// Evaluates the condition.
+  /// Evaluates the condition. The outcome shows no credentials.
   ///
   /// - Parameters:
   ///   - result: The result of a call.
@@ -82,6 +82,11 @@ extension Condition {
       evaluation.skip(others - 1)
       if let last = result.last { evaluation.receive(last) }
     }
-    return evaluation.outcome(of: result)
+    let outcome = evaluation.outcome(of: result)
+    guard case .fails(var mismatch) = outcome else { return outcome }
+    mismatch.expected = result.redaction.text(mismatch.expected)
+    mismatch.got = result.redaction.text(mismatch.got)
+    mismatch.diff = mismatch.diff.map(result.redaction.text)
+    return .fails(mismatch)
   }
 }

@@ -3,39 +3,39 @@ import Language
 import Protobuf
 import RPCProtocols
 
-/// The events of a call as JSON: the members of `--format events`, of the interceptor `log` and of cassettes.
+/// The events of a call as JSON, as they are given: the members of `--format events`, of the interceptor `log` and of cassettes.
 extension JSONObject {
   /// Adds the members of the start of a call.
   ///
   /// - Parameter url: The URL without user information.
   package mutating func add(
-    start headers: Headers, _ redaction: Redaction, kind: CallKind, protocolName: ProtocolName, url: String
+    start headers: Headers, kind: CallKind, protocolName: ProtocolName, url: String
   ) {
     add("kind", kind.rawValue)
     add("protocol", protocolName.rawValue)
     add("url", url)
-    add("headers", headers, redaction)
+    add("headers", headers)
   }
 
   /// Adds the members of the start of a response.
-  package mutating func add(_ start: ResponseStart, _ redaction: Redaction) {
+  package mutating func add(_ start: ResponseStart) {
     add("http_status", start.httpStatus)
     add("http_version", start.httpVersion)
-    add("headers", start.headers, redaction)
+    add("headers", start.headers)
   }
 
   /// Adds the members of the end of a call.
   ///
   /// - Parameter debug: The JSON form of a detail; nil if its type is unknown.
   package mutating func add(
-    _ end: ResponseEnd, _ redaction: Redaction, debug: (StatusDetail) -> String? = { _ in nil }
+    _ end: ResponseEnd, debug: (StatusDetail) -> String? = { _ in nil }
   ) {
     add("code", end.code.name)
     add("code_number", end.code.rawValue)
     add("message", end.error?.message ?? "")
     add("details", end.error?.details ?? [], debug: debug)
     if let response = end.error?.response { add(response) }
-    add("trailers", end.trailers, redaction)
+    add("trailers", end.trailers)
   }
 
   /// Adds the HTTP status and the body of a response that is not one of the protocol, as text or else as base64.
@@ -75,11 +75,11 @@ extension JSONObject {
     if let peer = report.peer { add("peer", peer) }
   }
 
-  /// Adds a member with the attributes of a call, with secret values replaced; none if there are no attributes.
-  package mutating func add(attributes: CallAttributes, _ redaction: Redaction) {
+  /// Adds a member with the attributes of a call; none if there are no attributes.
+  package mutating func add(attributes: [(key: String, value: String)]) {
     guard !attributes.isEmpty else { return }
     var object = JSONObject()
-    for (key, value) in attributes.all { object.add(key, redaction.value(ofAttribute: key, value)) }
+    for (key, value) in attributes { object.add(key, value) }
     add("attributes", raw: object.object)
   }
 
@@ -88,11 +88,9 @@ extension JSONObject {
     add(name, raw: duration.millisecondsText)
   }
 
-  /// Adds a member with metadata: a list of `[name, value]`, with secret values replaced.
-  mutating func add(_ name: String, _ headers: Headers, _ redaction: Redaction) {
-    let pairs = headers.fields.map {
-      "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted(redaction.value(of: $0)))]"
-    }
+  /// Adds a member with metadata: a list of `[name, value]`.
+  package mutating func add(_ name: String, _ headers: Headers) {
+    let pairs = headers.fields.map { "[\(JSONValue.quoted($0.name)),\(JSONValue.quoted($0.value))]" }
     add(name, raw: "[\(pairs.joined(separator: ","))]")
   }
 

@@ -15,13 +15,14 @@ extension SettingsReader {
     for name in texts("redact") where name.isEmpty {
       throw error("redact", "must be a header name, with * at its ends for any text")
     }
-    return Redaction(names: SecretNames(adding: texts("redact")), fields: fields)
+    let names = texts("redact")
+    return Redaction(names: names.isEmpty ? nil : SecretNames(adding: names), fields: fields)
   }
 
   /// The two keys for redaction.
   static let redactionKeys = [
     BuiltIns.Key(
-      "redact=HEADER", "redact another header; * at its ends matches any text", mayRepeat: true),
+      "redact=HEADER", "redact another header, as --redact does for all output", mayRepeat: true),
     BuiltIns.Key("redact-field=PATH", "redact a message field", mayRepeat: true),
   ]
 }

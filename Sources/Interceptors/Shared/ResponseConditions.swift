@@ -86,12 +86,13 @@ struct ResponseProgress {
   private var result: CallResult
 
   /// Begins with a response of which nothing has arrived.
-  init(_ conditions: ResponseConditions, of call: CallFacts) {
+  init(_ conditions: ResponseConditions, of call: CallFacts, _ secrets: CallSecrets) {
     self.conditions = conditions.conditions
     evaluations = conditions.conditions.map {
       Evaluation($0, type: call.responseType, files: conditions.files)
     }
     result = CallResult(method: call.method, type: call.responseType, status: .ok)
+    result.redaction = Redaction(secrets)
   }
 
   /// Receives the start of the response.
@@ -102,7 +103,7 @@ struct ResponseProgress {
     for index in evaluations.indices { evaluations[index].receive(message) }
   }
 
-  /// The conditions that the response does not meet, one text each.
+  /// The conditions that the response does not meet, one text each, without the credentials of the call.
   ///
   /// - Parameters:
   ///   - end: The end of the call.
@@ -114,8 +115,8 @@ struct ResponseProgress {
     return zip(conditions, evaluations).compactMap { condition, evaluation in
       switch evaluation.outcome(of: result) {
       case .holds: nil
-      case .fails(let mismatch): "\(condition.text): \(mismatch)"
-      case .invalid(let reason, _): "\(condition.text): \(reason)"
+      case .fails(let mismatch): result.redaction.text("\(condition.text): \(mismatch)")
+      case .invalid(let reason, _): result.redaction.text("\(condition.text): \(reason)")
       }
     }
   }

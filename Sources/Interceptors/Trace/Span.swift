@@ -43,6 +43,7 @@ final class Span {
   private let target: String
   /// The attributes of the call or the attempt, with secrets redacted.
   private let attributes: [(key: String, value: String)]
+  private let redaction: Redaction
   /// The serialized events.
   private var events = OTLPMessage()
   private var eventCount = 0
@@ -52,17 +53,18 @@ final class Span {
   ///   - facts: The facts of the call or the attempt.
   ///   - target: The URL of the server.
   ///   - attributes: The attributes at its start.
+  ///   - secrets: The credentials of the call, which the span does not contain.
   init(
     _ beginning: Beginning, parentID: UInt64?, _ kind: Kind, _ facts: CallFacts, target: String,
-    _ attributes: CallAttributes
+    _ attributes: CallAttributes, _ secrets: CallSecrets
   ) {
     self.beginning = beginning
     self.parentID = parentID
     self.kind = kind
     self.facts = facts
     self.target = target
-    let redaction = Redaction()
-    self.attributes = attributes.all.map { ($0, redaction.value(ofAttribute: $0, $1)) }
+    redaction = Redaction(secrets)
+    self.attributes = redaction.attributes(attributes)
   }
 
   /// Adds a message; counts it if there are too many.
@@ -108,7 +110,7 @@ final class Span {
     if eventCount > Self.maxEvents { span.add(12, varint: eventCount - Self.maxEvents) }
     if let error {
       var status = OTLPMessage()
-      if !error.message.isEmpty { status.add(2, String(error.message.prefix(1024))) }
+      if !error.message.isEmpty { status.add(2, String(redaction.text(error.message).prefix(1024))) }
       status.add(3, varint: 2)
       span.add(15, bytes: status.bytes)
     }

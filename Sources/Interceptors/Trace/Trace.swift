@@ -24,7 +24,8 @@ final class Trace: StagedInterceptor {
       let beginning = Span.Beginning(
         identity, traceState: state, context.now, time: plan.services.nanosecondsSince1970)
       span = Span(
-        beginning, parentID: parent?.spanID, .internal, facts, target: start.target, context.attributes)
+        beginning, parentID: parent?.spanID, .internal, facts, target: start.target, context.attributes,
+        context.secrets)
       exporter.begin(beginning)
     }
     context.report(
@@ -95,7 +96,8 @@ final class TraceAttempt: StagedInterceptor {
     let beginning = Span.Beginning(
       identity, traceState: call.traceState, now, time: call.time(of: now))
     span = Span(
-      beginning, parentID: parent.spanID, .client, facts, target: start.target, context.attributes)
+      beginning, parentID: parent.spanID, .client, facts, target: start.target, context.attributes,
+      context.secrets)
     var start = start
     start.headers.set("traceparent", identity.text)
     token.proceed(start)

@@ -27,7 +27,8 @@ package struct SecretNames: Sendable, Equatable {
 
   /// This rule, extended by names.
   package func adding(_ names: [String]) -> SecretNames {
-    names.isEmpty ? self : SecretNames(adding: patterns + names)
+    let new = names.filter { !patterns.contains($0.lowercased()) }
+    return new.isEmpty ? self : SecretNames(adding: patterns + new)
   }
 
   /// Whether values of the name are secret.

@@ -1,10 +1,12 @@
 import CommandLine
+import Interception
 import Interceptors
 import Language
 import Protobuf
 
-/// Replaces credentials in written commands by environment variables.
-package struct CommandSecrets {
+/// Replaces the credentials in what a user has written by environment variables: in values of options, settings of
+/// interceptors, and lines of sessions.
+package struct WrittenSecrets {
   /// An environment variable that replaces a secret.
   package struct Placeholder: Hashable {
     package let name: String
@@ -33,6 +35,8 @@ package struct CommandSecrets {
 
   /// Whether secrets are not replaced.
   package let showsSecrets: Bool
+  /// Which headers, attributes, variables and keys are secret.
+  package let names: SecretNames
   /// The placeholders made so far, in order.
   package private(set) var placeholders: [Placeholder] = []
   /// Whether secrets with the same meaning have placeholders of their own.
@@ -42,15 +46,17 @@ package struct CommandSecrets {
 
   /// - Parameters:
   ///   - showsSecrets: Whether secrets are not replaced.
+  ///   - names: Which headers, attributes, variables and keys are secret.
   ///   - separates: Whether two values of one header or option have two placeholders. In a session, a later value
   ///     usually replaces the earlier one, and they share one.
-  package init(showsSecrets: Bool, separates: Bool) {
+  package init(showsSecrets: Bool = false, _ names: SecretNames = .standard, separates: Bool) {
     self.showsSecrets = showsSecrets
+    self.names = names
     self.separates = separates
   }
 
   /// Whether the value of an option may contain secrets.
-  package static func hasSecrets(_ id: OptionID) -> Bool { OptionTable[id].secrecy != .none }
+  package static func occur(in id: OptionID) -> Bool { OptionTable[id].secrecy != .none }
 
   /// Replaces secrets in the value of an option.
   ///
@@ -96,7 +102,7 @@ package struct CommandSecrets {
   ) -> Word {
     let plain = Word(before: text, placeholder: nil)
     guard !showsSecrets, case (let name, let rest?) = text.parted(at: separator),
-      SecretNames.standard.contains(name)
+      names.contains(name)
     else { return plain }
     let value = blanks ? rest.droppingScalars { $0 == " " } : rest
     guard blanks || !value.isEmpty && !(kind == "variable" && WholeValue.isElsewhere(value)) else {
@@ -110,7 +116,7 @@ package struct CommandSecrets {
   /// Replaces secrets in an interceptor `NAME[,KEY=VALUE…]` by `env:NAME`.
   package mutating func spec(_ text: String) -> String {
     guard !showsSecrets else { return text }
-    return InterceptorSecrets.replacing(text) { interceptor, key, value in
+    return names.replacingSecrets(ofInterceptor: text) { interceptor, key, value in
       let meaning = "the value of \(key) of the interceptor \(interceptor)"
       return "env:\(placeholder("\(interceptor)_\(key)", meaning, for: String(value)).name)"
     }
@@ -141,10 +147,67 @@ package struct CommandSecrets {
     return placeholder
   }
 
-  private static func isAlphanumeric(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a name of a variable may contain it, in upper case.
+  package static func isAlphanumeric(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9": true
     default: false
     }
+  }
+}
+
+extension SecretNames {
+  /// Replaces the values in `NAME[,KEY=VALUE…]` that are credentials, except those that are elsewhere.
+  ///
+  /// - Parameter replacement: Returns the new value of a key of an interceptor that has a credential as its value.
+  package func replacingSecrets(
+    ofInterceptor text: String,
+    _ replacement: (_ interceptor: Substring, _ key: String, _ value: Substring) -> String
+  ) -> String {
+    let parts = SettingScanner.split(text)
+    let interceptor = parts[0].split(separator: "/").last.map { $0.prefix { $0 != "." } } ?? ""
+    let builtIn = BuiltIns.all.first { $0.name == parts[0] }
+    let changed = parts.dropFirst().map { part in
+      guard case (let name, let value?) = part.parted(at: "="), isSecret(String(name), value, of: builtIn)
+      else { return part }
+      return "\(name)=\(replacement(interceptor, String(name), value))"
+    }
+    return (parts.prefix(1) + changed).joined(separator: ",")
+  }
+
+  /// Whether the value of a key is secret.
+  ///
+  /// - Parameter builtIn: The interceptor; nil for a plugin.
+  private func isSecret(_ key: String, _ value: Substring, of builtIn: BuiltIns.Description?) -> Bool {
+    guard !WholeValue.isElsewhere(value), !value.contains("${") else { return false }
+    if let known = builtIn?.keys.first(where: { $0.name == key }) {
+      return known.isSecret || (known.hasNamedValue || known.isCondition) && isOfSecret(value)
+    }
+    let prefix = CommonSettings.prefix
+    let common = key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : key
+    if CommonSettings.keys.contains(where: { $0.name == common }) { return isOfSecret(value) }
+    // A mistyped key may be one that is secret.
+    return builtIn?.keys.contains(where: \.isSecret) ?? false || contains(key) || isOfSecret(value)
+  }
+
+  /// Whether a value is `NAME:VALUE` or `NAME=VALUE` with the name of a secret, or a condition of it, and not elsewhere.
+  private func isOfSecret(_ text: Substring) -> Bool {
+    var text = text.begins(with: "'") ? Substring(text.unicodeScalars.dropFirst()) : text
+    for word in ["header ", "trailer "] where text.begins(with: word) {
+      text = Substring(text.unicodeScalars.dropFirst(word.unicodeScalars.count))
+    }
+    let name = text.prefixOfScalars { !":=!<>~ ".unicodeScalars.contains($0) }
+    let value = text[name.endIndex...].droppingScalars { ":=!<>~ ".unicodeScalars.contains($0) }
+    return !value.isEmpty && !WholeValue.isElsewhere(value) && contains(name)
+  }
+}
+
+extension ChainArguments.Entry {
+  /// The settings of the interceptor, without its name: empty, or with a comma before each.
+  package func settings(_ secrets: WrittenSecrets) -> String {
+    let text =
+      secrets.showsSecrets
+      ? text : secrets.names.replacingSecrets(ofInterceptor: text) { _, _, _ in SecretMask.placeholder }
+    return String(text.droppingScalars { $0 != "," })
   }
 }

@@ -4,19 +4,8 @@ import Interceptors
 import Language
 import Protobuf
 
-/// Replaces credentials in the files that a session writes by environment variables.
-package struct SessionSecrets {
-  package typealias Word = CommandSecrets.Word
-
-  private var secrets: CommandSecrets
-  /// The placeholders made so far, in order.
-  package var placeholders: [CommandSecrets.Placeholder] { secrets.placeholders }
-  private var showsSecrets: Bool { secrets.showsSecrets }
-
-  package init(showsSecrets: Bool) {
-    secrets = CommandSecrets(showsSecrets: showsSecrets, separates: false)
-  }
-
+/// The credentials in the words and lines of a session.
+extension WrittenSecrets {
   // MARK: Words of the command line
 
   /// Replaces secrets in words of a command line.
@@ -58,7 +47,7 @@ package struct SessionSecrets {
   }
 
   private static func hasSecrets(_ part: OptionPart) -> Bool {
-    part.id.map(CommandSecrets.hasSecrets) ?? false
+    part.id.map(occur) ?? false
   }
 
   private mutating func value(
@@ -68,17 +57,8 @@ package struct SessionSecrets {
     guard isLiteral || !value.begins(with: "$") && !value.contains("${") else {
       return Word(before: value, placeholder: nil, isLiteral: false)
     }
-    return secrets.value(value, of: option, optionName) ?? Self.plain(value, isLiteral: isLiteral)
+    return self.value(value, of: option, optionName) ?? Self.plain(value, isLiteral: isLiteral)
   }
-
-  /// Replaces the secret in a header `NAME: VALUE`.
-  package mutating func header(_ line: String) -> Word { secrets.header(line) }
-
-  /// Replaces the secret in an attribute `KEY=VALUE`.
-  package mutating func attribute(_ text: String) -> Word { secrets.attribute(text) }
-
-  /// Replaces secrets in an interceptor `NAME[,KEY=VALUE…]` by `env:NAME`.
-  package mutating func spec(_ text: String) -> String { secrets.spec(text) }
 
   // MARK: Lines of a session
 
@@ -89,87 +69,79 @@ package struct SessionSecrets {
     let verb = trimmed.prefixOfScalars { !$0.properties.isWhitespace }
     let rest = String(trimmed[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace))
     switch verb {
-    case "header" where rest.utf8.contains(UInt8(ascii: ":")) && !rest.contains("${"):
-      return "header \(session(header(rest), escaping: false))"
-    case "attribute" where rest.utf8.contains(UInt8(ascii: "=")) && !rest.contains("${"):
-      return "attribute \(session(attribute(rest), escaping: false))"
-    case "use": return "use \(spec(rest))"
-    case "plugin":
-      let name = rest.prefixOfScalars { !$0.properties.isWhitespace }
-      let plugin = rest[name.endIndex...].droppingScalars(while: \.properties.isWhitespace)
-      return plugin.isEmpty ? mistyped(line) : "plugin \(name) \(spec(String(plugin)))"
+    case "header", "attribute", "set": return named(line) ?? line
+    case "expect": return rest.hasPrefix("header") || rest.hasPrefix("trailer") ? named(line) ?? line : line
+    case "use", "plugin": return settings(line)
     case "options":
       guard let words = try? SessionWords.split(rest) else { return mistyped(line) }
       return options(self.words(words))
     case "target" where Self.hasCredentials(target: rest):
       return "target ${env.\(placeholder("RPCURL_TARGET", "the target", for: rest).name)}"
-    case "set":
-      let name = rest.prefixOfScalars { $0 != "=" && !$0.properties.isWhitespace }
-      let value = rest[name.endIndex...].droppingScalars { $0 == "=" || $0.properties.isWhitespace }
-      guard SecretNames.standard.contains(name), !value.begins(with: "$"),
-        !value.contains("${")
-      else {
-        return line
-      }
-      let variable = placeholder(String(name), "the value of the variable \(name)", for: String(value))
-      return "set \(name) = \"${env.\(variable.name)}\""
-    case "expect": return check(line, trimmed[verb.endIndex...])
-    case let verb
-    where verb != "header" && verb != "attribute" && Session.entries.contains { $0.verb.name == verb }:
-      return line
+    // `Token {…}` is a call.
+    case let verb where rest.hasPrefix("{") || Session.entries.contains { $0.verb.name == verb }: return line
     default: return mistyped(line)
     }
   }
 
-  /// Replaces the value in a check `header NAME == VALUE` or `trailer NAME == VALUE`, the part `rest` of a line.
-  private mutating func check(_ line: String, _ rest: Substring) -> String {
-    let (kind, condition) = Self.firstWord(rest)
-    guard kind == "header" || kind == "trailer" else { return line }
-    let trimmed = condition.droppingScalars(while: \.properties.isWhitespace)
-    let name = trimmed.prefixOfScalars { !$0.properties.isWhitespace && !"=!<>".unicodeScalars.contains($0) }
-    var value = trimmed[name.endIndex...].droppingScalars(while: \.properties.isWhitespace)
-    let (word, operand) = Self.firstWord(value)
-    guard SecretNames.standard.contains(name), !["exists", "absent", "is", "size"].contains(word) else {
-      return line
+  /// Replaces the value after a name that is secret, among the first words: `header NAME: VALUE`, `set NAME = VALUE` or
+  /// `expect header NAME == VALUE`. Returns nil if there is no such name.
+  private mutating func named(_ line: String) -> String? {
+    var rest = line[...]
+    var isExpected = false
+    for _ in 0..<3 {
+      rest = rest.droppingScalars { $0.properties.isWhitespace || $0 == ":" }
+      let name = rest.prefixOfScalars { Self.isAlphanumeric($0) || "-_.".unicodeScalars.contains($0) }
+      let separator = rest[name.endIndex...].prefixOfScalars {
+        $0.properties.isWhitespace || ":=!<>~".unicodeScalars.contains($0)
+      }
+      guard !separator.isEmpty else { return nil }
+      rest = rest[separator.endIndex...]
+      if names.contains(name) {
+        return replacing(isExpected ? Self.operand(rest) : rest, of: name, in: line, isExpected: isExpected)
+      }
+      // What follows is a value.
+      guard separator.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { return nil }
+      isExpected = isExpected || name == "expect"
     }
-    if word == "contains" { value = operand }
-    value = value.droppingScalars { $0.properties.isWhitespace || "=!<>~".unicodeScalars.contains($0) }
-    guard !value.isEmpty, !value.begins(with: "$"), !value.contains("${") else { return line }
-    let variable = placeholder(
-      "expected_\(name)", "the expected value of the \(kind) \(name)", for: String(value))
-    return "\(line[..<value.startIndex])${env.\(variable.name)}"
+    return nil
   }
 
-  private static func firstWord(_ text: Substring) -> (word: Substring, rest: Substring) {
-    let text = text.droppingScalars(while: \.properties.isWhitespace)
-    let word = text.prefixOfScalars { !$0.properties.isWhitespace }
-    return (word, text[word.endIndex...])
+  /// What a condition compares with; empty if it has no text.
+  private static func operand(_ test: Substring) -> Substring {
+    let word = test.prefixOfScalars { !$0.properties.isWhitespace }
+    if ["exists", "absent", "is", "size"].contains(word) { return "" }
+    guard word == "contains" else { return test }
+    return test[word.endIndex...].droppingScalars(while: \.properties.isWhitespace)
+  }
+
+  /// The line with a variable in place of the value at its end, unless this is a variable already.
+  private mutating func replacing(
+    _ value: Substring, of name: Substring, in line: String, isExpected: Bool
+  ) -> String {
+    guard !value.isEmpty, !value.begins(with: "$"), !value.contains("${") else {
+      return line
+    }
+    let variable =
+      isExpected
+      ? placeholder("expected_\(name)", "the expected value of \(name)", for: String(value))
+      : placeholder(String(name), "the value of \(name)", for: String(value))
+    return "\(line[..<value.startIndex])${env.\(variable.name)}"
   }
 
   /// Replaces secrets in a line that is not a valid command. Its meaning is a guess, so this replaces too much rather
   /// than too little.
   private mutating func mistyped(_ line: String) -> String {
-    var rest = line[...]
-    // A misspelled `header NAME: VALUE`.
-    for _ in 0..<2 {
-      rest = rest.droppingScalars { $0.properties.isWhitespace || $0 == ":" }
-      let name = rest.prefixOfScalars { Self.isAlphanumeric($0) || $0 == "-" || $0 == "_" }
-      rest = rest[name.endIndex...]
-      let value = rest.droppingScalars { $0.properties.isWhitespace || $0 == ":" || $0 == "=" }
-      guard SecretNames.standard.contains(name), !value.isEmpty, !value.begins(with: "$"),
-        value.startIndex > rest.startIndex
-      else { continue }
-      let variable = placeholder(String(name), "the value of \(name)", for: String(value))
-      return "\(line[..<value.startIndex])${env.\(variable.name)}"
-    }
-    // Options with secrets.
+    if let named = named(line) { return named }
     for word in line.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
-    where word.first == "-" {
-      guard OptionPart.parts(of: String(word)).contains(where: Self.hasSecrets) else { continue }
-      return
-        "\(line[..<word.startIndex])${env.\(placeholder("RPCURL_OPTIONS", "the options", for: line).name)}"
+    where word.first == "-" && OptionPart.parts(of: String(word)).contains(where: Self.hasSecrets) {
+      let variable = placeholder("RPCURL_OPTIONS", "the options", for: line)
+      return "\(line[..<word.startIndex])${env.\(variable.name)}"
     }
-    // A misspelled `use` or `plugin` with settings.
+    return settings(line)
+  }
+
+  /// Replaces secrets in the settings of an interceptor, the last word of a line.
+  private mutating func settings(_ line: String) -> String {
     let scalars = line.unicodeScalars
     guard let comma = scalars.firstIndex(of: ",") else { return line }
     let start =
@@ -216,24 +188,9 @@ package struct SessionSecrets {
       + Template.quoting(String(value[space.endIndex...]))
   }
 
-  private static func isAlphanumeric(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar {
-    case "a"..."z", "A"..."Z", "0"..."9": true
-    default: false
-    }
-  }
-
-  private mutating func placeholder(
-    _ text: String, _ meaning: String, for secret: String
-  ) -> CommandSecrets.Placeholder {
-    secrets.placeholder(text, meaning, for: secret)
-  }
-}
-
-extension SessionSecrets {
   /// Whether a line contains a credential that must not be written to files. Message contents are not examined.
-  package static func occur(in line: String) -> Bool {
-    var secrets = SessionSecrets(showsSecrets: false)
+  package func occur(inLine line: String) -> Bool {
+    var secrets = WrittenSecrets(names, separates: false)
     _ = secrets.line(line)
     let isUnreadable = line.hasPrefix("options") && (try? SessionWords.split(line)) == nil
     return isUnreadable || !secrets.placeholders.isEmpty

@@ -1,0 +1,92 @@
+"""What each output shows of credentials, and of what a server repeats of them."""
+
+import base64
+import json
+
+import pytest
+
+BEARER = "hunter2-bearer"
+NAMED = "hunter2-named"
+LOGIN = base64.b64encode(f"client:{NAMED}".encode()).decode()
+DATA = json.dumps(
+    {
+        "code": 3,
+        "message": f"the token {BEARER} of {NAMED} is invalid",
+        "details": [
+            {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": f"got {BEARER}", "metadata": {"login": LOGIN}},
+            {"@type": "type.googleapis.com/google.rpc.DebugInfo", "stackEntries": ["first", f"called with {NAMED}"]},
+        ],
+    }
+)
+HEADERS = [f"x-mine: {NAMED}", f"demo-header: x-echo=got {BEARER}", f"demo-trailer: x-login={LOGIN}"]
+
+# Each output: the options, and whether it is the standard output, standard error or a file.
+OUTPUTS = {
+    "errors": ([], "err"),
+    "--error-format json": (["--error-format", "json"], "err"),
+    "-v": (["-v"], "err"),
+    "--format events": (["--format", "events"], "out"),
+    "log": (["--use", "log,file=FILE"], "file"),
+    "log,format=ndjson": (["--use", "log,file=FILE,format=ndjson"], "file"),
+    "log,format=har": (["--use", "log,file=FILE,format=har"], "file"),
+    # The request itself contains what the server is to repeat.
+    "record": (["--use", "record,file=FILE,redact-field=message,redact-field=details"], "file"),
+    "assert": (["--use", "assert,check='error == x'", "--use", "assert,check='trailer x-login == x'"], "err"),
+    "assert,junit=": (["--use", "assert,check='error == x',junit=FILE", "--use", "assert,check='detail DebugInfo .stack_entries == []',junit=FILE"], "file"),
+    "trace": (["--use", "trace,file=FILE"], "file"),
+    "retry": (["--use", "retry,attempts=2,codes=invalid_argument,initial=1ms", "-vv"], "err"),
+}
+
+
+@pytest.mark.parametrize("source", ["option", "configuration"])
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_no_output_repeats_credentials(rpcurl, grpc_server, tmp_path, output, source):
+    options, place = OUTPUTS[output]
+    file = tmp_path / "file"
+    options = [option.replace("FILE", str(file)) for option in options]
+    if source == "option":
+        options += ["--redact", "X-Mine"]
+    else:
+        config = tmp_path / "config"
+        config.write_text("--redact x-mi*\n")
+        options += ["--config", config]
+    headers = [word for header in HEADERS for word in ("-H", header)]
+    result = rpcurl("--bearer", BEARER, *headers, *options, "-d", DATA, grpc_server.url, "Fail")
+    assert result.code == (8 if "assert" in output else 67), result.err
+    text = {"out": result.out, "err": result.err, "file": file.read_bytes().decode(errors="replace") if file.exists() else ""}[place]
+    assert text
+    for shown in (result.out, result.err, text):
+        assert BEARER not in shown and NAMED not in shown and LOGIN not in shown, shown
+    assert "[redacted]" in text, text
+
+
+def test_details_are_shown_without_credentials(rpcurl, grpc_server):
+    result = rpcurl("--bearer", BEARER, "-d", DATA, grpc_server.url, "Fail")
+    assert '"reason":"got [redacted]"' in result.err and "ErrorInfo" in result.err, result.err
+    shown = rpcurl("--bearer", BEARER, "--show-secrets", "-d", DATA, grpc_server.url, "Fail")
+    assert f'"reason":"got {BEARER}"' in shown.err
+
+
+def test_responses_are_not_changed(rpcurl, grpc_server):
+    result = rpcurl("--bearer", BEARER, "-d", json.dumps({"name": BEARER}), "--format", "events", grpc_server.url, "Hello")
+    message = next(event for event in map(json.loads, result.out.splitlines()) if event["event"] == "message")
+    assert message["message"]["name"] == BEARER
+
+
+def test_reports_of_suites_and_sessions_hide_named_headers(rpcurl, grpc_server, tmp_path):
+    suite = tmp_path / "suite.rpcurl"
+    suite.write_text(f"target {grpc_server.url}\nheader x-mine: {NAMED}\ntest t\nheader demo-header: x-echo=got {NAMED}\ncall Hello\nexpect header x-echo == x\n")
+    result = rpcurl("test", "--redact", "x-mine", suite)
+    assert result.code == 8 and "got [redacted]" in result.out, result.out
+    assert NAMED not in result.out
+    saved, transcript = tmp_path / "saved.rpcurl", tmp_path / "transcript"
+    script = f"record {transcript}\nheader x-mine: {NAMED}\nheaders\ncall Hello\nsave {saved}\n"
+    result = rpcurl("session", "--redact", "x-mine", grpc_server.url, input=script)
+    assert "x-mine: [redacted]" in result.out, result.err
+    for file in (saved, transcript):
+        assert "x-mine" in file.read_text() and NAMED not in file.read_text()
+
+
+def test_empty_name_is_an_error(rpcurl, grpc_server):
+    result = rpcurl("--redact", "", grpc_server.url, "Hello")
+    assert result.code == 2 and "--redact" in result.err and "hint:" in result.err, result.err
