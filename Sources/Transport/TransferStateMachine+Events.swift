@@ -51,7 +51,7 @@ extension TransferStateMachine {
   }
 
   /// The actions to perform. Large values are indirect, as in events.
-  enum Action {
+  enum Action: Equatable {
     case none
     /// Schedule the event `settle`.
     case settleLater
