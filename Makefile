@@ -107,7 +107,7 @@ PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:ca
 
 .PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust spark grpc-swift libcurl \
   static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads sanitize-program fuzz \
-  lint docs check-docs api docs-api schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix mutation-fuzz soak install install-built \
+  lint format quick docs check-docs api docs-api schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix mutation-fuzz soak install install-built \
   uninstall clean build-packages plugin-packages server-packages test-packages bench-packages glibc
 
 help: ## Show what can be made
@@ -117,6 +117,9 @@ demo: release plugins servers ## Build, start a real server, and make three real
 	@scripts/demo
 
 test: lint check-schemas unit-test end-to-end-test system-libcurl-test check-docs ## Install what the tests need, and run all of them
+
+quick: build-packages servers ## Check what was changed since the branch left main (SINCE=REVISION: since then), with the debug program
+	scripts/quick $(SINCE)
 
 test-all: export RPCURL_TESTS := all
 test-all: spark grpc-swift test soak ## The same, with each combination where `make test` runs a selection, and the soak
@@ -280,8 +283,12 @@ valgrind: release plugins servers bench-packages ## Run the main paths of the re
 lint: ## Check the format of the Swift sources
 	swift format lint --strict --recursive Package.swift Sources Tests Plugins
 
-docs: release ## Generate the manual and the completions anew
-	scripts/generate-docs $(RELEASE) .
+format: ## Format the Swift sources
+	swift format --in-place --recursive Package.swift Sources Tests Plugins
+
+docs: build-packages ## Generate the manual and the completions anew
+	swift build $(SWIFT_FLAGS) --product rpcurl
+	scripts/generate-docs $(BUILD)/debug/rpcurl .
 
 api: build-packages ## Write docs/api, the list of the public declarations of the libraries
 	swift build $(SWIFT_FLAGS)
