@@ -55,6 +55,13 @@ struct ConnectionPlanTests {
     #expect(try ConnectionPlan.httpVersion(server([option]), plaintext, name, .bidiStreaming) == version)
   }
 
+  @Test(arguments: ["--cert", "--cacert", "--netrc-file"], ["@c.pem", "env:CERTIFICATE", "cmd:pass c"])
+  func namesFilesOnly(option: String, value: String) throws {
+    let failure = #expect(throws: Failure.self) { try plan([option, value], encrypted) }
+    #expect(failure?.message?.what == "\(option) \(value)")
+    #expect(failure?.message?.hint == "\(option) names a file: write its path, without @, env: or cmd:")
+  }
+
   @Test func rejectsHTTP1ForGRPC() {
     let failure = #expect(throws: Failure.self) {
       try ConnectionPlan.httpVersion(server(["--http1.1"]), encrypted, .grpc, .unary)

@@ -32,7 +32,7 @@ package struct CallSettings {
   let expansion: TextExpansion?
   /// The first template in headers that is sent as text; nil if there is none.
   private let unexpandedTemplate: String?
-  private let bearer: String?
+  private let bearer: Secret?
   package internal(set) var timeout: Duration?
   package let maxMessageBytes: Int
   /// The connection options for a unary call. The kind of the method can change the HTTP version.

@@ -110,10 +110,13 @@ package enum ConnectionPlan {
   ) throws(Failure) -> String? {
     guard let argument, let path = argument.text else { return nil }
     func failure(_ why: String) -> Failure {
-      // curl accepts CERTIFICATE:PASSWORD.
-      let hint =
-        argument.id == .cert && path.contains(":")
-        ? "the passphrase is given with --pass @FILE, env:NAME or cmd:COMMAND" : nil
+      var hint: String?
+      if WholeValue.isElsewhere(path) {
+        hint = "\(option) names a file: write its path, without @, env: or cmd:"
+      } else if argument.id == .cert, path.contains(":") {
+        // curl accepts CERTIFICATE:PASSWORD.
+        hint = "the passphrase is given with --pass @FILE, env:NAME or cmd:COMMAND"
+      }
       return Failure(argument.id == .netrcFile ? .usage : .tls, "\(option) \(path)", why, hint: hint)
         .at(argument.origin)
     }

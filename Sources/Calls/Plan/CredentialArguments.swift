@@ -13,7 +13,7 @@ package enum CredentialArguments {
   /// - Parameter limit: The limit of `--max-time`.
   /// - Returns: The headers without a timeout, and the shortest of the timeouts in them and `limit`.
   package static func headers(
-    _ request: CommonRequestOptions, _ server: ServerOptions, _ protocolName: ProtocolName, bearer: String?,
+    _ request: CommonRequestOptions, _ server: ServerOptions, _ protocolName: ProtocolName, bearer: Secret?,
     given headers: Headers, limit: Duration?, _ sources: ArgumentSources
   ) throws(Failure) -> (headers: Headers, timeout: Duration?) {
     guard request.user == nil || bearer == nil else {
@@ -24,7 +24,7 @@ package enum CredentialArguments {
       headers.add("authorization", "Basic \(Base64.encode(Array(try credentials(user, sources).utf8)))")
     }
     if let bearer, headers.first("authorization") == nil {
-      headers.add("authorization", "Bearer \(bearer)")
+      headers.add("authorization", "Bearer \(bearer.revealed)")
     }
     if let refusal = HeaderSyntax.refusal(ofRepeated: headers) {
       throw Failure(.usage, "-H", refusal, hint: "give it once")
@@ -98,7 +98,7 @@ package enum CredentialArguments {
   }
 
   /// The token of `--bearer`.
-  package static func token(_ argument: Argument, _ sources: ArgumentSources) throws(Failure) -> String {
+  package static func token(_ argument: Argument, _ sources: ArgumentSources) throws(Failure) -> Secret {
     let text = argument.text ?? ""
     var token = HeaderSyntax.trimmed(try sources.value(of: argument))
     // A file may have further text.
@@ -111,6 +111,6 @@ package enum CredentialArguments {
         hint: "write \(argument.name) TOKEN, @FILE, env:NAME or cmd:COMMAND"
       ).at(argument.origin)
     }
-    return token
+    return Secret(token)
   }
 }

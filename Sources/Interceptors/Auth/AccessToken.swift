@@ -1,10 +1,11 @@
+import Language
 import Protobuf
 import RPCProtocols
 
 /// An access token and the time to renew it.
 struct AccessToken: Sendable, Equatable {
   /// The token on the wire.
-  let value: String
+  let value: Secret
   /// When to fetch a new one, in nanoseconds since 1970; `nil` if its expiry is unknown.
   let renewal: Int64?
 
@@ -25,7 +26,7 @@ struct AccessToken: Sendable, Equatable {
     guard HeaderSyntax.isValue(value), !value.contains(" "), !value.contains("\t") else {
       throw Failure("the token contains blanks or control characters")
     }
-    self.value = value
+    self.value = Secret(value)
     renewal = (expiry ?? Self.expiry(ofJWT: value)).map { expiry in
       // Renew early: a token must not expire on its way to the server.
       expiry - min(max(expiry - now, 0) / 10, 30_000_000_000)

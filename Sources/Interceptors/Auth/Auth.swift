@@ -50,7 +50,7 @@ final class Auth: StagedInterceptor {
     }
     switch plan.source {
     case .value(let value):
-      token.proceed(authorized(start, value, for: origin))
+      token.proceed(authorized(start, value.revealed, for: origin))
     case .file(let path):
       token.proceed(authorized(start, try read(path), for: origin))
     case .store(let store):
@@ -67,7 +67,7 @@ final class Auth: StagedInterceptor {
     switch answer {
     case .success(let found):
       used = found
-      token.proceed(authorized(start, plan.prefix + found.value, for: origin))
+      token.proceed(authorized(start, plan.prefix + found.value.revealed, for: origin))
     case .failure(let failure):
       token.fail(error("no token: \(failure.reason)"))
     }
@@ -88,7 +88,7 @@ final class Auth: StagedInterceptor {
   private func read(_ path: String) throws(RPCError) -> String {
     do {
       let text = try AccessToken.text(try plan.services.contents(ofFile: path))
-      return plan.prefix + (try AccessToken(text, expiry: nil, now: 0)).value
+      return plan.prefix + (try AccessToken(text, expiry: nil, now: 0)).value.revealed
     } catch let failure as ServiceFailure {
       throw error("\(path): \(failure.reason)")
     } catch let failure as AccessToken.Failure {
@@ -153,7 +153,7 @@ final class Auth: StagedInterceptor {
       used = found
       context.log(.info, "the server rejected the token; trying a new one")
       gate.reset()
-      token.retry(headers: Headers([(plan.headerName, plan.prefix + found.value)]))
+      token.retry(headers: Headers([(plan.headerName, plan.prefix + found.value.revealed)]))
     case .success:
       gate.open()
       token.proceed(end)

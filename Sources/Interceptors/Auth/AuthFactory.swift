@@ -1,4 +1,5 @@
 import Interception
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -38,7 +39,7 @@ struct AuthFactory: InterceptorFactory {
     /// The source of the header's value.
     enum Source: Sendable {
       /// A fixed value.
-      case value(String)
+      case value(Secret)
       /// A file with the token.
       case file(String)
       /// A store that fetches the token.
@@ -120,7 +121,7 @@ struct AuthFactory: InterceptorFactory {
       return .store(clientStore(client, services))
     default:
       guard value.contains(":") else { throw settings.error(key, "must be USER:PASSWORD") }
-      return .value("Basic \(Base64.encode(Array(value.utf8)))")
+      return .value(Secret("Basic \(Base64.encode(Array(value.utf8)))"))
     }
   }
 
@@ -140,7 +141,7 @@ struct AuthFactory: InterceptorFactory {
     case nil: text = ""
     }
     do throws(AccessToken.Failure) {
-      return .value(prefix + (try AccessToken(text, expiry: nil, now: 0)).value)
+      return .value(Secret(prefix + (try AccessToken(text, expiry: nil, now: 0)).value.revealed))
     } catch {
       throw settings.error("bearer", error.reason)
     }
@@ -160,7 +161,7 @@ struct AuthFactory: InterceptorFactory {
       throw settings.error(missing, "is required with token-url")
     }
     return ClientCredentials(
-      url: url, clientID: id, clientSecret: secret, scope: settings.text("scope"),
+      url: url, clientID: id, clientSecret: Secret(secret), scope: settings.text("scope"),
       audience: settings.text("audience"),
       authentication: try settings.choice("client-auth", ClientCredentials.ClientAuthentication.self)
         ?? .basic,

@@ -15,7 +15,7 @@ struct ClientCredentials: Sendable {
 
   var url: String
   var clientID: String
-  var clientSecret: String
+  var clientSecret: Secret
   var scope: String?
   var audience: String?
   var authentication: ClientAuthentication
@@ -33,10 +33,10 @@ struct ClientCredentials: Sendable {
     ])
     switch authentication {
     case .basic:
-      let pair = "\(Self.encode(clientID)):\(Self.encode(clientSecret))"
+      let pair = "\(Self.encode(clientID)):\(Self.encode(clientSecret.revealed))"
       headers.add("authorization", "Basic \(Base64.encode(Array(pair.utf8)))")
     case .body:
-      parameters += [("client_id", clientID), ("client_secret", clientSecret)]
+      parameters += [("client_id", clientID), ("client_secret", clientSecret.revealed)]
     }
     let body = parameters.map { "\($0)=\(Self.encode($1))" }.joined(separator: "&")
     var fetch = HTTPFetch(
@@ -77,7 +77,7 @@ struct ClientCredentials: Sendable {
   /// The message of an error response, without the secret.
   private func refusal(_ json: JSONValue) -> String? {
     guard case .string(let code)? = json["error"] else { return nil }
-    let mask = SecretMask([clientSecret, Self.encode(clientSecret)])
+    let mask = SecretMask([clientSecret.revealed, Self.encode(clientSecret.revealed)])
     var words = "refused: \(mask.apply(code).prefix(100))"
     if case .string(let description)? = json["error_description"] {
       words += " (\(mask.apply(description).prefix(300)))"
