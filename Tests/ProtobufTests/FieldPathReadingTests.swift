@@ -118,12 +118,43 @@ import Testing
     #expect(type.name == owner && found.name == field && element == isElement)
   }
 
-  @Test(arguments: ["any.weight", "any.a.b", "any[0]", "value[]", "value[].a", "structure.a[]"])
+  @Test(arguments: ["any.weight", "any.a.b", "any[other.ext].a", "value[]", "value[].a", "structure.a[]"])
   func contentOfAnyAndValueIsDynamic(_ path: String) throws {
     guard case .dynamic = try FieldPath(path).leaf(in: type("test3.WellKnown")) else {
       Issue.record("not dynamic")
       return
     }
+  }
+
+  @Test(arguments: [
+    ("any[test3.Node].name", "the type of its content is written [type.googleapis.com/test3.Node]"),
+    (#"any["test3.Node"].name"#, "the type of its content is written [type.googleapis.com/test3.Node]"),
+    (#"any["x/test3.Node"].name"#, "the type of its content is written [x/test3.Node]"),
+    (#"any["name"]"#, "write the type of its content, as in [type.googleapis.com/pkg.Type].name"),
+    ("any[0]", "google.protobuf.Any is neither a list nor a map"),
+    ("any[].name", "google.protobuf.Any is neither a list nor a map"),
+  ])
+  func subscriptsOfAnAnyAreErrors(_ path: String, _ expected: String) throws {
+    let type = try type("test3.WellKnown")
+    let message = try Message(type, json: Array(#"{"any":{"@type":"x/test3.Node","name":"a"}}"#.utf8))
+    let path = try FieldPath(path)
+    for error in [
+      #expect(throws: FieldPathError.self) { try path.leaf(in: type) },
+      #expect(throws: FieldPathError.self) { try path.matches(in: message) },
+    ] {
+      #expect(error?.hint ?? error?.message == expected)
+    }
+  }
+
+  @Test(arguments: [
+    "any.none", "any.name.x", "any.weight[0]", "any.child[]", "any.children.name", "any[other.ext]",
+  ])
+  func pathThatTheContentOfAnAnyLacksIsAbsent(_ path: String) throws {
+    let message = try Message(
+      type("test3.WellKnown"),
+      json: Array(#"{"any":{"@type":"x/test3.Node","name":"a","weight":1,"child":{},"children":[{}]}}"#.utf8))
+    let matches = try FieldPath(path).matches(in: message)
+    #expect(matches.count == 1 && matches[0] == nil)
   }
 
   @Test(arguments: [

@@ -133,12 +133,8 @@ private struct Walk {
   private mutating func any(
     _ storage: MessageStorage?, _ type: MessageNode, _ first: Step, _ steps: ArraySlice<Step>
   ) throws(FieldPathError) {
-    var wanted: MessageNode?
-    if case .any(let url) = first {
-      let type = try FieldPath.contentType(url, type)
-      _ = try FieldPath.leaf(type, steps.dropFirst())
-      wanted = type
-    }
+    let wanted = try FieldPath.contentType(first, type, MessageStorage(type).table)
+    if let wanted { _ = try FieldPath.leaf(wanted, steps.dropFirst()) }
     guard let storage, let url = storage.typeURL,
       wanted == nil || AnyOutline.typeName(url) == wanted?.name
     else { return found.append(nil) }
@@ -151,7 +147,7 @@ private struct Walk {
     }
     do throws(FieldPathError) {
       try message(content.storage, content.storage.type, steps)
-    } catch .unknownField {
+    } catch  where error.isOfType {
       found.append(nil)
     }
   }

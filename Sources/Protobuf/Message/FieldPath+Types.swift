@@ -64,8 +64,8 @@ extension FieldPath {
     guard let first = steps.first else { return .message(MessageType(type)) }
     let table = MessageStorage(type).table
     if table.wellKnown == .any, !isTypeURL(first) {
-      guard case .any(let url) = first else { return .dynamic }
-      return try leaf(contentType(url, type), steps.dropFirst())
+      guard let content = try contentType(first, type, table) else { return .dynamic }
+      return try leaf(content, steps.dropFirst())
     }
     if table.wellKnown == .value, first == .each { return .dynamic }
     let steps = inFields(steps, table)
@@ -131,6 +131,8 @@ extension FieldPath {
       }
       throw .unknownField(name: "[\(name)]", type: type.name, nearest: [])
     case .any: throw .notAnAny(type: type.name)
+    case .subscripted(.string(let name)) where table.wellKnown == .any:
+      throw .unknownField(name: "[\(JSONValue.quoted(name))]", type: type.name, nearest: [])
     case .subscripted, .each: throw .notIndexable(field: type.name)
     case nil: throw .syntax(offset: 0, expected: "a field name")
     }
@@ -140,6 +142,20 @@ extension FieldPath {
   static func isTypeURL(_ step: Step) -> Bool {
     guard case .field(let name) = step else { return false }
     return ["@type", "type_url", "typeUrl"].contains(name)
+  }
+
+  /// The type that a step of an Any names; nil for a field of its content, whose type only a message has.
+  static func contentType(
+    _ step: Step, _ any: MessageNode, _ table: MessageTable
+  ) throws(FieldPathError) -> MessageNode? {
+    switch step {
+    case .any(let url): return try contentType(url, any)
+    case .field: return nil
+    case .extension(let name) where (try? any.pool.messageType(named: name)) ?? nil == nil: return nil
+    case .extension, .subscripted, .each:
+      _ = try field(step, of: any, table)
+      return nil
+    }
   }
 
   /// The type with this URL in the schema of another.

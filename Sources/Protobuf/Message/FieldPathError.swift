@@ -61,12 +61,32 @@ extension FieldPathError: CustomStringConvertible {
     switch self {
     case .unknownField(_, _, let nearest) where !nearest.isEmpty:
       "did you mean \(nearest.joined(separator: ", "))?"
-    case .unknownField(let name, "google.protobuf.Any", _):
-      "write the type of its content, as in [type.googleapis.com/pkg.Type].\(name)"
+    case .unknownField(let name, "google.protobuf.Any", _): Self.hint(ofContent: name)
     case .needsSubscript(let field):
       "\(field)[0] is an element, and \(field)[] means all elements"
     case .json(let error): error.hint
     default: nil
+    }
+  }
+
+  /// How the content of an Any is written.
+  ///
+  /// - Parameter name: A field of the content; or in brackets the name of its type, perhaps in quotes.
+  private static func hint(ofContent name: String) -> String {
+    let bare = String(
+      String.UnicodeScalarView(name.unicodeScalars.filter { !"[]\"".unicodeScalars.contains($0) }))
+    guard name.hasPrefix("["), bare.contains(".") else {
+      return "write the type of its content, as in [type.googleapis.com/pkg.Type].\(bare)"
+    }
+    let type = bare.contains("/") ? bare : "type.googleapis.com/\(bare)"
+    return "the type of its content is written [\(type)]"
+  }
+
+  /// Whether the reason is the type of a message, and not its content.
+  var isOfType: Bool {
+    switch self {
+    case .unknownField, .notAMessage, .notIndexable, .notAnAny, .needsSubscript, .wrongKeyType: true
+    default: false
     }
   }
 }
