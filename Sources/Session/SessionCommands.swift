@@ -82,6 +82,13 @@ package struct SessionArguments {
     return words.first
   }
 
+  /// What to write for text that is not JSON.
+  fileprivate var valueHint: String {
+    let value = text[...].parted(at: "=").after?.withoutOuterSpace.prefix(60) ?? ""
+    return value.isEmpty
+      ? "such as 5, \"text\" or $last.user.id" : "text is in quotes: \(JSONValue.quoted(String(value)))"
+  }
+
   /// The error for wrong arguments.
   package var wrongUsage: Failure { Failure(.usage, name, "wrong usage", hint: usage) }
 }
@@ -309,8 +316,10 @@ extension Session {
         Example: set id = $last.user.id
         """
     ) { session, arguments in
-      guard arguments.values.count == 1, let equals = arguments.rest.unicodeScalars.lastIndex(of: "=") else {
-        throw arguments.wrongUsage
+      guard let equals = arguments.rest.unicodeScalars.lastIndex(of: "=") else { throw arguments.wrongUsage }
+      guard arguments.values.count == 1 else {
+        throw Failure(
+          .usage, "set", "one value is expected, not \(arguments.values.count)", hint: arguments.valueHint)
       }
       let name = try SessionWords.split(arguments.rest[..<equals]).map(\.text)
       guard name.count == 1 else { throw arguments.wrongUsage }
@@ -319,9 +328,7 @@ extension Session {
         try session.bindings.set(
           name[0], to: JSONValue(parsing: input.bytes), isFromServer: input.isFromServer)
       } catch let error as MessageParseError {
-        throw Failure(
-          .input, name[0], error.description, hint: error.hint ?? "use JSON, or a value such as $last.user.id"
-        )
+        throw Failure(.input, name[0], error.description, hint: error.hint ?? arguments.valueHint)
       }
     },
     SessionCommandEntry(
@@ -342,7 +349,7 @@ extension Session {
       "print [$NAME]", "print a value as JSON, or those of all variables", [.text],
       details: """
         A field of a variable follows a full stop, and TAB completes it.
-        Examples: print $last.user.id; print last.status; print ${base64(row.key)}
+        Examples: print $last.user.id; print last.status; print "user ${last.user.id}"
         """
     ) { session, arguments in
       guard arguments.rest.isEmpty else { return try session.show(arguments.rest) }

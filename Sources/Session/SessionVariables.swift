@@ -76,7 +76,10 @@ package struct SessionVariables {
 
   /// Removes a variable.
   package mutating func unset(_ name: String) throws(Failure) {
-    guard own.removeValue(forKey: name) != nil else { throw Failure(unknown(name)) }
+    guard own.removeValue(forKey: name) != nil else {
+      let path = FieldPath(steps: [.field(name)])
+      throw Failure(unknown(.variable(path)))
+    }
   }
 
   /// Whether a server may have chosen a value of a template.
@@ -85,7 +88,7 @@ package struct SessionVariables {
       switch expression {
       case .literal, .reference(.row), .reference(.environment): false
       case .reference(.last), .reference(.request): true
-      case .reference(.variable(let path)): own[path.variable]?.isFromServer ?? false
+      case .reference(let reference): own[reference.name]?.isFromServer ?? false
       case .json(let template): isFromServer(template.expressions)
       case .call(_, let arguments): isFromServer(arguments)
       }
@@ -113,9 +116,17 @@ package struct SessionVariables {
 
   /// The value of an expression, written with or without its dollar sign.
   func value(of text: String) throws(Failure) -> JSONValue {
-    let template = try template(text.begins(with: "$") ? text : "${\(text)}")
-    guard let expression = template.onlyExpression else {
-      throw Failure(.usage, text, "not the name of a value", hint: "print $last.user.id")
+    let expression: Expression?
+    do throws(Failure) {
+      expression = try template(text.begins(with: "$") ? text : "${\(text)}").onlyExpression
+    } catch {
+      guard Template.reference(in: text) != nil else { throw error }
+      expression = nil
+    }
+    guard let expression else {
+      throw Failure(
+        .usage, text, "not a value",
+        hint: "text is in quotes: \(JSONValue.quoted(text)); or print $last.user.id")
     }
     do throws(LanguageError) { return try value(of: expression) } catch { throw Failure(error) }
   }
@@ -160,16 +171,12 @@ package struct SessionVariables {
     }
   }
 
-  fileprivate func unknown(_ name: String) -> LanguageError {
-    let hint: String?
-    if row?[name] != nil {
-      hint = "write ${row.\(name)}"
-    } else if environment(name) != nil {
-      hint = "write ${env.\(name)}"
-    } else {
-      let nearest = DescriptorPool.nearestNames(to: name, among: names)
-      hint = nearest.isEmpty ? nil : "did you mean \(nearest.joined(separator: ", or "))?"
-    }
+  fileprivate func unknown(_ reference: Reference) -> LanguageError {
+    let name = reference.name
+    let hint =
+      row?[name] != nil
+      ? "write ${row.\(name)}"
+      : environment(name) != nil ? "write ${env.\(name)}" : reference.hint(among: own.keys.sorted())
     return LanguageError("\(name): no such variable", hint: hint)
   }
 }
@@ -189,7 +196,7 @@ extension SessionVariables: TemplateValues {
   package func value(of reference: Reference) throws(LanguageError) -> JSONValue {
     switch reference {
     case .variable(let path):
-      guard let variable = own[path.variable] else { throw unknown(path.variable) }
+      guard let variable = own[reference.name] else { throw unknown(reference) }
       return try variable.value.value(ofVariableAt: path)
     case .row(let path):
       guard let row else {
@@ -220,7 +227,9 @@ extension SessionVariables: TemplateValues {
     try functions.value(of: function, arguments, pool: function == .message ? schema() : nil)
   }
 
-  package func hasVariable(_ name: String) -> Bool { own[name] != nil }
+  package func hasValues(of name: String) -> Bool {
+    own[name] != nil || Reference.reserved.contains(name)
+  }
 }
 
 extension CallValue {

@@ -16,10 +16,10 @@ STUBS = """
  "response": {"status": {"code": "not_found", "message": "no item ${request.id}", "details": [
    {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "GONE", "metadata": {"id": "${request.id}"}}]}}}
 {"method": "demo.v1.Demo/Echo", "where": [".int32_value > 5"],
- "response": {"message": {"int64Value": "${request.int32_value}", "stringValue": "${''}${request.int32_value}",
-              "struct": {"n": "${request.int64_value}", "l": "${request.strings}"}}}}
+ "response": {"message": {"int64Value": ${request.int32_value}, "stringValue": "${request.int32_value}",
+              "struct": {"n": ${request.int64_value}, "l": $request.strings, "t": "${request.int64_value}"}}}}
 {"method": "demo.v1.Demo/Count",
- "response": {"messages": [{"number": "${request.from}"}, {"delay": "50ms", "message": {"number": "${request.to}"}}],
+ "response": {"messages": [{"number": ${request.from}}, {"delay": "50ms", "message": {"number": ${request.to}}}],
               "status": "aborted"}}
 {"method": "demo.v1.Demo/Sum", "response": {"message": {"total": "${request.value}", "count": "${request.count}"}}}
 {"method": "demo.v1.Demo/Chat",
@@ -60,12 +60,12 @@ def test_status_with_details(call):
     assert '"reason":"GONE"' in result.err and '"id":"7"' in result.err
 
 
-def test_placeholders_keep_their_types(call):
+def test_values_are_text_in_strings_and_json_outside(call):
     result = call("Echo", '{"int32Value":7,"int64Value":"9007199254740993","strings":["a","b"]}')
     assert result.code == 0, result.err
     response = json.loads(result.out)
     assert (response["int64Value"], response["stringValue"]) == ("7", "7")
-    assert response["struct"] == {"n": 9007199254740992, "l": ["a", "b"]}  # a double, in a Struct
+    assert response["struct"] == {"n": 9007199254740992, "l": ["a", "b"], "t": "9007199254740993"}  # n is a double
 
 
 def test_server_stream(call):

@@ -45,7 +45,7 @@ SURFACES = ["session", "suite"]
         ('{"stringValue":"<${who}>"}', "stringValue", "<Ada>"),
         ('{"stringValue":$who}', "stringValue", "Ada"),
         ('{"stringValue":"$${who} $100 $ref $"}', "stringValue", "${who} $100 $ref $"),
-        ('{"stringValue":"$nobody"}', "stringValue", "$nobody"),
+        ('{"stringValue":"$unknown"}', "stringValue", "$unknown"),
         ('{"bytesValue":"${base64(who)}"}', "bytesValue", base64.b64encode(b"Ada").decode()),
         ('{"stringValue":"${file(DIRECTORY/text.txt)}"}', "stringValue", "from a file"),
         ('{"int32Value":${random(7,7)}}', "int32Value", 7),
@@ -191,7 +191,9 @@ def test_variables_of_calls_need_expand(rpcurl, grpc_server):
     result = rpcurl("call", "--expand", "--var", "last=1", grpc_server.url, "Hello")
     assert result.code == 2 and "this name is reserved" in result.err
     result = rpcurl("call", "--expand", "--var", "user=Ada", "-d", '{"name":"${usr}"}', grpc_server.url, "Hello")
-    assert result.code == 4 and "usr: no such variable" in result.err and "--var usr=VALUE" in result.err
+    assert result.code == 4 and "usr: no such variable" in result.err and "did you mean user?" in result.err
+    result = rpcurl("call", "--expand", "--var", "user=Ada", "-d", '{"name":"${city}"}', grpc_server.url, "Hello")
+    assert result.code == 4 and "city: no such variable" in result.err and "--var city=VALUE" in result.err
 
 
 def test_saved_session_keeps_variables(rpcurl, grpc_server, tmp_path):

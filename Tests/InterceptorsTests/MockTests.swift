@@ -223,7 +223,8 @@ import Testing
     #expect(call.clock.timerCount == 0)
   }
 
-  @Test func valuesKeepTheirTypes() throws {
+  /// The values of a request whose message is the largest number.
+  private func values() -> RequestValues {
     let functions = TemplateFunctions(TestServices(), seed: 1)
     var values = RequestValues(
       method: MethodName(service: "a.B", method: "C"), others: FunctionValues(functions, pool: nil))
@@ -231,15 +232,35 @@ import Testing
     values.count = 3
     values.request = DescriptorMessages.make(
       "google.protobuf.UInt64Value", json: #""18446744073709551615""#)
-    let stub = #"""
-      ["${request.value}","<${request.value}>","${''}${request.value}","${request.count}","${request.header.X-A}",
-      "${request.header.none}","${request.method}","$${x} {{x}}",{"a":["${random(4,4)}",null]}]
-      """#
-    let template = try StubTemplate(JSONValue(parsing: Array(stub.utf8)), at: "x")
-    #expect(
-      try template.filled(values).text
-        == #"[18446744073709551615,"<18446744073709551615>","18446744073709551615","#
-        + #"3,"v","","a.B/C","${x} {{x}}",{"a":[4,null]}]"#)
+    return values
+  }
+
+  @Test(arguments: [
+    ("${request.value}", "18446744073709551615"), ("$request.value", "18446744073709551615"),
+    (#""${request.value}""#, #""18446744073709551615""#),
+    (#""<${request.value}>""#, #""<18446744073709551615>""#),
+    ("[${request.count} ,$request.count]", "[3,3]"), (#""${request.header.X-A}""#, #""v""#),
+    (#"${request.header.none}"#, #""""#), ("${request.method}", #""a.B/C""#),
+    (#"{"a":["$${x} {{x}} $100 $ref",${random(4,4)},null]}"#, #"{"a":["${x} {{x}} $100 $ref",4,null]}"#),
+    (#"${base64("a ${request.count}")}"#, #""YSAz""#),
+  ])
+  func valuesAreTextInStringsAndJSONOutside(stub: String, json: String) throws {
+    let template = try StubTemplate(JSONValue(stub: Array(stub.utf8)), at: "x")
+    #expect(try template.filled(values()).text == json)
+  }
+
+  @Test(arguments: [
+    (".value == ${request.value}", true), (".value > ${request.count}", true),
+    (".value == ${request.count}", false),
+    ("header x-a == ${request.header.x-a}", true), (".value < ${request.count}", false),
+  ])
+  func conditionsHaveValues(condition: String, holds: Bool) throws {
+    let values = values()
+    let stub = try Stub(
+      JSONValue(stub: Array(#"{"where":["\#(condition)"],"response":{}}"#.utf8)),
+      at: DocumentPlace(file: "stubs.json", line: 1))
+    let prepared = try PreparedCondition(stub.condition, "", #require(values.request).type)
+    #expect(prepared.differences(from: values).isEmpty == holds)
   }
 
   @Test(arguments: [
@@ -275,6 +296,25 @@ import Testing
     ("\n{\"method\":\"x\",\n\"response\": tru}", "mock: file: stubs.json:3: expected a value"),
     (#"{"method":"a/b/c","response":{}}"#, "mock: file: stubs.json:1: method: must be pkg.Service/Method"),
     (#"{"method":"*"}"#, "mock: file: stubs.json:1: response: missing"),
+    (
+      #"{"response":{"message":"$request.value"}}"#,
+      #"mock: file: stubs.json:1: response.message: "$request.value" is text; write "${request.value}", or $request.value"#
+    ),
+    (
+      #"{"response":{"headers":{"a":"$env.A"}}}"#,
+      #"mock: file: stubs.json:1: response.headers.a: "$env.A" is text; write "${env.A}""#
+    ),
+    (
+      #"{"request":"${request.value}","response":{}}"#,
+      "mock: file: stubs.json:1: request: ${request.value} has no value here; a condition of where can have it"
+    ),
+    (
+      #"{"exactly":[$request],"response":{}}"#,
+      "mock: file: stubs.json:1: exactly: ${request} has no value here"
+    ),
+    (#"{"response":{"message":${request.}}}"#, "mock: file: stubs.json:1: unexpected \".}}}\""),
+    (#"{"response":{"message":$}}"#, "mock: file: stubs.json:1: expected a value"),
+    (#"{"times":${request.count},"response":{}}"#, "mock: file: stubs.json:1: times: must be a whole number"),
     (#"{"respons":{}}"#, "mock: file: stubs.json:1: respons: unknown member; did you mean response?"),
     (
       #"{"response":{"delay":5}}"#,
@@ -313,10 +353,6 @@ import Testing
       "mock: file: stubs.json:1: where: status ok is not about the request; write header NAME, or a path"
     ),
     (
-      #"{"where":[".a == ${x}"],"response":{}}"#,
-      "mock: file: stubs.json:1: where: .a == ${x}: ${…} has no value here; write $${ for a literal ${"
-    ),
-    (
       #"{"headers":["x-a:1"],"response":{}}"#,
       #"mock: file: stubs.json:1: headers: unknown member; write "where":["header NAME == VALUE"]"#
     ),
@@ -342,32 +378,44 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"response":{"message":{"value":1}}}"#, "stubs.json:1: response.message: expected"),
-    (#"{"response":{"message":"${request.nope}"}}"#, "stubs.json:1: request.nope: "),
+    (#"{"response":{"message":{"value":1}}}"#, "stubs.json:1: response.message: expected a string"),
     (
-      #"{"response":{"message":"${request[0].value}"}}"#,
-      "stubs.json:1: request[0].value: a stub sees the last message"
+      #"{"response":{"message":["${request.value}"]}}"#,
+      "stubs.json:1: response.message: expected a string; without quotes, ${request.value} is JSON"
     ),
-    (
-      #"{"response":{"headers":{"a":"${env.NONE}"},"message":"a"}}"#,
-      "stubs.json:1: env.NONE: the environment"
-    ),
-    (#"{"response":{"message":"${who}"}}"#, "stubs.json:1: who: there are no variables here; "),
     (#"{"response":{"messages":["a","b"]}}"#, "stubs.json:1: test.Echo/Say responds with one message, not 2"),
     (
       #"{"response":{"status":{"code":5,"details":[{"a":1}]}}}"#,
       "stubs.json:1: response.status.details[0]: an Any requires"
     ),
-    (#"{"request":{"nope":1},"response":{}}"#, "stubs.json:1: request: expected"),
-    (
-      #"{"where":[".nope == 1"],"response":{}}"#,
-      "stubs.json:1: where: .nope == 1: google.protobuf.StringValue has no"
-    ),
   ])
-  func stubThatViolatesSchemaFailsCall(_ stubs: String, _ message: String) throws {
+  func responseThatViolatesSchemaFailsCall(_ stubs: String, _ message: String) throws {
     let error = try #require(try unary(stubs).end?.error)
     #expect(error.message.hasPrefix(message), "\(error.message)")
     #expect(error.origin == .interceptor("mock"))
+  }
+
+  /// They are mistakes of the configuration, and found before a message is received.
+  @Test(arguments: [
+    (#"{"response":{"message":"${request.nope}"}}"#, "request.nope: "),
+    (#"{"response":{"message":"${request[0].value}"}}"#, "request[0].value: a stub sees the last message"),
+    (#"{"response":{"headers":{"a":"${env.NONE}"},"message":"a"}}"#, "env.NONE: the environment"),
+    (#"{"response":{"message":"${who}"}}"#, "who: there are no variables here; "),
+    (#"{"request":{"nope":1},"response":{}}"#, "request: expected"),
+    (
+      #"{"where":[".nope == 1"],"response":{}}"#, "where: .nope == 1: google.protobuf.StringValue has no"
+    ),
+    (
+      #"{"where":[".nope == ${request.value}"],"response":{}}"#,
+      "where: .nope == ${request.value}: google.protobuf.StringValue has no"
+    ),
+    (#"{"where":[".value == ${request.nope}"],"response":{}}"#, "request.nope: "),
+    (#"{"where":[".value == ${who}"],"response":{}}"#, "who: there are no variables here; "),
+  ])
+  func stubThatViolatesSchemaIsAWrongConfiguration(_ stubs: String, _ message: String) throws {
+    let error = try #require(try unary(stubs).end?.error)
+    #expect(error.message.hasPrefix("file: stubs.json:1: \(message)"), "\(error.message)")
+    #expect(error.origin == .configuration("mock"))
   }
 
   @Test func requestIsPausedWhileDelayedResponsesWait() throws {

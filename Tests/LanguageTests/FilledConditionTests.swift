@@ -22,7 +22,7 @@ import Testing
     }
 
     func value(of function: Function, _ arguments: [JSONValue]) -> JSONValue { arguments.first ?? .null }
-    func hasVariable(_ name: String) -> Bool { Self.values[name] != nil }
+    func hasValues(of name: String) -> Bool { Self.values[name] != nil }
   }
 
   private func filled(_ text: String) throws -> Condition {

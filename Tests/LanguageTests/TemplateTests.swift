@@ -18,7 +18,7 @@ struct TestValues: TemplateValues {
     return .string("\(function.rawValue)(\(arguments.map(\.plainText).joined(separator: ";")))")
   }
 
-  func hasVariable(_ name: String) -> Bool { variables[name] != nil }
+  func hasValues(of name: String) -> Bool { variables[name] != nil }
 }
 
 @Suite struct TemplateTests {
@@ -31,7 +31,8 @@ struct TestValues: TemplateValues {
     ("$${who}", "${who}"), ("$$${n}", "$${n}"), ("$${", "${"), ("${n}${n}", "33"), ("${l}", "[null]"),
     ("${ n }", "3"),
     ("${'it'}", "it"), ("${\"q\\n\"}", "q\n"), ("${'\\''}", "'"), ("${-1.5e3}", "-1.5e3"),
-    ("${true}", "true"),
+    ("${true}", "true"), ("${\"a ${n}\"}", "a 3"), ("${\"$${n}\"}", "${n}"), ("${'a ${n}'}", "a ${n}"),
+    ("${base64(\"a ${n}\")}", "base64(a 3)"), ("${file(\"${n}\")}", "file(${n})"),
     ("${[1,{\"a\":\"}]\"}]}", "[1,{\"a\":\"}]\"}]"),
     ("${uuid()}", "uuid()"), ("${now( +1h )}", "now(+1h)"), ("${now()}", "now()"),
     ("${random( 1 , 9 )}", "7"),
@@ -213,7 +214,7 @@ struct TestValues: TemplateValues {
   @Test(arguments: [
     ("{\"a\":$n}", "{\"a\":3}"), ("[$who,$last.x]", "[\"A \\\"B\\\"\",\"<last.x>\"]"),
     ("{\"a\":\"$100\"}", "{\"a\":\"$100\"}"),
-    ("{\"$ref\":\"$nobody\"}", "{\"$ref\":\"$nobody\"}"), ("$o", "{}"),
+    ("{\"$ref\":\"$unknown\"}", "{\"$ref\":\"$unknown\"}"), ("$o", "{}"),
     ("[$last[0].x ,1]", "[\"<last[0].x>\" ,1]"),
   ])
   func hasShortForm(template: String, json: String) throws {
@@ -224,7 +225,9 @@ struct TestValues: TemplateValues {
     #expect(throws: LanguageError("\"$who\" is text", hint: "write \"${who}\", or $who without quotes")) {
       try filled("{\"a\":\"$who\"}", hasShortForm: true)
     }
-    #expect(throws: LanguageError.self) { try filled("{\"a\":\"${nobody}\"}") }
+    #expect(throws: LanguageError.self) { try filled("{\"a\":\"$who.name[0]\"}", hasShortForm: true) }
+    #expect(throws: LanguageError.self) { try Template(parsing: "${\"$n\"}").text(values) }
+    #expect(throws: LanguageError.self) { try filled("{\"a\":\"${unknown}\"}") }
     #expect(throws: LanguageError.self) { try filled("{\"a\":\"${a-b}\"}") }
   }
 }

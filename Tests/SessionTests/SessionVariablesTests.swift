@@ -205,6 +205,27 @@ struct SessionVariablesTests {
     #expect(throws: Failure.self) { try variables.unset("last") }
   }
 
+  @Test(arguments: [
+    ("n", "-1.50"), ("$n", "-1.50"), ("last.parts[0].id", #""p0""#), (#""hi ${n}""#, #""hi -1.50""#),
+    (#"["${n}", ${n}]"#, #"["-1.50",-1.50]"#), ("'${n}'", #""${n}""#), (#"base64("${n}")"#, #""LTEuNTA=""#),
+  ])
+  func evaluatesExpressionsAndText(_ text: String, _ expected: String) throws {
+    #expect(try variables().value(of: text).text == expected)
+  }
+
+  @Test(arguments: [
+    ("hi ${n}", #"text is in quotes: "hi ${n}"; or print $last.user.id"#),
+    ("${n} ${n}", #"text is in quotes: "${n} ${n}"; or print $last.user.id"#),
+    (#""$n""#, #"write "${n}", or $n without quotes"#),
+    (#""$last.id""#, #"write "${last.id}", or $last.id without quotes"#),
+    ("${uuid}", "write ${uuid()}"), ("${envv.HOME}", "did you mean env.HOME?"),
+    ("lst[0]", "did you mean last[0], or list[0]?"),
+  ])
+  func hintsAtTheRightForm(_ text: String, _ hint: String) throws {
+    let failure = #expect(throws: Failure.self) { try variables().value(of: text) }
+    #expect(failure?.message?.hint == hint)
+  }
+
   // MARK: Completion
 
   @Test(arguments: [

@@ -66,7 +66,7 @@ final class Mock: StagedInterceptor {
   // MARK: Selecting the stub
 
   private func decide(_ message: Message?) {
-    for stub in stubs where stub.differences(of: message, values.headers).isEmpty {
+    for stub in stubs where stub.differences(from: values).isEmpty {
       guard let response = factory.nextResponse(of: stub) else { continue }
       answer = (stub, response)
       responder.answer()
@@ -82,7 +82,7 @@ final class Mock: StagedInterceptor {
   private func miss(_ message: Message?) -> String {
     let shown = message.flatMap { try? $0.json() }.map { " \(String(decoding: $0, as: UTF8.self).shortened)" }
     let what = "no stub matches \(call.method)\(shown ?? "")"
-    let candidates = stubs.map { ($0.stub.place, $0.differences(of: message, values.headers)) }
+    let candidates = stubs.map { ($0.stub.place, $0.differences(from: values)) }
     guard let (place, differences) = candidates.min(by: { $0.1.count < $1.1.count }) else {
       let nearest = DescriptorPool.nearestNames(to: call.method.description, among: factory.methods, limit: 1)
       return what + (nearest.first.map { "; the closest is for \($0)" } ?? "; no stub has this method")
@@ -117,7 +117,7 @@ final class Mock: StagedInterceptor {
     _ message: Message, by answer: (stub: PreparedStub, response: Stub.Response)
   ) throws(FormatError) -> [ResponseScript.Step] {
     for rule in answer.response.rules {
-      guard answer.stub.rules[rule.path]?.differences(of: message, values.headers).isEmpty == true else {
+      guard answer.stub.rules[rule.path]?.differences(from: values).isEmpty == true else {
         continue
       }
       let steps = try self.steps(rule.pieces)
@@ -139,7 +139,8 @@ final class Mock: StagedInterceptor {
         let message = try Message(type, json: Array(json.text.utf8))
         steps.append(.event(.responseMessage(.typed(message))))
       } catch {
-        throw FormatError(reason: "\(piece.path): \(error.withoutPlace)")
+        let hint = piece.message.quotedExpression.map { "; without quotes, ${\($0)} is JSON" } ?? ""
+        throw FormatError(reason: "\(piece.path): \(error.withoutPlace)\(hint)")
       }
     }
     return steps

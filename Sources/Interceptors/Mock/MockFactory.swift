@@ -59,7 +59,8 @@ final class MockFactory: InterceptorFactory {
         fitting.append(try PreparedStub(stub, index: index, for: call))
         try stub.checkTemplates(call.requestType, values(for: call))
       } catch {
-        throw RPCError(.internal, "\(stub.place): \(error.reason)", origin: .interceptor(context.name))
+        throw ConfigurationError(
+          interceptor: context.name, key: "file", reason: "\(stub.place): \(error.reason)")
       }
     }
     if fitting.isEmpty, miss == .pass { return nil }

@@ -25,9 +25,7 @@ struct PreparedStub {
   }
 
   /// Why it does not match a call; empty if it does.
-  func differences(of message: Message?, _ metadata: Headers) -> [String] {
-    condition.differences(of: message, metadata)
-  }
+  func differences(from values: RequestValues) -> [String] { condition.differences(from: values) }
 }
 
 /// A condition on the request, prepared for a type.
@@ -70,24 +68,35 @@ struct PreparedCondition {
 
   /// Why a request does not match; empty if it does.
   ///
-  /// - Parameters:
-  ///   - message: A message of the request; nil for a request without messages.
-  ///   - headers: The headers of the request.
-  func differences(of message: Message?, _ headers: Headers) -> [String] {
+  /// - Parameter values: The last message of the request and its headers.
+  func differences(from values: RequestValues) -> [String] {
+    let message = values.request
     var found =
       message.map { message in patterns.flatMap { $0.differences(of: message).map(\.description) } }
       ?? (patterns.isEmpty ? [] : ["there is no message"])
-    let request = Request(headers: headers)
+    let request = Request(headers: values.headers)
     for test in tests {
-      var evaluation = Evaluation(test, type: type)
-      if let message { evaluation.receive(message) }
-      switch evaluation.outcome(of: request) {
+      switch Self.outcome(test, type, request, values) {
       case .holds: break
       case .fails(let mismatch): found.append("\(test.text): \(mismatch)")
       case .invalid(let reason, _): found.append("\(test.text): \(reason)")
       }
     }
     return found
+  }
+
+  private static func outcome(
+    _ test: Condition, _ type: MessageType?, _ request: Request, _ values: RequestValues
+  ) -> ConditionOutcome {
+    do throws(LanguageError) {
+      // Golden files are not about requests.
+      let test = try test.filled(values) { path throws(LanguageError) in "\(path)" }
+      var evaluation = Evaluation(test, type: type)
+      if let message = values.request { evaluation.receive(message) }
+      return evaluation.outcome(of: request)
+    } catch {
+      return .invalid(reason: error.reason, hint: error.hint)
+    }
   }
 
   /// A request, as conditions need it.

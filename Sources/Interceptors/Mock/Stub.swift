@@ -89,16 +89,15 @@ extension Stub.Condition {
   static let keys = ["request", "exactly", "where"]
 
   init(_ object: ObjectReader) throws(FormatError) {
-    fields = object.value("request")
-    exactly = object.value("exactly")
+    for (key, pattern) in [("request", \Self.fields), ("exactly", \Self.exactly)] {
+      guard let json = object.value(key) else { continue }
+      self[keyPath: pattern] = try StubTemplate.literal(json, at: object.place(key))
+    }
     for text in try object.strings("where") {
       do throws(LanguageError) {
         let test = try Language.Condition(parsing: text)
         guard test.isAboutRequest else {
           throw LanguageError("\(text) is not about the request", hint: "write header NAME, or a path")
-        }
-        guard test.isLiteral else {
-          throw LanguageError("\(text): ${…} has no value here", hint: "write $${ for a literal ${")
         }
         tests.append(test)
       } catch {

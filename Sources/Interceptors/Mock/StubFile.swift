@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 
 /// A file of stubs: a sequence of JSON objects.
@@ -12,9 +13,11 @@ enum StubFile {
       while let item = try reader.next() {
         let place = DocumentPlace(file: file, line: item.start.line)
         do {
-          stubs.append(try Stub(JSONValue(parsing: item.bytes), at: place))
+          stubs.append(try Stub(JSONValue(stub: item.bytes), at: place))
         } catch let error as FormatError {
           throw place.error(error.reason)
+        } catch let error as LanguageError {
+          throw place.error(error.reason + (error.hint.map { "; \($0)" } ?? ""))
         } catch let error as MessageParseError {
           throw error.moved(to: item.start)
         }

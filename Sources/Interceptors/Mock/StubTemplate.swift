@@ -49,18 +49,21 @@ struct RequestValues: TemplateValues {
     try others.value(of: function, arguments)
   }
 
-  func hasVariable(_ name: String) -> Bool { false }
+  /// The names in which references with values begin.
+  static let names = ["request", "env"]
+
+  func hasValues(of name: String) -> Bool { Self.names.contains(name) }
 }
 
-/// JSON of a stub, whose strings are templates. A string that is exactly one expression is replaced by the value with its
-/// type; within a longer text, an expression is replaced by the value's text.
+/// JSON of a stub, in which expressions are replaced: within a string by text, outside of strings by JSON.
 indirect enum StubTemplate: Sendable {
   case value(JSONValue)
   case text(Template)
+  case expression(Expression)
   case list([StubTemplate])
   case object([(name: String, value: StubTemplate)])
 
-  /// Parses the templates in JSON.
+  /// Parses the templates in JSON of ``JSONValue/init(stub:)``.
   ///
   /// - Parameter place: The place in the file, for errors.
   init(_ json: JSONValue, at place: String) throws(FormatError) {
@@ -74,6 +77,9 @@ indirect enum StubTemplate: Sendable {
       var object: [(name: String, value: StubTemplate)] = []
       for member in members { object.append((member.name, try StubTemplate(member.value, at: place))) }
       self = .object(object)
+    case .number(let text) where text.hasPrefix("$"):
+      let template = try? Template(parsing: text).withShortForm()
+      self = template?.onlyExpression.map { .expression($0) } ?? .value(json)
     case .null, .bool, .number: self = .value(json)
     }
   }
@@ -90,9 +96,38 @@ indirect enum StubTemplate: Sendable {
       }
     }
     do throws(LanguageError) {
-      return try Template(parsing: text)
+      let template = try Template(parsing: text)
+      if case .reference(let reference)? = (try? template.withShortForm())?.onlyExpression,
+        template.literal != nil, RequestValues.names.contains(reference.name)
+      {
+        throw reference.isText
+      }
+      return template
     } catch {
       throw FormatError(reason: "\(place): \(error.reason)" + (error.hint.map { "; \($0)" } ?? ""))
+    }
+  }
+
+  /// The JSON without expressions.
+  ///
+  /// - Throws: ``FormatError`` if it has one.
+  static func literal(_ json: JSONValue, at place: String) throws(FormatError) -> JSONValue {
+    let template = try StubTemplate(json, at: place)
+    guard let expression = template.expressions.first else { return template.written }
+    throw FormatError(
+      reason: "\(place): ${\(expression)} has no value here; a condition of where can have it, as in "
+        + "\".a == ${request.b}\"; $${ is a literal ${")
+  }
+
+  /// The JSON of a template without expressions.
+  private var written: JSONValue {
+    switch self {
+    case .value(let value): value
+    case .text(let template): .string(template.literal ?? "")
+    case .expression: .null
+    case .list(let elements): .array(elements.map(\.written))
+    case .object(let members):
+      .object(members.map { JSONValue.Member(name: $0.name, value: $0.value.written) })
     }
   }
 
@@ -101,8 +136,19 @@ indirect enum StubTemplate: Sendable {
     switch self {
     case .value: []
     case .text(let template): template.expressions
+    case .expression(let expression): [expression]
     case .list(let elements): elements.flatMap(\.expressions)
     case .object(let members): members.flatMap(\.value.expressions)
+    }
+  }
+
+  /// A string that is one expression; nil if there is none.
+  var quotedExpression: Expression? {
+    switch self {
+    case .value, .expression: nil
+    case .text(let template): template.onlyExpression
+    case .list(let elements): elements.lazy.compactMap(\.quotedExpression).first
+    case .object(let members): members.lazy.compactMap(\.value.quotedExpression).first
     }
   }
 
@@ -110,9 +156,8 @@ indirect enum StubTemplate: Sendable {
   func filled(_ values: RequestValues) throws(LanguageError) -> JSONValue {
     switch self {
     case .value(let value): return value
-    case .text(let template):
-      guard let expression = template.onlyExpression else { return .string(try template.text(values)) }
-      return try values.value(of: expression)
+    case .text(let template): return .string(try template.text(values))
+    case .expression(let expression): return try values.value(of: expression)
     case .list(let elements):
       var filled: [JSONValue] = []
       for element in elements { filled.append(try element.filled(values)) }
@@ -130,7 +175,8 @@ indirect enum StubTemplate: Sendable {
 extension Stub {
   /// Checks that all expressions have values in calls whose requests have a type.
   func checkTemplates(_ type: MessageType?, _ values: RequestValues) throws(FormatError) {
-    for expression in responses.flatMap(\.expressions) {
+    let conditions = [condition] + responses.flatMap(\.rules).map(\.condition)
+    for expression in conditions.flatMap(\.tests).flatMap(\.expressions) + responses.flatMap(\.expressions) {
       do throws(LanguageError) {
         try Self.check(expression, type, values)
       } catch {
@@ -174,6 +220,28 @@ extension FieldLeaf {
     switch field.kind {
     case .int64, .sint64, .sfixed64, .uint64, .fixed64: !isWhole
     default: false
+    }
+  }
+}
+
+extension JSONValue {
+  /// Parses the JSON of a stub. An expression outside of strings is a number with its text.
+  ///
+  /// - Throws: ``MessageParseError`` if the text is not JSON, or a ``LanguageError`` if an expression is invalid.
+  init(stub json: [UInt8]) throws {
+    var problem: LanguageError?
+    do {
+      try self.init(parsing: json) { start in
+        do throws(LanguageError) {
+          guard json[start] == UInt8(ascii: "$") else { return nil }
+          return try Expression.parse(in: json, at: start, hasShortForm: true)?.end
+        } catch {
+          problem = error
+          return nil
+        }
+      }
+    } catch {
+      throw problem ?? error
     }
   }
 }

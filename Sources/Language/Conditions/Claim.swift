@@ -88,6 +88,26 @@ enum ValueKind: String, CaseIterable, Sendable {
 // MARK: - Values
 
 extension Claim {
+  /// The path in messages of the response; nil if it is not about them.
+  var path: FieldPath? {
+    switch self {
+    case .field(_, let claim), .list(let claim): claim.path
+    default: nil
+    }
+  }
+
+  /// The expressions in its operands.
+  var expressions: [Expression] {
+    switch self {
+    case .status(let codes, _): codes.flatMap(\.expressions)
+    case .count(let bound): bound.operand.expressions
+    case .latency(let bound): bound.operand.expressions
+    case .error(let condition), .header(_, let condition), .trailer(_, let condition): condition.expressions
+    case .field(_, let claim), .list(let claim), .detail(_, .field(let claim)): claim.condition.expressions
+    case .detail(_, .exists): []
+    }
+  }
+
   /// Whether all values are known.
   var isLiteral: Bool {
     switch self {
@@ -130,6 +150,17 @@ extension Claim {
 }
 
 extension ValueCondition {
+  /// The expressions in its operands.
+  var expressions: [Expression] {
+    switch test {
+    case .compare(_, let operand), .contains(let operand): operand.expressions
+    case .matches(let operand, _): operand.template.expressions
+    case .size(let bound): bound.operand.expressions
+    case .golden(let path, _): path.expressions
+    case .exists, .kind, .sorted: []
+    }
+  }
+
   /// Whether its operands have no expressions.
   var isLiteral: Bool {
     switch test {
@@ -141,7 +172,8 @@ extension ValueCondition {
     }
   }
 
-  fileprivate func filled(
+  /// The condition with the values of its expressions.
+  func filled(
     _ values: any TemplateValues, path: (Template) throws(LanguageError) -> String
   ) throws(LanguageError) -> ValueCondition {
     switch test {

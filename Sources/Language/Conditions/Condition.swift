@@ -31,6 +31,9 @@ package struct Condition: Sendable {
   /// Whether its operands have no expressions, so that it can be evaluated.
   package var isLiteral: Bool { claim.isLiteral }
 
+  /// The expressions in its operands.
+  package var expressions: [Expression] { claim.expressions }
+
   /// The condition with the values of the expressions in its operands. A value is inserted as a value: it has no words that
   /// follow an operand, and in a regular expression it is literal text.
   ///
@@ -50,8 +53,12 @@ package struct Condition: Sendable {
   }
 
   /// Throws if the condition cannot be met by a response of a type: the type has no such field, or an operand is not a value
-  /// of the field.
+  /// of the field. Operands with expressions are not checked.
   package func check(against type: MessageType?, files: any GoldenFiles) throws(LanguageError) {
+    guard isLiteral else {
+      if let type, let path = claim.path { _ = try ValueType(path, in: type) }
+      return
+    }
     try Evaluation(self, type: type, files: files).check()
   }
 
@@ -144,9 +151,21 @@ package struct Mismatch: Equatable {
 }
 
 extension Mismatch: CustomStringConvertible {
-  /// The difference for people: `expected X, got Y`, and the lines that differ.
+  /// The difference for people, on one line: `expected X, got Y`, and in parentheses the lines that differ.
   package var description: String {
-    "expected \(expected), got \(got)\(diff.map { "\n\($0)" } ?? "")"
+    let lines = diff.map { $0.split(separator: "\n").compactMap(Self.changed) } ?? []
+    let changes = lines.isEmpty ? "" : " (\(lines.joined(separator: ", ")))"
+    return "expected \(expected), got \(got)\(changes)"
+  }
+
+  /// The difference for reports: `expected X, got Y`, and after it the lines of JSON that differ.
+  package var lines: String { "expected \(expected), got \(got)\(diff.map { "\n\($0)" } ?? "")" }
+
+  /// A line of the difference without its margin and its comma; nil if it is equal.
+  private static func changed(_ line: Substring) -> String? {
+    guard let mark = line.first, mark == "-" || mark == "+" else { return nil }
+    let content = line.dropFirst().drop { $0 == " " }
+    return "\(mark) \(content.last == "," ? content.dropLast() : content)"
   }
 }
 

@@ -57,6 +57,9 @@ struct Operand: Equatable, Sendable {
   /// Whether it has no expressions.
   var isLiteral: Bool { template == nil }
 
+  /// The expressions in it.
+  var expressions: [Expression] { jsonTemplate?.expressions ?? template?.expressions ?? [] }
+
   /// The operand with the values of its expressions.
   func filled(_ values: any TemplateValues) throws(LanguageError) -> Operand {
     guard let template else { return self }
@@ -91,7 +94,7 @@ struct Operand: Equatable, Sendable {
 struct PatternOperand: Sendable {
   /// The operand as it is written.
   let description: String
-  private let template: Template
+  let template: Template
   /// The compiled expression; nil until values are inserted.
   let pattern: TextPattern?
 
@@ -127,7 +130,7 @@ struct PatternOperand: Sendable {
 /// A bound on a measure, such as `3`, `>= 2` or `< 1.5s`.
 struct Bound<Measure: BoundMeasure>: CustomStringConvertible, Sendable {
   private let comparison: Comparison
-  private let operand: Operand
+  let operand: Operand
   /// The limit; nil until its value is inserted.
   private let limit: Measure?
 

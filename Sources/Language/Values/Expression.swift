@@ -4,7 +4,7 @@ import Protobuf
 package indirect enum Expression: Equatable, Sendable {
   /// A number, `true`, `false`, `null`, a list or an object, as in JSON; and quoted text.
   case literal(JSONValue)
-  /// A list or an object of JSON with expressions.
+  /// JSON with expressions.
   case json(JSONTemplate)
   case reference(Reference)
   case call(Function, [Expression])
@@ -67,7 +67,7 @@ package enum Reference: Hashable, Sendable {
   }
 
   /// Names that are no variables.
-  private static let reserved = Root.allCases.map(\.rawValue)
+  package static let reserved = Root.allCases.map(\.rawValue)
 
   /// Throws if a variable cannot have this name.
   package static func check(variable name: String) throws(LanguageError) {
@@ -80,6 +80,32 @@ package enum Reference: Hashable, Sendable {
     else {
       throw LanguageError("invalid name", hint: "use letters, digits and _, as in user_id")
     }
+  }
+
+  /// The name in which it begins: that of a variable, or a reserved one.
+  package var name: String {
+    switch self {
+    case .variable(let path): path.variable
+    case .row: "row"
+    case .environment: "env"
+    case .last: "last"
+    case .request: "request"
+    }
+  }
+
+  /// The error for its short form in quotes.
+  package var isText: LanguageError {
+    LanguageError("\"$\(self)\" is text", hint: "write \"${\(self)}\", or $\(self) without quotes")
+  }
+
+  /// What to write instead of a name that is no variable; nil if that is not known.
+  ///
+  /// - Parameter names: The variables that exist.
+  package func hint(among names: [String]) -> String? {
+    if let function = Function(rawValue: name) { return "write ${\(function.form)}" }
+    let nearest = DescriptorPool.nearestNames(to: name, among: names + Self.reserved)
+    let rest = "\(self)".dropFirst(name.count)
+    return nearest.isEmpty ? nil : "did you mean \(nearest.map { $0 + rest }.joined(separator: ", or "))?"
   }
 }
 
@@ -152,7 +178,8 @@ extension Expression: CustomStringConvertible {
   /// Text in single quotes, or as a string of JSON if it contains one.
   private static func quoted(_ text: String) -> String {
     let isPlain = !text.unicodeScalars.contains { $0 == "'" || $0 == "\\" || $0.value < 0x20 }
-    return isPlain ? "'\(text)'" : JSONValue.quoted(text)
+    // In a string of JSON, a dollar sign may begin an expression.
+    return isPlain ? "'\(text)'" : JSONValue.quoted(text).replacing("$", with: "\\u0024")
   }
 }
 

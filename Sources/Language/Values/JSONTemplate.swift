@@ -9,8 +9,8 @@ package struct JSONTemplate: Equatable, Sendable {
     case json(ArraySlice<UInt8>)
     /// A string with expressions.
     case string(Template)
-    /// A string that is exactly `$` and a name.
-    case dollar(name: String)
+    /// A string that is exactly the short form of a reference.
+    case short(Reference)
     case value(Expression)
   }
 
@@ -73,14 +73,14 @@ package struct JSONTemplate: Equatable, Sendable {
 
   /// Whether it has expressions, or strings that are the short form of a reference in quotes.
   package var hasValues: Bool {
-    !expressions.isEmpty || parts.contains { if case .dollar = $0 { true } else { false } }
+    !expressions.isEmpty || parts.contains { if case .short = $0 { true } else { false } }
   }
 
   /// The expressions in order.
   package var expressions: [Expression] {
     parts.flatMap { part -> [Expression] in
       switch part {
-      case .json, .dollar: []
+      case .json, .short: []
       case .string(let template): template.expressions
       case .value(let expression): [expression]
       }
@@ -106,8 +106,8 @@ package struct JSONTemplate: Equatable, Sendable {
   /// - Parameters:
   ///   - values: Where values are from.
   ///   - limitBytes: The longest result.
-  /// - Throws: ``LanguageError`` if there is no such value, if the result is too long, or if a string is `$` and the name of a
-  ///   variable.
+  /// - Throws: ``LanguageError`` if there is no such value, if the result is too long, or if a string is the short form of a
+  ///   reference to a value that exists.
   package func json(
     _ values: any TemplateValues, limitBytes: Int = Template.limitBytes
   ) throws(LanguageError) -> [UInt8] {
@@ -117,12 +117,9 @@ package struct JSONTemplate: Equatable, Sendable {
       case .json(let bytes): out += bytes
       case .string(let template):
         out += JSONValue.quoted(try template.text(values, limitBytes: limitBytes)).utf8
-      case .dollar(let name):
-        guard !values.hasVariable(name) else {
-          throw LanguageError(
-            "\"$\(name)\" is text", hint: "write \"${\(name)}\", or $\(name) without quotes")
-        }
-        out += "\"$\(name)\"".utf8
+      case .short(let reference):
+        try values.checkText(reference)
+        out += JSONValue.quoted("$\(reference)").utf8
       case .value(let expression): out += try values.value(of: expression).text.utf8
       }
       guard out.count <= limitBytes else { throw Template.tooLong(limitBytes) }
@@ -140,13 +137,8 @@ package struct JSONTemplate: Equatable, Sendable {
     else { return nil }
     let template = try Template(parsing: content, depth: depth)
     guard let literal = template.literal else { return .string(template) }
-    if content.hasPrefix("$") {
-      var parser = TemplateParser(Array(content.utf8), at: 1)
-      if case .variable(let path)? = try? parser.shortReference(), parser.position == content.utf8.count,
-        path.steps.count == 1
-      {
-        return .dollar(name: String(content.dropFirst()))
-      }
+    if case .reference(let reference)? = (try? template.withShortForm())?.onlyExpression {
+      return .short(reference)
     }
     return literal == content ? nil : .string(template)
   }
@@ -172,7 +164,7 @@ extension JSONTemplate: CustomStringConvertible {
       switch part {
       case .json(let bytes): text += String(decoding: bytes, as: UTF8.self)
       case .string(let template): text += JSONValue.quoted("\(template)")
-      case .dollar(let name): text += "\"$\(name)\""
+      case .short(let reference): text += JSONValue.quoted("$\(reference)")
       case .value(let expression): text += "${\(expression)}"
       }
     }

@@ -156,7 +156,8 @@ package struct Template: Equatable, Sendable {
   /// The longest text with values, in bytes.
   package static let limitBytes = 64 << 20
 
-  static func tooLong(_ limit: Int) -> LanguageError {
+  /// The error for a text that is too long.
+  package static func tooLong(_ limit: Int) -> LanguageError {
     LanguageError("the text with its values is longer than \(limit) bytes")
   }
 }
@@ -183,8 +184,8 @@ package protocol TemplateValues {
   ///
   /// - Throws: ``LanguageError`` if it has no result for these arguments.
   func value(of function: Function, _ arguments: [JSONValue]) throws(LanguageError) -> JSONValue
-  /// Whether a variable of this name exists.
-  func hasVariable(_ name: String) -> Bool
+  /// Whether references that begin with this name, of a variable or a reserved one, can have values.
+  func hasValues(of name: String) -> Bool
 }
 
 extension TemplateValues {
@@ -194,6 +195,13 @@ extension TemplateValues {
   package func check(_ expression: Expression) throws(LanguageError) {
     if case .reference(let reference) = expression { _ = try value(of: reference) }
     for part in expression.parts { try check(part) }
+  }
+
+  /// Checks that a text in quotes is not the short form of a reference to a value that exists.
+  ///
+  /// - Throws: ``LanguageError`` if it is.
+  package func checkText(_ reference: Reference) throws(LanguageError) {
+    if hasValues(of: reference.name) { throw reference.isText }
   }
 
   /// The value of an expression.

@@ -239,19 +239,25 @@ package struct FunctionValues: TemplateValues, Sendable {
       }
       return try functions.environment(name)
     case .variable(let path):
-      let written = "write ${env.\(path)} for the environment, ${'\(path)'} for text; $${ is a literal ${"
-      guard let variables else {
-        throw LanguageError("\(path): there are no variables here", hint: written)
-      }
-      guard let value = variables[path.variable] else {
-        throw LanguageError(
-          "\(path): no such variable", hint: "--var \(path.variable)=VALUE sets it; \(written)")
-      }
+      guard let value = variables?[reference.name] else { throw noValue(of: reference, path) }
       return try value.value(ofVariableAt: path)
     case .row: throw LanguageError("\(reference): only the tests of a suite have rows")
     case .last: throw LanguageError("\(reference): only sessions and suites have a last call")
     case .request: throw LanguageError("\(reference): only stubs of mock have a request")
     }
+  }
+
+  private func noValue(of reference: Reference, _ path: FieldPath) -> LanguageError {
+    let name = path.steps.count == 1 ? "\(path)" : "NAME"
+    let written = "write ${env.\(name)} for the environment, ${'\(path)'} for text; $${ is a literal ${"
+    guard let variables else {
+      return LanguageError(
+        "\(path): there are no variables here", hint: reference.hint(among: []) ?? written)
+    }
+    return LanguageError(
+      "\(path): no such variable",
+      hint: reference.hint(among: variables.keys.sorted())
+        ?? "--var \(reference.name)=VALUE sets it; \(written)")
   }
 
   package func value(of function: Function, _ arguments: [JSONValue]) throws(LanguageError) -> JSONValue {
@@ -262,5 +268,5 @@ package struct FunctionValues: TemplateValues, Sendable {
     return try functions.value(of: function, arguments, piece: piece, pool: pool, schemaOf: type)
   }
 
-  package func hasVariable(_ name: String) -> Bool { false }
+  package func hasValues(of name: String) -> Bool { false }
 }

@@ -250,15 +250,13 @@ struct TemplateParser {
     return String(decoding: content, as: UTF8.self)
   }
 
-  /// Parses a value of JSON; a list or an object may have expressions.
+  /// Parses a value of JSON, which may have expressions.
   private mutating func json(depth: Int) throws(LanguageError) -> Expression {
     let start = position
     guard skipJSON() else { throw LanguageError("\(text[start...].quotedStart) has no end", hint: Self.hint) }
     let json = Array(text[start..<position])
-    if json.first != UInt8(ascii: "\"") {
-      let template = try JSONTemplate(parsing: json, depth: depth + 1)
-      if !template.isLiteral { return .json(template) }
-    }
+    let template = try JSONTemplate(parsing: json, depth: depth + 1)
+    guard template.isLiteral else { return .json(template) }
     do throws(MessageParseError) {
       return .literal(try JSONValue(parsing: json))
     } catch {
@@ -298,8 +296,12 @@ struct TemplateParser {
   private mutating func word() throws(LanguageError) -> String {
     if next == UInt8(ascii: "'") { return try singleQuoted() }
     if next == UInt8(ascii: "\"") {
-      guard case .literal(let value) = try json(depth: 0) else { return "" }
-      return value.plainText
+      let start = position
+      guard skipJSON(), case .string(let word)? = try? JSONValue(parsing: Array(text[start..<position]))
+      else {
+        throw LanguageError("\(text[start...].quotedStart) is not a string of JSON", hint: Self.hint)
+      }
+      return word
     }
     let start = position
     while let byte = next, byte != UInt8(ascii: ")"), byte != UInt8(ascii: ","), byte != UInt8(ascii: "}") {

@@ -28,10 +28,15 @@ package enum JSONValue: Sendable, Equatable {
   }
 
   /// Parses a whole text, strictly (RFC 8259).
-  package init(parsing text: [UInt8]) throws(MessageParseError) {
+  ///
+  /// - Parameter endOfOther: Returns the end of a value that is not JSON, from its start; nil if none starts there. Its text
+  ///   becomes a number.
+  package init(
+    parsing text: [UInt8], endOfOther: ((Int) -> Int?)? = nil
+  ) throws(MessageParseError) {
     self = try text.span.bytes.withUnsafeBytes { (bytes) throws(MessageParseError) in
       do throws(ReadFailure) {
-        var parser = JSONValueParser(bytes)
+        var parser = JSONValueParser(bytes, endOfOther)
         return try parser.parse()
       } catch {
         throw MessageParseError(error, in: bytes, format: .json)
@@ -70,9 +75,11 @@ package enum JSONValue: Sendable, Equatable {
 private struct JSONValueParser: ~Copyable {
   private var scanner: JSONScanner
   private var scratch = OutputBuffer()
+  private let endOfOther: ((Int) -> Int?)?
 
-  init(_ bytes: UnsafeRawBufferPointer) {
+  init(_ bytes: UnsafeRawBufferPointer, _ endOfOther: ((Int) -> Int?)?) {
     scanner = JSONScanner(bytes)
+    self.endOfOther = endOfOther
   }
 
   mutating func parse() throws(ReadFailure) -> JSONValue {
@@ -106,8 +113,18 @@ private struct JSONValueParser: ~Copyable {
       if scanner.acceptWord("null") { return .null }
       if scanner.acceptWord("true") { return .bool(true) }
       if scanner.acceptWord("false") { return .bool(false) }
-      throw scanner.expected("a value")
+      return try other()
     }
+  }
+
+  private mutating func other() throws(ReadFailure) -> JSONValue {
+    let start = scanner.cursor - scanner.start
+    guard scanner.cursor < scanner.end, let end = endOfOther?(start), end > start,
+      end <= scanner.end - scanner.start
+    else { throw scanner.expected("a value") }
+    let text = UnsafeBufferPointer(start: scanner.cursor, count: end - start)
+    scanner.cursor += end - start
+    return .number(String(decoding: text, as: UTF8.self))
   }
 
   private mutating func string() throws(ReadFailure) -> String {
