@@ -4,7 +4,8 @@ import Language
 import Output
 import Protobuf
 
-/// A specification of an interceptor whose references are replaced: the commas of values are doubled.
+/// A specification of an interceptor whose expressions are replaced, so that values stay text: in them, commas and quotes are
+/// doubled, and in JSON they are escaped. A condition is parsed before its values are inserted.
 struct ExpandedSpecification {
   private enum Place {
     case name
@@ -22,8 +23,29 @@ struct ExpandedSpecification {
   private var name = ""
   /// The key of the current setting.
   private var key = ""
-  /// The value of the current setting, whose commas are not doubled.
+  /// The value of the current setting, without marks. In a condition, the expressions are in the place of their values.
   private var value = ExpandedText()
+  private let variables: SessionVariables
+  /// The bytes of all values.
+  private var size = 0
+
+  /// Begins a specification.
+  ///
+  /// - Parameter variables: The values of conditions.
+  init(_ variables: SessionVariables) { self.variables = variables }
+
+  /// Whether the current value is a condition.
+  var isInCondition: Bool {
+    guard case .value = place else { return false }
+    return isScope || BuiltIns.key(key, of: name)?.isCondition == true
+  }
+
+  /// Whether the current value is a condition on a header or an attribute of the request, which limits the interceptor to
+  /// some calls.
+  private var isScope: Bool {
+    let common = key.replacing(CommonSettings.prefix, with: "")
+    return ["header", "attribute"].contains(common) && BuiltIns.key(key, of: name) == nil
+  }
 
   /// Adds what the user typed.
   mutating func type(_ text: String) throws(Failure) {
@@ -56,8 +78,18 @@ struct ExpandedSpecification {
     }
   }
 
-  /// Adds the value of a reference.
+  /// Adds an expression of a condition.
+  mutating func add(_ expression: Expression) {
+    let text = "${\(expression)}"
+    scanner.beginText()
+    scalars += text.unicodeScalars
+    value.append(.value(.string(text)))
+  }
+
+  /// Adds the value of an expression.
   mutating func add(_ text: String) throws(Failure) {
+    size += text.utf8.count
+    guard size <= Template.limitBytes else { throw Failure(Template.tooLong(Template.limitBytes)) }
     switch place {
     case .name:
       // `?` in front of a plugin makes it optional.
@@ -96,6 +128,7 @@ struct ExpandedSpecification {
 
   private mutating func endSetting() throws(Failure) {
     guard case .value(let start) = place, value.hasValue else { return }
+    guard !isInCondition else { return try fillCondition(from: start) }
     let key = BuiltIns.key(key, of: name)
     if key?.namesFile == true { try value.checkPath() }
     // In quotes and in JSON there is no notation of a value from elsewhere.
@@ -118,5 +151,35 @@ struct ExpandedSpecification {
     let beginsQuotes = value.text.unicodeScalars.first.map { "'\"[{".unicodeScalars.contains($0) } ?? false
     guard beginsQuotes || WholeValue.written(whole.text) != whole.text else { return }
     scalars.replaceSubrange(start..., with: SettingScanner.inQuotes(value.text).unicodeScalars)
+  }
+
+  /// Inserts the values of a condition. The interceptor reports one that is invalid.
+  private mutating func fillCondition(from start: Int) throws(Failure) {
+    guard !scanner.isOpen, let filled = try filledCondition() else { return }
+    scalars.replaceSubrange(start..., with: SettingScanner.inQuotes(filled).unicodeScalars)
+  }
+
+  private func filledCondition() throws(Failure) -> String? {
+    var text = ""
+    var typed = ""
+    for part in value.parts {
+      if case .typed(let scalar) = part {
+        typed += scalar
+      } else {
+        text += Template(literal: typed).description + part.text
+        typed = ""
+      }
+    }
+    text += Template(literal: typed).description
+    do throws(LanguageError) {
+      if isScope {
+        return try (try? NamedCondition(parsing: text) { !$0.isEmpty })?.filled(variables).description
+      }
+      return try (try? Condition(parsing: text)).map { condition throws(LanguageError) in
+        try variables.filled(condition).description
+      }
+    } catch {
+      throw Failure(error)
+    }
   }
 }

@@ -34,10 +34,7 @@ extension Session {
     switch outcome {
     case .holds: break
     case .invalid(let reason, let hint): throw Failure(.input, "expect \(check.text)", reason, hint: hint)
-    case .fails(let mismatch):
-      let difference = mismatch.diff.map { "\n\($0)" } ?? ""
-      throw Failure(
-        .assertion, "expect \(check.text)", "expected \(mismatch.expected), got \(mismatch.got)\(difference)")
+    case .fails(let mismatch): throw Failure(.assertion, "expect \(check.text)", "\(mismatch)")
     }
   }
 }
@@ -45,18 +42,22 @@ extension Session {
 extension SessionVariables {
   /// The condition of `expect`, with values in its operands.
   package func condition(_ text: String) throws(Failure) -> Condition {
-    func path(_ template: Template) throws(LanguageError) -> String {
+    do throws(LanguageError) {
+      return try filled(Condition(parsing: text, hasShortForm: true))
+    } catch {
+      throw Failure(.input, "expect", error.reason, hint: error.hint)
+    }
+  }
+
+  /// A condition with the values of its expressions.
+  func filled(_ condition: Condition) throws(LanguageError) -> Condition {
+    try condition.filled(self) { template throws(LanguageError) in
       do throws(Failure) {
         return try expand(path: template)
       } catch {
         throw LanguageError(
           error.message?.why ?? "the name of the file has no value", hint: error.message?.hint)
       }
-    }
-    do throws(LanguageError) {
-      return try Condition(parsing: text, hasShortForm: true).filled(self, path: path)
-    } catch {
-      throw Failure(.input, "expect", error.reason, hint: error.hint)
     }
   }
 }

@@ -99,20 +99,29 @@ extension SessionVariables {
   /// - Throws: `Failure` also if a value would add a setting, would name a variable of the environment to read or a file in
   ///   another directory, or would be part of a command.
   package func expand(specification text: String) throws(Failure) -> String {
-    var specification = ExpandedSpecification()
-    for part in try expanded(template(text)).parts {
+    var specification = ExpandedSpecification(self)
+    for part in try template(text).parts {
       switch part {
-      case .typed(let text): try specification.type(text)
-      case .value:
+      case .text(let text): try specification.type(text)
+      case .value(let expression):
+        if specification.isInCondition {
+          specification.add(expression)
+          continue
+        }
+        let value = try plainText(of: expression)
         // A value is not expanded again.
-        guard !text.contains("expand=") || !part.text.contains("${") else {
+        guard !text.contains("expand=") || !value.contains("${") else {
           throw Failure(
             .usage, "", "a value contains ${, which expand=true would replace", hint: "omit expand")
         }
-        try specification.add(part.text)
+        try specification.add(value)
       }
     }
     return try specification.ended()
+  }
+
+  private func plainText(of expression: Expression) throws(Failure) -> String {
+    do throws(LanguageError) { return try value(of: expression).plainText } catch { throw Failure(error) }
   }
 
   /// Refuses a value that would be read from elsewhere.

@@ -1,5 +1,7 @@
 import Glibc
+import Interception
 import Interceptors
+import Language
 import Output
 import Protobuf
 import Session
@@ -59,6 +61,8 @@ struct SuiteRecordings {
     if let statement = try reader.add(line) { try session.execute(statement) }
   }
 
-  /// A value of an interceptor's setting.
-  private static func value(_ text: String) -> String { text.replacing(",", with: ",,") }
+  /// A value of an interceptor's setting that is read as this text.
+  private static func value(_ text: String) -> String {
+    SettingScanner.inQuotes(Template(literal: text).description)
+  }
 }

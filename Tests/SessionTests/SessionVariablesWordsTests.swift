@@ -105,6 +105,16 @@ struct SessionVariablesWordsTests {
     ("auth,bearer=@${v}", "a,b", "auth,bearer=@a,,b"),
     ("header,set=a:b,,${v}=c", ",", "header,set=a:b,,,,=c"), ("a,b='x${v}',c=1", "',", "a,b='x'',',c=1"),
     ("a,b=[\"${v}\"],c=1", "\",", "a,b=[\"\\\",\"],c=1"),
+    ("assert,check=.a == ${v}", "1 within 100", "assert,check='.a == \"1 within 100\"'"),
+    ("assert,check='.a == ${v}',name=${v}", "x, 'y", "assert,check='.a == \"x, ''y\"',name=x,, 'y"),
+    ("assert,check=.a == \"${v}\"", "x\" contains \"\"", "assert,check='.a == \"x\\\" contains \\\"\\\"\"'"),
+    ("assert,check=.a =~ ^${v}$$${,name=b", ".", "assert,check='.a =~ ^\\.$$${',name=b"),
+    ("retry,until=header x-a == ${v}", "b,attempts=9", "retry,until='header x-a == \"b,attempts=9\"'"),
+    ("retry,header=x-a == ${v}", "b,attempts=9", "retry,header='x-a == \"b,attempts=9\"'"),
+    ("header,chain-header=x-a == ${v},set=a:b", "'", "header,chain-header='x-a == \"''\"',set=a:b"),
+    ("retry,attribute=tier != ${v}", "env:HOME", "retry,attribute='tier != \"env:HOME\"'"),
+    ("assert,check=.a equals ${v}", "x", "assert,check=.a equals ${v}"),
+    ("assert,check='.a == ${v}", "x", "assert,check='.a == ${v}"),
     ("$v", "retry", "retry"), ("./${v}.so,a=b", "x=y", "./x=y.so,a=b"),
   ])
   func addsInterceptorsWithDataOnly(text: String, value: String, expected: String) throws {

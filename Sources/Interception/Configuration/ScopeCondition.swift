@@ -27,13 +27,23 @@ public struct ScopeCondition: Sendable, Hashable, CustomStringConvertible {
   }
 
   init(header text: some StringProtocol) throws(LanguageError) {
-    let condition = try NamedCondition(parsing: text) { HeaderSyntax.isName($0) }
+    let condition = try Self.condition(text) { HeaderSyntax.isName($0) }
     self.init(condition, name: condition.name.lowercased())
   }
 
   init(attribute text: some StringProtocol) throws(LanguageError) {
-    let condition = try NamedCondition(parsing: text) { CallAttributes.isKey(String($0)) }
+    let condition = try Self.condition(text) { CallAttributes.isKey(String($0)) }
     self.init(condition, name: condition.name)
+  }
+
+  private static func condition(
+    _ text: some StringProtocol, isName: (Substring) -> Bool
+  ) throws(LanguageError) -> NamedCondition {
+    let condition = try NamedCondition(parsing: text, isName: isName)
+    guard condition.isLiteral else {
+      throw LanguageError("${…} has no value here", hint: "$${ is a literal ${")
+    }
+    return condition
   }
 
   /// Whether it holds for the values of its name.

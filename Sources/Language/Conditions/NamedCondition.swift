@@ -15,9 +15,21 @@ package struct NamedCondition: Sendable, CustomStringConvertible {
     var rest = Substring(text).stripped
     name = String(try rest.takeName(isName, before: ""))
     condition = try ValueCondition(ofName: rest, hasShortForm: false)
-    guard condition.isLiteral else {
-      throw LanguageError("${…} has no value here", hint: "$${ is a literal ${")
-    }
+  }
+
+  private init(_ name: String, _ condition: ValueCondition) {
+    self.name = name
+    self.condition = condition
+  }
+
+  /// Whether its operand has no expressions, so that it can be evaluated.
+  package var isLiteral: Bool { condition.isLiteral }
+
+  /// The condition with the values of the expressions in its operand.
+  ///
+  /// - Throws: ``LanguageError`` if there is no such value.
+  package func filled(_ values: any TemplateValues) throws(LanguageError) -> NamedCondition {
+    NamedCondition(name, try condition.filled(values) { path throws(LanguageError) in "\(path)" })
   }
 
   /// Whether it holds for the values of its name.
