@@ -29,7 +29,7 @@ import Testing
       ("", "missing condition", "such as status ok, or .name == Ada"),
       (
         "stats ok", #"unknown condition "stats""#,
-        "did you mean status? A path starts with a full stop: .stats ok"
+        "did you mean status?"
       ),
       (
         "user.name == 1", #"unknown condition "user.name""#,
@@ -41,7 +41,7 @@ import Testing
       ("status not_fund", "not_fund is not a status code", "did you mean not_found?"),
       (
         "status 17", "17 is not a status code",
-        "such as ok, not_found or 5; a path starts with a full stop: .status 17"
+        "such as ok, not_found or 5"
       ),
       (
         "status == DONE", "DONE is not a status code",
@@ -84,8 +84,19 @@ import Testing
       ),
       (
         "count", "count must be a number such as 3, or a bound such as >= 2",
-        "a path starts with a full stop: .count"
+        "a path starts with a full stop, as in .count exists"
       ),
+      ("title foo", #"unknown condition "title""#, "such as status ok, or .name == Ada"),
+      ("title missing", #"unknown condition "title""#, "a path starts with a full stop: .title missing"),
+      ("title", #"unknown condition "title""#, "a path starts with a full stop, as in .title exists"),
+      ("== 1", #"unknown condition """#, "such as status ok, or .name == Ada"),
+      (#"".a" == 1"#, #"unknown condition "\".a\"""#, "such as status ok, or .name == Ada"),
+      ("status .a", ".a is not a status code", "such as ok, not_found or 5"),
+      (
+        "stats == ok", #"unknown condition "stats""#,
+        "did you mean status? A path starts with a full stop: .stats == ok"
+      ),
+      ("frist .a == 1", #"unknown condition "frist""#, "did you mean first, or list?"),
       (
         "count == many", "count must be a number such as 3, or a bound such as >= 2",
         "a path starts with a full stop: .count == many"

@@ -22,7 +22,10 @@ import Testing
     (".anInt32 == -3.0", "holds"), (".anInt32 < -2", "holds"), (".anInt32 >= 0", ">= 0 | -3"),
     (".anInt32 != -3", "!= -3 | -3"), (".aFloat == 0.1", "holds"), (".aDouble == 1 within 0.1", "holds"),
     (".aDouble == 1 within 10%", "holds"), (".aDouble == 1 within 5%", "1 within 5% | 1.1"),
-    (".aDouble != 1 within 5%", "holds"), (#".aDouble == "NaN""#, #""NaN" | 1.1"#),
+    (".aDouble != 1 within 5%", "holds"), (".anInt32 == -3.2 within 0.3", "holds"),
+    (".anInt32 == -3.2 within 0.1", "-3.2 within 0.1 | -3"), (".aUint64 == 1.8e19 within 3%", "holds"),
+    (".anInt32 != -3.2 within 0.1", "holds"), (".aBool == 1.5 within 1", "invalid: expected true or false"),
+    (".anInt32 == -3.2", "invalid: number out of range for int32"), (#".aDouble == "NaN""#, #""NaN" | 1.1"#),
     // A string is not followed by the words in it.
     (#".aString != "x within 2""#, "holds"), (#".aString > "A unordered""#, "holds"),
     (#".aString == "in 3 within 24h""#, #""in 3 within 24h" | "Ada é""#),

@@ -64,16 +64,25 @@ struct ConditionParser {
       return LanguageError("missing condition", hint: "such as status ok, or .name == Ada")
     }
     let nearest = DescriptorPool.nearestNames(to: String(word), among: Word.allCases.map(\.rawValue))
-    let path = ".\(text.shortened)"
+    let names = nearest.joined(separator: ", or ")
     return LanguageError(
       "unknown condition \(String(text[..<text.endOfFieldPath].shortened).debugDescription)",
       hint: nearest.isEmpty
-        ? "a path starts with a full stop: \(path)"
-        : "did you mean \(nearest.joined(separator: ", or "))? A path starts with a full stop: \(path)")
+        ? fieldHint ?? "such as status ok, or .name == Ada"
+        : "did you mean \(names)?" + (fieldHint.map { " A\($0.dropFirst())" } ?? ""))
   }
 
-  /// What to write for a field that has the name of a property.
-  private var fieldHint: String { "a path starts with a full stop: .\(text.shortened)" }
+  /// What to write for a field that has the name of a property; nil if the text is no path with a condition.
+  private var fieldHint: String? {
+    let path = text[..<text.endOfFieldPath]
+    var rest = text[path.endIndex...].stripped
+    guard let steps = try? FieldPath(String(path)).steps, case .field? = steps.first else { return nil }
+    if rest.isEmpty { return "a path starts with a full stop, as in .\(path.shortened) exists" }
+    let word = rest.prefix { !$0.isWhitespace }
+    guard Comparison.parse(from: &rest) != nil || word.hasPrefix("=") || ValueCondition.startsCondition(word)
+    else { return nil }
+    return "a path starts with a full stop: .\(text.shortened)"
+  }
 
   // MARK: Parts
 
@@ -124,7 +133,7 @@ struct ConditionParser {
     guard let index = Int(number), index >= 0 else {
       throw LanguageError(
         "message requires the number of a message, from 0",
-        hint: number.first.map { "=!<>".contains($0) } == true ? fieldHint : "such as message 2 .id == 3")
+        hint: fieldHint ?? "such as message 2 .id == 3")
     }
     return .field(.number(index), try valueClaim())
   }

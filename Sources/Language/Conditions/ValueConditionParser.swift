@@ -17,6 +17,11 @@ extension ValueCondition {
   /// Words of earlier forms, with those that replace them.
   private static let replaced = ["missing": "absent", "length": "size"]
 
+  /// Whether a condition can start with a word.
+  static func startsCondition(_ word: Substring) -> Bool {
+    Word(rawValue: String(word)) != nil || replaced[String(word)] != nil
+  }
+
   /// Parses a condition.
   ///
   /// - Parameters:

@@ -65,6 +65,7 @@ struct ValueTest {
   // MARK: The expected value
 
   private func normal(_ literal: JSONValue) throws(LanguageError) -> (JSONValue, ComparableValue?) {
+    if isNear(literal) { return (literal, ComparableValue(literal)) }
     guard isList else { return try type.normal(literal, Self.options) }
     guard case .array(let elements) = literal else {
       throw LanguageError(
@@ -75,6 +76,17 @@ struct ValueTest {
     return (.array(normal), nil)
   }
 
+  /// Whether a literal has numbers to which others are near: with a tolerance, the number of an integer may have a fraction.
+  private func isNear(_ literal: JSONValue) -> Bool {
+    guard rules.tolerance != nil, type.isNumeric else { return false }
+    switch literal {
+    case .number: return !isList && !type.isList
+    case .array(let elements):
+      return (isList || type.isList) && elements.allSatisfy { if case .number = $0 { true } else { false } }
+    case .null, .bool, .string, .object: return false
+    }
+  }
+
   /// The part that a value is expected to contain.
   private func part(_ literal: JSONValue) throws(LanguageError) -> JSONValue {
     var literal = literal
@@ -82,6 +94,7 @@ struct ValueTest {
     if isAboutList {
       // One element needs no brackets.
       if case .array = literal {} else { literal = .array([literal]) }
+      if isNear(literal) { return literal }
     } else if case .string = literal {
       return literal
     }

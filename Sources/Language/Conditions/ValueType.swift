@@ -31,6 +31,30 @@ enum ValueType {
     return field.isRepeated && !field.isMap && !isElement
   }
 
+  /// Whether values are numbers, or lists of numbers.
+  var isNumeric: Bool {
+    switch self {
+    case .text, .untyped: false
+    case .message(let type): Self.isNumeric(type)
+    case .field(let field, _, _): !field.isMap && Self.isNumeric(field)
+    }
+  }
+
+  private static func isNumeric(_ type: MessageType) -> Bool {
+    guard case .wrapper? = try? type.wellKnown() else { return false }
+    return (try? type.field(named: "value")).map(isNumeric) ?? false
+  }
+
+  private static func isNumeric(_ field: Field) -> Bool {
+    switch field.kind {
+    case .double, .float, .int32, .int64, .uint32, .uint64, .sint32, .sint64, .fixed32, .fixed64, .sfixed32,
+      .sfixed64:
+      true
+    case .message: field.messageType.map(isNumeric) ?? false
+    default: false
+    }
+  }
+
   /// Whether values are bytes, which are base64 in JSON.
   var isBytes: Bool {
     guard case .field(let field, _, let isElement) = self else { return false }
