@@ -144,10 +144,12 @@ def test_unmet_condition_fails_the_call(rpcurl, descriptor_set, job_server, sett
 def test_a_wrong_condition_is_reported_before_anything_is_sent(call, job_server):
     server = job_server("DONE")
     result = call(server, "until=.stat == DONE")
-    assert result.code == 64 + 3
-    assert "stat" in result.err
+    assert result.code == 7
+    assert "interceptor retry: until: .stat == DONE: demo.v1.HelloReply has no field stat" in result.err
     result = call(server, "until=.number == 1", method="Count", data="{}")
-    assert "until applies to methods with a single response" in result.err
+    assert (result.code, "until: applies to methods with a single response" in result.err) == (7, True)
+    result = call(server, "until=.message")
+    assert (result.code, "missing condition after .message" in result.err) == (7, True)
     result = call(server, "until=state == DONE")
     assert (result.code, "A path starts with a full stop: .state == DONE" in result.err) == (7, True)
     assert server.calls == []

@@ -11,7 +11,7 @@ enum AssertReport {
     /// In nanoseconds since 1970.
     let startedAt: Int64
     var duration = Duration.zero
-    var failures: [String] = []
+    var failures: [UnmetCondition] = []
     /// Why the call was not made, or not completed.
     var error: String?
   }
@@ -69,8 +69,8 @@ extension AssertReport.Case {
       if let first = failures.first {
         .failed(
           type: "assertion",
-          message: failures.count == 1 ? first : "\(failures.count) assertions failed",
-          text: failures.joined(separator: "\n"))
+          message: failures.count == 1 ? first.line : "\(failures.count) assertions failed",
+          text: failures.map(\.lines).joined(separator: "\n"))
       } else if let error {
         .error(type: "call", message: error, text: "")
       } else {

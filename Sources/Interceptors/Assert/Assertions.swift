@@ -51,7 +51,7 @@ final class Assertions: StagedInterceptor {
 
   func finish(_ outcome: Outcome) {
     let failures = progress.failures(end ?? outcome.end, latency: outcome.metrics.total)
-    for failure in failures { context.report(.failure, label(failure)) }
+    for failure in failures { context.report(.failure, label(failure.line)) }
     guard let report else { return }
     do {
       try report.add(

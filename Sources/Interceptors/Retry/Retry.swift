@@ -151,7 +151,7 @@ final class Retry: StagedInterceptor {
       if end.error != nil { context.report(.expectedStatus, "\(end.code.name) is the expected status") }
       return letGo(end, token)
     }
-    let failure = failures.joined(separator: "; ")
+    let failure = failures.map(\.line).joined(separator: "; ")
     self.polling?.failure = failure
     if let limit = policy.attempts, attempt >= limit {
       return token.fail(unmet("\(failure), in \(limit) attempts"))

@@ -159,17 +159,19 @@ struct RetryFactory: InterceptorFactory {
   }
 
   /// Throws if responses to a call cannot be compared with the conditions.
-  private static func check(_ goal: Goal, _ call: CallFacts, _ context: CallContext) throws(RPCError) {
-    func refusal(_ reason: String) -> RPCError {
-      RPCError(.invalidArgument, reason, origin: .interceptor(context.name))
+  private static func check(
+    _ goal: Goal, _ call: CallFacts, _ context: CallContext
+  ) throws(ConfigurationError) {
+    func refusal(_ reason: String, hint: String? = nil) -> ConfigurationError {
+      ConfigurationError(interceptor: context.name, key: "until", reason: reason, hint: hint)
     }
     guard !call.kind.serverStreams else {
-      throw refusal("until applies to methods with a single response, and \(call.method) streams responses")
+      throw refusal("applies to methods with a single response, and \(call.method) streams responses")
     }
     do throws(LanguageError) {
       try goal.conditions.check(against: call.responseType)
     } catch {
-      throw refusal(error.reason)
+      throw refusal(error.reason, hint: error.hint)
     }
   }
 

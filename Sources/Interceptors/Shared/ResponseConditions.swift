@@ -79,6 +79,14 @@ struct ResponseConditions: Sendable {
   }
 }
 
+/// A condition that a response does not meet, and why.
+struct UnmetCondition: Sendable {
+  /// The text on one line, for messages.
+  let line: String
+  /// The text with the lines of JSON that differ, for reports.
+  let lines: String
+}
+
 /// The evaluation of conditions during a call, part by part.
 struct ResponseProgress {
   private let conditions: [Condition]
@@ -103,20 +111,26 @@ struct ResponseProgress {
     for index in evaluations.indices { evaluations[index].receive(message) }
   }
 
-  /// The conditions that the response does not meet, one text each, without the credentials of the call.
+  /// The conditions that the response does not meet, without the credentials of the call.
   ///
   /// - Parameters:
   ///   - end: The end of the call.
   ///   - latency: The duration of the call.
-  func failures(_ end: ResponseEnd, latency: Duration = .zero) -> [String] {
+  func failures(_ end: ResponseEnd, latency: Duration = .zero) -> [UnmetCondition] {
     var result = result
     result.end(end)
     result.latency = latency
     return zip(conditions, evaluations).compactMap { condition, evaluation in
       switch evaluation.outcome(of: result) {
       case .holds: nil
-      case .fails(let mismatch): result.redaction.text("\(condition.text): \(mismatch)")
-      case .invalid(let reason, _): result.redaction.text("\(condition.text): \(reason)")
+      case .fails(let mismatch):
+        UnmetCondition(
+          line: result.redaction.text("\(condition.text): \(mismatch)"),
+          lines: result.redaction.text("\(condition.text): \(mismatch.lines)"))
+      case .invalid(let reason, _):
+        UnmetCondition(
+          line: result.redaction.text("\(condition.text): \(reason)"),
+          lines: result.redaction.text("\(condition.text): \(reason)"))
       }
     }
   }
