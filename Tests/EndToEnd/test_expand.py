@@ -227,3 +227,40 @@ def test_types_of_messages_are_looked_up(rpcurl, grpc_server):
     words = ["--expand", "--set", "bytesValue=${message(grpc.health.v1.HealthCheckRequest, {\"service\":\"a\"})}"]
     result = rpcurl(*words, f"{grpc_server.url}/{SERVICE}/Echo")
     assert (result.code, result.out) == (0, '{"bytesValue":"CgFh"}\n'), result.err
+
+
+@pytest.mark.parametrize("source", ["file", "standard input"])
+def test_a_file_that_is_not_expanded_is_noted(call, tmp_path, source):
+    file = tmp_path / "data.json"
+    file.write_text('{"stringValue":"${uuid()}"}')
+    name, data, more = (file, f"@{file}", {}) if source == "file" else ("standard input", "@-", {"input": file.read_text()})
+    note = f"note: ${{ in {name} is sent as it is\nhint: --expand=files replaces values in files and in standard input too\n"
+    result = call("Echo", "--expand", "-d", data, **more)
+    assert (result.code, json.loads(result.out), result.err) == (0, {"stringValue": "${uuid()}"}, note)
+    assert call("Echo", "--expand=files", "-d", data, **more).err == ""
+    assert call("Echo", "-d", data, **more).err == ""
+
+
+def test_the_note_about_a_file_is_printed_once(call, tmp_path):
+    file = tmp_path / "data.json"
+    file.write_text('{"text":"${a}"}' * 3)
+    result = call("Chat", "--expand", "-d", f"@{file}")
+    assert (result.code, result.out.count("${a}"), result.err.count("note:")) == (0, 3, 1)
+    file.write_text('{"text":"$a {b}"}')
+    assert call("Chat", "--expand", "-d", f"@{file}").err == ""
+
+
+@pytest.mark.parametrize("value", ["${nope}", "${offset()}", "${message(demo.v1.None, {})}", "${env.NONE}"])
+def test_errors_of_set_name_the_option(call, value):
+    result = call("Echo", "--expand", "--set", f"string_value={value}")
+    assert (result.code, result.out) == (4, "")
+    assert result.err.startswith("rpcurl: --set string_value: ")
+
+
+def test_last_piece_of_an_empty_file_is_marked(call, tmp_path):
+    file = tmp_path / "empty"
+    file.touch()
+    options = ["--set-file", f"text={file}", "--chunk", "4", "--expand", "--filter", "text"]
+    result = call("Chat", *options, "--set", "text=at ${offset()} ${last()}")
+    assert (result.code, result.out) == (0, "you said: at 0 true\n"), result.err
+    assert call("Chat", *options, "--set", "text=at ${offset()}").out == ""

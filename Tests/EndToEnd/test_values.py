@@ -291,7 +291,7 @@ def test_chunks_with_their_offset(call, tmp_path):
 def test_offset_requires_a_piece(call):
     for name in ("offset", "last"):
         assert failure(call("Hello", "--expand", "--set", f"name=${{{name}()}}"), 4) == [
-            f"rpcurl: -d: {name}(): only the fields of a piece of --chunk have a value of it"
+            f"rpcurl: --set name: {name}(): only the fields of a piece of --chunk have a value of it"
         ]
 
 

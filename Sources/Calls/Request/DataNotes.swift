@@ -56,6 +56,18 @@ package final class DataNotes: Equatable {
     note(unexpanded: "${\(expression)}")
   }
 
+  /// Notes a file or standard input with templates that are sent as text although those of the command line are replaced.
+  func noteTemplates(of source: String, in bytes: [UInt8]) {
+    guard !isTemplateNoted,
+      bytes.indices.dropLast().contains(where: {
+        bytes[$0] == UInt8(ascii: "$") && bytes[$0 + 1] == UInt8(ascii: "{")
+      })
+    else { return }
+    isTemplateNoted = true
+    note(
+      "${ in \(source) is sent as it is", "--expand=files replaces values in files and in standard input too")
+  }
+
   /// Notes a template that is sent as text.
   func note(unexpanded template: String) {
     guard !isTemplateNoted else { return }

@@ -91,6 +91,17 @@ package struct FieldEdit: Equatable {
       do throws(FieldPathError) { _ = try path.leaf(in: type) } catch { throw failure(error) }
     }
 
+    /// The path with `[]` in place of an index of a list.
+    private func appending(_ field: String, _ index: Int64) -> FieldPath {
+      var steps = path.steps
+      let place = steps.indices.dropFirst().first {
+        steps[$0] == .subscripted(.integer(index))
+          && FieldPath(steps: Array(steps[..<$0])).description.hasSuffix(field)
+      }
+      if let place { steps[place] = .each }
+      return FieldPath(steps: steps)
+    }
+
     fileprivate func failure(_ error: FieldPathError) -> Failure {
       reason(error).lacking(error.missingName)
     }
@@ -98,8 +109,8 @@ package struct FieldEdit: Equatable {
     private func reason(_ error: FieldPathError) -> Failure {
       switch error {
       case .unknownField: Failure(.schema, name, error.message, hint: error.hint)
-      case .indexOutOfRange(let field, _, _):
-        Failure(.input, name, error.message, hint: "\(field)[]=VALUE appends an element")
+      case .indexOutOfRange(let field, let index, _):
+        Failure(.input, name, error.message, hint: "\(appending(field, index))=VALUE appends an element")
       case .notAList(let field):
         Failure(.input, name, error.message, hint: "\(field).KEY or \(field)[\"KEY\"] is an entry of a map")
       default: Failure(.input, name, error.message, hint: error.hint)
@@ -115,12 +126,16 @@ package struct FieldEdit: Equatable {
   ///   - type: The type of the message.
   mutating func expand(
     _ expansion: TextExpansion, _ piece: FilePiece?, in type: MessageType
-  ) throws(LanguageError) {
+  ) throws(Failure) {
     guard case .template(let template, _) = content,
       let values = expansion.values(isTyped: true, piece: piece)
     else { return }
-    let text = try template.text(values, isText: (try? place.path.kind(in: type)) == .string)
-    content = .template(template, text: text)
+    do throws(LanguageError) {
+      let text = try template.text(values, isText: (try? place.path.kind(in: type)) == .string)
+      content = .template(template, text: text)
+    } catch {
+      throw Failure(.input, place.name, error)
+    }
   }
 
   /// Whether its text calls a function.

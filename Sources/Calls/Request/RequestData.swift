@@ -54,12 +54,15 @@ extension RequestMessage {
   @inline(never)
   package func expanded(_ type: MessageType) throws(Failure) -> RequestMessage {
     guard let expansion = form.expansion else { return self }
+    if !origin.isTyped, form.format == .json, form.chunks == nil, expansion.values(isTyped: false) == nil {
+      form.notes?.noteTemplates(of: source, in: bytes)
+    }
     var form = form
     form.expansion = nil
     var bytes = bytes
     let piece = form.chunks.map { _ in FilePiece(offset: Int64(start.byteOffset), isLast: isLast) }
+    for index in form.edits.indices { try form.edits[index].expand(expansion, piece, in: type) }
     do throws(LanguageError) {
-      for index in form.edits.indices { try form.edits[index].expand(expansion, piece, in: type) }
       if let template = try template(expansion) {
         bytes = try template.json.json(template.values)
         form.isExpanded = true
@@ -387,6 +390,7 @@ package enum RequestData {
         if origin.isTyped { try message.checkTemplate() }
         messages.append(message)
       }
+      if let piece = splitter.emptyPiece(of: origin) { messages.append(piece) }
     } catch {
       // Brackets that close too early end a message: the cause is in it.
       throw messages.last?.syntaxFailure ?? error

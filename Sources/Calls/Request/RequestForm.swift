@@ -56,6 +56,16 @@ extension MessageSplitter {
     }
   }
 
+  /// The only piece of an empty file, which marks the end; nil if the file is not empty, or no field marks the last piece.
+  func emptyPiece(of origin: RequestOrigin) -> RequestMessage? {
+    guard origin.form.chunks?.marksLast == true, isFinished, held.byteOffset == 0, held.text.isEmpty else {
+      return nil
+    }
+    var message = RequestMessage(origin, start: TextPosition(), bytes: [])
+    message.isLast = true
+    return message
+  }
+
   private func place(of error: SplitError) -> InputPlace? {
     guard let position = error.position else { return nil }
     guard framing == .values else { return InputPlace(position: position) }

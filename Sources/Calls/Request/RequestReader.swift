@@ -105,8 +105,9 @@ package final class RequestReader<Ready> {
       throw Failure(
         .input, origin.source, "missing closing quote \"", hint: "write \\n for a line feed within a string")
     }
-    if stream?.isAtEnd == true { closeStream() }
-    return nil
+    guard let stream, stream.isAtEnd else { return nil }
+    defer { closeStream() }
+    return stream.splitter.emptyPiece(of: origin)
   }
 
   private func open(_ path: String, _ form: RequestForm) throws(Failure) {

@@ -130,7 +130,7 @@ extension OptionTable {
       "Send the file of --set-file in pieces, one message each, over a request stream.",
       "The messages of -d before --set-file are sent before the file, the others after it. Each piece is a message with "
         + "the fields of --set; with --expand, ${offset()} is its position in the file, and ${last()} is true in the last "
-        + "piece. The file is read as fast as the server accepts it, so memory use does not grow with its length.",
+        + "piece; of an empty file, an empty piece is sent if ${last()} is used. The file is read as fast as the server accepts it, so memory use does not grow with its length.",
       example: "rpcurl --set-file chunk.data=big.iso --chunk 64k https://demo.example demo.v1.Demo/Upload",
       trust: .harmless),
     Option(
