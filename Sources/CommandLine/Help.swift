@@ -32,7 +32,9 @@ package struct Help {
         "\nCommands: \(names.prefix(9).joined(separator: ", ")),\n"
           + "          \(names.dropFirst(9).joined(separator: ", "))\n")
     }
-    help.add("\nMore: rpcurl call --help (all options), rpcurl COMMAND -h, man rpcurl\n")
+    help.add(
+      "\nMore: rpcurl call --help (all options), rpcurl COMMAND -h, man rpcurl,\n"
+        + "      rpcurl help language (paths, values and conditions)\n")
     return help.text
   }
 

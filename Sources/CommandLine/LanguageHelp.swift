@@ -20,7 +20,7 @@ extension Help {
     VALUES
     ${...} is replaced by a value. $${ is a literal ${. An unknown name is an error.
 
-      ${NAME}  ${NAME.path}         a variable, of set or --var
+      ${NAME}  ${NAME.path}         a variable: --var, or set NAME = JSON
       ${env.NAME}                   a variable of the environment
       ${row.NAME}                   a column of the current row of a suite
       ${last.path}  ${last[0].path} the last message of the response; the first one
@@ -41,8 +41,9 @@ extension Help {
     Within a string of JSON a value is text, elsewhere JSON. Values are not expanded
     again, and a value is never an option, a directory or a command. Expanded are:
 
-      session, run, test, mock      everything. $NAME is a short form for a whole
-                                    value of JSON, argument or value of a header
+      session, run, test, mock      everything but request and exactly of stubs.
+                                    $NAME is a short form for a whole value of
+                                    JSON, argument or value of a header
       -d TEXT, --set, -H            with --expand
       files, standard input, rows   with --expand=files; env, file: --expand=all
       --use header, --use edit      with expand=true
@@ -52,8 +53,8 @@ extension Help {
     --use 'header,set=x-key:cmd:pass api'. A command is run without a shell.
 
     CONDITIONS
-    Conditions follow expect, and are the values of assert,check= and retry,until=
-    and of where in stubs of mock, where they are about the request.
+    Conditions follow expect, are the values of assert,check= and retry,until=, and
+    in stubs of mock a list about the request: "where": [".id == 3"].
 
       status not_found,aborted      the status; != for any other
       error =~ ^no item             the message of the status

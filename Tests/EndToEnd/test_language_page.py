@@ -514,3 +514,54 @@ def test_values_are_not_syntax(session):
     received = [json.loads(line) for line in result.out.splitlines()]
     assert received[0]["name"] == hostile
     assert {"name": "x-value", "value": hostile} in received[-1]["headers"]
+
+
+def test_values_are_inserted_after_a_condition_is_parsed(session):
+    """A value that looks like a part of a condition is an operand."""
+    for value, condition in (
+        ('"1 within 100"', ".int32_value == ${v}"),
+        (r'"x\" contains \"\""', '.string_value == "${v}"'),
+        ('"blue,name=x"', "header x-a == ${v}"),
+    ):
+        result = session(f"set v = {value}", f"use assert,check='{condition}'", f"call Echo {data()}")
+        assert result.code in (7, 8), (condition, result.err)
+    result = session("set v = 5", "use assert,check=.string_to_int32.colour == ${v},name=b", f"call Echo {data()}")
+    assert result.code == 0, result.err
+
+
+def test_differences_of_messages_are_on_one_line(call, session):
+    condition = '.nested == {"label":"out","number":7}'
+    expected = f'{condition}: expected {{"label":"out","number":7}}, got {{"label":"in","number":7}} (- "label": "out", + "label": "in")'
+    for result in (
+        call("Echo", "-d", data(), "--use", f"assert,check={quoted(condition)}"),
+        call("Echo", "-d", data(), "--use", f"retry,until={quoted(condition)},attempts=2,initial=1ms"),
+        session(f"call Echo {data()}", f"expect {condition}"),
+    ):
+        assert expected in result.err
+        assert "\\n" not in result.err
+
+
+@pytest.mark.parametrize("path", ['any["demo.v1.HelloRequest"].name', "any[demo.v1.HelloRequest].name"])
+def test_type_of_an_any_is_a_url(call, path):
+    for options in (["--filter", path], ["--use", f"assert,check={quoted(f'.{path} == Ada')}"], ["--set", f"{path}=A"]):
+        result = call("Echo", "-d", data(), *options)
+        assert (result.out, result.code) in (("", 3), ("", 7))
+        assert "[type.googleapis.com/demo.v1.HelloRequest]" in result.err
+
+
+def test_text_of_sessions_has_values(session):
+    result = session("set n = 5", 'print "hi ${n}"', 'set t = "${n} of ${n}"', "print $t")
+    assert (result.code, result.out) == (0, '"hi 5"\n"5 of 5"\n'), result.err
+    for line, hint in (
+        ("print hi ${n}", 'text is in quotes: "hi ${n}"'),
+        ("set t = plain text", 'text is in quotes: "plain text"'),
+        ("set t = plain", 'text is in quotes: "plain"'),
+    ):
+        result = session("set n = 5", line)
+        assert (result.code != 0, result.out, hint in result.err) == (True, "", True), result.err
+
+
+def test_path_that_appends_is_shown_for_an_empty_list(call):
+    result = call("Echo", "--set", "nesteds[-1].label=A")
+    assert (result.code, result.out) == (4, "")
+    assert "hint: nesteds[].label=VALUE appends an element" in result.err

@@ -116,7 +116,7 @@ def test_events_of_the_manual_are_those_of_a_call(rpcurl, grpc_server, descripto
     for event in re.findall(r'^\{"event".*?\}$', text, re.M | re.S):
         described[re.search(r'"event":"(\w+)"', event)[1]] = set(re.findall(r'"(\w+)":', event))
     seen = {}
-    assertion = "assert,check=.message == nobody"
+    assertion = "assert,check=.message == Eve"
     retried = ["--attribute", "tier=gold", "--use", "retry,initial=10ms", "--use", "hedge,attempts=2", "-H", "demo-fail-attempts: 2"]
     for options in (["-d", '{"name":"Ada"}'], ["-d", '{"name":"Ada"}', "--use", assertion], ["-d", '{"name":"Ada"}', *retried]):
         result = rpcurl(
