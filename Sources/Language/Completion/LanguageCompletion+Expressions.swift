@@ -157,72 +157,77 @@ extension LanguageScope.Call {
   }
 }
 
-/// An expression that is not closed at the end of a text.
+/// An expression that is not closed at the end of a text. JSON in it has expressions too.
 private struct OpenExpression {
   /// The start of its last name.
   private(set) var start: String.Index
-  /// Whether the text ends in quotes.
+  /// Whether the text ends in quotes, or in JSON.
   private(set) var isQuoted = false
   /// Whether the last name is the whole expression.
   private(set) var isWhole = true
+  private var calls: [(function: Function?, argument: Int)] = []
+
   /// The innermost call, and the index of the argument that is typed.
   var call: (Function, Int)? { calls.last.flatMap { call in call.function.map { ($0, call.argument) } } }
 
-  private var calls: [(function: Function?, argument: Int)] = []
-  private var braces = 1
-
   /// Finds the expression; nil if none is open.
   init?(in text: String) {
-    var open: OpenExpression?
+    // The open expressions, and nil for each list and object of JSON in them.
+    var open: [OpenExpression?] = []
     var quote: Character?
     var index = text.startIndex
     while index < text.endIndex {
-      let rest = text[index...]
-      let character = text[index]
+      let (rest, character) = (text[index...], text[index])
       index = text.index(after: index)
-      guard open == nil else {
-        if let end = quote {
-          if character == "\\", index < text.endIndex { index = text.index(after: index) }
-          if character == end { quote = nil }
-        } else if character == "'" || character == "\"" {
-          quote = character
-        } else if open?.read(character, text, next: index) == false {
-          open = nil
+      if let end = quote {
+        if character == "\\", index < text.endIndex { index = text.index(after: index) }
+        if character == end { quote = nil }
+      } else if var expression = open.last ?? nil {
+        if character == "'" || character == "\"" { quote = character }
+        if character == "{"
+          || character == "[" && text[expression.start..<rest.startIndex].allSatisfy({ $0 == " " })
+        {
+          open.append(nil)
+        } else if character == "}" {
+          open.removeLast()
+        } else {
+          expression.read(character, text, next: index)
+          open[open.count - 1] = expression
         }
-        continue
-      }
-      if rest.hasPrefix("$${") {
+      } else if open.isEmpty, rest.hasPrefix("$${") {
         index = text.index(index, offsetBy: 2)
       } else if rest.hasPrefix("${") {
         index = text.index(after: index)
-        open = OpenExpression(start: index)
+        open.append(OpenExpression(start: index))
+      } else if !open.isEmpty {
+        switch character {
+        case "\"": quote = character
+        case "{", "[": open.append(nil)
+        case "}", "]": open.removeLast()
+        default: break
+        }
       }
     }
-    guard var open else { return nil }
-    open.isQuoted = quote != nil
-    self = open
+    guard let innermost = open.last else { return nil }
+    self = innermost ?? OpenExpression(start: text.endIndex)
+    isQuoted = quote != nil || innermost == nil
   }
 
   private init(start: String.Index) { self.start = start }
 
-  /// Reads a character outside of quotes; returns false at the end of the expression.
-  private mutating func read(_ character: Character, _ text: String, next: String.Index) -> Bool {
+  /// Reads a character outside of quotes and JSON.
+  private mutating func read(_ character: Character, _ text: String, next: String.Index) {
     switch character {
     case "(":
       calls.append((Function(rawValue: String(text[start...].prefix { $0 != "(" })), 0))
     case ")":
       _ = calls.popLast()
-      return true
+      return
     case ",": if let last = calls.indices.last { calls[last].argument += 1 }
-    case "{": braces += 1
-    case "}":
-      braces -= 1
-      guard braces > 0 else { return false }
-    case " ", ":": break
-    default: return true
+    case " ": break
+    default: return
     }
     isWhole = isWhole && character == " "
     start = next
-    return true
   }
 }

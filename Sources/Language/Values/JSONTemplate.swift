@@ -21,28 +21,54 @@ package struct JSONTemplate: Equatable, Sendable {
   /// - Parameters:
   ///   - json: The text.
   ///   - hasShortForm: Whether `$name.path` outside of strings is a reference, as in sessions.
+  ///   - depth: How deep it is nested in expressions.
   /// - Throws: ``LanguageError`` if `${` does not begin an expression.
-  package init(parsing json: [UInt8], hasShortForm: Bool = false) throws(LanguageError) {
-    try self.init(parsing: json, hasShortForm: hasShortForm, depth: 0)
-  }
-
-  /// Parses a template in an expression.
-  ///
-  /// - Parameter depth: How deep it is nested in others.
-  init(parsing json: [UInt8], hasShortForm: Bool = false, depth: Int) throws(LanguageError) {
+  package init(parsing json: [UInt8], hasShortForm: Bool = false, depth: Int = 0) throws(LanguageError) {
     guard json.contains(UInt8(ascii: "$")) else {
       parts = [.json(json[...])]
       return
     }
+    (parts, _) = try Self.parse(json, hasShortForm: hasShortForm, depth: depth)
+  }
+
+  /// Parses the list or the object in an expression.
+  ///
+  /// - Parameters:
+  ///   - text: The text of the expression.
+  ///   - index: The start of the list or the object; afterwards its end.
+  ///   - depth: How deep it is nested in others.
+  /// - Returns: nil if it has no end.
+  init?(in text: [UInt8], at index: inout Int, depth: Int) throws(LanguageError) {
+    let end: Int?
+    (parts, end) = try Self.parse(text, at: index, isValue: true, depth: depth)
+    guard let end else { return nil }
+    index = end
+  }
+
+  /// - Parameter isValue: Whether to end after a list or an object.
+  /// - Returns: The parts, and the end of the list or the object; nil if it has none.
+  private static func parse(
+    _ json: [UInt8], at first: Int = 0, isValue: Bool = false, hasShortForm: Bool = false, depth: Int = 0
+  ) throws(LanguageError) -> ([Part], Int?) {
     var parts: [Part] = []
-    var start = 0
-    var index = 0
+    var start = first
+    var index = first
+    var brackets = 0
     func endJSON(_ end: Int) { if end > start { parts.append(.json(json[start..<end])) } }
     while index < json.count {
       switch json[index] {
+      case UInt8(ascii: "["), UInt8(ascii: "{"):
+        brackets += 1
+        index += 1
+      case UInt8(ascii: "]"), UInt8(ascii: "}"):
+        brackets -= 1
+        index += 1
+        guard brackets == 0, isValue else { continue }
+        endJSON(index)
+        return (parts, index)
       case UInt8(ascii: "\""):
-        let end = Self.endOfString(json, index)
-        if let part = try Self.string(json[index..<end], depth) {
+        let end = endOfString(json, index)
+        if let part = try string(json[index..<end], depth) {
           endJSON(index)
           parts.append(part)
           start = end
@@ -63,7 +89,7 @@ package struct JSONTemplate: Equatable, Sendable {
       }
     }
     endJSON(json.count)
-    self.parts = parts
+    return (parts, nil)
   }
 
   /// Whether it has no expressions.

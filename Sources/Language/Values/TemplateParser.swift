@@ -253,37 +253,31 @@ struct TemplateParser {
   /// Parses a value of JSON, which may have expressions.
   private mutating func json(depth: Int) throws(LanguageError) -> Expression {
     let start = position
-    guard skipJSON() else { throw LanguageError("\(text[start...].quotedStart) has no end", hint: Self.hint) }
-    let json = Array(text[start..<position])
-    let template = try JSONTemplate(parsing: json, depth: depth + 1)
-    guard template.isLiteral else { return .json(template) }
+    var template: JSONTemplate?
+    let hasEnd: Bool
+    switch next {
+    case UInt8(ascii: "\""):
+      hasEnd = skipString()
+      if hasEnd { template = try JSONTemplate(parsing: Array(text[start..<position]), depth: depth + 1) }
+    case UInt8(ascii: "["), UInt8(ascii: "{"):
+      template = try JSONTemplate(in: text, at: &position, depth: depth + 1)
+      hasEnd = template != nil
+    default:
+      while let byte = next, Self.isNamePart(byte) || "+-.".utf8.contains(byte) { position += 1 }
+      hasEnd = true
+    }
+    guard hasEnd else { throw LanguageError("\(text[start...].quotedStart) has no end", hint: Self.hint) }
+    if let template, !template.isLiteral { return .json(template) }
     do throws(MessageParseError) {
-      return .literal(try JSONValue(parsing: json))
+      return .literal(try JSONValue(parsing: Array(text[start..<position])))
     } catch {
       throw LanguageError("\(text[start...].quotedStart) is not JSON: \(error.message)", hint: error.hint)
     }
   }
 
-  /// Skips a number, a string, a list or an object of JSON; returns false if it has no end.
-  private mutating func skipJSON() -> Bool {
-    var depth = 0
-    while let byte = next {
-      position += 1
-      switch byte {
-      case UInt8(ascii: "\""): guard skipString() else { return false }
-      case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
-      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-      case _ where depth == 0:
-        while let byte = next, Self.isNamePart(byte) || "+-.".utf8.contains(byte) { position += 1 }
-      default: break
-      }
-      if depth == 0 { return true }
-    }
-    return false
-  }
-
-  /// Skips the content of a string of JSON, and its closing quote.
+  /// Skips a string of JSON; returns false if it has no end.
   private mutating func skipString() -> Bool {
+    position += 1
     while let byte = next {
       position += 1
       if byte == UInt8(ascii: "\\") { position += 1 }
@@ -297,7 +291,7 @@ struct TemplateParser {
     if next == UInt8(ascii: "'") { return try singleQuoted() }
     if next == UInt8(ascii: "\"") {
       let start = position
-      guard skipJSON(), case .string(let word)? = try? JSONValue(parsing: Array(text[start..<position]))
+      guard skipString(), case .string(let word)? = try? JSONValue(parsing: Array(text[start..<position]))
       else {
         throw LanguageError("\(text[start...].quotedStart) is not a string of JSON", hint: Self.hint)
       }
