@@ -17,6 +17,7 @@ private let targets: [String: Target] = [
   "frames": fuzzFrames,
   "header": fuzzHeader,
   "json": fuzzJSON,
+  "language": fuzzLanguage,
   "object": fuzzObject,
   "reflection": fuzzReflection,
   "rule": fuzzRule,

@@ -95,7 +95,7 @@ import Testing
       checks.flatMap { $0.split(separator: " " as Character).map(String.init) } + [
         "\n", "\"", "[", "}", "\u{301}", "",
       ]
-    var generator = SplitMix(3)
+    var generator = SeededGenerator(seed: 3)
     var evaluated = 0
     for round in 0..<20_000 {
       var words = checks[round % checks.count].split(separator: " " as Character).map(String.init)

@@ -185,7 +185,7 @@ import Testing
 
   // MARK: Random values
 
-  private func random(_ generator: inout SplitMix, depth: Int) -> JSONValue {
+  private func random(_ generator: inout SeededGenerator, depth: Int) -> JSONValue {
     switch Int.random(in: 0..<(depth > 3 ? 5 : 8), using: &generator) {
     case 0: .null
     case 1: .bool(Bool.random(using: &generator))
@@ -203,7 +203,7 @@ import Testing
   }
 
   /// A value with some parts changed.
-  private func changed(_ value: JSONValue, _ generator: inout SplitMix) -> JSONValue {
+  private func changed(_ value: JSONValue, _ generator: inout SeededGenerator) -> JSONValue {
     if Int.random(in: 0..<8, using: &generator) == 0 { return random(&generator, depth: 2) }
     switch value {
     case .array(var elements):
@@ -241,7 +241,7 @@ import Testing
   }
 
   @Test func bothSidesCanBeRestored() throws {
-    var generator = SplitMix(7)
+    var generator = SeededGenerator(seed: 7)
     var differences = 0
     for _ in 0..<3000 {
       let expected = random(&generator, depth: 0)
@@ -263,7 +263,7 @@ import Testing
     ComparisonRules(isUnordered: true, tolerance: .relative(0.5)),
   ])
   func diffsExistExactlyForValuesThatDiffer(_ rules: ComparisonRules) throws {
-    var generator = SplitMix(11)
+    var generator = SeededGenerator(seed: 11)
     for extent in [JSONComparison.Extent.all, .part] {
       for _ in 0..<500 {
         let expected = random(&generator, depth: 0)

@@ -157,24 +157,9 @@ struct TestValues: TemplateValues {
     #expect(pieces == [.typed("x-"), .value(.string("A \"B\""))])
   }
 
-  /// Random expressions: what is printed is read as the same.
-  @Test func readsWhatItPrints() throws {
-    var random = RandomExpressions()
-    for _ in 0..<20_000 {
-      let expression = random.expression(depth: 3)
-      let text = "a${\(expression)}"
-      let template = try Template(parsing: text)
-      #expect(template == Template(parts: [.text("a"), .value(expression)]), "\(text)")
-      #expect("\(template)" == text)
-      // Within a string of JSON it is the same template.
-      let json = try JSONTemplate(parsing: Array(JSONValue.quoted(text).utf8))
-      #expect(json.expressions == [expression], "\(text)")
-    }
-  }
-
   /// Random texts of the characters that the syntax is made of: parsed, or rejected, and never a crash.
   @Test func readsItsOwnText() throws {
-    var random = SystemRandomNumberGenerator()
+    var random = SeededGenerator(seed: 5)
     let words = [
       "$", "{", "}", "${", "$${", "a", ".", "[", "]", "0", "-", "'", "\"", "\\", "(", ")", ",", " ", "last",
       "row", "env", "request",
@@ -205,6 +190,7 @@ struct TestValues: TemplateValues {
     ("{\"a\":\"$100\",\"$ref\":\"$\"}", "{\"a\":\"$100\",\"$ref\":\"$\"}"), ("{\"${n}\":1}", "{\"3\":1}"),
     ("{\"a\":\"${base64(\\\"x\\\")}\"}", "{\"a\":\"base64(x)\"}"),
     ("{\"a\":\"\\\\${n}\"}", "{\"a\":\"\\\\3\"}"),
+    ("{\"a\":${[${'}]'}, ${base64(n)}, \"]\"]}}", "{\"a\":[\"}]\",\"base64(3)\",\"]\"]}"),
     ("{\"a\":${random(1,9)}}", "{\"a\":7}"), ("{\"a\":$n}", "{\"a\":$n}"), ("{\"a\":\"x", "{\"a\":\"x"),
   ])
   func insertsValues(template: String, json: String) throws {
@@ -229,75 +215,5 @@ struct TestValues: TemplateValues {
     #expect(throws: LanguageError.self) { try Template(parsing: "${\"$n\"}").text(values) }
     #expect(throws: LanguageError.self) { try filled("{\"a\":\"${unknown}\"}") }
     #expect(throws: LanguageError.self) { try filled("{\"a\":\"${a-b}\"}") }
-  }
-}
-
-/// Makes expressions of every kind.
-private struct RandomExpressions {
-  private var random = SystemRandomNumberGenerator()
-  private let characters = [
-    "a", "B", "9", "_", "é", "$", "{", "}", "'", "\"", "\\", "\n", " ", ",", ")", "]", "\u{301}",
-  ]
-
-  private mutating func text() -> String {
-    (0..<Int.random(in: 0..<6, using: &random)).map { _ in pick(characters) }.joined()
-  }
-
-  private mutating func pick<Element>(_ elements: [Element]) -> Element {
-    elements[Int.random(in: elements.indices, using: &random)]
-  }
-
-  mutating func expression(depth: Int) -> Expression {
-    let kind = Int.random(in: 0..<(depth > 0 ? 4 : 2), using: &random)
-    switch kind {
-    case 0: return .literal(value(depth: 2))
-    case 1: return .reference(reference())
-    default:
-      let function = pick(Function.allCases)
-      let count = Int.random(in: function.argumentCounts, using: &random)
-      let arguments = (0..<count).map { index in
-        function.isWord(at: index) ? Expression.literal(.string(text())) : expression(depth: depth - 1)
-      }
-      return .call(function, arguments)
-    }
-  }
-
-  private mutating func value(depth: Int) -> JSONValue {
-    switch Int.random(in: 0..<(depth > 0 ? 7 : 5), using: &random) {
-    case 0: .null
-    case 1: .bool(Bool.random(using: &random))
-    case 2: .number(pick(["0", "-1.5", "2e9", "18446744073709551615"]))
-    case 3, 4: .string(text())
-    case 5: .array((0..<2).map { _ in value(depth: depth - 1) })
-    default: .object([JSONValue.Member(name: text(), value: value(depth: depth - 1))])
-    }
-  }
-
-  private mutating func path(_ first: [FieldPath.Step] = []) -> FieldPath? {
-    let steps = (0..<Int.random(in: 0..<3, using: &random)).map { _ in
-      pick([
-        FieldPath.Step.field("id"), .field("é_1"), .subscripted(.integer(-1)), .subscripted(.integer(5)),
-        .subscripted(.string(text())), .subscripted(.bool(true)),
-      ])
-    }
-    let path = FieldPath(steps: first + steps)
-    return path.isWhole ? nil : path
-  }
-
-  private mutating func reference() -> Reference {
-    let message = CallValue.message(
-      number: pick([nil, 0, -1, 12]), path: path([.field(pick(["user", "status_1", "x"]))]))
-    return switch Int.random(in: 0..<6, using: &random) {
-    case 0: path([.field(pick(["who", "a_1"]))]).map { .variable($0) } ?? .row(nil)
-    case 1: .row(path([.field("key")]))
-    case 2: .environment(pick(["HOME", "_x9"]))
-    case 3:
-      .last(
-        pick([
-          message, .status, .header("x-id"), .trailer("a"), .message(number: nil, path: nil),
-          .detail(type: pick(["ErrorInfo", "google.rpc.BadRequest"]), path: path([.field("reason")])),
-        ]))
-    default: .request(pick([message, .method, .count, .header("x-id")]))
-    }
   }
 }

@@ -8,19 +8,6 @@ func type(_ name: String) throws -> MessageType {
   try #require(try makePool().messageType(named: name))
 }
 
-/// Random numbers that are the same in each run, so that failures are reproducible.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64 = 1
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var value = state
-    value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-    value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-    return value ^ value >> 31
-  }
-}
-
 /// Bytes from hexadecimal digits; ignores white space.
 func hex(_ text: String) -> [UInt8] {
   let digits = text.filter { !$0.isWhitespace }.compactMap(\.hexDigitValue)

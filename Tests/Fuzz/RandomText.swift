@@ -1,0 +1,1 @@
+../LanguageTests/RandomText.swift
