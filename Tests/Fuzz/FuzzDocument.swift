@@ -1,3 +1,4 @@
+import Language
 import Protobuf
 import RPCProtocols
 
@@ -20,7 +21,7 @@ func fuzzDocument(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   case 2:
     // The output of a command, or the response of a server of OAuth.
     if let token = try? AccessToken(output: content, now: 1) {
-      precondition(HeaderSyntax.isValue(token.value), "a token is the value of a header")
+      precondition(HeaderSyntax.isValue(token.value.revealed), "a token is the value of a header")
     }
   case 3:
     if let parent = TraceParent(text) {
