@@ -40,6 +40,11 @@ def test_changes_are_in_the_kinds_of_the_form():
             assert not [line for line in lines if not line.startswith(("- ", "  "))], f"{title}, {name}"
 
 
+def test_before_the_first_release_nothing_has_changed():
+    if not RELEASE.search(TEXT):
+        assert [name for name, _ in sections(sections(TEXT, "##")[1][0][1], "###")[1]] == ["Added"]
+
+
 def test_the_version_of_the_sources_is_the_newest_release_or_a_later_version():
     current = re.search(r'current = "(\d+)\.(\d+)\.(\d+)"', (ROOT / "Sources/Calls/Version.swift").read_text())
     releases = [tuple(map(int, release[:3])) for release in RELEASE.findall(TEXT)]
