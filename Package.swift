@@ -62,14 +62,16 @@ let package = Package(
     .target(name: "CPluginGuard", cSettings: strictC),
     // The pure middle: values in, values out
     .target(name: "CommandLine", swiftSettings: small),
+    // What all parts use and none owns: text for terminals, digests, durations, similar names, histograms.
+    .target(name: "Base", dependencies: ["CHistogram"], swiftSettings: strict),
     .target(
-      name: "Protobuf", dependencies: ["CSchemas"],
+      name: "Protobuf", dependencies: ["Base", "CSchemas"],
       exclude: [
         "README.md", "WellKnown/generate.sh", "WellKnown/protos", "WellKnown/options", "WellKnown/services",
         "WellKnown/common", "Numbers/generate.py",
       ], swiftSettings: strict),
     // Paths, values, conditions and secrets: what users write wherever a text has a meaning.
-    .target(name: "Language", dependencies: ["Protobuf"], swiftSettings: small),
+    .target(name: "Language", dependencies: ["Base", "Protobuf"], swiftSettings: small),
     // What commands and completion show of a schema: declarations as text and as JSON, names, and templates.
     .target(name: "SchemaTools", dependencies: ["Protobuf"], swiftSettings: small),
     // The events of a run of suites, and the reports that are functions of them.
@@ -77,10 +79,10 @@ let package = Package(
     // Rules of compatibility between two schemas.
     .target(name: "SchemaDiff", dependencies: ["SchemaTools", "Protobuf"], swiftSettings: small),
     .target(
-      name: "RPCProtocols", dependencies: ["Language", "Protobuf", "CCompression", "CSchemas"],
+      name: "RPCProtocols", dependencies: ["Base", "Language", "Protobuf", "CCompression", "CSchemas"],
       swiftSettings: strict),
     .target(
-      name: "Interception", dependencies: ["Language", "RPCProtocols", "Protobuf", deques],
+      name: "Interception", dependencies: ["Base", "Language", "RPCProtocols", "Protobuf", deques],
       exclude: ["README.md"],
       swiftSettings: strict),
     // Interceptors as asynchronous functions, for Swift programs. Not in the program: it needs no concurrency runtime.
@@ -90,11 +92,12 @@ let package = Package(
     // The edges
     .target(
       name: "Interceptors",
-      dependencies: ["Interception", "SuiteReports", "RPCProtocols", "Language", "Protobuf", "CHistogram"],
+      dependencies: ["Interception", "SuiteReports", "RPCProtocols", "Language", "Base", "Protobuf"],
       swiftSettings: small),
     .target(
       name: "PluginHost",
       dependencies: [
+        "Base",
         "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CPluginABI", "CPluginGuard",
       ],
       swiftSettings: small),
@@ -131,7 +134,8 @@ let package = Package(
           name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["SwiftProtobuf"])),
       ], swiftSettings: strict),
     // Files, processes and signals of the machine.
-    .target(name: "System", dependencies: ["RPCProtocols", "Protobuf", "CSystem"], swiftSettings: small),
+    .target(
+      name: "System", dependencies: ["Base", "RPCProtocols", "Protobuf", "CSystem"], swiftSettings: small),
     // Files, commands and the clock for the built-in interceptors.
     .target(
       name: "MachineServices",
@@ -146,17 +150,19 @@ let package = Package(
     .target(
       name: "Output",
       dependencies: [
+        "Base",
         "Language", "CommandLine", "System", "Protobuf", "RPCProtocols", "Interception", "Interceptors",
       ], swiftSettings: small),
     // A line editor on the terminal.
     .target(
       name: "Terminal",
-      dependencies: ["Output", "System", "Interceptors", "Transport", "RPCProtocols", "CLineEditor"],
+      dependencies: ["Base", "Output", "System", "Transport", "RPCProtocols", "CLineEditor"],
       swiftSettings: small),
     // A call from the command line: its plan, its schema, its request data and its output.
     .target(
       name: "Calls",
       dependencies: [
+        "Base",
         "Language", "Terminal", "Output", "MachineServices", "System", "CallEngine", "Interceptors",
         "PluginHost",
         "Transport", "Reflection",
@@ -166,6 +172,7 @@ let package = Package(
     .target(
       name: "Session",
       dependencies: [
+        "Base",
         "Language", "Calls", "Terminal", "Output", "MachineServices", "System", "CallEngine", "Interceptors",
         "PluginHost", "Transport",
         "Interception", "RPCProtocols", "SchemaTools", "Protobuf", "CommandLine",
@@ -173,12 +180,15 @@ let package = Package(
     // `rpcurl load`: schedule, statistics and reports of a load, without I/O, and what makes the calls.
     .target(
       name: "LoadModel",
-      dependencies: ["Interceptors", "SuiteReports", "RPCProtocols", "Language", "Protobuf", "CommandLine"],
+      dependencies: [
+        "Base", "SuiteReports", "RPCProtocols", "Language", "Protobuf", "CommandLine",
+      ],
       swiftSettings: small),
     .target(
       name: "Load",
       dependencies: [
-        "Language", "Calls", "LoadModel", "Output", "MachineServices", "System", "CallEngine", "Interceptors",
+        "Base",
+        "Language", "Calls", "LoadModel", "Output", "MachineServices", "System", "CallEngine",
         "Transport",
         "Interception", "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
@@ -186,12 +196,14 @@ let package = Package(
     .target(
       name: "Suites",
       dependencies: [
+        "Base",
         "Session", "Language", "SuiteReports", "SchemaDiff", "Calls", "Output", "System", "CallEngine",
         "Interceptors", "Transport", "Interception", "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
       dependencies: [
+        "Base",
         "Language", "Suites", "SuiteReports", "Load", "LoadModel", "Session", "Calls", "Terminal", "Output",
         "MachineServices",
         "System",
@@ -204,12 +216,14 @@ let package = Package(
       ],
       swiftSettings: small, linkerSettings: archives.isEmpty ? [] : [.unsafeFlags(archives)]),
     // Tests
+    .testTarget(name: "BaseTests", dependencies: ["Base"], swiftSettings: strict),
     .testTarget(name: "CommandLineTests", dependencies: ["CommandLine"], swiftSettings: strict),
     // Schemas for the tests of the codecs and of what is shown of a schema.
     .target(
       name: "ProtobufSupport", dependencies: ["Protobuf"], path: "Tests/ProtobufSupport",
       exclude: ["generate.sh", "protos"], swiftSettings: strict),
-    .testTarget(name: "ProtobufTests", dependencies: ["Protobuf", "ProtobufSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ProtobufTests", dependencies: ["Base", "Protobuf", "ProtobufSupport"], swiftSettings: strict),
     .testTarget(
       name: "SchemaToolsTests", dependencies: ["SchemaTools", "Protobuf", "ProtobufSupport"],
       swiftSettings: strict),
@@ -275,7 +289,7 @@ let package = Package(
       path: "Tests/RPCProtocolsSupport",
       swiftSettings: strict),
     .testTarget(
-      name: "RPCProtocolsTests", dependencies: ["RPCProtocols", "Language", "RPCProtocolsSupport"],
+      name: "RPCProtocolsTests", dependencies: ["Base", "RPCProtocols", "Language", "RPCProtocolsSupport"],
       swiftSettings: strict),
     // Calls without a network, for the tests of the chain and of interceptors.
     .target(
@@ -283,17 +297,18 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "InterceptionTests",
-      dependencies: ["Interception", "AsyncInterception", "InterceptionSupport", "RPCClient"],
+      dependencies: ["Base", "Interception", "AsyncInterception", "InterceptionSupport", "RPCClient"],
       swiftSettings: strict),
     .testTarget(
       name: "InterceptorsTests",
       dependencies: [
+        "Base",
         "Language", "Interceptors", "Interception", "SuiteReports", "Protobuf", "InterceptionSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "LanguageTests",
-      dependencies: ["Language", "Interceptors", "RPCProtocols", "Protobuf", "ProtobufSupport"],
+      dependencies: ["Base", "Language", "Interceptors", "RPCProtocols", "Protobuf", "ProtobufSupport"],
       exclude: ["RE2"], swiftSettings: strict),
     .testTarget(
       name: "ReflectionTests", dependencies: ["Reflection", "RPCProtocols", "Protobuf"], swiftSettings: strict
@@ -301,7 +316,8 @@ let package = Package(
     // A directory for files and a schema, for the tests of the program's parts.
     .target(
       name: "CommandSupport", dependencies: ["Protobuf"], path: "Tests/CommandSupport", swiftSettings: strict),
-    .testTarget(name: "SystemTests", dependencies: ["System", "CommandSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "SystemTests", dependencies: ["Base", "System", "CommandSupport"], swiftSettings: strict),
     .testTarget(
       name: "MachineServicesTests",
       dependencies: ["MachineServices", "Interceptors", "RPCProtocols", "System", "CommandSupport"],

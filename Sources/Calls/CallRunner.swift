@@ -1,5 +1,5 @@
+import Base
 import Glibc
-import Interceptors
 import Output
 import Protobuf
 import CallEngine

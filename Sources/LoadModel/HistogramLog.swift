@@ -1,4 +1,4 @@
-import Interceptors
+import Base
 import Protobuf
 
 /// A log of HdrHistogram, version 1.3, with one histogram in the compressed format V2. Latencies are in nanoseconds, and

@@ -1,4 +1,4 @@
-import Interceptors
+import Base
 
 /// The report for people.
 extension LoadReport {

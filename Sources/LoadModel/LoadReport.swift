@@ -1,5 +1,3 @@
-import Interceptors
-
 /// The result of a run.
 package struct LoadReport {
   /// The percentiles in reports.

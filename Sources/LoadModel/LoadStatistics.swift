@@ -1,4 +1,4 @@
-import Interceptors
+import Base
 import RPCProtocols
 
 /// The result of a measured call.

@@ -1,4 +1,4 @@
-import Interceptors
+import Base
 import Protobuf
 import RPCProtocols
 

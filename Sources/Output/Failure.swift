@@ -1,4 +1,4 @@
-import Interceptors
+import Base
 import Protobuf
 
 /// Why a command failed, and its exit code.

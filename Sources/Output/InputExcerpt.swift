@@ -1,4 +1,4 @@
-import Interceptors
+import Base
 
 /// The line of an invalid input with a mark under the error, cut to the width of a terminal.
 package struct InputExcerpt: Equatable {

@@ -1,5 +1,5 @@
+import Base
 import Glibc
-import Interceptors
 import System
 
 /// Prompts for a secret on the controlling terminal, whether or not standard input is redirected.

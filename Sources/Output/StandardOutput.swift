@@ -1,5 +1,5 @@
+import Base
 import Glibc
-import Interceptors
 import Protobuf
 import System
 

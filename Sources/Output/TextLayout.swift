@@ -1,5 +1,3 @@
-import Interceptors
-
 /// Lays out text for the width of a terminal: lines end between words.
 package enum TextLayout {
   /// Wraps a line. Further lines begin with `indent` blanks.

@@ -1,6 +1,6 @@
+import Base
 import Calls
 import Interception
-import Interceptors
 import Output
 import Protobuf
 import CallEngine

@@ -1,9 +1,9 @@
+import Base
 import Calls
 import Language
 import CommandLine
 import Glibc
 import Interception
-import Interceptors
 import MachineServices
 import Output
 import Protobuf

@@ -1,3 +1,4 @@
+import Base
 import Language
 import Glibc
 import Interception

@@ -1,4 +1,4 @@
-import Interceptors
+import Base
 
 /// Lays out completion candidates: one per line with a description, or in columns if there are many.
 package enum CandidateList {

@@ -1,4 +1,4 @@
-import Interceptors
+import Base
 
 /// Lays out a prompt and a line in the rows of a window.
 package struct LineLayout {

@@ -1,3 +1,4 @@
+import Base
 import InterceptionSupport
 import Protobuf
 import RPCProtocols

@@ -1,3 +1,4 @@
+import Base
 import Language
 import Protobuf
 import RPCProtocols

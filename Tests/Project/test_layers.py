@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = [
     {"CSchemas", "CPluginABI", "CPluginGuard", "CCurl", "CCompression", "CHistogram", "CLineEditor", "CArguments", "CSystem", "CommandLine"},
+    {"Base"},
     {"Protobuf"},
     {"Language"},
     {"RPCProtocols", "SchemaTools"},
@@ -40,7 +41,7 @@ SYSTEM = {"Swift", "Synchronization", "Glibc"}
 # The pure middle does no I/O: it has no business with the C library, but to ask for the time, a variable of the environment and
 # which thread this is, to exclude other threads, and to grow memory without copying it.
 PURE = {
-    "CommandLine", "Protobuf", "Language", "SchemaTools", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors",
+    "CommandLine", "Base", "Protobuf", "Language", "SchemaTools", "RPCProtocols", "Interception", "AsyncInterception", "Interceptors",
     "SuiteReports", "SchemaDiff", "LoadModel",
 }  # fmt: skip
 EXEMPT = {

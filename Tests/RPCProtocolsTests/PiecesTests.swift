@@ -1,3 +1,4 @@
+import Base
 import RPCProtocolsSupport
 import Protobuf
 import Testing

@@ -1,3 +1,4 @@
+import Base
 import CommandSupport
 import Glibc
 import Protobuf

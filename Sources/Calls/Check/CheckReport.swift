@@ -1,4 +1,4 @@
-import Interceptors
+import Base
 import Protobuf
 
 /// The result of `rpcurl check`: a line for each step of a call, and the command that works.

@@ -1,3 +1,4 @@
+import Base
 import CommandLine
 import Interception
 import Interceptors

@@ -1,3 +1,4 @@
+import Base
 import CommandLine
 import Glibc
 import Output

@@ -1,5 +1,5 @@
+import Base
 import Interception
-import Interceptors
 import Output
 import RPCProtocols
 import System

@@ -1,5 +1,5 @@
+import Base
 import CommandLine
-import Interceptors
 import Output
 import Protobuf
 

@@ -1,3 +1,4 @@
+import Base
 import Interceptors
 import Language
 import Output

@@ -1,6 +1,6 @@
+import Base
 import CommandLine
 import Glibc
-import Interceptors
 import Output
 import Protobuf
 import RPCProtocols

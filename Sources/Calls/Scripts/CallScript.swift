@@ -1,4 +1,4 @@
-import Interceptors
+import Base
 import Protobuf
 
 /// A shell command that makes a call, with comments.

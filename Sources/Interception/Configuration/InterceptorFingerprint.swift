@@ -1,3 +1,4 @@
+import Base
 import Protobuf
 
 /// Identifies what an interceptor does to calls: a digest of its name, its settings, and the files that it is made of.

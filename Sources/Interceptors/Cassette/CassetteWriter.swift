@@ -1,3 +1,4 @@
+import Base
 import Interception
 import Language
 import Protobuf

@@ -1,3 +1,4 @@
+import Base
 import Protobuf
 
 /// Where functions, and references to the environment, get their values. This layer does no I/O.

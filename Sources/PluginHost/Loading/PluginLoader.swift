@@ -1,3 +1,4 @@
+import Base
 import CPluginABI
 import Glibc
 import Interception

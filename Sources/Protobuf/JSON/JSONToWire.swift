@@ -1,3 +1,5 @@
+import Base
+
 /// Converts JSON to a serialized message in one pass, without building the message.
 ///
 /// The result is the same as the message's serialization: fields by number, map entries by key. Parts in

@@ -1,3 +1,5 @@
+import Base
+
 extension FieldPath {
   /// The value at the path in JSON without a schema; `null` if an index or a key in brackets is absent. With `[]`, the array
   /// of the values.

@@ -1,3 +1,5 @@
+import Base
+
 extension FieldPath {
   /// What a path leads to in messages of a type.
   package enum Leaf: Sendable {

@@ -1,3 +1,5 @@
+import Base
+
 extension Message {
   /// The field of a oneof in this message that is set; `nil` if none is.
   ///

@@ -1,3 +1,5 @@
+import Base
+
 /// The schema: the definitions of all added descriptor sets.
 ///
 /// Files are read when a look-up needs them. The pool's results, and messages of its types, retain its

@@ -1,3 +1,5 @@
+import Base
+
 /// The content of an ``EnumType``; its pool owns it, see ``FieldNode``.
 final class EnumNode: Sendable {
   struct Value: Sendable {

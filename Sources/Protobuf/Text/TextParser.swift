@@ -1,3 +1,5 @@
+import Base
+
 /// Reads text format into messages.
 struct TextParser: ~Copyable {
   var scanner: TextScanner

@@ -1,5 +1,5 @@
+import Base
 import Calls
-import Interceptors
 import Output
 import Protobuf
 import System

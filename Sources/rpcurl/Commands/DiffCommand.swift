@@ -1,6 +1,6 @@
+import Base
 import Calls
 import CommandLine
-import Interceptors
 import Output
 import Protobuf
 import SchemaDiff

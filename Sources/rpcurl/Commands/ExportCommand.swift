@@ -1,7 +1,7 @@
+import Base
 import Calls
 import CommandLine
 import Glibc
-import Interceptors
 import Output
 import Protobuf
 import SchemaTools

@@ -1,7 +1,7 @@
+import Base
 import Calls
 import CommandLine
 import Interception
-import Interceptors
 import MachineServices
 import Output
 import PluginHost

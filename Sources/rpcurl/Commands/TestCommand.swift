@@ -1,9 +1,9 @@
+import Base
 import Calls
 import CommandLine
 import Language
 import Glibc
 import Interception
-import Interceptors
 import MachineServices
 import Output
 import Protobuf

@@ -1,4 +1,4 @@
-import Interceptors
+import Base
 import Output
 
 /// A completion of an argument.

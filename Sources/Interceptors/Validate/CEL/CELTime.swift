@@ -1,3 +1,4 @@
+import Base
 import Protobuf
 
 /// The parts of timestamps and durations.

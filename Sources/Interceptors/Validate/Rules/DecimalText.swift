@@ -1,3 +1,4 @@
+import Base
 import Protobuf
 
 /// Numbers and times as the messages of rules contain them.

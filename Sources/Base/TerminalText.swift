@@ -1,5 +1,3 @@
-import Protobuf
-
 /// Makes untrusted text safe to print.
 package enum TerminalText {
   /// `text` with control characters written as `\u{1b}`, so that it cannot control a terminal.
@@ -17,13 +15,5 @@ package enum TerminalText {
       }
     }
     return escaped
-  }
-}
-
-extension String {
-  /// The text, cut to a readable length.
-  var shortened: String {
-    let limit = 300
-    return count > limit ? "\(prefix(limit))… (\(utf8.count) bytes)" : self
   }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import Base
 
 @Suite struct EditDistanceTests {
   @Test(arguments: [

@@ -1,7 +1,7 @@
 /// Finds similar names.
-enum EditDistance {
+package enum EditDistance {
   /// Up to `limit` of `candidates` similar to `name`, nearest first.
-  static func nearest(to name: String, among candidates: [String], limit: Int = 3) -> [String] {
+  package static func nearest(to name: String, among candidates: [String], limit: Int = 3) -> [String] {
     let wanted = name.utf8.map(lowercased)
     let tolerance = max(2, wanted.count / 3)
     var found: [(distance: Int, name: String)] = []
@@ -29,7 +29,7 @@ enum EditDistance {
 
   /// The `candidates` that end with `name` after a separator, or else those similar to it, as a whole or by the part
   /// after a prefix that all have, up to a separator.
-  static func suggestions(
+  package static func suggestions(
     for name: String, among candidates: [String], separator: Unicode.Scalar, prefix: Int = 0
   ) -> [String] {
     var found = endings(with: name, among: candidates, separator: separator)
@@ -42,7 +42,7 @@ enum EditDistance {
   }
 
   /// The length in bytes of the prefix that all names have, up to and including its last separator.
-  static func commonPrefix(of names: [String], separator: UInt8) -> Int {
+  package static func commonPrefix(of names: [String], separator: UInt8) -> Int {
     guard var common = names.first?.utf8[...] else { return 0 }
     for name in names.dropFirst() {
       let count = zip(common, name.utf8).prefix { $0 == $1 }.count
@@ -53,7 +53,7 @@ enum EditDistance {
 
   /// The `candidates` that end with `name` after a separator, in any case: `paid` finds `ORDER_STATUS_PAID` with the
   /// separator `_`.
-  static func endings(
+  package static func endings(
     with name: String, among candidates: [String], separator: Unicode.Scalar, limit: Int = 3
   ) -> [String] {
     if name.isEmpty { return [] }
@@ -70,7 +70,7 @@ enum EditDistance {
   }
 
   /// The number of insertions, deletions, replacements and swaps of adjacent bytes from `a` to `b`.
-  static func between(_ a: [UInt8], _ b: [UInt8]) -> Int {
+  package static func between(_ a: [UInt8], _ b: [UInt8]) -> Int {
     if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
     var beforeLast: [Int] = []
     var last = Array(0...b.count)

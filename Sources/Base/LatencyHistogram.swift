@@ -53,7 +53,7 @@ package final class LatencyHistogram {
   package var mean: Duration { histogram.map { .nanoseconds(total == 0 ? 0 : Int64(hdr_mean($0))) } ?? .zero }
 
   /// How many latencies do not exceed each of these bounds, which ascend.
-  func counts(upTo bounds: [Duration]) -> [Int64] {
+  package func counts(upTo bounds: [Duration]) -> [Int64] {
     guard let histogram else { return bounds.map { _ in 0 } }
     var iterator = hdr_iter()
     hdr_iter_recorded_init(&iterator, histogram)
