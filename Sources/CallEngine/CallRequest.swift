@@ -14,6 +14,8 @@ package struct CallRequest: Sendable {
   package var headers = Headers()
   /// Which headers and attributes are secret.
   package var secretNames = SecretNames.standard
+  /// Texts that output does not show, besides the values of secret headers.
+  package var secrets: [String] = []
   /// The attributes of the call, for its interceptors.
   package var attributes = CallAttributes()
   /// The timeout of the call, which is also sent to the server. `nil` means none.

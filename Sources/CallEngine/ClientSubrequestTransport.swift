@@ -68,7 +68,7 @@ final class ClientSubrequestTransport: SubrequestTransport {
     own.isOpaque = isOpaque
     own.headers = call.headers
     own.attributes = call.attributes
-    own.secretNames = request.secretNames
+    (own.secretNames, own.secrets) = (request.secretNames, request.secrets)
     own.timeout = call.timeout
     own.protocolName = request.protocolName
     own.codec = request.codec

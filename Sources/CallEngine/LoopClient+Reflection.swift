@@ -1,3 +1,4 @@
+import Language
 import Interception
 import Protobuf
 import RPCProtocols
@@ -14,6 +15,8 @@ package struct ReflectionRequest: Sendable {
   package var target: String
   /// Metadata to send.
   package var headers = Headers()
+  /// Which headers are secret.
+  package var secretNames = SecretNames.standard
   /// The timeout of the whole request.
   package var timeout = Duration.seconds(10)
   /// The wire protocol.

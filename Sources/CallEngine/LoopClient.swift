@@ -106,6 +106,7 @@ package final class LoopClient {
     environment.onFinding = onFinding ?? request.onFinding
     environment.excluded = excluding
     environment.secrets = CallSecrets(request.secretNames)
+    if !request.secrets.isEmpty { environment.secrets.add(request.secrets) }
     // Only interceptors make subrequests.
     let subrequests =
       request.interceptors.isEmpty

@@ -71,6 +71,7 @@ package final class Reflector {
     var call = CallRequest(
       method: try query.version.method(), target: request.target, userAgent: request.userAgent)
     call.headers = request.headers
+    call.secretNames = request.secretNames
     // Only the first call connects; its errors show the whole limit.
     call.timeout = stream == nil ? request.timeout : deadline - .now
     call.protocolName = request.protocolName

@@ -137,7 +137,8 @@ struct HeaderArgumentsTests {
     let sources = TemplateSources(
       nanosecondsSince1970: { 0 }, environment: { ["A": "1", "B": "secret\nx", "N": "${env.A}"][$0] },
       file: { _ throws(LanguageError) in throw LanguageError("no such file") })
-    return TextExpansion(level, TemplateFunctions(sources, seed: 1), variables: ["user": .string("Ada")])
+    return TextExpansion(
+      level, TemplateFunctions(sources, seed: 1), variables: VariableArguments(["user": .string("Ada")]))
   }
 
   @Test(arguments: [

@@ -4,6 +4,7 @@ import base64
 import json
 
 import pytest
+import raw_http2
 
 BEARER = "hunter2-bearer"
 NAMED = "hunter2-named"
@@ -87,6 +88,43 @@ def test_reports_of_suites_and_sessions_hide_named_headers(rpcurl, grpc_server, 
         assert "x-mine" in file.read_text() and NAMED not in file.read_text()
 
 
-def test_empty_name_is_an_error(rpcurl, grpc_server):
-    result = rpcurl("--redact", "", grpc_server.url, "Hello")
-    assert result.code == 2 and "--redact" in result.err and "hint:" in result.err, result.err
+# Values that are read from elsewhere, and named headers, where no call prints them itself.
+
+
+@pytest.mark.parametrize("options", [["-v"], ["--format", "events"], ["--use", "log"], ["--explain"], ["--explain", "--format", "curl"]], ids=" ".join)
+def test_variables_from_elsewhere_are_secret(rpcurl, grpc_server, descriptor_set, options):
+    words = ["--expand", "--var", "k=env:TOK", "-H", "x-b: ${k}", "-H", "authorization: Bearer ${k}", "-d", '{"code":3,"message":"bad ${k}"}']
+    result = rpcurl(*words, *options, "--descriptor-set", descriptor_set, grpc_server.url, "demo.v1.Demo/Fail", env={"TOK": BEARER})
+    shown = result.out + result.err
+    assert BEARER not in (shown if "curl" not in options else shown.replace(f"bad {BEARER}", "")), shown
+
+
+def test_explain_hides_what_repeats_a_credential(rpcurl, grpc_server, descriptor_set):
+    words = ["--bearer", BEARER, "-H", f"x-copy: a {BEARER} b", "--explain", "--descriptor-set", descriptor_set]
+    result = rpcurl(*words, grpc_server.url, "demo.v1.Demo/Hello", "-d", "{}")
+    assert result.code == 0 and BEARER not in result.out and "a [redacted] b" in result.out, result.out
+
+
+NAMES_OF_COMMANDS = {"reflection of a call": ["-d", "{}", "URL", "demo.v1.Demo/Hello"], "list": ["list", "URL"], "check": ["check", "URL"], "health": ["health", "URL"]}
+
+
+@pytest.mark.parametrize("command", NAMES_OF_COMMANDS)
+def test_named_headers_are_secret_in_each_command(rpcurl, raw_server, tmp_path, command):
+    """A server that refuses each call, and repeats a header."""
+
+    def respond(stream):
+        status = [("grpc-status", "7"), ("grpc-message", f"no access with {NAMED}")]
+        stream.headers([(":status", "200"), ("content-type", "application/grpc"), *status], end=True)
+
+    server = raw_server(raw_http2.handler(respond))
+    config = tmp_path / "config"
+    config.write_text("--redact x-mine\n")
+    words = [f"http://{server.address}" if word == "URL" else word for word in NAMES_OF_COMMANDS[command]]
+    result = rpcurl(*words, "--config", config, "-H", f"x-mine: {NAMED}")
+    assert NAMED not in result.out + result.err, result.out + result.err
+
+
+@pytest.mark.parametrize("name", ["", "x-mine:", "X-MINE: v", " x-mine", "x-mi*ne", "a b", "*"])
+def test_what_is_no_name_is_an_error(rpcurl, grpc_server, name):
+    result = rpcurl("--redact", name, "-d", "{}", grpc_server.url, "Hello")
+    assert (result.code, result.out) == (2, "") and "not the name of a header or an attribute" in result.err, result.err

@@ -115,6 +115,34 @@ import Testing
     #expect(mask.apply(text) == text)
   }
 
+  /// Messages within messages: the content is searched once, and not once for each message around it.
+  @Test func needsLinearTimeForNestedMessages() {
+    func nested(_ text: String, _ depth: Int) -> [UInt8] {
+      var bytes: [UInt8] = [0x0A]
+      bytes.append(delimited: Array(text.utf8))
+      for _ in 0..<depth {
+        let inner = bytes
+        bytes = [0x0A]
+        bytes.append(delimited: inner)
+      }
+      return bytes
+    }
+    let secret = "hunter2-long"
+    let text = String(repeating: "\\u0061 %41 &amp; ", count: 20_000)
+    let masked = SecretMask([secret]).apply(toMessage: nested(text + secret, 60))
+    #expect(masked == nested("\(text)[redacted]", 60))
+  }
+
+  /// A length that is longer than it has to be.
+  @Test func messagesWithoutSecretsStayAsTheyAre() {
+    let plain: [UInt8] = [0x0A, 0x83, 0x00] + Array("abc".utf8)
+    var bytes = plain + [0x12]
+    bytes.append(delimited: Array("hunter2-long".utf8))
+    var expected = plain + [0x12]
+    expected.append(delimited: Array("[redacted]".utf8))
+    #expect(SecretMask(["hunter2-long"]).apply(toMessage: bytes) == expected)
+  }
+
   @Test func secretIsNotPrinted() {
     let secret = Secret("hunter2-long")
     var dumped = ""

@@ -29,6 +29,15 @@ import Testing
   }
 
   @Test(arguments: [
+    ("x-tenant", true), ("X-Tenant", true), ("x-*", true), ("*-id", true), ("*ten*", true), ("a", true),
+    ("", false), ("*", false), ("**", false), ("x-tenant:", false), ("X: v", false), (" x", false),
+    ("x-mi*ne", false), ("**x", false), ("x**", false), ("a b", false), ("= x", false), ("\u{e9}", false),
+  ])
+  func patternsAreNames(text: String, isPattern: Bool) {
+    #expect(SecretNames.isPattern(text) == isPattern)
+  }
+
+  @Test(arguments: [
     ("x-tenant", "x-tenant", true), ("X-Tenant", "x-tenant", true), ("x-tenant", "x-tenant-id", false),
     ("x-*", "x-any", true), ("x-*", "y-x-any", false), ("*-id", "tenant-id", true), ("*-id", "id", false),
     ("*ten*", "x-tenant", true), ("*", "anything", true), ("", "x", false),

@@ -248,6 +248,7 @@ package final class ServerCheck {
       (query.version, query.protocolName, query.timeout) = (version, name, limit)
       query.connection = try connection(name)
       query.headers = request.allHeaders
+      query.secretNames = request.secretNames
       let reflector = client.reflect(query)
       try wait(client) { reflector.result != nil }
       switch reflector.result {

@@ -1,3 +1,4 @@
+import Language
 import CommandLine
 import Output
 import Protobuf
@@ -18,6 +19,8 @@ package struct ServerRequest {
   package let arguments: [String]
   private let headers: Headers
   private let sources: ArgumentSources
+  /// Which headers are secret.
+  package let secretNames: SecretNames
 
   /// Resolves the options, and the first positional argument, `TARGET`, or the configured target.
   package init(_ invocation: Invocation, _ console: Console) throws {
@@ -34,6 +37,7 @@ package struct ServerRequest {
     let environment = EnvironmentVariables.value
     let sources = ArgumentSources(environment: environment, secrets: console.secrets)
     self.sources = sources
+    secretNames = try SecretNames(checking: common.redacted)
     protocolName = try CallSettings.protocolName(common, environment)
     let given = try common.headerArguments(sources, protocolName).parse(common.headers)
     try CredentialArguments.check(common, server, given: given)
@@ -62,6 +66,7 @@ package struct ServerRequest {
     request.protocolName = protocolName
     request.connection = connection
     request.headers = headers
+    request.secretNames = secretNames
     request.timeout = timeout
     return request
   }

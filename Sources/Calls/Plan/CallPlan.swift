@@ -42,6 +42,7 @@ package struct CallPlan {
     request.headers = settings.headers
     request.attributes = settings.attributes
     request.secretNames = settings.secretNames
+    request.secrets = settings.expansion?.secrets ?? []
     request.timeout = settings.timeout
     request.protocolName = settings.protocolName
     request.codec = settings.codec

@@ -48,7 +48,12 @@ package struct CallSettings {
   /// Which headers and attributes are secret.
   package let secretNames: SecretNames
   /// Removes credentials from what is shown before a call.
-  var redaction: Redaction { Redaction(CallSecrets(secretNames), showsSecrets: showsSecrets) }
+  var redaction: Redaction {
+    let secrets = CallSecrets(secretNames)
+    secrets.add(headers, nil)
+    secrets.add(expansion?.secrets ?? [])
+    return Redaction(secrets, showsSecrets: showsSecrets)
+  }
   package private(set) var showsTiming: Bool
   /// The field to print of each response; nil to print whole responses.
   package let filter: FieldFilter.Settings?
@@ -117,7 +122,7 @@ package struct CallSettings {
     showsTiming = options.output.timing
     if isTerminal { try Self.checkTerminal(format, filter) }
     (verbosity, showsSecrets) = (options.output.verbose, options.output.showSecrets)
-    secretNames = try options.output.checkedSecretNames()
+    secretNames = try SecretNames(checking: options.request.common.redacted)
     jsonEncoding = options.output.json.encoding
     unknownFields = options.output.unknownFields ?? .show
     requestForm = RequestForm(
@@ -165,6 +170,7 @@ package struct CallSettings {
       clients: clients)
     reflection.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
     reflection.timeout = timeout ?? ReflectionSource.defaultTimeout
+    reflection.secretNames = secretNames
     reflection.isVerbose = verbosity > 0
     reflection.isForced = options.reflection.reflect == true || options.reflection.reflectVersion != nil
     reflection.cache =

@@ -90,6 +90,8 @@ package struct CommonRequestOptions {
   package let expansion: Expansion?
   /// Those of `--var`; nil for a command without this option.
   let variables: [Argument]?
+  /// Those of `--redact`.
+  let redacted: [Argument]
   package let user: Argument?
   package let bearer: Argument?
   package let netrc: Bool
@@ -102,6 +104,7 @@ package struct CommonRequestOptions {
     expansion = invocation.choice(.expand)
     let hasVariables = OptionTable[.variable].commands.contains(CommandSet(invocation.command))
     variables = hasVariables ? invocation.all(.variable) : nil
+    redacted = invocation.all(.redact)
     user = invocation.last(.user)
     bearer = invocation.last(.bearer)
     netrc = invocation.has(.netrc)
@@ -121,7 +124,7 @@ package struct CommonRequestOptions {
     return TextExpansion(
       expansion, TemplateFunctions(SystemValues(waitLimit: sources.waitLimit), seed: seed),
       variables: try variables.map { (arguments) throws(Failure) in
-        try VariableArguments(arguments, sources).values
+        try VariableArguments(arguments, sources)
       })
   }
 
@@ -244,20 +247,12 @@ package struct BatchOptions {
 }
 
 extension OutputOptions {
-  /// Which headers and attributes are secret.
+  /// Which headers and attributes are secret, also if some names are invalid.
   package var secretNames: SecretNames { SecretNames(adding: redacted.compactMap(\.text)) }
-  /// Which headers and attributes are secret.
-  ///
-  /// - Throws: `Failure` if a name is empty.
-  func checkedSecretNames() throws(Failure) -> SecretNames {
-    if let argument = redacted.first(where: { $0.text?.isEmpty ?? true }) {
-      throw Failure(.usage, argument.name, "missing name of a header", hint: "\(argument.name) x-tenant")
-        .at(argument.origin)
-    }
-    return secretNames
-  }
+
   /// Removes credentials from what is shown.
   package var redaction: Redaction { Redaction(CallSecrets(secretNames), showsSecrets: showSecrets) }
+
   /// Replaces credentials in what the user has written.
   package var secrets: WrittenSecrets {
     WrittenSecrets(showsSecrets: showSecrets, secretNames, separates: false)
@@ -266,6 +261,19 @@ extension OutputOptions {
 
 extension SecretNames {
   /// The rule with the names of `--redact`.
+  ///
+  /// - Throws: `Failure` if one is no name.
+  init(checking arguments: [Argument]) throws(Failure) {
+    for argument in arguments where !Self.isPattern(argument.text ?? "") {
+      throw Failure(
+        .usage, "\(argument.name) \(argument.text ?? "")", "not the name of a header or an attribute",
+        hint: "\(argument.name) x-tenant; * at its ends matches any text"
+      ).at(argument.origin)
+    }
+    self.init(adding: arguments.compactMap(\.text))
+  }
+
+  /// The rule with the names of `--redact`, also if some are invalid.
   package init(_ invocation: Invocation) { self = OutputOptions(invocation).secretNames }
 }
 

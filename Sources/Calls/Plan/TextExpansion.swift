@@ -18,7 +18,7 @@ package struct TextExpansion: Equatable {
   private let level: Expansion
   private let functions: TemplateFunctions
   /// The values of `--var`; nil for a command without this option.
-  private let variables: [String: JSONValue]?
+  private let variables: VariableArguments?
   /// The schema of `message(TYPE, JSON)`; nil if it is not known yet.
   package var pool: DescriptorPool?
 
@@ -27,12 +27,15 @@ package struct TextExpansion: Equatable {
   ///   - functions: The functions.
   ///   - variables: The values of `--var`; nil for a command without this option.
   package init(
-    _ level: Expansion, _ functions: TemplateFunctions, variables: [String: JSONValue]? = nil
+    _ level: Expansion, _ functions: TemplateFunctions, variables: VariableArguments? = nil
   ) {
     self.level = level
     self.functions = functions
     self.variables = variables
   }
+
+  /// The values of variables that are read from elsewhere, which output does not show.
+  var secrets: [String] { variables?.secrets ?? [] }
 
   /// The values of a text; nil if it is no template.
   ///
@@ -42,7 +45,8 @@ package struct TextExpansion: Equatable {
   func values(isTyped: Bool, piece: FilePiece? = nil) -> FunctionValues? {
     guard isTyped || level != .typed else { return nil }
     return FunctionValues(
-      functions, variables: variables, pool: pool, piece: piece, readsElsewhere: isTyped || level == .all)
+      functions, variables: variables?.values, pool: pool, piece: piece,
+      readsElsewhere: isTyped || level == .all)
   }
 
   /// Equal if they have the same random values.

@@ -10,8 +10,8 @@ package struct VariableArguments: Equatable {
   /// The values that are read from elsewhere, which reports do not show.
   package private(set) var secrets: [String] = []
 
-  /// No variables.
-  package init() {}
+  /// Makes variables of values, by default none.
+  package init(_ values: [String: JSONValue] = [:]) { self.values = values }
 
   /// Reads the values.
   ///

@@ -13,6 +13,8 @@ import Transport
 package struct ReflectionSource {
   /// The time limit of the server, unless `--max-time` is given.
   package static let defaultTimeout = Duration.seconds(10)
+  /// Which headers are secret.
+  package var secretNames = SecretNames.standard
   /// How long a cached schema is used before asking the server again.
   package static let freshness = Duration.seconds(300)
 
@@ -202,6 +204,7 @@ package struct ReflectionSource {
     var request = ReflectionRequest(goal, target: target.baseURL, userAgent: Version.userAgent)
     request.version = version
     request.headers = headers
+    request.secretNames = secretNames
     request.timeout = timeout
     request.protocolName = protocolName
     request.connection = connection
@@ -214,7 +217,7 @@ package struct ReflectionSource {
   /// The cache key: everything that the schema may depend on.
   private func key(_ service: String) -> ReflectionCache.Key {
     // Credentials are not part of the key: they change often, and the schema does not depend on them.
-    let headers = headers.fields.filter { !SecretNames.standard.contains($0.name) }.map {
+    let headers = headers.fields.filter { !secretNames.contains($0.name) }.map {
       "\($0.name):\($0.value)"
     }
     return ReflectionCache.Key(

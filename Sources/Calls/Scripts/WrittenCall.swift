@@ -132,8 +132,11 @@ struct WrittenCall {
   ) -> ShellText {
     // The header was read already, so there is a value.
     let text = (try? values.value(of: expression))?.plainText ?? ""
-    guard expression.readsElsewhere, !settings.showsSecrets else { return ShellText(text) }
     let name = String((argument.text ?? "").parted(at: ":").before)
+    let isSecret = expression.readsElsewhere || secrets.names.contains(name)
+    guard isSecret || settings.redaction.text(text) != text, !settings.showsSecrets else {
+      return ShellText(text)
+    }
     let placeholder = secrets.placeholder(name, "${\(expression)} of the header \(name)", for: text)
     return .variable(placeholder.name)
   }

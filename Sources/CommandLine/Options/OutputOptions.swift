@@ -104,7 +104,7 @@ extension OptionTable {
       "Do not redact credentials in the output of -v and --explain.",
       example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello", trust: .effects),
     Option(
-      .redact, "--redact", .text, "NAME", .output, .callers,
+      .redact, "--redact", .text, "NAME", .output, .remote,
       "Redact the header or attribute NAME in all output; may repeat.",
       "It is secret as authorization is: -v, --explain, --format events, saved scripts, transcripts, reports and the files of "
         + "interceptors show [redacted] in place of its value, and of what repeats it. * at the ends of NAME matches any text. "

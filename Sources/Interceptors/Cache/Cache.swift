@@ -89,7 +89,9 @@ final class Cache: StagedInterceptor {
       state = .decided
       return responder.pass()
     }
-    let key = CacheKey.bytes(of: message, start, call, policy.headerNames, fingerprints())
+    let key = CacheKey.bytes(
+      of: message, start, call, policy.headerNames,
+      secret: context.secrets.names.adding(Array(start.credentials?.headerNames ?? [])), fingerprints())
     // An interceptor that repeats a call asks for another response.
     let refreshes = policy.refreshes || control.requiresValidation || call.attempt > 1
     if refreshes {

@@ -12,15 +12,14 @@ enum CacheKey {
   ///
   /// - Parameters:
   ///   - names: The names of further headers that are part of it, in lower case.
+  ///   - secret: Which headers have credentials.
   ///   - fingerprints: What identifies the interceptors that the response depends on, in the order of the chain.
   static func bytes(
     of message: Message, _ start: RequestStart, _ call: CallFacts, _ names: Set<String>,
-    _ fingerprints: [String]
+    secret: SecretNames, _ fingerprints: [String]
   ) -> [UInt8] {
-    let credentials = start.credentials?.headerNames ?? []
     let headers = start.headers.fields.enumerated().filter { _, field in
-      names.contains(field.name) || credentials.contains(field.name)
-        || SecretNames.standard.contains(field.name)
+      names.contains(field.name) || secret.contains(field.name)
     }.sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
     let texts = [
       call.protocolName.rawValue, call.codec.rawValue, start.target, call.route, "\(start.method)",

@@ -57,7 +57,8 @@ final class Shadow: StagedInterceptor {
     let comparison = ShadowComparison(plan, call, context, target: target)
     self.comparison = comparison
     var copy = Subrequest(
-      method: start.method, target: target, headers: plan.headers(of: start), message: request,
+      method: start.method, target: target, headers: plan.headers(of: start, secret: context.secrets.names),
+      message: request,
       timeout: start.deadline.map { max($0 - context.now, .milliseconds(1)) })
     copy.lingering = plan.wait
     context.call(copy) { answer in comparison.receive(answer.end, answer.message, isCopy: true) }

@@ -100,14 +100,14 @@ struct ShadowPlan: Sendable {
 
   /// The headers of the copy: without credentials, unless it is for the same server or they are named. Credentials of an
   /// interceptor that requires TLS are copied only to a server with TLS.
-  func headers(of start: RequestStart) -> Headers {
+  func headers(of start: RequestStart, secret names: SecretNames) -> Headers {
     let target = target(of: start)
     let isSameServer = Origin(url: target) == Origin(url: start.target)
     var headers = start.headers
     for name in Set(headers.fields.map(\.name)) {
       let bound = start.credentials.flatMap { $0.headerNames.contains(name) ? $0 : nil }
       let isCopied =
-        isSameServer || headerNames.contains(name) || bound == nil && !SecretNames.standard.contains(name)
+        isSameServer || headerNames.contains(name) || bound == nil && !names.contains(name)
       if !isCopied || bound?.allowsPlaintext == false && !target.hasPrefix("https:") { headers.remove(name) }
     }
     return headers

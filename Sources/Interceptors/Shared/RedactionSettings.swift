@@ -12,7 +12,7 @@ extension SettingsReader {
         throw self.error("redact-field", error.reason)
       }
     }
-    for name in texts("redact") where name.isEmpty {
+    for name in texts("redact") where !SecretNames.isPattern(name) {
       throw error("redact", "must be a header name, with * at its ends for any text")
     }
     let names = texts("redact")

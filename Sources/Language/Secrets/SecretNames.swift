@@ -31,6 +31,24 @@ package struct SecretNames: Sendable, Equatable {
     return new.isEmpty ? self : SecretNames(adding: patterns + new)
   }
 
+  /// Whether a text is the name of a header or of an attribute, with `*` at one or both ends for any text.
+  package static func isPattern(_ text: String) -> Bool {
+    let core = text.utf8.drop { $0 == UInt8(ascii: "*") }
+    let end = core.lastIndex { $0 != UInt8(ascii: "*") }
+    return core.startIndex <= text.utf8.index(after: text.utf8.startIndex)
+      && end.map { core[$0...].count <= 2 && core[...$0].allSatisfy(isNamePart) } ?? false
+  }
+
+  /// RFC 9110, section 5.6.2, without `*`.
+  private static func isNamePart(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "!#$%&'+-.^_`|~".utf8.contains(byte)
+    }
+  }
+
   /// Whether values of the name are secret.
   package func contains(_ name: some StringProtocol) -> Bool {
     let whole = name.lowercased()
