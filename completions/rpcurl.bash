@@ -454,6 +454,7 @@ _rpcurl_arguments() {
 -m --max-time||--timeout|none
 --format|||list text json
 -v --verbose|+|-i --include|flag
+--redact|+||none
 --kind|+||list service method message field oneof enum value extension
 -s --silent|||flag
 -S --show-error|||flag
@@ -507,6 +508,7 @@ _rpcurl_arguments() {
 -m --max-time||--timeout|none
 --format|||list text json
 -v --verbose|+|-i --include|flag
+--redact|+||none
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json
@@ -558,6 +560,7 @@ _rpcurl_arguments() {
 -A --user-agent|||none
 -m --max-time||--timeout|none
 -v --verbose|+|-i --include|flag
+--redact|+||none
 --comments|||flag
 --response|||flag
 -s --silent|||flag
@@ -612,6 +615,7 @@ _rpcurl_arguments() {
 -m --max-time||--timeout|none
 -o --output|||file
 -v --verbose|+|-i --include|flag
+--redact|+||none
 --proto-dir|||dir
 -s --silent|||flag
 -S --show-error|||flag
@@ -661,6 +665,7 @@ _rpcurl_arguments() {
 -A --user-agent|||none
 -m --max-time||--timeout|none
 -v --verbose|+|-i --include|flag
+--redact|+||none
 --format|||list text json github
 --rules|||list PACKAGE WIRE_JSON WIRE
 --ignore|+||ask:rule
@@ -735,6 +740,7 @@ _rpcurl_arguments() {
 -A --user-agent|||none
 -m --max-time||--timeout|none
 -v --verbose|+|-i --include|flag
+--redact|+||none
 --watch|||flag
 --wait|||none
 -s --silent|||flag
@@ -782,6 +788,7 @@ _rpcurl_arguments() {
 -m --max-time||--timeout|none
 --format|||list text json
 -v --verbose|+|-i --include|flag
+--redact|+||none
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json
@@ -914,7 +921,7 @@ _rpcurl_ask() {
     _rpcurl_add "$candidate"
   done < <("$program" complete "$1" "$typed" "${places[0]-}" "${places[1]-}" "${line[@]}" 2>/dev/null)
   # Readline closes the quotes after a single reply, also where more has to be typed.
-  [[ -n $quote && ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[' }'] ]] && COMPREPLY+=("${COMPREPLY[0]} ")
+  [[ -n $quote && ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[' }=.:([,'] ]] && COMPREPLY+=("${COMPREPLY[0]} ")
 }
 
 # Adds the completions of a value of this kind.

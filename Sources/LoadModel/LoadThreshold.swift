@@ -65,15 +65,15 @@ package struct LoadThreshold: Equatable, Sendable {
       metric = name == "rate" ? .rate : isShare ? .errorShare : .errors
       limit = isShare ? number / 100 : number
     default:
+      guard let latency = Self.latency(name) else {
+        throw invalid("\(name) is not measured", hint: "compare p50, p99.9, min, mean, max, errors or rate")
+      }
+      metric = latency
       do throws(LanguageError) {
         limit = Double(try Duration(withUnit: value).nanoseconds)
       } catch {
         throw invalid(error.reason, hint: error.hint)
       }
-      guard let latency = Self.latency(name) else {
-        throw invalid("\(name) is not measured", hint: "compare p50, p99.9, min, mean, max, errors or rate")
-      }
-      metric = latency
     }
   }
 

@@ -127,9 +127,10 @@ struct ExpandedSpecification {
   }
 
   private mutating func endSetting() throws(Failure) {
-    guard case .value(let start) = place, value.hasValue else { return }
+    guard case .value(let start) = place else { return }
     guard !isInCondition else { return try fillCondition(from: start) }
     let key = BuiltIns.key(key, of: name)
+    guard value.hasValue else { return try checkShortForm(key) }
     if key?.namesFile == true { try value.checkPath() }
     // In quotes and in JSON there is no notation of a value from elsewhere.
     guard !isMarked else { return }
@@ -153,6 +154,19 @@ struct ExpandedSpecification {
     scalars.replaceSubrange(start..., with: SettingScanner.inQuotes(value.text).unicodeScalars)
   }
 
+  /// Refuses `$name` as the value of a setting, if there is such a value: it would be text.
+  private func checkShortForm(_ key: BuiltIns.Key?) throws(Failure) {
+    let part = key?.hasNamedValue == true ? value.after(":") ?? value : value
+    do throws(LanguageError) {
+      guard part.text.utf8.first == UInt8(ascii: "$"),
+        case .reference(let reference)? = try Template(parsing: part.text).withShortForm().onlyExpression
+      else { return }
+      try variables.checkText(reference)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
   /// Inserts the values of a condition. The interceptor reports one that is invalid.
   private mutating func fillCondition(from start: Int) throws(Failure) {
     guard !scanner.isOpen, let filled = try filledCondition() else { return }
@@ -173,11 +187,13 @@ struct ExpandedSpecification {
     text += Template(literal: typed).description
     do throws(LanguageError) {
       if isScope {
-        return try (try? NamedCondition(parsing: text) { !$0.isEmpty })?.filled(variables).description
+        guard let condition = try? NamedCondition(parsing: text, isName: { !$0.isEmpty }), value.hasValue
+        else { return nil }
+        return try condition.filled(variables).description
       }
-      return try (try? Condition(parsing: text)).map { condition throws(LanguageError) in
-        try variables.filled(condition).description
-      }
+      guard let condition = try? Condition(parsing: text, hasShortForm: true), !condition.isLiteral
+      else { return nil }
+      return try variables.filled(condition).description
     } catch {
       throw Failure(error)
     }

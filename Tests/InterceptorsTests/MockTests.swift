@@ -132,10 +132,17 @@ import Testing
 
   @Test func respondsToEmptyClientStream() throws {
     let call = try self.call(
-      .clientStreaming, #"{"response":{"message":"${request.count}${request.value}"}}"#)
+      .clientStreaming, #"{"response":{"message":"${request.count}"}}"#)
     call.start()
     call.close()
-    #expect(call.callerLines.prefix(2) == ["headers", "typed 0null"])
+    #expect(call.callerLines.prefix(2) == ["headers", "typed 0"])
+  }
+
+  @Test func absentValueIsNoText() throws {
+    let call = try self.call(.clientStreaming, #"{"response":{"message":"a ${request.value}"}}"#)
+    call.start()
+    call.close()
+    #expect(call.callerLines.first == "end internal")
   }
 
   @Test func respondsToEachMessageOfBidirectionalStream() throws {

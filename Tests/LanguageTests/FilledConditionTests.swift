@@ -38,6 +38,8 @@ import Testing
     (#".name == "${quote}""#, #".name == "a\" unordered""#),
     (".a contains ${list}", #".a contains ["x","y"]"#),
     (".a == [${number},${name}] unordered", #".a == [3,"Ada"] unordered"#),
+    (".a == ${list} unordered", #".a == ["x","y"] unordered"#),
+    (".a == ${number} within 1%", ".a == 3 within 1%"),
     (".a =~ ^${regex}$", #".a =~ ^a\.b$"#), ("count == ${number}", "count 3"),
     ("count >= ${text}", #"count >= "3""#),
     ("status ${code},ok", #"status "not_found",ok"#), ("latency < ${time}", #"latency < "10s""#),
@@ -62,6 +64,9 @@ import Testing
     (".weight > ${name}", "invalid: expected a number (int32)"),
     (".children[].name == ${list}", "holds"),
     (".children[].name == [${list[1]},${list[0]}] unordered", "invalid: no value list[1]"),
+    (".children[].name == ${list} unordered", "holds"), (".weight == ${number} within 0.5", "holds"),
+    (".name == ${name} unordered", #""Ada unordered" | "Ada""#),
+    (".name == Mrs ${none}", "invalid: ${none} has no value"),
     (".child == ${none}", "holds"), (".name == ${none}", #"null | "Ada""#),
   ])
   func literalsAreComparedByType(_ text: String, _ expected: String) throws {

@@ -41,6 +41,10 @@ import Testing
   @Test(arguments: [
     ("1", "1.1", 0.1, true), ("1", "1.11", 0.1, false), ("[1,[2]]", "[1.1,[1.9]]", 0.1, true),
     (#"{"a":1}"#, #"{"a":1.2}"#, 0.1, false), ("\"1\"", "\"1.1\"", 1, false), ("1", "1", 0, true),
+    // Integers are exact.
+    ("1700000000000000700", "1700000000000000000", 699, false),
+    ("1700000000000000700", "1700000000000000000", 700, true),
+    ("9007199254740992", "9007199254740993", 0.5, false), ("-5", "5", 10, true), ("-5", "5", 9, false),
   ])
   func absoluteTolerance(_ expected: String, _ got: String, _ bound: Double, _ isEqual: Bool) throws {
     #expect(try holds(expected, got, ComparisonRules(tolerance: .absolute(bound))) == isEqual)

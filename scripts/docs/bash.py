@@ -123,7 +123,7 @@ _rpcurl_ask() {
     _rpcurl_add "$candidate"
   done < <("$program" complete "$1" "$typed" "${places[0]-}" "${places[1]-}" "${line[@]}" 2>/dev/null)
   # Readline closes the quotes after a single reply, also where more has to be typed.
-  [[ -n $quote && ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[' }'] ]] && COMPREPLY+=("${COMPREPLY[0]} ")
+  [[ -n $quote && ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[' }=.:([,'] ]] && COMPREPLY+=("${COMPREPLY[0]} ")
 }
 
 # Adds the completions of a value of this kind.

@@ -93,9 +93,10 @@ struct ConditionParser {
       throw LanguageError("status is compared with == or != only", hint: fieldHint)
     }
     var codes: [Operand] = []
+    let hint = fieldHint
     for part in list.split(separator: ",", omittingEmptySubsequences: false) {
       let code = try Operand(part.stripped, hasShortForm: hasShortForm)
-      if code.isLiteral { _ = try statuses.number(of: code, hint: fieldHint) }
+      if code.isLiteral { _ = try statuses.number(of: code, hint: hint) }
       codes.append(code)
     }
     return .status(codes, isWanted: comparison == .equal)

@@ -94,6 +94,10 @@ struct JSONComparison {
       case .absolute(let bound): bound
       case .relative(let part): part * abs(one)
       }
+    if let one = Int128(expected), let other = Int128(got) {
+      let difference = one.subtractingReportingOverflow(other)
+      return !difference.overflow && Double(difference.partialValue.magnitude) <= bound
+    }
     // Decimal fractions are not exact: 1.1 is within 0.1 of 1.
     return abs(one - other) <= bound + max(abs(one), abs(other)) * Double.ulpOfOne * 2
   }

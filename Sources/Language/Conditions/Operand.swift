@@ -15,6 +15,10 @@ struct Operand: Equatable, Sendable {
   private let template: Template?
   /// The same in JSON; nil for an operand that does not begin as JSON.
   private let jsonTemplate: JSONTemplate?
+  /// The only expression of an operand with rules after it, such as `unordered`.
+  private let ruled: Expression?
+  /// The words of these rules, with a space before each.
+  private let rules: String
 
   /// Parses an operand.
   ///
@@ -32,6 +36,19 @@ struct Operand: Equatable, Sendable {
       (self.template, jsonTemplate) = (template, parsed)
     }
     value = nil
+    (ruled, rules) = try Self.ruled(raw, hasShortForm: hasShortForm)
+  }
+
+  /// The expression before rules; nil if there are no rules, or something else before them.
+  private static func ruled(
+    _ raw: Substring, hasShortForm: Bool
+  ) throws(LanguageError) -> (Expression?, String) {
+    var body = raw
+    guard raw.utf8.first == UInt8(ascii: "$"), let rules = try? ComparisonRules(removedFrom: &body),
+      !rules.text.isEmpty
+    else { return (nil, "") }
+    let template = try Template(parsing: body)
+    return (try (hasShortForm ? template.withShortForm() : template).onlyExpression, rules.text)
   }
 
   private init(_ value: JSONValue) {
@@ -39,7 +56,7 @@ struct Operand: Equatable, Sendable {
     text = JSONValue.quoted(value.plainText)
     description = Template(literal: json).description
     self.value = value
-    (template, jsonTemplate) = (nil, nil)
+    (template, jsonTemplate, ruled, rules) = (nil, nil, nil, "")
   }
 
   /// Makes an operand of text and JSON that contain values.
@@ -51,7 +68,7 @@ struct Operand: Equatable, Sendable {
     let isJSON = (try? JSONValue(parsing: Array(literal.utf8))) != nil
     description = Template(literal: isJSON ? json : text).description
     value = nil
-    (template, jsonTemplate) = (nil, nil)
+    (template, jsonTemplate, ruled, rules) = (nil, nil, nil, "")
   }
 
   /// Whether it has no expressions.
@@ -64,6 +81,10 @@ struct Operand: Equatable, Sendable {
   func filled(_ values: any TemplateValues) throws(LanguageError) -> Operand {
     guard let template else { return self }
     if let expression = template.onlyExpression { return Operand(try values.value(of: expression)) }
+    if let ruled {
+      let value = try values.value(of: ruled)
+      return Operand(text: JSONValue.quoted(value.plainText + rules), json: value.text + rules)
+    }
     let text = JSONValue.quoted(try template.text(values))
     // Text may be no JSON, and then has no other form.
     guard let jsonTemplate else { return Operand(text: text, json: text) }

@@ -128,14 +128,14 @@ extension ComparisonRules {
     guard (try? JSONValue(parsing: Array(text.utf8))) == nil else { return }
     while true {
       let (before, last) = Self.lastWord(of: text)
-      if last == Word.unordered.rawValue {
+      if last == Word.unordered.rawValue, !isUnordered {
         isUnordered = true
         self.text = " unordered\(self.text)"
         text = before
         continue
       }
       let (start, word) = Self.lastWord(of: before)
-      guard word == Word.within.rawValue else { return }
+      guard word == Word.within.rawValue, tolerance == nil else { return }
       tolerance = try Self.tolerance(last)
       self.text = " within \(last)\(self.text)"
       text = start

@@ -123,7 +123,13 @@ package struct Template: Equatable, Sendable {
       let piece: Piece
       switch part {
       case .text(let text): piece = .typed(text)
-      case .value(let expression): piece = .value(try values.value(of: expression))
+      case .value(let expression):
+        let value = try values.value(of: expression)
+        guard value != .null else {
+          throw LanguageError(
+            "${\(expression)} has no value", hint: "as JSON, outside of strings, it is null")
+        }
+        piece = .value(value)
       }
       size += piece.text.utf8.count
       guard size <= limitBytes else { throw Self.tooLong(limitBytes) }

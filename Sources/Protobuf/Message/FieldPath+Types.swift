@@ -153,7 +153,7 @@ extension FieldPath {
     switch step {
     case .any(let url): return try contentType(url, any)
     case .field: return nil
-    case .extension(let name) where (try? any.pool.messageType(named: name)) ?? nil == nil: return nil
+    case .extension(let name) where (try? any.pool.extensionField(named: name)) ?? nil != nil: return nil
     case .extension, .subscripted, .each:
       _ = try field(step, of: any, table)
       return nil
