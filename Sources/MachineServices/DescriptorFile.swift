@@ -151,7 +151,9 @@ package final class DescriptorFile: OutputFile {
       defer { closes = false }
       return closes
     }
-    guard closes, Glibc.close(descriptor) != 0 else { return }
+    guard closes else { return }
+    FileLock.release(descriptor)
+    guard Glibc.close(descriptor) != 0 else { return }
     throw ServiceFailure(FileContents.lastError())
   }
 }

@@ -44,6 +44,14 @@ package enum FileLock {
     return fcntl(descriptor, 36, &others) != 0 || others.l_type == Int16(F_UNLCK)
   }
 
+  /// Releases all locks of a descriptor that is closed next. A child process that is about to start another program has a copy of
+  /// the descriptor, which keeps them for a moment longer.
+  package static func release(_ descriptor: Int32) {
+    // No length means all bytes.
+    var all = lock(contents, count: 0, F_UNLCK)
+    _ = fcntl(descriptor, 37, &all)
+  }
+
   /// Returns whether the lock was obtained. The kernel itself would wait without a limit.
   private static func wait(for descriptor: Int32, _ kind: Int32, _ patience: Duration) -> Bool {
     if set(descriptor, contents, kind) { return true }

@@ -76,12 +76,30 @@ import Testing
     let file = try services.openFile(path, replacingWith: Array("head ".utf8))
     try file.write(Array("a".utf8))
     #expect(content(path) == after && file.isShared)
+    FileLock.release(other)
     close(other)
     try file.close()
     // The other process has ended.
     let next = try services.openFile(path, replacingWith: Array("next ".utf8))
     try next.write(Array("b".utf8))
     #expect(content(path) == "next b" && !next.isShared)
+    try next.close()
+  }
+
+  /// As a child process has one until it starts another program.
+  @Test func copyOfTheDescriptorKeepsNoLock() throws {
+    let file = try services.openFile(path, replacingWith: nil)
+    var status = stat()
+    stat(path, &status)
+    let copies = (0..<1024).filter { descriptor in
+      var other = stat()
+      return fstat(descriptor, &other) == 0 && other.st_ino == status.st_ino && other.st_dev == status.st_dev
+    }.map { dup($0) }
+    defer { for copy in copies { close(copy) } }
+    #expect(!copies.isEmpty)
+    try file.close()
+    let next = try services.openFile(path, replacingWith: nil)
+    #expect(!next.isShared)
     try next.close()
   }
 
