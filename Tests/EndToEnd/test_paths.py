@@ -127,7 +127,7 @@ def test_set(echo, edits, expected):
     ("edit", "words"),
     [
         ("nesteds[-1].label=x", "has 0 elements\nhint: nesteds[].label=VALUE appends an element"),
-        ("nesteds[0]={}", "has 0 elements\nhint: nesteds[].label=VALUE appends an element"),
+        ("nesteds[0]={}", "has 0 elements\nhint: nesteds[]=VALUE appends an element"),
         ("stringToInt32[]=5", "string_to_int32 is not a list\nhint: string_to_int32.KEY"),
         ("any.name=x", "hint: write the type of its content, as in [type.googleapis.com/pkg.Type].name"),
         (".={}", "not a field\nhint: -d gives the whole message"),
