@@ -286,7 +286,7 @@ lint: ## Check the format of the Swift sources
 format: ## Format the Swift sources
 	swift format --in-place --recursive Package.swift Sources Tests Plugins
 
-docs: build-packages ## Generate the manual and the completions anew
+docs: build-packages ## Generate the manual and the completions
 	swift build $(SWIFT_FLAGS) --product rpcurl
 	scripts/generate-docs $(BUILD)/debug/rpcurl .
 
