@@ -169,7 +169,7 @@ struct ExpandedSpecification {
 
   /// Inserts the values of a condition. The interceptor reports one that is invalid.
   private mutating func fillCondition(from start: Int) throws(Failure) {
-    guard !scanner.isOpen, let filled = try filledCondition() else { return }
+    guard !scanner.isOpen, !scanner.hasRest, let filled = try filledCondition() else { return }
     scalars.replaceSubrange(start..., with: SettingScanner.inQuotes(filled).unicodeScalars)
   }
 

@@ -33,7 +33,7 @@ import Testing
     ("x,a='it''s, fine',b='',c=''''", ["it's, fine", "", "'"]), ("x,a='@f',b='env:A'", ["@f", "env:A"]),
     (#"x,a=["b,,c",{"d":"]"}],b=1"#, [#"["b,,c",{"d":"]"}]"#, "1"]), (#"x,a="\",",b=2"#, [#""\",""#, "2"]),
     (#"x,a={"b":[1,2]} + 1,,2"#, [#"{"b":[1,2]} + 1,2"#]), (#"x,a=b'c,d=e"f"#, ["b'c", #"e"f"#]),
-    ("x,a='b' c,,d", ["b c,d"]),
+    ("x,a='b' ,c='d'", ["b", "d"]),
   ])
   func valuesEndAtTheMatchOfTheirFirstCharacter(_ text: String, _ values: [String]) throws {
     #expect(try parse(text).settings.map(\.value) == values)
@@ -85,6 +85,7 @@ import Testing
     ("x,a=env:NONE", "a: the environment variable NONE"), ("x,a=cmd:none", "a: no such command"),
     ("x,a=cmd:pass | S3CRET", "a: no shell runs the command"),
     ("x,a='b,c=1", "a: the value does not end at the match of its first character"),
+    ("x,a='b' c,d=1", "a: text follows the closing single quote"), ("x,a='b''c'd", "a: text follows"),
     ("x,a=[1,c=2", "a: the value does not end at the match of its first character"),
   ])
   func errorNamesTheInvalidSetting(_ text: String, _ part: String) {

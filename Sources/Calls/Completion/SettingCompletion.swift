@@ -71,9 +71,9 @@ package struct SettingCompletion {
     var scope = scope
     if parts.contains("expand=true"), key.form.contains("VALUE") { scope.isLiteral = false }
     let written = last[last.index(after: equals)...]
-    let (typed, isOpen) = SettingScanner.begun(written)
+    let (typed, end) = SettingScanner.begun(written)
     let found = value(typed, of: key, scope)
-    if isOpen { return written.hasPrefix("'") ? found.written { $0.replacing("'", with: "''") } : found }
+    if end.isOpen { return written.hasPrefix("'") ? found.written { $0.replacing("'", with: "''") } : found }
     return found.written { $0.replacing(",", with: ",,") }
   }
 

@@ -145,7 +145,7 @@ struct ProjectLines {
     }
     guard let key else { return text }
     if key.namesFile {
-      let path = text.begins(with: "'") ? SettingScanner.value(text).map(quoted) ?? text : text
+      let path = text.begins(with: "'") ? (try? SettingScanner.value(text)).map(quoted) ?? text : text
       return path == "-" ? path : absoluteQuoted(path)
     }
     guard key.hasNamedValue, case (let name, let value?) = text.parted(at: ":") else { return text }

@@ -102,12 +102,12 @@ package struct InterceptorSpec: Sendable, Equatable {
     }
     let key = String(part[..<equals])
     let value = part[part.unicodeScalars.index(after: equals)...]
-    guard let text = SettingScanner.value(value) else {
-      throw ConfigurationError(
-        interceptor: name, key: key, reason: "the value does not end at the match of its first character",
-        hint: "write a value in single quotes, and '' for a single quote in it")
+    do throws(LanguageError) {
+      // A value in quotes is no notation of one from elsewhere.
+      return Setting(
+        key: key, value: try SettingScanner.value(value), isWritten: value.unicodeScalars.first != "'")
+    } catch {
+      throw ConfigurationError(interceptor: name, key: key, reason: error.reason, hint: error.hint)
     }
-    // A value in quotes is no notation of one from elsewhere.
-    return Setting(key: key, value: text, isWritten: value.unicodeScalars.first != "'")
   }
 }

@@ -1,7 +1,9 @@
+import Language
+
 /// Finds the commas between the settings of `NAME[,KEY=VALUE…]`.
 ///
-/// A value that begins with `'`, `"`, `[` or `{` ends at its match. Single quotes are not a part of the value, and `''` is one
-/// in them. In other text `,,` is a comma. By Unicode scalars: a `Character` would join a comma with the combining scalar
+/// A value that begins with `'`, `"`, `[` or `{` ends at its match. Single quotes are not a part of the value, `''` is one in
+/// them, and only blanks may follow them. In other text `,,` is a comma. By Unicode scalars: a `Character` would join a comma with the combining scalar
 /// after it.
 package struct SettingScanner {
   private enum Place: Equatable {
@@ -10,6 +12,8 @@ package struct SettingScanner {
     case start
     case plain
     case quoted
+    /// After the closing single quote.
+    case ended
     /// In JSON, with the number of open brackets.
     case json(depth: Int)
     /// In a string of JSON.
@@ -21,6 +25,8 @@ package struct SettingScanner {
   private var isPair = false
   /// Whether the last scalar is not a part of the value: a single quote around it, or the second of two.
   package private(set) var isMark = false
+  /// Whether text follows the closing single quote.
+  package private(set) var hasRest = false
 
   /// Makes a scanner at the start of a text.
   package init() {}
@@ -33,12 +39,15 @@ package struct SettingScanner {
   package var isOpen: Bool {
     switch place {
     case .quoted, .json, .string: true
-    case .name, .key, .start, .plain: false
+    case .name, .key, .start, .plain, .ended: false
     }
   }
 
-  /// Begins a value with text that has no marks, as the value of a reference.
-  package mutating func beginText() { if place == .start { place = .plain } }
+  /// Begins or continues a value with text that has no marks, as the value of a reference.
+  package mutating func beginText() {
+    if place == .start { place = .plain }
+    if place == .ended { hasRest = true }
+  }
 
   /// Reads a scalar.
   ///
@@ -55,11 +64,19 @@ package struct SettingScanner {
     case .start: begin(scalar)
     case .key where scalar == "=": place = .start
     case .name, .key, .plain: break
+    case .ended:
+      if scalar == "," {
+        place = .key
+        return true
+      }
+      isMark = true
+      hasRest = hasRest || scalar != " "
+      return false
     case .quoted:
       if scalar == "'" {
         isPair = next == "'"
         isMark = !isPair
-        if !isPair { place = .plain }
+        if !isPair { (place, hasRest) = (.ended, false) }
       }
       return false
     case .json(let depth):
@@ -111,14 +128,26 @@ package struct SettingScanner {
     return parts.map { String($0) }
   }
 
-  /// The text of a value as it is written; nil if the match of its first character is missing.
-  package static func value(_ written: some StringProtocol) -> String? {
-    let (value, isOpen) = begun(written)
-    return isOpen ? nil : value
+  /// The text of a value as it is written.
+  ///
+  /// - Throws: ``LanguageError`` if it does not end at the match of its first character.
+  package static func value(_ written: some StringProtocol) throws(LanguageError) -> String {
+    let (value, end) = begun(written)
+    guard !end.isOpen else {
+      throw LanguageError(
+        "the value does not end at the match of its first character",
+        hint: "write a value in single quotes, and '' for a single quote in it")
+    }
+    guard !end.hasRest else {
+      throw LanguageError(
+        "text follows the closing single quote",
+        hint: "write a comma after the quote, or '' for a single quote in the value")
+    }
+    return value
   }
 
-  /// The text of the beginning of a value as it is written, and whether the match of its first character is missing.
-  package static func begun(_ written: some StringProtocol) -> (value: String, isOpen: Bool) {
+  /// The text of the beginning of a value as it is written, and the scanner at its end.
+  package static func begun(_ written: some StringProtocol) -> (value: String, end: SettingScanner) {
     var scanner = SettingScanner()
     scanner.place = .start
     var value = String.UnicodeScalarView()
@@ -127,7 +156,7 @@ package struct SettingScanner {
       _ = scanner.separates(scalar, next: rest.first)
       if !scanner.isMark { value.append(scalar) }
     }
-    return (String(value), scanner.isOpen)
+    return (String(value), scanner)
   }
 
   /// A value in single quotes, which is read as this text, and not as a notation of another value.
