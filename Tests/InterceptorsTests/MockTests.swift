@@ -348,6 +348,10 @@ import Testing
     (#"{"response":{"each":{}}}"#, "mock: file: stubs.json:1: response.each.message: missing"),
     (#"{"where":["="],"response":{}}"#, "mock: file: stubs.json:1: where: "),
     (
+      #"{"where":[".value == $request.value"],"response":{}}"#,
+      "mock: file: stubs.json:1: where: $request.value is text; write ${request.value}"
+    ),
+    (
       #"{"response":{"message":{"a":["${uid()}"]}}}"#,
       "mock: file: stubs.json:1: response.message: uid is not a function; did you mean uuid?"
     ),

@@ -99,6 +99,12 @@ extension Stub.Condition {
         guard test.isAboutRequest else {
           throw LanguageError("\(text) is not about the request", hint: "write header NAME, or a path")
         }
+        let expressions = try Language.Condition(parsing: text, hasShortForm: true).expressions
+        for case .reference(.request(let value)) in expressions
+        where !test.expressions.contains(.reference(.request(value))) {
+          let reference = Reference.request(value)
+          throw LanguageError("$\(reference) is text", hint: "write ${\(reference)}")
+        }
         tests.append(test)
       } catch {
         throw object.error("where", error.reason + (error.hint.map { "; \($0)" } ?? ""))
