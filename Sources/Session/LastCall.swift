@@ -119,26 +119,30 @@ extension LastCall {
     guard let headers else { throw LanguageError("\(reference): \(title) has no \(kind)s yet") }
     let values = headers.values(name)
     guard !values.isEmpty else {
-      let nearest = DescriptorPool.nearestNames(to: name, among: headers.fields.map(\.name))
-      let meant = nearest.isEmpty ? "" : "did you mean \(nearest.joined(separator: ", or "))? "
-      throw LanguageError(
-        "\(reference): \(title) has no \(kind) \(name)",
-        hint: "\(meant)the field of the response is ${last[-1].\(kind).\(name)}")
+      throw missing(kind, name, reference, among: headers.fields.map(\.name))
     }
     return .string(values.joined(separator: ", "))
+  }
+
+  /// The error of a name that a property of the call lacks. A field of the response may have the name of the property.
+  private func missing(
+    _ property: String, _ name: String, _ reference: String, among names: [String]
+  ) -> LanguageError {
+    let nearest = DescriptorPool.nearestNames(to: name, among: names)
+    let all = Set(names).sorted().joined(separator: ", ")
+    let hint =
+      (try? responseType.field(named: property)) ?? nil != nil
+      ? "the field of the response is ${last[-1].\(property).\(name)}"
+      : names.isEmpty ? "it has no \(property)s" : "it has \(all)"
+    return LanguageError(
+      "\(reference): \(title) has no \(property) \(name)",
+      hint: nearest.isEmpty ? hint : "did you mean \(nearest.joined(separator: ", or "))?")
   }
 
   private func detail(_ name: String, _ reference: String) throws(LanguageError) -> SessionMessage {
     guard endStatus != nil else { throw unended(reference) }
     guard let detail = details.first(where: { $0.typeName == name || $0.typeName.hasSuffix(".\(name)") })
-    else {
-      let types = details.map(\.typeName).joined(separator: ", ")
-      throw LanguageError(
-        "\(reference): \(title) has no detail \(name)",
-        hint:
-          "\(types.isEmpty ? "" : "it has \(types); ")the field of the response is ${last[-1].detail.\(name)}"
-      )
-    }
+    else { throw missing("detail", name, reference, among: details.map(\.typeName)) }
     guard
       let type = (try? responseType.relative(named: detail.typeName))
         ?? WellKnownMessages.type(detail.typeName)

@@ -75,15 +75,13 @@ struct SessionVariablesTests {
     ("$last[-3]", "last[-3]: Place has 2 responses", nil),
     (
       "$last.header.x-ids", "last.header.x-ids: Place has no header x-ids",
-      "did you mean x-id? the field of the response is ${last[-1].header.x-ids}"
+      "did you mean x-id?"
     ),
     (
-      "$last.trailer.a", "last.trailer.a: Place has no trailer a",
-      "the field of the response is ${last[-1].trailer.a}"
+      "$last.trailer.a", "last.trailer.a: Place has no trailer a", "it has x-end"
     ),
     (
-      "$last.detail.BadRequest", "last.detail.BadRequest: Place has no detail BadRequest",
-      "the field of the response is ${last[-1].detail.BadRequest}"
+      "$last.detail.BadRequest", "last.detail.BadRequest: Place has no detail BadRequest", "it has no details"
     ),
     (
       #"["$list"]"#, "\"$list\" is text", "write \"${list}\", or $list without quotes"
