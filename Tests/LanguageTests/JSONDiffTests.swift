@@ -72,6 +72,15 @@ import Testing
     #expect(try diff("1", "1.0") == nil)
   }
 
+  /// A value of several lines, and neighbours, are one part of the line.
+  @Test func differenceOnOneLine() throws {
+    let mismatch = try Mismatch(
+      value(#"{"a":1,"b":[1,{"c":2,"d":3}],"e":0}"#), got: value(#"{"a":1,"b":[1],"e":{"f":[],"g":4}}"#))
+    #expect(
+      mismatch.description.hasSuffix(#" (- {"c": 2, "d": 3}, - "e": 0, + "e": {"f": [], "g": 4})"#),
+      "\(mismatch)")
+  }
+
   @Test func distantLinesAreOmitted() throws {
     let expected = "[" + (0..<20).map { "\($0)" }.joined(separator: ",") + "]"
     let got = "[" + (0..<20).map { "\($0 == 8 ? 80 : $0 == 19 ? 190 : $0)" }.joined(separator: ",") + "]"

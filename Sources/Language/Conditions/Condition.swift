@@ -153,20 +153,27 @@ package struct Mismatch: Equatable {
 extension Mismatch: CustomStringConvertible {
   /// The difference for people, on one line: `expected X, got Y`, and in parentheses the lines that differ.
   package var description: String {
-    let lines = diff.map { $0.split(separator: "\n").compactMap(Self.changed) } ?? []
-    let changes = lines.isEmpty ? "" : " (\(lines.joined(separator: ", ")))"
-    return "expected \(expected), got \(got)\(changes)"
+    var changes: [String] = []
+    // A value of several lines becomes one.
+    var last: Character?
+    for line in diff?.split(separator: "\n") ?? [] {
+      let mark = line.first.flatMap { "-+".contains($0) ? $0 : nil }
+      defer { last = mark }
+      guard let mark else { continue }
+      let content = line.dropFirst().drop { $0 == " " }
+      if mark == last {
+        changes[changes.count - 1] += "\(changes.last?.last == "," ? " " : "")\(content)"
+      } else {
+        changes.append("\(mark) \(content)")
+      }
+    }
+    let shown = changes.map { $0.last == "," ? String($0.dropLast()) : $0 }.joined(separator: ", ")
+    return "expected \(expected), got \(got)\(shown.isEmpty ? "" : " (\(shown))")"
   }
 
   /// The difference for reports: `expected X, got Y`, and after it the lines of JSON that differ.
   package var lines: String { "expected \(expected), got \(got)\(diff.map { "\n\($0)" } ?? "")" }
 
-  /// A line of the difference without its margin and its comma; nil if it is equal.
-  private static func changed(_ line: Substring) -> String? {
-    guard let mark = line.first, mark == "-" || mark == "+" else { return nil }
-    let content = line.dropFirst().drop { $0 == " " }
-    return "\(mark) \(content.last == "," ? content.dropLast() : content)"
-  }
 }
 
 /// The golden files of conditions.
