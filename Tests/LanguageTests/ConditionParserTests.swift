@@ -38,6 +38,7 @@ import Testing
       ("title == Loom", #"unknown condition "title""#, "a path starts with a full stop: .title == Loom"),
       ("status", "status requires a code", "such as ok, not_found or 5"),
       ("status ok,", "status requires a code", "such as ok, not_found or 5"),
+      ("status ok not_found", "codes are separated by commas", "write status ok,not_found"),
       ("status not_fund", "not_fund is not a status code", "did you mean not_found?"),
       (
         "status 17", "17 is not a status code",

@@ -170,6 +170,11 @@ extension StatusNames {
     if let number = number(of: name) { return number }
     let nearest = name.utf8.count < 4 ? [] : DescriptorPool.nearestNames(to: name.lowercased(), among: names)
     let other = hint.map { "; \($0)" } ?? ""
+    let codes = name.split { $0.isWhitespace }
+    if codes.count > 1, codes.allSatisfy({ number(of: $0) != nil }) {
+      throw LanguageError(
+        "codes are separated by commas", hint: "write status \(codes.joined(separator: ","))")
+    }
     throw LanguageError(
       name.isEmpty ? "status requires a code" : "\(name) is not a status code",
       hint: nearest.isEmpty

@@ -89,6 +89,11 @@ extension FieldPath {
     guard let value = field.mapValue, let entry = field.messageType else {
       return try leaf(type, field, steps.dropFirst(), isElement: true)
     }
+    if value.messageType == nil, case .field(let name)? = steps.first,
+      case .field(let rest)? = steps.dropFirst().first
+    {
+      throw needsSubscript(field, "\(name).\(rest)")
+    }
     return try leaf(entry, value, steps.dropFirst(), isElement: false)
   }
 }
@@ -179,7 +184,8 @@ extension FieldPath {
       _ = try mapKey(step, of: field)
     case .subscripted(.integer): return
     case .subscripted: throw .wrongKeyType(field: field.pathName, expected: "a number")
-    default: throw .needsSubscript(field: field.pathName)
+    case .field(let name), .extension(let name): throw needsSubscript(field, name)
+    case .any: throw needsSubscript(field)
     }
   }
 
@@ -195,7 +201,7 @@ extension FieldPath {
       case .subscripted(.bool(let value)): .bool(value)
       default: nil
       }
-    guard let value else { throw .needsSubscript(field: field.pathName) }
+    guard let value else { throw needsSubscript(field) }
     guard let key = value.converted(to: keyField).flatMap({ MapKey($0) }) else {
       throw .wrongKeyType(field: field.pathName, expected: keyField.kind.protoName)
     }
@@ -208,6 +214,27 @@ extension FieldPath {
       (0..<count).contains(position)
     else { return nil }
     return position
+  }
+
+  /// The error that shows how an element is written.
+  ///
+  /// - Parameter name: What is in the place of the subscript.
+  static func needsSubscript(_ field: FieldNode, _ name: String = "") -> FieldPathError {
+    let key = field.mapKey.map { exampleKey($0.kind.protoName, name) } ?? "[0]"
+    return .needsSubscript(field: field.pathName, example: key)
+  }
+
+  /// A key of a map in brackets.
+  ///
+  /// - Parameters:
+  ///   - type: The type of keys.
+  ///   - name: What it may be.
+  static func exampleKey(_ type: String, _ name: String = "") -> String {
+    switch type {
+    case "string": "[\(JSONValue.quoted(name.isEmpty ? "key" : name))]"
+    case "bool": name == "false" ? "[false]" : "[true]"
+    default: Int64(name).map { "[\($0)]" } ?? "[0]"
+    }
   }
 
   static func notAMessage(_ field: FieldNode, _ step: Step) -> FieldPathError {

@@ -10,8 +10,8 @@ public enum FieldPathError: Error, Equatable, Sendable {
   case notIndexable(field: String)
   /// A type in brackets in a message that is not an Any.
   case notAnAny(type: String)
-  /// Missing brackets: the field is a list or a map.
-  case needsSubscript(field: String)
+  /// Missing brackets: the field is a list or a map; `example` are brackets that fit.
+  case needsSubscript(field: String, example: String = "[0]")
   /// The list has no element at this position, where a value is written.
   case indexOutOfRange(field: String, index: Int64, count: Int)
   /// The brackets contain a type other than the map's keys.
@@ -44,7 +44,7 @@ extension FieldPathError: CustomStringConvertible {
     case .notAMessage(let field): "\(field) is not a message"
     case .notIndexable(let field): "\(field) is neither a list nor a map"
     case .notAnAny(let type): "\(type) is not google.protobuf.Any, which has a type in brackets"
-    case .needsSubscript(let field): "\(field) is a list or a map"
+    case .needsSubscript(let field, _): "\(field) is a list or a map"
     case .indexOutOfRange(let field, let index, let count):
       "index \(index) is out of range: \(field) has \(count) elements"
     case .wrongKeyType(let field, let expected): "the keys of \(field) have the type \(expected)"
@@ -62,8 +62,9 @@ extension FieldPathError: CustomStringConvertible {
     case .unknownField(_, _, let nearest) where !nearest.isEmpty:
       "did you mean \(nearest.joined(separator: ", "))?"
     case .unknownField(let name, "google.protobuf.Any", _): Self.hint(ofContent: name)
-    case .needsSubscript(let field):
-      "\(field)[0] is an element, and \(field)[] means all elements"
+    case .needsSubscript(let field, let example):
+      "\(field)\(example) is an element, and \(field)[] means all elements"
+    case .wrongKeyType(let field, let expected): "write \(field)\(FieldPath.exampleKey(expected))"
     case .json(let error): error.hint
     default: nil
     }
