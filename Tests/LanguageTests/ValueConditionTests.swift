@@ -25,7 +25,8 @@ import Testing
     (".aDouble != 1 within 5%", "holds"), (".anInt32 == -3.2 within 0.3", "holds"),
     (".anInt32 == -3.2 within 0.1", "-3.2 within 0.1 | -3"), (".aUint64 == 1.8e19 within 3%", "holds"),
     (".anInt32 != -3.2 within 0.1", "holds"), (".aBool == 1.5 within 1", "invalid: expected true or false"),
-    (".anInt32 == -3.2", "invalid: number out of range for int32"), (#".aDouble == "NaN""#, #""NaN" | 1.1"#),
+    (".anInt32 == -3.2", "invalid: number out of range for int32"),
+    (".anInt32 != -3.2 within 1", "!= -3.2 within 1 | -3"), (#".aDouble == "NaN""#, #""NaN" | 1.1"#),
     // A string is not followed by the words in it.
     (#".aString != "x within 2""#, "holds"), (#".aString > "A unordered""#, "holds"),
     (#".aString == "in 3 within 24h""#, #""in 3 within 24h" | "Ada é""#),
@@ -46,6 +47,43 @@ import Testing
   ])
   func scalarsAreComparedByType(_ check: String, _ expected: String) throws {
     try scalars(check, expected)
+  }
+
+  /// With a tolerance, each number in the value may differ, and that of an integer may have a fraction.
+  @Test(arguments: [
+    (
+      #". == {"name":"a","weight":3.4,"children":[{"weight":0.6},{"name":"x","weight":0.4}]} within 0.5"#,
+      "holds"
+    ),
+    (#". == {"name":"a","children":[{},{"name":"x"}]} within 3"#, "holds"),
+    (#". == {"name":"b","children":[{},{"name":"x"}]} within 3"#, "fails"),
+    (#". == {"name":"a","weight":3.4,"children":[{"weight":0.6},{"name":"x"}]} within 0.3"#, "fails"),
+    (#".children[] == [{"weight":1.4},{"name":"x"}] within 0.5"#, "holds"),
+    (#".children == [{"name":"x","weight":-0.5},{"weight":0.5}] unordered within 0.5"#, "holds"),
+    (#".children contains {"weight":1.2} within 0.3"#, "holds"),
+    (#". contains {"children":[{"weight":1.5}]} within 0.3"#, "fails"),
+    (".children[].child == [null,null] within 1", "holds"), (#".name == "a" within 1"#, "invalid"),
+    (".children[].name == [\"\",\"x\"] within 1", "invalid"),
+    (#".children contains {"name":"x"} within 1"#, "holds"),
+  ])
+  func toleranceIsForEachNumber(_ check: String, _ expected: String) throws {
+    let result = try response(
+      "test3.Node", [#"{"name":"a","weight":3,"children":[{"weight":1},{"name":"x"}]}"#])
+    guard let condition = try? Condition(parsing: check) else { return #expect(expected == "invalid") }
+    switch condition.evaluate(result, files: MemoryFiles()) {
+    case .holds: #expect(expected == "holds")
+    case .fails: #expect(expected == "fails")
+    case .invalid: #expect(expected == "invalid")
+    }
+  }
+
+  @Test(arguments: [
+    ".timestamp == 2024-05-01T12:00:00Z", ".duration == 1s", ".times contains 2024-05-01T12:00:00Z",
+  ])
+  func toleranceOfTimesIsRejected(_ check: String) throws {
+    let found = try outcome("\(check) within 1", response("test3.WellKnown", ["{}"]))
+    let hint = "for times, write two conditions with > and <"
+    #expect(found == "invalid: within is for numbers, which the value does not contain | \(hint)")
   }
 
   /// The left side decides how an operand is read.
@@ -185,6 +223,24 @@ import Testing
     (".colors[3] == 1", "holds"), (".nodes[-1].name == \"n\"", "holds"), (".nodes[].weight == [0]", "holds"),
     (".texts is object", "holds"), (#". contains {"fixed":null,"signed":null}"#, "holds"),
     (".texts ascending", "invalid: ascending requires a list | [] in a path means all elements"),
+    (
+      ".texts.a.b == x",
+      #"invalid: texts is a list or a map | texts["a.b"] is an element, and texts[] means all elements"#
+    ),
+    (
+      ".texts[a.b] == x",
+      #"invalid: texts is a list or a map | texts["a.b"] is an element, and texts[] means all elements"#
+    ),
+    (
+      ".flags.true exists",
+      "invalid: flags is a list or a map | flags[true] is an element, and flags[] means all elements"
+    ),
+    (".flags[1] exists", "invalid: the keys of flags have the type bool | write flags[true]"),
+    (
+      ".numbers.7 exists",
+      "invalid: numbers is a list or a map | numbers[7] is an element, and numbers[] means all elements"
+    ),
+    (".texts[7] exists", #"invalid: the keys of texts have the type string | write texts["key"]"#),
   ])
   func maps(_ check: String, _ expected: String) throws {
     let json = #"{"texts":{"a":"x"},"numbers":{"7":"8"},"colors":{"3":"RED"},"nodes":{"-1":{"name":"n"}}}"#

@@ -228,6 +228,21 @@ struct JSONComparison {
 }
 
 extension JSONValue {
+  /// The value, its numbers without fractions.
+  var truncated: JSONValue {
+    switch self {
+    case .number(let text):
+      guard Int128(text) == nil,
+        let whole = Double(text).flatMap({ Int128(exactly: $0.rounded(.towardZero)) })
+      else { return self }
+      return .number("\(whole)")
+    case .array(let elements): return .array(elements.map(\.truncated))
+    case .object(let members):
+      return .object(members.map { JSONValue.Member(name: $0.name, value: $0.value.truncated) })
+    case .null, .bool, .string: return self
+    }
+  }
+
   fileprivate var isEmpty: Bool {
     switch self {
     case .array(let elements): elements.isEmpty

@@ -2,8 +2,6 @@ import Protobuf
 
 /// A condition, prepared for values of a type.
 struct ValueTest {
-  /// The form in which values are compared: 64-bit integers are numbers.
-  private static let options = JSONEncodingOptions(int64s: .numbers)
   /// The largest golden file, in bytes.
   private static let goldenLimitBytes = 64 << 20
 
@@ -36,6 +34,7 @@ struct ValueTest {
       (literal, rules) = try type.read(operand, isList: isList, isPart: false)
       guard comparison.isAboutOrder else {
         (expected, comparable) = try normal(literal)
+        try checkTolerance()
         return
       }
       guard rules == .exact else {
@@ -52,9 +51,11 @@ struct ValueTest {
       let (literal, rules) = try type.read(operand, isList: isList, isPart: true)
       self.rules = rules
       expected = try part(literal)
+      try checkTolerance()
     case .golden(let path, let rules):
       self.rules = rules
       expected = try golden(path.literal ?? "")
+      try checkTolerance()
     case .sorted where !isList && !type.isList:
       guard case .field(let field, _, _) = type, field.messageType == nil || field.isMap else { return }
       throw LanguageError("\(condition) requires a list", hint: "[] in a path means all elements")
@@ -65,26 +66,41 @@ struct ValueTest {
   // MARK: The expected value
 
   private func normal(_ literal: JSONValue) throws(LanguageError) -> (JSONValue, ComparableValue?) {
-    if isNear(literal) { return (literal, ComparableValue(literal)) }
-    guard isList else { return try type.normal(literal, Self.options) }
+    guard isList else { return try normal(one: literal) }
     guard case .array(let elements) = literal else {
       throw LanguageError(
         "the values are compared with a JSON list, not with \(literal.text.cut(toBytes: 200))")
     }
     var normal: [JSONValue] = []
-    for element in elements { normal.append(try type.normal(element, Self.options).json) }
+    for element in elements { normal.append(try self.normal(one: element).0) }
     return (.array(normal), nil)
   }
 
-  /// Whether a literal has numbers to which others are near: with a tolerance, the number of an integer may have a fraction.
-  private func isNear(_ literal: JSONValue) -> Bool {
-    guard rules.tolerance != nil, type.isNumeric else { return false }
-    switch literal {
-    case .number: return !isList && !type.isList
-    case .array(let elements):
-      return (isList || type.isList) && elements.allSatisfy { if case .number = $0 { true } else { false } }
-    case .null, .bool, .string, .object: return false
-    }
+  /// A value of the type in the form in which it is compared.
+  ///
+  /// - Parameter isPart: Whether only what the literal names is compared.
+  private func normal(
+    one literal: JSONValue, isPart: Bool = false
+  ) throws(LanguageError) -> (JSONValue, ComparableValue?) {
+    // The number of an integer may have a fraction, if others are near.
+    let isNear = rules.tolerance != nil
+    let (full, comparable) = try type.normal(isNear ? literal.truncated : literal, options(isPart: isPart))
+    guard isPart || isNear else { return (full, comparable) }
+    return (type.merge(literal, full, isPart: isPart, isNear: isNear), comparable)
+  }
+
+  /// The form in which values are compared: 64-bit integers are numbers. Zeros are written if they are parts, or if others are
+  /// near.
+  private func options(isPart: Bool) -> JSONEncodingOptions {
+    JSONEncodingOptions(emitDefaults: isPart || rules.tolerance != nil, int64s: .numbers)
+  }
+
+  /// Throws if a tolerance has no effect.
+  private func checkTolerance() throws(LanguageError) {
+    guard rules.tolerance != nil, !type.hasNumbers else { return }
+    throw LanguageError(
+      "within is for numbers, which the value does not contain",
+      hint: "for times, write two conditions with > and <")
   }
 
   /// The part that a value is expected to contain.
@@ -94,18 +110,13 @@ struct ValueTest {
     if isAboutList {
       // One element needs no brackets.
       if case .array = literal {} else { literal = .array([literal]) }
-      if isNear(literal) { return literal }
     } else if case .string = literal {
       return literal
     }
     if type.isAny, literal["@type"] == nil { return literal }
-    var options = Self.options
-    options.emitDefaults = true
-    guard isList, case .array(let elements) = literal else {
-      return type.part(literal, of: try type.normal(literal, options).json)
-    }
+    guard isList, case .array(let elements) = literal else { return try normal(one: literal, isPart: true).0 }
     var parts: [JSONValue] = []
-    for element in elements { parts.append(type.part(element, of: try type.normal(element, options).json)) }
+    for element in elements { parts.append(try normal(one: element, isPart: true).0) }
     return .array(parts)
   }
 
@@ -175,7 +186,7 @@ struct ValueTest {
   }
 
   private func json(
-    _ values: [CheckedValue], _ options: JSONEncodingOptions = Self.options
+    _ values: [CheckedValue], _ options: JSONEncodingOptions = JSONEncodingOptions(int64s: .numbers)
   ) throws(LanguageError) -> JSONValue {
     var found: [JSONValue] = []
     for value in values { found.append(try value.json(options)) }
@@ -195,9 +206,9 @@ struct ValueTest {
   ) throws(LanguageError) -> Mismatch? {
     guard let expected else { return nil }
     var comparison = comparison
-    let got = try json(values)
+    let got = try json(values, options(isPart: false))
     guard try comparison.holds(expected, got) != isWanted else { return nil }
-    guard isWanted else { return Mismatch("!= \(expected.text)", got: try shown(values)) }
+    guard isWanted else { return Mismatch("!= \(expected.text)\(rules.text)", got: try shown(values)) }
     return try mismatch(expected, got, shown: shown(values), comparison)
   }
 
@@ -219,9 +230,7 @@ struct ValueTest {
     -> Mismatch?
   {
     guard let expected else { return nil }
-    var options = Self.options
-    options.emitDefaults = true
-    let got = try json(values, options)
+    let got = try json(values, options(isPart: true))
     var comparison = JSONComparison(rules, .part)
     switch (got, expected) {
     case (.null, _): break

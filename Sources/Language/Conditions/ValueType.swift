@@ -31,27 +31,15 @@ enum ValueType {
     return field.isRepeated && !field.isMap && !isElement
   }
 
-  /// Whether values are numbers, or lists of numbers.
-  var isNumeric: Bool {
+  /// Whether values can be numbers, or contain numbers.
+  var hasNumbers: Bool {
     switch self {
-    case .text, .untyped: false
-    case .message(let type): Self.isNumeric(type)
-    case .field(let field, _, _): !field.isMap && Self.isNumeric(field)
-    }
-  }
-
-  private static func isNumeric(_ type: MessageType) -> Bool {
-    guard case .wrapper? = try? type.wellKnown() else { return false }
-    return (try? type.field(named: "value")).map(isNumeric) ?? false
-  }
-
-  private static func isNumeric(_ field: Field) -> Bool {
-    switch field.kind {
-    case .double, .float, .int32, .int64, .uint32, .uint64, .sint32, .sint64, .fixed32, .fixed64, .sfixed32,
-      .sfixed64:
-      true
-    case .message: field.messageType.map(isNumeric) ?? false
-    default: false
+    case .text: return false
+    case .untyped: return true
+    case .message(let type): return type.hasNumbers
+    case .field(let field, _, _):
+      let field = field.mapValue ?? field
+      return field.isNumber || field.messageType?.hasNumbers == true
     }
   }
 
@@ -208,46 +196,60 @@ enum ValueType {
 
   // MARK: Parts
 
-  /// The members of a value that a literal names; `null` means that the value has no such member.
+  /// The members of a value that a literal names, or all; `null` means that the value has no such member.
   ///
   /// - Parameters:
   ///   - literal: The literal.
   ///   - full: The literal as a message prints it, with the default values of all fields.
-  func part(_ literal: JSONValue, of full: JSONValue) -> JSONValue {
-    switch self {
+  ///   - isPart: Whether members that the literal does not name are omitted.
+  ///   - isNear: Whether numbers are those of the literal: those of `full` have no fractions.
+  func merge(_ literal: JSONValue, _ full: JSONValue, isPart: Bool, isNear: Bool) -> JSONValue {
+    let merge = Merge(isPart: isPart, isNear: isNear)
+    return switch self {
     case .text, .untyped: full
-    case .message(let type): Self.part(literal, of: full, type, isMap: false)
+    case .message(let type): merge(literal, full, type, isMap: false)
     case .field(let field, _, _):
-      Self.part(
-        literal, of: full, field.mapValue.map(\.messageType) ?? field.messageType, isMap: field.isMap)
+      merge(literal, full, field.mapValue.map(\.messageType) ?? field.messageType, isMap: field.isMap)
+    }
+  }
+}
+
+/// A literal and the same as a message prints it.
+private struct Merge {
+  let isPart: Bool
+  let isNear: Bool
+
+  func callAsFunction(
+    _ literal: JSONValue, _ full: JSONValue, _ type: MessageType?, isMap: Bool
+  ) -> JSONValue {
+    switch (literal, full) {
+    case (.number, .number) where isNear: return literal
+    case (.array(let literals), .array(let values)) where literals.count == values.count:
+      return .array(zip(literals, values).map { self($0, $1, type, isMap: false) })
+    case (.object(let members), .object(let all)):
+      guard isMap || type.map(Self.hasFields) == true else { return full }
+      let type = isMap ? type : Self.content(type, of: full)
+      let named = members.map { self.member($0, full, type, isMap: isMap) }
+      guard !isPart else { return .object(named) }
+      let values = Dictionary(named.map { ($0.name, $0.value) }) { $1 }
+      return .object(all.map { JSONValue.Member(name: $0.name, value: values[$0.name] ?? $0.value) })
+    default: return full
     }
   }
 
-  private static func part(
-    _ literal: JSONValue, of full: JSONValue, _ type: MessageType?, isMap: Bool
-  ) -> JSONValue {
-    switch (literal, full) {
-    case (.array(let literals), .array(let values)) where literals.count == values.count:
-      return .array(zip(literals, values).map { part($0, of: $1, type, isMap: false) })
-    case (.object(let members), .object):
-      guard isMap || type.map(hasFields) == true else { return full }
-      let type = isMap ? type : content(type, of: full)
-      return .object(
-        members.map { member in
-          let field = isMap ? nil : type.flatMap { self.field(member.name, of: $0) }
-          let name = field?.jsonName ?? member.name
-          // A message prints each field that the literal sets; only `null` clears one.
-          guard let value = full[name] else { return JSONValue.Member(name: name, value: member.value) }
-          // An empty map is expected: an empty object is a part of each object.
-          if member.value == .null, field?.isMap == true {
-            return JSONValue.Member(name: name, value: .array([]))
-          }
-          let inner = isMap ? type : field?.mapValue.map(\.messageType) ?? field?.messageType
-          return JSONValue.Member(
-            name: name, value: part(member.value, of: value, inner, isMap: field?.isMap == true))
-        })
-    default: return full
+  private func member(
+    _ member: JSONValue.Member, _ full: JSONValue, _ type: MessageType?, isMap: Bool
+  ) -> JSONValue.Member {
+    let field = isMap ? nil : type.flatMap { Self.field(member.name, of: $0) }
+    let name = field?.jsonName ?? member.name
+    // A message prints each field that the literal sets; only `null` clears one.
+    guard let value = full[name] else { return JSONValue.Member(name: name, value: member.value) }
+    // An empty map is expected: an empty object is a part of each object.
+    if isPart, member.value == .null, field?.isMap == true {
+      return JSONValue.Member(name: name, value: .array([]))
     }
+    let inner = isMap ? type : field?.mapValue.map(\.messageType) ?? field?.messageType
+    return JSONValue.Member(name: name, value: self(member.value, value, inner, isMap: field?.isMap == true))
   }
 
   /// Whether the JSON form of the type is an object with its fields, or with those of the content of an Any.
@@ -270,5 +272,36 @@ enum ValueType {
       return try? type.relativeExtension(named: String(name.dropFirst().dropLast()))
     }
     return try? type.field(named: name)
+  }
+}
+
+extension MessageType {
+  /// Whether messages can contain numbers.
+  fileprivate var hasNumbers: Bool {
+    var types = [self]
+    var seen: Set<String> = []
+    while let type = types.popLast() {
+      switch try? type.wellKnown() {
+      case .any, .structure, .value, .listValue: return true
+      case .timestamp, .duration, .fieldMask: continue
+      case .wrapper, nil: break
+      }
+      guard seen.insert(type.name).inserted, let fields = try? type.fields() else { continue }
+      for field in fields.map({ $0.mapValue ?? $0 }) {
+        if field.isNumber { return true }
+        if let type = field.messageType { types.append(type) }
+      }
+    }
+    return false
+  }
+}
+
+extension Field {
+  /// Whether a value, or each element, is a number.
+  fileprivate var isNumber: Bool {
+    switch kind {
+    case .bool, .string, .bytes, .enumeration, .message, .group: false
+    default: true
+    }
   }
 }
