@@ -139,7 +139,7 @@ let package = Package(
     // Files, commands and the clock for the built-in interceptors.
     .target(
       name: "MachineServices",
-      dependencies: ["Language", "Interceptors", "Interception", "System", "RPCProtocols", "Protobuf"],
+      dependencies: ["Language", "Interception", "System", "RPCProtocols", "Protobuf"],
       swiftSettings: small),
     // The built-in interceptors for Swift programs.
     .target(
@@ -151,7 +151,7 @@ let package = Package(
       name: "Output",
       dependencies: [
         "Base",
-        "Language", "CommandLine", "System", "Protobuf", "RPCProtocols", "Interception", "Interceptors",
+        "Language", "CommandLine", "System", "Protobuf", "RPCProtocols", "Interception",
       ], swiftSettings: small),
     // A line editor on the terminal.
     .target(
@@ -198,7 +198,7 @@ let package = Package(
       dependencies: [
         "Base",
         "Session", "Language", "SuiteReports", "SchemaDiff", "Calls", "Output", "System", "CallEngine",
-        "Interceptors", "Transport", "Interception", "RPCProtocols", "Protobuf", "CommandLine",
+        "Transport", "Interception", "RPCProtocols", "Protobuf", "CommandLine",
       ], swiftSettings: small),
     .executableTarget(
       name: "rpcurl",
@@ -297,7 +297,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "InterceptionTests",
-      dependencies: ["Base", "Interception", "AsyncInterception", "InterceptionSupport", "RPCClient"],
+      dependencies: [
+        "Base", "Language", "Interception", "AsyncInterception", "InterceptionSupport", "RPCClient",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "InterceptorsTests",
@@ -308,7 +310,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LanguageTests",
-      dependencies: ["Base", "Language", "Interceptors", "RPCProtocols", "Protobuf", "ProtobufSupport"],
+      dependencies: ["Base", "Language", "Interception", "RPCProtocols", "Protobuf", "ProtobufSupport"],
       exclude: ["RE2"], swiftSettings: strict),
     .testTarget(
       name: "ReflectionTests", dependencies: ["Reflection", "RPCProtocols", "Protobuf"], swiftSettings: strict
@@ -320,7 +322,7 @@ let package = Package(
       name: "SystemTests", dependencies: ["Base", "System", "CommandSupport"], swiftSettings: strict),
     .testTarget(
       name: "MachineServicesTests",
-      dependencies: ["MachineServices", "Interceptors", "RPCProtocols", "System", "CommandSupport"],
+      dependencies: ["MachineServices", "Interception", "RPCProtocols", "System", "CommandSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "OutputTests",

@@ -1,6 +1,5 @@
 import Glibc
 import Interception
-import Interceptors
 import RPCProtocols
 import System
 

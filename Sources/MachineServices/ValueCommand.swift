@@ -1,5 +1,5 @@
 import Glibc
-import Interceptors
+import Interception
 import Protobuf
 import RPCProtocols
 import System

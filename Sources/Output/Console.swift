@@ -1,5 +1,4 @@
 import Interception
-import Interceptors
 import System
 
 /// The user's side of a command: standard output, standard error, and the terminal that both may share.

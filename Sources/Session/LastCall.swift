@@ -1,4 +1,4 @@
-import Interceptors
+import Interception
 import Language
 import Output
 import Protobuf

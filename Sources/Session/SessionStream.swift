@@ -1,5 +1,4 @@
 import Calls
-import Interceptors
 import Language
 import Interception
 import Output

@@ -1,6 +1,6 @@
 import Calls
 import CommandLine
-import Interceptors
+import Interception
 import Language
 import Protobuf
 

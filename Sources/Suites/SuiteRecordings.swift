@@ -1,6 +1,5 @@
 import Glibc
 import Interception
-import Interceptors
 import Language
 import Output
 import Protobuf

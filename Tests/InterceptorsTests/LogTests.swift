@@ -1,3 +1,4 @@
+import Base
 import Interception
 import InterceptionSupport
 import Protobuf
@@ -29,6 +30,19 @@ import Testing
   }
 
   private var out: String { services.files["out"] ?? "" }
+
+  @Test func removesUserInfoFromURLs() {
+    #expect("http://a:b@c:1/d@e".withoutUserInfo == "http://c:1/d@e")
+    #expect("http://c:1/d@e".withoutUserInfo == "http://c:1/d@e")
+  }
+
+  @Test(arguments: [
+    (0, "1970-01-01T00:00:00.000Z"), (1_709_164_800_123_456_789, "2024-02-29T00:00:00.123Z"),
+    (-1, "1969-12-31T23:59:59.999Z"), (4_102_444_799_999_000_000, "2099-12-31T23:59:59.999Z"),
+  ])
+  func formatsTimes(_ time: Int64, _ text: String) {
+    #expect(CivilTime.text(nanosecondsSince1970: time) == text)
+  }
 
   @Test func writesHumanLines() throws {
     try log(

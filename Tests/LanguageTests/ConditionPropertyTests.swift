@@ -1,5 +1,5 @@
 import Base
-import Interceptors
+import Interception
 import Protobuf
 import RPCProtocols
 import Testing

@@ -1,4 +1,4 @@
-import Interceptors
+import Interception
 import Protobuf
 import ProtobufSupport
 import RPCProtocols

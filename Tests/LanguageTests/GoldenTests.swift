@@ -1,4 +1,4 @@
-import Interceptors
+import Interception
 import Protobuf
 import RPCProtocols
 import Testing

@@ -1,6 +1,6 @@
 import CommandSupport
 import Glibc
-import Interceptors
+import Interception
 import System
 import Testing
 

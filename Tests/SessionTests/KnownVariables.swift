@@ -1,5 +1,5 @@
 import CommandSupport
-import Interceptors
+import Interception
 import Language
 import Protobuf
 import RPCProtocols

@@ -1,5 +1,5 @@
 import CommandLine
-import Interceptors
+import Interception
 import Language
 import MachineServices
 import Output

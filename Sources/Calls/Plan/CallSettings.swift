@@ -1,7 +1,6 @@
 import CommandLine
 import Glibc
 import Interception
-import Interceptors
 import Language
 import MachineServices
 import Output

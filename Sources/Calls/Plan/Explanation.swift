@@ -1,7 +1,6 @@
 import Base
 import CommandLine
 import Interception
-import Interceptors
 import Output
 import Protobuf
 import RPCProtocols

@@ -1,4 +1,4 @@
-import Interceptors
+import Interception
 import Output
 import Protobuf
 

@@ -1,5 +1,4 @@
 import Interception
-import Interceptors
 import Output
 import Protobuf
 import CallEngine

@@ -1,5 +1,5 @@
 import Base
-import Interceptors
+import Interception
 import Language
 import Output
 import Protobuf

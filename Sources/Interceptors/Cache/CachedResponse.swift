@@ -1,3 +1,4 @@
+import Interception
 import Base
 import Protobuf
 import RPCProtocols

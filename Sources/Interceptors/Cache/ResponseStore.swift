@@ -1,3 +1,4 @@
+import Interception
 import Protobuf
 
 /// The stored responses of a registration, and the calls whose responses are awaited.

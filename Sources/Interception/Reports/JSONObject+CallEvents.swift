@@ -1,4 +1,3 @@
-import Interception
 import Language
 import Protobuf
 import RPCProtocols

@@ -1,4 +1,3 @@
-import Interception
 import Language
 
 /// The external sources of the functions of templates.
@@ -63,7 +62,7 @@ package protocol InterceptorServices: ValueSourceServices {
 
 extension InterceptorServices {
   /// Opens a file for writing, new or appending; `-` is standard error.
-  func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
+  package func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
     try openFile(path, replacingWith: appending ? nil : [])
   }
 }
@@ -86,30 +85,11 @@ extension TemplateFunctions {
       })
     self.init(sources, seed: seed)
   }
-
-  /// Makes the functions of an interceptor with the settings `expand` and `seed`; nil without `expand`.
-  convenience init?(_ settings: SettingsReader, _ services: any InterceptorServices)
-    throws(ConfigurationError)
-  {
-    let seed = try settings.seed()
-    guard try settings.flag("expand") == true else {
-      guard seed == nil else { throw settings.error("seed", "requires expand=true") }
-      return nil
-    }
-    self.init(services, seed: seed)
-  }
-}
-
-extension SettingsReader {
-  /// The error of a template in a setting.
-  func error(_ key: String, _ error: LanguageError) -> ConfigurationError {
-    self.error(key, error.reason, hint: error.hint)
-  }
 }
 
 extension ValueSourceServices {
   /// Reads a whole file of settings.
-  func contents(ofFile path: String) throws(ServiceFailure) -> [UInt8] {
+  package func contents(ofFile path: String) throws(ServiceFailure) -> [UInt8] {
     try contents(ofFile: path, holdsMessages: false)
   }
 }
@@ -149,7 +129,7 @@ extension OutputFile {
   package var isShared: Bool { false }
   package func begin(ifEmpty head: [UInt8]) throws(ServiceFailure) { try write(head) }
   /// Replaces the old content of a file that is to be replaced: to be called when a call starts.
-  func begin() throws(ServiceFailure) { try write([]) }
+  package func begin() throws(ServiceFailure) { try write([]) }
 }
 
 /// A folder of data that can be made again, shared by the processes of the user.

@@ -1,9 +1,8 @@
-import Interception
 import Language
 import Protobuf
 
 /// A message field to redact, by its path: `user.password`. A name after a list or a map is that of a field in each element.
-struct RedactedField: Sendable {
+package struct RedactedField: Sendable {
   /// The types whose content has names that the schema does not have.
   private static let open: Set<String> = [
     "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue", "google.protobuf.Any",
@@ -14,7 +13,7 @@ struct RedactedField: Sendable {
   private let absence = Once()
 
   /// - Throws: ``LanguageError`` if `text` is not the path of a field.
-  init(_ text: String) throws(LanguageError) {
+  package init(_ text: String) throws(LanguageError) {
     do throws(FieldPathError) {
       path = try FieldPath(text)
     } catch {
@@ -37,7 +36,7 @@ struct RedactedField: Sendable {
   ///
   /// - Parameter clearsOpenTypes: Whether the path `field.key` clears the whole field if it is a `google.protobuf.Struct` or
   ///   has another type whose content is not in the schema; otherwise it has no effect.
-  func redact(_ message: inout Message, clearsOpenTypes: Bool = true) {
+  package func redact(_ message: inout Message, clearsOpenTypes: Bool = true) {
     guard let place = place(in: message.type), clearsOpenTypes || !place.isOpen else { return }
     do {
       for path in try place.path.paths(in: message) where try message.has(path) {

@@ -1,10 +1,10 @@
 import Protobuf
 import RPCProtocols
-import Testing
 
 /// Messages of built-in types.
-enum DescriptorMessages {
-  static let pool: DescriptorPool = {
+package enum DescriptorMessages {
+  /// The schema of these types.
+  package static let pool: DescriptorPool = {
     let pool = DescriptorPool()
     do {
       try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
@@ -15,12 +15,14 @@ enum DescriptorMessages {
     return pool
   }()
 
-  static func type(_ name: String) -> MessageType {
+  /// The type with a name.
+  package static func type(_ name: String) -> MessageType {
     guard let type = try? pool.messageType(named: name) else { preconditionFailure("no type \(name)") }
     return type
   }
 
-  static func make(_ name: String, json: String?) -> Message {
+  /// A message of JSON; an empty one without.
+  package static func make(_ name: String, json: String?) -> Message {
     do {
       guard let json else { return Message(type(name)) }
       return try Message(type(name), json: Array(json.utf8))
@@ -30,7 +32,7 @@ enum DescriptorMessages {
   }
 
   /// The JSON form of a detail of a status.
-  static func json(of detail: StatusDetail) throws -> String {
+  package static func json(of detail: StatusDetail) throws -> String {
     String(decoding: try Message(type(detail.typeName), serialized: detail.value).json(), as: UTF8.self)
   }
 }

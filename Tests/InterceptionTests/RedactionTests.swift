@@ -1,10 +1,9 @@
-import Base
+import Interception
+import InterceptionSupport
 import Language
 import Protobuf
 import RPCProtocols
 import Testing
-
-@testable import Interceptors
 
 @Suite struct RedactionTests {
   @Test(arguments: [
@@ -118,18 +117,5 @@ import Testing
     #expect(details[1].value == [0xFF] + Array("[redacted]".utf8))
     #expect(details[2].value == [1, 2, 3])
     #expect(Redaction(secrets, showsSecrets: true).end(ResponseEnd(error: error)).error == error)
-  }
-
-  @Test(arguments: [
-    (0, "1970-01-01T00:00:00.000Z"), (1_709_164_800_123_456_789, "2024-02-29T00:00:00.123Z"),
-    (-1, "1969-12-31T23:59:59.999Z"), (4_102_444_799_999_000_000, "2099-12-31T23:59:59.999Z"),
-  ])
-  func formatsTimes(_ time: Int64, _ text: String) {
-    #expect(CivilTime.text(nanosecondsSince1970: time) == text)
-  }
-
-  @Test func removesUserInfoFromURLs() {
-    #expect("http://a:b@c:1/d@e".withoutUserInfo == "http://c:1/d@e")
-    #expect("http://c:1/d@e".withoutUserInfo == "http://c:1/d@e")
   }
 }

@@ -1,4 +1,3 @@
-import Interception
 import Protobuf
 import RPCProtocols
 
@@ -21,7 +20,7 @@ package final class ReportFiles: Sendable {
   ///   - path: The path, as the user wrote it.
   ///   - make: Makes the file of the first interceptor that names it.
   /// - Throws: A ``ServiceFailure`` if another interceptor writes the file in another format.
-  func file<Entry>(
+  package func file<Entry>(
     _ path: String, make: () -> ReportFile<Entry>
   ) throws(ServiceFailure) -> ReportFile<Entry> {
     let known = files.withLock { files in
@@ -39,7 +38,7 @@ package final class ReportFiles: Sendable {
 /// A file with an entry for each call. Each write replaces the whole file, so the time for this is limited: the file is
 /// complete after each call, until writing has taken too much time; from then on it may lag behind while calls run. It is
 /// complete at the end.
-final class ReportFile<Entry: Sendable>: Sendable {
+package final class ReportFile<Entry: Sendable>: Sendable {
   /// Writing takes at most this time, and a twentieth of the time of the run besides.
   private static var freeTime: Duration { .milliseconds(500) }
 
@@ -53,7 +52,8 @@ final class ReportFile<Entry: Sendable>: Sendable {
     var spent = Duration.zero
   }
 
-  let path: String
+  /// The path, as the user wrote it.
+  package let path: String
   private let services: any InterceptorServices
   private let isPrivate: Bool
   private let text: @Sendable ([Entry]) -> String
@@ -61,11 +61,15 @@ final class ReportFile<Entry: Sendable>: Sendable {
   private let begin: MonotonicClock.Instant
   private let state = Locked(State())
 
+  /// Makes a file.
+  ///
   /// - Parameters:
+  ///   - path: The path, as the user wrote it.
+  ///   - services: Writes the file.
   ///   - isPrivate: Whether only the user may read the file.
   ///   - now: The current time.
   ///   - text: Formats the file.
-  init(
+  package init(
     _ path: String, _ services: any InterceptorServices, isPrivate: Bool,
     now: @escaping @Sendable () -> MonotonicClock.Instant = { .now },
     text: @escaping @Sendable ([Entry]) -> String
@@ -79,7 +83,7 @@ final class ReportFile<Entry: Sendable>: Sendable {
   }
 
   /// Adds an entry, and writes the file if time is left for this. After an error, `conclude` tries again.
-  func add(_ entry: Entry) throws(ServiceFailure) {
+  package func add(_ entry: Entry) throws(ServiceFailure) {
     let mayWrite = state.withLock { state in
       state.entries.append(entry)
       state.isBehind = true
@@ -89,12 +93,12 @@ final class ReportFile<Entry: Sendable>: Sendable {
   }
 
   /// Replaces the file of an earlier run, the first time: to be called when a call starts.
-  func start() throws(ServiceFailure) {
+  package func start() throws(ServiceFailure) {
     if !state.withLock({ $0.hasBegun }) { try write() }
   }
 
   /// Writes the current file.
-  func write() throws(ServiceFailure) {
+  package func write() throws(ServiceFailure) {
     let begin = now()
     let entries = state.withLock { $0.entries }
     defer {
@@ -110,7 +114,7 @@ final class ReportFile<Entry: Sendable>: Sendable {
 
   /// Writes the entries that the file lacks. A failure of this is logged, and noted for the result of the run.
   /// To be called when no call follows.
-  func conclude(_ name: String, _ network: FactoryNetwork) {
+  package func conclude(_ name: String, _ network: FactoryNetwork) {
     guard state.withLock({ $0.isBehind }) else { return }
     do throws(ServiceFailure) {
       try write()

@@ -1,4 +1,3 @@
-import Interception
 import Language
 import Protobuf
 import RPCProtocols
@@ -25,7 +24,8 @@ package struct Redaction: Sendable {
     self.init(call, showsSecrets: showsSecrets, names: nil, fields: [])
   }
 
-  init(
+  /// Makes a redaction of further names and of fields.
+  package init(
     _ call: CallSecrets = CallSecrets(), showsSecrets: Bool = false, names: SecretNames?,
     fields: [RedactedField]
   ) {
@@ -122,13 +122,13 @@ package struct Redaction: Sendable {
   }
 
   /// The message with its redacted fields cleared.
-  func message(_ message: Message) -> Message {
+  package func message(_ message: Message) -> Message {
     guard !showsSecrets else { return message }
     return fields.reduce(into: message) { message, field in field.redact(&message) }
   }
 
   /// Logs a warning for each field that no message of a call has, once: perhaps a misspelled one, which is not redacted.
-  func reportMissingFields(_ call: CallFacts, _ context: CallContext) {
+  package func reportMissingFields(_ call: CallFacts, _ context: CallContext) {
     for field in fields { field.reportIfMissing(call, context) }
   }
 }
