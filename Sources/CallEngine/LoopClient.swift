@@ -106,7 +106,8 @@ package final class LoopClient {
     environment.onFinding = onFinding ?? request.onFinding
     environment.excluded = excluding
     environment.secrets = CallSecrets(request.secretNames)
-    if !request.secrets.isEmpty { environment.secrets.add(request.secrets) }
+    environment.secrets.add(request.secrets)
+    environment.secrets.add(attributes: request.attributes.all)
     // Only interceptors make subrequests.
     let subrequests =
       request.interceptors.isEmpty

@@ -46,8 +46,15 @@ package final class CallSecrets: Sendable {
     }
   }
 
+  /// Adds the values of attributes that are secret.
+  package func add(attributes: [(key: String, value: String)]) {
+    let names = names
+    add(attributes.filter { names.contains($0.key) }.map(\.value))
+  }
+
   /// Adds further secrets, such as passwords that no header of the request contains.
   package func add(_ secrets: [String]) {
+    guard !secrets.isEmpty else { return }
     state.withLock { state in
       var mask = state.readRequests()
       mask.add(secrets)

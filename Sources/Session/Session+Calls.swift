@@ -219,6 +219,7 @@ extension Session {
     record.calls(stream.saved)
     checkedStream = stream
     bindings.begin(stream)
+    secrets.add(of: stream.plan)
     observer?.began(stream)
     stream.start(call)
     stream.printer.setOutputBehind(isOutputBehind)

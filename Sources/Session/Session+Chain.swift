@@ -11,15 +11,14 @@ extension Session {
       let members = session.chain.members
       let omitted = session.state.omitted.map { "omitted: \($0.omission)" }
       guard !members.isEmpty else { return session.print(["no interceptors"] + omitted) }
-      let output = session.options.output
       session.print(
         members.enumerated().map { index, member in
           let kind = member.plugin.map { "plugin \($0.path)" } ?? "built in"
           let registration = member.registration
-          let settings = member.entry.settings(output.secrets)
+          let settings = member.entry.settings(session.written)
           return
             "\(index + 1) \(registration.name)\(settings) (\(kind), \(registration.placement), "
-            + "\(member.scopeText(output.redaction)))"
+            + "\(member.scopeText(session.redaction)))"
         })
       session.print(omitted)
       session.print(ChainWarnings.of(members.map(\.registration)).map { "warning: \($0)" })

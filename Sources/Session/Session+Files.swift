@@ -34,8 +34,7 @@ extension Session {
       session.transcript = nil
       guard path != "off" else { return }
       session.transcript = try SessionTranscript(
-        path, of: session.console, WrittenSecrets(session.options.output.secretNames, separates: false),
-        waitLimit: session.waitLimit
+        path, of: session.console, session.secrets, waitLimit: session.waitLimit
       ) { [weak session] why in
         session?.report(Failure(.internalError, path, why))
       }
@@ -44,12 +43,12 @@ extension Session {
 
   private func save(_ path: String, showsSecrets: Bool) throws(Failure) {
     for stream in streams.open where !stream.isDone { stream.saved?.limit = stream.received }
-    let secrets = WrittenSecrets(
-      showsSecrets: showsSecrets, options.output.secretNames, separates: false)
+    let written = WrittenSecrets(
+      showsSecrets: showsSecrets, secrets.names, separates: false)
     let text =
       path.hasSuffix(".sh")
-      ? SavedScript.shell(record, secrets)
-      : SavedScript.session(record, ending: streams.open.flatMap(ending), secrets)
+      ? SavedScript.shell(record, written)
+      : SavedScript.session(record, ending: streams.open.flatMap(ending), written)
     if let problem = FileContents.replace(path, with: Array(text.utf8), waitLimit: waitLimit) {
       throw Interrupt.failure ?? Failure(.internalError, path, problem.why)
     }

@@ -1,5 +1,6 @@
 import Calls
 import CommandLine
+import Interception
 import Output
 import Protobuf
 import RPCProtocols
@@ -13,6 +14,7 @@ extension Session {
     try change(&changed)
     let parsed = changed.options
     let settings = try settings(of: changed, parsed)
+    secrets.use(settings.secretNames, in: changed)
     if changed.target != state.target || parsed.server.tls != options.server.tls {
       schema.forgetServer()
     }
@@ -44,7 +46,7 @@ extension Session {
     options.request.common.headers = state.headers.arguments
   }
 
-  private func settings(of state: SessionState, _ options: SessionOptions) throws -> CallSettings {
+  func settings(of state: SessionState, _ options: SessionOptions) throws -> CallSettings {
     try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
   }
 
@@ -82,7 +84,22 @@ extension Session {
 
   /// Sets the variables of `--var`, which commands replace.
   package func set(_ variables: VariableArguments) throws(Failure) {
-    for (name, value) in variables.values { try bindings.set(name, to: value) }
+    secrets.add(variables.secrets)
+    for (name, value) in variables.values { try set(variable: name, to: value) }
+  }
+
+  /// Sets a variable.
+  func set(variable name: String, to value: JSONValue, isFromServer: Bool = false) throws(Failure) {
+    try bindings.set(name, to: value, isFromServer: isFromServer)
+    secrets.add(value, ofVariable: name)
+  }
+
+  /// Removes credentials from what is shown besides calls.
+  var redaction: Redaction { Redaction(CallSecrets(secrets.names), showsSecrets: options.output.showSecrets) }
+
+  /// Replaces credentials in what the user has written.
+  var written: WrittenSecrets {
+    WrittenSecrets(showsSecrets: options.output.showSecrets, secrets.names, separates: false)
   }
 
   /// Sets the variables of `--var` among options.

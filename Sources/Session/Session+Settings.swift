@@ -51,7 +51,7 @@ extension Session {
 
   /// Prints the headers of calls.
   fileprivate func showHeaders() throws {
-    let redaction = options.output.redaction
+    let redaction = redaction
     print(
       try headerArguments.parse(state.headers.arguments).fields.map {
         "\($0.name): \(redaction.value($0.value, of: $0.name))"
@@ -60,7 +60,7 @@ extension Session {
 
   /// Prints the attributes of calls.
   fileprivate func showAttributes() throws {
-    let redaction = options.output.redaction
+    let redaction = redaction
     print(
       try AttributeArguments.parse(state.attributes).all.map { key, value in
         "\(key)=\(redaction.value(value, of: key))"
@@ -80,7 +80,7 @@ extension Session {
 
   /// Prints the options as on the command line.
   fileprivate func showOptions() {
-    var secrets = options.output.secrets
+    var secrets = written
     print([secrets.options(state.commandLine)])
   }
 

@@ -29,6 +29,8 @@ package final class Session {
   /// Whether lines are typed on a terminal.
   package let isInteractive: Bool
   package let environment: (String) -> String?
+  /// The credentials that are known, which transcripts and reports do not contain.
+  package let secrets: SessionSecrets
 
   /// The settings of calls; changed by `setState`.
   package internal(set) var state: SessionState
@@ -80,33 +82,37 @@ package final class Session {
   ///   - state: The settings of its calls.
   ///   - isInteractive: Whether lines are typed on a terminal.
   ///   - schemaCommand: Runs `list`, `describe`, `template` or `export`.
+  ///   - secrets: Receives the credentials of the session.
   ///   - environment: Returns the value of an environment variable.
   /// - Throws: `Failure` if the settings are invalid.
   package init(
     _ console: Console, _ state: SessionState, isInteractive: Bool, schemaCommand: @escaping SchemaCommand,
+    secrets: SessionSecrets = SessionSecrets(),
     environment: @escaping (String) -> String? = EnvironmentVariables.value
   ) throws {
     self.console = console
-    self.environment = environment
+    self.secrets = secrets
+    self.environment = secrets.noting(environment)
     schema = SessionSchema(console.error)
     self.schemaCommand = schemaCommand
     self.isInteractive = isInteractive
     reader = SessionStatementReader(endsStrings: isInteractive)
     self.state = state
     options = state.options
+    secrets.add(of: state)
     clients = ClientSource(
       console, verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
     client = try clients.client()
     let functions = TemplateFunctions(
       SystemValues(waitLimit: options.request.maxTime), seed: options.request.seed)
-    bindings = SessionVariables(functions, environment: environment)
+    bindings = SessionVariables(functions, environment: self.environment)
     console.error.reserve { [mailbox = client.loop.mailbox, error = console.error] in
       mailbox.post { error.lookAfterOthers() }
     }
     console.output.interruptAtFailure()
     chain = try SessionChain(state.chain, ChainSetup(console, options))
     record = SessionRecord(state)
-    _ = try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
+    secrets.use(try settings(of: state, options).secretNames, in: state)
     pump = OutputFlusher(console.output, client.loop) { [weak self] isBehind in
       guard let self else { return }
       for stream in streams.open { stream.printer.setOutputBehind(isBehind) }

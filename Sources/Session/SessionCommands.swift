@@ -108,6 +108,7 @@ extension Session {
     let verb = line.prefixOfScalars { !$0.properties.isWhitespace }
     let name = String(verb)
     guard let entry = Self.entry(name) else { throw Self.unknown(name) }
+    secrets.add(of: statement.text)
     try observer?.willExecute(statement, name)
     let rest = line[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
     let arguments = SessionArguments(
@@ -325,8 +326,8 @@ extension Session {
       guard name.count == 1 else { throw arguments.wrongUsage }
       let input = try session.input(of: arguments.values[0])
       do {
-        try session.bindings.set(
-          name[0], to: JSONValue(parsing: input.bytes), isFromServer: input.isFromServer)
+        try session.set(
+          variable: name[0], to: JSONValue(parsing: input.bytes), isFromServer: input.isFromServer)
       } catch let error as MessageParseError {
         throw Failure(.input, name[0], error.description, hint: error.hint ?? arguments.valueHint)
       }

@@ -15,7 +15,7 @@ package enum SessionInputs {
       let isStyled = session.options.output.color.isUsed(isTerminal: true, session.environment)
       let editor = try LineEditor(
         on: loop, console, assistant: SessionAssistant(session), isStyled: isStyled,
-        isSecret: { [unowned session] line in session.options.output.secrets.occur(inLine: line) })
+        isSecret: { [unowned session] line in session.written.occur(inLine: line) })
       if let problem = editor.historyProblem { session.notice("no history: \(problem)") }
       return editor
     } catch {

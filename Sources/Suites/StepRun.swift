@@ -76,7 +76,7 @@ struct StepRun {
   /// - Parameters:
   ///   - file: The suite.
   ///   - secrets: Removes secrets.
-  func result(of file: String, _ secrets: RunSecrets) -> StepResult {
+  func result(of file: String, _ secrets: SessionSecrets) -> StepResult {
     var result = StepResult(name: name, line: line)
     result.duration = duration
     result.attempts = attempts
@@ -98,7 +98,7 @@ struct StepRun {
   }
 
   /// The command line that makes the call alone; nil if its messages were too large to keep.
-  private static func command(_ saved: SavedCall?, _ secrets: RunSecrets) -> String? {
+  private static func command(_ saved: SavedCall?, _ secrets: SessionSecrets) -> String? {
     var placeholders = WrittenSecrets(secrets.names, separates: false)
     guard let saved, !saved.isCut else { return nil }
     return SavedScript.command(saved, &placeholders, masking: secrets.apply)

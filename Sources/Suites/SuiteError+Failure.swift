@@ -1,3 +1,4 @@
+import Session
 import Output
 import SuiteReports
 
@@ -8,7 +9,7 @@ extension SuiteError {
   ///   - error: What a command or a file threw.
   ///   - line: The line of the command; nil if the whole file is concerned.
   ///   - secrets: Removes secrets.
-  init(_ error: any Error, line: Int? = nil, _ secrets: RunSecrets) {
+  init(_ error: any Error, line: Int? = nil, _ secrets: SessionSecrets) {
     let failure = error as? Failure
     let message = failure?.message
     self.init(

@@ -18,7 +18,7 @@ final class SuiteRunner {
   let session: Session
   let options: SuiteOptions
   private let capture: OutputCapture
-  let secrets: RunSecrets
+  private var secrets: SessionSecrets { session.secrets }
   let emit: (SuiteEvent) -> Void
 
   /// What the calls exercise of an API; nil if that is not collected.
@@ -47,17 +47,15 @@ final class SuiteRunner {
   ///   - session: A session that prints to `capture`.
   ///   - options: What runs, and how.
   ///   - capture: What the session prints.
-  ///   - secrets: Removes secrets.
   ///   - emit: Receives the events of the file.
   init(
     _ file: Suite, _ session: Session, _ options: SuiteOptions, _ capture: OutputCapture,
-    _ secrets: RunSecrets, emit: @escaping (SuiteEvent) -> Void
+    emit: @escaping (SuiteEvent) -> Void
   ) {
     self.file = file
     self.session = session
     self.options = options
     self.capture = capture
-    self.secrets = secrets
     coverage = options.covered.map(CoverageCollector.init)
     contract = options.contract.map(ContractCheck.init)
     self.emit = emit
@@ -339,13 +337,11 @@ extension SuiteRunner: SessionObserver {
 
   func willExecute(_ statement: SessionStatement, _ verb: String) throws {
     (self.statement, self.verb) = (statement, verb)
-    secrets.add(namedIn: statement.text)
     try checkTime()
     if verb != "expect" { try settle() }
   }
 
   func began(_ stream: SessionStream) {
-    secrets.add(of: stream.plan)
     step?.calls.append(StepRun.Call(stream, line: line, place: session.place ?? here))
   }
 

@@ -11,7 +11,7 @@ package struct SuiteWorker {
   private let invocation: Invocation
   private let options: SuiteOptions
   private let schemaCommand: Session.SchemaCommand
-  private let secrets: RunSecrets
+  private let secrets = SessionSecrets()
 
   /// Prepares a run.
   ///
@@ -28,7 +28,6 @@ package struct SuiteWorker {
     self.invocation = invocation
     self.options = options
     self.schemaCommand = schemaCommand
-    secrets = RunSecrets(options.variables.secrets, invocation)
   }
 
   /// Runs the suite. What prevents that is an event, too.
@@ -49,13 +48,6 @@ package struct SuiteWorker {
     }
   }
 
-  /// The value of an environment variable. One with the name of a secret is masked from then on.
-  private func environment(_ name: String) -> String? {
-    guard let value = EnvironmentVariables.value(name) else { return nil }
-    secrets.add(value, ofVariable: name)
-    return value
-  }
-
   private func run(_ suite: Suite, _ emit: @escaping (SuiteEvent) -> Void) throws -> Failure? {
     let capture = OutputCapture()
     var console = Console(capture)
@@ -63,7 +55,7 @@ package struct SuiteWorker {
     console.error.configure(Diagnostics(invocation))
     let session = try Session(
       console, SessionState(invocation, target: invocation.configuredTarget), isInteractive: false,
-      schemaCommand: schemaCommand, environment: environment)
+      schemaCommand: schemaCommand, secrets: secrets)
     defer { session.finish() }
     if let pipe = options.reportPipe {
       let loop = session.client.loop
@@ -77,7 +69,7 @@ package struct SuiteWorker {
     let chain = session.chain
     try recordings?.begin(session)
     session.chain.hideFromCommandLines(besides: chain)
-    let interruption = SuiteRunner(suite, session, options, capture, secrets) { emit($0.limited) }.run()
+    let interruption = SuiteRunner(suite, session, options, capture) { emit($0.limited) }.run()
     try recordings?.end(session)
     return interruption
   }

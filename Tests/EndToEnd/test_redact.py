@@ -88,6 +88,40 @@ def test_reports_of_suites_and_sessions_hide_named_headers(rpcurl, grpc_server, 
         assert "x-mine" in file.read_text() and NAMED not in file.read_text()
 
 
+TRANSCRIBED = {
+    "a variable with the name of a secret": [f'set token = "{NAMED}"', "vars"],
+    "a field of it": [f'set token = {{"a":"{NAMED}"}}', "print $token.a"],
+    "a variable from elsewhere": ["options --var k=env:K", "vars"],
+    "one of the command line": ["vars", "print $c"],
+    "a variable of the environment": ['set x = "${env.MY_TOKEN}"', "print $x"],
+    "a header that is named later": ["options --redact x-mine", f"header x-mine: {NAMED}", "header demo-header: x-echo=1", 'call Hello {"name":"%s"}' % NAMED],
+    "one that was set before": [f"header x-mine: {NAMED}", "record", "options --redact x-mine", 'call Hello {"name":"%s"}' % NAMED],
+    "an attribute": [f"attribute token={NAMED}", 'call Hello {"name":"%s"}' % NAMED],
+}
+
+
+@pytest.mark.parametrize("case", TRANSCRIBED)
+def test_transcripts_hide_what_the_session_knows(rpcurl, grpc_server, tmp_path, case):
+    transcript = tmp_path / "transcript"
+    begin = f"record {transcript}"
+    lines = [begin if line == "record" else line for line in TRANSCRIBED[case]]
+    lines = [*([] if begin in lines else [begin]), *lines, "record off"]
+    environment = {"K": NAMED, "MY_TOKEN": NAMED}
+    options = ["--var", "c=env:K"] if "command line" in case else []
+    result = rpcurl("session", *options, grpc_server.url, input="\n".join(lines) + "\n", env=environment)
+    assert result.code == 0 and result.err == "", result.err
+    text = transcript.read_text()
+    assert NAMED not in text and "[redacted]" in text, text
+
+
+def test_names_in_a_suite_reach_its_reports(rpcurl, grpc_server, tmp_path):
+    suite = tmp_path / "suite.rpcurl"
+    suite.write_text(f"target {grpc_server.url}\ntest t\noptions --redact x-mine\nheader x-mine: {NAMED}\ncall Hello\nexpect header x-echo == x\n")
+    result = rpcurl("test", suite)
+    assert result.code == 8 and "X_MINE" in result.out, result.out
+    assert NAMED not in result.out
+
+
 # Values that are read from elsewhere, and named headers, where no call prints them itself.
 
 
@@ -103,6 +137,13 @@ def test_explain_hides_what_repeats_a_credential(rpcurl, grpc_server, descriptor
     words = ["--bearer", BEARER, "-H", f"x-copy: a {BEARER} b", "--explain", "--descriptor-set", descriptor_set]
     result = rpcurl(*words, grpc_server.url, "demo.v1.Demo/Hello", "-d", "{}")
     assert result.code == 0 and BEARER not in result.out and "a [redacted] b" in result.out, result.out
+
+
+@pytest.mark.parametrize("options", [["-v"], ["--format", "events"], ["--use", "log"], ["--explain"]], ids=" ".join)
+def test_what_repeats_a_secret_attribute_is_hidden(rpcurl, grpc_server, descriptor_set, options):
+    words = ["--redact", "x-mine", "--attribute", f"x-mine={NAMED}", "-H", f"demo-header: x-echo=got {NAMED}", *options]
+    result = rpcurl(*words, "--descriptor-set", descriptor_set, grpc_server.url, "demo.v1.Demo/Hello", "-d", '{"name":"Ada"}')
+    assert result.code == 0 and NAMED not in result.out + result.err and "=got [redacted]" in result.out + result.err, result
 
 
 NAMES_OF_COMMANDS = {"reflection of a call": ["-d", "{}", "URL", "demo.v1.Demo/Hello"], "list": ["list", "URL"], "check": ["check", "URL"], "health": ["health", "URL"]}

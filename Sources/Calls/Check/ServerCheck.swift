@@ -29,7 +29,7 @@ package final class ServerCheck {
   package init(_ invocation: Invocation, on console: Console) throws {
     request = try ServerRequest(invocation, console)
     isJSON = invocation.text(.textFormat) == "json"
-    command = SuggestedCommand(invocation, request.target)
+    command = SuggestedCommand(invocation, request.target, request.secretNames)
     clients = ClientSource(console, verbosity: request.verbosity, showsSecrets: false)
   }
 

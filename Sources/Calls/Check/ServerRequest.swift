@@ -37,7 +37,7 @@ package struct ServerRequest {
     let environment = EnvironmentVariables.value
     let sources = ArgumentSources(environment: environment, secrets: console.secrets)
     self.sources = sources
-    secretNames = try SecretNames(checking: common.redacted)
+    secretNames = try common.secretNames()
     protocolName = try CallSettings.protocolName(common, environment)
     let given = try common.headerArguments(sources, protocolName).parse(common.headers)
     try CredentialArguments.check(common, server, given: given)

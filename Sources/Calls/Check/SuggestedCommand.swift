@@ -28,7 +28,7 @@ package struct SuggestedCommand {
 
   /// Reads the options of the check. Credentials are replaced by variables of the environment.
   package init(
-    _ invocation: Invocation, _ target: Target,
+    _ invocation: Invocation, _ target: Target, _ names: SecretNames = .standard,
     environment: (String) -> String? = EnvironmentVariables.value
   ) {
     self.target = target
@@ -38,7 +38,7 @@ package struct SuggestedCommand {
     isTLS = target.isTLS
     impliesTLS = ServerOptions(invocation).tls == .always
     let expandsHeaders = invocation.text(.expand) != nil
-    var secrets = WrittenSecrets(SecretNames(invocation), separates: true)
+    var secrets = WrittenSecrets(names, separates: true)
     kept = invocation.arguments.filter(Self.isKept).flatMap {
       Self.words($0, expandsHeaders: expandsHeaders, &secrets)
     }

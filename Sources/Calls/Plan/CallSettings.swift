@@ -46,13 +46,16 @@ package struct CallSettings {
   package private(set) var showsSecrets: Bool
   /// Which headers and attributes are secret.
   package let secretNames: SecretNames
-  /// Removes credentials from what is shown before a call.
-  var redaction: Redaction {
+  /// The credentials that are known before the call.
+  package var secrets: CallSecrets {
     let secrets = CallSecrets(secretNames)
     secrets.add(headers, nil)
+    secrets.add(attributes: attributes.all)
     secrets.add(expansion?.secrets ?? [])
-    return Redaction(secrets, showsSecrets: showsSecrets)
+    return secrets
   }
+  /// Removes credentials from what is shown before a call.
+  package var redaction: Redaction { Redaction(secrets, showsSecrets: showsSecrets) }
   package private(set) var showsTiming: Bool
   /// The field to print of each response; nil to print whole responses.
   package let filter: FieldFilter.Settings?
@@ -121,7 +124,7 @@ package struct CallSettings {
     showsTiming = options.output.timing
     if isTerminal { try Self.checkTerminal(format, filter) }
     (verbosity, showsSecrets) = (options.output.verbose, options.output.showSecrets)
-    secretNames = try SecretNames(checking: options.request.common.redacted)
+    secretNames = try options.request.common.secretNames()
     jsonEncoding = options.output.json.encoding
     unknownFields = options.output.unknownFields ?? .show
     requestForm = RequestForm(

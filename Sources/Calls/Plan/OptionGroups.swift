@@ -91,7 +91,7 @@ package struct CommonRequestOptions {
   /// Those of `--var`; nil for a command without this option.
   let variables: [Argument]?
   /// Those of `--redact`.
-  let redacted: [Argument]
+  private let redacted: [Argument]
   package let user: Argument?
   package let bearer: Argument?
   package let netrc: Bool
@@ -110,6 +110,19 @@ package struct CommonRequestOptions {
     netrc = invocation.has(.netrc)
     netrcFile = invocation.last(.netrcFile)
     userAgent = invocation.last(.userAgent)
+  }
+
+  /// Which headers and attributes are secret, with the names of `--redact`.
+  ///
+  /// - Throws: `Failure` if one is no name.
+  package func secretNames() throws(Failure) -> SecretNames {
+    for argument in redacted where !SecretNames.isPattern(argument.text ?? "") {
+      throw Failure(
+        .usage, "\(argument.name) \(argument.text ?? "")", "not the name of a header or an attribute",
+        hint: "\(argument.name) x-tenant; * at its ends matches any text"
+      ).at(argument.origin)
+    }
+    return SecretNames(adding: redacted.compactMap(\.text))
   }
 
   /// The templates of the command line; nil without `--expand`.
@@ -246,37 +259,6 @@ package struct BatchOptions {
   }
 }
 
-extension OutputOptions {
-  /// Which headers and attributes are secret, also if some names are invalid.
-  package var secretNames: SecretNames { SecretNames(adding: redacted.compactMap(\.text)) }
-
-  /// Removes credentials from what is shown.
-  package var redaction: Redaction { Redaction(CallSecrets(secretNames), showsSecrets: showSecrets) }
-
-  /// Replaces credentials in what the user has written.
-  package var secrets: WrittenSecrets {
-    WrittenSecrets(showsSecrets: showSecrets, secretNames, separates: false)
-  }
-}
-
-extension SecretNames {
-  /// The rule with the names of `--redact`.
-  ///
-  /// - Throws: `Failure` if one is no name.
-  init(checking arguments: [Argument]) throws(Failure) {
-    for argument in arguments where !Self.isPattern(argument.text ?? "") {
-      throw Failure(
-        .usage, "\(argument.name) \(argument.text ?? "")", "not the name of a header or an attribute",
-        hint: "\(argument.name) x-tenant; * at its ends matches any text"
-      ).at(argument.origin)
-    }
-    self.init(adding: arguments.compactMap(\.text))
-  }
-
-  /// The rule with the names of `--redact`, also if some are invalid.
-  package init(_ invocation: Invocation) { self = OutputOptions(invocation).secretNames }
-}
-
 /// The options of the output.
 package struct OutputOptions {
   package let format: OutputFormat?
@@ -289,7 +271,6 @@ package struct OutputOptions {
   package let color: ColorChoice
   package let timing: Bool
   package let showSecrets: Bool
-  private let redacted: [Argument]
 
   package init(_ invocation: Invocation) {
     program = invocation.choice(.format)
@@ -302,7 +283,6 @@ package struct OutputOptions {
     color = invocation.choice(.color) ?? .auto
     timing = invocation.has(.timing)
     showSecrets = invocation.has(.showSecrets)
-    redacted = invocation.all(.redact)
   }
 
   /// The format of responses.

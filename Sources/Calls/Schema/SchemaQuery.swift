@@ -122,7 +122,7 @@ package struct SchemaQuery {
       clients: clients)
     source.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
     source.timeout = timeout ?? ReflectionSource.defaultTimeout
-    source.secretNames = try SecretNames(checking: request.redacted)
+    source.secretNames = try request.secretNames()
     source.isVerbose = options.verbose > 0
     // Cached schemas are not read here: these commands show the server's current schema.
     source.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)

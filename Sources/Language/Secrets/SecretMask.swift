@@ -15,7 +15,8 @@ package struct SecretMask: Sendable {
 
   /// The secrets that are replaced.
   private var secrets: Set<String> = []
-  private var automaton = TextAutomaton(EmptyCollection())
+  /// Made when it is used first: secrets are added one by one.
+  private var automaton = Locked<TextAutomaton?>(nil)
 
   /// Whether it replaces nothing.
   package var isEmpty: Bool { secrets.isEmpty }
@@ -28,8 +29,11 @@ package struct SecretMask: Sendable {
     let new = values.filter { $0.unicodeScalars.count >= Self.leastLength && !secrets.contains($0) }
     guard !new.isEmpty else { return }
     secrets.formUnion(new)
-    automaton = TextAutomaton(forms)
+    automaton = Locked(nil)
   }
+
+  /// Adds the secrets of another mask.
+  package mutating func add(_ other: SecretMask) { add(other.secrets) }
 
   // MARK: Forms
 
@@ -91,6 +95,11 @@ package struct SecretMask: Sendable {
 
   /// The parts to replace, in any order.
   private func occurrences(in text: [UInt8]) -> [Range<Int>] {
+    let automaton = automaton.withLock { made in
+      let automaton = made ?? TextAutomaton(forms)
+      made = automaton
+      return automaton
+    }
     let folded = text.map(Self.folded)
     var found: [Range<Int>] = []
     var state = TextAutomaton.start
