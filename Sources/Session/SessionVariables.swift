@@ -245,15 +245,18 @@ extension SessionVariables {
     var scope = LanguageScope(statuses: .codes, environment: EnvironmentVariables.names)
     scope.variables = own.keys.sorted()
     scope.types = lastAnswered.map { [$0.responseType] } ?? []
+    let message = lastAnswered.flatMap { $0.received > 0 ? $0.response($0.received - 1) : nil }
+      .flatMap { try? $0.message() }
     scope.last = last.map { last in
       LanguageScope.Call(
-        type: scope.types.first, words: CallValue.Word.ofLast,
+        type: scope.types.first, message: message, words: CallValue.Word.ofLast,
         headers: last.headers?.fields.map(\.name) ?? [],
         trailers: last.trailers?.fields.map(\.name) ?? [], details: last.details.map(\.typeName))
     }
     scope.request = request.map { LanguageScope.Call(type: $0.type) }
     scope.value = { try? value(of: $0) }
     scope.hasShortForm = true
+    scope.functions = Function.ofText + [.message]
     return scope
   }
 }

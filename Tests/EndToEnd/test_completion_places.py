@@ -77,8 +77,14 @@ TABLE: list[tuple[tuple[str, ...], str, list[str]]] = [
     (("print",), "${request.optional_s", ["${request.optional_string}"]),
 ]  # fmt: skip
 
+
+def written(place: str, text: str) -> str:
+    """A text in a place: after single quotes, a text that does not continue has the closing quote."""
+    return f"{text}'" if place == "quoted check" and text[-1] not in " .[(,=:/" else text
+
+
 # The places of the table, one for each row.
-ROWS = [(place, typed, expected) for places, typed, expected in TABLE for place in places]
+ROWS = [(place, typed, [written(place, text) for text in expected]) for places, typed, expected in TABLE for place in places]
 VARIABLE = {"RPCURL_TEST_NAME": "x"}
 
 
@@ -92,9 +98,9 @@ def directory(tmp_path: Path, descriptor_set: Path) -> Path:
     return tmp_path
 
 
-def completed(directory: Path, kind: str, typed: str) -> list[str]:
+def completed(directory: Path, kind: str, typed: str, *more: str) -> list[str]:
     """The candidates for shells, in a call of Echo with --expand."""
-    words = ["--expand", "--var", "user=Ada", "--protoset", "demo.binpb"]
+    words = ["--expand", "--var", "user=Ada", "--protoset", "demo.binpb", *more]
     out = Shell(directory).run("env", "RPCURL_TEST_NAME=x", str(RPCURL), "complete", kind, typed, "h:1", "demo.v1.Demo/Echo", *words)
     return [line.split("\t")[0] for line in out.splitlines()]
 
@@ -108,7 +114,9 @@ def test_shells_receive(directory: Path, place: str, typed: str, expected: list[
         # What follows a single candidate is in its place.
         assert found and all(text.startswith(before + expected[0]) for text in found)
     else:
-        assert found == [before + text for text in expected]
+        # fish closes the quotes after a single candidate, so what JSON can continue with is one too.
+        ends = ["", ",", "}"] if kind == "data" and len(expected) == 1 and expected[0].endswith("}") else [""]
+        assert found == [before + text + end for text in expected for end in ends]
 
 
 @pytest.fixture
@@ -149,6 +157,7 @@ LINES = [
     ("--use 'assert,check=.optional_s", "--use 'assert,check=.optional_string "),
     ("--use \"assert,check=.optional_s", "--use \"assert,check=.optional_string "),
     ("--use \"assert,check='.optional_s", "--use \"assert,check='.optional_string "),
+    ("--use \"assert,check='.optional_color == COLOR_GR", "--use \"assert,check='.optional_color == COLOR_GREEN'\""),
     ("--use assert,check=.optional_s", "--use assert,check=.optional_string\\ "),
     ("--use assert,check=.optional_string\\ con", "--use assert,check=.optional_string\\ contains\\ "),
     ("--use retry,until=.optional_s", "--use retry,until=.optional_string\\ "),
@@ -157,11 +166,11 @@ LINES = [
     ("--expand -d \"{\\\"string_value\\\":\\\"\\${uu", "--expand -d \"{\\\"string_value\\\":\\\"\\${uuid()}"),
 ]  # fmt: skip
 BASE = "rpcurl --protoset demo.binpb h:1 demo.v1.Demo/Echo"
-# zsh moves quotes that do not begin the word, and fish closes quotes after a single candidate.
+# zsh moves quotes that do not begin the word, and fish puts a blank after a single candidate.
 OTHERWISE = {
+    ("zsh", "--use \"assert,check='.optional_color == COLOR_GR"): "--use \"assert,check='.optional_color == COLOR_GREEN'",
+    ("fish", "--use \"assert,check='.optional_color == COLOR_GR"): "--use \"assert,check='.optional_color == COLOR_GREEN'\" ",
     ("zsh", "--filter='nesteds[-1].lab"): "--filter=nesteds\\[-1\\].label ",
-    ("fish", "--expand -d '{\"string_value\":\"${uu"): "--expand -d '{\"string_value\":\"${uuid()}' ",
-    ("fish", "--expand -d \"{\\\"string_value\\\":\\\"\\${uu"): "--expand -d \"{\\\"string_value\\\":\\\"\\${uuid()}\" ",
     ("fish", "--use assert,check=.optional_string\\ con"): "--use assert,check=.optional_string\\ contains\\  ",
 }  # fmt: skip
 
@@ -189,3 +198,11 @@ def test_hostile_names_of_values_are_quoted(directory: Path) -> None:
     for shell in (Bash, Zsh, Fish):
         shell(directory).all_typed(lines, tabs=2)
         assert not (directory / "harm").exists()
+
+
+def test_functions_are_offered_where_they_have_a_value(directory: Path) -> None:
+    data = completed(directory, "data", '{"a": ${')
+    assert '{"a": ${message(' in data
+    assert not [text for text in data if "${last" in text or "${offset" in text]
+    assert completed(directory, "data", '{"a": ${off', "--chunk=1k")[0] == '{"a": ${offset()}'
+    assert completed(directory, "header", "x-id: ${mess") == []

@@ -30,6 +30,7 @@ import Testing
       }
     }
     scope.typeNames = { ["pkg.One", "pkg.Two"] }
+    scope.files = { LanguageCompletion($0, ["a.json", "b/"].map { .init($0) }) }
     self.scope = scope
   }
 
@@ -63,6 +64,55 @@ import Testing
     #expect(types.candidates.map(\.text) == ["any[type.googleapis.com/test3.Scalars]"])
     let fields = LanguageCompletion("any[type.googleapis.com/test3.Scalars].aStr", at: .path, in: scope)
     #expect(fields.candidates.map(\.text) == ["aString"])
+  }
+
+  @Test(arguments: [
+    ("any.", ["any.@type"]), ("any.va", []), ("any", ["any", "any["]), ("..a", []), ("any..", []),
+  ])
+  func contentOfAnAnyIsNamedByItsType(typed: String, expected: [String]) throws {
+    var scope = scope
+    scope.types = [try type("test3.WellKnown")]
+    let found = LanguageCompletion(typed, at: .path, in: scope)
+    let stem = typed.dropLast(found.replaced.count)
+    let texts = found.candidates.map { "\(stem)\($0.text)" }
+    #expect(texts.filter { !$0.hasPrefix("anys") } == expected)
+  }
+
+  /// Keys are those of the last message.
+  @Test(arguments: [
+    ("texts.", ["texts.a"]), ("texts.b", []), ("texts[", [#"texts["a"]"#, #"texts["b.c"]"#]),
+    (#"texts["b"#, [#"texts["b.c"]"#]), ("numbers[", ["numbers[7]"]),
+    ("flags[", ["flags[false]", "flags[true]"]),
+    ("nodes[-1].nam", ["nodes[-1].name"]),
+  ])
+  func completesKeysOfMaps(typed: String, expected: [String]) throws {
+    var scope = scope
+    let maps = try type("test3.Maps")
+    let json = #"{"texts":{"a":"x","b.c":"y"},"numbers":{"7":"8"}}"#
+    scope.types = [maps]
+    scope.last = LanguageScope.Call(type: maps, message: try Message(maps, json: Array(json.utf8)))
+    for (place, before) in [(LanguagePlace.path, ""), (.condition, ".")] {
+      let found = LanguageCompletion(before + typed, at: place, in: scope)
+      let stem = typed.dropLast(found.replaced.count)
+      let texts = found.candidates.map { "\(stem)\($0.text)".filter { $0 != " " } }
+      #expect(texts.filter { !$0.hasSuffix("[]") && !$0.hasSuffix("[].") } == expected)
+    }
+  }
+
+  @Test func completesFilesAfterGolden() {
+    #expect(texts(".children golden ", .condition) == ["a.json", "b/"])
+    #expect(texts(".children golden a", .condition) == ["a.json"])
+    var scope = scope
+    scope.files = nil
+    #expect(LanguageCompletion(".children gol", at: .condition, in: scope).candidates == [])
+  }
+
+  @Test func offersOnlyFunctionsThatHaveAValue() {
+    var scope = scope
+    scope.functions = Function.ofText
+    let texts = LanguageCompletion("${", at: .text, in: scope).candidates.map(\.text)
+    #expect(texts.contains("uuid()}"))
+    #expect(!texts.contains { ["offset", "last(", "message"].contains(where: $0.hasPrefix) })
   }
 
   @Test func notesTypes() {

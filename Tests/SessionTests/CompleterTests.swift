@@ -69,7 +69,7 @@ struct CompleterTests {
     ("expect message 0 .item", "expect message 0 .item_count "),
     ("expect .status == OP", "expect .status == OPEN"),
     ("use assert,check=.sta", "use assert,check=.status "),
-    ("use retry,until='.status == DO", "use retry,until='.status == DONE"),
+    ("use retry,until='.status == DO", "use retry,until='.status == DONE'"),
     ("use edit,set=sta", "use edit,set=status="), ("use edit,set=status=OP", "use edit,set=status=OPEN"),
     ("use edit,append=pa", "use edit,append=parts[]."),
     ("use edit,transform=id:up", "use edit,transform=id:upper"),

@@ -73,7 +73,12 @@ package struct SettingCompletion {
     let written = last[last.index(after: equals)...]
     let (typed, end) = SettingScanner.begun(written)
     let found = value(typed, of: key, scope)
-    if end.isOpen { return written.hasPrefix("'") ? found.written { $0.replacing("'", with: "''") } : found }
+    if end.isInQuotes {
+      let quoted = found.written { $0.replacing("'", with: "''") }
+      return LanguageCompletion(
+        quoted.replaced, quoted.candidates.map { $0.isWhole ? Candidate("\($0.text)'", $0.note) : $0 })
+    }
+    if end.isOpen { return found }
     return found.written { $0.replacing(",", with: ",,") }
   }
 

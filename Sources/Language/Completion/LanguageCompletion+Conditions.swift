@@ -4,22 +4,22 @@ extension LanguageCompletion {
   /// Completes a condition.
   static func condition(_ typed: Substring, _ scope: LanguageScope) -> LanguageCompletion {
     let text = typed.drop(while: \.isWhitespace)
-    if text.hasPrefix(".") { return claim(text, scope.types) }
+    if text.hasPrefix(".") { return claim(text, scope) }
     guard let (word, rest) = firstWord(of: text) else {
       let words = ConditionParser.Word.allCases.map { Candidate("\($0.rawValue) ", $0.summary) }
-      return LanguageCompletion(text, words + paths(in: scope.types))
+      return LanguageCompletion(text, words + paths(scope))
     }
     switch ConditionParser.Word(rawValue: String(word)) {
     case .status: return status(rest, scope)
-    case .error: return test(rest, textTests)
+    case .error: return test(rest, textTests, scope)
     case .detail: return detail(rest, scope)
-    case .header: return named(rest, scope.last?.headers ?? [], textTests)
-    case .trailer: return named(rest, scope.last?.trailers ?? [], textTests)
-    case .count: return test(rest, tests(of: Int.comparisons))
-    case .latency: return test(rest, tests(of: Duration.comparisons))
-    case .list: return claim(rest, scope.types, isList: true)
-    case .first, .last, .any, .every: return claim(rest, scope.types)
-    case .message: return firstWord(of: rest).map { claim($0.rest, scope.types) } ?? none
+    case .header: return named(rest, scope.last?.headers ?? [], textTests, scope)
+    case .trailer: return named(rest, scope.last?.trailers ?? [], textTests, scope)
+    case .count: return test(rest, tests(of: Int.comparisons), scope)
+    case .latency: return test(rest, tests(of: Duration.comparisons), scope)
+    case .list: return claim(rest, scope, isList: true)
+    case .first, .last, .any, .every: return claim(rest, scope)
+    case .message: return firstWord(of: rest).map { claim($0.rest, scope) } ?? none
     case nil: return none
     }
   }
@@ -41,44 +41,49 @@ extension LanguageCompletion {
   }
 
   /// Completes a name and the test of its values.
-  static func named(_ rest: Substring, _ names: [String], _ tests: [Candidate]) -> LanguageCompletion {
+  static func named(
+    _ rest: Substring, _ names: [String], _ tests: [Candidate], _ scope: LanguageScope
+  ) -> LanguageCompletion {
     guard let (_, rest) = firstWord(of: rest) else {
       return LanguageCompletion(rest, names.map { Candidate("\($0) ") })
     }
-    return test(rest, tests)
+    return test(rest, tests, scope)
   }
 
   private static func detail(_ rest: Substring, _ scope: LanguageScope) -> LanguageCompletion {
     guard let (name, rest) = firstWord(of: rest) else {
       return LanguageCompletion(rest, scope.last?.detailNames(end: " ") ?? [])
     }
-    let types = scope.last?.detailType(String(name)).map { [$0] } ?? []
-    guard rest.isEmpty || !rest.hasPrefix(".") else { return claim(rest, types) }
-    return LanguageCompletion(rest, tests([.exists, .absent]) + paths(in: types))
+    var scope = scope
+    scope.types = scope.last?.detailType(String(name)).map { [$0] } ?? []
+    guard rest.isEmpty || !rest.hasPrefix(".") else { return claim(rest, scope) }
+    return LanguageCompletion(rest, tests([.exists, .absent]) + paths(scope))
   }
 
-  private static func paths(in types: [MessageType]) -> [Candidate] {
-    path("", in: types, end: " ").candidates.map { Candidate(".\($0.text)", $0.note) }
+  private static func paths(_ scope: LanguageScope) -> [Candidate] {
+    path("", scope, end: " ").candidates.map { Candidate(".\($0.text)", $0.note) }
   }
 
   /// Completes a path, the test after it, or what it is compared with.
   private static func claim(
-    _ text: Substring, _ types: [MessageType], isList: Bool = false
+    _ text: Substring, _ scope: LanguageScope, isList: Bool = false
   ) -> LanguageCompletion {
-    guard text.hasPrefix(".") else { return LanguageCompletion(text, paths(in: types)) }
+    guard text.hasPrefix(".") else { return LanguageCompletion(text, paths(scope)) }
     let end = text.endOfFieldPath
-    guard end < text.endIndex else { return path(text, in: types, end: " ") }
+    guard end < text.endIndex else { return path(text, scope, end: " ") }
     guard let path = try? FieldPath(afterFullStop: String(text[..<end])) else { return none }
-    let leaves = types.compactMap { try? path.leaf(in: $0) }
+    let leaves = scope.types.compactMap { try? path.leaf(in: $0) }
     let rest = text[end...].drop(while: \.isWhitespace)
-    return test(rest, leaves.flatMap { tests($0, isList: isList) }, leaves)
+    let golden = "\(ValueCondition.Word.golden) "
+    let found = leaves.flatMap { tests($0, isList: isList) }
+    return test(rest, found.filter { scope.files != nil || $0.text != golden }, scope, leaves)
   }
 
   // MARK: Tests
 
   /// Completes an operator, a word, or what follows it.
   private static func test(
-    _ rest: Substring, _ tests: [Candidate], _ leaves: [FieldPath.Leaf] = []
+    _ rest: Substring, _ tests: [Candidate], _ scope: LanguageScope, _ leaves: [FieldPath.Leaf] = []
   ) -> LanguageCompletion {
     guard let (word, operand) = firstWord(of: rest) else { return LanguageCompletion(rest, tests) }
     switch (Comparison(rawValue: String(word)), ValueCondition.Word(rawValue: String(word))) {
@@ -90,7 +95,9 @@ extension LanguageCompletion {
       return LanguageCompletion(operand, leaves.flatMap(values))
     case (_, .is): return LanguageCompletion(operand, ValueKind.allCases.map { Candidate($0.rawValue) })
     case (_, .size): return LanguageCompletion(operand, self.tests(of: Int.comparisons))
-    case (_, .golden): return rules(after: operand, leaves)
+    case (_, .golden):
+      if !operand.contains(where: \.isWhitespace) { return scope.files?(String(operand)) ?? none }
+      return rules(after: operand, leaves)
     case (_, .exists), (_, .absent), (_, .ascending), (_, .descending), (nil, nil): return none
     }
   }

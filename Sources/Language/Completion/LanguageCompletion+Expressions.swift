@@ -31,7 +31,8 @@ extension LanguageCompletion {
     _ token: Substring, _ scope: LanguageScope, end: String, hasFunctions: Bool
   ) -> LanguageCompletion {
     guard let stop = token.firstIndex(where: { ".[".contains($0) }) else {
-      return LanguageCompletion(token, names(scope, end: end) + (hasFunctions ? functions(end: end) : []))
+      return LanguageCompletion(
+        token, names(scope, end: end) + (hasFunctions ? functions(scope, end: end) : []))
     }
     let rest = token[stop...]
     switch Reference.Root(rawValue: String(token[..<stop])) {
@@ -67,8 +68,8 @@ extension LanguageCompletion {
     return found
   }
 
-  private static func functions(end: String) -> [Candidate] {
-    Function.allCases.map { function in
+  private static func functions(_ scope: LanguageScope, end: String) -> [Candidate] {
+    scope.functions.map { function in
       let isEmpty = function.argumentCounts.upperBound == 0
       return Candidate(isEmpty ? "\(function.rawValue)()\(end)" : "\(function.rawValue)(", function.form)
     }
@@ -79,6 +80,7 @@ extension LanguageCompletion {
     _ call: LanguageScope.Call, _ rest: Substring, _ scope: LanguageScope, end: String
   ) -> LanguageCompletion {
     let types = call.type.map { [$0] } ?? []
+    let message = call.message
     guard rest.hasPrefix(".") else {
       // The number of a message.
       guard let close = rest.firstIndex(of: "]") else { return none }
@@ -86,7 +88,7 @@ extension LanguageCompletion {
       guard path.hasPrefix(".") else {
         return LanguageCompletion(path, [Candidate("."), Candidate(end)].filter { !$0.text.isEmpty })
       }
-      return self.path(path, in: types, end: end)
+      return self.path(path, in: types, message, end: end)
     }
     let parts = rest.dropFirst().split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
     if parts.count > 1, let word = CallValue.Word(rawValue: String(parts[0])), call.words.contains(word) {
@@ -104,7 +106,7 @@ extension LanguageCompletion {
       case .status, .method, .count: return none
       }
     }
-    let fields = path(rest, in: types, end: end)
+    let fields = path(rest, in: types, message, end: end)
     guard parts.count == 1 else { return fields }
     return LanguageCompletion(parts[0], call.words.map { $0.candidate(end: end) } + fields.candidates)
   }

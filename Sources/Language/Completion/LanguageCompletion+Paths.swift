@@ -1,27 +1,63 @@
 import Protobuf
 
 extension LanguageCompletion {
+  /// Completes a path of the messages that a scope is about.
+  static func path(
+    _ typed: Substring, _ scope: LanguageScope, end: String, isWritten: Bool = false
+  ) -> LanguageCompletion {
+    path(typed, in: scope.types, scope.last?.message, end: end, isWritten: isWritten)
+  }
+
   /// Completes a path.
   ///
   /// - Parameters:
   ///   - typed: The path so far.
   ///   - types: The types of the messages.
+  ///   - message: A message of one of the types, whose maps have keys.
   ///   - end: What follows a whole path.
   ///   - isWritten: Whether its value is written, so that lists are appended to.
   static func path(
-    _ typed: Substring, in types: [MessageType], end: String, isWritten: Bool = false
+    _ typed: Substring, in types: [MessageType], _ message: Message? = nil, end: String,
+    isWritten: Bool = false
   ) -> LanguageCompletion {
     let start = startOfStep(in: typed)
-    let partial = String(typed[start...])
+    let (stem, partial) = (typed[..<start], String(typed[start...]))
     var candidates: [Candidate] = []
-    for type in types {
-      guard let type = messageType(at: typed[..<start], in: type) else { continue }
-      let step = Step(partial: partial, end: end, isWritten: isWritten)
+    for root in types {
+      let message = message?.type.name == root.name ? message : nil
+      let keys = { (path: Substring) in
+        (try? FieldPath(String(path))).flatMap { try? message?.subscripts(at: $0) } ?? []
+      }
+      guard let type = messageType(at: stem, in: root) else {
+        if isMap(stem.dropLast(), in: root) { candidates += names(keys(stem.dropLast()), end: end) }
+        continue
+      }
+      let step = Step(partial: partial, end: end, isWritten: isWritten) { keys("\(stem)\($0)") }
       candidates += step.subscripted(in: type)
-      for field in (try? type.fields()) ?? [] { candidates += step.candidates(field) }
+      if type.isAny {
+        if !isWritten { candidates.append(Candidate("@type\(end)", "the type of the content")) }
+      } else {
+        for field in (try? type.fields()) ?? [] { candidates += step.candidates(field) }
+      }
       candidates += step.brackets(of: type, after: "")
     }
     return LanguageCompletion(partial, candidates)
+  }
+
+  /// Whether a path leads to a map.
+  private static func isMap(_ path: Substring, in type: MessageType) -> Bool {
+    guard case .field(let field, _, false)? = try? FieldPath(String(path)).leaf(in: type) else {
+      return false
+    }
+    return field.isMap
+  }
+
+  /// The keys that can follow a full stop.
+  private static func names(_ keys: [FieldPath.Subscript], end: String) -> [Candidate] {
+    keys.compactMap { key in
+      guard case .string(let name) = key, (try? FieldPath(name))?.steps == [.field(name)] else { return nil }
+      return Candidate("\(name)\(end)", "a key")
+    }
   }
 
   /// The start of the last name of a path, with the brackets after it.
@@ -46,8 +82,9 @@ extension LanguageCompletion {
 
   /// The type of the messages at a path that ends with a full stop; that of the whole message at the start of a path.
   private static func messageType(at stem: Substring, in type: MessageType) -> MessageType? {
-    let path = stem.hasSuffix(".") ? stem.dropLast() : stem
+    let path = stem.dropLast()
     guard !path.isEmpty else { return type }
+    guard path.last != "." else { return nil }
     return (try? FieldPath(String(path)).messageType(in: type)) ?? nil
   }
 
@@ -67,6 +104,8 @@ private struct Step {
   /// What follows a whole path.
   let end: String
   let isWritten: Bool
+  /// The known keys of a map, by its name.
+  let keys: (String) -> [FieldPath.Subscript]
 
   /// The ways to go on with a field.
   func candidates(_ field: Field) -> [Candidate] {
@@ -88,7 +127,15 @@ private struct Step {
       found.append(Candidate(field.isRepeated ? "\(name)[]." : "\(name).", note))
     }
     if let key = field.mapKey {
-      found.append(Candidate(key.kind == .string ? "\(name)." : "\(name)[", "a value by its key"))
+      if partial.hasPrefix("\(name)[") {
+        let keys = key.kind == .bool ? [.bool(false), .bool(true)] : keys(name)
+        found += keys.map { Candidate("\(name)[\($0)]\(end)", "a key") }
+      } else {
+        found.append(Candidate(key.kind == .string ? "\(name)." : "\(name)[", "a value by its key"))
+      }
+    }
+    if inner?.isAny == true, !field.isRepeated {
+      found.append(Candidate("\(name)[", "the content, by its type"))
     }
     if let inner, !field.isRepeated { found += brackets(of: inner, after: name) }
     return found
@@ -112,7 +159,7 @@ private struct Step {
   /// typed.
   func brackets(of type: MessageType, after name: String) -> [Candidate] {
     guard partial.hasPrefix("\(name)[") else { return [] }
-    if case .any? = (try? type.wellKnown()) ?? nil {
+    if type.isAny {
       return type.relativeNames.map { Candidate("\(name)[type.googleapis.com/\($0)]\(end)") }
     }
     return type.extensions.map { field in
@@ -126,6 +173,8 @@ private struct Step {
 }
 
 extension MessageType {
+  fileprivate var isAny: Bool { if case .any? = (try? wellKnown()) ?? nil { true } else { false } }
+
   /// Whether paths continue into messages of this type by the names of its fields.
   fileprivate var hasFields: Bool { (try? wellKnown()) == .some(nil) && (try? fields().isEmpty) == false }
 }

@@ -2,10 +2,16 @@ import Protobuf
 
 /// What can be written next in a path, a condition or a text with values, for prompts and shells. rpcurl-language(7).
 package struct LanguageCompletion: Equatable {
-  /// A text that can be written, and what it is. Text that continues ends with a blank, a full stop or another sign.
+  /// A text that can be written, and what it is. Text that continues ends with a blank, a full stop or another sign of
+  /// `continuing`.
   package struct Candidate: Equatable {
     package let text: String
     package let note: String
+
+    private static let continuing = " .[(,=:/$"
+
+    /// Whether nothing has to follow.
+    package var isWhole: Bool { text.last.map { !Self.continuing.contains($0) } ?? false }
 
     /// Makes a candidate.
     package init(_ text: String, _ note: String = "") {
@@ -60,6 +66,8 @@ package struct LanguageScope {
   package struct Call {
     /// The type of its messages; nil if it is not known.
     package var type: MessageType?
+    /// A message with keys of maps, such as the last one.
+    package var message: Message?
     /// The names of its headers and trailers.
     package var headers: [String]
     package var trailers: [String]
@@ -70,10 +78,11 @@ package struct LanguageScope {
 
     /// Makes a call.
     package init(
-      type: MessageType?, words: [CallValue.Word] = [], headers: [String] = [], trailers: [String] = [],
-      details: [String] = []
+      type: MessageType?, message: Message? = nil, words: [CallValue.Word] = [], headers: [String] = [],
+      trailers: [String] = [], details: [String] = []
     ) {
       self.type = type
+      self.message = message
       self.words = words
       self.headers = headers
       self.trailers = trailers
@@ -95,12 +104,16 @@ package struct LanguageScope {
   package var request: Call?
   /// The value of a variable, or of the row of a test; nil if there is none.
   package var value: (Reference) -> JSONValue? = { _ in nil }
+  /// The functions that have a value here.
+  package var functions = Function.allCases
   /// Whether `$name.path` is an expression too.
   package var hasShortForm = false
   /// Whether `${…}` is text here.
   package var isLiteral = false
   /// The message types that can be named.
   package var typeNames: () -> [String] = { [] }
+  /// Completes the path of a golden file; nil where there are none.
+  package var files: ((String) -> LanguageCompletion)?
 
   /// Makes a scope without variables and calls.
   package init(statuses: StatusNames, environment: [String]) {
@@ -123,14 +136,14 @@ extension LanguageCompletion {
     }
     self =
       switch place {
-      case .path: Self.path(typed[...], in: scope.types, end: "")
+      case .path: Self.path(typed[...], scope, end: "")
       case .assignment: Self.assignment(typed, scope)
-      case .copy: Self.pair(typed, scope) { Self.path($0, in: scope.types, end: "") }
+      case .copy: Self.pair(typed, scope) { Self.path($0, scope, end: "") }
       case .transform(let words):
         Self.pair(typed, scope) { LanguageCompletion($0, words.map { Candidate($0) }) }
       case .condition: Self.condition(typed[...], scope)
       case .named(let names, let isText):
-        Self.named(typed[...], names, isText ? Self.textTests : Self.tests(of: Int.comparisons))
+        Self.named(typed[...], names, isText ? Self.textTests : Self.tests(of: Int.comparisons), scope)
       case .elsewhere: Self.elsewhere(typed, scope)
       case .text: .none
       }
@@ -139,7 +152,7 @@ extension LanguageCompletion {
   /// Completes `PATH=VALUE`.
   private static func assignment(_ typed: String, _ scope: LanguageScope) -> LanguageCompletion {
     guard let (path, value) = FieldPath.split(typed, at: "=") else {
-      return Self.path(typed[...], in: scope.types, end: "=", isWritten: true)
+      return Self.path(typed[...], scope, end: "=", isWritten: true)
     }
     let leaves = scope.types.compactMap { type in try? FieldPath(path).leaf(in: type) }
     return LanguageCompletion(value, leaves.flatMap(values))
@@ -150,7 +163,7 @@ extension LanguageCompletion {
     _ typed: String, _ scope: LanguageScope, _ second: (Substring) -> LanguageCompletion
   ) -> LanguageCompletion {
     guard let (_, rest) = FieldPath.split(typed, at: ":") else {
-      return path(typed[...], in: scope.types, end: ":")
+      return path(typed[...], scope, end: ":")
     }
     return second(rest[...])
   }

@@ -14,6 +14,9 @@ package indirect enum Expression: Equatable, Sendable {
 package enum Function: String, CaseIterable, Sendable {
   case uuid, now, random, base64, file, offset, last, message
 
+  /// Those that have a value in each text.
+  package static let ofText = allCases.filter { $0 != .offset && $0 != .last && $0 != .message }
+
   /// The form of a call, for errors.
   package var form: String {
     switch self {

@@ -39,7 +39,7 @@ package struct Completer {
   ///
   /// - Parameter head: The text before the cursor.
   package func complete(_ head: String) -> Completion {
-    let value = LanguageCompletion(head, at: .text, in: knowledge.scope)
+    let value = LanguageCompletion(head, at: .text, in: scope)
     var completion =
       value.candidates.isEmpty ? completion(of: CursorPlace(head, knowledge).place) : Self.completion(value)
     completion.candidates.removeAll { candidate in
@@ -73,7 +73,7 @@ package struct Completer {
     case .choice(let choices): words(typed, choices.map { ($0, "") })
     case .stream: words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
     case .attribute: attribute(typed)
-    case .condition: Self.completion(LanguageCompletion(typed, at: .condition, in: knowledge.scope))
+    case .condition: Self.completion(LanguageCompletion(typed, at: .condition, in: checkScope))
     case .header: Self.completion(HeaderCompletion.names(typed, end: verb.arguments.count > 1 ? ": " : ""))
     case .json, .text: Completion()
     }
@@ -194,7 +194,7 @@ package struct Completer {
   // MARK: Interceptors
 
   private var settings: SettingCompletion {
-    let scope = knowledge.scope
+    let scope = scope
     return SettingCompletion(
       scope, attributes: knowledge.attributeKeys,
       types: { [knowledge] messages in
@@ -206,15 +206,32 @@ package struct Completer {
         case .both: [request, response].compactMap(\.self)
         }
       },
-      files: { typed in
-        let found = file(typed, isWord: false)
-        return LanguageCompletion(
-          found.replaced,
-          found.candidates.map { .init($0.text.hasSuffix(" ") ? String($0.text.dropLast()) : $0.text) })
-      })
+      files: wholeFile)
+  }
+
+  /// What can be named.
+  private var scope: LanguageScope {
+    var scope = knowledge.scope
+    scope.typeNames = { [knowledge] in knowledge.pool?.messageNames ?? [] }
+    return scope
+  }
+
+  /// What a check can name: golden files too.
+  private var checkScope: LanguageScope {
+    var scope = scope
+    scope.files = wholeFile
+    return scope
   }
 
   // MARK: Files
+
+  /// Completes a path to the end of a text.
+  private func wholeFile(_ typed: String) -> LanguageCompletion {
+    let found = file(typed, isWord: false)
+    return LanguageCompletion(
+      found.replaced,
+      found.candidates.map { .init($0.text.hasSuffix(" ") ? String($0.text.dropLast()) : $0.text) })
+  }
 
   /// Completes a path.
   ///

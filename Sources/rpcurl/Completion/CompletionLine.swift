@@ -53,6 +53,9 @@ struct CompletionLine {
   /// Whether `${…}` in arguments is a value.
   var expands: Bool { invocation.text(.expand) != nil }
 
+  /// Whether a file is sent in pieces.
+  var isChunked: Bool { invocation.bytes(.chunk) != nil }
+
   /// The names of the variables of `--var`.
   var variables: [String] {
     invocation.texts(.variable).compactMap { text in text.firstIndex(of: "=").map { String(text[..<$0]) } }

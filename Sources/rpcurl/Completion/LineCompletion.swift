@@ -1,5 +1,6 @@
 import Calls
 import CommandLine
+import Interception
 import Language
 import LoadModel
 import Protobuf
@@ -15,8 +16,14 @@ struct LineCompletion {
   var filter: [Candidate] { candidates(at: .path, of: .responses) }
   /// The path of `--set` and `--set-file`, and the value of the field.
   var assignment: [Candidate] { candidates(at: .assignment, of: .requests) }
-  /// A message of `--data`.
-  var data: [Candidate] { candidates(at: .text, of: .requests) }
+  /// A message of `--data`. A single candidate is followed by what can follow it in JSON, because fish closes the quotes of
+  /// the argument after a single one.
+  var data: [Candidate] {
+    let found = candidates(at: .text, of: .requests)
+    guard found.count == 1, let only = found.first, only.text.hasSuffix("}") else { return found }
+    let end = SettingScanner.begun(only.text).end
+    return found + (end.isInString ? ["\""] : end.isOpen ? [",", "}"] : []).map { Candidate(only.text + $0) }
+  }
   /// A value that may be elsewhere; the shell completes files.
   var value: [Candidate] { candidates(at: .elsewhere, of: .requests) }
   /// An interceptor of `--use`.
@@ -62,6 +69,9 @@ struct LineCompletion {
     var scope = LanguageScope(statuses: .codes, environment: EnvironmentVariables.names)
     scope.isLiteral = !line.expands
     scope.variables = line.variables
+    let isData = line.kind == "data" || line.kind == "set"
+    scope.functions =
+      Function.ofText + (isData ? [.message] : []) + (isData && line.isChunked ? [.offset, .last] : [])
     scope.typeNames = { types(of: .requests).first?.relativeNames ?? [] }
     return scope
   }
