@@ -308,9 +308,15 @@ let package = Package(
         "Language", "Interceptors", "Interception", "SuiteReports", "Protobuf", "InterceptionSupport",
       ],
       swiftSettings: strict),
+    // Random text of the language, for its tests and the fuzzer.
+    .target(
+      name: "LanguageSupport", dependencies: ["Language", "Protobuf"], path: "Tests/LanguageSupport",
+      swiftSettings: strict),
     .testTarget(
       name: "LanguageTests",
-      dependencies: ["Base", "Language", "Interception", "RPCProtocols", "Protobuf", "ProtobufSupport"],
+      dependencies: [
+        "Base", "Language", "LanguageSupport", "Interception", "RPCProtocols", "Protobuf", "ProtobufSupport",
+      ],
       exclude: ["RE2"], swiftSettings: strict),
     .testTarget(
       name: "ReflectionTests", dependencies: ["Reflection", "RPCProtocols", "Protobuf"], swiftSettings: strict
@@ -374,7 +380,7 @@ if Context.environment["RPCURL_FUZZ"] != nil {
       dependencies: [
         "Suites", "SuiteReports", "Session", "Calls", "PluginHost", "Transport", "Reflection", "Interceptors",
         "Interception", "RPCProtocols", "Language", "SchemaDiff", "SchemaTools", "Protobuf", "CommandLine",
-        "System", "ProtobufSupport", "InterceptionSupport", "RPCProtocolsSupport",
+        "System", "ProtobufSupport", "InterceptionSupport", "LanguageSupport", "RPCProtocolsSupport",
       ],
       path: "Tests/Fuzz", exclude: ["Corpus", "README.md"], swiftSettings: strict))
 }

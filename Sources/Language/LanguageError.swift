@@ -15,4 +15,9 @@ package struct LanguageError: Error, Equatable, Sendable {
     self.hint = hint
     self.missingName = missingName
   }
+
+  /// The error with a hint, which names the page of the language if there is nothing else to say.
+  var withHint: LanguageError {
+    hint == nil ? LanguageError(reason, hint: "see \"rpcurl help language\"", missingName: missingName) : self
+  }
 }

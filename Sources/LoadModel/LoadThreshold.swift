@@ -38,7 +38,7 @@ package struct LoadThreshold: Equatable, Sendable {
   package static func list(_ text: String) throws(ParseError) -> [LoadThreshold] {
     var list: [LoadThreshold] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      list.append(try LoadThreshold(String(part.trimmed)))
+      list.append(try LoadThreshold(String(part.stripped)))
     }
     return list
   }
@@ -49,12 +49,12 @@ package struct LoadThreshold: Equatable, Sendable {
     }
     self.text = text
     let name = text.prefix { !$0.isWhitespace && !"<>=!".contains($0) }
-    var rest = text[name.endIndex...].trimmed
+    var rest = text[name.endIndex...].stripped
     guard let comparison = Comparison.parse(from: &rest), comparison.holds(.same) != nil else {
       throw invalid("missing comparison: ==, !=, <, <=, > or >=")
     }
     self.comparison = comparison
-    let value = String(rest.trimmed)
+    let value = String(rest.stripped)
     switch name {
     case "rate", "errors":
       let isShare = name == "errors" && value.hasSuffix("%")

@@ -1,4 +1,5 @@
 import Language
+import LanguageSupport
 import Protobuf
 
 /// The bytes of an input as random numbers, and zeros after them.
@@ -8,18 +9,20 @@ private struct InputNumbers: RandomNumberGenerator {
   mutating func next() -> UInt64 { bytes.popFirst().map(UInt64.init) ?? 0 }
 }
 
-/// Makes a path, a template, a condition or a regular expression of the input, and checks what holds for each of them.
+/// Makes a path, a template, a condition or a regular expression of the input, perhaps a wrong one, and checks what holds for
+/// each of them.
 func fuzzLanguage(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var bytes = UnsafeBufferPointer(start: start, count: count)[...]
   guard let kind = bytes.popFirst() else { return 0 }
-  var text = RandomText(InputNumbers(bytes: bytes))
-  let failure =
+  var random = RandomText(InputNumbers(bytes: bytes))
+  let isValid = kind & 4 == 0
+  let made =
     switch kind % 4 {
-    case 0: LanguageProperty.path(text.path())
-    case 1: LanguageProperty.template(text.template())
-    case 2: LanguageProperty.condition(text.condition())
-    default: LanguageProperty.pattern(text.pattern())
+    case 0: (random.path(), LanguageProperty.path)
+    case 1: (random.template(), LanguageProperty.template)
+    case 2: (random.condition(), LanguageProperty.condition)
+    default: (random.pattern(), LanguageProperty.pattern)
     }
-  if let failure { fatalError(failure) }
+  if let failure = made.1(isValid ? made.0 : random.mutated(made.0), isValid) { fatalError(failure) }
   return 0
 }

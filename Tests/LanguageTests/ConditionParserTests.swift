@@ -56,24 +56,27 @@ import Testing
         "error", "missing condition",
         "conditions are ==, !=, <=, <, >=, >, =~, !~, contains, exists, absent, is, size"
       ),
-      ("error contains", "missing value after contains", nil),
-      (".a contains", "missing value after contains", nil),
+      ("error contains", "missing value after contains", #"an empty text is """#),
+      (".a contains", "missing value after contains", #"an empty text is """#),
       (".a missing", #"unknown condition "missing""#, "write absent"),
       (".a length >= 3", #"unknown condition "length""#, "write size >= 3"),
       ("detail ErrorInfo missing", #"unknown condition "missing""#, "write absent"),
-      (".a exists now", "unexpected text after exists: now", nil),
+      (".a exists now", "unexpected text after exists: now", "write exists alone"),
       (
         "error not found", #"unknown condition "not""#,
         "conditions are ==, !=, <=, <, >=, >, =~, !~, contains, exists, absent, is, size"
       ),
-      (#"error == "a" b"#, #""a" b starts with a quote, but is not a JSON string"#, nil),
+      (
+        #"error == "a" b"#, #""a" b starts with a quote, but is not a JSON string"#,
+        #"write \" for a quote in a string"#
+      ),
       ("error ==", "missing value after ==", #"an empty text is """#),
       (
         "detail", "detail requires a type", "such as detail google.rpc.BadRequest .fieldViolations exists"
       ),
       (
         "detail ErrorInfo reason == 1",
-        "expected a path after the type of the detail: it starts with a full stop, as .reason", nil
+        "expected a path after the type of the detail", "it starts with a full stop, as in .reason exists"
       ),
       ("header", "missing name", "such as header x-tenant == blue, or header x-tenant exists"),
       ("header a:b", "a is followed by :", "write header a == VALUE"),
@@ -134,7 +137,10 @@ import Testing
       (".a exist", #"unknown condition "exist""#, "did you mean exists?"),
       (".a ==", "missing value after ==", #"an empty text is """#),
       (".a == ${none(}", "none is not a function", "did you mean now?"),
-      (".a =~ [", #""[" is not a valid regular expression: missing ]"#, nil),
+      (
+        ".a =~ [", #""[" is not a valid regular expression: missing ]"#,
+        "a backslash before a sign makes it a literal"
+      ),
       (
         ".a is text", "unknown type text after is",
         "types are string, number, integer, bool, list, object, null, uuid, timestamp"
@@ -143,7 +149,7 @@ import Testing
         ".a is", "missing type after is",
         "types are string, number, integer, bool, list, object, null, uuid, timestamp"
       ),
-      (".a size x", "size must be a number such as 3, or a bound such as >= 2", nil),
+      (".a size x", "size must be a number such as 3, or a bound such as >= 2", "such as size 3"),
       (".a golden", "golden requires a file", "such as golden user.json"),
       (".a golden unordered", "golden requires a file", "such as golden user.json"),
     ] as [(String, String, String?)])

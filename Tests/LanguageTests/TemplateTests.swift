@@ -106,10 +106,10 @@ struct TestValues: TemplateValues {
     let lists = String(repeating: "${[", count: 100) + "1" + String(repeating: "]}", count: 100)
     let list = try Template(parsing: lists)
     #expect(try Template(parsing: "\(list)") == list)
-    #expect(throws: LanguageError("expressions are nested more than 100 deep")) {
+    #expect(throws: LanguageError("expressions are nested more than 100 deep").withHint) {
       try Template(parsing: "${[\(lists)]}")
     }
-    #expect(throws: LanguageError("expressions are nested more than 100 deep")) {
+    #expect(throws: LanguageError("expressions are nested more than 100 deep").withHint) {
       try Template(parsing: nested(100))
     }
     let doubled = TestValues(variables: ["a": .string(String(repeating: "x", count: 60))])

@@ -94,7 +94,10 @@ import Testing
     (".aString == [x]", #""[x]" | "Ada é""#), (".aString == {", #""{" | "Ada é""#),
     (".aString contains Ada", "holds"), (".aString contains 3", #"a value that contains "3" | "Ada é""#),
     (".aString > Ac", "holds"),
-    (#".aString == "Ada" é"#, #"invalid: "Ada" é starts with a quote, but is not a JSON string"#),
+    (
+      #".aString == "Ada" é"#,
+      #"invalid: "Ada" é starts with a quote, but is not a JSON string | write \" for a quote in a string"#
+    ),
     (".aColor == GREEN", "holds"), (".aColor != RED", "holds"), (".aColor > RED", "holds"),
     (".aColor == 2", "holds"),
     (".aColor contains REE", "holds"), (".aColor =~ ^G", "holds"),

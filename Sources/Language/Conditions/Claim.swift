@@ -1,7 +1,7 @@
 import Protobuf
 
 /// What a condition states.
-enum Claim: Sendable {
+enum Claim: Equatable, Sendable {
   /// The codes, as they are written.
   case status([Operand], isWanted: Bool)
   case error(ValueCondition)
@@ -16,7 +16,7 @@ enum Claim: Sendable {
 }
 
 /// What is stated about a detail of a status.
-enum DetailClaim: Sendable {
+enum DetailClaim: Equatable, Sendable {
   case exists(isWanted: Bool)
   case field(ValueClaim)
 }
@@ -29,7 +29,7 @@ enum MessageSelection: Equatable, Sendable {
 }
 
 /// A condition on the value at a path of a message.
-struct ValueClaim: Sendable {
+struct ValueClaim: Equatable, Sendable {
   /// The path without its first full stop; nil for the whole message.
   let path: FieldPath
   let condition: ValueCondition
@@ -39,8 +39,8 @@ struct ValueClaim: Sendable {
 }
 
 /// A condition on a value.
-struct ValueCondition: Sendable {
-  enum Test: Sendable {
+struct ValueCondition: Equatable, Sendable {
+  enum Test: Equatable, Sendable {
     case compare(Comparison, Operand)
     case matches(PatternOperand, isWanted: Bool)
     case contains(Operand)

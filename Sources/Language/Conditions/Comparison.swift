@@ -52,13 +52,3 @@ package enum Order {
     self = one < other ? .before : one == other ? .same : one > other ? .after : .none
   }
 }
-
-extension Substring {
-  /// The text without blanks and tabs at both ends.
-  package var trimmed: Substring {
-    let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
-    let start = unicodeScalars.drop(while: isBlank)
-    guard let last = start.lastIndex(where: { !isBlank($0) }) else { return "" }
-    return Substring(start[...last])
-  }
-}

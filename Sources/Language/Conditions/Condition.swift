@@ -17,7 +17,7 @@ package struct Condition: Sendable {
   package init(parsing text: String, statuses: StatusNames, hasShortForm: Bool = false) throws(LanguageError)
   {
     var parser = ConditionParser(text, statuses, hasShortForm: hasShortForm)
-    claim = try parser.parse()
+    do throws(LanguageError) { claim = try parser.parse() } catch { throw error.withHint }
     self.text = String(text[...].stripped)
     self.statuses = statuses
   }

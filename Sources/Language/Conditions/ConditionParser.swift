@@ -22,7 +22,7 @@ struct ConditionParser {
 
   mutating func parse() throws(LanguageError) -> Claim {
     if startsWithPath { return .field(.last, try valueClaim()) }
-    let word = rest.prefix { !$0.isWhitespace && !"=!<>".contains($0) }
+    let word = rest.firstWord.prefix { !"=!<>".contains($0) }
     rest = rest[word.endIndex...].stripped
     switch Word(rawValue: String(word)) {
     case .status: return try status()
@@ -54,7 +54,7 @@ struct ConditionParser {
   private var startsWithPath: Bool { rest.utf8.first == UInt8(ascii: ".") }
 
   private mutating func word() -> Substring {
-    let word = rest.prefix { !$0.isWhitespace }
+    let word = rest.firstWord
     rest = rest[word.endIndex...].stripped
     return word
   }
@@ -78,7 +78,7 @@ struct ConditionParser {
     var rest = text[path.endIndex...].stripped
     guard let steps = try? FieldPath(String(path)).steps, case .field? = steps.first else { return nil }
     if rest.isEmpty { return "a path starts with a full stop, as in .\(path.shortened) exists" }
-    let word = rest.prefix { !$0.isWhitespace }
+    let word = rest.firstWord
     guard Comparison.parse(from: &rest) != nil || word.hasPrefix("=") || ValueCondition.startsCondition(word)
     else { return nil }
     return "a path starts with a full stop: .\(text.shortened)"
@@ -115,7 +115,8 @@ struct ConditionParser {
     case "missing": throw LanguageError("unknown condition \"missing\"", hint: "write absent")
     default:
       throw LanguageError(
-        "expected a path after the type of the detail: it starts with a full stop, as .reason")
+        "expected a path after the type of the detail",
+        hint: "it starts with a full stop, as in .reason exists")
     }
   }
 
@@ -198,11 +199,15 @@ extension Substring {
   fileprivate var shortened: Substring { prefix(60) }
 
   /// The text without white space at both ends, line feeds included.
-  var stripped: Substring {
-    let start = drop { $0.isWhitespace }
-    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return start[start.endIndex...] }
-    return start[...last]
+  package var stripped: Substring {
+    // By scalars: a combining one after white space is not a part of it.
+    let start = unicodeScalars.drop(while: \.properties.isWhitespace)
+    guard let last = start.lastIndex(where: { !$0.properties.isWhitespace }) else { return "" }
+    return Substring(start[...last])
   }
+
+  /// The text up to the first white space.
+  var firstWord: Substring { Substring(unicodeScalars.prefix { !$0.properties.isWhitespace }) }
 
   /// The end of a field path at the start: the first white space or operator outside of brackets.
   package var endOfFieldPath: Index {

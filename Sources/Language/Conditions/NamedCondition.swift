@@ -72,7 +72,7 @@ extension Substring {
   mutating func takeName(
     _ isName: (Substring) -> Bool, before word: String
   ) throws(LanguageError) -> Substring {
-    let name = prefix { !$0.isWhitespace && !"=!<>".contains($0) }
+    let name = firstWord.prefix { !"=!<>".contains($0) }
     let rest = self[name.endIndex...]
     guard isName(name) else { throw Self.notAName(name, rest, word) }
     self = rest.stripped

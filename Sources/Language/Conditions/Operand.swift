@@ -105,14 +105,15 @@ struct Operand: Equatable, Sendable {
   static func plain(_ text: Substring) throws(LanguageError) -> String {
     guard text.utf8.first == UInt8(ascii: "\"") else { return String(text) }
     guard case .string(let content)? = try? JSONValue(parsing: Array(text.utf8)) else {
-      throw LanguageError("\(text) starts with a quote, but is not a JSON string")
+      throw LanguageError(
+        "\(text) starts with a quote, but is not a JSON string", hint: "write \\\" for a quote in a string")
     }
     return content
   }
 }
 
 /// The operand of `=~` and `!~`: an expression, in which values are literal text.
-struct PatternOperand: Sendable {
+struct PatternOperand: Equatable, Sendable {
   /// The operand as it is written.
   let description: String
   let template: Template
@@ -149,7 +150,7 @@ struct PatternOperand: Sendable {
 }
 
 /// A bound on a measure, such as `3`, `>= 2` or `< 1.5s`.
-struct Bound<Measure: BoundMeasure>: CustomStringConvertible, Sendable {
+struct Bound<Measure: BoundMeasure>: CustomStringConvertible, Equatable, Sendable {
   private let comparison: Comparison
   let operand: Operand
   /// The limit; nil until its value is inserted.
@@ -183,7 +184,8 @@ struct Bound<Measure: BoundMeasure>: CustomStringConvertible, Sendable {
   var isLiteral: Bool { limit != nil }
 
   var description: String {
-    comparison == Measure.impliedComparison
+    var text = operand.description[...]
+    return comparison == Measure.impliedComparison && Comparison.parse(from: &text) == nil
       ? operand.description : "\(comparison.rawValue) \(operand.description)"
   }
 }

@@ -34,7 +34,7 @@ extension ValueCondition {
       test = try Self.comparison(comparison, rest.stripped, isText: isText, hasShortForm: hasShortForm)
       return
     }
-    let word = text.prefix { !$0.isWhitespace }
+    let word = text.firstWord
     rest = text[word.endIndex...].stripped
     switch Word(rawValue: String(word)) {
     case .exists where rest.isEmpty: test = .exists(isWanted: true)
@@ -46,7 +46,7 @@ extension ValueCondition {
       do throws(LanguageError) {
         test = .size(try Bound<Int>(rest, hasShortForm: hasShortForm))
       } catch {
-        throw LanguageError("size \(error.reason)")
+        throw LanguageError("size \(error.reason)", hint: "such as size 3")
       }
     case .ascending where rest.isEmpty && !isText: test = .sorted(isAscending: true)
     case .descending where rest.isEmpty && !isText: test = .sorted(isAscending: false)
@@ -61,7 +61,8 @@ extension ValueCondition {
     if word.isEmpty { return LanguageError("missing condition", hint: list) }
     if known.contains(String(word)) {
       return LanguageError(
-        rest.isEmpty ? "missing value after \(word)" : "unexpected text after \(word): \(rest)")
+        rest.isEmpty ? "missing value after \(word)" : "unexpected text after \(word): \(rest)",
+        hint: rest.isEmpty ? "an empty text is \"\"" : "write \(word) alone")
     }
     let nearest = DescriptorPool.nearestNames(to: String(word), among: known)
     let hint =
@@ -143,10 +144,10 @@ extension ComparisonRules {
   }
 
   private static func lastWord(of text: Substring) -> (before: Substring, word: Substring) {
-    guard let space = text.lastIndex(where: { $0.isWhitespace }) else {
+    guard let space = text.unicodeScalars.lastIndex(where: \.properties.isWhitespace) else {
       return (text[..<text.startIndex], text)
     }
-    return (text[..<space].stripped, text[text.index(after: space)...])
+    return (text[..<space].stripped, text[text.unicodeScalars.index(after: space)...])
   }
 
   private static func tolerance(_ text: Substring) throws(LanguageError) -> Tolerance {

@@ -20,10 +20,14 @@ package struct TextPattern: Sendable {
     do throws(LanguageError) {
       node = try PatternParser.parse(source)
     } catch {
-      throw LanguageError("\(source.debugDescription) is not a valid regular expression: \(error.reason)")
+      throw LanguageError(
+        "\(source.debugDescription) is not a valid regular expression: \(error.reason)",
+        hint: error.hint ?? "a backslash before a sign makes it a literal")
     }
     guard let program = PatternProgram(node) else {
-      throw LanguageError("\(source.debugDescription) is too large for a regular expression")
+      throw LanguageError(
+        "\(source.debugDescription) is too large for a regular expression",
+        hint: "repeat less, or match a part of the text")
     }
     self.program = program
   }
@@ -43,4 +47,8 @@ package struct TextPattern: Sendable {
   package func isFound(in text: String, budget: inout Int) -> Bool? {
     program.isFound(in: text, budget: &budget)
   }
+}
+
+extension TextPattern: Equatable {
+  package static func == (one: TextPattern, other: TextPattern) -> Bool { one.source == other.source }
 }

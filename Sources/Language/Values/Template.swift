@@ -34,7 +34,7 @@ package struct Template: Equatable, Sendable {
   ///
   /// - Throws: ``LanguageError`` if `${` does not begin an expression.
   package init(parsing text: some StringProtocol) throws(LanguageError) {
-    try self.init(parsing: text, depth: 0)
+    do throws(LanguageError) { try self.init(parsing: text, depth: 0) } catch { throw error.withHint }
   }
 
   /// Parses a template in an expression.

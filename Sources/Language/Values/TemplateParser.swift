@@ -214,7 +214,9 @@ struct TemplateParser {
     do throws(FieldPathError) {
       return try FieldPath(name + String(decoding: steps, as: UTF8.self))
     } catch {
-      throw LanguageError("\(name)\(String(decoding: steps, as: UTF8.self)) is not a path: \(error)")
+      throw LanguageError(
+        "\(name)\(String(decoding: steps, as: UTF8.self)) is not a path: \(error)",
+        hint: "such as ${user.items[0].name}")
     }
   }
 

@@ -2,9 +2,9 @@ import Protobuf
 
 @testable import Language
 
-/// Random paths, templates, conditions and regular expressions, all valid. The tests take their numbers from a seed, and the
-/// fuzzer from the bytes of its input.
-struct RandomText<Numbers: RandomNumberGenerator> {
+/// Random paths, templates, conditions and regular expressions. All are valid; ``mutated(_:)`` changes them to text that may
+/// not be. The tests take their numbers from a seed, and the fuzzer from the bytes of its input.
+package struct RandomText<Numbers: RandomNumberGenerator> {
   private var numbers: Numbers
   // No field after `last` or `request` is a header.
   private static var names: [String] { ["a", "user", "b_1", "é", "status", "first", "X"] }
@@ -15,7 +15,8 @@ struct RandomText<Numbers: RandomNumberGenerator> {
     ]
   }
 
-  init(_ numbers: Numbers) { self.numbers = numbers }
+  /// Makes text of random numbers.
+  package init(_ numbers: Numbers) { self.numbers = numbers }
 
   // MARK: Choices
 
@@ -27,10 +28,32 @@ struct RandomText<Numbers: RandomNumberGenerator> {
   }
   private mutating func quoted() -> String { JSONValue.quoted(text()) }
 
+  // MARK: Wrong text
+
+  /// Text in which bytes are deleted, doubled, swapped or inserted.
+  package mutating func mutated(_ text: String) -> String {
+    var bytes = Array(text.utf8)
+    for _ in 0...below(3) where !bytes.isEmpty {
+      let start = below(bytes.count)
+      let range = start..<min(start + 1 + below(4), bytes.count)
+      switch below(4) {
+      case 0: bytes.removeSubrange(range)
+      case 1: bytes.insert(contentsOf: Array(bytes[range]), at: start)
+      case 2: bytes.swapAt(start, below(bytes.count))
+      default: bytes.insert(contentsOf: pick(Self.pieces).utf8, at: start)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static var pieces: [String] {
+    texts + ["${", "$${", "[", "{", "(", "\\\"", "..", "[]", " == ", "absent", "\u{0}", "|*", "\u{10FFFF}"]
+  }
+
   // MARK: Paths
 
   /// A path.
-  mutating func path() -> String {
+  package mutating func path() -> String {
     let path = steps(isFirst: true)
     return below(2) == 0 && !path.hasPrefix(".") ? ".\(path)" : path
   }
@@ -52,7 +75,7 @@ struct RandomText<Numbers: RandomNumberGenerator> {
   // MARK: Values
 
   /// A template.
-  mutating func template() -> String {
+  package mutating func template() -> String {
     (0...below(3)).reduce(into: "") { text, _ in
       switch below(4) {
       case 0: text += self.text().replacing("$", with: "")
@@ -127,7 +150,7 @@ struct RandomText<Numbers: RandomNumberGenerator> {
   // MARK: Conditions
 
   /// A condition.
-  mutating func condition() -> String {
+  package mutating func condition() -> String {
     let word = pick(ConditionParser.Word.allCases.map(Optional.some) + [nil, nil])
     switch word {
     case nil: return claim()
@@ -190,7 +213,7 @@ struct RandomText<Numbers: RandomNumberGenerator> {
   // MARK: Regular expressions
 
   /// A regular expression.
-  mutating func pattern() -> String { alternatives(depth: 2) }
+  package mutating func pattern() -> String { alternatives(depth: 2) }
 
   private mutating func alternatives(depth: Int) -> String {
     (0...below(2)).map { _ in sequence(depth: depth) }.joined(separator: "|")
@@ -217,23 +240,24 @@ struct RandomText<Numbers: RandomNumberGenerator> {
   }
 }
 
-/// What holds for each text of the language: it is parsed, and what is printed is parsed as the same.
-enum LanguageProperty {
+/// What holds for text of the language: what it is parsed as is printed as text that is parsed as the same. Other text is an
+/// error that says what to do.
+package enum LanguageProperty {
   private static let statuses = StatusNames([
     "ok", "canceled", "unknown", "invalid_argument", "timeout", "not_found",
   ])
 
   /// What does not hold for a path; nil if all does.
-  static func path(_ text: String) -> String? {
-    failure(text) {
+  package static func path(_ text: String, isValid: Bool = true) -> String? {
+    failure(text, isValid) {
       let path = try FieldPath(text)
       return try FieldPath("\(path)") == path ? nil : "\(path)"
     }
   }
 
   /// The same for a template, which is one too in a string of JSON.
-  static func template(_ text: String) -> String? {
-    failure(text) {
+  package static func template(_ text: String, isValid: Bool = true) -> String? {
+    failure(text, isValid) {
       let template = try Template(parsing: text)
       guard try Template(parsing: "\(template)") == template else { return "\(template)" }
       let json = try JSONTemplate(parsing: Array(JSONValue.quoted(text).utf8))
@@ -241,18 +265,18 @@ enum LanguageProperty {
     }
   }
 
-  /// The same for a condition. Conditions are compared by the text that they print.
-  static func condition(_ text: String) -> String? {
-    failure(text) {
-      let printed = "\(try Condition(parsing: text, statuses: statuses))"
-      let again = "\(try Condition(parsing: printed, statuses: statuses))"
-      return again == printed ? nil : "\(printed), then \(again)"
+  /// The same for a condition.
+  package static func condition(_ text: String, isValid: Bool = true) -> String? {
+    failure(text, isValid) {
+      let condition = try Condition(parsing: text, statuses: statuses)
+      return try Condition(parsing: "\(condition)", statuses: statuses).claim == condition.claim
+        ? nil : "\(condition)"
     }
   }
 
   /// The same for a regular expression, which searches a text in a number of steps that is linear in its length.
-  static func pattern(_ text: String) -> String? {
-    failure(text) {
+  package static func pattern(_ text: String, isValid: Bool = true) -> String? {
+    failure(text, isValid) {
       let pattern = try TextPattern(text)
       for count in [16, 256] {
         var budget = count * 4 * TextPattern.stepLimit
@@ -264,7 +288,17 @@ enum LanguageProperty {
     }
   }
 
-  private static func failure(_ text: String, _ check: () throws -> String?) -> String? {
-    do { return try check().map { "\(text): \($0)" } } catch { return "\(text): \(error)" }
+  private static func failure(
+    _ text: String, _ isValid: Bool, _ check: () throws -> String?
+  ) -> String? {
+    do {
+      return try check().map { "\(text): \($0)" }
+    } catch let error as LanguageError where !isValid {
+      return error.reason.isEmpty || error.hint == nil ? "\(text): \(error.reason)" : nil
+    } catch is FieldPathError where !isValid {
+      return nil
+    } catch {
+      return "\(text): \(error)"
+    }
   }
 }

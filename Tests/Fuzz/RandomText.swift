@@ -1,1 +1,0 @@
-../LanguageTests/RandomText.swift
