@@ -29,8 +29,8 @@ PIE      ?=
 GLIBC    ?=
 
 # Single source of truth for the version and the ABI version.
-VERSION := $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/Calls/Version.swift)
-ABI     := $(shell awk '/define RPCURL_ABI_M(AJ|IN)OR/ { printf "%s%s", dot, $$3; dot = "." }' Sources/CPluginABI/include/rpcurl/plugin.h)
+VERSION := $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/Engine/Calls/Version.swift)
+ABI     := $(shell awk '/define RPCURL_ABI_M(AJ|IN)OR/ { printf "%s%s", dot, $$3; dot = "." }' Sources/CPlugins/include/rpcurl/plugin.h)
 
 # What is installed, SOURCE:PLACE below PREFIX. `make uninstall` removes the same.
 files-of = $(shell find $(1) ! -type d ! -path '*/.build/*' ! -name '*.so' ! -name Package.resolved)
@@ -41,7 +41,7 @@ INSTALLED := \
   completions/rpcurl.bash:share/bash-completion/completions/rpcurl \
   completions/_rpcurl:share/zsh/site-functions/_rpcurl \
   completions/rpcurl.fish:share/fish/vendor_completions.d/rpcurl.fish \
-  Sources/CPluginABI/include/rpcurl/plugin.h:include/rpcurl/plugin.h \
+  Sources/CPlugins/include/rpcurl/plugin.h:include/rpcurl/plugin.h \
   Plugins/rpcurl.pc.in:lib/pkgconfig/rpcurl.pc \
   $(foreach file,$(call files-of,Plugins/SwiftKit),$(file):$(file:Plugins/%=share/rpcurl/%)) \
   Plugins/RustKit/rpcurl.rs:share/rpcurl/RustKit/rpcurl.rs \
@@ -95,7 +95,7 @@ SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release --static-swift-stdlib
   -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -L$(CURDIR)/$(BUILD)/static $(LINK_ARCHIVES) \
   $(if $(BUILT_IN),$(LINK_BUILT_IN)) $(SWIFT_FLAGS) --product
 # Of the program only: archives of the toolchain without what is not called, identical functions once, not the table of the
-# names of all characters (Sources/rpcurl/CharacterNames.swift), arguments as `main` has them (Sources/CArguments), and the
+# names of all characters (Sources/rpcurl/CharacterNames.swift), arguments as `main` has them (Sources/CSystem), and the
 # functions of frequent commands next to each other (scripts/symbol-order).
 SWIFT_ARCHIVES := swiftCore swiftSynchronization swiftGlibc
 SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/swift/lib%.a)" $(SWIFT_RELEASE_OF) rpcurl \
@@ -298,8 +298,8 @@ docs-api: build-packages ## Make the pages of the libraries' API, .build/docs-ap
 	swift build $(SWIFT_FLAGS)
 	rm -rf $(BUILD)/docs-api $(BUILD)/symbol-graphs
 	scripts/api --graphs $(BUILD)/symbol-graphs
-	docc convert $(wildcard Sources/RPCClient/*.docc) --additional-symbol-graph-dir $(BUILD)/symbol-graphs \
-	  --fallback-display-name RPCClient --fallback-bundle-identifier rpcurl --warnings-as-errors \
+	docc convert $(wildcard Sources/Client/*.docc) --additional-symbol-graph-dir $(BUILD)/symbol-graphs \
+	  --fallback-display-name RPCurlClient --fallback-bundle-identifier rpcurl --warnings-as-errors \
 	  --output-path $(BUILD)/docs-api
 
 check-docs: release test-packages ## Check that manual and completions are what the binary's definitions give
@@ -308,7 +308,7 @@ check-docs: release test-packages ## Check that manual and completions are what 
 schemas: test-packages ## Generate the code of the built-in schemas anew
 	Sources/CSchemas/generate.sh
 	Sources/Protobuf/WellKnown/generate.sh
-	Sources/Reflection/Descriptors/generate.sh
+	Sources/Call/Reflection/Descriptors/generate.sh
 
 check-schemas: test-packages ## Check that the committed code of the built-in schemas is current
 	scripts/check-schemas

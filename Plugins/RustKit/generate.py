@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-HEADER = FOLDER.parents[1] / "Sources/CPluginABI/include/rpcurl/plugin.h"
+HEADER = FOLDER.parents[1] / "Sources/CPlugins/include/rpcurl/plugin.h"
 PLAIN = {
     "int32_t": "i32", "uint32_t": "u32", "int64_t": "i64", "uint64_t": "u64", "size_t": "usize", "double": "f64",
     "char": "c_char", "void": "c_void",

@@ -1,4 +1,4 @@
-import Interception
+import RPCurlChain
 
 /// The built-in interceptors.
 package enum BuiltIns {

@@ -1,4 +1,4 @@
-import Interception
+import RPCurlChain
 
 extension SettingsReader {
   /// A number of bytes, with `k`, `m` or `g` for KiB, MiB and GiB.

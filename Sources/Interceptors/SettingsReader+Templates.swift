@@ -1,5 +1,5 @@
-import Interception
-import Language
+import RPCurlChain
+import RPCurlLanguage
 
 extension TemplateFunctions {
   /// Makes the functions of an interceptor with the settings `expand` and `seed`; nil without `expand`.

@@ -1,6 +1,6 @@
-import Interception
-import Language
-import RPCProtocols
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtocols
 
 /// Reads the settings of one interceptor; errors name the key.
 struct SettingsReader {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Why a path, value, condition or pattern is invalid, or has no value.
 package struct LanguageError: Error, Equatable, Sendable {

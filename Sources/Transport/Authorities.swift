@@ -1,6 +1,6 @@
-import CCurl
+import RPCurlCCurl
 import Glibc
-import RPCProtocols
+import RPCurlProtocols
 
 /// The certificate authorities that a connection trusts.
 struct Authorities: Equatable {

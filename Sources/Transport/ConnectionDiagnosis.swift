@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// Finds more of the cause of a failed transfer by further connections to its server.
 ///

@@ -1,5 +1,5 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// What a probe found out about a server's connection.
 package struct ConnectionFacts: Sendable, Equatable {

@@ -1,5 +1,5 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 extension ConnectionOptions {
   /// The passwords that libcurl adds to a request: that for the proxy, and those of the netrc file.

@@ -1,6 +1,6 @@
-import CCurl
+import RPCurlCCurl
 import Glibc
-import RPCProtocols
+import RPCurlProtocols
 
 /// Makes a connection to a server without a request, and reports what it finds out.
 ///

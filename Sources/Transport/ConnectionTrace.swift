@@ -1,4 +1,4 @@
-import CCurl
+import RPCurlCCurl
 
 /// Observes libcurl's informational log of connections: names resolved, sockets connected, TLS negotiated.
 package final class ConnectionTrace {

@@ -1,5 +1,5 @@
-import CCurl
-import RPCProtocols
+import RPCurlCCurl
+import RPCurlProtocols
 
 /// An easy handle of libcurl, with what libcurl refers to until the handle is released.
 final class EasyHandle {

@@ -1,6 +1,6 @@
-import CCurl
+import RPCurlCCurl
 import Glibc
-import RPCProtocols
+import RPCurlProtocols
 
 /// The wait at the end of a round: for sockets, descriptors, timers and other threads.
 extension EventLoop {

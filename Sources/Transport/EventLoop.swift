@@ -1,6 +1,6 @@
-import CCurl
+import RPCurlCCurl
 import Glibc
-import RPCProtocols
+import RPCurlProtocols
 
 /// The event loop of a client: transfers of libcurl, timers, file descriptors, and work from other threads.
 ///

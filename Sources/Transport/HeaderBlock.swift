@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// The header fields of a request as HTTP/2 sends them. nghttp2 sends no larger block than its limit, and closes the stream instead.
 enum HeaderBlock {

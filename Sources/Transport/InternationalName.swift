@@ -1,4 +1,4 @@
-import CCurl
+import RPCurlCCurl
 
 /// Host names that are not ASCII, as libcurl accepts them (IDNA 2008, RFC 5891): `xn--grn-ioa.example` for `grün.example`.
 enum InternationalName {

@@ -1,5 +1,5 @@
-import CCurl
-import RPCProtocols
+import RPCurlCCurl
+import RPCurlProtocols
 
 /// Detects a peer that stopped responding on a silent connection of HTTP/2.
 ///

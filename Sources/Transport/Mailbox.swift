@@ -1,5 +1,5 @@
-import CCurl
-import Protobuf
+import RPCurlCCurl
+import RPCurlProtobuf
 
 /// Work for the loop from any thread.
 package final class Mailbox: Sendable {

@@ -1,6 +1,6 @@
 import Glibc
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// A netrc file, from which libcurl adds credentials to requests.
 ///

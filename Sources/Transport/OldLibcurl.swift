@@ -1,5 +1,5 @@
-import CCurl
-import RPCProtocols
+import RPCurlCCurl
+import RPCurlProtocols
 
 /// Workarounds for defects of libcurl before 8.14. A newer one uses none of them.
 ///

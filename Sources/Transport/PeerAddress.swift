@@ -1,4 +1,4 @@
-import CCurl
+import RPCurlCCurl
 import Glibc
 
 /// The address at the other end of a connection.

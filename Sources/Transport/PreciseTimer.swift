@@ -1,6 +1,6 @@
-import CCurl
+import RPCurlCCurl
 import Glibc
-import RPCProtocols
+import RPCurlProtocols
 
 /// A timer of an event loop with the resolution of the system's clock. Those of `EventLoop.schedule` are rounded up to
 /// milliseconds.

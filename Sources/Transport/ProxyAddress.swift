@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// The proxy of a transfer.
 package enum ProxyAddress {

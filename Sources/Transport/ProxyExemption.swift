@@ -1,5 +1,5 @@
 import Glibc
-import RPCProtocols
+import RPCurlProtocols
 
 /// The hosts that `no_proxy` exempts from the proxy.
 package enum ProxyExemption {

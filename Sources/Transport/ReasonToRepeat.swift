@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Why libcurl sends a request again over another connection.
 enum ReasonToRepeat: Equatable {

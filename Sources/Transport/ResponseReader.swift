@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// Reads the lines of a response's header fields and trailers, in time linear in their number.
 struct ResponseReader {

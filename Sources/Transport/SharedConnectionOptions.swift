@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// Connection options that many transfers share: to copy or compare them costs nothing.
 package final class SharedConnectionOptions: Sendable, Equatable {

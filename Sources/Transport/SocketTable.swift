@@ -1,4 +1,4 @@
-import CCurl
+import RPCurlCCurl
 import Glibc
 
 /// The open sockets of one loop. libcurl itself reports the socket of a transfer only after its end.

@@ -1,5 +1,5 @@
 import HeapModule
-import RPCProtocols
+import RPCurlProtocols
 
 /// Actions ordered by their due time; those due at the same time keep the order of their addition.
 struct TimerQueue {

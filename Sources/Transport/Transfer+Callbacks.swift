@@ -1,4 +1,4 @@
-import CCurl
+import RPCurlCCurl
 
 extension Transfer {
   /// Sets the callbacks of libcurl, which call the transfer that uses the handle.

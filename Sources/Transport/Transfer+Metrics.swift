@@ -1,5 +1,5 @@
-import CCurl
-import RPCProtocols
+import RPCurlCCurl
+import RPCurlProtocols
 
 /// The measurements of a transfer, and the facts of its connection.
 extension Transfer {

@@ -1,7 +1,7 @@
-import CCurl
+import RPCurlCCurl
 import Glibc
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// One HTTP exchange over libcurl, full duplex: the request's body may grow while the response is received.
 ///

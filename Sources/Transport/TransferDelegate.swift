@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// Observes a transfer's progress, on the loop's thread.
 ///

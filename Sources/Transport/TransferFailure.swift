@@ -1,7 +1,7 @@
-import CCurl
+import RPCurlCCurl
 import Glibc
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// What libcurl reports about a failed transfer, and what follows from it.
 struct TransferFailure {

@@ -1,5 +1,5 @@
-import CCurl
-import RPCProtocols
+import RPCurlCCurl
+import RPCurlProtocols
 
 /// The options of a request.
 extension TransferHandle {

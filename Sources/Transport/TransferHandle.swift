@@ -1,5 +1,5 @@
-import CCurl
-import RPCProtocols
+import RPCurlCCurl
+import RPCurlProtocols
 
 /// One easy handle of libcurl; setting an option throws its error.
 struct TransferHandle {

@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// The input of the state machine, and the actions that it returns.
 extension TransferStateMachine {

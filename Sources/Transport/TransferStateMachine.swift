@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// The states of one HTTP exchange and what follows from each event. It does no I/O: `Transfer` carries out the
 /// actions with libcurl.

@@ -1,6 +1,6 @@
-import CCurl
-import Protobuf
-import RPCProtocols
+import RPCurlCCurl
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Why a transfer failed.
 package struct TransportError: Error, Sendable, Equatable {

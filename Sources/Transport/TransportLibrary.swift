@@ -1,4 +1,4 @@
-import CCurl
+import RPCurlCCurl
 import Glibc
 
 /// The loaded libcurl and its features.

@@ -1,11 +1,9 @@
-import Base
-import Calls
-import CommandLine
+import RPCurlBase
+import RPCurlEngine
+import RPCurlProgram
 import Glibc
-import Load
-import Output
-import RPCProtocols
-import System
+import RPCurlProtocols
+import RPCurlPlatform
 
 /// The program: parses the arguments, runs the command and exits.
 @main

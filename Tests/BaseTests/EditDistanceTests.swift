@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Base
+@testable import RPCurlBase
 
 @Suite struct EditDistanceTests {
   @Test(arguments: [

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Base
+@testable import RPCurlBase
 
 struct SHA256Tests {
   /// The examples of FIPS 180-2, appendix B, and lengths around a block.

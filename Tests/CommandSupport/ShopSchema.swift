@@ -1,6 +1,6 @@
-import Protobuf
+import RPCurlProtobuf
 
-/// The schema of Tests/SessionTests/Fixtures/shop.proto: messages, an enum and two services.
+/// The schema of Tests/EngineTests/Session/Fixtures/shop.proto: messages, an enum and two services.
 public enum ShopSchema {
   /// The descriptor set that `protoc --descriptor_set_out` makes, in base64.
   private static let encoded = """

@@ -76,7 +76,7 @@ def pkg_config_of_sources() -> dict[str, str]:
     folder = ROOT / ".build" / "pkgconfig"
     folder.mkdir(parents=True, exist_ok=True)
     places = {
-        "includedir": "Sources/CPluginABI/include", "swiftkit": "Plugins/SwiftKit", "rustkit": "Plugins/RustKit",
+        "includedir": "Sources/CPlugins/include", "swiftkit": "Plugins/SwiftKit", "rustkit": "Plugins/RustKit",
     }  # fmt: skip
     lines = [f"{name}={ROOT / place}" for name, place in places.items()]
     new = folder / f"rpcurl.pc.{os.getpid()}"

@@ -277,7 +277,7 @@ def test_every_truncation_is_compared_or_refused(rpcurl, place):
 
 
 def test_the_manual_lists_every_rule():
-    source = (ROOT / "Sources" / "SchemaDiff" / "Rule.swift").read_text()
+    source = (ROOT / "Sources" / "SchemaTools" / "Difference" / "Rule.swift").read_text()
     page = (ROOT / "scripts" / "docs" / "prose" / "rpcurl-diff.mdoc").read_text()
     rules = set(re.findall(r'case \w+ = "([A-Z0-9_]+_[A-Z0-9_]+)"', source)) - {"WIRE_JSON"}
     assert len(rules) == 59 and rules == set(re.findall(r"[A-Z0-9]+(?:_[A-Z0-9]+)+", page)) - {"WIRE_JSON"}

@@ -124,7 +124,7 @@ def declaring(tmp_path):
         text = (ROOT / "Plugins/stamp/stamp.c").read_text().replace('.name = "stamp"', f'.flags = {flags}, .name = "{name}"')
         assert flags in text
         source.write_text(text)
-        header = ROOT / "Sources" / "CPluginABI" / "include"
+        header = ROOT / "Sources" / "CPlugins" / "include"
         subprocess.run(["gcc", "-shared", "-fPIC", f"-I{header}", "-o", file, source], check=True)
         return file
 

@@ -1,6 +1,6 @@
 """Command lines as users of grpcurl, buf curl and curl type them, and mistakes that people make.
 
-What the parser alone decides is in Tests/CommandLineTests; here are the command lines that reach a server, or would.
+What the parser alone decides is in Tests/ProgramTests/CommandLine; here are the command lines that reach a server, or would.
 """
 
 import json

@@ -77,7 +77,7 @@ def pkg_config(environment, *words):
 
 
 def version():
-    return re.search(r'current = "(.*)"', (ROOT / "Sources/Calls/Version.swift").read_text())[1]
+    return re.search(r'current = "(.*)"', (ROOT / "Sources/Engine/Calls/Version.swift").read_text())[1]
 
 
 # The files
@@ -118,7 +118,7 @@ def test_version_lists_the_features_of_libcurl(installed):
 
 
 def test_the_version_has_a_single_source(environment):
-    header = (ROOT / "Sources/CPluginABI/include/rpcurl/plugin.h").read_text()
+    header = (ROOT / "Sources/CPlugins/include/rpcurl/plugin.h").read_text()
     major, minor = (re.search(rf"define RPCURL_ABI_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR"))
     assert pkg_config(environment, "--modversion") == version()
     assert pkg_config(environment, "--variable=abi") == f"{major}.{minor}"
@@ -126,7 +126,7 @@ def test_the_version_has_a_single_source(environment):
         assert re.findall(r'^\.Os "rpcurl (.*)"$', page.read_text(), re.M) == [version()], page
     literal = re.compile(rf'"{re.escape(version())}"')
     shown = [file for file in (ROOT / "Sources").rglob("*.swift") if literal.search(file.read_text())]
-    assert shown == [ROOT / "Sources/Calls/Version.swift"]
+    assert shown == [ROOT / "Sources/Engine/Calls/Version.swift"]
 
 
 def test_man_finds_the_pages(prefix):

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import ROOT
 
-HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
+HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 STAMP = ROOT / ".build" / "plugins" / "stamp.so"
 HELLO = "demo.v1.Demo/Hello"
 ECHO = "demo.v1.Demo/EchoMetadata"

@@ -11,7 +11,7 @@ from conftest import ROOT
 
 HELLO = "demo.v1.Demo/Hello"
 DELAY = "demo.v1.Demo/Delay"
-HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
+HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 GREETING = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "greeting.c"
 
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, RPCURL, pkg_config_of_sources
 from terminal import Terminal
 
-HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
+HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 FIXTURES = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
 SAMPLES = ROOT / ".build" / "plugins"
 HELLO = "demo.v1.Demo/Hello"

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import ROOT
 
-HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
+HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 GREETING = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "greeting.c"
 
 

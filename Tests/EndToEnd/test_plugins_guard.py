@@ -11,7 +11,7 @@ from conftest import ROOT
 
 HELLO = "demo.v1.Demo/Hello"
 FIXTURES = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
-HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
+HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 OUTSIDE_OF_CALLS = ["load", "configure", "ready", "unload"]
 IN_CALLS = [
     "open", "stages", "request_start", "request_message", "request_end", "response_start", "response_message",

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import ROOT
 
-HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
+HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 WITNESS = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "witness.c"
 
 

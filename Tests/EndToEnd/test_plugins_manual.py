@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT, QuietHandler, http_server
 
 MANUAL = ROOT / "man" / "rpcurl-plugin.3"
-HEADER = ROOT / "Sources" / "CPluginABI" / "include" / "rpcurl" / "plugin.h"
+HEADER = ROOT / "Sources" / "CPlugins" / "include" / "rpcurl" / "plugin.h"
 
 
 def displays():

@@ -452,7 +452,7 @@ def test_sample_builds_alone_against_an_installed_header(tmp_path, name):
     shutil.copytree(SOURCES / name, folder, ignore=shutil.ignore_patterns("*.so"))
     headers = tmp_path / "include" / "rpcurl"
     headers.mkdir(parents=True)
-    shutil.copy(ROOT / "Sources/CPluginABI/include/rpcurl/plugin.h", headers)
+    shutil.copy(ROOT / "Sources/CPlugins/include/rpcurl/plugin.h", headers)
     subprocess.run(["make", "-s", "-C", folder, f"HEADERS={headers.parent}", "CFLAGS=-Werror"], check=True)
     assert (folder / f"{name}.so").exists()
 

@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT
 
 PACKAGE = ROOT / "Tests" / "SamplePackage"
-RESOURCES = ROOT / "Sources" / "RPCClient" / "RPCClient.docc" / "Resources"
+RESOURCES = ROOT / "Sources" / "Client" / "RPCurlClient.docc" / "Resources"
 # Kept beside the other builds, so that only the first run compiles the libraries (a minute).
 SCRATCH = ROOT / ".build" / "sample"
 
@@ -44,7 +44,7 @@ def test_calls_of_all_kinds_pass_its_interceptors(sample, schema, descriptor_set
 
 # An interceptor that uses its call in a task.
 TASK = """
-import RPCClient
+import RPCurlClient
 
 final class Canceling: StagedInterceptor {
   let stages = Stages.requestStart
@@ -66,7 +66,7 @@ def type_check(sample, file):
     options = ["-swift-version", "6", "-I", sample.parent / "Modules"]
     for headers in ROOT.glob("Sources/C*/include"):
         options += ["-I", headers]
-        module_map = sample.parent / f"{headers.parent.name}.build" / "module.modulemap"
+        module_map = sample.parent / f"RPCurl{headers.parent.name}.build" / "module.modulemap"
         if module_map.exists():
             options += ["-Xcc", f"-fmodule-map-file={module_map}"]
     return subprocess.run(["swiftc", "-emit-sil", "-o", "/dev/null", *options, file], capture_output=True, text=True)

@@ -767,7 +767,7 @@ def test_open_streams_keep_their_chain(prompt, grpc_server, tmp_path):
     assert "seen" in log.read_text() and "unseen" not in log.read_text()
 
 
-HEADERS = [ROOT / "Sources" / "CPluginABI" / "include", ROOT / "Tests" / "PluginHostTests" / "Fixtures"]
+HEADERS = [ROOT / "Sources" / "CPlugins" / "include", ROOT / "Tests" / "PluginHostTests" / "Fixtures"]
 VERSION = r"""
 #include "minimal.h"
 

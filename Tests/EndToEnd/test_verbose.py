@@ -140,7 +140,7 @@ RPCURL_PLUGIN(plugin)
 def test_interceptors_log_more(rpcurl, call, tmp_path):
     (tmp_path / "chatty.c").write_text(CHATTY)
     fixtures = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
-    headers = ["-I", ROOT / "Sources" / "CPluginABI" / "include", "-I", fixtures]
+    headers = ["-I", ROOT / "Sources" / "CPlugins" / "include", "-I", fixtures]
     plugin = tmp_path / "chatty.so"
     subprocess.run(["gcc", "-shared", "-fPIC", *headers, "-o", plugin, tmp_path / "chatty.c"], check=True)
     once = call("-v", "--plugin", plugin)

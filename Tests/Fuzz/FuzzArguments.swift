@@ -1,4 +1,4 @@
-import CommandLine
+import RPCurlProgram
 
 /// Reads command lines, of which the arguments end at NUL, as those of the program, and as those of a session's options.
 func fuzzArguments(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

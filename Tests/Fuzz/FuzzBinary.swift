@@ -1,4 +1,4 @@
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 extension Fuzz {
   static func canonical(_ type: MessageType, _ bytes: [UInt8]) -> [UInt8]? {

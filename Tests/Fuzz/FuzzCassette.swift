@@ -1,4 +1,4 @@
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 /// Reads cassettes.
 func fuzzCassette(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

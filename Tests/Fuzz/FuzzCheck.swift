@@ -1,8 +1,8 @@
-import Interception
-import Language
-import Protobuf
-import ProtobufSupport
-import RPCProtocols
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtobufSupport
+import RPCurlProtocols
 
 /// Golden files that do not exist.
 private struct NoFiles: GoldenFiles {

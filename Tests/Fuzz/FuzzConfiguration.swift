@@ -1,10 +1,10 @@
-import CommandLine
+import RPCurlProgram
 import Glibc
-import Interception
-import Language
-import System
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlPlatform
 
-@testable import Calls
+@testable import RPCurlEngine
 
 /// The folder of a project and a file, of this run alone, in a directory that only the user can write, as the trust in
 /// configuration files requires.

@@ -1,5 +1,5 @@
-import Protobuf
-import SchemaTools
+import RPCurlProtobuf
+import RPCurlSchemaTools
 
 /// What is made of one input is bounded. A template has its own limits, which are larger, so only the first messages
 /// have one.

@@ -1,6 +1,5 @@
-import Protobuf
-import SchemaDiff
-import SchemaTools
+import RPCurlProtobuf
+import RPCurlSchemaTools
 
 /// Compares two descriptor sets. The first two bytes of the input are the length of the first set.
 func fuzzDifference(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

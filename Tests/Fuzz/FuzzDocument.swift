@@ -1,8 +1,8 @@
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 /// Reads what interceptors receive from others: the first byte chooses.
 func fuzzDocument(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

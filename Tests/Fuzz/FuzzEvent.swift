@@ -1,4 +1,4 @@
-@testable import SuiteReports
+@testable import RPCurlReports
 
 /// Reads events of suites, and writes their reports.
 func fuzzEvent(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

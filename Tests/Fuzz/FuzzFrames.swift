@@ -1,6 +1,6 @@
-import RPCProtocolsSupport
+import RPCurlProtocolsSupport
 
-@testable import RPCProtocols
+@testable import RPCurlProtocols
 
 /// A response of a server, as a list of choices: a mutation changes one frame, and not all that follow.
 struct FrameInput {

@@ -1,6 +1,6 @@
-import RPCProtocols
+import RPCurlProtocols
 
-@testable import Transport
+@testable import RPCurlTransport
 
 /// Reads the header fields and trailers of a response, line by line; then what a probe of a connection reads of it.
 func fuzzHeader(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

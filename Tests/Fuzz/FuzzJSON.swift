@@ -1,4 +1,4 @@
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// Reads JSON.
 func fuzzJSON(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

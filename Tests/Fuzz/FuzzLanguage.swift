@@ -1,6 +1,6 @@
-import Language
-import LanguageSupport
-import Protobuf
+import RPCurlLanguage
+import RPCurlLanguageSupport
+import RPCurlProtobuf
 
 /// The bytes of an input as random numbers, and zeros after them.
 private struct InputNumbers: RandomNumberGenerator {

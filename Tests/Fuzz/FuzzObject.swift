@@ -1,6 +1,6 @@
 import Glibc
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 /// A file of this run alone.
 private let path = ".build/fuzz/object-\(getpid())"

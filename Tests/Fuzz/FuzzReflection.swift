@@ -1,7 +1,7 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
-@testable import Reflection
+@testable import RPCurlCall
 
 /// Receives the responses of a reflection service: each has two bytes with its length before it. Then the schema is read
 /// like the file that caches it. The input is also such a file itself, and the set in one.

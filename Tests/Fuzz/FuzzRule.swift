@@ -1,6 +1,6 @@
-import Protobuf
+import RPCurlProtobuf
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 /// Compiles an expression of a schema's rules, and evaluates it for messages and other values.
 func fuzzRule(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

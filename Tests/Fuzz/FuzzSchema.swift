@@ -1,4 +1,4 @@
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// Loads a descriptor set and uses all that it defines.
 func fuzzSchema(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

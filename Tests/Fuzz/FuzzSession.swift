@@ -1,10 +1,9 @@
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
-@testable import Calls
-@testable import Session
+@testable import RPCurlEngine
 
 /// Reads the lines of a session, and the words of each; then replaces references in each line, with the first line as a
 /// value from a server.

@@ -1,4 +1,4 @@
-@testable import Calls
+@testable import RPCurlEngine
 
 /// Reads `.proto` files as far as rpcurl does without protoc, `buf.yaml`, and the errors of protoc.
 func fuzzSource(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

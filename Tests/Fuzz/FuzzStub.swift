@@ -1,6 +1,6 @@
-import Language
+import RPCurlLanguage
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 /// Reads files of stubs.
 func fuzzStub(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

@@ -1,4 +1,4 @@
-@testable import Suites
+@testable import RPCurlEngine
 
 /// Reads a suite of tests, and its rows in both formats.
 func fuzzSuite(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

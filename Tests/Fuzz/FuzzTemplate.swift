@@ -1,5 +1,5 @@
-import Language
-import Protobuf
+import RPCurlLanguage
+import RPCurlProtobuf
 
 /// Sources of functions without I/O.
 private let sources = TemplateSources(

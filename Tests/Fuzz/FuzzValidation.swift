@@ -1,8 +1,8 @@
-import InterceptionSupport
-import Protobuf
-import RPCProtocols
+import RPCurlChainSupport
+import RPCurlProtobuf
+import RPCurlProtocols
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 /// Types that have rules of their own.
 private let wellKnownTypes = [

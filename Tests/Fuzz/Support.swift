@@ -1,7 +1,7 @@
 import Glibc
-import ProtobufSupport
+import RPCurlProtobufSupport
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// What the fuzz targets share.
 enum Fuzz {

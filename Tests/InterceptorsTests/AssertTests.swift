@@ -1,11 +1,11 @@
-import Interception
-import InterceptionSupport
-import Protobuf
-import RPCProtocols
-import SuiteReports
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlReports
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 @Suite struct AssertTests {
   /// The findings for a call with these messages and this end.

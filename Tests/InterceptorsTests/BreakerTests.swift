@@ -1,9 +1,9 @@
-import Interception
-import InterceptionSupport
-import RPCProtocols
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlProtocols
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 @Suite struct BreakerTests {
   private static let unavailable = RPCError(.unavailable, "busy", origin: .server)

@@ -1,7 +1,7 @@
-import Protobuf
+import RPCurlProtobuf
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 @Suite struct CELTests {
   /// The text of an expression's result; `this` is a message of `rules.v1.Lists`.

@@ -1,10 +1,10 @@
-import Interception
-import InterceptionSupport
-import Language
-import RPCProtocols
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlLanguage
+import RPCurlProtocols
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 /// Each form of a condition in each place that has conditions, and each earlier spelling.
 @Suite struct ConditionSurfaceTests {

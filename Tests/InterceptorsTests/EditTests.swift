@@ -1,10 +1,10 @@
-import Interception
-import InterceptionSupport
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 @Suite struct EditTests {
   private let services = TestServices()

@@ -1,9 +1,9 @@
-import Interception
-import InterceptionSupport
-import RPCProtocols
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlProtocols
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 /// The hedging policy of gRPC (gRFC A6). The races are in `HedgingTests`.
 @Suite struct HedgeTests {

@@ -1,7 +1,7 @@
-import Protobuf
+import RPCurlProtobuf
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 struct JSONObjectTests {
   @Test func writesMembersInOrder() {

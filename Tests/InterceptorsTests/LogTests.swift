@@ -1,11 +1,11 @@
-import Base
-import Interception
-import InterceptionSupport
-import Protobuf
-import RPCProtocols
+import RPCurlBase
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 @Suite struct LogTests {
   private let services = TestServices()

@@ -1,11 +1,11 @@
-import Interception
-import InterceptionSupport
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 @Suite struct MockTests {
   /// A call of `kind` answered from these stubs; its messages are texts.

@@ -1,8 +1,8 @@
-import Interception
-import InterceptionSupport
+import RPCurlChain
+import RPCurlChainSupport
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 /// The files that interceptors write, from the making of the chain to the first call.
 @Suite struct OutputFileTests {

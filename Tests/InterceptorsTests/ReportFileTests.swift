@@ -1,9 +1,9 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 struct ReportFileTests {
   private final class Clock: Sendable {

@@ -1,8 +1,8 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 @Suite struct RetryServiceConfigTests {
   private static let policy = """

@@ -1,9 +1,9 @@
-import Interception
-import InterceptionSupport
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlProtobuf
+import RPCurlProtocols
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 /// The network of factories, whose responses the test provides.
 final class TestFactoryNetwork: @unchecked Sendable {

@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// A network whose responses the test provides.
 final class TestNetwork: SubrequestTransport {

@@ -1,7 +1,7 @@
-import Interception
-import InterceptionSupport
+import RPCurlChain
+import RPCurlChainSupport
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 /// Services for built-in interceptors, with content provided by the test.
 final class TestServices: InterceptorServices, @unchecked Sendable {

@@ -1,10 +1,10 @@
-import Interception
-import InterceptionSupport
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import Interceptors
+@testable import RPCurlInterceptors
 
 @Suite struct TraceTests {
   private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

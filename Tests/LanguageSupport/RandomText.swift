@@ -1,6 +1,6 @@
-import Protobuf
+import RPCurlProtobuf
 
-@testable import Language
+@testable import RPCurlLanguage
 
 /// Random paths, templates, conditions and regular expressions. All are valid; ``mutated(_:)`` changes them to text that may
 /// not be. The tests take their numbers from a seed, and the fuzzer from the bytes of its input.

@@ -1,8 +1,8 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 /// Checks of what is not a message: status, metadata, count and latency.
 @Suite struct CallConditionTests {

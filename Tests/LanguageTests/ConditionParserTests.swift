@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 @Suite struct ConditionParserTests {
   @Test(arguments: [

@@ -1,10 +1,10 @@
-import Base
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlBase
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 @Suite struct ConditionPropertyTests {
   private static let messages = [

@@ -1,9 +1,9 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 /// Conditions whose operands have expressions.
 @Suite struct FilledConditionTests {

@@ -1,10 +1,10 @@
-import Interception
-import Protobuf
-import ProtobufSupport
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtobufSupport
+import RPCurlProtocols
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 /// A type of the test schemas.
 func type(_ name: String) throws -> MessageType {

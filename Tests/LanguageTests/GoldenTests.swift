@@ -1,9 +1,9 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 @Suite struct GoldenTests {
   private func scalars() throws -> CallResult {

@@ -1,7 +1,7 @@
-import Protobuf
+import RPCurlProtobuf
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 @Suite struct JSONComparisonTests {
   private func holds(

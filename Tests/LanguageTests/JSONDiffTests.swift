@@ -1,8 +1,8 @@
-import Base
-import Protobuf
+import RPCurlBase
+import RPCurlProtobuf
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 @Suite struct JSONDiffTests {
   private func value(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }

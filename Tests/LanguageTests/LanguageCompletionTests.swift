@@ -1,9 +1,9 @@
-import Protobuf
-import ProtobufSupport
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtobufSupport
+import RPCurlProtocols
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 @Suite struct LanguageCompletionTests {
   private let scope: LanguageScope

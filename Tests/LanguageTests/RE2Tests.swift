@@ -1,8 +1,8 @@
 import Glibc
-import Protobuf
+import RPCurlProtobuf
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 /// The engine against RE2: RE2/generate.py writes the cases.
 @Suite struct RE2Tests {

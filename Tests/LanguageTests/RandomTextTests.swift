@@ -1,10 +1,10 @@
-import Base
+import RPCurlBase
 import Glibc
-import LanguageSupport
-import Protobuf
+import RPCurlLanguageSupport
+import RPCurlProtobuf
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 /// Random paths, templates, conditions and regular expressions: each is parsed, and what is printed is parsed as the same. Changed
 /// text is parsed too, or is an error with a hint.

@@ -1,6 +1,5 @@
-import Language
-import Language
-import Protobuf
+import RPCurlLanguage
+import RPCurlProtobuf
 import Testing
 
 @Suite struct SecretMaskTests {

@@ -1,4 +1,4 @@
-import Language
+import RPCurlLanguage
 import Testing
 
 @Suite struct SecretNamesTests {

@@ -1,8 +1,8 @@
-import Protobuf
-import ProtobufSupport
+import RPCurlProtobuf
+import RPCurlProtobufSupport
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 @Suite struct TemplateFunctionsTests {
   private let sources = TemplateSources(

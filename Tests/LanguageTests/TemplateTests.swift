@@ -1,8 +1,8 @@
-import Base
-import Protobuf
+import RPCurlBase
+import RPCurlProtobuf
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 /// Values of a test: variables, and text that names any other reference or call.
 struct TestValues: TemplateValues {

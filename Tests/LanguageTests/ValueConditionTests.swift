@@ -1,8 +1,8 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import Language
+@testable import RPCurlLanguage
 
 /// Checks of one message.
 @Suite struct ValueConditionTests {

@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ROOT / ".build" / "packages"
-VERSION = re.search(r'current = "(.*)"', (ROOT / "Sources/Calls/Version.swift").read_text())[1]
+VERSION = re.search(r'current = "(.*)"', (ROOT / "Sources/Engine/Calls/Version.swift").read_text())[1]
 MACHINE = platform.machine()
 ALL_TESTS = os.environ.get("RPCURL_TESTS") == "all"
 

@@ -1,9 +1,9 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 @Suite(.oneAtATime) struct BridgeTests {
   private let log = LogCollector()
@@ -65,7 +65,7 @@ import Testing
   func headerHasNoWarnings(_ compiler: String) {
     let flags = "-Wall -Wextra -Werror -pedantic -Wconversion -fsyntax-only"
     let command =
-      "\(compiler) \(flags) -include rpcurl/plugin.h -I'\(Fixtures.root)/Sources/CPluginABI/include' /dev/null"
+      "\(compiler) \(flags) -include rpcurl/plugin.h -I'\(Fixtures.root)/Sources/CPlugins/include' /dev/null"
     #expect(Fixtures.run(command) == 0)
   }
 

@@ -1,9 +1,9 @@
 import Glibc
-import Interception
-import Protobuf
+import RPCurlChain
+import RPCurlProtobuf
 import Testing
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 @Suite(.oneAtATime) struct CheckTests {
   private let log = LogCollector()

@@ -1,10 +1,10 @@
-import Interception
-import InterceptionSupport
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 /// Attributes, the facts of a request, its method, and messages that a plugin makes.
 @Suite(.oneAtATime) struct ContextTests {

@@ -1,10 +1,10 @@
-import Interception
-import InterceptionSupport
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 /// Retries, injected messages, timers, threads, and calls made by plugins.
 ///

@@ -1,9 +1,9 @@
 import Glibc
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 import Testing
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 /// Crashes and blocking within one process; the end-to-end tests cover every stage.
 @Suite(.oneAtATime) struct GuardTests {

@@ -1,9 +1,9 @@
 import Glibc
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 import Testing
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 @Suite(.oneAtATime) struct LoadingTests {
   private let log = LogCollector()

@@ -1,10 +1,10 @@
-import CPluginABI
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlCPlugins
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 /// Messages of plugins as JSON and in the binary form, in calls of either codec.
 ///

@@ -1,10 +1,10 @@
-import CPluginABI
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlCPlugins
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 import Testing
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 /// The place of each plugin on the chain, and what it declares of messages.
 @Suite(.oneAtATime) struct PlaceTests {

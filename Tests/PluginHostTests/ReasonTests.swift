@@ -1,10 +1,10 @@
-import CommandSupport
+import RPCurlCommandSupport
 import Glibc
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 import Testing
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 /// The host's reports when a plugin fails, or requests something invalid.
 ///

@@ -1,9 +1,9 @@
-import Interception
-import InterceptionSupport
-import RPCProtocols
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlProtocols
 import Testing
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 /// The result of `retry`, which states why a call is not retried.
 @Suite(.oneAtATime) struct RetryResultTests {

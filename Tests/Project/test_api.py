@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module", autouse=True)
 def modules():
-    if not (ROOT / ".build/debug/Modules/RPCClient.swiftmodule").exists():
+    if not (ROOT / ".build/debug/Modules/RPCurlClient.swiftmodule").exists():
         pytest.skip("the modules of a debug build do not exist")
 
 
@@ -21,9 +21,9 @@ def test_declarations_are_those_of_docs_api():
 
 def test_pages_are_made_without_warnings(tmp_path):
     subprocess.run([ROOT / "scripts/api", "--graphs", tmp_path / "graphs"], check=True)
-    command = ["docc", "convert", *ROOT.glob("Sources/RPCClient/*.docc")]
+    command = ["docc", "convert", *ROOT.glob("Sources/Client/*.docc")]
     command += ["--additional-symbol-graph-dir", tmp_path / "graphs", "--output-path", tmp_path / "pages"]
-    command += ["--fallback-display-name", "RPCClient", "--fallback-bundle-identifier", "rpcurl", "--warnings-as-errors"]
+    command += ["--fallback-display-name", "RPCurlClient", "--fallback-bundle-identifier", "rpcurl", "--warnings-as-errors"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr + result.stdout
     assert (tmp_path / "pages/index.html").exists()

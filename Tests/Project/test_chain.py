@@ -7,8 +7,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_examples_of_interceptors_are_tested():
-    documented = (ROOT / "Sources/Interception/Stages/StagedInterceptor.swift").read_text()
-    tested = re.sub(r"^ +", "", (ROOT / "Tests/InterceptionTests/ExampleTests.swift").read_text(), flags=re.M)
+    documented = (ROOT / "Sources/Chain/Stages/StagedInterceptor.swift").read_text()
+    tested = re.sub(r"^ +", "", (ROOT / "Tests/ChainTests/ExampleTests.swift").read_text(), flags=re.M)
     blocks = re.findall(r"^/// ```swift\n(.*?)^/// ```\n", documented, re.S | re.M)
     examples = [re.sub(r"^/// *", "", block, flags=re.M) for block in blocks]
     assert len(examples) == 3

@@ -46,6 +46,6 @@ def test_before_the_first_release_nothing_has_changed():
 
 
 def test_the_version_of_the_sources_is_the_newest_release_or_a_later_version():
-    current = re.search(r'current = "(\d+)\.(\d+)\.(\d+)"', (ROOT / "Sources/Calls/Version.swift").read_text())
+    current = re.search(r'current = "(\d+)\.(\d+)\.(\d+)"', (ROOT / "Sources/Engine/Calls/Version.swift").read_text())
     releases = [tuple(map(int, release[:3])) for release in RELEASE.findall(TEXT)]
     assert tuple(map(int, current.groups())) >= max(releases, default=(0, 0, 0))

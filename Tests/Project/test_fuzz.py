@@ -15,7 +15,7 @@ def listed():
 def imports(path, seen):
     """The modules in Sources that a file imports, and those that these import."""
     for module in re.findall(r"^(?:@testable )?import (\w+)$", path.read_text(), re.M):
-        folder = ROOT / "Sources" / module
+        folder = ROOT / "Sources" / module.removeprefix("RPCurl")
         if module not in seen and folder.is_dir():
             seen.add(module)
             for file in folder.rglob("*.swift"):
@@ -42,7 +42,7 @@ def test_each_reader_is_in_a_module_that_its_target_imports():
     files = {path.stem.lower().removeprefix("fuzz"): path for path in FUZZ.glob("Fuzz*.swift")}
     for readers, target in listed():
         if not target.startswith("no target: "):
-            modules = set(re.findall(r"`Sources/(\w+)", readers))
+            modules = {f"RPCurl{name}" for name in re.findall(r"`Sources/(\w+)", readers)}
             assert modules <= imports(files[target.strip("`")], set()), target
 
 

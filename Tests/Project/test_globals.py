@@ -15,9 +15,9 @@ LOADED = "The dynamic loader loads a file once for the process."
 NUMBERS = "A counter: its numbers are different in the whole process."
 
 GLOBALS = {
-    "System/Interrupt.swift": (SIGNALS, {"installed", "signalNumber", "deferral", "beforeEnd"}),
-    "Terminal/WindowSignals.swift": (SIGNALS, {"writeEnd", "readEnd"}),
-    "Terminal/TerminalModes.swift": (
+    "Platform/Interrupt.swift": (SIGNALS, {"installed", "signalNumber", "deferral", "beforeEnd"}),
+    "Program/Terminal/WindowSignals.swift": (SIGNALS, {"writeEnd", "readEnd"}),
+    "Program/Terminal/TerminalModes.swift": (
         "A process has one controlling terminal, whose modes its signal handlers restore.",
         {"found", "isKeyByKey", "isPrepared", "before", "hasEnded"},
     ),
@@ -25,24 +25,24 @@ GLOBALS = {
     "PluginHost/Bridge/PluginInstance.swift": (LOADED, {"files"}),
     "PluginHost/Bridge/PluginGuard.swift": ("The crash handler of the process reads it at any time.", {"known"}),
     "PluginHost/Bridge/HandleTable.swift": (NUMBERS, {"nextTable"}),
-    "Interception/Configuration/InterceptorRegistration.swift": (NUMBERS, {"last"}),
-    "MachineServices/DescriptorFile.swift": ("A file has one identity in a process, whichever client opened it.", {"replaced"}),
+    "Chain/Configuration/InterceptorRegistration.swift": (NUMBERS, {"last"}),
+    "Interceptors/Machine/DescriptorFile.swift": ("A file has one identity in a process, whichever client opened it.", {"replaced"}),
 }
 
 # Objects that do not change, as far as their users can tell: the schemas that the program contains.
 CONSTANTS = {
     "Interceptors/Answering/StatusDetail+JSON.swift": {"wellKnown"},
     "Protobuf/WellKnown/WellKnownMessages.swift": {"pool"},
-    "RPCClient/MethodResolver.swift": {"builtIn"},
+    "Client/MethodResolver.swift": {"builtIn"},
     "Protobuf/WellKnown/WellKnownSchemas.swift": {"set", "optionTypes", "services"},
 }
 
 # C targets with variables of the process.
 C_TARGETS = {
-    "CArguments": "A process has one list of arguments.",
+    "CSystem": "A process has one list of arguments.",
     "CCurl": LOADED,
     "CCompression": LOADED,
-    "CPluginGuard": "The crash handlers of the process read them.",
+    "CPlugins": "The crash handlers of the process read them.",
 }
 
 MODIFIERS = r"(?:(?:public|package|private|fileprivate|internal|nonisolated)(?:\(\w+\))? )*"

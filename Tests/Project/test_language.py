@@ -46,11 +46,7 @@ DOCUMENTS = [
     *sorted((ROOT / "man").iterdir()),
 ]
 # Folders of Sources whose doc comments and strings are checked.
-SOURCES: tuple[str, ...] = (
-    "AsyncInterception", "Calls", "CommandLine", "Interception", "Interceptors", "Language", "Load", "LoadModel", "Output",
-    "PluginHost", "Protobuf", "Reflection", "RPCClient", "CallEngine", "RPCProtocols", "SchemaDiff", "SchemaTools", "Session",
-    "SuiteReports", "Suites", "System", "Terminal", "Transport", "rpcurl",
-)  # fmt: skip
+SOURCES = sorted(path.name for path in (ROOT / "Sources").iterdir())
 
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 

@@ -9,7 +9,7 @@ import runpy
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-CURRENT = ROOT / "Sources/CPluginABI/include/rpcurl/plugin.h"
+CURRENT = ROOT / "Sources/CPlugins/include/rpcurl/plugin.h"
 FIRST = ROOT / "Tests/PluginHostTests/Fixtures/plugin-1.0/rpcurl/plugin.h"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).resolve().parents[1] / "SuiteReportsTests"
+TESTS = Path(__file__).resolve().parents[1] / "ReportsTests" / "Suites"
 NAMES = sorted(path.stem for path in (TESTS / "Golden").glob("*.ndjson"))
 
 

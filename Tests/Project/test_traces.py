@@ -1,4 +1,4 @@
-"""The ways of a request and of a response message, as Sources/CallEngine/README.md lists them: short, and of functions
+"""The ways of a request and of a response message, as Sources/Call/README.md lists them: short, and of functions
 that exist."""
 
 import re
@@ -16,7 +16,7 @@ LIMITS = {"A request": 15, "A response message": 8, "A retry": 9}
 def ways():
     """The functions of each way, by the start of its heading."""
     found = {}
-    for section in re.split(r"^## ", (ROOT / "Sources/CallEngine/README.md").read_text(), flags=re.M)[1:]:
+    for section in re.split(r"^## ", (ROOT / "Sources/Call/README.md").read_text(), flags=re.M)[1:]:
         rows = re.findall(r"^\| (\d+) \| `([^`]+)` \| (.+) \|$", section, re.M)
         assert [int(number) for number, _, _ in rows] == list(range(1, len(rows) + 1))
         found[section.split(":")[0]] = [function for _, function, _ in rows]

@@ -1,4 +1,4 @@
-"""Every target with Swift code has a unit test target of its name."""
+"""Every folder of Sources with Swift code has a folder of unit tests of its name."""
 
 import json
 import subprocess
@@ -11,14 +11,13 @@ ROOT = Path(__file__).resolve().parents[2]
 # Targets without a test target of their own, and where their tests are.
 EXEMPT = {
     "rpcurl": "Tests/EndToEnd",  # an executable, whose entry point a test target cannot import
-    "AsyncInterception": "Tests/InterceptionTests",  # tested together with the chain that it is an API of
 }
 
 
 @pytest.fixture(scope="module")
 def targets():
     dump = subprocess.run(["swift", "package", "dump-package"], cwd=ROOT, capture_output=True, check=True).stdout
-    return {target["name"]: target for target in json.loads(dump)["targets"]}
+    return {target["name"].removeprefix("RPCurl"): target for target in json.loads(dump)["targets"]}
 
 
 def with_swift_code(targets):
@@ -32,14 +31,14 @@ def test_every_folder_of_sources_is_a_target(targets):
 
 def test_every_target_has_a_test_target(targets):
     own = with_swift_code(targets)
-    assert {"System", "Output", "Calls", "Session", "Terminal", "rpcurl"} <= own
+    assert {"Platform", "Program", "Engine", "Chain", "rpcurl"} <= own
     assert {name for name in own - set(EXEMPT) if targets.get(f"{name}Tests", {}).get("type") != "test"} == set()
 
 
 def test_test_targets_use_their_target_and_contain_tests(targets):
     for name in with_swift_code(targets) - set(EXEMPT):
         test = targets[f"{name}Tests"]
-        assert name in {dependency for each in test["dependencies"] for dependency, *_ in each.values()}
+        assert f"RPCurl{name}" in {dependency for each in test["dependencies"] for dependency, *_ in each.values()}
         files = (ROOT / "Tests" / f"{name}Tests").rglob("*.swift")
         assert any("@Test" in file.read_text() for file in files), name
 

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A pool with the test schemas and the well-known types.
 package func makePool() throws -> DescriptorPool {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 @Suite struct Base64Tests {
   @Test(arguments: [

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 @Suite struct BinaryTests {
   private func reencode(_ typeName: String, _ bytes: String) throws -> String {

@@ -1,8 +1,8 @@
-import Base
-import ProtobufSupport
+import RPCurlBase
+import RPCurlProtobufSupport
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// The canonical writer and the printer of text format must give the same result as decoding and encoding.
 @Suite struct CanonicalWriterTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 @Suite struct ConverterTests {
   /// Converts an input in pieces of a size, and returns the output and the error.

@@ -1,4 +1,4 @@
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// A field of a serialized descriptor that is a text, bytes or a message.
 func delimitedField(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {

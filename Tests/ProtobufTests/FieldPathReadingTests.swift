@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// The values of messages at paths.
 @Suite struct FieldPathReadingTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// Values that are written at paths, as by `--set`.
 @Suite struct FieldPathWritingTests {

@@ -1,7 +1,7 @@
-import ProtobufSupport
+import RPCurlProtobufSupport
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// A type of the test schemas.
 func type(_ name: String) throws -> MessageType {

@@ -1,7 +1,7 @@
-import Base
+import RPCurlBase
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 @Suite struct JSONDecodingTests {
   @Test(

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// Rules of ProtoJSON, one by one.
 @Suite struct JSONRuleTests {

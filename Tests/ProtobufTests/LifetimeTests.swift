@@ -1,7 +1,7 @@
-import ProtobufSupport
+import RPCurlProtobufSupport
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// A pool is freed with the last handle to its contents, and not before.
 @Suite struct LifetimeTests {

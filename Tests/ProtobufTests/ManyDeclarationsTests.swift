@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// Schemas and messages with many declarations, of which each is found without a comparison with all others.
 @Suite struct ManyDeclarationsTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// Changes at a path: in place if the content is not shared, and none on an error.
 @Suite struct MessageChangeTests {

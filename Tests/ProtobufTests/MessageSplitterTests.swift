@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 @Suite struct MessageSplitterTests {
   /// The messages of `data`, fed in pieces of `size` bytes, as `OFFSET:TEXT`.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 @Suite struct MessageTests {
   private func message(_ typeName: String, _ json: String) throws -> Message {

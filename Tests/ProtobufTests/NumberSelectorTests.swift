@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 struct NumberSelectorTests {
   /// 1: "ab", 1: "c", 2 { 3 { 1: 5 }, 3: "x" }, 4: 7, 5 (group) { 1: "g" }.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// Compares number conversions with those of the standard library.
 struct NumberTests {

@@ -1,7 +1,7 @@
-import ProtobufSupport
+import RPCurlProtobufSupport
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 @Suite struct OptionsTests {
   private func json(_ options: DescriptorOptions?) throws -> String? {

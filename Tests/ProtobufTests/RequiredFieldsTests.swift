@@ -1,8 +1,8 @@
-import Base
-import ProtobufSupport
+import RPCurlBase
+import RPCurlProtobufSupport
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 @Suite struct RequiredFieldsTests {
   private func missing(_ typeName: String, _ json: String) throws -> [String] {

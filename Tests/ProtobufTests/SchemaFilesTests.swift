@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// Look-ups of files in descriptor sets by name and by package.
 @Suite struct SchemaFilesTests {

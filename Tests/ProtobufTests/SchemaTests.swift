@@ -1,7 +1,7 @@
-import ProtobufSupport
+import RPCurlProtobufSupport
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 @Suite struct SchemaTests {
   @Test func findsServicesAndMethods() throws {

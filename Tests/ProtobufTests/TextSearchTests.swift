@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 import Testing
 
 /// Search for text within text.

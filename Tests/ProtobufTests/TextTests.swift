@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 @Suite struct TextTests {
   /// Reads a message; checks that the direct conversion agrees.

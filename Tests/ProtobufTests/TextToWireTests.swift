@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// Text format is converted to the same bytes with and without a message. ``TextTests`` compare all of their texts, too.
 @Suite struct TextToWireTests {

@@ -1,8 +1,8 @@
-import Base
-import ProtobufSupport
+import RPCurlBase
+import RPCurlProtobufSupport
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 /// The direct conversions must agree with those through a message.
 struct TranscoderTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 struct UTF8ValidationTests {
   private static let sequences: [[UInt8]] = [

@@ -1,7 +1,7 @@
-import ProtobufSupport
+import RPCurlProtobufSupport
 import Testing
 
-@testable import Protobuf
+@testable import RPCurlProtobuf
 
 struct UnresolvedNameTests {
   private let pool: DescriptorPool

@@ -13,17 +13,17 @@ let package = Package(
     .executableTarget(
       name: "Sample",
       dependencies: [
-        .product(name: "RPCClient", package: "rpcurl"),
-        .product(name: "RPCClientInterceptors", package: "rpcurl"),
-        .product(name: "RPCClientSwiftProtobuf", package: "rpcurl"),
+        .product(name: "RPCurlClient", package: "rpcurl"),
+        .product(name: "RPCurlClientInterceptors", package: "rpcurl"),
+        .product(name: "RPCurlClientSwiftProtobuf", package: "rpcurl"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ], exclude: ["hello.proto"]),
     .executableTarget(
       name: "Stress",
       dependencies: [
-        .product(name: "RPCClient", package: "rpcurl"),
+        .product(name: "RPCurlClient", package: "rpcurl"),
         // Not imported here, but by the steps of the tutorial, which are compiled with this package.
-        .product(name: "RPCClientTesting", package: "rpcurl"),
+        .product(name: "RPCurlClientTesting", package: "rpcurl"),
       ]),
   ],
   swiftLanguageModes: [.v6]

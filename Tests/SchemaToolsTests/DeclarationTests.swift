@@ -1,8 +1,8 @@
-import Protobuf
-import ProtobufSupport
+import RPCurlProtobuf
+import RPCurlProtobufSupport
 import Testing
 
-@testable import SchemaTools
+@testable import RPCurlSchemaTools
 
 /// Declarations as source text. End-to-end tests compile the output.
 struct DeclarationTests {

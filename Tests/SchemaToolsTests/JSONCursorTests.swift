@@ -1,8 +1,8 @@
-import Protobuf
-import ProtobufSupport
+import RPCurlProtobuf
+import RPCurlProtobufSupport
 import Testing
 
-@testable import SchemaTools
+@testable import RPCurlSchemaTools
 
 /// The cursor position in partially typed JSON, and the suggestions there.
 struct JSONCursorTests {

@@ -1,8 +1,8 @@
-import Protobuf
-import ProtobufSupport
+import RPCurlProtobuf
+import RPCurlProtobufSupport
 import Testing
 
-@testable import SchemaTools
+@testable import RPCurlSchemaTools
 
 /// Searches names by prefix and suffix. End-to-end tests cover large sets.
 struct NameSearchTests {

@@ -1,5 +1,5 @@
-import CFakeCurl
-import Transport
+import RPCurlCFakeCurl
+import RPCurlTransport
 
 /// Replaces libcurl by one without a network, for loops made on this thread while it exists. The steps of
 /// `run` are called within libcurl, like callbacks.

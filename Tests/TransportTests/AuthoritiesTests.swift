@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+@testable import RPCurlTransport
 
 @Suite("The authorities that are trusted by default")
 struct AuthoritiesTests {

@@ -1,7 +1,7 @@
-import RPCProtocols
+import RPCurlProtocols
 import Testing
 
-@testable import Transport
+@testable import RPCurlTransport
 
 @Suite struct ConnectionFactsTests {
   private func facts(_ change: (inout ConnectionFacts) -> Void) -> ConnectionFacts {

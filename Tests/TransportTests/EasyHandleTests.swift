@@ -1,10 +1,10 @@
-import CCurl
-import CFakeCurl
-import RPCProtocols
+import RPCurlCCurl
+import RPCurlCFakeCurl
+import RPCurlProtocols
 import Testing
-import TransportSupport
+import RPCurlTransportSupport
 
-@testable import Transport
+@testable import RPCurlTransport
 
 /// Transfers that use the handle of an earlier one.
 struct EasyHandleTests {

@@ -1,10 +1,10 @@
-import CFakeCurl
+import RPCurlCFakeCurl
 import Glibc
-import RPCProtocols
+import RPCurlProtocols
 import Testing
-import TransportSupport
+import RPCurlTransportSupport
 
-@testable import Transport
+@testable import RPCurlTransport
 
 struct EventLoopTests {
   private let fake = FakeLibcurl()

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+@testable import RPCurlTransport
 
 @Suite struct NetrcFileTests {
   @Test(arguments: [

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+@testable import RPCurlTransport
 
 struct ProxyAddressTests {
   private func name(_ url: String, _ proxy: String?, _ environment: [String: String] = [:]) -> String? {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+@testable import RPCurlTransport
 
 struct RequestBodyTests {
   /// Reads up to `count` bytes.

@@ -1,7 +1,7 @@
-import RPCProtocols
+import RPCurlProtocols
 import Testing
 
-@testable import Transport
+@testable import RPCurlTransport
 
 struct ResponseReaderTests {
   /// Reads lines; returns the step of the last one.

@@ -1,10 +1,10 @@
-import CCurl
-import CFakeCurl
+import RPCurlCCurl
+import RPCurlCFakeCurl
 import Glibc
-import RPCProtocols
+import RPCurlProtocols
 import Testing
 
-@testable import Transport
+@testable import RPCurlTransport
 
 @Suite struct TransferFailureTests {
   // An error without a detail has libcurl's words, and no other test may have loaded a libcurl before.

@@ -1,6 +1,6 @@
-import RPCProtocols
+import RPCurlProtocols
 
-@testable import Transport
+@testable import RPCurlTransport
 
 /// Records what a transfer reports.
 final class TransferRecorder: TransferDelegate {

@@ -1,7 +1,7 @@
-import RPCProtocols
+import RPCurlProtocols
 import Testing
 
-@testable import Transport
+@testable import RPCurlTransport
 
 struct TransferStateMachineTests {
   private typealias Machine = TransferStateMachine

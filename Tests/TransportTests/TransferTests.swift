@@ -1,11 +1,11 @@
-import CCurl
-import CFakeCurl
+import RPCurlCCurl
+import RPCurlCFakeCurl
 import Glibc
-import RPCProtocols
+import RPCurlProtocols
 import Testing
-import TransportSupport
+import RPCurlTransportSupport
 
-@testable import Transport
+@testable import RPCurlTransport
 
 struct TransferTests {
   private let fake = FakeLibcurl()

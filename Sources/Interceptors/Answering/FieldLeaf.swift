@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The field at the end of a path.
 struct FieldLeaf {

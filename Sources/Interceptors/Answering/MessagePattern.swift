@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A pattern for a message, as JSON of its type: all of its fields, or some.
 struct MessagePattern {

@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// What a local response is made of: steps, run in order.
 enum ResponseScript {

@@ -1,5 +1,5 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 extension StatusDetail {
   /// Reads a detail from JSON with an `@type`, like `google.protobuf.Any`.

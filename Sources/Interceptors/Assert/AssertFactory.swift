@@ -1,7 +1,7 @@
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Makes interceptors that check calls against conditions, and report those that fail.
 struct AssertFactory: CollectingFactory {

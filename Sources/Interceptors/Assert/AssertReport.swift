@@ -1,7 +1,7 @@
-import Base
-import Interception
-import Protobuf
-import SuiteReports
+import RPCurlBase
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlReports
 
 /// A report in JUnit's XML format, one test case per call.
 enum AssertReport {

@@ -1,6 +1,6 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Checks one call against conditions. It forwards everything, and reports failures at the end.
 final class Assertions: StagedInterceptor {

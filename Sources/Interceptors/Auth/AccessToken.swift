@@ -1,6 +1,6 @@
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// An access token and the time to renew it.
 struct AccessToken: Sendable, Equatable {

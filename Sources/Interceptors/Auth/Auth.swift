@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Adds credentials to one call's request. If the server rejects a token, a new one is fetched, once.
 final class Auth: StagedInterceptor {

@@ -1,7 +1,7 @@
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// OAuth 2.0's client credentials grant (RFC 6749, section 4.4): a client requests a token for itself.
 struct ClientCredentials: Sendable {

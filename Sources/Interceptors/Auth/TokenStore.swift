@@ -1,5 +1,5 @@
-import Interception
-import Protobuf
+import RPCurlChain
+import RPCurlProtobuf
 
 /// The token of all calls of a registration. The first call fetches it; it is kept until it expires.
 /// Concurrent calls share one fetch.

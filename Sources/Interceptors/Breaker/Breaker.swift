@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Fails one call if the breaker of its server is open, and reports its result to the breaker otherwise.
 final class Breaker: StagedInterceptor {

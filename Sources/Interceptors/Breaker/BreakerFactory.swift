@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Makes interceptors that fail calls to a server that fails too often.
 struct BreakerFactory: InterceptorFactory {

@@ -1,5 +1,5 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// The circuit breakers of all servers of a registration.
 ///

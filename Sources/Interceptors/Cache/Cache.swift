@@ -1,6 +1,6 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Responds to one call with a stored response, or stores that of the server.
 final class Cache: StagedInterceptor {

@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// The directives of `Cache-Control` that matter to a private cache without validation (RFC 9111, section 5.2).
 struct CacheControl {

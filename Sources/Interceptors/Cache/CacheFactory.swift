@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Makes interceptors that respond to calls with stored responses.
 struct CacheFactory: InterceptorFactory {

@@ -1,7 +1,7 @@
-import Interception
-import Base
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlBase
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// A successful response of a unary call, as it is stored.
 struct CachedResponse: Sendable {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The time of a header of HTTP.
 enum HTTPDate {

@@ -1,5 +1,5 @@
-import Interception
-import Protobuf
+import RPCurlChain
+import RPCurlProtobuf
 
 /// The stored responses of a registration, and the calls whose responses are awaited.
 final class ResponseStore: Sendable {

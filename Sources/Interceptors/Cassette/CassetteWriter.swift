@@ -1,8 +1,8 @@
-import Base
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlBase
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// A cassette that is being recorded. Every event is written when it occurs.
 final class CassetteWriter: Sendable {

@@ -1,6 +1,6 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Makes interceptors that write calls to a cassette.
 struct RecordFactory: InterceptorFactory {

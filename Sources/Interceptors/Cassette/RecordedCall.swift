@@ -1,5 +1,5 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// A recorded call.
 struct RecordedCall: Sendable {

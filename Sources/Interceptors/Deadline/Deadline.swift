@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Limits the time of one call.
 final class Deadline: StagedInterceptor {

@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Makes interceptors that give calls a deadline, limit it, and end streams that are idle.
 struct DeadlineFactory: InterceptorFactory {

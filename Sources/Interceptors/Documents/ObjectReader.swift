@@ -1,5 +1,5 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Why a JSON value does not match a file's format.
 struct FormatError: Error, Equatable {

@@ -1,5 +1,5 @@
-import Language
-import Protobuf
+import RPCurlLanguage
+import RPCurlProtobuf
 
 /// The name of a function of a field's value.
 package enum FieldFunction: String, CaseIterable {

@@ -1,7 +1,7 @@
-import Base
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlBase
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Injects faults into one call.
 final class Fault: StagedInterceptor {

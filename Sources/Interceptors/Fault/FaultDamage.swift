@@ -1,6 +1,6 @@
-import Base
-import Interception
-import Protobuf
+import RPCurlBase
+import RPCurlChain
+import RPCurlProtobuf
 
 /// Damages the messages of one direction according to a plan.
 struct FaultDamage {

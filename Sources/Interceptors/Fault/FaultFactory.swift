@@ -1,7 +1,7 @@
-import Base
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlBase
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Makes interceptors that inject faults into calls, as Envoy's fault filter does, and into messages.
 struct FaultFactory: InterceptorFactory {

@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// The possible faults of a call, and their percentages.
 struct FaultPlan: Sendable, Equatable {

@@ -1,7 +1,7 @@
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Changes the headers of one call.
 final class Header: StagedInterceptor, Sendable {

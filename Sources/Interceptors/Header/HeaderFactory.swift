@@ -1,6 +1,6 @@
-import Interception
-import Language
-import RPCProtocols
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtocols
 
 /// Makes interceptors that change request headers, response headers and trailers.
 struct HeaderFactory: InterceptorFactory {

@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Hedges one call: several attempts run at once, and the first good response is the response of the call.
 ///

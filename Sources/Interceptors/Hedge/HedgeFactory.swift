@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Makes interceptors that hedge calls by gRPC's hedging policy (gRFC A6).
 struct HedgeFactory: InterceptorFactory {

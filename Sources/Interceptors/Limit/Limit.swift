@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Holds one call until the limit admits it, or fails it.
 final class Limit: StagedInterceptor {

@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Makes interceptors that limit the rate and the number of concurrent calls.
 struct LimitFactory: InterceptorFactory {

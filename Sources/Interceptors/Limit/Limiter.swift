@@ -1,5 +1,5 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Admits calls by a token bucket, and up to a number at once. Calls wait in order of arrival.
 ///

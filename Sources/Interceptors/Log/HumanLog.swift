@@ -1,8 +1,8 @@
-import Base
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlBase
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Logs lines for people: time, method and event.
 final class HumanLog: LogWriter {

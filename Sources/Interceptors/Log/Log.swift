@@ -1,6 +1,6 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// An event of a call without credentials, and its time. The metrics are the last event, also of a call without an end.
 struct LogEvent {

@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Makes interceptors that log calls.
 struct LogFactory: CollectingFactory {

@@ -1,8 +1,8 @@
-import Base
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlBase
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Logs one JSON object per event and line, with the member names of `--format events`.
 final class NDJSONLog: LogWriter {

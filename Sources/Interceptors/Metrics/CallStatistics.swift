@@ -1,6 +1,6 @@
-import Base
-import Interception
-import RPCProtocols
+import RPCurlBase
+import RPCurlChain
+import RPCurlProtocols
 
 /// What is counted of the calls of one method that ended with one status.
 final class CallSeries {

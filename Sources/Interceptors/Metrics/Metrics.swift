@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 import Synchronization
 
 /// Counts one call, and forwards everything.

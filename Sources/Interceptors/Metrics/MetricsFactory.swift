@@ -1,6 +1,6 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Makes interceptors that count calls, and reports the counts after the last call.
 struct MetricsFactory: CollectingFactory {

@@ -1,7 +1,7 @@
-import Interception
-import Base
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlBase
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// The report of `metrics` as a JSON object on one line.
 enum MetricsJSON {

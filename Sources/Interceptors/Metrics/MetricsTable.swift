@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// The report of `metrics` as a table for people.
 enum MetricsTable {

@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// The report of `metrics` as OTLP: the metrics of OpenTelemetry's conventions for RPC clients, and sums of their own.
 struct OTLPMetrics {

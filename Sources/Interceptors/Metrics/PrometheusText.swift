@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// The report of `metrics` in the text format of Prometheus, version 0.0.4.
 struct PrometheusText {

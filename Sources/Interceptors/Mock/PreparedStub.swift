@@ -1,7 +1,7 @@
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// A stub prepared for a method with known types.
 struct PreparedStub {

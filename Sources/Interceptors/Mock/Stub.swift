@@ -1,7 +1,7 @@
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// One stub of a file: a response and the calls that it applies to.
 struct Stub: Sendable {
@@ -9,7 +9,7 @@ struct Stub: Sendable {
   struct Condition: Sendable {
     var fields: JSONValue?
     var exactly: JSONValue?
-    var tests: [Language.Condition] = []
+    var tests: [RPCurlLanguage.Condition] = []
   }
 
   /// A message of a response.
@@ -95,11 +95,11 @@ extension Stub.Condition {
     }
     for text in try object.strings("where") {
       do throws(LanguageError) {
-        let test = try Language.Condition(parsing: text)
+        let test = try RPCurlLanguage.Condition(parsing: text)
         guard test.isAboutRequest else {
           throw LanguageError("\(text) is not about the request", hint: "write header NAME, or a path")
         }
-        let expressions = try Language.Condition(parsing: text, hasShortForm: true).expressions
+        let expressions = try RPCurlLanguage.Condition(parsing: text, hasShortForm: true).expressions
         for case .reference(.request(let value)) in expressions
         where !test.expressions.contains(.reference(.request(value))) {
           let reference = Reference.request(value)

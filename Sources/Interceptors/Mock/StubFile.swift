@@ -1,5 +1,5 @@
-import Language
-import Protobuf
+import RPCurlLanguage
+import RPCurlProtobuf
 
 /// A file of stubs: a sequence of JSON objects.
 enum StubFile {

@@ -1,6 +1,6 @@
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// The values of a stub's templates during a call.
 struct RequestValues: TemplateValues {

@@ -1,6 +1,6 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Retries one call according to its policy, and repeats it until its response meets the conditions of the policy.
 final class Retry: StagedInterceptor {

@@ -1,8 +1,8 @@
-import Base
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlBase
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Makes interceptors that retry failed calls by gRPC's retry policy (gRFC A6).
 struct RetryFactory: InterceptorFactory {

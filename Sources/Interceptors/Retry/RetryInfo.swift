@@ -1,5 +1,5 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// The detail `google.rpc.RetryInfo` of a status: the minimum time before a retry.
 enum RetryInfo {

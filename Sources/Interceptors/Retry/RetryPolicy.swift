@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// Which calls are retried, and when (gRFC A6, "Retry Policy Capabilities").
 struct RetryPolicy: Sendable, Equatable {

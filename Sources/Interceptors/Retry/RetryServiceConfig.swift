@@ -1,5 +1,5 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// The retry settings of a gRPC service config (gRFC A6, "Integration with Service Config").
 struct RetryServiceConfig: Sendable {

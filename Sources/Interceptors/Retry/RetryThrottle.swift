@@ -1,5 +1,5 @@
-import Interception
-import Protobuf
+import RPCurlChain
+import RPCurlProtobuf
 
 /// Stops retries to a server that fails too often (gRFC A6, "Throttling Retry Attempts").
 ///

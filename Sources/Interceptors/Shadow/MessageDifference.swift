@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A field that two messages of a type have with different values.
 struct MessageDifference: Equatable {

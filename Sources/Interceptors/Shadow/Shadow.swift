@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Sends a copy of one call to a second server. Forwards everything at once and unchanged.
 final class Shadow: StagedInterceptor {

@@ -1,8 +1,8 @@
-import Base
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlBase
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// The responses to a call and to its copy. Reports their differences when it has both.
 final class ShadowComparison {

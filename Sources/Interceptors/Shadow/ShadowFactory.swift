@@ -1,6 +1,6 @@
-import Interception
-import Language
-import RPCProtocols
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtocols
 
 /// Makes interceptors that send copies of calls to a second server, and compare the responses.
 struct ShadowFactory: InterceptorFactory {

@@ -1,6 +1,6 @@
-import Base
-import Interception
-import Protobuf
+import RPCurlBase
+import RPCurlChain
+import RPCurlProtobuf
 
 /// The services of a built-in interceptor, with the digests of the files that its settings name.
 ///

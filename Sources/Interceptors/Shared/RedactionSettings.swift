@@ -1,5 +1,5 @@
-import Interception
-import Language
+import RPCurlChain
+import RPCurlLanguage
 
 extension SettingsReader {
   /// The redaction of the keys `redact` and `redact-field`, in addition to the default one.

@@ -1,7 +1,7 @@
-import Interception
-import Language
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Conditions on the responses of calls: the checks of `assert`, and the goal of `retry`.
 struct ResponseConditions: Sendable {

@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// A collector that receives OTLP over HTTP, in protobuf's binary format.
 struct OTLPEndpoint: Sendable {

@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// Writes a message of OTLP in protobuf's binary format, field by field. Fields have the numbers of the schemas in
 /// `opentelemetry/proto`.

@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// What telemetry is about, by the environment variables of OpenTelemetry: this program.
 struct OTLPResource: Sendable {

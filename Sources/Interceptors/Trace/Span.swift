@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// A span of a trace (OpenTelemetry): a call, or one attempt at it.
 final class Span {

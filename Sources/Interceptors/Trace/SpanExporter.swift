@@ -1,6 +1,6 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Sends spans to a collector, or writes them to a file. One request at a time is sent while calls run, with the spans
 /// of all calls that have ended meanwhile.

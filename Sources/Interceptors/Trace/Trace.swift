@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Makes a span of one call, and sends its identity in the request's headers.
 final class Trace: StagedInterceptor {

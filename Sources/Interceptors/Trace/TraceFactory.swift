@@ -1,6 +1,6 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Makes interceptors that continue a trace, or begin one, and export spans.
 struct TraceFactory: CollectingFactory {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Finds the violations in one message.
 struct MessageValidator {

@@ -1,5 +1,5 @@
-import Interception
-import Protobuf
+import RPCurlChain
+import RPCurlProtobuf
 
 /// Makes interceptors that validate messages.
 struct ValidateFactory: InterceptorFactory {

@@ -1,5 +1,5 @@
-import Protobuf
-import RPCProtocols
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// A value that breaks a rule.
 struct Violation: Equatable {

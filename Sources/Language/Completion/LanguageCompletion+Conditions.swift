@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 extension LanguageCompletion {
   /// Completes a condition.

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 extension LanguageCompletion {
   /// Completes the expression at the end of a text; nil if none is being typed.

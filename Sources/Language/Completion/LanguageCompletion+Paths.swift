@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 extension LanguageCompletion {
   /// Completes a path of the messages that a scope is about.

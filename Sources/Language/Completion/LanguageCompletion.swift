@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// What can be written next in a path, a condition or a text with values, for prompts and shells. rpcurl-language(7).
 package struct LanguageCompletion: Equatable {

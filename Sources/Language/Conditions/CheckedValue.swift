@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A value that a condition is about.
 enum CheckedValue {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// What a condition states.
 enum Claim: Equatable, Sendable {

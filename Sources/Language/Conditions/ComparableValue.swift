@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A field's value in a form that can be compared with others of its kind.
 package enum ComparableValue {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A condition on the result of a call, such as `status ok` or `.name == Ada`. rpcurl-language(7), CONDITIONS.
 package struct Condition: Sendable {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Parses conditions.
 struct ConditionParser {

@@ -1,4 +1,4 @@
-import Base
+import RPCurlBase
 
 extension Duration {
   /// Parses the limit of a condition, which has a unit: `250ms`, `1.5s`.

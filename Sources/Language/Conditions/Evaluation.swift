@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The evaluation of a condition during a call, message by message. It keeps the last message, and for `list` the values.
 package struct Evaluation {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Compares JSON values under rules.
 ///

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Writes the lines in which two JSON values differ under rules.
 struct JSONDiff {

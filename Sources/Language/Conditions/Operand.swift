@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// What follows an operator. It is kept as it is written, because the left side of the condition decides how it is read: as
 /// text, or as JSON.

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A call, as conditions need it, without its messages: an ``Evaluation`` receives these.
 package protocol Subject {

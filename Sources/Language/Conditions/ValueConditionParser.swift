@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 extension ValueCondition {
   /// A word that a condition can start with, instead of an operator.

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 extension ValueKind {
   /// Whether a value is of this type.

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A condition, prepared for values of a type.
 struct ValueTest {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The type of the values at a path, by which literals are read.
 enum ValueType {

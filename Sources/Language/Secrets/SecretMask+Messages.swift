@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 extension SecretMask {
   /// The most levels of messages in a message that are read as such.

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Which names have a secret as their value: of headers, attributes, variables and keys of plugins.
 ///

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// What `${…}` contains: a literal, a reference to a value, or a call of a function. rpcurl-language(7), VALUES.
 package indirect enum Expression: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// JSON in which `${EXPRESSION}` is replaced by values: within a string by text, outside of strings by JSON.
 /// rpcurl-language(7), VALUES.

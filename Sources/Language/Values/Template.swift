@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Text in which `${EXPRESSION}` is replaced by a value; `$${` is a literal `${`. rpcurl-language(7), VALUES.
 package struct Template: Equatable, Sendable {

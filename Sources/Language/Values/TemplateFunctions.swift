@@ -1,5 +1,5 @@
-import Base
-import Protobuf
+import RPCurlBase
+import RPCurlProtobuf
 
 /// Where functions, and references to the environment, get their values. This layer does no I/O.
 package struct TemplateSources: Sendable {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Parses templates and expressions.
 struct TemplateParser {

@@ -1,5 +1,5 @@
-import CPluginABI
-import Interception
+import RPCurlCPlugins
+import RPCurlChain
 
 /// The failure of a host function, as it is reported to the plugin.
 struct ABIFailure: Error {

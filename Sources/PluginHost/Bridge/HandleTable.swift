@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 import Synchronization
 
 /// Maps numbers, which plugins hold, to elements. A number is never reused, so an outdated one is recognized.

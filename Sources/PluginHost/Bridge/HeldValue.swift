@@ -1,7 +1,7 @@
-import CPluginABI
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlCPlugins
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// A value passed to a plugin, with its token, until the token is used.
 // Sendable because its variables require the lock.

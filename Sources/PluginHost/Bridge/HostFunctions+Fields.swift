@@ -1,6 +1,6 @@
-import CPluginABI
-import Interception
-import Protobuf
+import RPCurlCPlugins
+import RPCurlChain
+import RPCurlProtobuf
 
 // Lists, maps, oneofs and enums of typed messages.
 extension HostFunctions {

@@ -1,7 +1,7 @@
-import CPluginABI
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlCPlugins
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 // Retries, messages that a plugin adds, time, and other threads.
 extension HostFunctions {

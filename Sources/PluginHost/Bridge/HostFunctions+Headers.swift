@@ -1,6 +1,6 @@
-import CPluginABI
-import Interception
-import RPCProtocols
+import RPCurlCPlugins
+import RPCurlChain
+import RPCurlProtocols
 
 // Headers and trailers, the HTTP status, and metrics.
 extension HostFunctions {

@@ -1,6 +1,6 @@
-import CPluginABI
-import Interception
-import Protobuf
+import RPCurlCPlugins
+import RPCurlChain
+import RPCurlProtobuf
 
 // Messages: scalars by path, JSON and bytes.
 extension HostFunctions {

@@ -1,6 +1,6 @@
-import CPluginABI
-import Interception
-import RPCProtocols
+import RPCurlCPlugins
+import RPCurlChain
+import RPCurlProtocols
 
 // The target, the timeout and the method of a request.
 extension HostFunctions {

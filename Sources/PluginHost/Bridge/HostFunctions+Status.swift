@@ -1,6 +1,6 @@
-import CPluginABI
-import Interception
-import RPCProtocols
+import RPCurlCPlugins
+import RPCurlChain
+import RPCurlProtocols
 
 // The status at the end of a call, and its details.
 extension HostFunctions {

@@ -1,7 +1,7 @@
-import CPluginABI
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlCPlugins
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 // Streams and plain HTTP requests of plugins.
 extension HostFunctions {

@@ -1,7 +1,7 @@
-import CPluginABI
+import RPCurlCPlugins
 import Glibc
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 typealias Host = UnsafePointer<rpcurl_host>
 

@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Headers that rpcurl sets itself and plugins cannot set: they frame the message, or a host function sets
 /// their value.

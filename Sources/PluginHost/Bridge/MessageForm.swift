@@ -1,6 +1,6 @@
-import CPluginABI
-import Protobuf
-import RPCProtocols
+import RPCurlCPlugins
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// RPCURL_FORM_...
 enum MessageForm: UInt32 {

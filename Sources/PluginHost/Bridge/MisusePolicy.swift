@@ -1,7 +1,7 @@
 import Glibc
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Fails calls after a plugin violates the ABI. `[any thread]`
 ///

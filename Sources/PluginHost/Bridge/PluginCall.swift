@@ -1,8 +1,8 @@
-import CPluginABI
+import RPCurlCPlugins
 import Glibc
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 import Synchronization
 
 /// A call, with the data that a plugin can request.

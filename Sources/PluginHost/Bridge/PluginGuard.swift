@@ -1,6 +1,6 @@
-import CPluginGuard
-import Interception
-import Protobuf
+import RPCurlCPlugins
+import RPCurlChain
+import RPCurlProtobuf
 
 /// Records which plugin code runs, so that a crash, an exit or a blocked callback is reported with plugin,
 /// stage and call.

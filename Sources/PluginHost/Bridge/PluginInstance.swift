@@ -1,9 +1,8 @@
-import CPluginABI
-import CPluginGuard
+import RPCurlCPlugins
 import Glibc
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// A loaded plugin: its state, and the host's resources that it holds.
 ///

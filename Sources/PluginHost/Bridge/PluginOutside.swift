@@ -1,8 +1,8 @@
-import CPluginABI
+import RPCurlCPlugins
 import Glibc
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// What a plugin requests of the host: in a call, or outside of calls (RPCURL_NO_CALL).
 protocol PluginScope: AnyObject, Sendable {

@@ -1,7 +1,7 @@
-import CPluginABI
-import Protobuf
-import RPCProtocols
-import SchemaTools
+import RPCurlCPlugins
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlSchemaTools
 
 /// The types of a call's schema in the plugin's form, made when a plugin asks for them. `[any thread]`
 // Sendable because its variables require the lock.

@@ -1,5 +1,4 @@
-import CPluginABI
-import CPluginGuard
+import RPCurlCPlugins
 import Glibc
 
 /// The last errors of a plugin's file on each thread. Those of a thread are removed when it ends.

@@ -1,9 +1,8 @@
-import CPluginABI
-import CPluginGuard
+import RPCurlCPlugins
 import Glibc
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Checks a plugin for its author: first its file, without running its code, then its whole life cycle.
 package struct PluginCheck {

@@ -1,6 +1,6 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// One call of a self-test: both the caller and the server.
 final class SelfTestCall: ChainCaller, ChainTransport {

@@ -1,6 +1,6 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Makes the interceptors of a plugin, and records what the calls of a check exercise of it. It belongs to the loop's thread.
 // Sendable because a factory is; its calls are those of one loop.

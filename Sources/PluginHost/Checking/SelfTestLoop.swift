@@ -1,7 +1,7 @@
 import Glibc
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// An event loop with timers and posted work only: sufficient for calls that are answered locally.
 // Sendable because the chain posts to it from any thread; the timers belong to the thread that runs it.

@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// The network of a check: what the plugin requests of it fails, and is recorded.
 final class SelfTestNetwork: SubrequestTransport {

@@ -1,6 +1,6 @@
-import Interception
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// An interceptor next to the plugin on the chain. It holds every value for a round of the loop, and may end
 /// the call in the round in which it releases values.

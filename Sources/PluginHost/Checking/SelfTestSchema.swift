@@ -1,4 +1,4 @@
-import RPCProtocols
+import RPCurlProtocols
 
 /// The schema of a check without a schema of the user: a service with a method of each kind.
 enum SelfTestSchema {

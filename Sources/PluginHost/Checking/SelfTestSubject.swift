@@ -1,7 +1,7 @@
-import Interception
-import Protobuf
-import RPCProtocols
-import SchemaTools
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlSchemaTools
 
 /// The method and the messages of self-test calls.
 struct SelfTestSubject {

@@ -1,6 +1,6 @@
-import CPluginGuard
+import RPCurlCPlugins
 import Glibc
-import Protobuf
+import RPCurlProtobuf
 
 /// The shared objects that this process has opened, each as a copy in memory.
 ///

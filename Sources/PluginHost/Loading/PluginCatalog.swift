@@ -1,4 +1,4 @@
-import CPluginABI
+import RPCurlCPlugins
 import Glibc
 
 /// A plugin's description of itself.

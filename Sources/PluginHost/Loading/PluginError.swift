@@ -1,5 +1,5 @@
 import Glibc
-import Interception
+import RPCurlChain
 
 /// Why a plugin cannot be used.
 package enum PluginError: Error, Sendable, Equatable {

@@ -1,6 +1,6 @@
-import CPluginGuard
+import RPCurlCPlugins
 import Glibc
-import RPCProtocols
+import RPCurlProtocols
 
 /// Reads a plugin's description in a child process, so that a crash, an exit or an endless loop affects only
 /// its entry in the list.

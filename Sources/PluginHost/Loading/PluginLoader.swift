@@ -1,8 +1,8 @@
-import Base
-import CPluginABI
+import RPCurlBase
+import RPCurlCPlugins
 import Glibc
-import Interception
-import Protobuf
+import RPCurlChain
+import RPCurlProtobuf
 
 /// Loads plugins: finds, checks, opens and configures them.
 package struct PluginLoader: Sendable {

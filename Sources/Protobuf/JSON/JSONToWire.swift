@@ -1,4 +1,4 @@
-import Base
+import RPCurlBase
 
 /// Converts JSON to a serialized message in one pass, without building the message.
 ///

@@ -1,4 +1,4 @@
-import Base
+import RPCurlBase
 
 extension FieldPath {
   /// The value at the path in JSON without a schema; `null` if an index or a key in brackets is absent. With `[]`, the array

@@ -1,4 +1,4 @@
-import Base
+import RPCurlBase
 
 extension FieldPath {
   /// What a path leads to in messages of a type.

@@ -1,4 +1,4 @@
-import Base
+import RPCurlBase
 
 extension Message {
   /// The field of a oneof in this message that is set; `nil` if none is.

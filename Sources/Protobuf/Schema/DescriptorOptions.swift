@@ -1,4 +1,4 @@
-import CSchemas
+import RPCurlCSchemas
 
 /// The options of a declaration: built-in ones, and extensions of `google.protobuf.FieldOptions` and the
 /// like.

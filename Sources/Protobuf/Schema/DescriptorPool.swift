@@ -1,4 +1,4 @@
-import Base
+import RPCurlBase
 
 /// The schema: the definitions of all added descriptor sets.
 ///

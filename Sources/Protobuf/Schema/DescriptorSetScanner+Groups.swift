@@ -1,4 +1,4 @@
-import CSchemas
+import RPCurlCSchemas
 
 extension DescriptorSetScanner {
   /// A copy of a serialized FileDescriptorProto without groups, which protobuf-c cannot skip.

@@ -1,4 +1,4 @@
-import Base
+import RPCurlBase
 
 /// The content of an ``EnumType``; its pool owns it, see ``FieldNode``.
 final class EnumNode: Sendable {

@@ -1,4 +1,4 @@
-import CSchemas
+import RPCurlCSchemas
 
 /// The edition features that affect a field, inherited file → message → field. The values are those of `FeatureSet` in
 /// `descriptor.proto`.

@@ -1,4 +1,4 @@
-import CSchemas
+import RPCurlCSchemas
 
 /// Compiles a field descriptor to a `Field`.
 struct FieldCompiler<Resolver: TypeResolver> {

@@ -1,4 +1,4 @@
-import CSchemas
+import RPCurlCSchemas
 
 /// A file whose descriptor has been unpacked with protobuf-c.
 ///

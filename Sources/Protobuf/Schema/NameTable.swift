@@ -1,4 +1,4 @@
-import CSchemas
+import RPCurlCSchemas
 
 /// A hash table from the bytes of a name to a number; the caller keeps the names and compares them.
 struct NameTable {

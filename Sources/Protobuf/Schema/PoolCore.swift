@@ -1,5 +1,5 @@
-import Base
-import CSchemas
+import RPCurlBase
+import RPCurlCSchemas
 import Synchronization
 
 /// The state of a pool and of its types.

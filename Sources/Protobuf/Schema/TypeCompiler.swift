@@ -1,4 +1,4 @@
-import CSchemas
+import RPCurlCSchemas
 
 /// Finds the types that descriptors refer to.
 protocol TypeResolver {

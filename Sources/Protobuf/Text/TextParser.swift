@@ -1,4 +1,4 @@
-import Base
+import RPCurlBase
 
 /// Reads text format into messages.
 struct TextParser: ~Copyable {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 extension JSONCursor {
   /// A suggestion that replaces the typed prefix.

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The cursor position in partially typed JSON, and what may be inserted there.
 ///

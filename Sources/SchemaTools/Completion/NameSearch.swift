@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Finds names in descriptor sets by a prefix or suffix, without unpacking files.
 ///

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The kind of a declared name.
 package enum SymbolKind: String, Sendable, CaseIterable {

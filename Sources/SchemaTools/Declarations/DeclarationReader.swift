@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Reads a serialized FileDescriptorProto.
 struct DeclarationReader {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 extension DescriptorPool {
   /// A declared name and its place.

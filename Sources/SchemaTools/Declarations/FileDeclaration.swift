@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A `.proto` file from its descriptor: all its declarations, with comments if the source of the schema has
 /// them.

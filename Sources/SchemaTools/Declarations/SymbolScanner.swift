@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 extension DescriptorSetScanner {
   /// Calls `body` with the kind and the full name of each declaration in a file, without unpacking it.

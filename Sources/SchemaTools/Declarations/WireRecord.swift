@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A field of a serialized message, for readers of declarations and options, whose speed is not critical.
 package struct WireRecord {

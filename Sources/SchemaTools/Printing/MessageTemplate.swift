@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A message with every field, to be filled in; it is valid input without changes.
 ///

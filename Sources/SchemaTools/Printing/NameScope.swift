@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Writes type names as short as possible in a scope.
 ///

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Writes fields, extensions and messages of one scope in an order that reproduces the descriptor.
 ///

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Writes options as `name = value`.
 struct OptionPrinter {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Writes declarations in the protobuf language, so that a compiler produces the same descriptors.
 ///

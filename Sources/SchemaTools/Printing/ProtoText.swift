@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The tokens of the protobuf language, for untrusted text.
 enum ProtoText {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Declarations as JSON, for `--json` of the schema commands. Members without a value are omitted.
 package enum SchemaJSON {

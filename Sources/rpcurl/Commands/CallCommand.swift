@@ -1,8 +1,7 @@
-import Calls
-import CommandLine
-import Output
-import RPCProtocols
-import System
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlProtocols
+import RPCurlPlatform
 
 /// `rpcurl [call]`: calls a method.
 struct CallCommand {

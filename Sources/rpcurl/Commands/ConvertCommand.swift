@@ -1,7 +1,6 @@
-import Calls
-import CommandLine
-import Output
-import Protobuf
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlProtobuf
 
 /// `rpcurl convert`: converts messages to another format, without a server.
 struct ConvertCommand {

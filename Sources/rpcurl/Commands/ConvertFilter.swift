@@ -1,7 +1,6 @@
-import Calls
-import CommandLine
-import Output
-import Protobuf
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlProtobuf
 
 /// Prints only a field of each converted message (`--filter`).
 struct ConvertFilter {

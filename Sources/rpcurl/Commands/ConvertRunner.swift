@@ -1,8 +1,8 @@
-import Base
-import Calls
-import Output
-import Protobuf
-import System
+import RPCurlBase
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlPlatform
 
 /// Reads, converts and writes messages in pieces.
 struct ConvertRunner {

@@ -1,9 +1,8 @@
-import Base
-import Calls
-import CommandLine
-import Output
-import Protobuf
-import SchemaTools
+import RPCurlBase
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlSchemaTools
 
 /// `rpcurl describe`: prints declarations of a schema in the syntax of `.proto` files.
 struct DescribeCommand {

@@ -1,10 +1,9 @@
-import Base
-import Calls
-import CommandLine
-import Output
-import Protobuf
-import SchemaDiff
-import SuiteReports
+import RPCurlBase
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlSchemaTools
+import RPCurlReports
 
 /// `rpcurl diff`: finds breaking changes between two schemas.
 struct DiffCommand {

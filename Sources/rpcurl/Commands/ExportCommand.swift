@@ -1,11 +1,10 @@
-import Base
-import Calls
-import CommandLine
+import RPCurlBase
+import RPCurlEngine
+import RPCurlProgram
 import Glibc
-import Output
-import Protobuf
-import SchemaTools
-import System
+import RPCurlProtobuf
+import RPCurlSchemaTools
+import RPCurlPlatform
 
 /// `rpcurl export`: writes the schema as a descriptor set, or as `.proto` files.
 struct ExportCommand {

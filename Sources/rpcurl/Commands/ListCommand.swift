@@ -1,8 +1,7 @@
-import Calls
-import CommandLine
-import Output
-import Protobuf
-import SchemaTools
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlSchemaTools
 
 /// `rpcurl list`: lists the names of a schema.
 struct ListCommand {

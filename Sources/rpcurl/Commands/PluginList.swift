@@ -1,8 +1,8 @@
-import Base
-import Interceptors
-import Output
-import PluginHost
-import Protobuf
+import RPCurlBase
+import RPCurlInterceptors
+import RPCurlProgram
+import RPCurlPluginHost
+import RPCurlProtobuf
 
 /// The interceptors that can be added to the chain: the built-in ones, and the plugins in the search path.
 struct PluginList {

@@ -1,6 +1,6 @@
 import Glibc
-import Output
-import System
+import RPCurlProgram
+import RPCurlPlatform
 
 /// The source of a small new plugin, which adds a header to each request.
 struct PluginTemplate {

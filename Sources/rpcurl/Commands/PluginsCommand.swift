@@ -1,12 +1,11 @@
-import Base
-import Calls
-import CommandLine
-import Interception
-import MachineServices
-import Output
-import PluginHost
-import Protobuf
-import RPCProtocols
+import RPCurlBase
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlChain
+import RPCurlInterceptors
+import RPCurlPluginHost
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// `rpcurl plugins list`: lists the available interceptors.
 struct PluginsListCommand {

@@ -1,6 +1,5 @@
-import Calls
-import CommandLine
-import Output
+import RPCurlEngine
+import RPCurlProgram
 
 /// The commands that print a part of the schema.
 enum SchemaCommands {

@@ -1,8 +1,6 @@
-import Calls
-import CommandLine
+import RPCurlEngine
+import RPCurlProgram
 import Glibc
-import Output
-import Session
 
 /// `rpcurl session`: an interactive session.
 struct SessionCommand {

@@ -1,9 +1,8 @@
-import Base
-import Calls
-import CommandLine
-import Output
-import Protobuf
-import SchemaTools
+import RPCurlBase
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlSchemaTools
 
 /// `rpcurl template`: prints a template of a message.
 struct TemplateCommand {

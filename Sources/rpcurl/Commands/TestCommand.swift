@@ -1,17 +1,15 @@
-import Base
-import Calls
-import CommandLine
-import Language
+import RPCurlBase
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlLanguage
 import Glibc
-import Interception
-import MachineServices
-import Output
-import Protobuf
-import RPCProtocols
-import SchemaDiff
-import SuiteReports
-import Suites
-import System
+import RPCurlChain
+import RPCurlInterceptors
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlSchemaTools
+import RPCurlReports
+import RPCurlPlatform
 
 /// `rpcurl test`: runs suites.
 struct TestCommand {

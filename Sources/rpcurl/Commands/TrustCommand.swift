@@ -1,9 +1,8 @@
-import Base
-import Calls
-import CommandLine
-import Output
-import RPCProtocols
-import System
+import RPCurlBase
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlProtocols
+import RPCurlPlatform
 
 /// `rpcurl trust`: records that the user trusts a project file with its current contents.
 struct TrustCommand {

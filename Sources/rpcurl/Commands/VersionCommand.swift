@@ -1,11 +1,10 @@
-import Base
-import Calls
-import CommandLine
-import Output
-import Protobuf
-import CallEngine
-import RPCProtocols
-import Transport
+import RPCurlBase
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlCall
+import RPCurlProtocols
+import RPCurlTransport
 
 /// `rpcurl version`: prints the version of rpcurl and the features of libcurl and the compression libraries.
 struct VersionCommand {

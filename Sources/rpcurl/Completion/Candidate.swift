@@ -1,5 +1,5 @@
-import Base
-import Output
+import RPCurlBase
+import RPCurlProgram
 
 /// A completion of an argument.
 struct Candidate: Equatable {

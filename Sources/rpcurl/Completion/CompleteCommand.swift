@@ -1,8 +1,7 @@
-import Output
-import Protobuf
-import SchemaDiff
-import SchemaTools
-import SuiteReports
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlSchemaTools
+import RPCurlReports
 
 /// `rpcurl complete KIND TYPED FIRST SECOND ARGUMENT…`: prints completions for the shells' completion scripts, one
 /// per line, with a description after a tab. Not documented for users.

@@ -1,10 +1,10 @@
-import Calls
-import CommandLine
+import RPCurlEngine
+import RPCurlProgram
 import Glibc
-import Language
-import Protobuf
-import RPCProtocols
-import System
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlPlatform
 
 /// The command line that is being completed.
 struct CompletionLine {

@@ -1,7 +1,7 @@
-import Calls
+import RPCurlEngine
 import Glibc
-import Language
-import System
+import RPCurlLanguage
+import RPCurlPlatform
 
 /// Completes paths of files, as the shell expands them later.
 enum FileCompletion {

@@ -1,7 +1,7 @@
-import Calls
-import Protobuf
-import RPCProtocols
-import SchemaTools
+import RPCurlEngine
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlSchemaTools
 
 /// The schema that is available without a request: descriptor sets, and the cache of server schemas.
 struct KnownSchema {

@@ -1,10 +1,10 @@
-import Calls
-import CommandLine
-import Interception
-import Language
-import LoadModel
-import Protobuf
-import RPCProtocols
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlReports
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Completes what the line has of the language: paths of a method's messages, conditions, values and settings.
 struct LineCompletion {

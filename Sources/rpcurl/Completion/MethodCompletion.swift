@@ -1,7 +1,7 @@
-import Calls
-import Protobuf
-import RPCProtocols
-import SchemaTools
+import RPCurlEngine
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlSchemaTools
 
 /// Completes the targets and methods of calls.
 struct MethodCompletion {

@@ -1,5 +1,5 @@
-import Calls
-import PluginHost
+import RPCurlEngine
+import RPCurlPluginHost
 
 /// Completes the plugin of `--plugin`. Loads none.
 enum PluginCompletion {

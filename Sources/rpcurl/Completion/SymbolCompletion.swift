@@ -1,5 +1,5 @@
-import Protobuf
-import SchemaTools
+import RPCurlProtobuf
+import RPCurlSchemaTools
 
 /// Completes names of a schema.
 struct SymbolCompletion {

@@ -5,12 +5,11 @@
 //   CHAIN   the number of the one chain to run, for counting instructions
 
 import Glibc
-import Interception
-import Interceptors
-import MachineServices
-import PluginHost
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlInterceptors
+import RPCurlPluginHost
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Passes everything on.
 final class Passing: StagedInterceptor {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The messages that the benchmark makes itself; the same in each run.
 enum Workloads {

@@ -10,7 +10,7 @@
 // result is written to OUTPUT.
 
 import Glibc
-import Protobuf
+import RPCurlProtobuf
 
 /// A workload: its messages one after the other, where `delimited` each with its length or on its line.
 struct Workload {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-HEADERS = ROOT / "Sources" / "CPluginABI" / "include"
+HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 
 # A plugin is loaded again in one of so many rounds: each load keeps 3 kB, since a plugin may use its host at any time.
 ROUNDS_OF_PLUGIN = 50

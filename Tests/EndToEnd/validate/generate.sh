@@ -17,4 +17,4 @@ ${PROTOC:-protoc} -I. -I$builtin/common --descriptor_set_out="$set" rules.proto 
   base64 -w 96 "$set" | sed -e 's/^/    /' -e 's/$/\\/'
   printf '    \n    """\n'
   echo "}"
-} > ../../InterceptionSupport/RuleSchemaData.swift
+} > ../../ChainSupport/RuleSchemaData.swift

@@ -1,9 +1,9 @@
-import CommandSupport
+import RPCurlCommandSupport
 import Glibc
-import Interception
-import Protobuf
+import RPCurlChain
+import RPCurlProtobuf
 
-@testable import PluginHost
+@testable import RPCurlPluginHost
 
 /// Plugins in C, compiled when a test uses them.
 enum Fixtures {
@@ -42,7 +42,7 @@ enum Fixtures {
     let command =
       "mkdir '\(directory)/rpcurl' && perl -pe "
       + "'s/^\\} rpcurl_(?!(?:\(fixed));)(\\w+);/  uint64_t added[2];\\n} rpcurl_$1;/; s/(ABI_MINOR) 0/$1 1/' "
-      + "'\(root)/Sources/CPluginABI/include/rpcurl/plugin.h' > '\(directory)/rpcurl/plugin.h'"
+      + "'\(root)/Sources/CPlugins/include/rpcurl/plugin.h' > '\(directory)/rpcurl/plugin.h'"
     guard run(command) == 0 else { throw Failure(text: "failed: \(command)") }
     return directory
   }
@@ -55,7 +55,7 @@ enum Fixtures {
   }
 
   private static func compile(
-    _ source: String, _ name: String, headers: String = "\(root)/Sources/CPluginABI/include"
+    _ source: String, _ name: String, headers: String = "\(root)/Sources/CPlugins/include"
   ) throws -> String {
     try lock.holding {
       let key = "\(source) \(headers)"

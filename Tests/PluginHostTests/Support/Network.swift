@@ -1,5 +1,5 @@
-import Interception
-import RPCProtocols
+import RPCurlChain
+import RPCurlProtocols
 
 /// Records what plugins request of the network, and responds when a test does.
 final class Network: SubrequestTransport {

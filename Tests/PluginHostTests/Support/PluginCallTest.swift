@@ -1,9 +1,9 @@
 import Glibc
-import Interception
-import InterceptionSupport
-import PluginHost
-import Protobuf
-import RPCProtocols
+import RPCurlChain
+import RPCurlChainSupport
+import RPCurlPluginHost
+import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Collects log lines from any thread.
 final class LogCollector: Sendable {

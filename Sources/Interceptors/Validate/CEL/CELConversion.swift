@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The conversions between types.
 enum CELConversion {

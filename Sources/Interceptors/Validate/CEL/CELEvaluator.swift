@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// Evaluates an expression.
 struct CELEvaluator {

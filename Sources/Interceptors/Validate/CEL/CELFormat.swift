@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 #if canImport(Glibc)
   import Glibc

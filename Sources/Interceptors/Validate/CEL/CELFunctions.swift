@@ -1,5 +1,5 @@
-import Language
-import Protobuf
+import RPCurlLanguage
+import RPCurlProtobuf
 
 /// The operators and functions of the Common Expression Language and of protovalidate.
 enum CELFunctions {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The rules that are expressions.
 enum CELRules {

@@ -1,5 +1,5 @@
-import Base
-import Protobuf
+import RPCurlBase
+import RPCurlProtobuf
 
 /// The parts of timestamps and durations.
 enum CELTime {

@@ -1,5 +1,5 @@
-import Language
-import Protobuf
+import RPCurlLanguage
+import RPCurlProtobuf
 
 /// A value of the Common Expression Language.
 enum CELValue: Sendable {

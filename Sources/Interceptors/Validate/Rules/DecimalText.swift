@@ -1,5 +1,5 @@
-import Base
-import Protobuf
+import RPCurlBase
+import RPCurlProtobuf
 
 /// Numbers and times as the messages of rules contain them.
 enum DecimalText {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The fields of a serialized message of options, in the order of the bytes.
 ///

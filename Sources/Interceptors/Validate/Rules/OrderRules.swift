@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The rules of numbers, timestamps and durations.
 enum OrderRules {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A number, a timestamp or a duration, as an ordered value.
 enum Ordinal: Sendable {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The rules of the other types.
 enum OtherRules {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A rule of a field, an element or a message.
 struct Rule: Sendable {

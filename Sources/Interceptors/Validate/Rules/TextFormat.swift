@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// A well-known format of strings, such as `email`.
 struct TextFormat: Sendable {

@@ -1,5 +1,5 @@
-import Language
-import Protobuf
+import RPCurlLanguage
+import RPCurlProtobuf
 
 /// The rules of strings and bytes. Both are compared as bytes.
 struct TextRules {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The compiled rules of a message type.
 struct TypeRules: Sendable {

@@ -1,4 +1,4 @@
-import Protobuf
+import RPCurlProtobuf
 
 /// The compiled rules of a field, or of the elements, keys or values of one.
 struct ValueRules: Sendable {

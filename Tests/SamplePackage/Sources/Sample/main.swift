@@ -1,7 +1,7 @@
 // Calls demo.v1.Demo through its own interceptor and a built-in one: Sample DESCRIPTOR-SET|reflection URL NAME
-import RPCClient
-import RPCClientInterceptors
-import RPCClientSwiftProtobuf
+import RPCurlClient
+import RPCurlClientInterceptors
+import RPCurlClientSwiftProtobuf
 
 struct Tenant: Interceptor {
   func intercept(_ request: inout Request, next: Next) async throws -> Response {

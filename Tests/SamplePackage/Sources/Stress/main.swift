@@ -1,6 +1,6 @@
 // Many calls and many messages: Stress DESCRIPTOR-SET HOST PORT CALLS MESSAGES
 // Prints the connections after the calls that were made at once, and the growth of the memory by the messages, in MB.
-import RPCClient
+import RPCurlClient
 import Glibc
 
 /// The lines of a file of /proc.

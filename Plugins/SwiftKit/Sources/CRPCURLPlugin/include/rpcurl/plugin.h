@@ -1,1 +1,1 @@
-../../../../../../Sources/CPluginABI/include/rpcurl/plugin.h
+../../../../../../Sources/CPlugins/include/rpcurl/plugin.h

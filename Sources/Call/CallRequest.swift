@@ -1,0 +1,110 @@
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlTransport
+
+/// The parameters of a call.
+package struct CallRequest: Sendable {
+  /// The method to call.
+  package var method: MethodDescriptor
+  /// The server: `http[s]://host[:port][/prefix]`, without a final slash.
+  package var target: String
+  /// Metadata to send.
+  package var headers = Headers()
+  /// Which headers and attributes are secret.
+  package var secretNames = SecretNames.standard
+  /// Texts that output does not show, besides the values of secret headers.
+  package var secrets: [String] = []
+  /// The attributes of the call, for its interceptors.
+  package var attributes = CallAttributes()
+  /// The timeout of the call, which is also sent to the server. `nil` means none.
+  package var timeout: Duration?
+  /// The wire protocol.
+  package var protocolName = ProtocolName.grpc
+  /// How messages are encoded on the wire.
+  package var codec = CodecName.proto
+  /// The compression of sent messages; `nil` sends them uncompressed.
+  package var compression: Compression?
+  /// The accepted compressions of received messages, in order of preference; `nil` accepts all that this
+  /// machine can decompress.
+  package var acceptedCompressions: [Compression]?
+  /// Whether a unary call over Connect is made by GET, if the method is marked `NO_SIDE_EFFECTS`.
+  package var usesGET = false
+  /// The longest URL of a call by GET, in bytes; a longer one makes the call use POST.
+  package var maxURLBytes = 8192
+  /// The limit for one received message after decompression, in bytes.
+  package var maxMessageBytes = 64 << 20
+  /// Whether the observer receives the size of each received message.
+  package var reportsSizes = false
+  /// The interceptors that the call passes through, in the order of the request path unless their priorities or
+  /// placements differ.
+  package var interceptors: [InterceptorRegistration] = []
+  /// Receives the interceptors' log records; called on any thread.
+  package var log: LogSink = { _ in }
+  /// Receives the interceptors' findings; called on any thread.
+  package var onFinding: FindingSink = { _ in }
+  /// The connection options.
+  package var connection = ConnectionOptions()
+  /// The `resolve` entries of the client's earlier requests.
+  var formerAddresses: [String] = []
+  /// Whether only the name of the method is known: its types are invented, and have no fields.
+  var isOpaque = false
+  /// How long the caller keeps the call.
+  package var lifetime = CallLifetime.untilItsEnd
+  /// Whether a stream of messages is sent only after its last one, and with its length.
+  package var isHeldUntilWhole = false
+  /// The value of the `user-agent` header.
+  package var userAgent: String
+
+  /// Makes a request for a call over gRPC with protobuf.
+  package init(method: MethodDescriptor, target: String, userAgent: String) {
+    self.method = method
+    self.target = target
+    self.userAgent = userAgent
+  }
+
+  /// The name of the method.
+  package var name: MethodName { MethodName(service: method.service, method: method.name) }
+}
+
+extension CallRequest {
+  /// The route of the call.
+  var route: Route { Route(connection, formerAddresses: formerAddresses) }
+
+  var facts: CallFacts {
+    var facts = CallFacts(
+      method: name, kind: method.kind, protocolName: protocolName, target: target, codec: codec,
+      requestType: method.input, responseType: method.output)
+    facts.isOpaque = isOpaque
+    facts.compression = compression?.rawValue
+    facts.lifetime = lifetime
+    facts.isIdempotent = method.isIdempotent
+    facts.hasNoSideEffects = method.hasNoSideEffects
+    if !interceptors.isEmpty { facts.route = connection.route }
+    return facts
+  }
+
+  var messageCodec: MessageCodec {
+    let method = self.method
+    switch codec {
+    case .proto:
+      return MessageCodec(
+        serialize: { $0.serialized() },
+        parseRequest: { try Message(method.input, serialized: $0) },
+        parseResponse: { try Message(method.output, serialized: $0) })
+    case .json:
+      // A server may use a newer schema with more fields.
+      let lenient = JSONDecodingOptions(allowUnknownFields: true)
+      return MessageCodec(
+        serialize: { try $0.json(options: JSONEncodingOptions()) },
+        parseRequest: { try Message(method.input, json: $0, options: lenient) },
+        parseResponse: { try Message(method.output, json: $0, options: lenient) })
+    }
+  }
+}
+
+extension MethodDescriptor {
+  /// The kind of the method.
+  package var kind: CallKind { CallKind(clientStreams: clientStreaming, serverStreams: serverStreaming) }
+}

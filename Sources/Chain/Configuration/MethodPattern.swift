@@ -1,0 +1,70 @@
+import RPCurlProtocols
+
+/// Which methods an interceptor is for: `pkg.Service/Method`, with `*` for any service, `pkg.*` for the services of a
+/// package and of those within it, and `*` for any method.
+public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
+  private enum Service: Sendable, Hashable {
+    case any
+    case within(package: String)
+    case exact(String)
+  }
+
+  private let service: Service
+  /// The name of the method; nil is any.
+  private let method: String?
+
+  private init(_ service: Service, _ method: String?) {
+    self.service = service
+    self.method = method
+  }
+
+  /// Every method.
+  public static let all = MethodPattern(.any, nil)
+  /// Every method of a service.
+  public static func service(_ name: String) -> MethodPattern { MethodPattern(.exact(name), nil) }
+  /// The methods of this name, in any service.
+  public static func method(_ name: String) -> MethodPattern { MethodPattern(.any, name) }
+  /// One method.
+  public static func exact(_ name: MethodName) -> MethodPattern {
+    MethodPattern(.exact(name.service), name.method)
+  }
+
+  /// Parses a pattern; returns nil if it is invalid.
+  public init?(_ text: some StringProtocol) {
+    guard let slash = text.lastIndex(of: "/") else {
+      guard text != "*" else {
+        self = .all
+        return
+      }
+      guard let name = MethodName(text) else { return nil }
+      self = .exact(name)
+      return
+    }
+    let (service, method) = (text[..<slash], text[text.index(after: slash)...])
+    let isWithin = service.hasSuffix(".*")
+    let named = service == "*" ? "x" : "\(isWithin ? service.dropLast(2) : service[...])"
+    guard let name = MethodName("\(named)/\(method == "*" ? "x" : method)") else { return nil }
+    self.service = service == "*" ? .any : isWithin ? .within(package: name.service) : .exact(name.service)
+    self.method = method == "*" ? nil : name.method
+  }
+
+  /// Whether the pattern matches a method.
+  public func matches(_ name: MethodName) -> Bool {
+    guard method == nil || method == name.method else { return false }
+    return switch service {
+    case .any: true
+    case .within(let package): name.service.hasPrefix(package + ".")
+    case .exact(let service): name.service == service
+    }
+  }
+
+  /// The pattern as text.
+  public var description: String {
+    let method = method ?? "*"
+    return switch service {
+    case .any: method == "*" ? "*" : "*/\(method)"
+    case .within(let package): "\(package).*/\(method)"
+    case .exact(let service): "\(service)/\(method)"
+    }
+  }
+}

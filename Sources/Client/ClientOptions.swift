@@ -1,0 +1,89 @@
+import RPCurlChain
+import RPCurlCall
+import RPCurlProtocols
+import RPCurlTransport
+
+/// The options of a client, which apply to all of its calls.
+public struct ClientOptions: Sendable {
+  /// The wire protocol.
+  public var protocolName = ProtocolName.grpc
+  /// How dynamic messages are encoded on the wire. Generated types are always sent in the binary format.
+  public var codec = CodecName.proto
+  /// The compression of sent messages; nil sends them uncompressed.
+  public var compression: Compression?
+  /// The accepted compressions of received messages, in order of preference; nil accepts all that this machine can
+  /// decompress.
+  public var acceptedCompressions: [Compression]?
+  /// Whether a unary call over Connect is made by GET, if the method is marked `NO_SIDE_EFFECTS`.
+  public var usesGET = false
+  /// The limit for one received message after decompression, in bytes.
+  public var maxMessageBytes = 64 << 20
+  /// The maximum number of connections to the server; further calls wait for one that they can share. Nil for no limit.
+  public var maxConnections: Int?
+  /// Metadata of every call, before that of the call.
+  public var headers = Headers()
+  /// The timeout of calls that have none of their own; nil for no timeout.
+  public var timeout: Duration?
+  /// How to reach the server, beyond its URL.
+  public var connection = ConnectionOptions()
+  /// The value of the `user-agent` header.
+  public var userAgent = "rpcurl-swift"
+  /// Receives the interceptors' log records; called on any thread.
+  public var log: LogSink = { _ in }
+  /// Receives the interceptors' findings; called on any thread.
+  public var onFinding: FindingSink = { _ in }
+
+  /// Makes the default options: gRPC, with protobuf's binary format.
+  public init() {}
+}
+
+/// What a caller gives for one call, besides its messages.
+struct CallParameters: Sendable {
+  /// Metadata, after that of the client's options.
+  var headers: Headers
+  /// The timeout; nil for that of the options.
+  var timeout: Duration?
+  /// Interceptors, after those of the client.
+  var interceptors: [any ChainMember]
+
+  init(_ headers: Headers, _ timeout: Duration?, _ interceptors: [any ChainMember]) {
+    self.headers = headers
+    self.timeout = timeout
+    self.interceptors = interceptors
+  }
+}
+
+extension ClientOptions {
+  /// The parameters of a call.
+  func request<Input, Output>(
+    _ method: ResolvedMethod<Input, Output>, _ target: String, _ interceptors: [InterceptorRegistration],
+    _ parameters: CallParameters
+  ) -> CallRequest {
+    var request = CallRequest(method: method.descriptor, target: target, userAgent: userAgent)
+    request.headers = headers.appending(parameters.headers)
+    request.timeout = parameters.timeout ?? timeout
+    request.protocolName = protocolName
+    request.codec = method.codec
+    request.compression = compression
+    request.acceptedCompressions = acceptedCompressions
+    request.usesGET = usesGET
+    request.maxMessageBytes = maxMessageBytes
+    request.interceptors = interceptors
+    request.log = log
+    request.onFinding = onFinding
+    request.connection = connection(for: method.descriptor.kind, target)
+    return request
+  }
+
+  /// The connection options of calls of a kind.
+  func connection(for kind: CallKind, _ target: String) -> ConnectionOptions {
+    var connection = connection
+    connection.sharesConnection = true
+    // gRPC and concurrent messages in both directions need HTTP/2. Over TLS, the other protocols work with HTTP/1.1 too.
+    let isTLS = target.hasPrefix("https:")
+    if connection.httpVersion == .negotiated, protocolName == .grpc || kind == .bidiStreaming && !isTLS {
+      connection.httpVersion = .http2
+    }
+    return connection
+  }
+}

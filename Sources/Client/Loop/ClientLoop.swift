@@ -1,0 +1,171 @@
+import RPCurlChain
+import RPCurlCall
+import RPCurlProtocols
+import RPCurlTransport
+
+/// Owns the loop of a client and all that belongs to the loop's thread.
+///
+/// The thread is the executor of the actor, so that the compiler keeps the loop's objects, which are not Sendable, on it.
+/// Other threads use `post`, which needs no task.
+actor ClientLoop {
+  private enum State {
+    /// The thread has not made the loop.
+    case starting
+    case open(LoopClient)
+    /// Interceptors write or send what they have collected, until the function returns true or the time has passed.
+    case closing(LoopClient, isDone: () -> Bool, deadline: MonotonicClock.Instant)
+    /// No loop exists. Calls fail with the error.
+    case over(RPCError)
+  }
+
+  /// The maximum time for interceptors to write or send what they have collected.
+  private static let closeTime = Duration.seconds(5)
+
+  private let thread = LoopThread()
+  private var state = State.starting
+  private var calls: [Int: CallDriver] = [:]
+  private let news = CallNews()
+  private var closeWaiters: [CheckedContinuation<Void, Never>] = []
+  /// The reflection requests that run, by their numbers.
+  private var reflectors: [Int: Reflector] = [:]
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+  static let closed = RPCError(.canceled, "the client is closed", origin: .client)
+
+  /// Starts the thread, which retains the actor until `beginClose`.
+  ///
+  /// - Parameter connectionLimit: The maximum number of connections to each server; nil for no limit.
+  nonisolated func start(connectionLimit: Int?) {
+    thread.start { self.assumeIsolated { $0.run(connectionLimit) } }
+  }
+
+  /// Runs `work` on the loop's thread, after all that was posted before.
+  nonisolated func post(_ work: @escaping @Sendable (isolated ClientLoop) -> Void) {
+    thread.add { self.assumeIsolated { work($0) } }
+  }
+
+  // MARK: Calls
+
+  /// Starts a call. Its channel receives the response, or the error if the loop is closed.
+  func start(_ request: CallRequest, _ number: Int, _ channel: CallChannel) {
+    guard case .open(let client) = state else {
+      return channel.fail(failure)
+    }
+    let driver = CallDriver(channel, news) { [weak self] in
+      self?.assumeIsolated { $0.calls[number] = nil }
+    }
+    calls[number] = driver
+    let call = client.makeCall(request, observer: driver)
+    driver.start(call)
+  }
+
+  /// Gives the call what its channel holds of the request.
+  func sendRequests(_ number: Int) { calls[number]?.sendRequests() }
+
+  /// Continues a response that was paused.
+  func resumeResponse(_ number: Int) { calls[number]?.resumeResponse() }
+
+  /// Cancels a call; does nothing if it has ended.
+  func cancel(_ number: Int, _ reason: String) { calls[number]?.cancel(reason) }
+
+  private var failure: RPCError {
+    if case .over(let error) = state { error } else { Self.closed }
+  }
+
+  // MARK: Reflection
+
+  /// Requests a schema.
+  ///
+  /// - Parameter completion: Called once.
+  func reflect(
+    _ request: ReflectionRequest, _ number: Int,
+    _ completion: @escaping @Sendable (Result<[UInt8], RPCError>) -> Void
+  ) {
+    guard case .open(let client) = state else { return completion(.failure(failure)) }
+    let reflector = client.reflect(request)
+    guard reflector.result == nil else { return completion(reflector.schema) }
+    reflectors[number] = reflector
+    reflector.whenDone = { [weak self, weak reflector] in
+      self?.assumeIsolated { $0.reflectors[number] = nil }
+      if let reflector { completion(reflector.schema) }
+    }
+  }
+
+  /// Cancels a request for a schema; does nothing if it is complete.
+  func cancelReflection(_ number: Int) { reflectors[number]?.cancel("the task was canceled") }
+
+  // MARK: The end
+
+  /// Ends all calls, and lets interceptors write or send what they have collected.
+  func beginClose(_ interceptors: [InterceptorRegistration], log: @escaping LogSink) {
+    switch state {
+    case .open(let client):
+      for reflector in reflectors.values { reflector.cancel(Self.closed.message) }
+      client.endCalls(Self.closed)
+      state = .closing(
+        client, isDone: client.conclude(interceptors, log: log), deadline: .now + Self.closeTime)
+      client.loop.schedule(at: .now + Self.closeTime) {}
+    case .starting, .closing, .over: break
+    }
+  }
+
+  /// Waits until the loop and its thread have ended.
+  nonisolated func waitForClose() async {
+    await waitForEndOfLoop()
+    thread.end()
+  }
+
+  private func waitForEndOfLoop() async {
+    if case .over = state { return }
+    await withCheckedContinuation { closeWaiters.append($0) }
+  }
+
+  private var isDone: Bool {
+    switch state {
+    case .closing(_, let isDone, let deadline): isDone() || deadline < .now
+    case .over: true
+    case .starting, .open: false
+    }
+  }
+
+  // MARK: The thread
+
+  private func run(_ connectionLimit: Int?) {
+    do throws(TransportError) {
+      let client = try LoopClient()
+      if let connectionLimit { try client.loop.limitConnections(to: connectionLimit) }
+      let news = news
+      client.loop.beforeWait = {
+        news.flush()
+        return false
+      }
+      state = .open(client)
+      thread.attach(client.loop.mailbox)
+      defer { thread.detach() }
+      try client.loop.run { isDone }
+      client.endCalls(Self.closed)
+      state = .over(Self.closed)
+    } catch {
+      let error = RPCError(.internal, error.message, origin: .client)
+      if case .open(let client) = state { client.endCalls(error) }
+      state = .over(error)
+    }
+    news.flush()
+    calls = [:]
+    for waiter in closeWaiters { waiter.resume() }
+    closeWaiters = []
+  }
+}
+
+extension Reflector {
+  /// The descriptor set of the result, or the error.
+  fileprivate var schema: Result<[UInt8], RPCError> {
+    switch result {
+    case .success(let schema): .success(schema.descriptorSet)
+    case .failure(.failed(let error)): .failure(error)
+    case .failure(let error): .failure(RPCError(.notFound, "\(error)", origin: .server))
+    case nil: .failure(ClientLoop.closed)
+    }
+  }
+}

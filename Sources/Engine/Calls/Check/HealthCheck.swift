@@ -1,0 +1,123 @@
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlCall
+import RPCurlProtocols
+import RPCurlPlatform
+import RPCurlTransport
+
+/// `rpcurl health`: the health of a server, or of one of its services.
+package final class HealthCheck {
+  /// The time between two checks while waiting.
+  private static let interval = Duration.milliseconds(500)
+  /// How much before its deadline a check may end: the server's clock may reach it slightly earlier.
+  private static let clockTolerance = Duration.milliseconds(100)
+
+  private let request: ServerRequest
+  private let service: String
+  private let isWatching: Bool
+  private let patience: Duration?
+  private let clients: ClientSource
+  private var status: HealthMethods.Status?
+  private var failure: Failure?
+  private var isDone = false
+  private var call: ProbeCall?
+  private var giveUpTime: MonotonicClock.Instant?
+
+  /// Resolves the arguments `TARGET [SERVICE]`.
+  package init(_ invocation: Invocation, on console: Console) throws {
+    request = try ServerRequest(invocation, console)
+    service = request.arguments.first ?? ""
+    isWatching = invocation.has(.watch)
+    patience = invocation.duration(.wait)
+    clients = ClientSource(console, verbosity: request.verbosity, showsSecrets: false)
+  }
+
+  /// Prints each status.
+  ///
+  /// - Throws: `Failure` unless the last one is `SERVING`.
+  package func run() throws {
+    let client = try clients.client()
+    let methods = try HealthMethods()
+    let message = try methods.request(service)
+    let connection = try request.connection(request.protocolName)
+    giveUpTime = patience.map { .now + $0 }
+    let isInterrupted = try CommandLoop(client.loop).run(
+      start: { self.start(client, methods, message, connection) },
+      onInterrupt: {
+        self.isDone = true
+        self.call?.cancel()
+      },
+      until: { self.isDone })
+    call?.cancel()
+    if isInterrupted { throw Failure(reported: Interrupt.status) }
+    if status == .serving { return }
+    if let failure { throw failure }
+    let what = service.isEmpty ? request.target.name : service
+    throw Failure(
+      .assertion, what, "the status is \(status?.name ?? "missing")",
+      hint: status == .serviceUnknown
+        ? "run \"rpcurl list \(request.target.argument)\" to see the services" : nil)
+  }
+
+  private func start(
+    _ client: LoopClient, _ methods: HealthMethods, _ message: Message, _ connection: ConnectionOptions
+  ) {
+    let method = isWatching ? methods.watch : methods.check
+    let remaining = giveUpTime.map { max(($0 - MonotonicClock.now).roundedToMilliseconds, .milliseconds(1)) }
+    // A check without a limit could wait forever for a server that does not respond.
+    let limit = [request.maxTime, remaining, isWatching ? nil : .seconds(10)].compactMap { $0 }.min()
+    let call = request.call(method, request.protocolName, connection, timeout: limit)
+    self.call = ProbeCall(
+      call, message, client, onMessage: { [self] in received($0) },
+      completion: { [self] result in
+        ended(result.error, connection)
+        guard !isDone else { return }
+        client.loop.schedule(at: .now + Self.interval) { [self] in
+          if !isDone { start(client, methods, message, connection) }
+        }
+      })
+  }
+
+  private func received(_ message: Message) {
+    let new = HealthMethods.status(message)
+    // While waiting, repeated results are not printed.
+    if isWatching || patience == nil || new == .serving, let new {
+      clients.console.output.print(lines: [new.name])
+    }
+    status = new
+    failure = nil
+    if new == .serving, patience != nil { isDone = true }
+  }
+
+  private func ended(_ error: RPCError?, _ connection: ConnectionOptions) {
+    if let error, !isDone, !isEndOfWait(error) {
+      let isUnknown = error.code == .notFound && error.origin == .server && !service.isEmpty
+      failure =
+        isUnknown
+        ? Failure(
+          .call(error), service, "the server does not report the health of this service: not_found (5)",
+          hint: "run \"rpcurl list \(request.target.argument)\" to see the services")
+        : request.failure(error, connection)
+      status = nil
+    }
+    guard let giveUpTime, giveUpTime > .now + Self.interval, isWorthRetrying(error) else {
+      isDone = true
+      return
+    }
+  }
+
+  /// Whether only the end of `--wait` has ended a check. That is not a failure of the server: its last status or failure is
+  /// the result, if there is one.
+  private func isEndOfWait(_ error: RPCError) -> Bool {
+    guard let giveUpTime, status != nil || failure != nil else { return false }
+    return error.code == .deadlineExceeded && giveUpTime < .now + Self.clockTolerance
+  }
+
+  private func isWorthRetrying(_ error: RPCError?) -> Bool {
+    switch error?.origin {
+    case nil, .connection, .proxy: true
+    case .server, .violation, .client: error?.code != .unauthenticated && error?.code != .permissionDenied
+    case .tls, .request, .interceptor, .configuration: false
+    }
+  }
+}

@@ -1,0 +1,283 @@
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlCall
+import RPCurlProtocols
+import RPCurlPlatform
+import RPCurlTransport
+
+/// `rpcurl check`: finds out step by step how a server can be called.
+package final class ServerCheck {
+  /// The time limit of each step, unless `--max-time` is given.
+  private static let limit = Duration.seconds(10)
+
+  private var request: ServerRequest
+  private let isJSON: Bool
+  private let clients: ClientSource
+  private var report = CheckReport()
+  /// The cause of the first failed step.
+  private var cause: ConnectionCause?
+  /// The command that works, as far as it is known.
+  private var command: SuggestedCommand
+  /// Whether the given options prevent a call.
+  private var needsOtherOptions = false
+  /// Whether the server uses HTTP/2 over TLS that negotiates nothing.
+  private var hasUnnegotiatedHTTP2 = false
+
+  /// Resolves the argument `TARGET`.
+  package init(_ invocation: Invocation, on console: Console) throws {
+    request = try ServerRequest(invocation, console)
+    isJSON = invocation.text(.textFormat) == "json"
+    command = SuggestedCommand(invocation, request.target, request.secretNames)
+    clients = ClientSource(console, verbosity: request.verbosity, showsSecrets: false)
+  }
+
+  /// Prints the report.
+  ///
+  /// - Throws: `Failure` unless a call can be made.
+  package func run() throws {
+    let client = try clients.client()
+    if try checkConnection(client) {
+      let protocols = try checkProtocols(client)
+      let isSupported = protocols.contains(request.protocolName)
+      if let name = isSupported ? request.protocolName : protocols.first {
+        report.canCall = isSupported && !needsOtherOptions
+        let hasReflection = try checkReflection(client, name)
+        report.command = command.text(name, hasReflection: hasReflection)
+      }
+    }
+    clients.console.output.print(isJSON ? report.json : report.text)
+    guard !report.canCall else { return }
+    throw Failure(reported: cause?.layer == .tls ? .tls : .connection)
+  }
+
+  private func wait(_ client: LoopClient, _ isDone: () -> Bool) throws {
+    guard try !CommandLoop(client.loop).run(until: isDone) else { throw Failure(reported: Interrupt.status) }
+  }
+
+  private var limit: Duration { request.maxTime ?? Self.limit }
+
+  // MARK: Connection
+
+  /// The base URL with the scheme that the server requires.
+  private var baseURL: String {
+    var target = request.target
+    target.isTLS = command.isTLS
+    return target.baseURL
+  }
+
+  private func connection(_ protocolName: ProtocolName) throws -> ConnectionOptions {
+    // gRPC is checked over HTTP/2 also if the call is over HTTP/1.1.
+    let isOverHTTP1 =
+      protocolName == .grpc && request.protocolName != .grpc && request.server.httpVersion == .http1
+    var options = try request.connection(isOverHTTP1 ? request.protocolName : protocolName)
+    if isOverHTTP1 { options.httpVersion = .http2 }
+    if hasUnnegotiatedHTTP2, protocolName == .grpc { options.httpVersion = .http2PriorKnowledge }
+    if protocolName != .grpc, options.httpVersion == .http1, command.isTLS {
+      options.httpVersion = .negotiated
+    }
+    // Not over the connection of gRPC, if TLS was found not to be used.
+    if protocolName != .grpc, options.httpVersion == .negotiated, !command.isTLS {
+      options.httpVersion = .http1
+    }
+    options.isInsecure = options.isInsecure || command.isInsecure
+    return options
+  }
+
+  private func probe(_ client: LoopClient, _ purpose: ConnectionProbe.Purpose) throws -> ConnectionFacts {
+    var result: ConnectionFacts?
+    let probe = try connectionProbe(client, purpose) { result = $0 }
+    defer { probe.cancel() }
+    probe.start(limit: limit)
+    try wait(client) { result != nil }
+    return result ?? ConnectionFacts()
+  }
+
+  private func connectionProbe(
+    _ client: LoopClient, _ purpose: ConnectionProbe.Purpose,
+    _ completion: @escaping (ConnectionFacts) -> Void
+  ) throws -> ConnectionProbe {
+    let options = try connection(.grpc)
+    do {
+      return try ConnectionProbe(baseURL, options, purpose, loop: client.loop, completion: completion)
+    } catch {
+      throw Failure(.usage, request.target.name, error.message)
+    }
+  }
+
+  /// Checks name, connection and TLS. Returns false if no call is possible.
+  private func checkConnection(_ client: LoopClient) throws -> Bool {
+    var facts = try probe(client, .connect)
+    report.add(connection: facts, request.target, hint)
+    var failed = try refined(facts.error?.cause, client)
+    if !command.isTLS, facts.error == nil {
+      // A server that uses TLS accepts the connection too.
+      let inspected = try probe(client, .inspectTLS)
+      if inspected.tlsVersion != nil {
+        failed = .serverWithTLS
+        report.add("TLS", .failed, ConnectionCause.serverWithTLS.description, hint: hint(.serverWithTLS))
+        (command.isTLS, needsOtherOptions) = (true, true)
+        facts = try probe(client, .connect)
+        cause = failed
+        failed = facts.error?.cause
+      }
+    } else if failed == .serverWithoutTLS {
+      (command.isTLS, needsOtherOptions, cause) = (false, true, failed)
+      report.add("TLS", .failed, ConnectionCause.serverWithoutTLS.description, hint: hint(.serverWithoutTLS))
+      return true
+    }
+    cause = cause ?? failed
+    guard command.isTLS else {
+      if facts.error == nil { report.add("TLS", .absent, "not used") }
+      return facts.error == nil
+    }
+    guard facts.error == nil || failed?.layer == .tls else { return false }
+    let inspected = facts.error == nil ? facts : try probe(client, .inspectTLS)
+    let needsCertificate = inspected.requestsClientCertificate && request.server.cert == nil
+    report.add(tls: inspected, isInsecure: try connection(.grpc).isInsecure)
+    if needsCertificate {
+      report.add(
+        "client certificate", .absent, "the server asks for one", hint: hint(.clientCertificateRequired))
+    }
+    guard let error = facts.error else { return true }
+    let refined = failed?.refined(
+      by: inspected, hasCertificate: request.server.cert != nil, requiresHTTP2: true)
+    cause = refined ?? cause
+    report.add("verification", .failed, refined?.description ?? error.message, hint: refined.map(hint))
+    switch refined {
+    case .expired, .notYetValid, .wrongName, .unknownAuthority, .incompleteChain, .selfSigned,
+      .rejectedCertificate:
+      // The other steps are checked without verification.
+      (command.isInsecure, needsOtherOptions) = (true, true)
+      return true
+    default: return false
+    }
+  }
+
+  /// The cause of a failed connection. Servers for HTTP/2 without TLS close the connection in the handshake.
+  private func refined(_ cause: ConnectionCause?, _ client: LoopClient) throws -> ConnectionCause? {
+    guard let cause, cause == .handshakeCut else { return cause }
+    return cause.refined(
+      by: try probe(client, .readFirstBytes), hasCertificate: request.server.cert != nil, requiresHTTP2: true)
+  }
+
+  private func hint(_ cause: ConnectionCause) -> String {
+    // The advice is to run this command.
+    if case .closed = cause { return "check the port, and the log of the server or of a proxy before it" }
+    return ConnectionAdvice(request.target, request.protocolName, hasCertificate: request.server.cert != nil)
+      .hint(for: cause)
+  }
+
+  // MARK: Protocols
+
+  /// Calls the health service over each protocol. Returns the protocols that work.
+  private func checkProtocols(_ client: LoopClient) throws -> [ProtocolName] {
+    let methods = try HealthMethods()
+    var working: [ProtocolName] = []
+    var lines: [CheckReport.Line] = []
+    var versions: Set<String> = []
+    var health: (ProbeCall.Result, HealthMethods.Status?)?
+    for name in [ProtocolName.grpc, .grpcWeb, .connect] {
+      var (result, status) = try callHealth(methods, name, client)
+      if result.error?.cause == .onlyHTTP1(negotiated: "") {
+        hasUnnegotiatedHTTP2 = true
+        let second = try callHealth(methods, name, client)
+        if second.result.isResponse {
+          (result, status) = second
+          command.needsPriorKnowledge = true
+          needsOtherOptions = needsOtherOptions || name == request.protocolName
+        } else {
+          hasUnnegotiatedHTTP2 = false
+        }
+      }
+      if let version = result.httpVersion { versions.insert(version) }
+      let isWorking = result.isResponse
+      if isWorking {
+        working.append(name)
+        health = health ?? (result, status)
+      } else if cause == nil {
+        cause = result.error?.cause
+      }
+      let response =
+        name == .grpc && hasUnnegotiatedHTTP2
+        ? "responds with --http2-prior-knowledge: TLS negotiated no protocol" : "responds"
+      lines.append(
+        CheckReport.Line(
+          name.title, isWorking ? .passed : name == request.protocolName ? .failed : .absent,
+          isWorking ? response : result.error?.message ?? "no response",
+          hint: isWorking ? nil : result.error?.cause.map(hint)))
+    }
+    report.add(
+      "HTTP", versions.isEmpty ? .failed : .passed,
+      versions.isEmpty ? "no response" : versions.sorted().joined(separator: ", "))
+    // Without any protocol, each is a reason that no call can be made.
+    for var line in lines {
+      if working.isEmpty { line.outcome = .failed }
+      report.lines.append(line)
+    }
+    if let health { report.add(health: health.0.error, health.1) }
+    return working
+  }
+
+  private func callHealth(
+    _ methods: HealthMethods, _ name: ProtocolName, _ client: LoopClient
+  ) throws -> (result: ProbeCall.Result, status: HealthMethods.Status?) {
+    var call = request.call(methods.check, name, try connection(name), timeout: limit)
+    call.target = baseURL
+    var result: ProbeCall.Result?
+    var status: HealthMethods.Status?
+    let probe = ProbeCall(
+      call, try methods.request(""), client, onMessage: { status = HealthMethods.status($0) },
+      completion: { result = $0 })
+    defer { probe.cancel() }
+    try wait(client) { result != nil }
+    guard let result else { throw Failure(reported: Interrupt.status) }
+    return (result, status)
+  }
+
+  // MARK: Reflection
+
+  /// Checks the versions of reflection. Returns a method that can be called without a schema.
+  private func checkReflection(_ client: LoopClient, _ name: ProtocolName) throws -> Bool {
+    var versions: [String] = []
+    var services: Set<String> = []
+    var refusal: (why: String, hint: String)?
+    for version in [ReflectionVersion.v1, .v1alpha] {
+      var query = ReflectionRequest(.serviceNames, target: baseURL, userAgent: Version.userAgent)
+      (query.version, query.protocolName, query.timeout) = (version, name, limit)
+      query.connection = try connection(name)
+      query.headers = request.allHeaders
+      query.secretNames = request.secretNames
+      let reflector = client.reflect(query)
+      try wait(client) { reflector.result != nil }
+      switch reflector.result {
+      case .success(let schema)?:
+        versions.append(version.rawValue)
+        services.formUnion(schema.services)
+      case .failure(.failed(let status))?:
+        guard refusal == nil, let hint = ReflectionSource.hint(forRefusal: status.code) else { break }
+        refusal = ("the server refuses it: \(status.code.name)", hint)
+      case .failure, nil: break
+      }
+    }
+    guard !versions.isEmpty else {
+      report.add(
+        "reflection", .absent, refusal?.why ?? "the server does not offer it",
+        hint: refusal?.hint ?? "use --proto FILE, or --descriptor-set FILE")
+      return false
+    }
+    let count = "\(services.count) service\(services.count == 1 ? "" : "s")"
+    report.add("reflection", .passed, "\(versions.joined(separator: ", ")): \(count)")
+    return true
+  }
+}
+
+extension ProtocolName {
+  /// The name for people.
+  fileprivate var title: String {
+    switch self {
+    case .grpc: "gRPC"
+    case .grpcWeb: "gRPC-Web"
+    case .connect: "Connect"
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import RPCurlLanguage
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlCall
+import RPCurlProtocols
+import RPCurlPlatform
+import RPCurlTransport
+
+/// The server of a command that makes calls of its own: the target with its headers and connection options.
+package struct ServerRequest {
+  package let target: Target
+  package let protocolName: ProtocolName
+  package let maxTime: Duration?
+  package let verbosity: Int
+  package let server: ServerOptions
+  package let common: CommonRequestOptions
+  /// The arguments after the target.
+  package let arguments: [String]
+  private let headers: Headers
+  private let sources: ArgumentSources
+  /// Which headers are secret.
+  package let secretNames: SecretNames
+
+  /// Resolves the options, and the first positional argument, `TARGET`, or the configured target.
+  package init(_ invocation: Invocation, _ console: Console) throws {
+    server = ServerOptions(invocation)
+    common = CommonRequestOptions(invocation)
+    verbosity = invocation.count(.verbose)
+    let (argument, others) = try ConfiguredTarget.server(of: invocation)
+    arguments = others.map(\.text)
+    do throws(Failure) {
+      target = try Target.parse(server: argument.text, server.tls)
+    } catch {
+      throw error.at(argument.origin)
+    }
+    let environment = EnvironmentVariables.value
+    let sources = ArgumentSources(environment: environment, secrets: console.secrets)
+    self.sources = sources
+    secretNames = try common.secretNames()
+    protocolName = try CallSettings.protocolName(common, environment)
+    let given = try common.headerArguments(sources, protocolName).parse(common.headers)
+    try CredentialArguments.check(common, server, given: given)
+    (headers, maxTime) = try CredentialArguments.headers(
+      common, server, protocolName,
+      bearer: try common.bearer.map { try CredentialArguments.token($0, sources) },
+      given: given, limit: invocation.duration(.maxTime), sources)
+  }
+
+  /// The connection options for a protocol.
+  package func connection(_ protocolName: ProtocolName) throws -> ConnectionOptions {
+    try ConnectionPlan.options(server, common, target, protocolName, sources)
+  }
+
+  /// The request of a call.
+  ///
+  /// - Parameters:
+  ///   - method: The method.
+  ///   - connection: The connection options for the protocol.
+  ///   - timeout: The time limit of the call; nil for none.
+  package func call(
+    _ method: MethodDescriptor, _ protocolName: ProtocolName, _ connection: ConnectionOptions,
+    timeout: Duration?
+  ) -> CallRequest {
+    var request = CallRequest(method: method, target: target.baseURL, userAgent: Version.userAgent)
+    request.protocolName = protocolName
+    request.connection = connection
+    request.headers = headers
+    request.secretNames = secretNames
+    request.timeout = timeout
+    return request
+  }
+
+  /// The headers of each request.
+  package var allHeaders: Headers { headers }
+
+  /// A failed call as the failure of the command.
+  package func failure(_ error: RPCError, _ connection: ConnectionOptions) -> Failure {
+    let hint = CallPlan.hint(
+      for: error, target: target, protocolName: protocolName, hasCertificate: connection.certificate != nil)
+    let why =
+      "\(error.code.name) (\(error.code.rawValue))\(error.message.isEmpty ? "" : ": \(error.message)")"
+    return switch error.origin {
+    case .connection, .tls, .request: Failure(.call(error), target.name, error.message, hint: hint)
+    case .proxy(let proxy): Failure(.call(error), "proxy \(proxy)", error.message, hint: hint)
+    default: Failure(.call(error), target.name, why, hint: hint)
+    }
+  }
+}

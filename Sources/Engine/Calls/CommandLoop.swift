@@ -1,0 +1,89 @@
+import RPCurlProgram
+import RPCurlPluginHost
+import RPCurlPlatform
+import RPCurlTransport
+
+/// Runs the event loop for a command, which SIGINT and SIGTERM interrupt.
+package struct CommandLoop {
+  private let loop: EventLoop
+
+  package init(_ loop: EventLoop) {
+    self.loop = loop
+  }
+
+  /// Runs the loop until a condition holds.
+  ///
+  /// - Parameters:
+  ///   - start: Called when signals are handled, before the first round of events.
+  ///   - onInterrupt: Called after the round in which the first signal arrives; makes the condition hold soon.
+  ///   - isDone: The condition, checked after each round of events.
+  /// - Returns: Whether a signal arrived before the condition held.
+  package func run(
+    start: () -> Void = {}, onInterrupt: @escaping () -> Void = {}, until isDone: () -> Bool
+  ) throws(Failure) -> Bool {
+    var hasSignal = false
+    var isInterrupted = false
+    let descriptor = Interrupt.install()
+    if let descriptor {
+      Interrupts.watch(descriptor)
+      loop.watch(descriptor) { [loop] in
+        loop.unwatch(descriptor)
+        hasSignal = true
+      }
+    }
+    defer { if let descriptor { loop.unwatch(descriptor) } }
+    start()
+    do {
+      try loop.run {
+        if isDone() { return true }
+        guard hasSignal, !isInterrupted else { return false }
+        isInterrupted = true
+        onInterrupt()
+        return isDone()
+      }
+    } catch {
+      throw Failure(.internalError, "libcurl", error.message)
+    }
+    return isInterrupted
+  }
+
+  /// Runs the loop until a condition holds, flushes standard output meanwhile and shows a progress line. A write error has the
+  /// effect of a signal, and is kept: `StandardOutput.endIfFailed` ends the process.
+  ///
+  /// - Parameters:
+  ///   - console: Where the command prints.
+  ///   - traffic: What the progress line reports.
+  ///   - whenBehind: Called when the reader of standard output falls behind, and when it has caught up.
+  ///   - start: Called when signals are handled and output is flushed, before the first round of events.
+  ///   - onInterrupt: Called when the first signal arrives; makes the condition hold soon.
+  ///   - isDone: The condition, checked after each round of events.
+  ///   - conclude: Called after the condition holds and before the rest of the output is flushed; returns the exit status if
+  ///     calls failed.
+  /// - Returns: The status from `conclude`, and whether a signal arrived before the condition held, made calls fail, or cut the
+  ///   output off.
+  package func run(
+    flushing console: Console, traffic: @escaping () -> ProgressLine.Traffic,
+    whenBehind: @escaping (_ isBehind: Bool) -> Void,
+    start: () -> Void = {}, onInterrupt: @escaping () -> Void, until isDone: () -> Bool,
+    conclude: () -> ExitStatus?
+  ) throws(Failure) -> (isInterrupted: Bool, status: ExitStatus?) {
+    // A slow reader slows the server down, but does not delay the deadline or a signal.
+    let flusher = OutputFlusher(console.output, loop, whenBehind: whenBehind)
+    // Calls end with all that interceptors do at the end.
+    console.output.interruptAtFailure()
+    let progress = ProgressLine(console, loop, traffic: traffic)
+    defer { progress?.finish() }
+    let isInterrupted = try run(
+      start: start,
+      onInterrupt: {
+        if !console.output.hasFailed { console.error.endEchoedLine() }
+        onInterrupt()
+      }, until: isDone)
+    progress?.finish()
+    let status = conclude()
+    flusher.finish()
+    // Calls that succeeded before the signal arrived, and whose output is whole, are not interrupted.
+    let isCut = console.output.hasDiscarded || console.output.hasFailed
+    return (isInterrupted || Interrupt.isPending && (isCut || status != nil), status)
+  }
+}

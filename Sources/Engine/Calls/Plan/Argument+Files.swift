@@ -1,0 +1,30 @@
+import RPCurlProgram
+import Glibc
+import RPCurlChain
+import RPCurlProtobuf
+
+extension Argument {
+  /// Whether the value names standard input or a pipe, whose content can be read only once.
+  package var isReadableOnce: Bool {
+    guard var path = text else { return false }
+    switch OptionTable[id].pathForm {
+    case .whole: break
+    case .afterAt where path.begins(with: "@"): path = String(path.unicodeScalars.dropFirst())
+    case .afterAt, .interceptor, .none: return false
+    }
+    var status = stat()
+    let isPipe = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    return isPipe || ["", "-", "/dev/stdin"].contains(path) || path.begins(with: "/dev/fd/")
+  }
+
+  /// The name of the interceptor of `--use` if it writes a file of the whole run: a log, a report or a cassette.
+  package var writerOfFile: String? {
+    guard let text else { return nil }
+    let parts = SettingScanner.split(text)
+    let key = parts[0] == "assert" ? "junit=" : "file="
+    guard ["assert", "log", "metrics", "record", "shadow", "trace"].contains(parts[0]),
+      parts.dropFirst().contains(where: { $0.begins(with: key) && $0 != "file=-" })
+    else { return nil }
+    return parts[0]
+  }
+}

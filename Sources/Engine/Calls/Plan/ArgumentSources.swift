@@ -1,0 +1,76 @@
+import RPCurlProgram
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlInterceptors
+import RPCurlProtobuf
+import RPCurlPlatform
+
+/// What values of options are read from.
+package struct ArgumentSources {
+  /// Returns the value of an environment variable.
+  package let environment: (String) -> String?
+  package let secrets: SecretPrompt
+  /// How long to wait for data from a pipe and for commands (`--max-time`); nil for no limit.
+  package var waitLimit: Duration?
+  /// The time of the commands so far.
+  package let commandTime = CommandTime()
+  /// The output of commands, by their words: one that several requests need runs once.
+  private let outputs = Locked<[(words: [String], text: String)]>([])
+
+  /// Creates sources without a limit of waiting.
+  package init(environment: @escaping (String) -> String?, secrets: SecretPrompt) {
+    self.environment = environment
+    self.secrets = secrets
+  }
+
+  /// Reads a file that an option names.
+  package func contents(ofFile path: String) throws(FileContents.Problem) -> [UInt8] {
+    try FileContents.read(path, limitBytes: FileContents.optionLimitBytes, waitLimit: waitLimit)
+  }
+
+  /// Reads a file of text that an option names.
+  package func text(ofFile path: String) throws(FileContents.Problem) -> String {
+    guard let text = String(validating: try contents(ofFile: path), as: UTF8.self) else {
+      throw FileContents.Problem(why: "not UTF-8")
+    }
+    return text
+  }
+
+  /// Reads the value of an option, which may be elsewhere.
+  ///
+  /// - Parameters:
+  ///   - option: The option.
+  ///   - text: The value as written, if it is only a part of the option's.
+  /// - Returns: The value: of a file and of a command as it is, with line ends.
+  package func value(of option: Argument, _ text: String? = nil) throws(Failure) -> String {
+    let text = text ?? option.text ?? ""
+    let value: WholeValue
+    do throws(LanguageError) { value = try WholeValue(parsing: text) } catch {
+      throw Failure(.usage, option.name, error.reason, hint: error.hint).at(option.origin)
+    }
+    switch value {
+    case .literal(let text): return text
+    case .file(let path):
+      do throws(FileContents.Problem) { return try self.text(ofFile: path) } catch {
+        throw Interrupt.failure ?? Failure(.usage, "\(option.name) @\(path)", error.why).at(option.origin)
+      }
+    case .environment(let name):
+      guard let value = environment(name) else {
+        throw Failure(.usage, "\(option.name) env:\(name)", "the environment variable is not set").at(
+          option.origin)
+      }
+      return value
+    case .command(let words):
+      if let known = outputs.withLock({ $0.first { $0.words == words } }) { return known.text }
+      do throws(ServiceFailure) {
+        let output = try ValueCommand(words).output(waitLimit: waitLimit, countedBy: commandTime)
+        outputs.withLock { $0.append((words, output)) }
+        return output
+      } catch {
+        // The arguments may be secret.
+        throw Interrupt.failure
+          ?? Failure(.usage, "\(option.name) cmd:\(words[0])", error.reason).at(option.origin)
+      }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlCall
+
+/// The plan of a batch of calls.
+package struct BatchPlan: Equatable {
+  /// More concurrent calls would exceed the limit of open files.
+  private static let mostJobs = 1000
+
+  /// The number of concurrent calls.
+  package let jobs: Int
+  /// Whether the first failed call ends the batch.
+  package let failsEarly: Bool
+
+  /// Resolves the options. Returns nil for a single call.
+  ///
+  /// - Throws: `Failure` if the options do not fit the method.
+  package init?(_ options: BatchOptions, _ method: MethodDescriptor) throws(Failure) {
+    guard options.each else {
+      if let jobs = options.jobs { throw Self.needsEach("--jobs").at(jobs.origin) }
+      if options.failEarly { throw Self.needsEach("--fail-early") }
+      return nil
+    }
+    guard method.kind == .unary else {
+      throw Failure(
+        .usage, "--each", "\(method.name) is a stream, but a batch consists of unary calls",
+        hint: method.clientStreaming
+          ? "without --each, all messages are sent in one call"
+          : "omit --each; a shell loop makes one call after another")
+    }
+    if case .number(let number)? = options.jobs?.value { jobs = number } else { jobs = 1 }
+    failsEarly = options.failEarly
+    guard (1...Self.mostJobs).contains(jobs) else {
+      throw Failure(.usage, "--jobs \(jobs)", "not a number from 1 to \(Self.mostJobs)")
+        .at(options.jobs?.origin)
+    }
+  }
+
+  private static func needsEach(_ option: String) -> Failure {
+    Failure(.usage, option, "there is only one call", hint: "add --each to make one call per message")
+  }
+}

@@ -1,0 +1,317 @@
+import RPCurlProgram
+import Glibc
+import RPCurlChain
+import RPCurlInterceptors
+import RPCurlProtobuf
+import RPCurlCall
+import RPCurlProtocols
+import RPCurlTransport
+
+/// Everything that a call needs, resolved from the options. The command only executes it.
+@dynamicMemberLookup
+package struct CallPlan {
+  /// The settings that do not depend on the schema. Their members are also members of the plan.
+  package private(set) var settings: CallSettings
+  package let method: MethodDescriptor
+  /// The full name of the method. The name in the settings may lack the package or the service.
+  package let name: MethodName
+  package let pool: DescriptorPool
+  package let connection: ConnectionOptions
+  package var chain = ChainSource()
+  /// The messages of `-d`. A session sends its own.
+  package var sources: [RequestSource] = []
+  package let batch: BatchPlan?
+  /// The field to print of each response; nil to print whole responses.
+  package let filter: FieldFilter?
+  /// The server as a source of types that the schema lacks; nil if reflection is off.
+  package let reflection: ReflectionSource?
+
+  package subscript<Value>(dynamicMember member: KeyPath<CallSettings, Value>) -> Value {
+    settings[keyPath: member]
+  }
+
+  /// Takes the settings of the output and of request data from others; the call itself does not change.
+  package mutating func adoptOutput(of other: CallSettings) {
+    settings.adoptOutput(of: other)
+  }
+
+  /// The request to the client.
+  package var request: CallRequest {
+    var request = CallRequest(method: method, target: settings.target.baseURL, userAgent: Version.userAgent)
+    request.headers = settings.headers
+    request.attributes = settings.attributes
+    request.secretNames = settings.secretNames
+    request.secrets = settings.expansion?.secrets ?? []
+    request.timeout = settings.timeout
+    request.protocolName = settings.protocolName
+    request.codec = settings.codec
+    request.compression = settings.compression
+    request.acceptedCompressions = settings.acceptedCompressions
+    request.usesGET = settings.usesGET
+    request.maxMessageBytes = settings.maxMessageBytes
+    request.reportsSizes = settings.verbosity > 1
+    request.connection = connection
+    return request
+  }
+}
+
+/// The resolved arguments of a call.
+package struct ResolvedCall {
+  package let settings: CallSettings
+  /// The interceptors, with their loaded plugins.
+  package let chain: ChainSource
+  /// The plan; nil if only the server has the schema and it was not asked.
+  package let plan: CallPlan?
+  /// The source of the schema; nil if `plan` is nil.
+  package let origin: SchemaSource.Found.Origin?
+}
+
+extension CallPlan {
+  /// The request of a call through the chain. Extensions that settings of interceptors name are looked up.
+  ///
+  /// - Parameters:
+  ///   - log: Receives the interceptors' log records; called on any thread.
+  ///   - onFinding: Receives the interceptors' findings; called on any thread.
+  ///   - lookup: Finds names that interceptors' responses may use and that the schema lacks; nil if none can be found.
+  /// - Throws: `Failure` if a signal arrived.
+  package func request(
+    log: @escaping LogSink, onFinding: @escaping FindingSink, _ lookup: NameLookup?
+  ) throws(Failure) -> CallRequest {
+    var request = request
+    request.interceptors = chain.registrations
+    try lookup?.resolve(chain.members.flatMap { UnresolvedName.all(inBracketsOf: $0.entry.text) })
+    // Without interceptors, what prints a response looks its names up.
+    if !request.interceptors.isEmpty, let lookup, lookup.isNeeded(for: method.output) {
+      request.interceptors.append(lookup.registration)
+    }
+    request.log = log
+    request.onFinding = onFinding
+    return request
+  }
+
+  /// Resolves the arguments of a call. Does not send the call.
+  ///
+  /// - Parameters:
+  ///   - command: The arguments.
+  ///   - clients: Creates the client that asks for the schema.
+  ///   - environment: Returns the value of an environment variable.
+  ///   - isDry: Whether to send no requests for the schema either.
+  ///   - readsData: Whether to read the data.
+  /// - Throws: `Failure` if an argument is invalid or the method is not found.
+  package static func resolve(
+    _ command: CallArguments, clients: ClientSource, environment: @escaping (String) -> String?, isDry: Bool,
+    readsData: Bool
+  ) throws -> ResolvedCall {
+    let console = clients.console
+    var settings = try CallSettings(
+      command, isTerminal: console.output.isTerminal,
+      ArgumentSources(environment: environment, secrets: console.secrets))
+    var reflection = try settings.reflection(command, clients)
+    reflection.isOffline = isDry
+    let asksServer = command.reflection.reflect ?? !command.schema.hasSources
+    // Errors of the interceptors are reported before the server is asked.
+    let time = CommandTime()
+    let chain = try ChainSource(
+      command.chain,
+      ChainSetup(
+        console, verbosity: settings.verbosity, waitLimit: settings.timeout, isDry: isDry, time: time))
+    settings.timeout = time.remaining(of: settings.timeout)
+    do {
+      let found: SchemaSource.Found
+      do throws(Failure) {
+        found = try SchemaSource.find(
+          settings.name, schema: command.schema, reflection: asksServer ? reflection : nil, console.error,
+          waitLimit: settings.timeout)
+      } catch {
+        guard isDry, error.message == ReflectionSource.notAsked.message else {
+          let error = error.listing(asksServer ? settings.target.argument : command.schema.words)
+          throw asksServer ? error.addingHint(of: chain) : error.addingReflection(command)
+        }
+        return ResolvedCall(settings: settings, chain: chain, plan: nil, origin: nil)
+      }
+      let batch = try batch(command, found.method, settings)
+      var plan = try CallPlan(
+        command, settings, (found.pool, found.method), reflection: asksServer ? reflection : nil,
+        batch: batch,
+        sharesConnection: batch != nil)
+      plan.settings.noteData(console)
+      if readsData, plan.readsTypedMessage(command.data.data), console.error.isTerminal {
+        console.error.remark("* type a message for \(plan.method.name); Ctrl-D ends it\n")
+      }
+      try plan.addSources(
+        command.data, readsData: readsData,
+        isForMany: batch != nil || command.repeatsData && !command.data.data.isEmpty)
+      plan.chain = chain
+      return ResolvedCall(settings: settings, chain: chain, plan: plan, origin: found.origin)
+    } catch {
+      chain.unload()
+      throw error
+    }
+  }
+
+  private static func batch(
+    _ command: CallArguments, _ method: MethodDescriptor, _ settings: CallSettings
+  ) throws(Failure) -> BatchPlan? {
+    let batch = try BatchPlan(command.batch, method)
+    guard batch == nil || settings.limit == nil else {
+      throw Failure(.usage, "--limit", "cannot be combined with --each")
+    }
+    return batch
+  }
+
+  /// Whether the only message is typed on the terminal.
+  private func readsTypedMessage(_ data: [String]) -> Bool {
+    data.contains("@-") && !method.clientStreaming && batch == nil && isatty(0) == 1
+  }
+
+  /// Reads the data, and the files of fields.
+  ///
+  /// - Parameter isForMany: Whether the data has the messages of many calls.
+  private mutating func addSources(
+    _ options: DataOptions, readsData: Bool, isForMany: Bool
+  ) throws(Failure) {
+    var form = settings.requestForm
+    form.expansion?.pool = pool
+    if options.hasTemplatesInData, form.format != .json {
+      throw Failure(
+        .usage, "--expand", "cannot replace values in data of --data-format \(form.format.rawValue)",
+        hint: "write the data in JSON")
+    }
+    let plain = form
+    let chunks = try ChunkedFile(options, method, isBatch: batch != nil)
+    let edits = options.edits.filter { chunks == nil || $0.id == .set }
+    try NameLookup.resolving(pool, reflection) { () throws(Failure) in
+      for edit in edits { try FieldEdit.Place(edit).check(method.input) }
+    }
+    let data = options.data.filter { readsData || !$0.hasPrefix("@") }
+    guard readsData else {
+      if !data.isEmpty {
+        sources = try messages(data, of: options, isBatch: isForMany, form)
+      }
+      return
+    }
+    form.edits = try FieldEdit.read(edits, form.expansion, waitLimit: settings.timeout)
+    guard var chunks else {
+      sources = try messages(
+        data, of: options, isBatch: isForMany, form,
+        waitLimit: readsTypedMessage(data) ? nil : settings.timeout)
+      return
+    }
+    chunks.marksLast = form.edits.contains { $0.calls(.last) }
+    form.chunks = chunks
+    let (before, after) = options.dataAroundFile
+    // The messages before and after a file do not get the fields of `--set`.
+    let around = try [before, after].map { (data) throws(Failure) -> [RequestSource] in
+      try data.isEmpty ? [] : messages(data, of: options, isBatch: false, plain)
+    }
+    sources = around[0] + [.stream(path: chunks.file, form: form)] + around[1]
+  }
+
+  /// The messages of `-d`. The error of a file has the place of the option that names it.
+  private func messages(
+    _ data: [String], of options: DataOptions, isBatch: Bool, _ form: RequestForm, waitLimit: Duration? = nil
+  ) throws(Failure) -> [RequestSource] {
+    do throws(Failure) {
+      return try RequestData.sources(data, for: method, isBatch: isBatch, form: form, waitLimit: waitLimit)
+    } catch {
+      throw error.at(options.argument(ofFile: error.message?.what ?? "")?.origin)
+    }
+  }
+
+  /// Resolves what depends on the method, except the chain and the messages.
+  ///
+  /// - Parameters:
+  ///   - options: The options of the call.
+  ///   - settings: The settings that do not depend on the schema.
+  ///   - found: The method and its pool.
+  ///   - reflection: The server as a source of types that the schema lacks.
+  ///   - batch: The plan of the batch; nil for a single call.
+  ///   - sharesConnection: Whether other calls may use the same connection at the same time.
+  ///   - idles: Whether no other call may follow for a long time.
+  package init(
+    _ options: some CallOptions, _ settings: CallSettings,
+    _ found: (pool: DescriptorPool, method: MethodDescriptor), reflection: ReflectionSource?,
+    batch: BatchPlan? = nil, sharesConnection: Bool, idles: Bool = false
+  ) throws {
+    (pool, method) = found
+    name = MethodName(service: method.service, method: method.name)
+    self.reflection = reflection
+    var connection = settings.baseConnection
+    connection.httpVersion = try ConnectionPlan.httpVersion(
+      options.server, settings.target, settings.protocolName, method.kind)
+    connection.sharesConnection = sharesConnection
+    // Further connections for each failed call of a batch would be a load on the server.
+    if batch != nil { connection.diagnosisTime = .zero }
+    connection.closesWhenGivenUp = idles
+    self.connection = connection
+    self.batch = batch
+    filter = try Self.filter(settings.filter, found, reflection)
+    if settings.usesGET { try Self.checkGET(settings.protocolName, method) }
+    self.settings = settings
+  }
+
+  /// The filter of `--filter`; nil without settings. Extensions that the schema lacks are looked up.
+  @inline(never)
+  private static func filter(
+    _ settings: FieldFilter.Settings?, _ found: (pool: DescriptorPool, method: MethodDescriptor),
+    _ reflection: ReflectionSource?
+  ) throws(Failure) -> FieldFilter? {
+    try NameLookup.resolving(found.pool, reflection) { () throws(Failure) in
+      try FieldFilter(settings, of: found.method.output)
+    }
+  }
+
+  /// Throws unless the method can be called with GET.
+  package static func checkGET(_ protocolName: ProtocolName, _ method: MethodDescriptor) throws(Failure) {
+    guard protocolName == .connect else {
+      throw Failure(
+        .usage, "--connect-get", "\(protocolName.rawValue) has no GET requests",
+        hint: "add --protocol connect")
+    }
+    guard method.kind == .unary, method.hasNoSideEffects else {
+      throw Failure(
+        .usage, "--connect-get",
+        method.kind == .unary
+          ? "\(method.name) is not marked as free of side effects"
+          : "\(method.name) is a stream, and only unary methods can be called by GET",
+        hint: method.kind == .unary
+          ? "the schema marks it with: option idempotency_level = NO_SIDE_EFFECTS;" : nil)
+    }
+  }
+}
+
+extension Failure {
+  /// The failure for a method that the given files lack, with the option that asks the server too.
+  fileprivate func addingReflection(_ command: CallArguments) -> Failure {
+    // Not for a file that cannot be read or compiled.
+    guard status == .schema, var message, command.schema.hasSources, command.reflection.reflect == nil,
+      ["not found", "no method", "no service"].contains(where: message.why.hasPrefix)
+    else { return self }
+    message.append(hint: "--reflect also asks the server")
+    return Failure(status, message)
+  }
+
+  /// The failure of the request for the schema, with what an interceptor does not do for that request.
+  fileprivate func addingHint(of chain: ChainSource) -> Failure {
+    guard var message, ![.schema, .usage, .input].contains(status) else { return self }
+    let names = chain.members.filter { $0.plugin == nil }.map(\.registration.name)
+    if let name = names.first(where: { ["replay", "mock"].contains($0) }) {
+      message.hint =
+        "\(name) needs the schema: run \"rpcurl export TARGET -o api.binpb\" while a server runs, then add "
+        + "--descriptor-set api.binpb"
+    } else if names.contains("retry") {
+      message.append(
+        hint: "retry does not apply to the request for the schema; --descriptor-set FILE avoids it")
+    } else {
+      return self
+    }
+    return Failure(status, message)
+  }
+}
+
+extension Failure.Message {
+  /// Adds a hint after those that it has.
+  fileprivate mutating func append(hint added: String) {
+    hint = hint.map { "\($0); \(added)" } ?? added
+  }
+}

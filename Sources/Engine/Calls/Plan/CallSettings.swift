@@ -1,0 +1,231 @@
+import RPCurlProgram
+import Glibc
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlInterceptors
+import RPCurlProtobuf
+import RPCurlCall
+import RPCurlProtocols
+import RPCurlPlatform
+import RPCurlTransport
+
+/// The settings of a call that do not depend on its schema.
+package struct CallSettings {
+  package let target: Target
+  package let name: MethodName
+  package let protocolName: ProtocolName
+  package let codec: CodecName
+  package let compression: Compression?
+  package let acceptedCompressions: [Compression]?
+  package let usesGET: Bool
+  /// The headers of the call.
+  package let headers: Headers
+  /// The attributes of the call, for its interceptors.
+  package let attributes: CallAttributes
+  /// The headers of `-H`, which are sent with every request.
+  private let commonHeaders: Headers
+  private let sources: ArgumentSources
+  private let headerArguments: HeaderArguments
+  /// Replaces templates; nil without `--expand`.
+  let expansion: TextExpansion?
+  /// The first template in headers that is sent as text; nil if there is none.
+  private let unexpandedTemplate: String?
+  private let bearer: Secret?
+  package internal(set) var timeout: Duration?
+  package let maxMessageBytes: Int
+  /// The connection options for a unary call. The kind of the method can change the HTTP version.
+  package let baseConnection: ConnectionOptions
+  package private(set) var requestForm: RequestForm
+  package private(set) var format: OutputFormat
+  package private(set) var jsonEncoding: JSONEncodingOptions
+  /// Whether unknown fields are part of text and binary output.
+  package private(set) var unknownFields: UnknownFields
+  /// The number of `-v`: 1 prints metadata, 2 also connections and message sizes.
+  package private(set) var verbosity: Int
+  package private(set) var showsSecrets: Bool
+  /// Which headers and attributes are secret.
+  package let secretNames: SecretNames
+  /// The credentials that are known before the call.
+  package var secrets: CallSecrets {
+    let secrets = CallSecrets(secretNames)
+    secrets.add(headers, nil)
+    secrets.add(attributes: attributes.all)
+    secrets.add(expansion?.secrets ?? [])
+    return secrets
+  }
+  /// Removes credentials from what is shown before a call.
+  package var redaction: Redaction { Redaction(secrets, showsSecrets: showsSecrets) }
+  package private(set) var showsTiming: Bool
+  /// The field to print of each response; nil to print whole responses.
+  package let filter: FieldFilter.Settings?
+  /// The number of responses after which the call ends (`--limit`); nil for all.
+  package let limit: Int?
+  /// Whether JSON is coloured.
+  package private(set) var usesColor: Bool
+
+  /// Resolves the options of `rpcurl call`, whose output is standard output unless `-o` is given.
+  package init(
+    _ command: CallArguments, isTerminal: Bool, _ sources: ArgumentSources
+  ) throws {
+    let (target, name) = try CallTarget.resolve(command)
+    try self.init(
+      command, target, name, data: command.data.dataFormat, command.response,
+      isTerminal: command.response.output == nil && isTerminal, sources)
+  }
+
+  /// Resolves the options of a call.
+  ///
+  /// - Parameters:
+  ///   - options: The options.
+  ///   - target: The server.
+  ///   - name: The method.
+  ///   - data: The format of the request data.
+  ///   - response: The options of one command's response; nil in a session.
+  ///   - isTerminal: Whether the response is printed on a terminal.
+  ///   - sources: What values of options are read from.
+  /// - Throws: `Failure` if an option is invalid.
+  package init(
+    _ options: some CallOptions, _ target: Target, _ name: MethodName, data: MessageFormat = .json,
+    _ response: ResponseOptions? = nil, isTerminal: Bool, _ sources: ArgumentSources
+  ) throws {
+    (self.target, self.name) = (target, name)
+    protocolName = try Self.protocolName(options.request.common, sources.environment)
+    (codec, compression) = (options.request.codec, options.request.compression)
+    acceptedCompressions = options.request.acceptCompression
+    usesGET = options.request.connectGet
+    var sources = sources
+    sources.waitLimit = [options.request.maxTime, sources.waitLimit].compactMap(\.self).min()
+    self.sources = sources
+    // Read files once: they may be pipes.
+    expansion = try Self.expansion(options.request, sources, isSession: response == nil)
+    headerArguments = HeaderArguments(
+      expansion: expansion, waitLimit: sources.waitLimit, form: (protocolName, codec))
+    unexpandedTemplate = headerArguments.unexpandedTemplate(
+      in: options.request.common.headers + options.request.rpcHeaders)
+    commonHeaders = try headerArguments.parse(options.request.common.headers)
+    try CredentialArguments.check(options.request.common, options.server, given: commonHeaders)
+    bearer = try options.request.common.bearer.map { (argument) throws(Failure) in
+      try CredentialArguments.token(argument, sources)
+    }
+    (headers, timeout) = try CredentialArguments.headers(
+      options.request.common, options.server, protocolName, bearer: bearer,
+      given: commonHeaders.appending(
+        headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")),
+      limit: options.request.maxTime, sources)
+    attributes = try AttributeArguments.parse(options.request.attributes)
+    maxMessageBytes = options.request.maxMessageBytes
+    format = try options.output.format(isTerminal: isTerminal, isExplained: response?.explain == true)
+    filter = try response.flatMap { response throws(Failure) in
+      try FieldFilter.settings(response, format: options.output.format)
+    }
+    limit = try response.flatMap { response throws(Failure) in try response.checkedLimit() }
+    usesColor = options.output.color.isUsed(isTerminal: isTerminal, sources.environment)
+    showsTiming = options.output.timing
+    if isTerminal { try Self.checkTerminal(format, filter) }
+    (verbosity, showsSecrets) = (options.output.verbose, options.output.showSecrets)
+    secretNames = try options.request.common.secretNames()
+    jsonEncoding = options.output.json.encoding
+    unknownFields = options.output.unknownFields ?? .show
+    requestForm = RequestForm(
+      format: data, allowsUnknownFields: options.output.allowUnknownFields, acceptsFiles: response != nil)
+    requestForm.expansion = expansion
+    try Self.checkCompressions(compression, acceptedCompressions ?? [])
+    baseConnection = try ConnectionPlan.options(
+      options.server, options.request.common, target, protocolName, sources)
+    timeout = sources.commandTime.remaining(of: timeout)
+  }
+
+  /// Takes the settings of the output and of request data from others.
+  mutating func adoptOutput(of other: CallSettings) {
+    requestForm = other.requestForm
+    format = other.format
+    jsonEncoding = other.jsonEncoding
+    unknownFields = other.unknownFields
+    verbosity = other.verbosity
+    showsSecrets = other.showsSecrets
+    showsTiming = other.showsTiming
+    usesColor = other.usesColor
+  }
+
+  /// Prints notes about data that is typed.
+  ///
+  /// - Parameter console: Where they are printed.
+  mutating func noteData(_ console: Console) {
+    let typed = isatty(0) == 1 ? ["-d", "standard input"] : ["-d"]
+    let notes = DataNotes(typed: typed) { console.error.remark($0) }
+    requestForm.notes = notes
+    if let unexpandedTemplate { notes.note(unexpanded: unexpandedTemplate) }
+  }
+
+  /// The server as a source of the schema.
+  package func reflection(
+    _ options: some CallOptions, _ clients: ClientSource
+  ) throws -> ReflectionSource {
+    let (headers, timeout) = try CredentialArguments.headers(
+      options.request.common, options.server, protocolName, bearer: bearer,
+      given: commonHeaders.appending(
+        headerArguments.parse(options.reflection.headers, option: "--reflect-header")),
+      limit: timeout, sources)
+    var reflection = ReflectionSource(
+      target: target, protocolName: protocolName, headers: headers, connection: baseConnection,
+      clients: clients)
+    reflection.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
+    reflection.timeout = timeout ?? ReflectionSource.defaultTimeout
+    reflection.secretNames = secretNames
+    reflection.isVerbose = verbosity > 0
+    reflection.isForced = options.reflection.reflect == true || options.reflection.reflectVersion != nil
+    reflection.cache =
+      options.reflection.refusesCache ? nil : ReflectionCache(environment: sources.environment)
+    return reflection
+  }
+
+  /// Throws if responses would be printed as bytes on a terminal.
+  private static func checkTerminal(
+    _ format: OutputFormat, _ filter: FieldFilter.Settings?
+  ) throws(Failure) {
+    guard format == .binary || filter?.isRaw == true else { return }
+    throw Failure(
+      .usage, format == .binary ? "--format binary" : "--raw", "standard output is a terminal",
+      hint: "use -o FILE, or a pipe")
+  }
+
+  /// The protocol set by an option or the environment.
+  package static func protocolName(
+    _ options: CommonRequestOptions, _ environment: @escaping (String) -> String?
+  ) throws(Failure) -> ProtocolName {
+    if let chosen = options.protocolName { return chosen }
+    guard let name = environment("RPCURL_PROTOCOL"), !name.isEmpty else { return .grpc }
+    guard let chosen = ProtocolName(rawValue: name) else {
+      let names = ProtocolName.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Failure(.usage, "RPCURL_PROTOCOL", "\(name.debugDescription) is not one of \(names)")
+    }
+    return chosen
+  }
+
+  /// The templates of the command line; nil without `--expand`.
+  private static func expansion(
+    _ options: RequestOptions, _ sources: ArgumentSources, isSession: Bool
+  ) throws(Failure) -> TextExpansion? {
+    let expansion = try options.common.textExpansion(sources, seed: options.seed)
+    // In a session the seed is also that of its own values, and of the order of tests; so are the variables.
+    if expansion == nil, !isSession {
+      let variable = options.common.variables?.last?.name
+      if let name = options.seed != nil ? "--seed" : variable {
+        throw Failure(.usage, name, "requires --expand")
+      }
+    }
+    return expansion
+  }
+
+  /// Check for the compression libraries now: the call would fail later.
+  private static func checkCompressions(_ sent: Compression?, _ accepted: [Compression]) throws(Failure) {
+    if let sent, let reason = sent.whyUnwritable {
+      throw Failure(.usage, "--compression \(sent.rawValue)", reason)
+    }
+    for compression in accepted {
+      if let reason = compression.whyUnreadable {
+        throw Failure(.usage, "--accept-compression \(compression.rawValue)", reason)
+      }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import RPCurlProgram
+import RPCurlProtocols
+
+/// Determines the server and the method of a call.
+package enum CallTarget {
+  /// Resolves `URL`, `TARGET METHOD`, or `METHOD` if the configuration file contains a target.
+  package static func resolve(_ command: CallArguments) throws(Failure) -> (Target, MethodName) {
+    let first = command.target
+    if command.method == nil {
+      if let target = command.configuredTarget, ConfiguredTarget.isMethod(first.text) {
+        return try parse(target, method: first.text, command)
+      }
+      try checkIsNotMethod(first.text)
+    }
+    try checkIsNotCommand(command)
+    return try parse(first, method: command.method?.text, command)
+  }
+
+  private static func parse(
+    _ target: Positional, method: String?, _ command: CallArguments
+  ) throws(Failure) -> (Target, MethodName) {
+    do throws(Failure) {
+      guard let method else {
+        return try Target.parse(target.text, method: nil, command.server.tls)
+      }
+      try checkEndsNotWithMethod(target.text, method, command)
+      try checkOrder(target.text, method)
+      return try Target.parse(target.text, method: method, command.server.tls)
+    } catch {
+      throw error.at(target.origin)
+    }
+  }
+
+  /// Throws if the method precedes the server.
+  private static func checkOrder(_ target: String, _ method: String) throws(Failure) {
+    guard MethodName(target) != nil, MethodName(method) == nil,
+      method.contains(":") || method.contains("/")
+    else { return }
+    throw Failure(
+      .usage, target, "a method where the target belongs",
+      hint: "write rpcurl \(Target.shown(method)) \(target)")
+  }
+
+  /// Throws if the only argument is a method, which could also be read as a server.
+  private static func checkIsNotMethod(_ text: String) throws(Failure) {
+    guard isClearlyMethod(text) else { return }
+    let lacksMethod = MethodName(text).map { !isService($0.service) } ?? false
+    throw Failure(
+      .usage, text, "no server to call",
+      hint: "write rpcurl HOST:PORT \(text)\(lacksMethod ? "/METHOD" : ""), set RPCURL_TARGET, or add a line "
+        + "\"target URL\" to .rpcurl")
+  }
+
+  /// Whether a text is `Method`, `pkg.Service/Method`, `pkg.Service.Method` or `pkg.Service`, with the upper case that
+  /// methods or services usually have and hosts do not.
+  private static func isClearlyMethod(_ text: String) -> Bool {
+    if !text.contains(where: { ".:/".contains($0) }) {
+      return ConfiguredTarget.isMethod(text) && text.first?.isUppercase == true
+    }
+    guard let name = MethodName(text), name.service.contains(".") else { return false }
+    return isService(name.service) || !text.contains("/") && isService(text)
+  }
+
+  /// Whether a name is written as those of services are.
+  private static func isService(_ name: String) -> Bool {
+    name.split(separator: ".").last?.first?.isUppercase == true
+  }
+
+  private static func checkIsNotCommand(_ command: CallArguments) throws(Failure) {
+    guard command.configuredTarget == nil, case let text = command.target.text,
+      let nearest = CommandTable.nearest(to: text)
+    else { return }
+    // A host can have such a name.
+    if let method = command.method?.text, method.contains("/"), MethodName(method) != nil { return }
+    throw Failure(.usage, text, "no such command", hint: "did you mean \(nearest)?")
+  }
+
+  /// Throws if both the URL and an argument name a method.
+  private static func checkEndsNotWithMethod(
+    _ target: String, _ method: String, _ command: CallArguments
+  ) throws(Failure) {
+    guard
+      let (_, name) = try? Target.parse(target, method: nil, command.server.tls),
+      name.service.contains("."), name.method.first?.isUppercase == true
+    else { return }
+    throw Failure(
+      .usage, method, "the URL names the method \(name) already",
+      hint: "omit the argument, or the method at the end of the URL")
+  }
+}

@@ -1,0 +1,47 @@
+import RPCurlProgram
+
+/// The interceptors that the options specify, in order.
+package struct ChainArguments: Equatable {
+  /// A `--use` or `--plugin` with its value.
+  package enum Entry: Equatable {
+    case builtIn(String, Origin = .session)
+    case plugin(String, Origin = .session)
+
+    /// The interceptor with its settings, as typed.
+    package var text: String {
+      switch self {
+      case .builtIn(let text, _), .plugin(let text, _): text
+      }
+    }
+
+    /// The line of an omitted interceptor for `--explain` and `chain`: its name, and its place in the configuration.
+    package var omission: String {
+      "\(Argument.interceptorName(text)) (--no-use; \(origin.place ?? ""))"
+    }
+
+    /// Where the option was given.
+    package var origin: Origin {
+      switch self {
+      case .builtIn(_, let origin), .plugin(_, let origin): origin
+      }
+    }
+  }
+
+  package let entries: [Entry]
+  /// The interceptors of the configuration that `--no-use` omits.
+  package let omitted: [Entry]
+
+  package init(_ invocation: Invocation) {
+    entries = invocation.arguments.compactMap(Self.entry)
+    omitted = invocation.omitted.compactMap(Self.entry)
+  }
+
+  private static func entry(_ argument: Argument) -> Entry? {
+    guard let text = argument.string else { return nil }
+    return switch argument.id {
+    case .use: .builtIn(text, argument.origin)
+    case .plugin: .plugin(text, argument.origin)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import RPCurlChain
+import RPCurlProgram
+import RPCurlPlatform
+import RPCurlCall
+
+extension ChainSource {
+  /// Makes the interceptors write or send what they have collected, and waits until they have, or for a signal. To be
+  /// called once, after their last call.
+  package func conclude(_ client: LoopClient, log: @escaping LogSink) {
+    Self.conclude(registrations, client, log: log)
+  }
+
+  /// The same for interceptors of which some are not on the chain any more.
+  package static func conclude(
+    _ interceptors: [InterceptorRegistration], _ client: LoopClient, log: @escaping LogSink
+  ) {
+    let areDone = client.conclude(interceptors, log: log)
+    guard !areDone() else { return }
+    // A failed output has ended the calls, and not this wait, which a signal ends.
+    if Interrupt.isFailedOutput { Interrupt.rearm() }
+    var isInterrupted = false
+    // Their calls have ended with a result, which nothing here changes.
+    _ = try? CommandLoop(client.loop).run(
+      onInterrupt: { isInterrupted = true }, until: { isInterrupted || areDone() })
+  }
+}

@@ -1,0 +1,196 @@
+import RPCurlProgram
+import RPCurlLanguage
+import Glibc
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlPlatform
+import RPCurlTransport
+
+/// Resolves the connection options.
+package enum ConnectionPlan {
+  /// The connection options for a unary call. For other kinds, `httpVersion` differs.
+  package static func options(
+    _ server: ServerOptions, _ request: CommonRequestOptions, _ target: Target, _ protocolName: ProtocolName,
+    _ sources: ArgumentSources
+  ) throws -> ConnectionOptions {
+    var options = ConnectionOptions()
+    options.httpVersion = try httpVersion(server, target, protocolName, .unary)
+    options.isInsecure = server.insecure
+    options.authoritiesFile = try readable(server.cacert, "--cacert", sources)
+    options.authoritiesDirectory = try readable(server.capath, "--capath", sources)
+    options.certificate = try certificate(server, sources)
+    options.oldestTLS = server.tls13 ? .tls13 : server.tls12 ? .tls12 : nil
+    options.serverName = server.servername
+    options.unixSocket = server.unixSocket ?? target.unixSocket
+    options.abstractUnixSocket = server.abstractUnixSocket
+    try checkLength(options.unixSocket ?? options.abstractUnixSocket)
+    options.ipVersion = server.ipVersion.map { $0 == .ipv4 ? .v4 : .v6 }
+    options.connectTo = try server.connectTo.map(AddressArguments.connectTo)
+    options.proxy = try server.proxy.map(AddressArguments.proxy)
+    options.proxyCredentials = try server.proxyUser.map { (user) throws(Failure) in
+      try CredentialArguments.credentials(user, sources)
+    }
+    options.netrcFile = try netrcFile(request, sources)
+    if options.netrcFile != nil, options.serverName != nil, target.isTLS {
+      throw Failure(
+        .usage, "--servername", "libcurl would look up this name in the netrc file, not the host of the URL",
+        hint: "give the credentials with --user NAME:PASSWORD, without --netrc and --netrc-file")
+    }
+    options.resolve = try server.resolve.map(AddressArguments.resolve)
+    if let timeout = server.connectTimeout { options.connectTimeout = timeout }
+    options.keepaliveTime = server.keepaliveTime
+    options.diagnosisTime = .milliseconds(300)
+    return options
+  }
+
+  /// The netrc file; empty for the one in the home directory. libcurl sends requests without credentials if it cannot read it.
+  private static func netrcFile(
+    _ request: CommonRequestOptions, _ sources: ArgumentSources
+  ) throws(Failure) -> String? {
+    let file = try readable(request.netrcFile, "--netrc-file", sources) ?? (request.netrc ? "" : nil)
+    guard let file, let problem = NetrcFile(file).problem else { return file }
+    let option =
+      request.netrcFile.map { "--netrc-file \($0.text ?? "")" } ?? "--netrc \(NetrcFile.path(file))"
+    throw Failure(
+      .usage, option, problem.reason,
+      hint: "correct the file, or give the credentials with --user NAME:PASSWORD or --bearer @FILE"
+    ).at(request.netrcFile?.origin)
+  }
+
+  /// Throws if the path of a Unix socket is longer than the system allows.
+  private static func checkLength(_ unixSocket: String?) throws(Failure) {
+    // One byte less than sockaddr_un.sun_path.
+    let limit = 107
+    guard let unixSocket, unixSocket.utf8.count > limit else { return }
+    throw Failure(
+      .usage, "unix:\(unixSocket)", "the path of a Unix socket has at most \(limit) bytes",
+      hint: "use a path relative to the working directory, or a symbolic link")
+  }
+
+  /// The HTTP version for a call of this kind.
+  package static func httpVersion(
+    _ server: ServerOptions, _ target: Target, _ protocolName: ProtocolName, _ kind: CallKind
+  ) throws -> ConnectionOptions.HTTPVersion {
+    // The other protocols work over HTTP/1.1 too, if that is what the server has.
+    let http2 = protocolName != .grpc && target.isTLS ? ConnectionOptions.HTTPVersion.negotiated : .http2
+    switch server.httpVersion {
+    case .http1:
+      guard protocolName != .grpc else {
+        throw Failure(
+          .usage, "--http1.1", "gRPC needs HTTP/2",
+          hint: "use --protocol grpc-web or --protocol connect")
+      }
+      return .http1
+    case .http2: return http2
+    case .http2PriorKnowledge: return .http2PriorKnowledge
+    case .http3:
+      let library: TransportLibrary
+      do { library = try TransportLibrary() } catch { throw Failure(library: error) }
+      guard library.httpVersions.contains("3") else {
+        throw Failure(
+          .usage, "--http3", "libcurl \(library.number) does not support HTTP/3",
+          hint: "see \"rpcurl version\"; set RPCURL_LIBCURL to the path of another libcurl")
+      }
+      guard target.isTLS else {
+        throw Failure(.usage, "--http3", "HTTP/3 needs TLS", hint: "use https://, without --plaintext")
+      }
+      return .http3
+    default: break
+    }
+    // gRPC and concurrent messages in both directions need HTTP/2.
+    if protocolName == .grpc || kind == .bidiStreaming { return http2 }
+    return target.isTLS ? .negotiated : .http1
+  }
+
+  /// The path of a file for libcurl, which reads it on the event loop and without a limit. If it is not a regular
+  /// file, reads it here and returns the path of a copy.
+  private static func readable(
+    _ argument: Argument?, _ option: String, _ sources: ArgumentSources
+  ) throws(Failure) -> String? {
+    guard let argument, let path = argument.text else { return nil }
+    func failure(_ why: String) -> Failure {
+      var hint: String?
+      if WholeValue.isElsewhere(path) {
+        hint = "\(option) names a file: write its path, without @, env: or cmd:"
+      } else if argument.id == .cert, path.contains(":") {
+        // curl accepts CERTIFICATE:PASSWORD.
+        hint = "the passphrase is given with --pass @FILE, env:NAME or cmd:COMMAND"
+      }
+      return Failure(argument.id == .netrcFile ? .usage : .tls, "\(option) \(path)", why, hint: hint)
+        .at(argument.origin)
+    }
+    var status = stat()
+    guard access(path, R_OK) == 0, stat(path, &status) == 0 else { throw failure(FileContents.lastError()) }
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR: return path
+    case S_IFREG:
+      guard status.st_size <= FileContents.optionLimitBytes else {
+        throw failure(
+          "the file is larger than \(FileContents.optionLimitBytes >> 20) MiB, the limit for such a file")
+      }
+      return path
+    default:
+      do throws(FileContents.Problem) {
+        let contents = try sources.contents(ofFile: path)
+        // The copy exists until the process ends: libcurl opens it for each connection.
+        let copy = try TemporaryFile()
+        _ = fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC)
+        if let problem = FileContents.write(contents, to: copy.descriptor) { throw problem }
+        return "/proc/self/fd/\(copy.descriptor)"
+      } catch {
+        throw failure(error.why)
+      }
+    }
+  }
+
+  private static func certificate(
+    _ server: ServerOptions, _ sources: ArgumentSources
+  ) throws -> ConnectionOptions.Certificate? {
+    guard let file = try readable(server.cert, "--cert", sources) else {
+      guard server.key == nil else {
+        throw Failure(.usage, "--key", "no certificate", hint: "add --cert FILE").at(server.key?.origin)
+      }
+      return nil
+    }
+    var certificate = ConnectionOptions.Certificate(
+      file: file, keyFile: try readable(server.key, "--key", sources))
+    certificate.format = server.certType.flatMap { $0 == "PEM" ? nil : $0 }
+    certificate.passphrase = try passphrase(server, keyFile: certificate.keyFile ?? file, sources)
+    return certificate
+  }
+
+  private static func passphrase(
+    _ server: ServerOptions, keyFile: String, _ sources: ArgumentSources
+  ) throws -> String? {
+    if let pass = server.pass { return try secret(pass, sources) }
+    if server.certType == "P12" {
+      // Such a file shows whether it is encrypted only when a passphrase is tried; without one, libcurl reports it.
+      return try sources.secrets.ask("passphrase of \(keyFile) (empty for none): ")
+    }
+    guard let key = try? sources.contents(ofFile: keyFile),
+      isEncrypted(key)
+    else { return nil }
+    guard let phrase = try sources.secrets.ask("passphrase of \(keyFile): ") else {
+      throw Failure(
+        .tls, keyFile, "the key is encrypted, and there is no terminal for a prompt",
+        hint: "use --pass @FILE or --pass env:NAME")
+    }
+    return phrase
+  }
+
+  /// Reads a secret that is elsewhere: other users can see the command line.
+  private static func secret(_ option: Argument, _ sources: ArgumentSources) throws(Failure) -> String {
+    guard WholeValue.isElsewhere(option.text ?? "") else {
+      throw Failure(
+        .usage, option.name, "not @FILE, env:NAME or cmd:COMMAND",
+        hint: "put it into a file (--pass @FILE) or a variable (--pass env:NAME), or omit --pass to be asked"
+      ).at(option.origin)
+    }
+    return String(try sources.value(of: option).prefix { !$0.isNewline })
+  }
+
+  /// Whether a PEM file contains an encrypted key, in PKCS #8 or an older form.
+  private static func isEncrypted(_ pem: [UInt8]) -> Bool {
+    String(decoding: pem, as: UTF8.self).contains("ENCRYPTED")
+  }
+}

@@ -1,0 +1,125 @@
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlProtocols
+
+/// The server of a call: a base URL, and a Unix socket if the connection uses one.
+package struct Target: Equatable {
+  /// `http[s]://host[:port][/prefix]`, without a final slash.
+  package var baseURL: String
+  /// The path of the Unix socket to connect to; nil for the host of the URL.
+  package var unixSocket: String?
+
+  /// The name of the server in messages.
+  package var name: String { unixSocket.map { "unix:\($0)" } ?? baseURL }
+  /// The server as arguments of a command.
+  package var argument: String {
+    guard let unixSocket, isTLS else { return ShellText(name).quoted }
+    return "--unix-socket \(ShellText(unixSocket).quoted) \(ShellText(baseURL).quoted)"
+  }
+  /// Whether the connection uses TLS.
+  package var isTLS: Bool {
+    get { baseURL.hasPrefix("https:") }
+    set { baseURL = (newValue ? "https" : "http") + baseURL.drop { $0 != ":" } }
+  }
+
+  /// Whether the connection to a target that is not a URL uses TLS.
+  package enum TLSChoice {
+    /// To a host, but not to a Unix socket.
+    case byTarget
+    /// `--plaintext`.
+    case never
+    /// An option for TLS, such as `--cacert`.
+    case always
+  }
+
+  /// Parses a target. If `method` is nil, the method is the end of the URL's path.
+  package static func parse(_ text: String, method: String?, _ tls: TLSChoice) throws(Failure) -> (
+    Target, MethodName
+  ) {
+    let (target, path) = try parse(text, tls)
+    guard let method else {
+      let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count >= 2, let name = MethodName(parts.suffix(2).joined(separator: "/")),
+        name.service != ""
+      else {
+        throw Failure(
+          .usage, shown(text), "no method to call",
+          hint: "add it after the target, or at the end of the URL: \(target.baseURL)/pkg.Service/Method; "
+            + "\"rpcurl list \(target.argument)\" lists the services")
+      }
+      return (target.appending(parts.dropLast(2)), name)
+    }
+    // The HTTP path of a method is /pkg.Service/Method.
+    let bare = method.hasPrefix("/") ? String(method.dropFirst()) : method
+    guard let name = MethodName(bare) ?? Self.bareName(bare) else {
+      throw Failure(
+        .usage, method.isEmpty ? "''" : shown(method), "not a method name",
+        hint: "write pkg.Service/Method or pkg.Service.Method")
+    }
+    return (target.appending(path.split(separator: "/")), name)
+  }
+
+  /// A method without its service.
+  private static func bareName(_ method: String) -> MethodName? {
+    MethodName("Service/\(method)").map { MethodName(service: "", method: $0.method) }
+  }
+
+  /// Parses a target that names only a server.
+  package static func parse(server text: String, _ tls: TLSChoice) throws(Failure) -> Target {
+    let (target, path) = try parse(text, tls)
+    return target.appending(path.split(separator: "/"))
+  }
+
+  private static func parse(_ text: String, _ tls: TLSChoice) throws(Failure) -> (Target, path: Substring) {
+    if text.hasPrefix("unix:") {
+      let path = text.dropFirst("unix:".count)
+      guard !path.isEmpty else { throw Failure(.usage, text, "missing path after unix:") }
+      let scheme = if case .always = tls { "https" } else { "http" }
+      return (Target(baseURL: "\(scheme)://localhost", unixSocket: String(path)), "")
+    }
+    let isPlaintext = if case .never = tls { true } else { false }
+    for known in ["http", "https"] where text.lowercased().hasPrefix("\(known)://") {
+      guard !isPlaintext || known == "http" else {
+        throw Failure(.usage, shown(text), "https:// and --plaintext contradict each other")
+      }
+      let (authority, path) = try split(text.dropFirst(known.count + 3), in: text)
+      return (Target(baseURL: "\(known)://\(authority)"), path)
+    }
+    guard !text.contains("://") else {
+      throw Failure(.usage, shown(text), "not a URL of http or https", hint: forms)
+    }
+    let (authority, path) = try split(text[...], in: text)
+    return (Target(baseURL: "\(isPlaintext ? "http" : "https")://\(authority)"), path)
+  }
+
+  private static func split(_ rest: Substring, in text: String) throws(Failure) -> (Substring, Substring) {
+    do throws(TargetSyntax.Problem) {
+      return try TargetSyntax.split(rest)
+    } catch {
+      switch error {
+      case .credentials:
+        // The text before the @ may be a password, so the error does not contain it.
+        throw Failure(.usage, "target", error.reason, hint: "use --user or --bearer")
+      case .port: throw Failure(.usage, shown(text), error.reason)
+      case .excess(let mark):
+        throw Failure(.usage, shown(text), error.reason, hint: "omit \"\(mark)\" and what follows it")
+      case .scheme, .host, .syntax:
+        throw Failure(.usage, text.isEmpty ? "''" : shown(text), error.reason, hint: forms)
+      }
+    }
+  }
+
+  /// The forms of a target, as a hint.
+  private static let forms = "write HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:PATH"
+
+  /// The target for error messages, without what may be a password or a key.
+  package static func shown(_ text: String) -> String {
+    text.hasPrefix("unix:") ? text : TargetSyntax.shown(text)
+  }
+
+  private func appending(_ prefix: some Sequence<Substring>) -> Target {
+    var target = self
+    for part in prefix { target.baseURL += "/\(part)" }
+    return target
+  }
+}

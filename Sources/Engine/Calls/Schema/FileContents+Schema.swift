@@ -1,0 +1,64 @@
+import Glibc
+import RPCurlProtobuf
+import RPCurlPlatform
+
+extension FileContents {
+  /// The size up to which one command reads a descriptor set: a read of this size costs less than a millisecond.
+  package static let readDescriptorSetBytes = 4 << 20
+
+  /// Reads the descriptor set at `path`, or standard input for `-`. A large set is mapped.
+  ///
+  /// `protoc` truncates a set and writes it again, and a process that reads a page of a mapping which the file no longer
+  /// has is ended by SIGBUS. What lives longer than a call therefore reads all sets.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  ///   - readLimitBytes: The size up to which the file is read.
+  package static func descriptorSet(
+    _ path: String, waitLimit: Duration?, readLimitBytes: Int
+  ) throws(Problem) -> SchemaBytes {
+    var status = stat()
+    guard path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      (1...off_t(readLimitBytes)).contains(status.st_size)
+    else { return try map(path, waitLimit: waitLimit) }
+    let descriptor = try open(path)
+    defer { close(descriptor) }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(status.st_size), alignment: 1)
+    var count = 0
+    while count < buffer.count {
+      let result = Glibc.read(descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count)
+      if result < 0, errno == EINTR { continue }
+      guard result >= 0 else {
+        let why = lastError()
+        buffer.deallocate()
+        throw Problem(why: why)
+      }
+      if result == 0 { break }
+      count += result
+    }
+    return SchemaBytes(owning: UnsafeRawBufferPointer(rebasing: buffer[..<count])) { $0.deallocate() }
+  }
+
+  /// Maps the file at `path` into memory, so that only the used pages are read. If it is not a regular file, reads a
+  /// copy, up to a limit.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package static func map(_ path: String, waitLimit: Duration? = nil) throws(Problem) -> SchemaBytes {
+    var status = stat()
+    guard path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+      return SchemaBytes(try read(path, limitBytes: dataLimitBytes, waitLimit: waitLimit))
+    }
+    let descriptor = try open(path)
+    defer { close(descriptor) }
+    guard fstat(descriptor, &status) == 0 else { throw Problem(why: lastError()) }
+    let size = Int(status.st_size)
+    let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
+    guard let address, address != MAP_FAILED else { throw Problem(why: lastError()) }
+    return SchemaBytes(owning: UnsafeRawBufferPointer(start: address, count: size)) { bytes in
+      munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+    }
+  }
+}

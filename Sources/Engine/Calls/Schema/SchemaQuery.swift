@@ -1,0 +1,264 @@
+import RPCurlLanguage
+import RPCurlBase
+import RPCurlProgram
+import Glibc
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlCall
+import RPCurlSchemaTools
+import RPCurlPlatform
+
+/// A schema and the name that a command looks for in it.
+package struct SchemaQuery {
+  /// The name as typed, without the leading dot of a full name; nil if absent.
+  package let symbol: String?
+  private let sources: [SchemaSource.Source]
+  private let server: ReflectionSource?
+  /// The arguments with which `rpcurl list` prints the names of the schema.
+  private let listing: String
+  /// The complete schema, if it was given.
+  private var known: DescriptorPool?
+  /// More services that a server lists.
+  private var listed: [String] = []
+
+  /// Resolves the positional arguments `[TARGET] [SYMBOL]`. A target is expected if the server is to be asked.
+  ///
+  /// If the configuration has a target, `ConfiguredTarget` says whether a single argument is a symbol.
+  package init(_ options: SchemaCommandOptions, clients: ClientSource) throws {
+    var arguments = options.arguments
+    guard arguments.count <= 2 else {
+      throw Failure(
+        .usage, arguments[2].text, "unexpected argument", hint: "a target and a name are expected")
+    }
+    let asksServer = options.reflection.reflect ?? !options.schema.hasSources
+    if let target = options.configuredTarget,
+      ConfiguredTarget.isUsed(withArguments: arguments, asksServer: asksServer)
+    {
+      arguments.insert(target, at: 0)
+    }
+    // A name of the built-in schemas needs no server.
+    if arguments.count == 1, !options.schema.hasSources, options.reflection.reflect != true,
+      WellKnownSchemas.mayDeclare(Self.name(arguments[0].text))
+    {
+      (symbol, server, sources, listing) = (Self.name(arguments[0].text), nil, [], "")
+      return
+    }
+    // A target that is not needed is ignored.
+    if !asksServer, arguments.count == 1, Self.isTarget(arguments[0].text) { arguments.removeFirst() }
+    let target = arguments.count == 2 || asksServer ? arguments.first : nil
+    symbol = (arguments.count == 2 ? arguments[1] : target == nil ? arguments.first : nil).map {
+      Self.name($0.text)
+    }
+    guard asksServer else {
+      (server, listing) = (nil, options.schema.words)
+      guard options.schema.hasSources else {
+        throw Failure(
+          .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
+          hint: "omit --no-reflect, or use --proto FILE or --descriptor-set FILE")
+      }
+      sources = try SchemaSource.sources(
+        options.schema, clients.console.error, waitLimit: options.maxTime)
+      return
+    }
+    guard let target else {
+      throw Failure(
+        .schema, "no schema", "neither a server nor another source is given",
+        hint: "name a server, or use --descriptor-set FILE or --proto FILE")
+    }
+    sources = try SchemaSource.sources(
+      options.schema, clients.console.error, waitLimit: options.maxTime)
+    var server = try Self.server(options, target, clients)
+    server.isOptional = !sources.isEmpty
+    (self.server, listing) = (server, server.target.argument)
+  }
+
+  /// Creates a query of a given schema: `[SYMBOL]`.
+  package init(_ pool: DescriptorPool, listed: [String], arguments: [String]) throws(Failure) {
+    guard arguments.count <= 1 else {
+      throw Failure(.usage, arguments[1], "unexpected argument", hint: "one name is expected")
+    }
+    symbol = arguments.first.map(Self.name)
+    known = pool
+    self.listed = listed
+    (sources, server, listing) = ([], nil, "")
+  }
+
+  /// A full name may start with a dot, as in types of `.proto` files. The path of a file may, too.
+  private static func name(_ argument: String) -> String {
+    argument.hasPrefix(".") && argument != "." && !argument.hasSuffix(".proto")
+      ? String(argument.dropFirst()) : argument
+  }
+
+  /// Whether an argument can only be a server, not the name of a symbol.
+  private static func isTarget(_ text: String) -> Bool {
+    text.contains("://") || text.hasPrefix("unix:") || text.contains(":") && !text.contains(".proto")
+  }
+
+  private static func server(
+    _ options: SchemaCommandOptions, _ argument: Positional, _ clients: ClientSource
+  ) throws -> ReflectionSource {
+    let target: Target
+    do throws(Failure) {
+      target = try Target.parse(server: argument.text, options.server.tls)
+    } catch {
+      throw error.at(argument.origin)
+    }
+    let environment = EnvironmentVariables.value
+    let request = options.common
+    let protocolName = try CallSettings.protocolName(request, environment)
+    let sources = ArgumentSources(environment: environment, secrets: clients.console.secrets)
+    let arguments = try request.headerArguments(sources, protocolName)
+    let common = try arguments.parse(request.headers)
+    try CredentialArguments.check(request, options.server, given: common)
+    let (headers, timeout) = try CredentialArguments.headers(
+      request, options.server, protocolName,
+      bearer: try request.bearer.map { try CredentialArguments.token($0, sources) },
+      given: common.appending(arguments.parse(options.reflection.headers, option: "--reflect-header")),
+      limit: options.maxTime, sources)
+    var source = ReflectionSource(
+      target: target, protocolName: protocolName, headers: headers,
+      connection: try ConnectionPlan.options(options.server, request, target, protocolName, sources),
+      clients: clients)
+    source.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
+    source.timeout = timeout ?? ReflectionSource.defaultTimeout
+    source.secretNames = try request.secretNames()
+    source.isVerbose = options.verbose > 0
+    // Cached schemas are not read here: these commands show the server's current schema.
+    source.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)
+    return source
+  }
+
+  /// The full names of all services, without their declarations.
+  package func serviceNames() throws(Failure) -> [String] {
+    let pool = if let known { known } else { try SchemaSource.pool(sources) }
+    var names = Set(pool.symbols([.service]).filter(Self.isOwn).map(\.name))
+    names.formUnion(listed)
+    if let server { names.formUnion(try server.schema(for: .serviceNames).services) }
+    return names.sorted()
+  }
+
+  /// The complete schema, and the services that the server lists but does not describe.
+  package func complete() throws(Failure) -> (pool: DescriptorPool, undescribed: [String]) {
+    let (pool, listed) = try read(server == nil ? nil : .allServices)
+    return (pool, Self.undescribed(listed, in: pool))
+  }
+
+  /// The services of a list that a schema does not describe. The services of gRPC itself are built in.
+  package static func undescribed(_ listed: [String], in pool: DescriptorPool) -> [String] {
+    Set(listed).subtracting(pool.serviceNames).filter { !WellKnownSchemas.mayDeclareService($0) }.sorted()
+  }
+
+  /// The complete schema. Remarks on services that the server lists but does not describe.
+  package func pool(_ error: StandardError) throws(Failure) -> DescriptorPool {
+    let (pool, undescribed) = try complete()
+    Self.remark(on: undescribed, error)
+    return pool
+  }
+
+  /// The declarations of these kinds. Services include those that the server lists but does not describe, which have no
+  /// file.
+  package func symbols(
+    _ kinds: Set<SymbolKind>, _ error: StandardError
+  ) throws(Failure) -> [DescriptorPool.Symbol] {
+    let (pool, listed) = try read(server == nil ? nil : .allServices)
+    Self.remark(on: Self.undescribed(listed, in: pool), error)
+    let own = pool.symbols(kinds).filter(Self.isOwn)
+    guard kinds.contains(.service) else { return own }
+    // The services of gRPC itself are not requested if they are built in.
+    return own
+      + Set(listed).subtracting(own.lazy.filter { $0.kind == .service }.map(\.name)).map {
+        DescriptorPool.Symbol(name: $0, kind: .service, file: "")
+      }
+  }
+
+  private static func remark(on undescribed: [String], _ error: StandardError) {
+    if !undescribed.isEmpty { error.remark("rpcurl: \(TerminalText.escape(remark(undescribed)))\n") }
+  }
+
+  /// What is wrong if the server does not describe these services.
+  static func remark(_ undescribed: [String]) -> String {
+    "services that the server lists but does not describe: \(undescribed.joined(separator: ", "))"
+  }
+
+  /// Finds `symbol`. The services of gRPC itself, such as health, are the last source.
+  package func find(_ symbol: String, among kinds: Set<SymbolKind>) throws(Failure) -> (
+    DescriptorPool, DescriptorPool.Symbol
+  ) {
+    do throws(Failure) {
+      return try findGiven(symbol, among: kinds)
+    } catch {
+      guard error.status == .schema, WellKnownSchemas.mayDeclareService(symbol) else {
+        throw naming(in: error)
+      }
+      let pool = try SchemaSource.pool(sources + [SchemaSource.builtInServices], withOptions: true)
+      guard let exact = try SymbolLookup(pool).exactly(symbol, kinds) else { throw naming(in: error) }
+      return (pool, exact)
+    }
+  }
+
+  /// The failure, whose hint at `rpcurl list` names the server, or the files.
+  package func naming(in failure: Failure) -> Failure { failure.listing(listing) }
+
+  /// Finds `symbol` in the sources that were given. Asks the server for that symbol alone before it asks for everything.
+  private func findGiven(_ symbol: String, among kinds: Set<SymbolKind>) throws(Failure) -> (
+    DescriptorPool, DescriptorPool.Symbol
+  ) {
+    if server != nil {
+      let own = try SchemaSource.pool(sources, withOptions: true)
+      if let exact = try SymbolLookup(own).exactly(symbol, kinds) { return (own, exact) }
+      if Self.isFullName(symbol) {
+        let asked = MethodName(symbol).map { symbol.contains("/") ? $0.service : symbol } ?? symbol
+        let pool = try read(.existing([.fileContaining(symbol: asked)])).pool
+        if let exact = try SymbolLookup(pool).exactly(symbol, kinds) { return (pool, exact) }
+      }
+    }
+    let (pool, undescribed) = try complete()
+    if undescribed.contains(where: { $0 == symbol || $0 == MethodName(symbol)?.service }) {
+      throw Failure(
+        .schema, symbol, "the server lists this service but does not describe it",
+        hint: "use --proto FILE or --descriptor-set FILE")
+    }
+    return (pool, try SymbolLookup(pool).find(symbol, among: kinds))
+  }
+
+  private static func isFullName(_ symbol: String) -> Bool {
+    symbol.contains(".") && MethodName(symbol) != nil
+  }
+
+  /// The schema for `goal`, and the services that the server lists.
+  private func read(
+    _ goal: ReflectionQuery.Goal?
+  ) throws(Failure) -> (pool: DescriptorPool, listed: [String]) {
+    if let known { return (known, listed) }
+    var (sources, listed) = (sources, listed)
+    if let server, let goal {
+      let schema = try server.schema(for: goal)
+      listed = schema.services
+      if schema.fileCount > 0 {
+        sources.append(.init(set: SchemaBytes(schema.descriptorSet), name: server.sourceName))
+      }
+    }
+    return (try SchemaSource.pool(sources, withOptions: true), listed)
+  }
+
+  /// Whether a symbol comes from a source that was given, not from the well-known types.
+  package static func isOwn(_ symbol: DescriptorPool.Symbol) -> Bool {
+    symbol.source != WellKnownSchemas.sourceName
+  }
+}
+
+extension Failure {
+  /// The failure, whose hint at `rpcurl list` has these arguments.
+  package func listing(_ arguments: String) -> Failure {
+    guard !arguments.isEmpty, var message else { return self }
+    message.hint = message.hint?.replacing("\"rpcurl list", with: "\"rpcurl list \(arguments)")
+    return Failure(status, message)
+  }
+
+  /// The failure, whose hint at `rpcurl list` names the command of a session.
+  package var inSession: Failure {
+    guard var message else { return self }
+    message.hint = message.hint?.replacing("run \"rpcurl list", with: "run \"list")
+    return Failure(status, message)
+  }
+}

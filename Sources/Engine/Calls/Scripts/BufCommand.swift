@@ -1,0 +1,149 @@
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlProtocols
+
+/// A call as a command of buf curl 1.72.
+struct BufCommand {
+  private var call: WrittenCall
+  private var script = CallScript("buf", "curl")
+  private var missing: [String] = []
+
+  /// The options that buf has with the same value.
+  private static let same: [OptionID: String] = [
+    .cert: "--cert", .servername: "--servername", .userAgent: "--user-agent", .user: "--user",
+    .netrc: "--netrc", .netrcFile: "--netrc-file", .unixSocket: "--unix-socket", .http3: "--http3",
+    .emitDefaults: "--emit-defaults", .output: "--output",
+  ]
+  /// The options whose value is a number of seconds.
+  private static let durations: [OptionID: String] = [
+    .connectTimeout: "--connect-timeout", .keepaliveTime: "--keepalive-time",
+  ]
+  /// The options that are written in another way, or change nothing in buf.
+  private static let handled: Set<OptionID> = [
+    .descriptorSet, .proto, .reflect, .reflectVersion, .reflectHeader, .header, .rpcHeader, .expand,
+    .plaintext, .insecure, .cacert, .key, .authority, .protocolName, .http1, .http2, .http2PriorKnowledge,
+    .bearer, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .seed, .verbose, .format,
+    .silent, .showError, .showSecrets, .redact, .color, .noCache, .each, .jobs, .failEarly,
+    .attribute,
+  ]
+
+  init(_ call: WrittenCall) {
+    self.call = call
+  }
+
+  /// The script.
+  mutating func write() throws(Failure) -> String {
+    let name = call.settings.protocolName
+    if name != .connect { script.add("--protocol", name == .grpc ? "grpc" : "grpcweb") }
+    addSchema()
+    for argument in call.arguments { add(argument) }
+    addConnection()
+    addHeaders()
+    try addData()
+    if let format = call.text(.format), format != "json", format != "pretty" {
+      missing.append("--format \(format)")
+    }
+    let method = call.name.service.isEmpty ? call.name.method : "\(call.name)"
+    script.add(ShellText("\(call.settings.target.baseURL)/\(method)"))
+    return call.finish(script, without: missing)
+  }
+
+  private mutating func addSchema() {
+    for argument in call.arguments where argument.id == .descriptorSet || argument.id == .proto {
+      let path = argument.text ?? ""
+      // buf reads the format from the end of the name.
+      let hasFormat =
+        argument.id == .proto
+        || [".binpb", ".bin", ".binpb.gz", ".binpb.zst"].contains(where: path.hasSuffix)
+      script.add("--schema", ShellText(hasFormat ? path : "\(path)#format=binpb").listElement)
+    }
+    if call.has(.reflect), hasSchema { script.add("--reflect") }
+    if usesReflection, let version = call.text(.reflectVersion) {
+      script.add("--reflect-protocol", ShellText("grpc-\(version)"))
+    }
+  }
+
+  private var hasSchema: Bool { call.isGiven(.descriptorSet) || call.isGiven(.proto) }
+  private var usesReflection: Bool { call.has(.reflect) || !hasSchema }
+
+  private mutating func add(_ argument: Argument) {
+    guard argument.value != .flag(false) else { return }
+    if let name = Self.same[argument.id] {
+      guard argument.text != nil else { return script.add(ShellText(name)) }
+      script.add(ShellText(name), call.value(argument))
+    } else if let name = Self.durations[argument.id], case .duration(let duration) = argument.value {
+      script.add(ShellText(name), ShellText(WrittenCall.seconds(duration)))
+    } else if !Self.handled.contains(argument.id), !Self.isStandard(argument) {
+      missing.append(call.shown(argument))
+    }
+  }
+
+  /// Whether an option only states what buf does.
+  private static func isStandard(_ argument: Argument) -> Bool {
+    switch (argument.id, argument.string) {
+    case (.codec, "proto"), (.compression, "identity"), (.certType, "PEM"), (.errorFormat, "text"): true
+    default: false
+    }
+  }
+
+  private mutating func addConnection() {
+    if call.isTLS {
+      // buf refuses authorities that would not be used.
+      if call.has(.insecure) {
+        script.add("--insecure")
+      } else if let file = call.text(.cacert) {
+        script.add("--cacert", ShellText(file))
+      }
+      if let key = call.text(.key) ?? call.text(.cert) { script.add("--key", ShellText(key)) }
+    }
+    if let path = call.settings.target.unixSocket { script.add("--unix-socket", ShellText(path)) }
+    switch call.plan?.connection.httpVersion ?? call.settings.baseConnection.httpVersion {
+    case .http2 where !call.isTLS, .http2PriorKnowledge: script.add("--http2-prior-knowledge")
+    case .http1 where !call.isTLS && usesReflection:
+      // buf makes no reflection without TLS over HTTP/1.1.
+      script.add("--http2-prior-knowledge")
+    case .http1 where call.isTLS: missing.append("--http1.1")
+    default: break
+    }
+    // rpcurl waits without limit, and buf for two minutes.
+    script.add("--timeout", ShellText(call.settings.timeout.map { "\(WrittenCall.seconds($0))s" } ?? "0s"))
+    if call.settings.verbosity > 0 { script.add("--verbose") }
+  }
+
+  private mutating func addHeaders() {
+    let headers = call.arguments.filter { $0.id == .header }
+    let own = call.arguments.filter { $0.id == .rpcHeader }
+    for argument in headers + own { add(header: call.header(argument), as: "-H") }
+    let bearer = call.bearerHeader()
+    if let bearer { add(header: bearer, as: "-H") }
+    if let host = call.text(.authority), !call.hasHeader("host") {
+      add(header: "host: " + ShellText(host), as: "-H")
+    }
+    guard usesReflection else { return }
+    // rpcurl sends -H with reflection too, and --rpc-header does not.
+    if own.isEmpty, !headers.isEmpty || bearer != nil {
+      script.add("--reflect-header", "*")
+    } else {
+      for argument in headers { add(header: call.header(argument), as: "--reflect-header") }
+      if let bearer { add(header: bearer, as: "--reflect-header") }
+    }
+    for argument in call.arguments where argument.id == .reflectHeader {
+      add(header: call.header(argument), as: "--reflect-header")
+    }
+  }
+
+  /// buf splits the values of these options at commas.
+  private mutating func add(header: ShellText, as option: ShellText) {
+    script.add(option, header.listElement)
+  }
+
+  private mutating func addData() throws(Failure) {
+    if let json = try call.json() {
+      script.add("-d", ShellText(json))
+    } else if call.data.isEmpty {
+      if call.plan?.method.clientStreaming == true { script.add("-d", "@-") }
+    } else {
+      script.add("-d", ShellText(call.data.joined(separator: "\n")))
+    }
+  }
+}

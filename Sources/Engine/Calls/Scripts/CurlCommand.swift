@@ -1,0 +1,167 @@
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlTransport
+
+/// A call as a command of curl, with a body that is prepared: JSON for Connect, and framed messages for streams and for
+/// the other protocols.
+struct CurlCommand {
+  private var call: WrittenCall
+  private let plan: CallPlan
+  private let messages: [Message]
+  private var script = CallScript("curl")
+  private var missing: [String] = []
+
+  /// The options that curl has with the same value.
+  private static let same: [OptionID: String] = [
+    .cacert: "--cacert", .capath: "--capath", .certType: "--cert-type", .key: "--key",
+    .insecure: "--insecure", .tls12: "--tlsv1.2", .tls13: "--tlsv1.3", .ipv4: "--ipv4", .ipv6: "--ipv6",
+    .unixSocket: "--unix-socket", .abstractUnixSocket: "--abstract-unix-socket", .proxy: "--proxy",
+    .proxyUser: "--proxy-user", .resolve: "--resolve", .connectTo: "--connect-to", .netrc: "--netrc",
+    .netrcFile: "--netrc-file", .userAgent: "--user-agent", .user: "--user", .output: "--output",
+    .silent: "--silent", .showError: "--show-error",
+  ]
+  /// The options that are written in another way, or change nothing in curl.
+  private static let handled: Set<OptionID> = [
+    .descriptorSet, .proto, .importPath, .reflect, .reflectVersion, .reflectHeader, .noCache, .plaintext,
+    .cert, .pass, .servername, .authority, .http1, .http2, .http2PriorKnowledge, .http3, .connectTimeout,
+    .keepaliveTime, .protocolName, .header, .rpcHeader, .expand, .bearer, .codec, .connectGet,
+    .compression, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .seed,
+    .allowUnknownFields, .verbose, .showSecrets, .redact, .color, .each, .jobs, .failEarly,
+    .attribute,
+  ]
+  /// The headers of the protocol that curl sets itself, or that would make the response unreadable.
+  private static let omitted: Set<String> = [
+    "user-agent", "accept-encoding", "grpc-accept-encoding", "connect-accept-encoding",
+  ]
+
+  /// - Throws: `Failure` if the schema is not known.
+  init?(_ call: WrittenCall) {
+    guard let plan = call.plan, let messages = call.messages else { return nil }
+    self.call = call
+    self.plan = plan
+    self.messages = messages
+  }
+
+  /// The script.
+  ///
+  /// - Throws: `Failure` if a message cannot be encoded.
+  mutating func write() throws(Failure) -> String {
+    let (request, body) = try request()
+    for argument in call.arguments { add(argument) }
+    addConnection()
+    let url = addServerName(request.url)
+    for argument in call.arguments where argument.id == .header || argument.id == .rpcHeader {
+      script.add("-H", Self.emptyHeader(argument.text ?? "") ?? call.header(argument))
+    }
+    if let header = call.bearerHeader() { script.add("-H", header) }
+    for field in request.headers.fields
+    where !Self.omitted.contains(field.name) && !call.hasHeader(field.name) {
+      let line = "\(field.name): \(field.value)"
+      script.add("-H", Self.emptyHeader(line) ?? ShellText(line))
+    }
+    if request.method != "GET" { add(body: body) }
+    script.add(ShellText(url))
+    if isFramed {
+      script.add(comment: "Before each message of the response, 5 bytes have its flags and its length.")
+      if call.settings.protocolName == .grpc {
+        script.add(comment: "The status is in the trailers, which -v shows.")
+      }
+    }
+    return call.finish(script, without: missing)
+  }
+
+  /// A header without a value, which curl sends only if a semicolon follows the name; nil for another header.
+  private static func emptyHeader(_ line: String) -> ShellText? {
+    guard !line.hasPrefix("@"), case let (name, value?) = line.parted(at: ":"),
+      HeaderSyntax.trimmed(value).isEmpty
+    else { return nil }
+    return ShellText("\(name);")
+  }
+
+  /// Whether messages have an envelope.
+  private var isFramed: Bool { call.settings.protocolName != .connect || plan.method.kind != .unary }
+
+  /// The codec of the call: of Connect, curl shows JSON.
+  private var codec: CodecName { call.settings.protocolName == .connect ? .json : call.settings.codec }
+
+  /// The HTTP request without the headers of options, and its body.
+  private func request() throws(Failure) -> (HTTPRequest, [UInt8]) {
+    let settings = call.settings
+    var parameters = CallParameters(
+      kind: plan.method.kind, codec: codec, userAgent: "", maxMessageBytes: settings.maxMessageBytes)
+    parameters.compression = settings.compression
+    parameters.usesGET = settings.usesGET
+    let wire = WireProtocols.make(settings.protocolName, parameters)
+    var body: [UInt8] = []
+    do {
+      for message in messages {
+        try wire.encode(codec == .json ? message.json() : message.serialized(), into: &body)
+      }
+      let start = RequestStart(method: call.name, target: settings.target.baseURL, codec: codec)
+      return (try wire.makeRequest(start, timeout: settings.timeout), body)
+    } catch {
+      throw Failure(.input, "-d", "\(error)")
+    }
+  }
+
+  private mutating func add(_ argument: Argument) {
+    guard argument.value != .flag(false) else { return }
+    if let name = Self.same[argument.id] {
+      guard argument.text != nil else { return script.add(ShellText(name)) }
+      script.add(ShellText(name), call.value(argument))
+    } else if !Self.handled.contains(argument.id) {
+      missing.append(call.shown(argument))
+    }
+  }
+
+  private mutating func addConnection() {
+    if let path = call.settings.target.unixSocket { script.add("--unix-socket", ShellText(path)) }
+    switch plan.connection.httpVersion {
+    case .http1: script.add("--http1.1")
+    case .http2: script.add(call.isTLS ? "--http2" : "--http2-prior-knowledge")
+    case .http2PriorKnowledge: script.add("--http2-prior-knowledge")
+    case .http3: script.add("--http3")
+    case .negotiated: break
+    }
+    // A colon would begin the passphrase.
+    if let cert = call.text(.cert) { script.add("--cert", ShellText(cert.replacing(":", with: "\\:"))) }
+    if let pass = call.text(.pass).flatMap(WrittenCall.elsewhere) { script.add("--pass", pass) }
+    for (id, name) in [(OptionID.connectTimeout, "--connect-timeout"), (.maxTime, "--max-time")] {
+      guard case .duration(let duration)? = call.arguments.last(where: { $0.id == id })?.value else {
+        continue
+      }
+      script.add(ShellText(name), ShellText(WrittenCall.seconds(duration)))
+    }
+    if let time = plan.connection.keepaliveTime {
+      script.add("--keepalive-time", ShellText("\(max(1, (time.milliseconds + 999) / 1000))"))
+    }
+    if call.settings.verbosity > 0 { script.add("--verbose") }
+  }
+
+  /// Adds `--servername` and `--authority`; returns the URL. curl has no option for the name in TLS: the URL has the
+  /// name, and curl connects to the former host.
+  private mutating func addServerName(_ url: String) -> String {
+    let authority = call.text(.authority)
+    guard let name = call.text(.servername), call.isTLS else {
+      if let authority, !call.hasHeader("host") { script.add("-H", ShellText("host: \(authority)")) }
+      return url
+    }
+    let rest = url.dropFirst("https://".count)
+    let host = rest.prefix { $0 != "/" }
+    let port = host.last == "]" ? nil : host.lastIndex(of: ":").map { host[$0...] }
+    script.add("--connect-to", ShellText("::\(host.dropLast(port?.count ?? 0))\(port ?? ":443")"))
+    if !call.hasHeader("host") { script.add("-H", ShellText("host: \(authority ?? String(host))")) }
+    return "https://\(name)\(port ?? "")\(rest[host.endIndex...])"
+  }
+
+  private mutating func add(body: [UInt8]) {
+    guard !isFramed, call.settings.compression == nil, let text = String(validating: body, as: UTF8.self),
+      !text.hasPrefix("@")
+    else {
+      script.input = .bytes(body)
+      return script.add("--data-binary", "@-")
+    }
+    script.add("--data-binary", ShellText(text))
+  }
+}

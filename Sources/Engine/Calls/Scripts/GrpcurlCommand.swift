@@ -1,0 +1,153 @@
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlProtocols
+
+/// A call as a command of grpcurl 1.9.
+struct GrpcurlCommand {
+  private var call: WrittenCall
+  private var script = CallScript("grpcurl")
+  private var missing: [String] = []
+
+  /// The options that grpcurl has with the same value.
+  private static let same: [OptionID: String] = [
+    .cacert: "-cacert", .cert: "-cert", .servername: "-servername", .authority: "-authority",
+    .importPath: "-import-path", .proto: "-proto", .descriptorSet: "-protoset", .userAgent: "-user-agent",
+    .emitDefaults: "-emit-defaults",
+    .allowUnknownFields: "-allow-unknown-fields",
+  ]
+  /// The options whose value is a number of seconds.
+  private static let durations: [OptionID: String] = [
+    .maxTime: "-max-time", .connectTimeout: "-connect-timeout", .keepaliveTime: "-keepalive-time",
+  ]
+  private static let headers: [OptionID: String] = [
+    .header: "-H", .rpcHeader: "-rpc-header", .reflectHeader: "-reflect-header",
+  ]
+  /// The options that are written in another way, or change nothing in grpcurl.
+  private static let handled: Set<OptionID> = [
+    .plaintext, .insecure, .key, .protocolName, .http2, .http2PriorKnowledge, .unixSocket, .user, .bearer,
+    .data, .dataFormat, .set, .setFile, .chunk, .expand, .seed, .verbose, .format, .reflect,
+    .maxMessageSize, .output, .silent, .showError, .showSecrets, .redact, .color, .noCache, .each, .jobs,
+    .failEarly,
+    .attribute,
+  ]
+
+  init(_ call: WrittenCall) {
+    self.call = call
+  }
+
+  /// The script.
+  ///
+  /// - Throws: `Failure` if grpcurl cannot make the call.
+  mutating func write() throws(Failure) -> String {
+    guard call.settings.protocolName == .grpc else {
+      throw Failure(
+        .usage, "--explain --format grpcurl", "grpcurl has only gRPC",
+        hint: "use --format buf for \(call.settings.protocolName.rawValue)")
+    }
+    let address = try address()
+    for argument in call.arguments { add(argument) }
+    addFlags()
+    if let header = call.bearerHeader() { script.add("-H", header) }
+    addUser()
+    try addData()
+    script.add(address)
+    script.add(ShellText(call.name.service.isEmpty ? call.name.method : "\(call.name)"))
+    return call.finish(script, without: missing)
+  }
+
+  /// `HOST:PORT`, or the path of a socket.
+  private mutating func address() throws(Failure) -> ShellText {
+    let target = call.settings.target
+    let rest = target.baseURL.dropFirst(call.isTLS ? "https://".count : "http://".count)
+    let authority = rest.prefix { $0 != "/" }
+    guard authority.endIndex == rest.endIndex else {
+      throw Failure(
+        .usage, "--explain --format grpcurl", "grpcurl has no URLs with a path",
+        hint: "use --format buf")
+    }
+    if let path = call.text(.unixSocket) ?? target.unixSocket {
+      script.add("-unix")
+      if call.text(.unixSocket) != nil, !call.isGiven(.authority) {
+        script.add("-authority", ShellText(String(authority)))
+      }
+      return ShellText(path)
+    }
+    let hasPort = authority.last != "]" && authority.contains(":")
+    return ShellText(hasPort ? String(authority) : "\(authority):\(call.isTLS ? 443 : 80)")
+  }
+
+  private mutating func add(_ argument: Argument) {
+    let id = argument.id
+    guard argument.value != .flag(false) else { return }
+    if id == .proto || id == .importPath, call.isGiven(.descriptorSet) {
+      missing.append("\(call.shown(argument)) beside --descriptor-set")
+    } else if let name = Self.headers[id], argument.text?.hasPrefix("@") == false {
+      if id != .reflectHeader || usesReflection {
+        script.add(ShellText(name), call.header(argument))
+      }
+    } else if let name = Self.same[id] {
+      if argument.text == nil {
+        script.add(ShellText(name))
+      } else {
+        script.add(ShellText(name), call.value(argument))
+      }
+    } else if let name = Self.durations[id], case .duration(let duration) = argument.value {
+      script.add(ShellText(name), ShellText(WrittenCall.seconds(duration)))
+    } else if id == .errorFormat, argument.string == "json" {
+      script.add("-format-error")
+    } else if !Self.handled.contains(id), !Self.isStandard(argument) {
+      missing.append(call.shown(argument))
+    }
+  }
+
+  private var usesReflection: Bool {
+    call.has(.reflect) || !call.isGiven(.descriptorSet) && !call.isGiven(.proto)
+  }
+
+  /// Whether an option only states what grpcurl does.
+  private static func isStandard(_ argument: Argument) -> Bool {
+    switch (argument.id, argument.string) {
+    case (.codec, "proto"), (.compression, "identity"), (.certType, "PEM"), (.errorFormat, "text"): true
+    default: false
+    }
+  }
+
+  private mutating func addFlags() {
+    if !call.isTLS { script.add("-plaintext") }
+    if call.has(.insecure), call.isTLS { script.add("-insecure") }
+    // grpcurl needs both.
+    if let key = call.text(.key) ?? call.text(.cert) { script.add("-key", ShellText(key)) }
+    if call.has(.reflect), call.isGiven(.descriptorSet) || call.isGiven(.proto) {
+      script.add("-use-reflection")
+    }
+    if call.isGiven(.maxMessageSize) {
+      script.add("-max-msg-sz", ShellText("\(call.settings.maxMessageBytes)"))
+    }
+    if call.settings.verbosity > 0 { script.add(call.settings.verbosity > 1 ? "-vv" : "-v") }
+    if let output = call.text(.output), output != "-" { script.output = output }
+    if let format = call.text(.format), format != "json", format != "pretty" {
+      missing.append("--format \(format)")
+    }
+  }
+
+  private mutating func addUser() {
+    guard let argument = call.arguments.last(where: { $0.id == .user }), !call.hasHeader("authorization")
+    else { return }
+    let user = call.value(argument).quoted
+    script.add("-H", "authorization: Basic " + .output(of: "printf %s \(user) | base64 -w 0"))
+  }
+
+  private mutating func addData() throws(Failure) {
+    if let json = try call.json() {
+      script.add("-d", ShellText(json))
+    } else if call.data.isEmpty {
+      if call.plan?.method.clientStreaming == true { script.add("-d", "@") }
+    } else if call.data.count == 1, call.data[0].hasPrefix("@") {
+      let path = String(call.data[0].dropFirst())
+      script.add("-d", "@")
+      if path != "-" { script.input = .file(path) }
+    } else {
+      script.add("-d", ShellText(call.data.joined(separator: "\n")))
+    }
+  }
+}

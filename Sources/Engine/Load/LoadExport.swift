@@ -1,0 +1,146 @@
+import RPCurlBase
+import RPCurlProgram
+import RPCurlLanguage
+import RPCurlReports
+import RPCurlProtobuf
+import RPCurlProtocols
+
+/// Writes a load as a script for k6.
+final class LoadExport {
+  // A class: the code that copies a struct with all options of a call would be 40 KB.
+  private let plan: CallPlan
+  private let arguments: CallArguments
+  private let shape: LoadShape
+  private let thresholds: [LoadThreshold]
+
+  /// The options that are written in another way, or change nothing in k6.
+  private static let handled: Set<OptionID> = [
+    .descriptorSet, .proto, .importPath, .reflect, .reflectVersion, .noCache, .plaintext, .insecure,
+    .cacert, .cert, .key, .authority, .protocolName, .http2, .http2PriorKnowledge, .header, .rpcHeader,
+    .expand, .user, .bearer, .userAgent, .maxTime, .maxMessageSize, .data, .dataFormat, .set,
+    .setFile, .seed, .allowUnknownFields, .jobs, .rate, .ramp, .warmUp, .duration, .requests, .threshold,
+    .loadFormat, .html, .histogramLog, .rawLatencies, .exportScript, .use, .plugin, .noUse, .attribute,
+    .verbose,
+    .color, .showSecrets, .redact, .silent, .showError, .errorFormat, .config, .profile,
+  ]
+
+  /// - Throws: `Failure` if k6 cannot make the load.
+  init(
+    _ plan: CallPlan, _ arguments: CallArguments, _ shape: LoadShape, _ thresholds: [LoadThreshold]
+  ) throws(Failure) {
+    func unavailable(_ why: String) -> Failure { Failure(.usage, "--export k6", why) }
+    guard plan.protocolName == .grpc else {
+      throw unavailable("the module k6/net/grpc supports gRPC only, not \(plan.protocolName.rawValue)")
+    }
+    guard plan.target.unixSocket == nil else { throw unavailable("k6 cannot connect to a Unix socket") }
+    guard !arguments.data.isExpanded else {
+      throw unavailable("k6 cannot replace the values of --expand in data")
+    }
+    let headers = plan.settings.headers
+    if let field = headers.fields.first(where: { headers.values($0.name).count > 1 }) {
+      throw unavailable("k6 sends one value of a header, and \(field.name) has several")
+    }
+    guard !K6Script.isTooShort(shape) else {
+      throw Failure(
+        .usage, "--export k6", "the load has a part of less than 1 s, which k6 refuses",
+        hint: "increase --duration, --requests or --warm-up")
+    }
+    self.plan = plan
+    self.arguments = arguments
+    self.shape = shape
+    self.thresholds = thresholds
+  }
+
+  /// The script.
+  ///
+  /// - Throws: `Failure` if the data is invalid.
+  func text() throws(Failure) -> String {
+    var secrets = WrittenSecrets(
+      showsSecrets: plan.showsSecrets, plan.settings.secretNames, separates: true)
+    var headers = plan.settings.headers
+    let (authority, userAgent) = (headers.first("host"), headers.first("user-agent"))
+    for name in ["host", "user-agent"] { headers.remove(name) }
+    let metadata = headers.fields.map { field in
+      (name: field.name, value: Self.value(field.name, field.value, &secrets))
+    }
+    var script = K6Script(
+      address: address, isPlaintext: !plan.target.isTLS, method: "\(plan.name)", kind: plan.method.kind,
+      schema: schema, messages: try messages(), metadata: metadata, timeout: plan.timeout, shape: shape,
+      thresholds: thresholds)
+    (script.authority, script.userAgent) = (authority, userAgent)
+    script.isInsecure = arguments.server.insecure
+    if arguments.given.contains(where: { $0.id == .maxMessageSize }) {
+      script.maxMessageBytes = plan.settings.maxMessageBytes
+    }
+    script.notes = secrets.placeholders.map {
+      "Set \($0.name) in the environment: \(TerminalText.escape($0.meaning))."
+    }
+    if !plan.chain.registrations.isEmpty {
+      script.notes.append("The interceptors of rpcurl are not part of the script.")
+    }
+    let missing = self.missing
+    if !missing.isEmpty { script.notes.append("Not in k6: \(missing.joined(separator: ", ")).") }
+    if arguments.server.cacert != nil || arguments.server.cert != nil {
+      script.notes.append(
+        "Add the certificates as tls: { cacerts, cert, key } to the second argument of client.connect.")
+    }
+    return script.text
+  }
+
+  /// The server as HOST:PORT.
+  private var address: String {
+    let authority = plan.target.baseURL.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" }
+    // An IPv6 address has colons in its brackets.
+    let hasPort =
+      authority.drop { $0 != "]" }.contains(":") || authority.first != "[" && authority.contains(":")
+    return hasPort ? String(authority) : "\(authority):\(plan.target.isTLS ? 443 : 80)"
+  }
+
+  private var schema: [K6Script.Schema] {
+    let files = arguments.schema.protos.compactMap(\.string)
+    // Of two methods with one name, k6 calls the one that is loaded last, and rpcurl the first.
+    var sources: [K6Script.Schema] =
+      files.isEmpty ? [] : [.protos(importPaths: arguments.schema.importPaths, files: files)]
+    sources += arguments.schema.descriptorSets.compactMap(\.string).reversed().map { .descriptorSet($0) }
+    return arguments.reflection.reflect ?? sources.isEmpty ? sources + [.reflection] : sources
+  }
+
+  /// The names of the options that the script does not express. Their values may be secrets.
+  private var missing: [String] {
+    var names: [String] = []
+    for argument in arguments.given
+    where !Self.handled.contains(argument.id) && argument.value != .flag(false) {
+      let name = OptionTable[argument.id].name
+      let isStandard = ["proto", "identity", "PEM"].contains(argument.string ?? "")
+      if !isStandard, !names.contains(name) { names.append(name) }
+    }
+    return names
+  }
+
+  private func messages() throws(Failure) -> [String] {
+    var list: [String] = []
+    for source in plan.sources {
+      for message in try source.messages(waitLimit: plan.timeout) {
+        let parsed = try message.message(for: plan)
+        do throws(DecodeError) {
+          list.append(String(decoding: try parsed.json(), as: UTF8.self))
+        } catch {
+          throw Failure(.input, "-d", error.description)
+        }
+      }
+    }
+    return list
+  }
+
+  private static func value(_ name: String, _ value: String, _ secrets: inout WrittenSecrets)
+    -> K6Script.Value
+  {
+    let bytes = name.hasSuffix("-bin") ? Base64.decode(value) : nil
+    guard secrets.names.contains(name), !secrets.showsSecrets else {
+      return bytes.map { .bytes($0) } ?? .text(value)
+    }
+    let form = bytes == nil ? "" : " in base64"
+    let variable = secrets.placeholder(name, "the value of the header \(name)\(form)", for: value).name
+    return bytes == nil ? .variable(variable) : .base64(variable: variable)
+  }
+}

@@ -1,0 +1,136 @@
+import Glibc
+import RPCurlReports
+import RPCurlProgram
+import RPCurlProtocols
+import RPCurlPlatform
+import RPCurlTransport
+
+/// The line on the terminal that shows a run.
+final class LoadProgress {
+  private static let interval = Duration.milliseconds(200)
+
+  private let error: StandardError
+  private let loop: EventLoop
+  private let text: () -> String
+  private var timer: EventLoop.TimerID?
+
+  /// Shows the line; returns nil if standard error is not a terminal.
+  init?(_ console: Console, _ loop: EventLoop, text: @escaping () -> String) {
+    error = console.error
+    guard error.isTerminal, error.diagnostics.showsRemarks else { return nil }
+    self.loop = loop
+    self.text = text
+    schedule()
+  }
+
+  /// Removes the line.
+  func finish() {
+    if let timer { loop.cancel(timer) }
+    timer = nil
+    error.show(progress: nil)
+  }
+
+  private func schedule() {
+    timer = loop.schedule(at: .now + Self.interval) { [weak self] in
+      guard let self else { return }
+      // A wrapped line could not be removed.
+      error.show(progress: String(text().prefix(error.columns - 1)))
+      schedule()
+    }
+  }
+}
+
+/// The file of `--raw`: each latency on a line. A regular file is replaced at the end.
+final class RawLatencies {
+  private static let blockBytes = 1 << 16
+
+  private let path: String
+  private let waitLimit: Duration?
+  private let descriptor: Int32
+  /// The file that replaces the one of the path; nil if that is written directly, and at the end.
+  private var replacement: ReplacementFile?
+  private let isDirect: Bool
+  private var buffer: [UInt8] = []
+  private var problem: FileContents.Problem?
+
+  /// Creates the file.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - waitLimit: How long to wait for the reader of a pipe; nil for no limit.
+  /// - Throws: `Failure` if it cannot be created.
+  init(_ path: String, waitLimit: Duration?) throws(Failure) {
+    self.path = path
+    self.waitLimit = waitLimit
+    do throws(FileContents.Problem) {
+      replacement = try ReplacementFile.make(replacing: path)
+      if let replacement {
+        descriptor = replacement.descriptor
+      } else {
+        descriptor = try FileContents.openForWriting(path, mode: 0o666, waitLimit: waitLimit)
+      }
+      isDirect = replacement == nil
+    } catch {
+      throw Interrupt.failure ?? Failure(.internalError, "--raw \(path)", error.why)
+    }
+  }
+
+  deinit {
+    replacement?.discard()
+    if isDirect { close(descriptor) }
+  }
+
+  /// Adds a latency.
+  func add(_ latency: Duration) {
+    buffer += Array("\(latency.nanoseconds)\n".utf8)
+    if buffer.count >= Self.blockBytes { write() }
+  }
+
+  /// Writes what is left, and completes the file. Returns why the file could not be written; nil if it was.
+  func finish() -> Failure? {
+    write()
+    if problem == nil, let replacement {
+      self.replacement = nil
+      if !replacement.replace() { problem = FileContents.Problem(why: FileContents.lastError()) }
+    }
+    return problem.map { Failure(.internalError, "--raw \(path)", $0.why) }
+  }
+
+  private func write() {
+    if problem == nil { problem = FileContents.write(buffer, to: descriptor, waitLimit: waitLimit) }
+    buffer.removeAll(keepingCapacity: true)
+  }
+}
+
+/// Writes the reports of a run.
+struct LoadReports {
+  let report: LoadReport
+  let results: [LoadThreshold.Result]
+  /// When the measured part began, in nanoseconds since 1970.
+  let start: Int64
+  let console: Console
+  /// How long to wait for the reader of a pipe; nil for no limit.
+  let waitLimit: Duration?
+
+  /// Prints the report, and writes those to files.
+  ///
+  /// - Throws: `Failure` if a file cannot be written.
+  func write(_ options: LoadOptions) throws(Failure) {
+    switch options.format {
+    case .text: console.output.print(report.text(results))
+    case .json: console.output.print(String(decoding: report.json(results), as: UTF8.self))
+    case .csv: console.output.print(report.csv())
+    }
+    if let path = options.htmlPath { try write(LoadPage(report, results).html, to: path, "--html") }
+    if let path = options.logPath {
+      let log = HistogramLog.text(report, version: "rpcurl \(Version.current)", start: start)
+      try write(log, to: path, "--hdr")
+    }
+  }
+
+  private func write(_ text: String, to path: String, _ option: String) throws(Failure) {
+    if let problem = FileContents.replace(path, with: Array(text.utf8), newMode: nil, waitLimit: waitLimit) {
+      throw Interrupt.failure ?? Failure(.internalError, "\(option) \(path)", problem.why)
+    }
+  }
+}

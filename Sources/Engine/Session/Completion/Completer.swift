@@ -1,0 +1,256 @@
+import RPCurlBase
+import RPCurlProgram
+import RPCurlLanguage
+import RPCurlProtobuf
+import RPCurlSchemaTools
+
+/// Completes the lines of a session.
+package struct Completer {
+  /// An entry of a directory.
+  package struct FileEntry: Equatable {
+    package let name: String
+    package let isDirectory: Bool
+  }
+
+  private let knowledge: any SessionKnowledge
+  private let files: (_ directory: String) -> [FileEntry]
+
+  /// Creates a completer.
+  ///
+  /// - Parameters:
+  ///   - knowledge: The data of the session.
+  ///   - files: The entries of a directory, by its path; the empty path is the working directory.
+  package init(_ knowledge: any SessionKnowledge, files: @escaping (_ directory: String) -> [FileEntry]) {
+    self.knowledge = knowledge
+    self.files = files
+  }
+
+  /// Whether completion at the end of `head` needs the schema.
+  package func needsSchema(_ head: String) -> Bool {
+    switch CursorPlace(head, knowledge).place {
+    case .message, .argument(.method, _, _), .argument(.service, _, _), .argument(.symbol, _, _): true
+    case .nothing, .command, .argument: false
+    }
+  }
+
+  /// The completions at the end of `head`.
+  ///
+  /// - Parameter head: The text before the cursor.
+  package func complete(_ head: String) -> Completion {
+    let value = LanguageCompletion(head, at: .text, in: scope)
+    var completion =
+      value.candidates.isEmpty ? completion(of: CursorPlace(head, knowledge).place) : Self.completion(value)
+    completion.candidates.removeAll { candidate in
+      TerminalText.escape(candidate.text) != candidate.text
+    }
+    return completion
+  }
+
+  private func completion(of place: CursorPlace.Place) -> Completion {
+    switch place {
+    case .nothing: return Completion()
+    case .command(let typed):
+      return words(typed, knowledge.commands.map { ($0.name, $0.summary) })
+    case .message(let type, let text): return type.map { message($0, text) } ?? Completion()
+    case .argument(let argument, let typed, let verb): return complete(argument, typed, verb)
+    }
+  }
+
+  private func complete(
+    _ argument: SessionVerb.Argument, _ typed: String, _ verb: SessionVerb
+  ) -> Completion {
+    switch argument {
+    case .method: method(typed)
+    case .service: words(typed, services.map { ($0, "") })
+    case .symbol: symbol(typed)
+    case .file: file(typed, isWord: !verb.isFreeForm)
+    case .variable: words(typed, knowledge.scope.variables.map { ($0, "") })
+    case .interceptor: words(typed, knowledge.interceptorNames.map { ($0, "") })
+    case .specification: Self.completion(settings.interceptor(typed))
+    case .command: words(typed, knowledge.commands.map { ($0.name, $0.summary) })
+    case .choice(let choices): words(typed, choices.map { ($0, "") })
+    case .stream: words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
+    case .attribute: attribute(typed)
+    case .condition: Self.completion(LanguageCompletion(typed, at: .condition, in: checkScope))
+    case .header: Self.completion(HeaderCompletion.names(typed, end: verb.arguments.count > 1 ? ": " : ""))
+    case .json, .text: Completion()
+    }
+  }
+
+  /// The names of `all` with the typed prefix, with a space appended.
+  private func words(_ typed: String, _ all: [(name: String, note: String)]) -> Completion {
+    let candidates = all.filter { $0.name.hasPrefix(typed) }.map {
+      Completion.Candidate(label: $0.name, text: "\($0.name) ", note: $0.note)
+    }
+    return Completion(replaced: typed, candidates: candidates)
+  }
+
+  /// Completes the key of an attribute that is set, with `=`.
+  private func attribute(_ typed: String) -> Completion {
+    let keys = knowledge.attributeKeys.filter { $0.hasPrefix(typed) }
+    return Completion(
+      replaced: typed, candidates: keys.map { Completion.Candidate(label: $0, text: "\($0)=") })
+  }
+
+  private static func completion(_ found: LanguageCompletion) -> Completion {
+    Completion(
+      replaced: found.replaced,
+      candidates: found.candidates.map { candidate in
+        Completion.Candidate(
+          label: candidate.text.filter { $0 != " " }, text: candidate.text, note: candidate.note)
+      })
+  }
+
+  // MARK: Schema
+
+  /// The services, those of the protocol's infrastructure last.
+  private var services: [String] {
+    let sorted = knowledge.services.sorted()
+    return sorted.filter { !$0.hasPrefix("grpc.") } + sorted.filter { $0.hasPrefix("grpc.") }
+  }
+
+  private func message(_ type: MessageType, _ text: String) -> Completion {
+    let cursor = JSONCursor(text, of: type)
+    let typed = String(Substring(text.utf8.dropFirst(cursor.start)))
+    let suggestions = cursor.suggestions(typeNames: knowledge.pool?.messageNames ?? [])
+    return Completion(
+      replaced: typed,
+      candidates: suggestions.map { Completion.Candidate(label: $0.label, text: $0.text, note: $0.note) })
+  }
+
+  /// Completes a method: the name alone if it is unique, otherwise `pkg.Service/Method`. A service may be typed by the end
+  /// of its name.
+  private func method(_ typed: String) -> Completion {
+    if let slash = typed.firstIndex(of: "/") {
+      let written = String(typed[..<slash])
+      let named = services.contains(written) ? [written] : services.filter { $0.hasSuffix(".\(written)") }
+      return words(typed, named.flatMap(methods).map { ("\(written)/\($0.name)", kind($0)) })
+    }
+    let all = services.flatMap(methods)
+    var count: [String: Int] = [:]
+    for method in all { count[method.name, default: 0] += 1 }
+    var candidates = all.filter { $0.name.hasPrefix(typed) }.map { method in
+      let name = count[method.name] == 1 ? method.name : "\(method.service)/\(method.name)"
+      return Completion.Candidate(label: name, text: "\(name) ", note: kind(method))
+    }
+    if !typed.isEmpty {
+      candidates += servicesNamed(typed).map { Completion.Candidate(label: "\($0)/", text: "\($0)/") }
+    }
+    return Completion(replaced: typed, candidates: candidates)
+  }
+
+  /// The services whose full name starts with `typed`, and the last parts of names that do, if they are unique.
+  private func servicesNamed(_ typed: String) -> [String] {
+    let full = services.filter { $0.hasPrefix(typed) }
+    var count: [String: Int] = [:]
+    for service in services { count[Self.lastPart(service), default: 0] += 1 }
+    let short = services.map(Self.lastPart).filter {
+      $0.hasPrefix(typed) && count[$0] == 1 && !full.contains($0)
+    }
+    return full + short
+  }
+
+  private static func lastPart(_ name: String) -> String {
+    name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
+  }
+
+  private func methods(of service: String) -> [MethodDescriptor] {
+    ((try? knowledge.pool?.service(named: service)) ?? nil)?.methods ?? []
+  }
+
+  private func kind(_ method: MethodDescriptor) -> String {
+    switch (method.clientStreaming, method.serverStreaming) {
+    case (false, false): ""
+    case (true, false): "client streaming"
+    case (false, true): "server streaming"
+    case (true, true): "bidirectional"
+    }
+  }
+
+  private func symbol(_ typed: String) -> Completion {
+    var all = knowledge.services.map { ($0, "service") }
+    all += (knowledge.pool?.messageNames ?? []).map { ($0, "message") }
+    if let (service, separator) = serviceAndSeparator(typed) {
+      let named = services.contains(service) ? [service] : services.filter { $0.hasSuffix(".\(service)") }
+      all += named.flatMap(methods).map { ("\(service)\(separator)\($0.name)", "method") }
+    }
+    // The last part of a name is sufficient if it is unique.
+    if !all.contains(where: { $0.0.hasPrefix(typed) }) {
+      var count: [String: Int] = [:]
+      all = all.map { (Self.lastPart($0.0), $0.1) }.filter { $0.0.hasPrefix(typed) }
+      for (name, _) in all { count[name, default: 0] += 1 }
+      all.removeAll { count[$0.0] != 1 }
+    }
+    return words(typed, all.sorted { $0.0 < $1.0 })
+  }
+
+  private func serviceAndSeparator(_ typed: String) -> (String, Character)? {
+    guard let index = typed.lastIndex(where: { $0 == "/" || $0 == "." }) else { return nil }
+    return (String(typed[..<index]), typed[index])
+  }
+
+  // MARK: Interceptors
+
+  private var settings: SettingCompletion {
+    let scope = scope
+    return SettingCompletion(
+      scope, attributes: knowledge.attributeKeys,
+      types: { [knowledge] messages in
+        let request = scope.request?.type ?? knowledge.currentRequestType
+        let response = scope.last?.type
+        return switch messages {
+        case .requests: [request].compactMap(\.self)
+        case .responses: [response].compactMap(\.self)
+        case .both: [request, response].compactMap(\.self)
+        }
+      },
+      files: wholeFile)
+  }
+
+  /// What can be named.
+  private var scope: LanguageScope {
+    var scope = knowledge.scope
+    scope.typeNames = { [knowledge] in knowledge.pool?.messageNames ?? [] }
+    return scope
+  }
+
+  /// What a check can name: golden files too.
+  private var checkScope: LanguageScope {
+    var scope = scope
+    scope.files = wholeFile
+    return scope
+  }
+
+  // MARK: Files
+
+  /// Completes a path to the end of a text.
+  private func wholeFile(_ typed: String) -> LanguageCompletion {
+    let found = file(typed, isWord: false)
+    return LanguageCompletion(
+      found.replaced,
+      found.candidates.map { .init($0.text.hasSuffix(" ") ? String($0.text.dropLast()) : $0.text) })
+  }
+
+  /// Completes a path.
+  ///
+  /// - Parameters:
+  ///   - typed: The path as typed.
+  ///   - isWord: Whether to quote names that contain blanks.
+  private func file(_ typed: String, isWord: Bool) -> Completion {
+    let path = isWord ? SessionWords.begun(typed) : typed
+    let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    let name = path.dropFirst(directory.count)
+    let found = files(directory).filter {
+      $0.name.hasPrefix(name) && $0.name.hasPrefix(".") == name.hasPrefix(".")
+    }
+    // Quote all or none, so that their common prefix is completed.
+    let isQuoted = isWord && found.contains { SessionWords.needsQuotes(directory + $0.name) }
+    let candidates = found.sorted { $0.name < $1.name }.map { entry in
+      let label = entry.isDirectory ? "\(entry.name)/" : entry.name
+      let end = entry.isDirectory ? "" : isQuoted ? "' " : " "
+      let text = isQuoted ? "'\(SessionWords.withinQuotes(directory + label))" : directory + label
+      return Completion.Candidate(label: label, text: text + end)
+    }
+    return Completion(replaced: typed, candidates: candidates)
+  }
+}

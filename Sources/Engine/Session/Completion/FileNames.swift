@@ -1,0 +1,17 @@
+import Glibc
+import RPCurlPlatform
+
+/// Lists directories for completion.
+package enum FileNames {
+  /// The limit of listed entries.
+  private static let most = 10_000
+
+  /// The entries of a directory; empty if it cannot be read.
+  package static func entries(_ directory: String) -> [Completer.FileEntry] {
+    Directory.entries(in: directory.isEmpty ? "." : directory, limit: most).map { entry in
+      var status = stat()
+      let isDirectory = stat(directory + entry.name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      return Completer.FileEntry(name: entry.name, isDirectory: isDirectory)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import RPCurlLanguage
+import RPCurlProtobuf
+
+/// Converts a session's record to a script: for `rpcurl run`, or for a shell.
+package enum SavedScript {
+  /// The session's commands, for `rpcurl run`.
+  ///
+  /// - Parameters:
+  ///   - record: The session.
+  ///   - ending: The commands that end its open streams.
+  ///   - secrets: Replaces the credentials by variables.
+  package static func session(
+    _ record: SessionRecord, ending: [String] = [], _ secrets: WrittenSecrets
+  ) -> String {
+    var secrets = secrets
+    let start = record.beginning
+    var lines: [String] = []
+    if !start.fixedArguments.isEmpty { lines.append(secrets.options(start.fixedArguments)) }
+    if let target = start.target { lines.append("target \(Template.quoting(target.text))") }
+    for choice in SessionState.choices {
+      if let value = start.chosen[choice.option]?.text { lines.append("\(choice.verb) \(value)") }
+    }
+    for header in start.headers.arguments.compactMap(\.text) {
+      lines.append("header \(secrets.session(secrets.header(header), separator: ":"))")
+    }
+    for attribute in start.attributes.compactMap(\.text) {
+      // A command is one line without blanks at its end.
+      let isLine = !attribute.contains(where: \.isNewline) && attribute.last?.isWhitespace != true
+      lines.append(
+        isLine
+          ? "attribute \(secrets.session(secrets.attribute(attribute), separator: "="))"
+          : secrets.options(["--attribute", attribute]))
+    }
+    for flag in SessionState.flags where start.switched.contains(flag.option) {
+      lines.append("\(flag.verb) on")
+    }
+    if start.verbosity > 0 { lines.append("verbose \(start.verbosity)") }
+    for entry in start.chain { lines.append(secrets.line(entry.line)) }
+    for line in record.lines { lines.append(secrets.line(line)) }
+    lines += ending
+    var head = ["#!/usr/bin/env -S rpcurl run"]
+    head += secrets.placeholders.map { "# Set \($0.name) in the environment: \($0.meaning)." }
+    if record.isCut { head.append("# Not all of the session: \(SessionRecord.cutRemark).") }
+    return (head + lines).joined(separator: "\n") + "\n"
+  }
+
+  /// The session's calls as shell commands.
+  package static func shell(_ record: SessionRecord, _ secrets: WrittenSecrets) -> String {
+    var secrets = secrets
+    var commands: [String] = []
+    // A stream that did not end by itself, and had no response, has nothing that a script could wait for.
+    for call in record.calls where !call.hasFailed && call.limit != 0 {
+      commands.append(command(call, &secrets))
+    }
+    var head = ["#!/bin/sh", "set -e"]
+    if record.isCut { head.append("# Not all of the session: \(SessionRecord.cutRemark).") }
+    head += secrets.placeholders.map { ": \"${\($0.name):?\($0.meaning)}\"" }
+    return (head + commands).joined(separator: "\n") + "\n"
+  }
+
+  /// The command line of a call, for a POSIX shell.
+  ///
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - secrets: Replaces its credentials by variables.
+  ///   - mask: Replaces other secrets in words and messages, before they are quoted.
+  package static func command(
+    _ call: SavedCall, _ secrets: inout WrittenSecrets, masking mask: (String) -> String = { $0 }
+  ) -> String {
+    var words = ["rpcurl", "call"] + secrets.words(call.arguments.map(mask)).map(quoted)
+    // Without a response there is nothing to wait for but the end.
+    if let limit = call.limit, limit > 0 { words += ["--limit", "\(limit)"] }
+    if !call.isClientStreaming, let message = call.messages.first, message != "{}" {
+      // The values of the message are inserted already.
+      let text = call.arguments.contains("--expand") ? message.replacing("${", with: "$${") : message
+      words += ["-d", quoted(mask(text))]
+    }
+    // For `-o`, a dash is standard output.
+    if let path = call.output { words += ["-o", quoted(mask(path == "-" ? "./-" : path))] }
+    words += [quoted(mask(call.target)), quoted(call.method.description)]
+    return words.joined(separator: " ") + (call.isClientStreaming ? document(call.messages.map(mask)) : "")
+  }
+
+  /// A here-document with a delimiter that no message contains.
+  private static func document(_ messages: [String]) -> String {
+    guard !messages.isEmpty else { return " </dev/null" }
+    var end = "EOF"
+    let lines = Set(messages.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) })
+    while lines.contains(Substring(end)) { end += "_" }
+    return " <<'\(end)'\n\(messages.joined(separator: "\n"))\n\(end)"
+  }
+
+  /// Quotes a word for a POSIX shell; the secret is a variable.
+  package static func quoted(_ word: WrittenSecrets.Word) -> String {
+    guard let placeholder = word.placeholder else { return quoted(word.before) }
+    return "\"\(SessionWords.escaped(word.before, "\"\\$`"))${\(placeholder.name)}\""
+  }
+
+  /// Quotes `word` for a POSIX shell.
+  static func quoted(_ word: String) -> String {
+    ShellText(word).quoted
+  }
+}

@@ -1,0 +1,73 @@
+import RPCurlBase
+import RPCurlProgram
+import RPCurlProtobuf
+
+/// What a session prints about itself.
+extension Session {
+  /// Whether text is laid out for a terminal.
+  private var columns: Int? { isInteractive && console.output.isTerminal ? TerminalModes.size.columns : nil }
+
+  /// Prints lines of text, wrapped between words.
+  func printText(_ lines: [String], indent: Int = 2) {
+    print(lines.flatMap { TextLayout.wrapped($0, columns: columns, indent: indent) })
+  }
+
+  /// Prints the line that greets a user of a terminal: the server and how to get help.
+  func greet() {
+    guard isInteractive, console.output.isTerminal else { return }
+    guard let target = state.target?.text else {
+      return notice("no server yet: \"target URL\" sets one, and \"help\" lists the commands")
+    }
+    learnForGreeting()
+    let count = services.filter { !$0.hasPrefix("grpc.") }.count
+    let known = schema.pool == nil ? "" : ", \(count) service\(count == 1 ? "" : "s")"
+    notice("\(target)\(known); TAB completes, and \"help\" lists the commands")
+  }
+
+  /// How long the greeting waits for the server's schema.
+  private static let patience = Duration.seconds(1)
+
+  /// Reads the schema, which completion needs too. A server that does not respond is reported by the first call.
+  private func learnForGreeting() {
+    do {
+      var server = try server()
+      if let timeout = server?.timeout { server?.timeout = min(timeout, Self.patience) }
+      _ = try schema.pool(options, server: server)
+    } catch {
+      if options.schema.hasSources { report(error) }
+    }
+    handleSignal()
+  }
+
+  /// `help [COMMAND]`: lists the commands, or describes one.
+  func help(_ name: String?) throws {
+    guard let name else {
+      let rows = Self.entries.map { (name: $0.verb.usage, text: $0.verb.summary) }
+      let values =
+        "Lines that begin with {, [, @, a quote, a digit or $ are messages; they are sent on the current stream."
+      return try page(
+        TextLayout.table(rows, columns: columns) + [""] + TextLayout.wrapped(values, columns: columns))
+    }
+    if name == "language" {
+      return try page(
+        Help.language.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) })
+    }
+    let asked = name == "?" ? "help" : name
+    guard let entry = Self.entries.first(where: { $0.verb.name == asked }) else { throw Self.unknown(name) }
+    let details = entry.verb.details.split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
+    try page(
+      TextLayout.wrapped("\(entry.verb.usage): \(entry.verb.summary)", columns: columns, indent: 2)
+        + details.flatMap { TextLayout.wrapped($0, columns: columns) })
+  }
+
+  /// Prints lines; in the user's pager if they are more than the terminal has rows.
+  private func page(_ lines: [String]) throws {
+    guard columns != nil, lines.count >= TerminalModes.size.rows else { return print(lines) }
+    input?.pause()
+    let text = lines.map { "\(TerminalText.escape($0))\n" }.joined()
+    let isShown = try withProgram { wait throws(Failure) in
+      try Pager.show(text, environment, waitForEnd: wait)
+    }
+    if !isShown { print(lines) }
+  }
+}

@@ -1,0 +1,149 @@
+import RPCurlProgram
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlPlatform
+
+/// The settings of calls, and the plans that follow from them.
+extension Session {
+  /// Changes the settings of calls. Invalid settings are rejected and change nothing.
+  package func setState(_ change: (inout SessionState) throws -> Void) throws {
+    var changed = state
+    try change(&changed)
+    let parsed = changed.options
+    let settings = try settings(of: changed, parsed)
+    secrets.use(settings.secretNames, in: changed)
+    if changed.target != state.target || parsed.server.tls != options.server.tls {
+      schema.forgetServer()
+    }
+    state = changed
+    options = parsed
+    console.error.configure(Diagnostics(changed.invocation))
+    clients.show(verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
+    for stream in streams.open { stream.show(as: settings) }
+  }
+
+  /// Sets a header, if it is valid.
+  package func set(header: Argument) throws {
+    try change(headers: [header]) { $0.set(header) }
+  }
+
+  /// Adds headers, if they are valid.
+  package func add(headers: [Argument]) throws {
+    try change(headers: headers) { for header in headers { $0.append(header) } }
+  }
+
+  /// Changes the headers. Does not check the others again, and does not copy their list, so that the time to set many is linear.
+  private func change(headers new: [Argument], _ change: (inout SessionHeaders) -> Void) throws {
+    var checked = state
+    checked.headers = SessionHeaders()
+    for header in new { checked.headers.append(header) }
+    _ = try settings(of: checked, checked.options)
+    options.request.common.headers = []
+    change(&state.headers)
+    options.request.common.headers = state.headers.arguments
+  }
+
+  func settings(of state: SessionState, _ options: SessionOptions) throws -> CallSettings {
+    try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
+  }
+
+  /// How long to wait for data from a pipe: `--max-time`, but not longer than the commands may take; nil for no limit.
+  package var waitLimit: Duration? { [options.request.maxTime, observer?.timeLeft].compactMap(\.self).min() }
+
+  /// The target for checking settings while none is set.
+  static let noTarget = Positional("http://localhost", .session)
+
+  func settings(
+    _ options: SessionOptions, _ argument: Positional, _ name: MethodName, _ output: StandardOutput? = nil
+  ) throws -> CallSettings {
+    guard options.output.format != .binary else {
+      throw Failure(
+        .usage, "binary", "not available in a session, which prints text around messages",
+        hint: "format text, or format json")
+    }
+    let target: Target
+    do throws(Failure) {
+      target = try Target.parse(server: argument.text, options.server.tls)
+    } catch {
+      throw error.at(argument.origin)
+    }
+    return try CallSettings(
+      options, target, name,
+      isTerminal: (output ?? console.output).isTerminal && isInteractive, sources)
+  }
+
+  /// What values of options are read from.
+  var sources: ArgumentSources {
+    var sources = ArgumentSources(environment: environment, secrets: console.secrets)
+    sources.waitLimit = waitLimit
+    return sources
+  }
+
+  /// Sets the variables of `--var`, which commands replace.
+  package func set(_ variables: VariableArguments) throws(Failure) {
+    secrets.add(variables.secrets)
+    for (name, value) in variables.values { try set(variable: name, to: value) }
+  }
+
+  /// Sets a variable.
+  func set(variable name: String, to value: JSONValue, isFromServer: Bool = false) throws(Failure) {
+    try bindings.set(name, to: value, isFromServer: isFromServer)
+    secrets.add(value, ofVariable: name)
+  }
+
+  /// Removes credentials from what is shown besides calls.
+  var redaction: Redaction { Redaction(CallSecrets(secrets.names), showsSecrets: options.output.showSecrets) }
+
+  /// Replaces credentials in what the user has written.
+  var written: WrittenSecrets {
+    WrittenSecrets(showsSecrets: options.output.showSecrets, secrets.names, separates: false)
+  }
+
+  /// Sets the variables of `--var` among options.
+  package func setVariables(of invocation: Invocation) throws(Failure) {
+    try set(VariableArguments(invocation.all(.variable), sources))
+  }
+
+  /// The settings for calls of a method.
+  package func settings(for name: MethodName, _ output: StandardOutput? = nil) throws -> CallSettings {
+    guard let target = state.target else {
+      throw Failure(
+        .usage, "missing target", "the session has no server",
+        hint: scriptDepth == 0
+          ? "target URL"
+          : "name it on the command line: rpcurl run TARGET FILE; or begin with a line: target URL")
+    }
+    return try settings(options, target, name, output)
+  }
+
+  /// The server as a source of the schema; nil if reflection is off.
+  package func server() throws -> ReflectionSource? {
+    guard options.reflection.reflect ?? !options.schema.hasSources else { return nil }
+    var source = try settings(for: MethodName(service: "", method: "")).reflection(options, clients)
+    // A timeout of 0 would be none.
+    if let left = observer?.timeLeft { source.timeout = min(source.timeout, max(left, .milliseconds(1))) }
+    return source
+  }
+
+  /// The plan of a call of the method.
+  ///
+  /// - Parameters:
+  ///   - text: The method as typed: `Method` or `pkg.Service/Method`.
+  ///   - output: The destination of the responses.
+  package func plan(_ text: String, _ output: StandardOutput) throws -> CallPlan {
+    guard
+      let written = MethodName(text)
+        ?? MethodName("Service/\(text)").map({ MethodName(service: "", method: $0.method) })
+    else {
+      throw Failure(.usage, text, "not a method name", hint: "use Method or pkg.Service/Method")
+    }
+    let server = try server()
+    let found = try schema.method(written, options, server: server)
+    let name = MethodName(service: found.1.service, method: found.1.name)
+    var plan = try CallPlan(
+      options, settings(for: name, output), found, reflection: server, sharesConnection: true, idles: true)
+    plan.chain = chain.source
+    return plan
+  }
+}

@@ -1,0 +1,402 @@
+import RPCurlBase
+import RPCurlLanguage
+import RPCurlProgram
+import Glibc
+import RPCurlChain
+import RPCurlInterceptors
+import RPCurlProtobuf
+import RPCurlCall
+import RPCurlProtocols
+import RPCurlPlatform
+import RPCurlTransport
+
+/// A session: the settings of its calls, its open streams, and the loop that runs both.
+///
+/// Commands run one after the other. Open streams continue while a command waits.
+package final class Session {
+  /// Runs a command that prints a part of the schema.
+  package typealias SchemaCommand = (
+    _ invocation: Invocation, _ console: Console, _ query: () throws -> SchemaQuery
+  ) throws -> Void
+
+  /// Where the session prints.
+  package let console: Console
+  package let clients: ClientSource
+  package let client: LoopClient
+  /// Whether lines are typed on a terminal.
+  package let isInteractive: Bool
+  package let environment: (String) -> String?
+  /// The credentials that are known, which transcripts and reports do not contain.
+  package let secrets: SessionSecrets
+
+  /// The settings of calls; changed by `setState`.
+  package internal(set) var state: SessionState
+  package internal(set) var options: SessionOptions
+  package let schema: SessionSchema
+  /// Runs `list`, `describe`, `template` or `export`.
+  package let schemaCommand: SchemaCommand
+  package var chain: SessionChain
+  package var streams = SessionStreams()
+  /// The call that the prompt waits for.
+  package var foreground: SessionStream?
+  /// The call that checks apply to: the last one that began.
+  package internal(set) var checkedStream: SessionStream?
+  /// Follows the commands and calls; nil if what fails ends the script.
+  package weak var observer: (any SessionObserver)?
+  /// The files that checks compare responses with.
+  package var goldenFiles = SessionGoldenFiles()
+  package var bindings: SessionVariables
+  package var record: SessionRecord
+  package var transcript: SessionTranscript?
+  /// The fields that the schema lacks and that were reported: a type and numbers.
+  var reportedFields: Set<String> = []
+  /// The last edited text of each method.
+  package var edited: [String: String] = [:]
+  /// The file and line of the running script.
+  package var place: SessionPlace?
+  package var scriptDepth = 0
+  /// The calls and streams that failed, until a check of their status follows; of a call, the commands to record then.
+  var failures: [(stream: SessionStream, status: ExitStatus, texts: [String])] = []
+  /// The exit status, once the session is to end.
+  package private(set) var end: ExitStatus?
+  /// The error of the signal that has ended the session.
+  package private(set) var interruption: Failure?
+
+  private(set) var input: (any LineInput)?
+  private var reader: SessionStatementReader
+  private var lines: [InputLine?] = []
+  private var interrupts: [Bool] = []
+  /// Called when the schema is fetched, or cannot be.
+  package var learners: [() -> Void] = []
+  /// Whether the last input was a Ctrl-C with nothing to interrupt.
+  private var isLeaving = false
+  private var pump: OutputFlusher?
+
+  /// Starts a session. Does not connect to the server.
+  ///
+  /// - Parameters:
+  ///   - console: Where the session prints.
+  ///   - state: The settings of its calls.
+  ///   - isInteractive: Whether lines are typed on a terminal.
+  ///   - schemaCommand: Runs `list`, `describe`, `template` or `export`.
+  ///   - secrets: Receives the credentials of the session.
+  ///   - environment: Returns the value of an environment variable.
+  /// - Throws: `Failure` if the settings are invalid.
+  package init(
+    _ console: Console, _ state: SessionState, isInteractive: Bool, schemaCommand: @escaping SchemaCommand,
+    secrets: SessionSecrets = SessionSecrets(),
+    environment: @escaping (String) -> String? = EnvironmentVariables.value
+  ) throws {
+    self.console = console
+    self.secrets = secrets
+    self.environment = secrets.noting(environment)
+    schema = SessionSchema(console.error)
+    self.schemaCommand = schemaCommand
+    self.isInteractive = isInteractive
+    reader = SessionStatementReader(endsStrings: isInteractive)
+    self.state = state
+    options = state.options
+    secrets.add(of: state)
+    clients = ClientSource(
+      console, verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
+    client = try clients.client()
+    let functions = TemplateFunctions(
+      SystemValues(waitLimit: options.request.maxTime), seed: options.request.seed)
+    bindings = SessionVariables(functions, environment: self.environment)
+    console.error.reserve { [mailbox = client.loop.mailbox, error = console.error] in
+      mailbox.post { error.lookAfterOthers() }
+    }
+    console.output.interruptAtFailure()
+    chain = try SessionChain(state.chain, ChainSetup(console, options))
+    record = SessionRecord(state)
+    secrets.use(try settings(of: state, options).secretNames, in: state)
+    pump = OutputFlusher(console.output, client.loop) { [weak self] isBehind in
+      guard let self else { return }
+      for stream in streams.open { stream.printer.setOutputBehind(isBehind) }
+      foreground?.printer.setOutputBehind(isBehind)
+    }
+    bindings.schema = { [weak self] () throws(LanguageError) in try self?.schemaOfValues() }
+  }
+
+  /// Prints log records of interceptors. They log from any thread; the terminal belongs to this one.
+  package var log: LogSink {
+    let mailbox = client.loop.mailbox
+    let log = console.log(showingDebug: options.output.verbose > 1)
+    return { record in mailbox.post { log(record) } }
+  }
+
+  // MARK: Running
+
+  /// Runs lines until the input or the session ends. Returns the exit status.
+  package func run(_ input: any LineInput) throws -> ExitStatus {
+    self.input = input
+    defer { finish() }
+    console.terminal.aside = { body in input.aside(body) }
+    input.onLine = { [weak self] line in
+      self?.lines.append(line)
+      self?.input?.pause()
+    }
+    input.onInterrupt = { [weak self] hadText in self?.interrupts.append(hadText) }
+    greet()
+    var shown = prompt
+    input.ask(shown)
+    while end == nil {
+      let isIdle = try wait {
+        !self.lines.isEmpty || !self.interrupts.isEmpty || !self.learners.isEmpty
+          || self.isInteractive && shown != self.prompt
+      }
+      if !isIdle {
+        interrupted(hadText: false)
+      } else if !interrupts.isEmpty {
+        interrupted(hadText: interrupts.removeFirst())
+      } else if !learners.isEmpty {
+        learn()
+      } else if !lines.isEmpty {
+        handle(lines.removeFirst())
+      }
+      guard end == nil, lines.isEmpty else { continue }
+      shown = prompt
+      input.ask(shown)
+    }
+    return end ?? .success
+  }
+
+  /// Runs a script until its end or the first command that fails.
+  package func run(script path: String) throws {
+    defer { finish() }
+    do {
+      try runScript(path)
+      if end == nil { try finishStreams() }
+    } catch {
+      cancelAll("the script failed")
+      throw withStatusOfSignal(error)
+    }
+    if let end, end != .success { throw Failure(reported: end) }
+    try throwFailureOfStream()
+  }
+
+  /// Ends the session: cancels its calls, and lets its interceptors write what they have collected.
+  package func finish() {
+    cancelAll("the session ends")
+    if (try? wait { !self.client.hasLingeringCalls }) != true {
+      client.cancelLingeringCalls(Interrupt.reason)
+    }
+    console.terminal.aside = nil
+    input?.close()
+    chain.conclude(client, log: console.log(showingDebug: options.output.verbose > 1))
+    chain.unload()
+    pump?.finish()
+    console.error.lookAfterOthers()
+    transcript = nil
+    console.error.release()
+  }
+
+  /// Handles a line; nil is the end of input.
+  private func handle(_ line: InputLine?) {
+    isLeaving = false
+    do {
+      guard let line else { return try endOfInput() }
+      transcript?.typed(prompt, line.text, within: reader.begun)
+      guard let statement = try read(line) else { return }
+      input?.remember(statement.text)
+      try execute(statement)
+    } catch {
+      // One that has ended the command.
+      handleSignal()
+      report(error)
+    }
+  }
+
+  /// Adds a line to the statement. An invalid statement can be recalled from the history, too.
+  private func read(_ line: InputLine) throws -> SessionStatement? {
+    do {
+      return try reader.add(line)
+    } catch {
+      input?.remember(reader.rejected)
+      throw error
+    }
+  }
+
+  /// Handles Ctrl-D and the end of a pipe: half-closes the current stream of a prompt, otherwise ends the session.
+  private func endOfInput() throws {
+    if reader.isWithin {
+      report(reader.failure ?? Failure(.input, "standard input", "unexpected end of the JSON"))
+      reader.reset()
+      guard isInteractive else {
+        try finishStreams()
+        return leave(.input)
+      }
+      return
+    }
+    if isInteractive, let stream = streams.current {
+      halfClose(stream)
+      record.add("close \(stream.number ?? 0)", of: stream.saved, isNumbered: true)
+      return
+    }
+    try finishStreams()
+    leave(.success)
+  }
+
+  /// Ends the session after the current command.
+  package func leave(_ status: ExitStatus) {
+    if end == nil { end = status }
+  }
+
+  /// Prints an error; the session continues.
+  package func report(_ error: any Error) {
+    let failure = error as? Failure ?? Failure(.internalError, "internal error", "\(error)")
+    guard let message = failure.message else { return }
+    console.output.report(ErrorReport(message, failure.status))
+  }
+
+  /// The text of an incomplete statement.
+  package var begun: String { reader.begun }
+
+  /// The prompt of the next line.
+  package var prompt: String {
+    if reader.isWithin { return "... " }
+    return streams.current.map { "\($0.title)> " } ?? "rpcurl> "
+  }
+
+  // MARK: Waiting
+
+  /// Runs the loop until `isDone` returns true. Returns false if a signal arrived first.
+  ///
+  /// - Parameters:
+  ///   - purpose: Returns what is awaited, which is printed on a terminal after a second; nil to print nothing.
+  ///   - isDone: Whether the wait is over.
+  package func wait(
+    for purpose: (() -> String?)? = nil, until isDone: () -> Bool
+  ) throws(Failure) -> Bool {
+    let timer = purpose.flatMap { purpose in
+      !console.error.isTerminal
+        ? nil
+        : client.loop.schedule(at: .now + .seconds(1)) { [console] in
+          if let text = purpose() {
+            console.error.remark("* \(TerminalText.escape("waiting for \(text)"))\n")
+          }
+        }
+    }
+    defer { if let timer { client.loop.cancel(timer) } }
+    _ = try CommandLoop(client.loop).run {
+      settle()
+      return Interrupt.isPending || isDone()
+    }
+    return !Interrupt.isPending
+  }
+
+  /// Releases streams that have ended.
+  private func settle() {
+    for stream in streams.removeDone() {
+      let status = conclude(stream)
+      if observer?.ended(stream, status) == true { continue }
+      if let status {
+        // The end of a stream that a script cancels is not a failure.
+        if stream.place != nil, !stream.isCanceled { failures.append((stream, status, [])) }
+      } else {
+        notice("\(stream.title) ended: \(stream.status)")
+      }
+    }
+    if streams.open.isEmpty, foreground == nil { chain.settle() }
+  }
+
+  /// Prints the result of a call that has ended. Returns its exit status if it failed.
+  package func conclude(_ stream: SessionStream) -> ExitStatus? {
+    defer { stream.forget() }
+    let status = stream.printer.conclude() ?? stream.printer.failure?.status
+    stream.saved?.hasFailed = status != nil && (!stream.isCanceled || stream.number == nil)
+    stream.saved?.limit = stream.isCanceled ? stream.received : nil
+    if let failure = stream.printer.failure { report(failure) }
+    return status
+  }
+
+  /// Prints a notice, if the session is interactive.
+  package func notice(_ text: String) {
+    guard isInteractive, console.error.diagnostics.showsRemarks else { return }
+    let lines = TextLayout.wrapped(
+      "* \(TerminalText.escape(text))", columns: console.error.noticeColumns, indent: 2)
+    for line in lines { console.output.remark("\(line)\n") }
+  }
+
+  /// Half-closes all streams and waits for their end; Ctrl-C cancels them.
+  package func finishStreams() throws(Failure) {
+    for stream in streams.open { stream.halfClose() }
+    try waitForEnd(of: streams.open)
+  }
+
+  /// Waits until all of `awaited` have ended; Ctrl-C cancels them.
+  package func waitForEnd(of awaited: [SessionStream]) throws(Failure) {
+    let names = {
+      let titles = awaited.filter { !$0.isDone && $0.number != nil }.map(\.title)
+      return titles.isEmpty ? nil : "the end of \(titles.joined(separator: ", ")); Ctrl-C cancels it"
+    }
+    while !(try wait(for: names) { awaited.allSatisfy(\.isDone) }) {
+      console.error.endEchoedLine()
+      for stream in awaited where !stream.isDone {
+        cancel(stream, Interrupt.reason)
+        if let number = stream.number { record.add("cancel \(number)", of: stream.saved, isNumbered: true) }
+      }
+      handleSignal()
+    }
+  }
+
+  /// Cancels a stream or a call, and reports that.
+  package func cancel(_ stream: SessionStream, _ reason: String) {
+    stream.cancel(reason)
+    notice("\(stream.title) canceled")
+  }
+
+  package func cancelAll(_ reason: String, except kept: [SessionStream] = []) {
+    if let foreground { foreground.cancel(reason) }
+    let all = streams.open.filter { stream in !kept.contains { $0 === stream } }
+    for stream in all { stream.cancel(reason) }
+    _ = try? wait { all.allSatisfy(\.isDone) }
+    // Run the loop once more to send the resets of canceled streams.
+    try? client.loop.run { true }
+  }
+
+  // MARK: Ctrl-C
+
+  /// Handles Ctrl-C at the prompt: drops an incomplete statement, cancels the current stream, or ends the session.
+  private func interrupted(hadText: Bool) {
+    handleSignal()
+    guard end == nil else { return }
+    if reader.isWithin {
+      reader.reset()
+      return
+    }
+    if hadText { return }
+    if let stream = streams.current ?? streams.open.last {
+      cancel(stream, "interrupted")
+      record.add("cancel \(stream.number ?? 0)", of: stream.saved, isNumbered: true)
+      try? waitForEnd(of: [stream])
+      return
+    }
+    guard isInteractive, !isLeaving else { return leave(.interrupted) }
+    isLeaving = true
+    notice("press Ctrl-C again, or Ctrl-D, to end the session")
+  }
+
+  /// Handles a pending signal and waits for the next one. SIGTERM and a failed output end the session; any signal ends a script.
+  package func handleSignal() {
+    guard Interrupt.isPending else { return }
+    if input == nil || Interrupt.isFailedOutput || Interrupt.status != .interrupted {
+      interruption = interruption ?? Interrupt.failure
+      leave(Interrupt.status)
+    }
+    Interrupt.rearm()
+    console.deadline.lift()
+  }
+
+  /// Lets commands run after the end, such as those of a teardown. The next signal counts as the first.
+  package func resume() {
+    (end, interruption) = (nil, nil)
+    Interrupt.rearm()
+  }
+
+  /// Whether output waits for its reader.
+  package var isOutputBehind: Bool { pump?.isBehind ?? false }
+
+  /// Adds a line to the history.
+  package func remember(_ line: String) { input?.remember(line) }
+}

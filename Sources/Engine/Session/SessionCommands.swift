@@ -1,0 +1,400 @@
+import RPCurlBase
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlProtocols
+
+/// A command of a session: its usage, its help and its implementation.
+package struct SessionCommandEntry {
+  /// Whether the record of the session, which scripts are made from, contains a command.
+  package enum Saving {
+    case never
+    /// As it was typed.
+    case always
+    /// As it was typed, unless it has no arguments: then it only prints a setting.
+    case withWords
+    /// The implementation adds to the record.
+    case itself
+  }
+
+  package let verb: SessionVerb
+  package let saving: Saving
+  package let run: @Sendable (Session, SessionArguments) throws -> Void
+
+  package init(
+    _ usage: String, _ summary: String, _ arguments: [SessionVerb.Argument] = [], saving: Saving = .never,
+    details: String = "", run: @escaping @Sendable (Session, SessionArguments) throws -> Void
+  ) {
+    verb = SessionVerb(
+      name: String(usage.prefix { $0 != " " }), usage: usage, summary: summary, arguments: arguments,
+      details: details)
+    self.saving = saving
+    self.run = run
+  }
+}
+
+/// The arguments of a command.
+package struct SessionArguments {
+  /// The words of the line (shell words), with variables replaced.
+  package let words: [String]
+  /// The rest of the line as typed, for commands with one free-form argument.
+  package let rest: String
+  /// The values, with variables not replaced.
+  package let values: [SessionStatement.Value]
+  /// The file for the responses; nil for standard output.
+  package var output: SessionWords.Word?
+  /// The statement as typed.
+  package var text = ""
+  /// The name of the command, for errors.
+  package let name: String
+  package let usage: String
+
+  /// The word at an index.
+  ///
+  /// - Throws: `wrongUsage` if it is missing.
+  package func word(_ index: Int) throws(Failure) -> String {
+    guard words.indices.contains(index) else { throw wrongUsage }
+    return words[index]
+  }
+
+  /// The only word.
+  ///
+  /// - Throws: `wrongUsage` unless there is exactly one.
+  package func only() throws(Failure) -> String {
+    guard words.count == 1 else { throw wrongUsage }
+    return words[0]
+  }
+
+  /// The only word after an optional flag, and whether the flag is present.
+  ///
+  /// - Throws: `wrongUsage` unless there is exactly one.
+  package func only(after flag: String) throws(Failure) -> (word: String, hasFlag: Bool) {
+    let hasFlag = words.first == flag
+    guard words.count == (hasFlag ? 2 : 1) else { throw wrongUsage }
+    return (words[words.count - 1], hasFlag)
+  }
+
+  /// The only word; nil if there is none.
+  ///
+  /// - Throws: `wrongUsage` if there are several.
+  package func atMostOne() throws(Failure) -> String? {
+    guard words.count <= 1 else { throw wrongUsage }
+    return words.first
+  }
+
+  /// What to write for text that is not JSON.
+  fileprivate var valueHint: String {
+    let value = text[...].parted(at: "=").after?.withoutOuterSpace.prefix(60) ?? ""
+    return value.isEmpty
+      ? "such as 5, \"text\" or $last.user.id" : "text is in quotes: \(JSONValue.quoted(String(value)))"
+  }
+
+  /// The error for wrong arguments.
+  package var wrongUsage: Failure { Failure(.usage, name, "wrong usage", hint: usage) }
+}
+
+extension Session {
+  /// Runs a statement: a command, or messages for the current stream.
+  package func execute(_ statement: SessionStatement) throws {
+    guard !statement.head.isEmpty else {
+      try observer?.willExecute(statement, "send")
+      let stream = streams.current
+      try send(statement.values)
+      record.add(statement.text, of: stream?.saved)
+      return
+    }
+    // A leading colon marks a command; it is optional.
+    let line = statement.head.droppingScalars { $0 == ":" }
+    let verb = line.prefixOfScalars { !$0.properties.isWhitespace }
+    let name = String(verb)
+    guard let entry = Self.entry(name) else { throw Self.unknown(name) }
+    secrets.add(of: statement.text)
+    try observer?.willExecute(statement, name)
+    let rest = line[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
+    let arguments = SessionArguments(
+      words: try entry.verb.isFreeForm ? [] : words(rest, entry.verb.arguments), rest: String(rest),
+      values: statement.values,
+      output: statement.output, text: statement.text, name: name, usage: entry.verb.usage)
+    guard !entry.verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
+    let (call, isNumbered) = subject(of: name, arguments)
+    do { try entry.run(self, arguments) } catch let failure as Failure { throw failure.inSession }
+    if name == "call" || name == "expect",
+      let failed = failures.lastIndex(where: { $0.stream === checkedStream && $0.stream.number == nil })
+    {
+      // Recorded with the call, once a check of its status holds.
+      if name == "expect" { failures[failed].texts.append(statement.text) }
+      return
+    }
+    guard entry.saving == .always || entry.saving == .withWords && !rest.isEmpty else { return }
+    record.add(
+      statement.text, of: name == "open" ? streams.latest?.saved : call, isNumbered: isNumbered)
+  }
+
+  /// The call that a command is about, and whether the command has its number; nil for commands about none or several.
+  private func subject(of name: String, _ arguments: SessionArguments) -> (call: SavedCall?, isNumbered: Bool)
+  {
+    switch name {
+    case "expect": return (checkedStream?.saved, false)
+    case "receive": return (streams.receiving?.saved, false)
+    case "switch", "close", "cancel", "wait":
+      if let word = arguments.words.first {
+        let number = Int(word) ?? (try? streams.find(word))?.number
+        return (number.flatMap(record.call(ofStream:)), true)
+      }
+      return (name == "wait" ? nil : (try? streams.find(nil))?.saved, false)
+    default: return (nil, false)
+    }
+  }
+
+  /// The command with this name; `?` is `help`.
+  private static func entry(_ name: String) -> SessionCommandEntry? {
+    let name = name == "?" ? "help" : name
+    return entries.first { $0.verb.name == name }
+  }
+
+  private func words(
+    _ text: some StringProtocol, _ arguments: [SessionVerb.Argument]
+  ) throws(Failure) -> [String] {
+    var words: [String] = []
+    var arguments = arguments[...]
+    for word in try SessionWords.split(text) {
+      let isFile = !word.text.begins(with: "-") && arguments.popFirst() == .file
+      if word.isLiteral {
+        words.append(word.text)
+      } else {
+        words.append(try isFile ? bindings.expand(path: word.text) : bindings.expand(argument: word.text))
+      }
+    }
+    return words
+  }
+
+  static func unknown(_ name: String) -> Failure {
+    guard !name.isEmpty else {
+      return Failure(.usage, ":", "missing command", hint: "run \"help\" to list the commands")
+    }
+    // Names of methods have upper case letters, those of commands have none.
+    if name.contains("/") || name.unicodeScalars.first?.properties.isUppercase == true {
+      return Failure(
+        .usage, name, "no such command",
+        hint: "to call a method, write: call \(name) {…}; open \(name) keeps a stream open")
+    }
+    let names = entries.map(\.verb.name)
+    let longer = names.filter { $0.hasPrefix(name) }
+    let nearest = longer.isEmpty ? Suggestions.nearest(to: name, among: names).map { [$0] } ?? [] : longer
+    return Failure(
+      .usage, name, "no such command",
+      hint: nearest.isEmpty
+        ? "run \"help\" to list the commands" : "did you mean \(nearest.joined(separator: ", or "))?")
+  }
+
+  /// Prints lines on standard output.
+  package func print(_ lines: [String]) {
+    console.output.write(Array(lines.map { "\(TerminalText.escape($0))\n" }.joined().utf8))
+  }
+
+  /// All commands, in the order of `help`.
+  package static let entries: [SessionCommandEntry] =
+    callEntries + checkEntries + variableEntries + settingEntries + chainEntries + schemaEntries + fileEntries
+    + otherEntries
+}
+
+extension SessionVerb {
+  /// Whether the rest of the line is one free-form argument.
+  package var isFreeForm: Bool { [.text, .condition, .specification].contains(arguments.last) }
+}
+
+// MARK: Calls
+
+extension Session {
+  private static let callEntries: [SessionCommandEntry] = [
+    SessionCommandEntry(
+      "call METHOD [JSON]", "make a call and wait for its end", [.method, .json],
+      saving: .always,
+      details: """
+        The service may be omitted if only one has the method. Without JSON, an empty message is sent. A \
+        client-streaming method is sent all the values. @FILE sends the messages of a file, and > FILE writes the \
+        responses to a file if the call succeeds. Ctrl-C cancels the call.
+        Example: call Hello {"name":"Ada"}
+        """
+    ) { session, arguments in
+      try session.call(arguments.only(), arguments.values, to: arguments.output, as: arguments.text)
+    },
+    SessionCommandEntry(
+      "open METHOD [JSON]", "start a stream and make it the current one", [.method, .json],
+      saving: .always,
+      details: """
+        Each JSON value typed after this is sent at once, and so are the messages of @FILE. Responses are shown as they arrive, prefixed with their \
+        stream, such as Chat[1], if several are open.
+        Example: open Chat
+                 {"text":"hello"}
+        """
+    ) { session, arguments in try session.open(arguments.only(), arguments.values) },
+    SessionCommandEntry(
+      "edit METHOD", "write the request in $VISUAL or $EDITOR and make the call", [.method],
+      details: """
+        The editor opens on a template with all fields, or on the text of the last edit. If the text is not changed, \
+        nothing is sent.
+        """
+    ) { session, arguments in try session.edit(arguments.only()) },
+    SessionCommandEntry("streams", "list the open streams") { session, _ in
+      session.print(
+        session.streams.open.map { stream in
+          let mark = stream === session.streams.current ? "*" : " "
+          return "\(mark) \(stream.title) \(stream.summary)"
+        })
+    },
+    SessionCommandEntry(
+      "switch N", "make this the current stream, which messages are sent on", [.stream], saving: .always
+    ) {
+      session, arguments in
+      let stream = try session.streams.find(arguments.only())
+      guard stream.acceptsMessages else {
+        throw Failure(.usage, stream.title, "the stream accepts no more messages")
+      }
+      session.streams.makeCurrent(stream)
+    },
+    SessionCommandEntry(
+      "close [N]", "half-close a stream: no more messages follow", [.stream], saving: .always
+    ) { session, arguments in
+      let number = try arguments.atMostOne()
+      if session.streams.hasEnded(number) { return session.notice("the stream has already ended") }
+      let stream = try session.streams.find(number)
+      guard stream.acceptsMessages else {
+        throw Failure(.usage, stream.title, "the stream is already half-closed")
+      }
+      session.halfClose(stream)
+    },
+    SessionCommandEntry("cancel [N]", "cancel a stream", [.stream], saving: .always) { session, arguments in
+      let number = try arguments.atMostOne()
+      if session.streams.hasEnded(number) { return session.notice("the stream has already ended") }
+      let stream = try session.streams.find(number)
+      session.cancel(stream, "canceled")
+      try session.waitForEnd(of: [stream])
+    },
+    SessionCommandEntry(
+      "receive [COUNT]", "wait for COUNT more responses (default: 1)", [.text], saving: .always,
+      details: """
+        For scripts: last is then the last of these responses. On a terminal, responses are shown as they arrive. \
+        Ctrl-C stops waiting.
+        """
+    ) { session, arguments in
+      let text = try session.bindings.expand(argument: arguments.rest)
+      guard let count = text.isEmpty ? 1 : Int(text), count > 0 else {
+        throw arguments.wrongUsage
+      }
+      try session.receive(count)
+    },
+    SessionCommandEntry(
+      "sleep DURATION", "wait for a time, such as 500ms, while streams go on", [.text], saving: .always
+    ) { session, arguments in
+      let text = try session.bindings.expand(argument: arguments.rest)
+      guard let duration = Value.duration(text) else { throw arguments.wrongUsage }
+      try session.sleep(for: duration)
+    },
+    SessionCommandEntry(
+      "wait [N]", "half-close a stream and wait for its end (default: all)", [.stream], saving: .always
+    ) { session, arguments in
+      let number = try arguments.atMostOne()
+      if session.streams.hasEnded(number) { return }
+      let awaited = try number.map { [try session.streams.find($0)] } ?? session.streams.open
+      for stream in awaited where stream.acceptsMessages { session.halfClose(stream) }
+      try session.waitForEnd(of: awaited)
+    },
+  ]
+}
+
+// MARK: Variables
+
+extension Session {
+  private static let variableEntries: [SessionCommandEntry] = [
+    SessionCommandEntry(
+      "set NAME = VALUE", "set a variable to JSON, or to a value such as $last.user.id", [.variable, .json],
+      saving: .always,
+      details: """
+        ${NAME} is replaced by the value in JSON, in strings and in arguments of commands. $NAME is the same if it is \
+        a whole JSON value, argument or value of a header. ${env.NAME} is an environment variable. \
+        rpcurl-session(1) lists all values and functions.
+        Example: set id = $last.user.id
+        """
+    ) { session, arguments in
+      guard let equals = arguments.rest.unicodeScalars.lastIndex(of: "=") else { throw arguments.wrongUsage }
+      guard arguments.values.count == 1 else {
+        throw Failure(
+          .usage, "set", "one value is expected, not \(arguments.values.count)", hint: arguments.valueHint)
+      }
+      let name = try SessionWords.split(arguments.rest[..<equals]).map(\.text)
+      guard name.count == 1 else { throw arguments.wrongUsage }
+      let input = try session.input(of: arguments.values[0])
+      do {
+        try session.set(
+          variable: name[0], to: JSONValue(parsing: input.bytes), isFromServer: input.isFromServer)
+      } catch let error as MessageParseError {
+        throw Failure(.input, name[0], error.description, hint: error.hint ?? arguments.valueHint)
+      }
+    },
+    SessionCommandEntry(
+      "unset NAME", "remove a variable; unset header NAME: remove a header", [.variable], saving: .always
+    ) { session, arguments in
+      guard arguments.words.first == "header" else { return try session.bindings.unset(arguments.only()) }
+      guard arguments.words.count == 2 else { throw arguments.wrongUsage }
+      try session.unset(header: arguments.words[1])
+    },
+    SessionCommandEntry("vars", "list the variables, long values cut") { session, _ in
+      session.print(
+        session.bindings.names.map { name in
+          let text = (try? session.bindings.value(of: name).text) ?? "no response"
+          return "\(name) = \(text.count > 200 ? text.prefix(200) + "…" : text)"
+        })
+    },
+    SessionCommandEntry(
+      "print [$NAME]", "print a value as JSON, or those of all variables", [.text],
+      details: """
+        A field of a variable follows a full stop, and TAB completes it.
+        Examples: print $last.user.id; print last.status; print "user ${last.user.id}"
+        """
+    ) { session, arguments in
+      guard arguments.rest.isEmpty else { return try session.show(arguments.rest) }
+      for name in session.bindings.names where (try? session.bindings.value(of: name)) != nil {
+        try session.show(name, title: "\(name) = ")
+      }
+    },
+  ]
+
+  /// Prints the value of an expression, with or without its dollar sign.
+  private func show(_ text: String, title: String = "") throws {
+    let value = try bindings.value(of: text)
+    let isPretty = try settings(options, Self.noTarget, MethodName(service: "", method: "")).format == .pretty
+    console.output.write(Array("\(title)\(isPretty ? value.indentedText : value.text)\n".utf8))
+  }
+}
+
+extension JSONValue {
+  /// The text over several lines, with two blanks for each level.
+  var indentedText: String { indented("") }
+
+  private func indented(_ margin: String) -> String {
+    let inner = margin + "  "
+    switch self {
+    case .array(let elements) where !elements.isEmpty:
+      return "[\n" + elements.map { inner + $0.indented(inner) }.joined(separator: ",\n") + "\n\(margin)]"
+    case .object(let members) where !members.isEmpty:
+      let lines = members.map { "\(inner)\(JSONValue.quoted($0.name)): \($0.value.indented(inner))" }
+      return "{\n" + lines.joined(separator: ",\n") + "\n\(margin)}"
+    default: return text
+    }
+  }
+}
+
+// MARK: Other
+
+extension Session {
+  private static let otherEntries: [SessionCommandEntry] = [
+    SessionCommandEntry("help [COMMAND]", "list the commands, or describe one; ? is the same", [.command]) {
+      session, arguments in
+      try session.help(try arguments.atMostOne())
+    },
+    SessionCommandEntry("exit", "cancel open streams and end the session") { session, _ in
+      session.leave(.success)
+    },
+    SessionCommandEntry("quit", "the same as exit") { session, _ in session.leave(.success) },
+  ]
+}

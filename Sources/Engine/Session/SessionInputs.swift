@@ -1,0 +1,27 @@
+import RPCurlProgram
+import RPCurlPluginHost
+
+/// Chooses the input of a session.
+package enum SessionInputs {
+  package static func make(_ session: Session) -> any LineInput {
+    let loop = session.client.loop
+    let console = session.console
+    guard session.isInteractive, console.output.isTerminal else {
+      return PipedInput(loop, showingPromptOn: nil)
+    }
+    PluginExit.restore { TerminalModes.restore() }
+    do throws(LineEditor.Unavailable) {
+      let isStyled = session.options.output.color.isUsed(isTerminal: true, session.environment)
+      let editor = try LineEditor(
+        on: loop, console, assistant: SessionAssistant(session), isStyled: isStyled,
+        isSecret: { [unowned session] line in session.written.occur(inLine: line) })
+      if let problem = editor.historyProblem { session.notice("no history: \(problem)") }
+      return editor
+    } catch {
+      if case .library(let reason) = error {
+        session.notice("no line editing: libedit: \(reason)")
+      }
+      return PipedInput(loop, showingPromptOn: console.output)
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import RPCurlLanguage
+import RPCurlProgram
+
+/// Follows the commands and calls of a session, and decides about what would end a script.
+package protocol SessionObserver: AnyObject {
+  /// Whether the time of the commands is over, which ends a sleep.
+  var isTimeOver: Bool { get }
+  /// The time that the commands have left; nil without a limit.
+  var timeLeft: Duration? { get }
+  /// A command is about to be run.
+  ///
+  /// - Parameters:
+  ///   - statement: The command, with its values.
+  ///   - verb: Its name; that of messages is `send`.
+  /// - Throws: Why it is not to be run.
+  func willExecute(_ statement: SessionStatement, _ verb: String) throws
+  /// A call has begun.
+  func began(_ stream: SessionStream)
+  /// A message was encoded to be sent (`isRequest`), or was received.
+  func exchanged(_ message: SessionMessage, isRequest: Bool, on stream: SessionStream)
+  /// A call has ended and is printed.
+  ///
+  /// - Parameters:
+  ///   - stream: The call.
+  ///   - status: The exit status; nil for a call that has succeeded.
+  /// - Returns: Whether the observer deals with a failure; otherwise the command fails.
+  func ended(_ stream: SessionStream, _ status: ExitStatus?) -> Bool
+  /// A check was made.
+  ///
+  /// - Returns: Whether the observer deals with a check that does not hold; otherwise the command fails.
+  func checked(_ check: Condition, _ outcome: ConditionOutcome) -> Bool
+}

@@ -1,0 +1,110 @@
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlPlatform
+
+/// Scripts of session commands.
+extension Session {
+  /// The limit of nested scripts.
+  private static let depthLimit = 16
+
+  /// Runs the commands of a file.
+  ///
+  /// - Parameters:
+  ///   - path: The file; `-` for standard input.
+  ///   - keepsGoing: Whether to print the error of a command and continue; the script fails at its end.
+  /// - Throws: `Failure` with the file and line of the command that failed; if `keepsGoing`, of the first one.
+  package func runScript(_ path: String, keepsGoing: Bool = false) throws {
+    guard scriptDepth < Self.depthLimit else {
+      throw Failure(.usage, path, "scripts are nested more than \(Self.depthLimit) deep")
+    }
+    let text = try contents(of: path)
+    if scriptDepth == 0 { forgetFailuresOfStreams() }
+    let before = place
+    scriptDepth += 1
+    defer {
+      scriptDepth -= 1
+      place = before
+    }
+    var reader = SessionStatementReader()
+    var first = 0
+    var firstFailure: Failure?
+    func attempt(_ body: () throws -> Void) throws {
+      do {
+        try body()
+      } catch {
+        // The observer ends the script by an error of its own.
+        guard observer == nil || error is Failure else { throw error }
+        let failure = Self.placed(error, place?.description ?? path)
+        guard keepsGoing, end == nil else { throw failure }
+        report(failure)
+        firstFailure = firstFailure ?? failure
+      }
+    }
+    // Split at line feeds only, as the prompt does: JSON strings may contain the other line ends of Unicode.
+    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() where end == nil {
+      if !reader.isWithin { first = index + 1 }
+      let read = Result { try reader.add(InputLine(line)) }
+      if case .success(nil) = read { continue }
+      if (try? read.get())?.mayFollowFailure != true { try attempt { try throwFailureOfStream() } }
+      place = SessionPlace(path, line: first)
+      try attempt {
+        if let statement = try read.get() { try execute(statement) }
+        // Let open streams progress, and handle signals.
+        if !(try wait { true }) { handleSignal() }
+      }
+    }
+    if end == nil { try attempt { try throwFailureOfStream() } }
+    if reader.isWithin, end == nil {
+      throw (reader.failure ?? Failure(.input, "", "unexpected end of the JSON"))
+        .prefixed("\(path), line \(first)")
+    }
+    // Each error was reported.
+    if let firstFailure, end == nil { throw Failure(reported: firstFailure.status) }
+  }
+
+  /// Drops the failures of streams that earlier scripts opened.
+  package func forgetFailuresOfStreams() {
+    failures.removeAll()
+  }
+
+  /// An error that ended a script, with the exit status of the signal that caused it.
+  func withStatusOfSignal(_ error: any Error) -> any Error {
+    guard let signal = interruption ?? Interrupt.failure, let message = (error as? Failure)?.message else {
+      return error
+    }
+    return Failure(signal.status, message)
+  }
+
+  /// Throws the failure of a call of the script, or of a stream that it opened.
+  package func throwFailureOfStream() throws(Failure) {
+    guard scriptDepth > 0 || input == nil, let failure = failures.first else { return }
+    failures.removeAll()
+    let why = failure.stream.number == nil ? "the command failed" : "the stream opened here failed"
+    throw Failure(failure.status, failure.stream.place?.description ?? "", why)
+  }
+
+  /// Forgets the failures of a call whose status a check decides about, and records the call if the check holds. At the
+  /// prompt, another check may follow one that does not hold.
+  func acceptFailures(of stream: SessionStream, checkHolds: Bool) {
+    guard checkHolds || scriptDepth > 0 || input == nil else { return }
+    if checkHolds { stream.saved?.isExpected = true }
+    for failure in failures where checkHolds && failure.stream === stream {
+      for text in failure.texts { record.add(text) }
+    }
+    failures.removeAll { $0.stream === stream }
+  }
+
+  private func contents(of path: String) throws(Failure) -> [UInt8] {
+    do {
+      return try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
+        .withoutByteOrderMark
+    } catch {
+      throw Failure(.usage, path, error.why)
+    }
+  }
+
+  private static func placed(_ error: any Error, _ place: String) -> Failure {
+    (error as? Failure)?.prefixed(place) ?? Failure(.internalError, place, "\(error)")
+  }
+}

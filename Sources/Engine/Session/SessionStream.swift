@@ -1,0 +1,245 @@
+import RPCurlLanguage
+import RPCurlChain
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlCall
+import RPCurlProtocols
+
+/// A call of a session.
+package final class SessionStream {
+  /// The number of the stream; nil for a call that the prompt waits for.
+  package let number: Int?
+  package private(set) var plan: CallPlan
+  package let printer: CallPrinter
+  /// The file and line of the script that opened it.
+  package let place: SessionPlace?
+  package private(set) var call: Call?
+  /// Whether the session canceled it.
+  package private(set) var isCanceled = false
+  /// Whether the request is closed.
+  package private(set) var isHalfClosed = false
+  /// The number of messages sent.
+  package var sent = 0
+  /// The number of responses received, and of those that `receive` waited for.
+  package private(set) var received = 0
+  package var awaited = 0
+  /// The responses that checks look at: the first ones, and the last one.
+  private var kept: [SessionMessage] = []
+  private var keptBytes = 0
+  private var last: SessionMessage?
+  /// The record of the call.
+  package var saved: SavedCall?
+
+  /// Creates a stream.
+  ///
+  /// - Parameters:
+  ///   - plan: The call.
+  ///   - number: The number of the stream; nil for a call that the prompt waits for.
+  ///   - place: The file and line of the script that opens it.
+  ///   - printer: Prints the call.
+  ///   - onResponse: Called with each response message.
+  package init(
+    _ plan: CallPlan, number: Int?, place: SessionPlace?, _ printer: CallPrinter,
+    onResponse: @escaping (SessionStream, SessionMessage) -> Void
+  ) {
+    self.plan = plan
+    self.number = number
+    self.place = place
+    self.printer = printer
+    printer.onResponse = { [weak self] message in
+      guard let self else { return }
+      received += 1
+      let last: SessionMessage =
+        switch message {
+        case .bytes(let bytes): .bytes(bytes, plan.codec, plan.method.output)
+        // Encoded, so that the limit of what is kept holds for it too.
+        case .typed(let message): .bytes(message.serialized(), .proto, message.type)
+        }
+      keep(last)
+      onResponse(self, last)
+    }
+  }
+
+  /// The limits of the responses that checks can look at, besides the last one.
+  private static let keptLimit = (count: 10_000, bytes: 16 << 20)
+
+  private func keep(_ message: SessionMessage) {
+    last = message
+    if case .bytes(let bytes, _, _) = message { keptBytes += bytes.count }
+    guard kept.count < Self.keptLimit.count, keptBytes <= Self.keptLimit.bytes else { return }
+    kept.append(message)
+  }
+
+  /// A response, counted from 0; nil if it is not kept.
+  package func response(_ number: Int) -> SessionMessage? {
+    kept.indices.contains(number) ? kept[number] : number == received - 1 ? last : nil
+  }
+
+  /// What checks look at: of a call that failed because a response is not a message of its type, the others.
+  ///
+  /// - Throws: `Failure` if such a response is not the reason of a failure.
+  package func result() throws(Failure) -> CallResult {
+    let end = printer.end
+    var result = CallResult(method: plan.name, type: plan.method.output, status: end?.code ?? .ok)
+    result.error = end?.error?.message ?? ""
+    result.details = end?.error?.details ?? []
+    result.headers = printer.start?.headers ?? Headers()
+    result.trailers = end?.trailers ?? Headers()
+    result.latency = printer.elapsed ?? .zero
+    result.redaction = printer.redaction
+    for message in kept {
+      do throws(Failure) {
+        result.add(try message.message())
+      } catch {
+        guard end?.error != nil else { throw error }
+      }
+    }
+    if received > kept.count {
+      result.last = try last?.message()
+      result.count = received
+    }
+    return result
+  }
+
+  /// The name of the stream in prompts, errors and lists: `Chat[1]`.
+  package var title: String { number.map { Self.title(plan.method.name, $0) } ?? plan.method.name }
+
+  /// The name of a stream: `Chat[1]`.
+  package static func title(_ method: String, _ number: Int) -> String { "\(method)[\(number)]" }
+
+  /// The state of the stream for lists.
+  package var summary: String {
+    "\(plan.name) \(acceptsMessages ? "open" : "half-closed"), \(received) received"
+  }
+  /// The status of the call that has ended: `ok (0)`.
+  package var status: String {
+    let code = printer.end?.code ?? .ok
+    return "\(code.name) (\(code.rawValue))"
+  }
+
+  /// Uses the settings of the output and of request data from now on.
+  package func show(as settings: CallSettings) {
+    plan.adoptOutput(of: settings)
+    printer.show(as: settings)
+  }
+
+  /// Whether the call has ended and its output is complete.
+  package var isDone: Bool { call.map { $0.isFinished && !printer.isHolding } ?? true }
+  /// Whether messages can be sent.
+  package var acceptsMessages: Bool { !isHalfClosed && call?.isFinished == false }
+
+  package func start(_ call: Call) {
+    self.call = call
+    printer.call = call
+    call.start()
+  }
+
+  /// Sends an encoded message. Half-closes if the method accepts only one.
+  package func send(_ payload: Payload) {
+    call?.send(payload)
+    if !plan.method.clientStreaming { halfClose() }
+  }
+
+  package func halfClose() {
+    guard !isHalfClosed else { return }
+    isHalfClosed = true
+    call?.finishSending()
+  }
+
+  /// Cancels the call.
+  package func cancel(_ reason: String) {
+    printer.isGivenUp = true
+    isCanceled = true
+    isHalfClosed = true
+    call?.cancel(reason)
+  }
+
+  /// Releases the call, which retains its observer.
+  package func forget() {
+    call = nil
+  }
+}
+
+extension SessionStream: LastCall {
+  package var responseType: MessageType { plan.method.output }
+  package var endStatus: StatusCode? { printer.end.map(\.code) }
+  package var details: [StatusDetail] { printer.end?.error?.details ?? [] }
+  package var headers: Headers? { printer.start?.headers ?? trailers.map { _ in Headers() } }
+  package var trailers: Headers? { printer.end?.trailers }
+}
+
+/// The streams of a session.
+package struct SessionStreams {
+  /// The open streams, by number.
+  package private(set) var open: [SessionStream] = []
+  /// The stream that messages are sent to.
+  package private(set) var current: SessionStream?
+  /// The stream that was opened last; it may have ended.
+  package private(set) var latest: SessionStream?
+  private var lastNumber = 0
+
+  /// The stream whose responses `receive` waits for.
+  package var receiving: SessionStream? { current ?? open.last ?? latest }
+
+  /// The number of the next stream.
+  package var nextNumber: Int { lastNumber + 1 }
+
+  /// Adds a stream and makes it the current one.
+  package mutating func add(_ stream: SessionStream) {
+    lastNumber += 1
+    open.append(stream)
+    current = stream
+    latest = stream
+  }
+
+  /// Whether the stream with this number has ended.
+  package func hasEnded(_ text: String?) -> Bool {
+    guard let number = text.flatMap({ Int($0) }) else { return false }
+    return (1..<nextNumber).contains(number) && !open.contains { $0.number == number }
+  }
+
+  /// Removes and returns the streams that have ended.
+  package mutating func removeDone() -> [SessionStream] {
+    guard open.contains(where: \.isDone) else { return [] }
+    let done = open.filter(\.isDone)
+    open.removeAll(where: \.isDone)
+    if let current, done.contains(where: { $0 === current }) { switchOn() }
+    return done
+  }
+
+  /// Makes another stream that accepts messages the current one, if there is one.
+  package mutating func switchOn() {
+    current = open.last { $0.acceptsMessages }
+  }
+
+  /// Returns to the current stream and the numbers of an earlier time. Streams that have ended since then remain so.
+  package mutating func restore(_ earlier: SessionStreams) {
+    let open = open
+    self = earlier
+    self.open = open
+    if current?.acceptsMessages != true { switchOn() }
+  }
+
+  /// Makes a stream the current one.
+  package mutating func makeCurrent(_ stream: SessionStream) {
+    current = stream
+  }
+
+  /// The stream with this number or name, such as `Chat[1]`; the current stream for nil.
+  ///
+  /// - Throws: `Failure` if it is not open.
+  package func find(_ text: String?) throws(Failure) -> SessionStream {
+    guard let text else {
+      guard let stream = current ?? open.last else {
+        throw Failure(.usage, "", "no stream is open", hint: "open METHOD")
+      }
+      return stream
+    }
+    guard let stream = open.first(where: { $0.number.map(String.init) == text || $0.title == text }) else {
+      let names = open.map(\.title).joined(separator: ", ")
+      throw Failure(
+        .usage, text, "no such stream is open", hint: names.isEmpty ? nil : "open streams: \(names)")
+    }
+    return stream
+  }
+}

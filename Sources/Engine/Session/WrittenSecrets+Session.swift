@@ -1,0 +1,197 @@
+import RPCurlProgram
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlProtobuf
+
+/// The credentials in the words and lines of a session.
+extension WrittenSecrets {
+  // MARK: Words of the command line
+
+  /// Replaces secrets in words of a command line.
+  package mutating func words(_ words: [String]) -> [Word] {
+    self.words(words.map { SessionWords.Word(text: $0, isLiteral: true) })
+  }
+
+  private mutating func words(_ words: [SessionWords.Word]) -> [Word] {
+    var result: [Word] = []
+    var option: (id: OptionID, name: String)?
+    for word in words {
+      if let (id, name) = option {
+        option = nil
+        result.append(value(word.text, of: id, name, isLiteral: word.isLiteral))
+        continue
+      }
+      let parts = OptionPart.parts(of: word.text)
+      guard parts.contains(where: Self.hasSecrets) else {
+        // The next word is the value, even if it starts with a dash.
+        if let last = parts.last, let id = last.id, last.value == nil { option = (id, last.text) }
+        result.append(Self.plain(word.text, isLiteral: word.isLiteral))
+        continue
+      }
+      for part in parts {
+        result.append(Self.plain(part.text, isLiteral: word.isLiteral))
+        guard let id = part.id else { continue }
+        if let text = part.value {
+          result.append(value(text, of: id, part.text, isLiteral: word.isLiteral))
+        } else {
+          option = (id, part.text)
+        }
+      }
+    }
+    return result
+  }
+
+  private static func plain(_ text: String, isLiteral: Bool) -> Word {
+    Word(before: text, placeholder: nil, isLiteral: isLiteral || !text.utf8.contains(UInt8(ascii: "$")))
+  }
+
+  private static func hasSecrets(_ part: OptionPart) -> Bool {
+    part.id.map(occur) ?? false
+  }
+
+  private mutating func value(
+    _ value: String, of option: OptionID, _ optionName: String, isLiteral: Bool
+  ) -> Word {
+    // The value of a variable is not written.
+    guard isLiteral || !value.begins(with: "$") && !value.contains("${") else {
+      return Word(before: value, placeholder: nil, isLiteral: false)
+    }
+    return self.value(value, of: option, optionName) ?? Self.plain(value, isLiteral: isLiteral)
+  }
+
+  // MARK: Lines of a session
+
+  /// Replaces secrets in a line of a session.
+  package mutating func line(_ line: String) -> String {
+    guard !showsSecrets else { return line }
+    let trimmed = line.droppingScalars { $0.properties.isWhitespace || $0 == ":" }
+    let verb = trimmed.prefixOfScalars { !$0.properties.isWhitespace }
+    let rest = String(trimmed[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace))
+    switch verb {
+    case "header", "attribute", "set": return named(line) ?? line
+    case "expect": return rest.hasPrefix("header") || rest.hasPrefix("trailer") ? named(line) ?? line : line
+    case "use", "plugin": return settings(line)
+    case "options":
+      guard let words = try? SessionWords.split(rest) else { return mistyped(line) }
+      return options(self.words(words))
+    case "target" where Self.hasCredentials(target: rest):
+      return "target ${env.\(placeholder("RPCURL_TARGET", "the target", for: rest).name)}"
+    // `Token {…}` is a call.
+    case let verb where rest.hasPrefix("{") || Session.entries.contains { $0.verb.name == verb }: return line
+    default: return mistyped(line)
+    }
+  }
+
+  /// Replaces the value after a name that is secret, among the first words: `header NAME: VALUE`, `set NAME = VALUE` or
+  /// `expect header NAME == VALUE`. Returns nil if there is no such name.
+  private mutating func named(_ line: String) -> String? {
+    var rest = line[...]
+    var isExpected = false
+    for _ in 0..<3 {
+      rest = rest.droppingScalars { $0.properties.isWhitespace || $0 == ":" }
+      let name = rest.prefixOfScalars { Self.isAlphanumeric($0) || "-_.".unicodeScalars.contains($0) }
+      let separator = rest[name.endIndex...].prefixOfScalars {
+        $0.properties.isWhitespace || ":=!<>~".unicodeScalars.contains($0)
+      }
+      guard !separator.isEmpty else { return nil }
+      rest = rest[separator.endIndex...]
+      if names.contains(name) {
+        return replacing(isExpected ? Self.operand(rest) : rest, of: name, in: line, isExpected: isExpected)
+      }
+      // What follows is a value.
+      guard separator.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { return nil }
+      isExpected = isExpected || name == "expect"
+    }
+    return nil
+  }
+
+  /// What a condition compares with; empty if it has no text.
+  private static func operand(_ test: Substring) -> Substring {
+    let word = test.prefixOfScalars { !$0.properties.isWhitespace }
+    if ["exists", "absent", "is", "size"].contains(word) { return "" }
+    guard word == "contains" else { return test }
+    return test[word.endIndex...].droppingScalars(while: \.properties.isWhitespace)
+  }
+
+  /// The line with a variable in place of the value at its end, unless this is a variable already.
+  private mutating func replacing(
+    _ value: Substring, of name: Substring, in line: String, isExpected: Bool
+  ) -> String {
+    guard !value.isEmpty, !value.begins(with: "$"), !value.contains("${") else {
+      return line
+    }
+    let variable =
+      isExpected
+      ? placeholder("expected_\(name)", "the expected value of \(name)", for: String(value))
+      : placeholder(String(name), "the value of \(name)", for: String(value))
+    return "\(line[..<value.startIndex])${env.\(variable.name)}"
+  }
+
+  /// Replaces secrets in a line that is not a valid command. Its meaning is a guess, so this replaces too much rather
+  /// than too little.
+  private mutating func mistyped(_ line: String) -> String {
+    if let named = named(line) { return named }
+    for word in line.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
+    where word.first == "-" && OptionPart.parts(of: String(word)).contains(where: Self.hasSecrets) {
+      let variable = placeholder("RPCURL_OPTIONS", "the options", for: line)
+      return "\(line[..<word.startIndex])${env.\(variable.name)}"
+    }
+    return settings(line)
+  }
+
+  /// Replaces secrets in the settings of an interceptor, the last word of a line.
+  private mutating func settings(_ line: String) -> String {
+    let scalars = line.unicodeScalars
+    guard let comma = scalars.firstIndex(of: ",") else { return line }
+    let start =
+      scalars[..<comma].lastIndex(where: \.properties.isWhitespace).map(scalars.index(after:))
+      ?? line.startIndex
+    return "\(line[..<start])\(spec(String(line[start...])))"
+  }
+
+  /// The command `options` with these arguments.
+  package mutating func options(_ options: [String]) -> String {
+    self.options(words(options))
+  }
+
+  private func options(_ words: [Word]) -> String {
+    let texts = words.map { word in
+      guard word.placeholder == nil else { return "\"\(session(word, escaping: true))\"" }
+      return word.isLiteral ? SessionWords.quoted(word.before) : SessionWords.doubleQuoted(word.before)
+    }
+    return (["options"] + texts).joined(separator: " ")
+  }
+
+  /// Whether a target contains credentials. They are rejected, but may have been typed.
+  private static func hasCredentials(target: String) -> Bool {
+    let start = target.firstRange(of: "://")?.upperBound ?? target.startIndex
+    let behindScheme = target[start...]
+    return !target.hasPrefix("unix:")
+      && (behindScheme.prefixOfScalars { $0 != "/" }.utf8.contains(UInt8(ascii: "@"))
+        || behindScheme.utf8.contains(UInt8(ascii: "?")))
+  }
+
+  /// A word in the syntax of a session.
+  package func session(_ word: Word, escaping: Bool) -> String {
+    let before = escaping ? Template(literal: word.before).description : word.before
+    return before + (word.placeholder.map { "${env.\($0.name)}" } ?? "")
+  }
+
+  /// A header or an attribute in the syntax of a session, in which nothing is replaced but the secret.
+  package func session(_ word: Word, separator: Unicode.Scalar) -> String {
+    guard word.placeholder == nil, case (let name, let value?) = word.before.parted(at: separator) else {
+      return session(word, escaping: true)
+    }
+    let space = value.prefixOfScalars(while: \.properties.isWhitespace)
+    return Template(literal: String(name)).description + "\(separator)\(space)"
+      + Template.quoting(String(value[space.endIndex...]))
+  }
+
+  /// Whether a line contains a credential that must not be written to files. Message contents are not examined.
+  package func occur(inLine line: String) -> Bool {
+    var secrets = WrittenSecrets(names, separates: false)
+    _ = secrets.line(line)
+    let isUnreadable = line.hasPrefix("options") && (try? SessionWords.split(line)) == nil
+    return isUnreadable || !secrets.placeholders.isEmpty
+  }
+}

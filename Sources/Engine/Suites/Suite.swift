@@ -1,0 +1,202 @@
+import RPCurlProgram
+import RPCurlProtobuf
+
+/// A suite as it is written: session commands, in a setup, tests with steps, and a teardown. See rpcurl-test(5).
+package struct Suite {
+  /// A session command.
+  package struct Command {
+    /// The command, with its values.
+    package let statement: SessionStatement
+    /// Its first line, counted from 1.
+    package let line: Int
+  }
+
+  /// How often a step is repeated until its checks hold.
+  package struct Retry: Equatable {
+    /// The time after which it is not repeated any more.
+    package var limit: Duration
+    /// The pause between two attempts.
+    package var pause: Duration
+  }
+
+  /// Calls with their checks. Settings that a step changes end with it.
+  package struct Step {
+    /// The name; nil for commands that no `step` precedes.
+    package let name: String?
+    package let line: Int
+    package var retry: Retry?
+    package var commands: [Command] = []
+  }
+
+  /// A file with a row of data for each run of a test.
+  package struct Rows: Equatable {
+    package let path: String
+    /// The field that names the rows; nil to number them.
+    package let nameField: String?
+    package let line: Int
+  }
+
+  /// A test. What it changes ends with it.
+  package struct Test {
+    package let name: String
+    package let line: Int
+    package var tags: [String] = []
+    package var limit: Duration?
+    package var rows: Rows?
+    /// Why the test is not run; nil if it is.
+    package var skipReason: String?
+    /// The first step has no name, and may be empty.
+    package var steps: [Step]
+  }
+
+  /// The name of the file, as it was given.
+  package let path: String
+  /// The tags of all tests.
+  package private(set) var tags: [String] = []
+  /// The longest time of each test, unless the test has its own.
+  package private(set) var limit: Duration?
+  /// The commands before the first test, which run once.
+  package private(set) var setup: [Command] = []
+  package private(set) var tests: [Test] = []
+  /// The commands after all tests, which run in any case.
+  package private(set) var teardown: [Command] = []
+
+  /// The section that the lines belong to.
+  private enum Section {
+    case setup
+    case test
+    case teardown
+  }
+
+  /// Parses a file.
+  ///
+  /// - Parameters:
+  ///   - path: Its name, for errors.
+  ///   - text: Its content.
+  /// - Throws: `Failure` with the place of the first mistake.
+  package init(_ path: String, parsing text: [UInt8]) throws(Failure) {
+    self.path = path
+    var section = Section.setup
+    var reader = SessionStatementReader()
+    var first = 0
+    for (index, line) in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      .enumerated()
+    {
+      if !reader.isWithin { first = index + 1 }
+      do throws(Failure) {
+        guard let statement = try reader.add(try Self.text(ofLine: line)) else { continue }
+        try add(Command(statement: statement, line: first), &section)
+      } catch {
+        throw error.prefixed("\(path), line \(first)")
+      }
+    }
+    if reader.isWithin {
+      throw (reader.failure ?? Failure(.input, "", "the value is not complete at the end of the file"))
+        .prefixed("\(path), line \(first)")
+    }
+    var names: Set<String> = []
+    if let double = tests.first(where: { !names.insert($0.name).inserted }) {
+      throw Failure(
+        .input, "\(path), line \(double.line)", "two tests have the name \(double.name)",
+        hint: "reports and --only distinguish tests by their names")
+    }
+  }
+
+  private static func text(ofLine line: ArraySlice<UInt8>) throws(Failure) -> String {
+    guard let text = String(validating: line, as: UTF8.self) else { throw Failure(.input, "", "not UTF-8") }
+    return text
+  }
+
+  // MARK: Lines
+
+  private mutating func add(_ command: Command, _ section: inout Section) throws(Failure) {
+    let head = command.statement.head
+    let verb = head.prefixOfScalars { !$0.properties.isWhitespace }
+    let rest = String(head[verb.endIndex...].withoutOuterSpace)
+    switch (String(verb), section) {
+    case ("exit", _), ("quit", _): throw Self.exitFailure(String(verb))
+    case ("test", .setup), ("test", .test):
+      guard !rest.isEmpty else { throw Self.usage("test NAME") }
+      section = .test
+      tests.append(Test(name: rest, line: command.line, steps: [Step(name: nil, line: command.line)]))
+    case ("setup", .setup) where setup.isEmpty:
+      guard rest.isEmpty else { throw Self.usage("setup") }
+    case ("teardown", .setup), ("teardown", .test):
+      guard rest.isEmpty else { throw Self.usage("teardown") }
+      section = .teardown
+    case ("tags", .setup): tags += try Self.tags(rest)
+    case ("timeout", .setup): limit = try Self.limit(rest)
+    case ("test", _), ("setup", _), ("teardown", _), ("tags", .teardown), ("timeout", .teardown):
+      throw Failure(.input, String(verb), "not possible here", hint: "the order is setup, tests, teardown")
+    case (_, .setup): setup.append(try Self.checked(command, verb))
+    case (_, .teardown): teardown.append(try Self.checked(command, verb))
+    case (_, .test): try addToTest(command, String(verb), rest)
+    }
+  }
+
+  private mutating func addToTest(_ command: Command, _ verb: String, _ rest: String) throws(Failure) {
+    let last = tests.count - 1
+    switch verb {
+    case "step":
+      guard !rest.isEmpty else { throw Self.usage("step NAME") }
+      tests[last].steps.append(Step(name: rest, line: command.line))
+    case "tags": tests[last].tags += try Self.tags(rest)
+    case "timeout": tests[last].limit = try Self.limit(rest)
+    case "skip": tests[last].skipReason = rest.isEmpty ? "skipped" : rest
+    case "rows": tests[last].rows = try Self.rows(rest, command.line)
+    case "retry": tests[last].steps[tests[last].steps.count - 1].retry = try Self.retry(rest)
+    default: tests[last].steps[tests[last].steps.count - 1].commands.append(command)
+    }
+  }
+
+  /// A command outside of tests, where words that describe a test mean nothing.
+  private static func checked(_ command: Command, _ verb: Substring) throws(Failure) -> Command {
+    guard ["step", "rows", "retry", "skip"].contains(String(verb)) else { return command }
+    throw Failure(.input, String(verb), "only possible in a test", hint: "test NAME begins one")
+  }
+
+  /// The error for a command that ends a session.
+  static func exitFailure(_ verb: String) -> Failure {
+    Failure(.input, verb, "not possible in a suite", hint: "a test ends with its last command")
+  }
+
+  private static func usage(_ form: String) -> Failure { Failure(.input, "", "wrong usage", hint: form) }
+
+  private static func tags(_ text: String) throws(Failure) -> [String] {
+    let tags = try SessionWords.split(text).map(\.text)
+    guard !tags.isEmpty else { throw usage("tags NAME…") }
+    return tags
+  }
+
+  private static func limit(_ text: String) throws(Failure) -> Duration {
+    guard let limit = Value.duration(text), limit > .zero else {
+      throw usage("timeout DURATION, such as 10s")
+    }
+    return limit
+  }
+
+  private static func retry(_ text: String) throws(Failure) -> Retry {
+    var retry = Retry(limit: .seconds(10), pause: .milliseconds(500))
+    for word in try SessionWords.split(text).map(\.text) {
+      let (key, value) = word.parted(at: "=")
+      guard let duration = value.flatMap({ Value.duration(String($0)) }), duration > .zero else {
+        throw usage("retry until=30s every=500ms")
+      }
+      switch key {
+      case "until": retry.limit = duration
+      case "every": retry.pause = duration
+      default: throw usage("retry until=30s every=500ms")
+      }
+    }
+    return retry
+  }
+
+  private static func rows(_ text: String, _ line: Int) throws(Failure) -> Rows {
+    let words = try SessionWords.split(text).map(\.text)
+    let names = words.dropFirst().map { $0.parted(at: "=") }
+    guard let path = words.first, names.count <= 1,
+      names.allSatisfy({ $0.before == "name" && $0.after != nil })
+    else { throw usage("rows FILE.csv|FILE.ndjson [name=FIELD]") }
+    return Rows(path: path, nameField: names.first?.after.map { String($0) }, line: line)
+  }
+}

@@ -1,0 +1,44 @@
+import Glibc
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlPlatform
+
+/// The suites that arguments of the command line name.
+package enum SuiteFiles {
+  /// The suffix of suites in directories.
+  package static let suffix = ".rpcurl"
+  private static let limit = 100_000
+
+  /// The files of the arguments, each once: a file itself, or all suites in a directory and below it, in the order of
+  /// their names.
+  ///
+  /// - Throws: `Failure` if an argument does not exist, or if a directory has no suites or cannot be listed.
+  package static func find(_ arguments: [String]) throws(Failure) -> [String] {
+    var files: [String] = []
+    for argument in arguments {
+      guard DirectoryPath.isDirectory(argument) else {
+        guard argument == "-" || access(argument, R_OK) == 0 else {
+          throw Failure(.usage, argument, FileContents.lastError(), hint: "rpcurl test FILE|DIR…")
+        }
+        files.append(argument)
+        continue
+      }
+      let found: [String]
+      do throws(Directory.ListingError) {
+        found = try Directory.files(below: argument, suffix: suffix, limit: limit)
+      } catch {
+        throw Failure(.usage, error.path, error.why)
+      }
+      guard !found.isEmpty else {
+        throw Failure(
+          .usage, argument, "the directory has no suites", hint: "names of suites end in \(suffix)")
+      }
+      files += found
+    }
+    let directory = FileContents.workingDirectory
+    var found: Set<String> = []
+    files = files.filter { found.insert(SuitePath.normalized($0, in: directory)).inserted }
+    guard files.count <= limit else { throw Failure(.usage, "", "more than \(limit) suites") }
+    return files
+  }
+}

@@ -1,0 +1,139 @@
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlPlatform
+
+/// The rows of data that a test runs for, of a file in CSV (RFC 4180) or NDJSON.
+package enum SuiteRows {
+  /// The most rows of a file.
+  package static let limit = 100_000
+
+  /// Reads the rows of a file. The name decides about the format: `.csv` or else NDJSON.
+  ///
+  /// - Parameters:
+  ///   - path: The name of the file, for the format and for errors.
+  ///   - bytes: Its content.
+  /// - Throws: `Failure` with the first line that is not a row.
+  package static func parse(_ path: String, _ bytes: [UInt8]) throws(Failure) -> [JSONValue] {
+    let rows = path.lowercased().hasSuffix(".csv") ? try csv(path, bytes) : try lines(path, bytes)
+    guard rows.count <= limit else { throw Failure(.input, path, "more than \(limit) rows") }
+    guard !rows.isEmpty else { throw Failure(.input, path, "no rows") }
+    return rows
+  }
+
+  /// The names of rows in reports, each of them once: the value of a field, with the number of the row if other rows
+  /// have the same value.
+  ///
+  /// - Parameters:
+  ///   - rows: The rows.
+  ///   - field: The field; nil to number the rows.
+  package static func names(of rows: [JSONValue], by field: String?) -> [String] {
+    var names = rows.enumerated().map { index, row in
+      switch field.flatMap({ row[$0] }) {
+      case .string(let text)?: text
+      case let value?: value.text
+      case nil: "row \(index + 1)"
+      }
+    }
+    // A name with a number may be the value of another row.
+    while true {
+      let counts = Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
+      if counts.count == names.count { return names }
+      for (index, name) in names.enumerated() where counts[name] != 1 { names[index] += ", row \(index + 1)" }
+    }
+  }
+
+  private static func lines(_ path: String, _ bytes: [UInt8]) throws(Failure) -> [JSONValue] {
+    var rows: [JSONValue] = []
+    for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      .enumerated()
+    where !line.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) {
+      let row: JSONValue
+      do throws(MessageParseError) {
+        row = try JSONValue(parsing: Array(line))
+      } catch {
+        throw Failure(.input, "\(path), line \(index + 1)", error.message, hint: error.hint)
+      }
+      guard case .object = row else { throw Failure(.input, "\(path), line \(index + 1)", "not an object") }
+      rows.append(row)
+    }
+    return rows
+  }
+
+  private static func csv(_ path: String, _ bytes: [UInt8]) throws(Failure) -> [JSONValue] {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw Failure(.input, path, "not UTF-8")
+    }
+    var records = try records(path, text)
+    guard !records.isEmpty else { return [] }
+    let names = records.removeFirst().fields
+    var rows: [JSONValue] = []
+    for record in records {
+      guard record.fields.count == names.count else {
+        throw Failure(
+          .input, "\(path), line \(record.line)",
+          "\(record.fields.count) fields, but the first line has \(names.count)")
+      }
+      rows.append(.object(zip(names, record.fields).map { JSONValue.Member(name: $0, value: .string($1)) }))
+    }
+    return rows
+  }
+
+  /// The records of a text in CSV. Empty lines are no records.
+  private static func records(_ path: String, _ text: String) throws(Failure) -> [(
+    line: Int, fields: [String]
+  )] {
+    var records: [(line: Int, fields: [String])] = []
+    var fields: [String] = []
+    var field = ""
+    var line = 1
+    var start = 1
+    var state = State.start
+    func endField() {
+      fields.append(field)
+      field = ""
+      state = .start
+    }
+    func endRecord() {
+      let isEmpty = fields.isEmpty && field.isEmpty && state == .start
+      endField()
+      if !isEmpty { records.append((start, fields)) }
+      fields = []
+      start = line + 1
+    }
+    // A byte order mark, which spreadsheets write.
+    for scalar in text.unicodeScalars.drop(while: { $0 == "\u{FEFF}" }) {
+      switch (state, scalar) {
+      case (.quoted, "\""): state = .quote
+      case (.quoted, _): field.unicodeScalars.append(scalar)
+      case (.quote, "\""):
+        field.unicodeScalars.append(scalar)
+        state = .quoted
+      case (.start, "\""): state = .quoted
+      case (_, ","): endField()
+      case (_, "\n"): endRecord()
+      case (_, "\r"): break
+      case (.quote, _):
+        throw Failure(.input, "\(path), line \(line)", "text after a closing quotation mark")
+      default:
+        field.unicodeScalars.append(scalar)
+        state = .plain
+      }
+      if scalar == "\n" { line += 1 }
+    }
+    guard state != .quoted else {
+      throw Failure(.input, "\(path), line \(start)", "missing closing quotation mark")
+    }
+    if state != .start || !fields.isEmpty { endRecord() }
+    return records
+  }
+
+  /// Where a character of CSV is.
+  private enum State {
+    /// At the start of a field.
+    case start
+    case plain
+    case quoted
+    /// After a quotation mark that ends a field, or is the first of two.
+    case quote
+  }
+}

@@ -1,0 +1,378 @@
+import RPCurlBase
+import RPCurlLanguage
+import Glibc
+import RPCurlChain
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlReports
+import RPCurlPlatform
+
+/// Runs a suite in a session, and reports its tests.
+final class SuiteRunner {
+  /// Ends a step whose checks failed.
+  struct StepEnded: Error {}
+
+  let file: Suite
+  let session: Session
+  let options: SuiteOptions
+  private let capture: OutputCapture
+  private var secrets: SessionSecrets { session.secrets }
+  let emit: (SuiteEvent) -> Void
+
+  /// What the calls exercise of an API; nil if that is not collected.
+  private var coverage: CoverageCollector?
+  /// The older schema that calls are compared with; nil if they are not.
+  var contract: ContractCheck?
+  /// The step that runs; nil between tests.
+  var step: StepRun?
+  /// The calls that failed, until a check of their status follows.
+  var pending: [SessionStream] = []
+  /// The line of the command that runs.
+  private(set) var line = 0
+  /// The command that runs, maybe one of a file that is sourced.
+  private(set) var statement: SessionStatement?
+  /// Its name; that of messages is `send`.
+  private(set) var verb = ""
+  /// When the time of the test and of its step is over; the text names which.
+  private var limits: [(end: MonotonicClock.Instant, timeout: Timeout)] = []
+  /// Whether one of them has passed; the text names which.
+  private var timeout: Timeout?
+
+  /// Prepares a run.
+  ///
+  /// - Parameters:
+  ///   - file: The suite.
+  ///   - session: A session that prints to `capture`.
+  ///   - options: What runs, and how.
+  ///   - capture: What the session prints.
+  ///   - emit: Receives the events of the file.
+  init(
+    _ file: Suite, _ session: Session, _ options: SuiteOptions, _ capture: OutputCapture,
+    emit: @escaping (SuiteEvent) -> Void
+  ) {
+    self.file = file
+    self.session = session
+    self.options = options
+    self.capture = capture
+    coverage = options.covered.map(CoverageCollector.init)
+    contract = options.contract.map(ContractCheck.init)
+    self.emit = emit
+  }
+
+  /// Runs the setup, the tests and the teardown. Returns the error of a signal that has arrived meanwhile.
+  func run() -> Failure? {
+    let begin = MonotonicClock.now
+    let plans = selected.map { test in (test: test, rows: rows(of: test)) }
+    let isCompared = contract != nil && !plans.isEmpty
+    let count = plans.reduce(isCompared ? 1 : 0) { $0 + $1.rows.count }
+    emit(.file(SuiteFile(file: file.path, tests: count)))
+    session.observer = self
+    defer { session.observer = nil }
+    var problem = plans.isEmpty ? nil : runSetup()
+    for (test, rows) in plans {
+      let skipReason = problem != nil ? "the setup failed" : test.skipReason
+      if !run(test, rows, skipReason: skipReason), options.failsEarly { break }
+    }
+    if isCompared { reportChanges() }
+    let first = interruption
+    if !plans.isEmpty {
+      // What the setup made is removed also after a signal, and after one of SuiteProcesses that arrives only now.
+      Interrupt.isDeferred = true
+      defer { Interrupt.isDeferred = false }
+      session.resume()
+      if let failure = runOutside(file.teardown) {
+        problem = problem?.followed(byTeardown: failure) ?? failure
+      }
+    }
+    if coverage != nil {
+      // Streams that the setup has opened end here.
+      session.cancelAll("the suite has ended")
+      emit(.coverage(SuiteFileCoverage(file: file.path, coverage: coverage?.coverage ?? SuiteCoverage())))
+    }
+    emit(.fileEnd(SuiteFileEnd(file: file.path, error: problem, duration: MonotonicClock.now - begin)))
+    return first ?? interruption
+  }
+
+  private var selected: [Suite.Test] {
+    var tests = file.tests.filter { options.selection.includes($0.name, tags: file.tags + $0.tags) }
+    if var order = options.orderSeed.map({ SeededGenerator(seed: $0) }) { tests.shuffle(using: &order) }
+    return tests
+  }
+
+  // MARK: Setup and teardown
+
+  private func runSetup() -> SuiteError? {
+    do {
+      try session.set(options.variables)
+    } catch {
+      return problem(error)
+    }
+    return runOutside(file.setup)
+  }
+
+  /// Runs commands outside of tests. Returns why they failed.
+  private func runOutside(_ commands: [Suite.Command]) -> SuiteError? {
+    step = StepRun(name: nil, line: commands.first?.line ?? 1)
+    pending = []
+    defer { step = nil }
+    _ = output()
+    do {
+      for command in commands { try execute(command) }
+      try settle()
+    } catch is StepEnded {
+      let failure = step?.failures.first
+      return SuiteError(
+        line: failure?.place.file == file.path ? failure?.place.line : line,
+        what: secrets.apply(failure?.check ?? ""),
+        why: secrets.apply("expected \(failure?.expected ?? ""), got \(failure?.got ?? "")"), hint: nil)
+    } catch {
+      return problem(error)
+    }
+    return nil
+  }
+
+  // MARK: Tests
+
+  /// A run of a test: its row, or why there are no rows.
+  private enum Row {
+    case none
+    case value(JSONValue, name: String)
+    case problem(SuiteError)
+  }
+
+  private func rows(of test: Suite.Test) -> [Row] {
+    guard let rows = test.rows, test.skipReason == nil else { return [.none] }
+    do {
+      let bytes = try SuitePath.read(
+        Directory.path(of: rows.path, besides: file.path), named: rows.path, waitLimit: session.waitLimit)
+      let values = try SuiteRows.parse(rows.path, bytes)
+      return zip(values, SuiteRows.names(of: values, by: rows.nameField)).map { .value($0, name: $1) }
+    } catch {
+      line = rows.line
+      return [.problem(problem(error))]
+    }
+  }
+
+  /// Runs a test for each of its rows. Returns whether all that were not skipped have passed.
+  private func run(_ test: Suite.Test, _ rows: [Row], skipReason: String?) -> Bool {
+    var havePassed = true
+    for row in rows {
+      if let reason = interruption?.message?.why ?? skipReason {
+        var event = result(of: test, .skipped)
+        event.reason = reason
+        if case .value(_, let name) = row { event.row = secrets.apply(name) }
+        emit(.test(event))
+        continue
+      }
+      switch row {
+      case .none: havePassed = run(test, nil, named: nil)
+      case .value(let value, let name): havePassed = run(test, value, named: name) && havePassed
+      case .problem(let error):
+        var event = result(of: test, .error)
+        event.error = error
+        emit(.test(event))
+        havePassed = false
+      }
+      if !havePassed && options.failsEarly { break }
+    }
+    return havePassed
+  }
+
+  private func run(_ test: Suite.Test, _ row: JSONValue?, named rowName: String?) -> Bool {
+    let begin = MonotonicClock.now
+    var event = result(of: test, .passed)
+    event.row = rowName.map(secrets.apply)
+    _ = output()
+    let mask = secrets.mask
+    pending = []
+    session.forgetFailuresOfStreams()
+    let limit = (test.limit ?? file.limit ?? options.testLimit).map {
+      stop(
+        after: $0, "the test took longer than \($0.brief)",
+        hint: "--test-timeout, or timeout DURATION in the suite, sets the limit")
+    }
+    defer {
+      limit?()
+      timeout = nil
+      // Those of many rows would slow the run down.
+      secrets.mask = mask
+    }
+    let scope = session.beginScope(keepsVariables: false)
+    do {
+      session.bindings.row = row
+      for step in test.steps {
+        let ended = try run(step)
+        event.steps.append(ended.result(of: file.path, secrets))
+        guard ended.failures.isEmpty else {
+          event.outcome = .failed
+          break
+        }
+      }
+    } catch {
+      // An assertion is that of an interceptor, or of a time.
+      event.outcome = (error as? Failure)?.status == .assertion ? .failed : .error
+      if let step { event.steps.append(step.result(of: file.path, secrets)) }
+      event.error = problem(error)
+    }
+    event.attempts = event.steps.map(\.attempts).max() ?? 1
+    step = nil
+    do {
+      try session.end(scope)
+    } catch {
+      event.outcome = .error
+      event.error = event.error ?? problem(error)
+    }
+    event.duration = MonotonicClock.now - begin
+    let printed = output()
+    if event.outcome != .passed, !printed.isEmpty { event.output = secrets.apply(printed) }
+    emit(.test(event))
+    return event.outcome == .passed
+  }
+
+  /// The error of a signal, also of one that the session has handled.
+  var interruption: Failure? { session.interruption ?? Interrupt.failure }
+
+  /// The command of the suite that runs.
+  var here: SessionPlace { SessionPlace(file.path, line: line) }
+
+  func execute(_ command: Suite.Command) throws {
+    line = command.line
+    session.place = here
+    defer { session.place = nil }
+    do {
+      try session.execute(command.statement)
+      _ = try session.wait { true }  // Open streams progress.
+      if let interruption { throw interruption }
+      try session.throwFailureOfStream()
+      if session.end != nil {
+        // A sourced file has ended the session.
+        session.resume()
+        throw Suite.exitFailure("exit")
+      }
+    } catch let error where !(error is StepEnded) {
+      try checkTime()
+      if let interruption { throw interruption }
+      throw compared(error)
+    }
+    try checkTime()
+  }
+
+  /// Ends the step if a check failed, or if a call failed and no check expected it.
+  func settle() throws(StepEnded) {
+    for stream in pending {
+      let message = stream.printer.end?.error?.message ?? ""
+      let place = step?.calls.last { $0.stream === stream }?.place ?? here
+      step?.fail(
+        at: place, check: "status ok", expected: "ok",
+        got: stream.status + (message.isEmpty ? "" : ": \(message)"), of: stream)
+    }
+    pending = []
+    if step?.failures.isEmpty == false { throw StepEnded() }
+  }
+
+  // MARK: Time
+
+  /// Why the time of a test or step is over, and what sets it.
+  private struct Timeout {
+    let reason: String
+    let hint: String
+  }
+
+  /// Cancels the calls and ends a sleep after a time. Returns a function that prevents it.
+  func stop(after limit: Duration, _ reason: String, hint: String) -> () -> Void {
+    let end = MonotonicClock.now + limit
+    let timeout = Timeout(reason: reason, hint: hint)
+    limits.append((end, timeout))
+    // Streams that were opened before, as by the setup, stay open.
+    let kept = session.streams.open
+    let timer = session.client.loop.schedule(at: end) { [weak self] in
+      guard let self else { return }
+      self.timeout = self.timeout ?? timeout
+      for stream in session.streams.open where !kept.contains(where: { $0 === stream }) {
+        stream.cancel(reason)
+      }
+      session.foreground?.cancel(reason)
+    }
+    return { [self] in
+      limits.removeLast()
+      session.client.loop.cancel(timer)
+    }
+  }
+
+  func checkTime() throws(Failure) {
+    // A wait for a file does not run the loop.
+    let now = MonotonicClock.now
+    timeout = timeout ?? limits.first { $0.end <= now }?.timeout
+    guard let timeout else { return }
+    throw Failure(.assertion, "", timeout.reason, hint: timeout.hint)
+  }
+
+  // MARK: Events
+
+  /// What the session has printed since the last call of this function.
+  private func output() -> String {
+    session.console.output.flush()
+    return capture.take()
+  }
+
+  private func result(of test: Suite.Test, _ outcome: TestOutcome) -> TestResult {
+    var event = TestResult(file: file.path, line: test.line, name: test.name, outcome: outcome)
+    event.tags = file.tags + test.tags
+    return event
+  }
+
+  func problem(_ error: any Error) -> SuiteError {
+    SuiteError(error, line: line, secrets)
+  }
+}
+
+// MARK: What the session does
+
+extension SuiteRunner: SessionObserver {
+  var isTimeOver: Bool { timeout != nil }
+
+  var timeLeft: Duration? { limits.map { max($0.end - .now, .zero) }.min() }
+
+  func willExecute(_ statement: SessionStatement, _ verb: String) throws {
+    (self.statement, self.verb) = (statement, verb)
+    try checkTime()
+    if verb != "expect" { try settle() }
+  }
+
+  func began(_ stream: SessionStream) {
+    step?.calls.append(StepRun.Call(stream, line: line, place: session.place ?? here))
+  }
+
+  func exchanged(_ message: SessionMessage, isRequest: Bool, on stream: SessionStream) {
+    compare(message, isRequest: isRequest, on: stream)
+    guard coverage != nil, let message = try? message.message() else { return }
+    coverage?.add(message, of: stream.plan)
+  }
+
+  func ended(_ stream: SessionStream, _ status: ExitStatus?) -> Bool {
+    step?.end(stream)
+    if let end = stream.printer.end { coverage?.end(stream.plan, end.code) }
+    guard let status else { return false }
+    // An interceptor that asserts has its say in any case; a stream that the suite cancels has not failed.
+    if stream.isCanceled { return true }
+    guard stream.printer.end?.error != nil, status != .assertion else { return false }
+    pending.append(stream)
+    return true
+  }
+
+  func checked(_ check: Condition, _ outcome: ConditionOutcome) -> Bool {
+    if check.isAboutStatus { pending.removeAll { $0 === session.checkedStream } }
+    switch outcome {
+    case .holds: return true
+    case .invalid: return false
+    case .fails(let mismatch):
+      guard let stream = session.checkedStream else { return false }
+      step?.fail(
+        at: session.place ?? here, check: check.text, expected: mismatch.expected, got: mismatch.got,
+        diff: mismatch.diff,
+        of: stream)
+      return true
+    }
+  }
+}

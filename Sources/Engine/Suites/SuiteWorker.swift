@@ -1,0 +1,74 @@
+import RPCurlProgram
+import RPCurlProtocols
+import RPCurlReports
+import RPCurlPlatform
+
+/// Runs one suite in this process.
+package struct SuiteWorker {
+  private let path: String
+  private let invocation: Invocation
+  private let options: SuiteOptions
+  private let schemaCommand: Session.SchemaCommand
+  private let secrets = SessionSecrets()
+
+  /// Prepares a run.
+  ///
+  /// - Parameters:
+  ///   - path: The file; `-` for standard input.
+  ///   - invocation: The options of its calls.
+  ///   - options: What runs, and how.
+  ///   - schemaCommand: Runs `list`, `describe`, `template` or `export`.
+  package init(
+    _ path: String, _ invocation: Invocation, _ options: SuiteOptions,
+    schemaCommand: @escaping Session.SchemaCommand
+  ) {
+    self.path = path
+    self.invocation = invocation
+    self.options = options
+    self.schemaCommand = schemaCommand
+  }
+
+  /// Runs the suite. What prevents that is an event, too.
+  ///
+  /// - Parameter emit: Receives the events of the file.
+  /// - Returns: The error of a signal that has arrived meanwhile; nil if none has.
+  package func run(_ emit: @escaping (SuiteEvent) -> Void) -> Failure? {
+    let begin = MonotonicClock.now
+    // A signal before the first call must not end the process without a report.
+    _ = Interrupt.install()
+    do {
+      let text = try SuitePath.read(path, named: path, waitLimit: invocation.duration(.maxTime))
+      return try run(Suite(path, parsing: text), emit)
+    } catch {
+      let problem = SuiteError(error, secrets)
+      emit(.fileEnd(SuiteFileEnd(file: path, error: problem, duration: MonotonicClock.now - begin)))
+      return Interrupt.failure
+    }
+  }
+
+  private func run(_ suite: Suite, _ emit: @escaping (SuiteEvent) -> Void) throws -> Failure? {
+    let capture = OutputCapture()
+    var console = Console(capture)
+    console.runFiles = options.runFiles
+    console.error.configure(Diagnostics(invocation))
+    let session = try Session(
+      console, SessionState(invocation, target: invocation.configuredTarget), isInteractive: false,
+      schemaCommand: schemaCommand, secrets: secrets)
+    defer { session.finish() }
+    if let pipe = options.reportPipe {
+      let loop = session.client.loop
+      loop.watch(pipe) { [unowned loop] in
+        loop.unwatch(pipe)
+        Interrupt.request()
+      }
+    }
+    session.goldenFiles = SessionGoldenFiles(besides: path, isUpdating: options.updatesGoldenFiles)
+    let recordings = options.recordings.map { SuiteRecordings(options, $0, of: path) }
+    let chain = session.chain
+    try recordings?.begin(session)
+    session.chain.hideFromCommandLines(besides: chain)
+    let interruption = SuiteRunner(suite, session, options, capture) { emit($0.limited) }.run()
+    try recordings?.end(session)
+    return interruption
+  }
+}

@@ -1,0 +1,154 @@
+import Glibc
+import RPCurlChain
+import RPCurlProtocols
+import RPCurlPlatform
+
+/// Provides files, the environment and the clock to value functions.
+package struct SystemValues: ValueSourceServices {
+  private let waitLimit: Duration?
+
+  /// Creates the sources.
+  ///
+  /// - Parameter waitLimit: How long to wait for data from a pipe; nil for no limit.
+  package init(waitLimit: Duration?) {
+    self.waitLimit = waitLimit
+  }
+
+  package func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
+    do throws(FileContents.Problem) {
+      return try FileContents.read(
+        path, limitBytes: holdsMessages ? FileContents.dataLimitBytes : FileContents.optionLimitBytes,
+        waitLimit: waitLimit, isShared: holdsMessages)
+    } catch {
+      throw ServiceFailure(error.why, isMissing: error.isMissing)
+    }
+  }
+
+  package func environment(_ name: String) -> String? { EnvironmentVariables.value(name) }
+
+  package var nanosecondsSince1970: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}
+
+/// Provides the machine's services to the built-in interceptors.
+package struct SystemServices: InterceptorServices {
+  private let values: SystemValues
+  private let waitLimit: Duration?
+  private let standardError: any OutputFile
+  private let isDry: Bool
+  private let runFiles: RunFiles?
+  package let reports: ReportFiles
+  package let shared: SharedValues
+
+  /// Creates the services.
+  ///
+  /// - Parameters:
+  ///   - reports: The report files that interceptors share.
+  ///   - shared: What the interceptors of the program share.
+  ///   - standardError: What interceptors that write to `-` write to.
+  ///   - runFiles: The files that processes of this run write; nil if it is the only one.
+  ///   - waitLimit: How long to wait for data from a pipe, and for the reader of one; nil for no limit.
+  ///   - isDry: Whether files are only checked: none is created or changed.
+  package init(
+    reports: ReportFiles = ReportFiles(), shared: SharedValues = SharedValues(),
+    standardError: any OutputFile = DescriptorFile(2, closes: false), runFiles: RunFiles? = nil,
+    waitLimit: Duration?, isDry: Bool = false
+  ) {
+    self.reports = reports
+    self.shared = shared
+    self.standardError = standardError
+    self.isDry = isDry
+    self.runFiles = runFiles
+    self.waitLimit = waitLimit
+    values = SystemValues(waitLimit: waitLimit)
+  }
+
+  package func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
+    try values.contents(ofFile: path, holdsMessages: holdsMessages)
+  }
+
+  package func openFile(
+    _ path: String, replacingWith head: [UInt8]?
+  ) throws(ServiceFailure) -> any OutputFile {
+    guard path != "-" else { return standardError }
+    guard !isDry else {
+      if let problem = FileContents.problemOfWriting(path) { throw ServiceFailure(problem.why) }
+      // No call is made, so nothing is written.
+      return standardError
+    }
+    // At the end in any case: two interceptors that write to one file do not overwrite each other.
+    // Mode 0600: the file may contain confidential data.
+    let descriptor: Int32
+    do throws(FileContents.Problem) {
+      descriptor = try FileContents.openForWriting(
+        path, mode: 0o600, isAppending: true, waitLimit: waitLimit)
+    } catch {
+      throw ServiceFailure(error.why)
+    }
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
+      // Only the owner can change the mode; a file of another user keeps its own.
+      _ = fchmod(descriptor, status.st_mode & 0o700)
+    }
+    return DescriptorFile(descriptor, replacingWith: head, in: runFiles, waitLimit: waitLimit)
+  }
+
+  package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
+    guard !isDry else { return try checkReplacing(path) }
+    try claim(path)
+    if let problem = FileContents.replace(path, with: bytes, isPrivate: isPrivate, waitLimit: waitLimit) {
+      throw ServiceFailure(problem.why)
+    }
+  }
+
+  package func checkReplacing(_ path: String) throws(ServiceFailure) {
+    if let problem = FileContents.problemOfReplacing(path) { throw ServiceFailure(problem.why) }
+    try claim(path)
+  }
+
+  package func claim(_ path: String) throws(ServiceFailure) {
+    var status = stat()
+    guard !isDry, let runFiles, stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return }
+    guard runFiles.claim("path \(FileContents.targetPath(path).replacing("\n", with: "\0"))") else {
+      throw ServiceFailure("another suite of this run writes this file; name one of its own in each suite")
+    }
+  }
+
+  package func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder {
+    guard let base = UserDirectory.cache.path(environment) else {
+      throw ServiceFailure("neither XDG_CACHE_HOME nor HOME is set to an absolute path")
+    }
+    return CacheFiles(CacheDirectory("\(base)/rpcurl/\(name)", limitBytes: limitBytes))
+  }
+
+  package func environment(_ name: String) -> String? { values.environment(name) }
+
+  package func run(
+    _ command: [String], timeout: Duration,
+    completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+  ) -> @Sendable () -> Void {
+    ValueCommand(command).start(timeout: timeout, completion: completion)
+  }
+
+  package var nanosecondsSince1970: Int64 { values.nanosecondsSince1970 }
+}
+
+/// Files of the user's cache.
+private final class CacheFiles: CacheFolder {
+  private let directory: CacheDirectory
+
+  init(_ directory: CacheDirectory) { self.directory = directory }
+
+  func load(_ key: [UInt8]) -> [UInt8]? { directory.load(key) }
+
+  func store(_ content: [UInt8], for key: [UInt8]) throws(ServiceFailure) {
+    do throws(FileContents.Problem) {
+      try directory.store(content, for: key)
+    } catch {
+      throw ServiceFailure(error.why)
+    }
+  }
+}

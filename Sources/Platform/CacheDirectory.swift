@@ -1,0 +1,122 @@
+import RPCurlBase
+import Glibc
+import RPCurlProtobuf
+
+/// A directory of files that can be made again, shared by the processes of the user.
+///
+/// The name of a file is the hash of its key, and its first line the hash of its name and content: a damaged file, or one
+/// that another user can have written, is treated as absent. The modification time is that of the last use. When the files
+/// exceed the limit, those that were not used for the longest time are removed.
+package final class CacheDirectory: Sendable {
+  /// Files that were not used for this time are removed, in seconds.
+  private static let keptSeconds = 30 * 24 * 3600
+  /// The length of a hash and a line feed.
+  private static let sealBytes = 65
+
+  private let path: String
+  private let limitBytes: Int
+  /// How many bytes can be stored before the files are counted again.
+  private let allowance = Locked(0)
+
+  /// Describes a directory, which is created with the first file.
+  ///
+  /// - Parameters:
+  ///   - path: The absolute path.
+  ///   - limitBytes: How many bytes of the disk the files may use. Further processes may exceed it by a sixteenth each.
+  package init(_ path: String, limitBytes: Int) {
+    self.path = path
+    self.limitBytes = limitBytes
+  }
+
+  /// The content that was stored for a key; nil if it is absent.
+  package func load(_ key: [UInt8]) -> [UInt8]? {
+    let name = SHA256.digest(of: key)
+    guard let descriptor = (try? FileTrust.open("\(path)/\(name)", flags: O_NOFOLLOW)) ?? nil else {
+      return nil
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      (Self.sealBytes...limitBytes).contains(Int(status.st_size)),
+      let file = try? FileContents.readPiece(descriptor, limitBytes: Int(status.st_size))
+    else { return nil }
+    let content = Array(file.dropFirst(Self.sealBytes))
+    guard file.prefix(Self.sealBytes).elementsEqual(Self.seal(name, content)) else { return nil }
+    // The owner may set the times of a file that is open for reading.
+    _ = futimens(descriptor, nil)
+    return content
+  }
+
+  /// Stores content for a key, and removes other files if there are too many.
+  ///
+  /// - Throws: `Problem` if the file cannot be written, or if other users could write it.
+  package func store(_ content: [UInt8], for key: [UInt8]) throws(FileContents.Problem) {
+    let name = SHA256.digest(of: key)
+    let bytes = Self.seal(name, content) + content
+    let size = Self.size(onDisk: bytes.count)
+    guard size <= limitBytes else { throw FileContents.Problem(why: "it exceeds the size of the cache") }
+    Directory.make(path)
+    guard let file = ReplacementFile(for: "\(path)/\(name)", mode: 0o600) else { throw problem }
+    if let problem = FileContents.write(bytes, to: file.descriptor) {
+      file.discard()
+      throw problem
+    }
+    guard file.replace() else { throw problem }
+    try checkTrust(name)
+    let isFull = allowance.withLock { allowance in
+      allowance -= size
+      return allowance < 0
+    }
+    if isFull { prune(keeping: name) }
+  }
+
+  private var problem: FileContents.Problem {
+    FileContents.Problem(why: "\(path): \(FileContents.lastError())")
+  }
+
+  private func checkTrust(_ name: String) throws(FileContents.Problem) {
+    do throws(FileTrust.Problem) {
+      // Another process may have removed the file.
+      if let descriptor = try FileTrust.open("\(path)/\(name)", flags: O_NOFOLLOW) { close(descriptor) }
+    } catch {
+      throw FileContents.Problem(why: error.why)
+    }
+  }
+
+  private static func seal(_ name: String, _ content: [UInt8]) -> [UInt8] {
+    Array("\(SHA256.digest(of: Array(name.utf8) + content))\n".utf8)
+  }
+
+  /// The size of the blocks of a file.
+  private static func size(onDisk bytes: Int) -> Int { (bytes + 4095) & ~4095 }
+
+  // MARK: Pruning
+
+  /// Removes the files that were not used for the longest time, unless another process does so now.
+  private func prune(keeping kept: String) {
+    let lock = open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard lock >= 0 else { return }
+    defer { close(lock) }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return }
+    // A child that another thread starts has a copy of the descriptor until it runs its program: closing would not unlock.
+    defer { flock(lock, LOCK_UN) }
+    var files: [(name: String, used: Int, size: Int)] = []
+    var total = 0
+    for name in Directory.entries(in: path).map(\.name) where name != "lock" {
+      var status = stat()
+      guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+      let size = Self.size(onDisk: Int(status.st_size))
+      files.append((name, status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec, size))
+      total += size
+    }
+    // So much is free afterwards that the files are not counted again soon.
+    let room = limitBytes / 16
+    let isFull = total > limitBytes
+    let oldest = (time(nil) - Self.keptSeconds) * 1_000_000_000
+    for file in files.sorted(by: { $0.used < $1.used }) where file.name != kept {
+      guard file.used < oldest || isFull && total > limitBytes - room else { break }
+      if unlink("\(path)/\(file.name)") == 0 { total -= file.size }
+    }
+    allowance.withLock { $0 = min(room, limitBytes - total) }
+  }
+}

@@ -1,0 +1,293 @@
+import Glibc
+import RPCurlProtocols
+
+/// Reads, writes and replaces files.
+package enum FileContents {
+  /// Why a file cannot be read or written.
+  package struct Problem: Error {
+    package let why: String
+    /// Whether the file does not exist.
+    package let isMissing: Bool
+
+    package init(why: String, isMissing: Bool = false) {
+      self.why = why
+      self.isMissing = isMissing
+    }
+  }
+
+  /// Reads the file at `path`, or standard input for `-`, until its end.
+  package static func read(_ path: String) throws(Problem) -> [UInt8] {
+    let descriptor = try open(path)
+    defer { close(descriptor) }
+    var contents: [UInt8] = []
+    while true {
+      let piece = try readPiece(descriptor, limitBytes: 1 << 16)
+      guard !piece.isEmpty else { return contents }
+      contents.append(contentsOf: piece)
+    }
+  }
+
+  /// The limit for a file that an option names, in bytes; not for data and schemas.
+  package static let optionLimitBytes = 16 << 20
+  /// The limit for cassettes, scripts, and schemas from a pipe, in bytes.
+  package static let dataLimitBytes = 256 << 20
+
+  /// Reads the file at `path`, or standard input for `-`, until its end.
+  ///
+  /// Stops waiting for a pipe at SIGINT and SIGTERM.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - limitBytes: The largest accepted file.
+  ///   - waitLimit: How long to wait for data from a pipe (`--max-time`); nil for no limit.
+  ///   - isShared: Whether other processes may write the file, which is then read between two writes.
+  /// - Throws: `Problem` if the file cannot be read, is too large, or has no data in time.
+  package static func read(
+    _ path: String, limitBytes: Int, waitLimit: Duration? = nil, isShared: Bool = false
+  ) throws(Problem) -> [UInt8] {
+    let file = try InputFile(path, waitLimit: waitLimit)
+    if isShared { file.lock() }
+    defer { file.close() }
+    var contents: [UInt8] = []
+    while let piece = try file.next() {
+      contents += piece
+      guard contents.count <= limitBytes else {
+        throw Problem(why: "the file is larger than \(limitBytes >> 20) MiB, the limit for such a file")
+      }
+    }
+    return contents
+  }
+
+  /// Opens the file at `path`, or standard input for `-`, for reading.
+  ///
+  /// It does not wait for the writer of a pipe: before the first one, only `poll` distinguishes a pipe without data from its end.
+  package static func open(_ path: String) throws(Problem) -> Int32 {
+    let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      let isMissing = errno == ENOENT
+      throw Problem(why: lastError(), isMissing: isMissing)
+    }
+    return descriptor
+  }
+
+  /// Closes a descriptor that `open` returned, except standard input.
+  package static func close(_ descriptor: Int32) {
+    if descriptor != 0 { Glibc.close(descriptor) }
+  }
+
+  /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file. Does not wait for those of a descriptor
+  /// that does not block: that is an error.
+  package static func readPiece(_ descriptor: Int32, limitBytes: Int) throws(Problem) -> [UInt8] {
+    if let piece = try readAvailable(descriptor, limitBytes: limitBytes) { return piece }
+    throw Problem(why: String(cString: strerror(EAGAIN)))
+  }
+
+  /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file, and nil if there are none yet.
+  package static func readAvailable(_ descriptor: Int32, limitBytes: Int) throws(Problem) -> [UInt8]? {
+    while true {
+      var failure: Int32 = 0
+      let piece = [UInt8](unsafeUninitializedCapacity: limitBytes) { buffer, count in
+        let result = Glibc.read(descriptor, buffer.baseAddress, limitBytes)
+        count = max(result, 0)
+        if result < 0 { failure = errno }
+      }
+      switch failure {
+      case 0: return piece
+      case EINTR: continue
+      case EAGAIN: return nil
+      default: throw Problem(why: String(cString: strerror(failure)))
+      }
+    }
+  }
+
+  /// Writes all of `bytes`. Returns nil, or why they could not be written.
+  ///
+  /// Waits for the reader of a pipe if the descriptor does not block; after a signal, only while the reader continues.
+  ///
+  /// - Parameter waitLimit: How long to wait for the reader (`--max-time`); nil for no limit.
+  package static func write(
+    _ bytes: [UInt8], to descriptor: Int32, waitLimit: Duration? = nil
+  ) -> Problem? {
+    var rest = bytes[...]
+    // A file is written without a look at the clock.
+    var deadline: MonotonicClock.Instant?
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        deadline = deadline ?? waitLimit.map { .now + $0 }
+        if let problem = waitUntilWritable(descriptor, until: deadline) { return problem }
+      } else if errno != EINTR {
+        return Problem(why: lastError())
+      }
+    }
+    return nil
+  }
+
+  /// Waits until a write would accept bytes or fail. Returns nil, or why that takes too long: 200 ms after a signal, or longer
+  /// than until the deadline.
+  private static func waitUntilWritable(
+    _ descriptor: Int32, until deadline: MonotonicClock.Instant?
+  ) -> Problem? {
+    while true {
+      let isEnding = Interrupt.isPending
+      if let deadline, deadline <= .now { return Problem(why: "its reader took longer than --max-time") }
+      var waits = [
+        pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+        pollfd(fd: isEnding ? -1 : Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      let count = poll(&waits, nfds_t(waits.count), isEnding ? 200 : deadline?.pollMilliseconds ?? -1)
+      if waits[0].revents != 0 { return nil }
+      if isEnding, count == 0 { return Problem(why: Interrupt.reason) }
+    }
+  }
+
+  /// Opens the file at `path` for writing, or creates it. Waits for the reader of a pipe, until a signal arrives. The descriptor
+  /// does not block.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - mode: The permissions of a file that is created.
+  ///   - isAppending: Whether to write at the end of the old content, instead of removing it.
+  ///   - waitLimit: How long to wait for the reader (`--max-time`); nil for no limit.
+  /// - Throws: `Problem` if the file cannot be opened, or has no reader in time; then `errno` is set.
+  package static func openForWriting(
+    _ path: String, mode: mode_t, isAppending: Bool = false, waitLimit: Duration?
+  ) throws(Problem) -> Int32 {
+    let deadline = waitLimit.map { MonotonicClock.now + $0 }
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (isAppending ? O_APPEND : O_TRUNC)
+    while true {
+      let descriptor = Glibc.open(path, flags, mode)
+      if descriptor >= 0 { return descriptor }
+      let problem = Problem(why: lastError())
+      var status = stat()
+      guard errno == ENXIO, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+        throw problem
+      }
+      // Nothing reports that a pipe has got a reader.
+      if let deadline, deadline <= .now { throw Problem(why: "the pipe got no reader within --max-time") }
+      var wait = pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0)
+      poll(&wait, 1, min(20, deadline?.pollMilliseconds ?? 20))
+      if Interrupt.isPending { throw Problem(why: Interrupt.reason) }
+    }
+  }
+
+  /// Replaces the file at `path` atomically. Returns nil, or why that failed.
+  ///
+  /// A path that exists and is not a regular file (a pipe, a terminal, a symbolic link) is opened and written to, as is a
+  /// file in a directory that cannot be written.
+  ///
+  /// - Parameters:
+  ///   - bytes: The new contents.
+  ///   - newMode: The permissions of a file that does not exist; nil for those of a new file.
+  ///   - isPrivate: Whether only the user may read the file; the mode of the replaced file does not apply then.
+  ///   - waitLimit: How long to wait for the reader of a pipe (`--max-time`); nil for no limit.
+  package static func replace(
+    _ path: String, with bytes: [UInt8], newMode: mode_t? = 0o600, isPrivate: Bool = false,
+    waitLimit: Duration? = nil
+  ) -> Problem? {
+    var status = stat()
+    let isThere = lstat(path, &status) == 0
+    if !isThere || status.st_mode & S_IFMT == S_IFREG {
+      // A new file may hold confidential data.
+      let mode = isPrivate ? 0o600 : isThere ? status.st_mode & 0o777 : newMode
+      if let file = ReplacementFile(for: path, mode: mode) {
+        if let problem = write(bytes, to: file.descriptor) {
+          file.discard()
+          return problem
+        }
+        return file.replace() ? nil : Problem(why: lastError())
+      }
+      // The file may be writable although its directory is not.
+      guard isThere, errno == EACCES || errno == EPERM else { return Problem(why: lastError()) }
+    }
+    let descriptor: Int32
+    do throws(Problem) {
+      descriptor = try openForWriting(path, mode: 0o600, waitLimit: waitLimit)
+    } catch {
+      return error
+    }
+    let problem = write(bytes, to: descriptor, waitLimit: waitLimit)
+    return Glibc.close(descriptor) == 0 ? problem : problem ?? Problem(why: lastError())
+  }
+
+  /// Why a file cannot be written or created, as far as this can be found out without a change; nil if it can.
+  package static func problemOfWriting(_ path: String) -> Problem? {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      return errno == ENOENT ? problemOfFolder(path) : Problem(why: lastError())
+    }
+    guard status.st_mode & S_IFMT != S_IFDIR else { return Problem(why: String(cString: strerror(EISDIR))) }
+    return access(path, W_OK) == 0 ? nil : Problem(why: lastError())
+  }
+
+  /// Why ``replace(_:with:newMode:isPrivate:waitLimit:)`` would fail, as far as this can be found out without a change; nil if it would
+  /// not.
+  package static func problemOfReplacing(_ path: String) -> Problem? {
+    var status = stat()
+    // Another file of its name replaces a regular one, so only the directory has to be writable.
+    if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, problemOfFolder(path) == nil {
+      return nil
+    }
+    return problemOfWriting(path)
+  }
+
+  /// Why no file can be created in the directory of `path`; nil if one can.
+  private static func problemOfFolder(_ path: String) -> Problem? {
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    return access(folder, W_OK | X_OK) == 0 ? nil : Problem(why: lastError())
+  }
+
+  /// The path of the file that opening `path` for writing opens or creates: the target of a symbolic link.
+  package static func targetPath(_ path: String) -> String { canonicalPath(path) ?? createdPath(path) }
+
+  /// The path of the file that does not exist yet and that opening `path` creates: the target of a dangling link.
+  package static func createdPath(_ path: String) -> String {
+    var path = path
+    // The limit of the kernel.
+    for _ in 0..<40 {
+      guard let target = target(ofLink: path) else { break }
+      let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+      path = target.utf8.first == UInt8(ascii: "/") ? target : "\(folder)\(target)"
+    }
+    return path
+  }
+
+  /// The target of a symbolic link; nil if it cannot be read.
+  package static func target(ofLink path: String) -> String? {
+    let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      guard let address = buffer.baseAddress else { return }
+      count = address.withMemoryRebound(to: CChar.self, capacity: buffer.count) {
+        max(readlink(path, $0, buffer.count), 0)
+      }
+    }
+    return target.isEmpty ? nil : String(decoding: target, as: UTF8.self)
+  }
+
+  /// The absolute path without links; nil, and `errno` is set, if it does not exist or cannot be resolved.
+  package static func canonicalPath(_ path: String) -> String? {
+    guard let found = realpath(path, nil) else { return nil }
+    defer { free(found) }
+    return String(cString: found)
+  }
+
+  /// The working directory, without links; nil if it was removed.
+  package static var workingDirectory: String? {
+    guard let found = getcwd(nil, 0) else { return nil }
+    defer { free(found) }
+    return String(cString: found)
+  }
+
+  /// The description of `errno`.
+  package static func lastError() -> String {
+    String(cString: strerror(errno))
+  }
+}
+
+extension [UInt8] {
+  /// The bytes of a text, without the byte order mark of UTF-8 that some editors write.
+  package var withoutByteOrderMark: [UInt8] {
+    starts(with: [0xEF, 0xBB, 0xBF]) ? Array(dropFirst(3)) : self
+  }
+}

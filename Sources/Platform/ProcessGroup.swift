@@ -1,0 +1,87 @@
+import Glibc
+import RPCurlProtobuf
+import RPCurlProtocols
+
+/// The process group of a program: the program, and the processes that it started. It can be killed on any thread.
+package final class ProcessGroup: Sendable {
+  private enum State {
+    case waiting
+    case running(pid_t)
+    case ended
+  }
+
+  private let state = Locked(State.waiting)
+
+  /// A group without a program.
+  package init() {}
+
+  /// Starts the program, without input. Returns why it was not started; nil if it was.
+  ///
+  /// - Parameters:
+  ///   - arguments: The program's name, which is found in `$PATH`, and its arguments.
+  ///   - descriptors: The descriptors that it inherits, each with its number in the child.
+  package func start(
+    _ arguments: [String], giving descriptors: [(own: Int32, its: Int32)]
+  ) -> ChildProcess.Problem? {
+    state.withLock { state in
+      guard case .waiting = state else {
+        return ChildProcess.Problem(why: "the command was canceled", isMissing: false)
+      }
+      let started = ChildProcess.start(arguments, hasInput: false, giving: descriptors, leadsGroup: true)
+      switch started {
+      case .success(let process):
+        state = .running(process)
+        return nil
+      case .failure(let error):
+        state = .ended
+        return ChildProcess.Problem(why: error.why, isMissing: error.number == ENOENT)
+      }
+    }
+  }
+
+  /// Kills the group, unless the program has ended. A program that was not started will not be.
+  package func kill() {
+    state.withLock { state in
+      switch state {
+      case .waiting: state = .ended
+      case .running(let process): _ = Glibc.kill(-process, SIGKILL)
+      case .ended: break
+      }
+    }
+  }
+
+  /// Waits until the program has ended, and kills the group at the deadline.
+  ///
+  /// - Parameters:
+  ///   - deadline: The deadline; nil for no limit.
+  ///   - isOver: Whether the deadline has passed before its time.
+  /// - Returns: Its status as `waitpid` reports it; nil if the deadline has passed.
+  package func wait(until deadline: MonotonicClock.Instant?, isOver: () -> Bool = { false }) -> Int32? {
+    var isLate = false
+    // Linux can wait for a process and a time with a descriptor of the process only, which older kernels do not have.
+    var pauseMicroseconds: useconds_t = 100
+    while true {
+      if let status = status() { return isLate ? nil : status }
+      if !isLate, deadline.map({ $0 <= .now }) == true || isOver() {
+        isLate = true
+        kill()
+      }
+      usleep(pauseMicroseconds)
+      pauseMicroseconds = min(2 * pauseMicroseconds, 20_000)
+    }
+  }
+
+  /// The status of the program; nil while it runs. The number of a process is valid until this returns its status, so the lock
+  /// is held.
+  private func status() -> Int32? {
+    state.withLock { state in
+      guard case .running(let process) = state else { return 0 }
+      var status: Int32 = 0
+      let result = waitpid(process, &status, WNOHANG)
+      guard result != 0, result > 0 || errno != EINTR else { return nil }
+      state = .ended
+      // Where SIGCHLD is ignored, the system does not keep the status.
+      return result > 0 ? status : 0
+    }
+  }
+}

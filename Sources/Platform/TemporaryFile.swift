@@ -1,0 +1,40 @@
+import Glibc
+import RPCurlProtocols
+
+/// An unnamed temporary file. No other process can open it, and the kernel removes it however the process ends.
+package struct TemporaryFile {
+  package let descriptor: Int32
+
+  /// Creates a file in `$TMPDIR`, or `/tmp`.
+  ///
+  /// - Throws: `FileContents.Problem` if the directory does not permit it.
+  package init() throws(FileContents.Problem) {
+    let directory = EnvironmentVariables.value("TMPDIR") ?? ""
+    let base = directory.isEmpty ? "/tmp" : directory
+    var template = Array("\(base)/rpcurl.XXXXXX".utf8CString)
+    // Mode 0600. Child processes inherit the descriptor: protoc writes to it.
+    descriptor = mkstemp(&template)
+    guard descriptor >= 0 else { throw FileContents.Problem(why: "\(base): \(FileContents.lastError())") }
+    unlink(template)
+  }
+
+  package func close() { Glibc.close(descriptor) }
+
+  /// Appends `bytes`.
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(FileContents.Problem) {
+    if let problem = FileContents.write(Array(bytes), to: descriptor) { throw problem }
+  }
+
+  /// Reads everything that was written.
+  package func contents() throws(FileContents.Problem) -> [UInt8] {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else {
+      throw FileContents.Problem(why: FileContents.lastError())
+    }
+    var contents: [UInt8] = []
+    while true {
+      let piece = try FileContents.readPiece(descriptor, limitBytes: 1 << 18)
+      guard !piece.isEmpty else { return contents }
+      contents += piece
+    }
+  }
+}

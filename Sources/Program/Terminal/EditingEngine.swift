@@ -1,0 +1,81 @@
+import RPCurlCLineEditor
+
+/// Edits a line with libedit: characters in, an edited line out. Draws nothing and never blocks.
+package final class EditingEngine {
+  /// The effect of a character.
+  package enum Event {
+    /// The line may have changed.
+    case edited
+    /// The line is complete.
+    case line(String)
+    /// End of input: Ctrl-D on an empty line.
+    case end
+    /// Ctrl-C.
+    case interrupt
+    /// Completion was requested at the cursor.
+    case complete
+    /// Clearing the screen was requested.
+    case clearScreen
+  }
+
+  /// The current line and the cursor position in it, in Unicode scalars.
+  package struct Line {
+    package var text: [Unicode.Scalar] = []
+    package var cursor = 0
+
+    /// Whether a history search is active: libedit shows its pattern on a line of its own.
+    package var isSearched: Bool { text.contains("\n") }
+    package var isEmpty: Bool { text.isEmpty }
+    /// The text before the cursor.
+    package var head: String { String(String.UnicodeScalarView(text[..<cursor])) }
+  }
+
+  private let editor: OpaquePointer
+
+  /// Loads libedit and creates an editor. The locale must be set before.
+  ///
+  /// - Parameter historySize: The largest number of lines in the history.
+  /// - Throws: `LineEditor.Unavailable` if libedit cannot be loaded.
+  package init(historySize: Int) throws(LineEditor.Unavailable) {
+    if let reason = cline_load() { throw .library(String(cString: reason)) }
+    guard let editor = cline_create(Int32(historySize)) else { throw .library("it did not initialise") }
+    self.editor = editor
+  }
+
+  deinit { cline_destroy(editor) }
+
+  /// Whether the terminal supports the control sequences that drawing needs.
+  package var supportsTerminal: Bool { cline_is_terminal_known(editor) }
+
+  /// Handles a typed character.
+  package func feed(_ character: Unicode.Scalar) -> Event {
+    switch cline_feed(editor, character.value) {
+    case CLINE_LINE:
+      var text = line.text
+      if text.last == "\n" { text.removeLast() }
+      return .line(String(String.UnicodeScalarView(text)))
+    case CLINE_END: return .end
+    case CLINE_INTERRUPT: return .interrupt
+    case CLINE_COMPLETE: return .complete
+    case CLINE_CLEAR_SCREEN: return .clearScreen
+    default: return .edited
+    }
+  }
+
+  /// The current line; after a complete line, that line.
+  package var line: Line {
+    let line = cline_line(editor)
+    let text = UnsafeBufferPointer(start: line.text, count: line.count)
+    return Line(text: text.map { Unicode.Scalar($0) ?? "\u{FFFD}" }, cursor: min(line.cursor, line.count))
+  }
+
+  /// Replaces the `count` characters before the cursor.
+  package func replace(_ count: Int, by text: String) {
+    cline_replace(editor, count, text)
+  }
+
+  /// Adds a line to the history.
+  package func remember(_ line: String) {
+    cline_remember(editor, line)
+  }
+}

@@ -1,0 +1,399 @@
+import Glibc
+import RPCurlProtocols
+import RPCurlPlatform
+import RPCurlTransport
+
+/// Reads lines from a terminal: editing, history, completion, and output above the line being edited.
+///
+/// Driven by the event loop; never blocks. Drawing happens here rather than in libedit, which is not informed of
+/// what else the terminal shows.
+package final class LineEditor: LineInput {
+  /// Why the line editor cannot be used.
+  package enum Unavailable: Error {
+    /// Standard input or output is not a terminal with cursor control.
+    case terminal
+    /// libedit cannot be loaded, for this reason.
+    case library(String)
+  }
+
+  package var onLine: ((InputLine?) -> Void)?
+  package var onInterrupt: ((_ hadText: Bool) -> Void)?
+
+  private enum State {
+    /// No line is read; the terminal has its original modes.
+    case paused
+    /// Lines are read.
+    case asking
+    /// As `paused`, until the assistant can complete the line.
+    case learning
+    case closed
+  }
+
+  private let loop: EventLoop
+  private let console: Console
+  private let assistant: any LineAssistant
+  private let engine: EditingEngine
+  private let isStyled: Bool
+  private let signals: Int32?
+  private let screen = OutputStream(1)
+  private var keys = KeyReader()
+  private var history: HistoryFile?
+  /// Why the history file is not used; nil if it is used, or does not exist.
+  package private(set) var historyProblem: String?
+  /// The current line. Reading it for each pasted character would take quadratic time.
+  private var line: EditingEngine.Line {
+    get {
+      if let known = knownLine { return known }
+      let line = engine.line
+      knownLine = line
+      return line
+    }
+    set { knownLine = newValue }
+  }
+  private var knownLine: EditingEngine.Line? = EditingEngine.Line()
+  private var prompt = ""
+  private var state = State.paused
+  /// Whether `work` is running; it calls closures that may call it.
+  private var isWorking = false
+  /// The next check whether this process is in the foreground of its shell; nil unless it is in the background.
+  private var foregroundCheck: EventLoop.TimerID?
+  /// The row of the cursor within the drawn line; nil if nothing is drawn.
+  private var drawnRow: Int? {
+    didSet { console.terminal.note(showsLine: drawnRow != nil) }
+  }
+
+  /// Prepares to read from standard input and draw on standard output.
+  ///
+  /// - Parameters:
+  ///   - loop: The event loop that watches the terminal.
+  ///   - console: What else writes to the terminal.
+  ///   - assistant: Completes lines and provides hints.
+  ///   - isStyled: Whether the prompt is bold and hints are dim.
+  ///   - environment: Returns the value of an environment variable.
+  ///   - isSecret: Whether a line contains a credential; the history file must not contain it.
+  /// - Throws: `Unavailable` if lines cannot be edited.
+  package init(
+    on loop: EventLoop, _ console: Console, assistant: any LineAssistant, isStyled: Bool,
+    isSecret: @escaping (_ line: String) -> Bool,
+    environment: (String) -> String? = EnvironmentVariables.value
+  ) throws(Unavailable) {
+    guard isatty(0) == 1, isatty(1) == 1, !["", "dumb"].contains(environment("TERM") ?? "") else {
+      throw .terminal
+    }
+    CharacterWidth.prepare()
+    engine = try EditingEngine(historySize: HistoryFile.limit)
+    guard engine.supportsTerminal else { throw .terminal }
+    self.loop = loop
+    self.console = console
+    self.assistant = assistant
+    self.isStyled = isStyled
+    history = HistoryFile(environment: environment, isSecret: isSecret)
+    do { for line in try history?.lines() ?? [] { engine.remember(line) } } catch {
+      historyProblem = "\(history?.path ?? ""): \(error.why)"
+    }
+    signals = WindowSignals.install()
+    if let signals {
+      loop.watch(signals) { [weak self] in self?.noticeSignals() }
+    }
+  }
+
+  private var isAsking: Bool { if case .asking = state { true } else { false } }
+
+  // MARK: For the session
+
+  package func ask(_ prompt: String) {
+    switch state {
+    case .closed: break
+    case .asking:
+      self.prompt = prompt
+      if !isWorking { draw() }
+    case .paused, .learning:
+      self.prompt = prompt
+      state = .asking
+      guard !isWorking else { return }
+      begin()
+      // Handle input that was typed before.
+      if !keys.isEmpty { loop.schedule(at: .now) { [weak self] in self?.work() } }
+    }
+  }
+
+  package func pause() {
+    guard isAsking else { return }
+    state = .paused
+    if !isWorking { rest() }
+  }
+
+  package func aside(_ body: () throws -> Void) rethrows {
+    guard drawnRow != nil else { return try body() }
+    hide()
+    defer {
+      console.output.flush()
+      draw()
+    }
+    try body()
+  }
+
+  package func remember(_ line: String) {
+    // A multi-line text is recalled as one line.
+    let line = String(line.map { $0.isNewline ? " " : $0 })
+    engine.remember(line)
+    history?.add(line)
+  }
+
+  package func close() {
+    if case .closed = state { return }
+    state = .closed
+    rest()
+    if let signals { loop.unwatch(signals) }
+    history?.close()
+  }
+
+  // MARK: Keys
+
+  /// Switches the terminal to key-by-key input and shows the line, after the output of the line before it.
+  private func begin() {
+    console.output.flush()
+    guard TerminalModes.enter() else { return end() }
+    watchKeys()
+    draw()
+  }
+
+  private func watchKeys() {
+    loop.watch(0) { [weak self] in self?.read() }
+  }
+
+  /// Restores the terminal.
+  private func rest() {
+    hide()
+    loop.unwatch(0)
+    TerminalModes.restore()
+  }
+
+  private func read() {
+    guard TerminalModes.isForeground else { return waitForTerminal() }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = Glibc.read(0, &buffer, buffer.count)
+    if count > 0 {
+      keys.add(buffer[..<count])
+      work()
+    } else if count == 0 || errno != EINTR && errno != EAGAIN {
+      end()
+    }
+  }
+
+  /// Handles the loss of the terminal.
+  private func end() {
+    loop.unwatch(0)
+    drawnRow = nil
+    onLine?(nil)
+  }
+
+  /// Handles typed keys while lines are read.
+  private func work() {
+    guard !isWorking else { return }
+    isWorking = true
+    while isAsking, let key = keys.next() { handle(key) }
+    isWorking = false
+    guard !isAsking else {
+      // Draw once per read, not once per pasted character.
+      if !hasMoreKeys { draw() }
+      return
+    }
+    readRestOfPaste()
+    rest()
+  }
+
+  /// Whether more input can be read now.
+  private var hasMoreKeys: Bool {
+    var ready = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+    return poll(&ready, 1, 0) == 1
+  }
+
+  /// Reads the rest of a paste, before the terminal echoes it.
+  private func readRestOfPaste() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while keys.isPasting, hasMoreKeys {
+      let count = Glibc.read(0, &buffer, buffer.count)
+      guard count > 0 else { return }
+      keys.add(buffer[..<count])
+    }
+  }
+
+  private func handle(_ key: KeyReader.Key) {
+    switch key {
+    case .typed(let characters): for character in characters { feed(character) }
+    case .pasted(let character): feed(character)
+    case .suspend: suspend()
+    case .quit:
+      leaveLine()
+      TerminalModes.restore()
+      raise(SIGQUIT)
+    }
+  }
+
+  private func feed(_ character: Unicode.Scalar) {
+    let event = engine.feed(character)
+    knownLine = nil
+    switch event {
+    case .edited: break
+    case .line(let text):
+      line = EditingEngine.Line(text: Array(text.unicodeScalars), cursor: text.unicodeScalars.count)
+      finishLine()
+      callOut { onLine?(InputLine(text)) }
+    case .end:
+      line = EditingEngine.Line()
+      finishLine()
+      callOut { onLine?(nil) }
+    case .interrupt:
+      let hadText = !line.isEmpty
+      line.text += "^C".unicodeScalars
+      finishLine()
+      callOut { onInterrupt?(hadText) }
+    case .complete: complete()
+    case .clearScreen:
+      drawnRow = nil
+      write("\u{1B}[H\u{1B}[2J")
+    }
+  }
+
+  /// Calls the session. Its output appears between this line and the next.
+  private func callOut(_ body: () -> Void) {
+    body()
+    console.output.flush()
+  }
+
+  private func suspend() {
+    leaveLine()
+    TerminalModes.restore()
+    // As the terminal does: stop the whole job.
+    kill(0, SIGTSTP)
+    comeBack()
+  }
+
+  private func noticeSignals() {
+    let events = WindowSignals.removeAll()
+    if events.contains(.continued) {
+      TerminalModes.reset()
+      drawnRow = nil
+      comeBack()
+    } else if events.contains(.resized), drawnRow != nil {
+      draw()
+    }
+  }
+
+  private func comeBack() {
+    guard isAsking else { return }
+    guard TerminalModes.isForeground else { return waitForTerminal() }
+    if TerminalModes.enter() { draw() }
+  }
+
+  /// Checks periodically whether the shell has brought this job to the foreground. The shell does not notify a
+  /// running job; reading earlier would stop the process (SIGTTIN) inside the read.
+  private func waitForTerminal() {
+    loop.unwatch(0)
+    guard foregroundCheck == nil else { return }
+    foregroundCheck = loop.schedule(at: .now + .milliseconds(100)) { [weak self] in
+      guard let self else { return }
+      foregroundCheck = nil
+      guard isAsking else { return }
+      if TerminalModes.isForeground { watchKeys() }
+      comeBack()
+    }
+  }
+
+  // MARK: Completion
+
+  /// Completes the line.
+  ///
+  /// - Parameter hasLearned: Whether the assistant was asked to learn what completion needs.
+  private func complete(hasLearned: Bool = false) {
+    guard !line.isSearched else { return }
+    if !hasLearned, assistant.mustLearn(toComplete: line.head) { return learn() }
+    let completion = assistant.complete(line.head)
+    let typed = completion.replaced
+    let inserted = completion.inserted
+    if inserted != typed {
+      engine.replace(typed.unicodeScalars.count, by: inserted)
+      knownLine = nil
+    } else if completion.candidates.count > 1 {
+      draw()
+      aside { list(completion) }
+    }
+  }
+
+  /// Lets the session fetch the schema, then completes. The line does not change meanwhile.
+  private func learn() {
+    state = .learning
+    assistant.learn { [weak self] in
+      guard let self else { return }
+      if case .closed = state { return }
+      ask(prompt)
+      complete(hasLearned: true)
+      draw()
+    }
+  }
+
+  private func list(_ completion: Completion) {
+    let size = TerminalModes.size
+    let rows = CandidateList.rows(
+      completion.candidates, columns: size.columns, limit: max(size.rows / 2, 4),
+      width: CharacterWidth.columns)
+    write(rows.map { $0 + "\n" }.joined())
+  }
+
+  // MARK: Drawing
+
+  /// Redraws the line.
+  private func draw() {
+    draw(hint: line.isSearched ? "" : assistant.hint(line.head))
+  }
+
+  private func draw(hint: String) {
+    guard TerminalModes.isKeyByKey else { return }
+    let size = TerminalModes.size
+    let content = LineLayout.Content(
+      prompt: prompt, text: line.text, cursor: line.cursor, hint: hint, isStyled: isStyled)
+    let layout = LineLayout(content, columns: size.columns, height: size.rows)
+    var output = clearing + layout.rows.joined(separator: "\r\n") + "\r"
+    let up = layout.rows.count - 1 - layout.cursorRow
+    if up > 0 { output += "\u{1B}[\(up)A" }
+    if layout.cursorColumn > 0 { output += "\u{1B}[\(layout.cursorColumn)C" }
+    write(output)
+    drawnRow = layout.cursorRow
+  }
+
+  /// The control sequence that moves to the start of the line and clears to the end of the screen.
+  private var clearing: String {
+    let isDisplaced = console.terminal.takeDisplacement()
+    guard let drawnRow, !isDisplaced else { return "\r\u{1B}[J" }
+    return (drawnRow > 0 ? "\u{1B}[\(drawnRow)A" : "") + "\r\u{1B}[J"
+  }
+
+  private func hide() {
+    guard drawnRow != nil else { return }
+    write(clearing)
+    drawnRow = nil
+  }
+
+  /// Leaves the line on the screen and moves below it.
+  private func finishLine() {
+    line.cursor = line.text.count
+    leaveLine()
+    line = EditingEngine.Line()
+  }
+
+  private func leaveLine() {
+    let cursor = line.cursor
+    line.cursor = line.text.count
+    draw(hint: "")
+    line.cursor = cursor
+    write("\n")
+    drawnRow = nil
+  }
+
+  private func write(_ text: String) {
+    var text = text
+    // Loss of the terminal is detected when reading.
+    _ = text.withUTF8 { console.deadline.write($0, to: screen) }
+  }
+}

@@ -1,0 +1,31 @@
+/// A source of lines, and what the terminal shows while they are typed.
+package protocol LineInput: AnyObject {
+  /// Called with each line; nil at the end of input (Ctrl-D on an empty line, or the end of a pipe).
+  var onLine: ((InputLine?) -> Void)? { get set }
+  /// Called for Ctrl-C at the prompt; `hadText` reports whether the editor dropped a line that was begun.
+  var onInterrupt: ((_ hadText: Bool) -> Void)? { get set }
+  /// Asks for lines under this prompt from now on. A further call changes the prompt.
+  func ask(_ prompt: String)
+  /// Stops taking lines until `ask` is called again, for example while a unary call runs.
+  func pause()
+  /// Runs `body`, which writes to the terminal, with the line being typed removed, and then shows the line again.
+  func aside(_ body: () throws -> Void) rethrows
+  /// Adds a line to the history.
+  func remember(_ line: String)
+  /// Ends the input and restores the terminal.
+  func close()
+}
+
+/// Completes lines and describes what is expected at the cursor, for a line editor.
+package protocol LineAssistant: AnyObject {
+  /// Whether `learn` must run before `complete` can find candidates.
+  ///
+  /// - Parameter head: The text before the cursor.
+  func mustLearn(toComplete head: String) -> Bool
+  /// Learns what completion needs, which may involve a request to a server, and then calls `completion`.
+  func learn(_ completion: @escaping () -> Void)
+  /// The candidates for the text before the cursor.
+  func complete(_ head: String) -> Completion
+  /// A hint of a few words without control characters; empty if there is none.
+  func hint(_ head: String) -> String
+}

@@ -1,0 +1,69 @@
+import RPCurlLanguage
+import RPCurlProtobuf
+
+/// The credentials of the requests of one call: what is written about the call does not contain them. `[any thread]`
+package final class CallSecrets: Sendable {
+  private struct State: Sendable {
+    var names: SecretNames
+    /// The headers of requests whose secrets `mask` does not have yet.
+    var requests: [Headers] = []
+    /// Made only when it is used, which most calls do not.
+    var mask: SecretMask?
+
+    mutating func readRequests() -> SecretMask {
+      var mask = mask ?? SecretMask()
+      for headers in requests { mask.add(SecretMask.secrets(of: headers, names: names)) }
+      (self.mask, requests) = (mask, [])
+      return mask
+    }
+  }
+
+  /// The number of requests that are kept unread.
+  private static let maxUnread = 8
+
+  private let state: Locked<State>
+
+  /// Makes the secrets of a call that has sent no request.
+  ///
+  /// - Parameter names: Which headers are secret, besides those that interceptors add.
+  package init(_ names: SecretNames = .standard) {
+    state = Locked(State(names: names))
+  }
+
+  /// Which headers and attributes are secret.
+  package var names: SecretNames { state.withLock { $0.names } }
+
+  /// Adds the credentials of a request.
+  ///
+  /// - Parameters:
+  ///   - headers: Its headers.
+  ///   - credentials: Those of its headers that interceptors have added for one server.
+  package func add(_ headers: Headers, _ credentials: Credentials?) {
+    state.withLock { state in
+      if let credentials { state.names = state.names.adding(Array(credentials.headerNames)) }
+      state.requests.append(headers)
+      if state.requests.count > Self.maxUnread { _ = state.readRequests() }
+    }
+  }
+
+  /// Adds the values of attributes that are secret.
+  package func add(attributes: [(key: String, value: String)]) {
+    let names = names
+    add(attributes.filter { names.contains($0.key) }.map(\.value))
+  }
+
+  /// Adds further secrets, such as passwords that no header of the request contains.
+  package func add(_ secrets: [String]) {
+    guard !secrets.isEmpty else { return }
+    state.withLock { state in
+      var mask = state.readRequests()
+      mask.add(secrets)
+      state.mask = mask
+    }
+  }
+
+  /// Replaces the credentials in texts.
+  package var mask: SecretMask {
+    state.withLock { $0.readRequests() }
+  }
+}

@@ -1,0 +1,89 @@
+import RPCurlProtobuf
+
+/// Compresses the messages of one call. The first message loads the library.
+struct MessageCompressor {
+  /// The compression; `nil` sends messages uncompressed.
+  let compression: Compression?
+  private var stream: CompressionStream?
+
+  init(_ compression: Compression?) {
+    self.compression = compression
+  }
+
+  /// The message in its form on the wire.
+  mutating func compress(_ message: [UInt8]) throws(RPCError) -> [UInt8] {
+    guard let compression else { return message }
+    let stream = try CompressionStream.kept(in: &stream, compression, .encode)
+    do throws(CompressionStream.Failure) {
+      return try stream.run(message.span.bytes, limit: .max)
+    } catch {
+      throw RPCError(
+        .internal, "\(compression.rawValue) cannot compress the message: out of memory", origin: .client)
+    }
+  }
+}
+
+/// Decompresses the messages of one call. The first message loads the library.
+struct MessageDecompressor {
+  /// The compression that the response's headers name.
+  let compression: Compression
+  private var stream: CompressionStream?
+
+  init(_ compression: Compression) {
+    self.compression = compression
+  }
+
+  /// The decompressed message. Produces at most `limit` bytes plus one block.
+  mutating func decompress(_ message: RawSpan, limit: Int) throws(RPCError) -> [UInt8] {
+    // An empty message needs no format: connect-go sends it as no bytes.
+    guard message.byteCount > 0 else { return [] }
+    let stream = try CompressionStream.kept(in: &stream, compression, .decode, expectedBytes: limit)
+    do throws(CompressionStream.Failure) {
+      return try stream.run(message, limit: limit)
+    } catch {
+      switch error {
+      case .corrupt:
+        throw .violation(.internal, "the server sent a message that is not valid \(compression.rawValue)")
+      case .tooLarge:
+        throw .messageTooLarge("decompresses to more than the limit allows", limit: limit)
+      case .exhausted:
+        throw RPCError(
+          .internal, "\(compression.rawValue) cannot decompress the message: out of memory", origin: .client)
+      }
+    }
+  }
+}
+
+extension Compression {
+  /// Decompresses `bytes`, to at most `limitBytes` plus one block.
+  package func decompress(_ bytes: [UInt8], limitBytes: Int) throws(RPCError) -> [UInt8] {
+    var decompressor = MessageDecompressor(self)
+    return try decompressor.decompress(bytes.span.bytes, limit: limitBytes)
+  }
+}
+
+extension CompressionStream {
+  /// The codec in `place`. If there is none, loads its library and makes one.
+  fileprivate static func kept(
+    in place: inout CompressionStream?, _ compression: Compression, _ direction: Direction,
+    expectedBytes: Int = 0
+  ) throws(RPCError) -> CompressionStream {
+    if let stream = place { return stream }
+    let stream = try make(compression, direction, expectedBytes: expectedBytes)
+    place = stream
+    return stream
+  }
+
+  /// A codec, after its library was loaded.
+  static func make(
+    _ compression: Compression, _ direction: Direction, expectedBytes: Int
+  ) throws(RPCError) -> CompressionStream {
+    if let reason = load(compression, direction) {
+      throw RPCError(.internal, "\(compression.rawValue) is not available: \(reason)", origin: .client)
+    }
+    guard let stream = CompressionStream(compression, direction, expectedBytes: expectedBytes) else {
+      throw RPCError(.internal, "\(compression.rawValue): out of memory", origin: .client)
+    }
+    return stream
+  }
+}

@@ -1,0 +1,130 @@
+import RPCurlProtobuf
+
+/// The syntax of targets: `http[s]://host[:port][/prefix]`.
+package enum TargetSyntax {
+  /// Why a text is not a target.
+  package enum Problem: Error {
+    /// It does not begin with `http://` or `https://`.
+    case scheme
+    /// The host is missing.
+    case host
+    /// It contains credentials.
+    case credentials
+    /// The port is not a number from 1 to 65535.
+    case port
+    /// A query or a fragment, which this mark begins.
+    case excess(Unicode.Scalar)
+    /// It is invalid in another way.
+    case syntax
+
+    /// The reason, for error messages.
+    package var reason: String {
+      switch self {
+      case .scheme: "not a URL of http or https"
+      case .host: "missing host"
+      case .credentials: "credentials are not allowed in it"
+      case .port: "the port is not a number from 1 to 65535"
+      case .excess(let mark): "a \(mark == "?" ? "query" : "fragment") is not allowed"
+      case .syntax: "not a target"
+      }
+    }
+  }
+
+  /// Checks a target.
+  ///
+  /// - Returns: The target with its scheme in lower case and without a final slash.
+  /// - Throws: ``RPCError`` if it is invalid, without what may be a password or a key.
+  package static func checked(_ text: String) throws(RPCError) -> String {
+    do throws(Problem) {
+      let lower = text.lowercased()
+      guard let scheme = ["https://", "http://"].first(where: { lower.hasPrefix($0) }) else {
+        throw .scheme
+      }
+      let (authority, path) = try split(text.dropFirst(scheme.count))
+      return scheme + ([authority] + path.split(separator: "/")).joined(separator: "/")
+    } catch {
+      let why =
+        switch error {
+        case .scheme, .syntax: ""
+        case .host, .credentials, .port, .excess: ": \(error.reason)"
+        }
+      throw RPCError(
+        .invalidArgument, "\"\(shown(text))\" is not of the form http[s]://host[:port][/prefix]\(why)",
+        origin: .request)
+    }
+  }
+
+  /// Splits what follows the scheme of a target.
+  ///
+  /// - Returns: The host with its port, and the path without its first and last slash.
+  package static func split(_ rest: Substring) throws(Problem) -> (authority: Substring, path: Substring) {
+    let authority = rest.prefix { $0 != "/" }
+    guard !authority.isEmpty else { throw .host }
+    guard !authority.contains("@") else { throw .credentials }
+    let path = rest[authority.endIndex...].drop { $0 == "/" }
+    if let port = authority.lastIndex(of: ":").map({ authority[authority.index(after: $0)...] }),
+      isAuthority(authority.dropLast(port.count + 1)), !port.isEmpty,
+      port.allSatisfy({ $0.isASCII && $0.isNumber }),
+      !isPort(port)
+    {
+      throw .port
+    }
+    if let mark = rest.unicodeScalars.first(where: { $0 == "?" || $0 == "#" }) { throw .excess(mark) }
+    guard !rest.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }),
+      isAuthority(authority)
+    else { throw .syntax }
+    return (authority, path.last == "/" ? path.dropLast() : path)
+  }
+
+  /// Whether `text` is a host, or an IPv6 address in brackets, optionally with a port, as in the header `host` (RFC 3986,
+  /// sections 3.2.2 and 3.2.3).
+  package static func isHost(_ text: String) -> Bool {
+    let isASCII = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    return isASCII && !text.contains("/") && !text.contains("@") && isAuthority(text[...])
+  }
+
+  /// Whether `text` is a host, or an IPv6 address in brackets, optionally with a port.
+  private static func isAuthority(_ text: Substring) -> Bool {
+    let host: Substring
+    let rest: Substring
+    if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+      host = text[text.index(after: text.startIndex)..<end]
+      rest = text[text.index(after: end)...]
+      // After a percent sign, the number or the name of an interface. libcurl also reads "%25" (RFC 6874).
+      let parts = host.split(separator: Character("%"), maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts[0].allSatisfy({ $0.isHexDigit || ":.".contains($0) }), parts.allSatisfy({ !$0.isEmpty }),
+        parts.dropFirst().allSatisfy({ $0.allSatisfy(isZoneCharacter) })
+      else { return false }
+    } else {
+      host = text.prefix { $0 != ":" }
+      rest = text[host.endIndex...]
+      guard host.allSatisfy({ !"[]\\<>^`{|}\"?#".contains($0) }) else { return false }
+    }
+    guard !host.isEmpty else { return false }
+    return rest.isEmpty || rest.first == ":" && isPort(rest.dropFirst())
+  }
+
+  private static func isZoneCharacter(_ character: Character) -> Bool {
+    character.isASCII && (character.isLetter || character.isNumber || "._~-".contains(character))
+  }
+
+  private static func isPort(_ text: Substring) -> Bool {
+    // UInt16 also parses a plus sign.
+    text.first != "+" && UInt16(text).map { $0 > 0 } == true
+  }
+
+  /// A target for error messages, without what may be a password or a key.
+  package static func shown(_ text: String) -> String {
+    let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+    var rest = text[start...]
+    var scheme = String(text[..<start])
+    if let at = rest.lastIndex(of: "@") {
+      scheme += "…"
+      // A password may contain `?`, and a query `@`.
+      if rest[..<at].contains(where: { $0 == "?" || $0 == "#" }) { return scheme }
+      rest = rest[at...]
+    }
+    guard let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return "\(scheme)\(rest)" }
+    return "\(scheme)\(rest[...end])…"
+  }
+}

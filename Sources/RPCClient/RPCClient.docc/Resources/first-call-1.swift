@@ -1,4 +1,0 @@
-import RPCClient
-
-try await withRPCClient("http://localhost:50051", schema: .reflection) { client in
-}

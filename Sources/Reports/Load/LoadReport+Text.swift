@@ -1,0 +1,77 @@
+import RPCurlBase
+
+/// The report for people.
+extension LoadReport {
+  /// The table.
+  package func text(_ results: [LoadThreshold.Result]) -> String {
+    var text = "\(method) at \(target)\n\(shape.text)"
+    if let connections { text += ", \(connections) connection\(connections == 1 ? "" : "s")" }
+    text += isInterrupted ? ", interrupted\n\n" : "\n\n"
+    var rows = [
+      ["calls", "\(statistics.calls) in \(Decimal.seconds(elapsed)) s, \(Decimal.text(rate, 1))/s"],
+      ["errors", "\(errors) (\(Decimal.percent(errorShare)))"],
+      ["sent", traffic(statistics.sentMessages, statistics.sentBytes)],
+      ["received", traffic(statistics.receivedMessages, statistics.receivedBytes)],
+    ]
+    if missed > 0 {
+      rows.append(["not started", "\(missed), which were due while \(shape.jobs) calls were running"])
+    }
+    text += Self.table(rows)
+    text += "\nlatency in ms\(shape.loop == .closed ? "" : ", from the time at which each call was due")\n"
+    let latencies = latencies.map { [$0.name, Decimal.milliseconds($0.latency)] }
+    text += statistics.latencies.total == 0 ? "no call ended\n" : Self.table(latencies)
+    if !statistics.groups.isEmpty {
+      text += "\nstatus\n"
+      text += Self.table(statistics.groups.map { [$0.outcome.name, "\($0.calls)", escape($0.reason)] })
+    }
+    if !results.isEmpty {
+      text += "\nthresholds\n"
+      let rows = results.map { [$0.holds ? "passed" : "failed", $0.threshold.text, $0.measured] }
+      text += Self.table(rows)
+    }
+    return text
+  }
+
+  private func traffic(_ messages: Int, _ bytes: Int) -> String {
+    let rate = Decimal.text(perSecond(messages), 1)
+    return "\(messages) message\(messages == 1 ? "" : "s"), \(Decimal.size(bytes)), \(rate) messages/s"
+  }
+
+  private func escape(_ text: String) -> String { TerminalText.escape(text) }
+
+  /// Rows whose columns are aligned, each indented.
+  private static func table(_ rows: [[String]]) -> String {
+    var text = ""
+    for row in rows {
+      var line = ""
+      for (column, cell) in row.enumerated() where !cell.isEmpty {
+        line += "  " + cell
+        let width = rows.reduce(0) { max($0, $1.count > column ? $1[column].count : 0) }
+        if column + 1 < row.count { line += String(repeating: " ", count: width - cell.count) }
+      }
+      while line.last == " " { line.removeLast() }
+      text += line + "\n"
+    }
+    return text
+  }
+
+  /// The line that shows a run on a terminal.
+  ///
+  /// - Parameters:
+  ///   - statistics: What was measured so far.
+  ///   - running: The number of calls that have not ended.
+  ///   - now: The time since the start of the run.
+  ///   - shape: The load.
+  package static func progress(
+    _ statistics: LoadStatistics, running: Int, at now: Duration, _ shape: LoadShape
+  ) -> String {
+    let seconds = Decimal.text(now / .seconds(1), 0)
+    guard now > shape.leadTime else { return "\(seconds) s: warm-up, \(running) running" }
+    let time = (now - shape.leadTime) / .seconds(1)
+    let rate = Decimal.text(Double(statistics.ended) / time, 1)
+    let latencies = statistics.latencies
+    return "\(seconds) s: \(statistics.calls) calls, \(rate)/s, \(running) running, "
+      + "p50 \(Decimal.milliseconds(latencies.quantile(50))) ms, "
+      + "p99 \(Decimal.milliseconds(latencies.quantile(99))) ms, \(statistics.errors) errors"
+  }
+}

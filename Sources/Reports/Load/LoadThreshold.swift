@@ -1,0 +1,134 @@
+import RPCurlBase
+import RPCurlLanguage
+import RPCurlProtocols
+
+/// A condition that a run has to fulfil, such as `p99 < 50ms`.
+package struct LoadThreshold: Equatable, Sendable {
+  /// What is compared.
+  enum Metric: Equatable, Sendable {
+    /// A latency: least, mean, greatest, or that of a percentile.
+    case least, mean, most
+    case percentile(Double)
+    /// The number of calls that failed, and its fraction of all calls.
+    case errors, errorShare
+    /// The number of calls that ended in a second.
+    case rate
+  }
+
+  /// Why a condition is invalid.
+  package struct ParseError: Error, Equatable {
+    /// The condition.
+    package let text: String
+    /// The reason.
+    package let why: String
+    /// What to do; nil if there is nothing to say.
+    package let hint: String?
+  }
+
+  /// The condition as it was given.
+  package let text: String
+  let metric: Metric
+  let comparison: Comparison
+  /// The limit: a latency in nanoseconds, a number of errors or calls, or a fraction.
+  let limit: Double
+
+  /// Parses conditions with commas between them.
+  ///
+  /// - Throws: ``ParseError`` for the first that is invalid.
+  package static func list(_ text: String) throws(ParseError) -> [LoadThreshold] {
+    var list: [LoadThreshold] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      list.append(try LoadThreshold(String(part.stripped)))
+    }
+    return list
+  }
+
+  private init(_ text: String) throws(ParseError) {
+    func invalid(_ why: String, hint: String? = nil) -> ParseError {
+      ParseError(text: text, why: why, hint: hint)
+    }
+    self.text = text
+    let name = text.prefix { !$0.isWhitespace && !"<>=!".contains($0) }
+    var rest = text[name.endIndex...].stripped
+    guard let comparison = Comparison.parse(from: &rest), comparison.holds(.same) != nil else {
+      throw invalid("missing comparison: ==, !=, <, <=, > or >=")
+    }
+    self.comparison = comparison
+    let value = String(rest.stripped)
+    switch name {
+    case "rate", "errors":
+      let isShare = name == "errors" && value.hasSuffix("%")
+      guard let number = Double(isShare ? String(value.dropLast()) : value), number >= 0, number.isFinite
+      else {
+        throw invalid(name == "rate" ? "the rate is a number" : "errors are a number, or a percentage with %")
+      }
+      metric = name == "rate" ? .rate : isShare ? .errorShare : .errors
+      limit = isShare ? number / 100 : number
+    default:
+      guard let latency = Self.latency(name) else {
+        throw invalid("\(name) is not measured", hint: "compare p50, p99.9, min, mean, max, errors or rate")
+      }
+      metric = latency
+      do throws(LanguageError) {
+        limit = Double(try Duration(withUnit: value).nanoseconds)
+      } catch {
+        throw invalid(error.reason, hint: error.hint)
+      }
+    }
+  }
+
+  /// The names of latencies that are no percentiles.
+  private static let latencies: [String: Metric] = ["min": .least, "mean": .mean, "avg": .mean, "max": .most]
+
+  /// The names that can be compared, with the percentiles of reports.
+  package static let names: [String] =
+    LoadReport.percentiles.map { "p\(Decimal.short($0))" } + latencies.keys.sorted() + ["errors", "rate"]
+
+  private static func latency(_ name: Substring) -> Metric? {
+    if let metric = latencies[String(name)] { return metric }
+    guard name.first == "p", let percentile = Double(name.dropFirst()), percentile > 0, percentile <= 100
+    else { return nil }
+    return .percentile(percentile)
+  }
+
+  /// The result of the condition for a run.
+  package struct Result {
+    /// The condition.
+    package let threshold: LoadThreshold
+    /// The measured value as text.
+    package let measured: String
+    /// Whether the condition holds.
+    package let holds: Bool
+  }
+
+  /// Compares what was measured. No condition holds if no call was due, and none on a latency if no call ended.
+  func evaluate(_ report: LoadReport) -> Result {
+    let latencies = report.statistics.latencies
+    guard report.statistics.calls + report.missed > 0 else {
+      return Result(threshold: self, measured: "no call was measured", holds: false)
+    }
+    let value: Double
+    let text: String
+    switch metric {
+    case .errors: (value, text) = (Double(report.errors), "\(report.errors)")
+    case .errorShare: (value, text) = (report.errorShare, Decimal.percent(report.errorShare))
+    case .rate: (value, text) = (report.rate, "\(Decimal.text(report.rate, 1))/s")
+    case .least, .mean, .most, .percentile:
+      guard latencies.total > 0 else {
+        return Result(threshold: self, measured: "no call ended", holds: false)
+      }
+      let latency = latency(of: latencies)
+      (value, text) = (Double(latency.nanoseconds), "\(Decimal.milliseconds(latency)) ms")
+    }
+    return Result(threshold: self, measured: text, holds: comparison.holds(Order(value, limit)) == true)
+  }
+
+  private func latency(of latencies: LatencyHistogram) -> Duration {
+    switch metric {
+    case .least: latencies.min
+    case .most: latencies.max
+    case .percentile(let percentile): latencies.quantile(percentile)
+    case .mean, .errors, .errorShare, .rate: latencies.mean
+    }
+  }
+}

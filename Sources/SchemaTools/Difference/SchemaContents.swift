@@ -1,0 +1,151 @@
+import RPCurlProtobuf
+
+/// One of the schemas of a comparison: its declarations by name, without the files that are the same in both schemas.
+final class SchemaContents {
+  /// A declaration with the index of its file and its resolved features.
+  struct Entry<Declared> {
+    let declaration: Declared
+    let file: Int
+    let features: FeatureValues
+  }
+
+  /// What identifies an extension: extensions may change their names.
+  struct ExtensionKey: Hashable {
+    let extendee: String
+    let number: Int32
+  }
+
+  /// A file before it is read.
+  struct Outline {
+    let name: String
+    let package: String
+    /// The descriptor without comments and places of declarations.
+    let bytes: [UInt8]
+  }
+
+  /// The files that differ, by name.
+  private(set) var files: [FileDeclaration] = []
+  private(set) var fileIndices: [String: Int] = [:]
+  /// The packages of all files.
+  let packages: Set<String>
+  private(set) var messages: [String: Entry<MessageDeclaration>] = [:]
+  private(set) var enums: [String: Entry<EnumDeclaration>] = [:]
+  private(set) var services: [String: Entry<ServiceDeclaration>] = [:]
+  private(set) var extensions: [ExtensionKey: Entry<FieldDeclaration>] = [:]
+  private(set) var extensionNames: Set<String> = []
+  private let pool: DescriptorPool
+  /// Enums that were looked up, each with the numbers of its names.
+  private var known: [String: (declaration: EnumDeclaration, numbers: [String: Int32])?] = [:]
+
+  /// Reads the files of a schema.
+  ///
+  /// - Parameters:
+  ///   - pool: The schema.
+  ///   - outlines: The files to compare.
+  ///   - same: The names of the files that are not read, because they are the same in the other schema.
+  init(
+    _ pool: DescriptorPool, _ outlines: [Outline], without same: Set<String>
+  ) throws(SchemaError) {
+    self.pool = pool
+    packages = Set(outlines.map(\.package))
+    for outline in outlines.sorted(by: { $0.name < $1.name }) where !same.contains(outline.name) {
+      guard let file = try pool.file(named: outline.name) else { continue }
+      fileIndices[outline.name] = files.count
+      add(file)
+    }
+  }
+
+  /// The files of a pool.
+  static func outlines(of pool: DescriptorPool) throws(SchemaError) -> [Outline] {
+    try pool.core.withIndex { index in
+      index.files.map { file in
+        Outline(
+          name: String(decoding: file.name, as: UTF8.self),
+          package: String(decoding: file.package, as: UTF8.self),
+          bytes: withoutSourceInfo(file.bytes))
+      }
+    }
+  }
+
+  /// The names of the files that are the same in both schemas, with all that they import: the default of a field depends
+  /// on its enum, which another file may contain.
+  static func same(_ old: [Outline], _ new: [Outline]) -> Set<String> {
+    let others = Dictionary(new.map { ($0.name, $0.bytes) }) { first, _ in first }
+    var importers: [String: [String]] = [:]
+    for file in old {
+      for name in FileOutline(serialized: file.bytes)?.imports ?? [] {
+        importers[name, default: []].append(file.name)
+      }
+    }
+    var same = Set(old.map(\.name))
+    var changed = old.filter { others[$0.name] != $0.bytes }.map(\.name)
+    while let name = changed.popLast() {
+      if same.remove(name) != nil { changed += importers[name] ?? [] }
+    }
+    return same
+  }
+
+  /// A serialized file without `source_code_info`, which only some compilers write.
+  private static func withoutSourceInfo(_ file: UnsafeRawBufferPointer) -> [UInt8] {
+    var kept: [UInt8] = []
+    kept.reserveCapacity(file.count)
+    var reader = WireReader(file)
+    while !reader.isAtEnd {
+      let start = reader.offset
+      guard let tag = try? reader.tag(), (try? reader.skip(tag, depth: 0)) != nil else { return Array(file) }
+      if tag.number != 9 { kept += file[start..<reader.offset] }
+    }
+    return kept
+  }
+
+  private func add(_ file: FileDeclaration) {
+    let index = files.count
+    files.append(file)
+    let features = FeatureValues(file.syntax).overridden(by: file.options, of: .file)
+    for message in file.messages { add(message, index, features) }
+    for type in file.enums { add(type, index, features) }
+    for field in file.extensions { add(field, index, features) }
+    for service in file.services where services[service.fullName] == nil {
+      services[service.fullName] = Entry(declaration: service, file: index, features: features)
+    }
+  }
+
+  /// Adds a message and what is nested in it, which the reader of declarations limits in depth.
+  private func add(_ message: MessageDeclaration, _ file: Int, _ outer: FeatureValues) {
+    let features = outer.overridden(by: message.options, of: .message)
+    if messages[message.fullName] == nil {
+      messages[message.fullName] = Entry(declaration: message, file: file, features: features)
+    }
+    for nested in message.messages { add(nested, file, features) }
+    for type in message.enums { add(type, file, features) }
+    for field in message.extensions { add(field, file, features) }
+  }
+
+  private func add(_ type: EnumDeclaration, _ file: Int, _ outer: FeatureValues) {
+    guard enums[type.fullName] == nil else { return }
+    let features = outer.overridden(by: type.options, of: .enumeration)
+    enums[type.fullName] = Entry(declaration: type, file: file, features: features)
+  }
+
+  private func add(_ field: FieldDeclaration, _ file: Int, _ outer: FeatureValues) {
+    extensionNames.insert(field.fullName)
+    let key = ExtensionKey(extendee: field.extendee ?? "", number: field.number)
+    if extensions[key] == nil { extensions[key] = Entry(declaration: field, file: file, features: outer) }
+  }
+
+  // MARK: Enums of fields
+
+  /// An enum of any file, with the numbers of its names; nil if no source has it.
+  func enumeration(named name: String) -> (declaration: EnumDeclaration, numbers: [String: Int32])? {
+    if let found = known[name] { return found }
+    var declared = enums[name]?.declaration
+    if declared == nil, case .enumeration(let type)? = try? pool.declaration(named: name)?.declaration {
+      declared = type
+    }
+    let found: (declaration: EnumDeclaration, numbers: [String: Int32])? = declared.map { type in
+      (type, Dictionary(type.values.map { ($0.name, $0.number) }) { first, _ in first })
+    }
+    known[name] = .some(found)
+    return found
+  }
+}

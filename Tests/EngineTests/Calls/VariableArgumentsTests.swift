@@ -1,0 +1,51 @@
+import RPCurlProgram
+import RPCurlProtobuf
+import Testing
+
+@testable import RPCurlEngine
+
+@Suite struct VariableArgumentsTests {
+  private func variables(_ texts: [String]) throws -> VariableArguments {
+    let invocation = Parser.parse(["call"] + texts.flatMap { ["--var", $0] })
+    let sources = ArgumentSources(environment: { ["TOKEN": "a: 1\n"][$0] }, secrets: SecretPrompt())
+    return try VariableArguments(invocation.all(.variable), sources)
+  }
+
+  @Test func readsJSONOrElseText() throws {
+    let read = try variables(["a=1", "b=x y", "c={\"d\":[true]}", "e=", "a=2", "f==", "g=env::x"])
+    #expect(
+      read.values == [
+        "a": .number("2"), "b": .string("x y"), "c": try JSONValue(parsing: Array("{\"d\":[true]}".utf8)),
+        "e": .string(""), "f": .string("="), "g": .string("env:x"),
+      ])
+    #expect(read.secrets.isEmpty)
+  }
+
+  @Test func valueFromElsewhereIsASecretText() throws {
+    let read = try variables(["a=env:TOKEN"])
+    #expect(read.values == ["a": .string("a: 1")])
+    #expect(read.secrets == ["a: 1"])
+  }
+
+  @Test(arguments: [
+    ("a", "--var a", "not NAME=VALUE"), ("=a", "--var =a", "not NAME=VALUE"),
+    ("last=1", "--var last", "this name is reserved"), ("row=1", "--var row", "this name is reserved"),
+    ("env=1", "--var env", "this name is reserved"), ("request=1", "--var request", "this name is reserved"),
+    ("a.b=1", "--var a.b", "invalid name"), ("a-b=1", "--var a-b", "invalid name"),
+    ("a=env:NONE", "--var env:NONE", "the environment variable is not set"),
+  ])
+  func rejects(text: String, what: String, why: String) {
+    let failure = #expect(throws: Failure.self) { try variables([text]) }
+    #expect(failure?.status == .usage)
+    #expect(failure?.message?.what == what)
+    #expect(failure?.message?.why == why)
+  }
+
+  @Test(arguments: ["--seed 1", "--var a=1"])
+  func requiresExpand(option: String) {
+    let words = option.split(separator: " ").map(String.init)
+    let failure = #expect(throws: Failure.self) { try CallPlan.ofOrders("Place", words) }
+    #expect(failure?.message?.why == "requires --expand")
+    #expect(failure?.message?.what == words[0])
+  }
+}

@@ -1,0 +1,93 @@
+import RPCurlCommandSupport
+import Glibc
+import RPCurlProgram
+import RPCurlReports
+import RPCurlPlatform
+import Testing
+
+@testable import RPCurlEngine
+
+/// Processes that print the events of a suite.
+struct SuiteProcessesTests {
+  /// Runs shell scripts as the processes of suites with these names.
+  private func events(
+    _ scripts: [String: String], patience: Duration = .seconds(10),
+    _ receive: @escaping (SuiteEvent, SuiteProcesses) -> Void = { _, _ in }
+  ) throws -> [SuiteEvent] {
+    let processes = SuiteProcesses(scripts.keys.sorted(), jobs: 2, patience: patience) { file in
+      ["sh", "-c", scripts[file] ?? ""]
+    }
+    var events: [SuiteEvent] = []
+    let reason = processes.run(limit: nil) {
+      events.append($0)
+      receive($0, processes)
+    }
+    #expect(reason == nil)
+    return events
+  }
+
+  private func print(_ event: SuiteEvent) -> String {
+    "printf '%s\\n' '\(String(decoding: event.line.dropLast(), as: UTF8.self))'\n"
+  }
+
+  private func test(_ name: String, _ outcome: TestOutcome, _ why: String? = nil) -> TestResult {
+    var test = TestResult(file: "a", line: 1, name: name, outcome: outcome)
+    if outcome == .skipped {
+      test.reason = why
+    } else {
+      test.error = why.map { SuiteError(what: "sleep", why: $0) }
+    }
+    return test
+  }
+
+  @Test func whatTheEndOfTheRunInterruptsIsSkipped() throws {
+    let script =
+      "trap '' INT\n"
+      + [
+        .file(SuiteFile(file: "a", tests: 4)), .test(test("stopped", .error, "interrupted")),
+        .test(test("wrong", .error, "no such command")), .test(test("next", .skipped, "interrupted")),
+        .test(test("other", .skipped, "not yet")),
+        .fileEnd(SuiteFileEnd(file: "a", error: SuiteError(what: "", why: "interrupted"), duration: .zero)),
+      ].map(print).joined()
+    let ended = try events(["a": script]) { _, processes in processes.endEarly() }
+    let early = "the run ended early"
+    #expect(
+      ended.dropFirst() == [
+        .test(test("stopped", .skipped, early)), .test(test("wrong", .error, "no such command")),
+        .test(test("next", .skipped, early)), .test(test("other", .skipped, "not yet")),
+        .fileEnd(SuiteFileEnd(file: "a", duration: .zero)),
+      ])
+    // The suite itself may fail with this text.
+    let failed = try events(["a": script])
+    #expect(failed[1] == .test(test("stopped", .error, "interrupted")))
+  }
+
+  @Test func suiteThatTheEndOfTheRunPreventsHasNoError() throws {
+    let start = SuiteEvent.file(SuiteFile(file: "a", tests: 1))
+    let ended = try events(["a": print(start) + "kill -INT $$"]) { _, processes in processes.endEarly() }
+    #expect(ended == [start])
+  }
+
+  @Test func processThatHoldsTheOutputDoesNotDelayTheEnd() throws {
+    let start = SuiteEvent.file(SuiteFile(file: "a", tests: 1))
+    // The shell ends, and what it leaves does not: it is in no group that is killed.
+    let directory = try #require(TemporaryDirectory())
+    let script =
+      "trap '' INT\nsetsid tail -f /dev/null &\necho $! > \(directory.path)/process\n" + print(start)
+    defer {
+      let text = (try? FileContents.read("\(directory.path)/process")) ?? []
+      if let process = pid_t(String(decoding: text.dropLast(), as: UTF8.self)) { kill(process, SIGKILL) }
+    }
+    let ended = try events(["a": script], patience: .zero) { _, processes in processes.endEarly() }
+    #expect(ended.first == start)
+  }
+
+  @Test func eventThatIsTooLongIsAnErrorOfItsFile() throws {
+    let script = "head -c \(SuiteEvent.maximumLength + 1) /dev/zero | tr '\\0' x"
+    let ends = try events(["a": script, "b": print(.fileEnd(SuiteFileEnd(file: "b", duration: .zero)))])
+    let error = SuiteError(what: "a", why: "an event is longer than 16 MiB")
+    #expect(ends.contains(.fileEnd(SuiteFileEnd(file: "a", error: error, duration: .zero))))
+    #expect(ends.contains(.fileEnd(SuiteFileEnd(file: "b", duration: .zero))))
+    #expect(ends.count == 2)
+  }
+}

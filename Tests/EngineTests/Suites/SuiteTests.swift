@@ -1,0 +1,165 @@
+import RPCurlCommandSupport
+import RPCurlProgram
+import RPCurlPlatform
+import Testing
+
+@testable import RPCurlEngine
+
+@Suite struct SuiteTests {
+  private func suite(_ text: String) throws -> RPCurlEngine.Suite {
+    try RPCurlEngine.Suite("a.rpcurl", parsing: Array(text.utf8))
+  }
+
+  private func mistake(_ text: String) -> String? {
+    do throws(Failure) {
+      _ = try RPCurlEngine.Suite("a.rpcurl", parsing: Array(text.utf8))
+      return nil
+    } catch {
+      return error.message.map { "\($0.what): \($0.why)" }
+    }
+  }
+
+  @Test func readsAllParts() throws {
+    let suite = try suite(
+      """
+      # a comment
+      tags smoke "two words"
+      timeout 30s
+      setup
+      target h:1
+      set user = {
+        "name": "Ada"
+      }
+
+      test says hello  
+      tags fast
+      timeout 1s
+      rows users.csv name=email
+      call Hello {}
+      step look it up
+      retry until=2s every=5ms
+      expect . == {
+        "a": [1]
+      } unordered
+      expect status ok
+      test other
+      skip not yet
+      teardown
+      call Reset
+      """)
+    #expect(suite.tags == ["smoke", "two words"])
+    #expect(suite.limit == .seconds(30))
+    #expect(suite.setup.map(\.line) == [5, 6])
+    #expect(suite.teardown.map(\.statement.head) == ["call Reset"])
+    #expect(suite.tests.map(\.name) == ["says hello", "other"])
+    let test = try #require(suite.tests.first)
+    #expect(test.line == 10 && test.tags == ["fast"] && test.limit == .seconds(1))
+    #expect(test.rows == RPCurlEngine.Suite.Rows(path: "users.csv", nameField: "email", line: 13))
+    #expect(test.steps.map(\.name) == [nil, "look it up"])
+    #expect(test.steps[1].retry == RPCurlEngine.Suite.Retry(limit: .seconds(2), pause: .milliseconds(5)))
+    #expect(test.steps[1].commands.map(\.line) == [17, 20])
+    #expect(test.steps[1].commands[0].statement.head.hasSuffix("} unordered"))
+    #expect(suite.tests[1].skipReason == "not yet")
+  }
+
+  @Test(arguments: [
+    ("test\n", "a.rpcurl, line 1: wrong usage"),
+    ("test a\ntest b\ntest a\n", "a.rpcurl, line 3: two tests have the name a"),
+    ("\nretry until=1s", "a.rpcurl, line 2: retry: only possible in a test"),
+    ("teardown\ntest a", "a.rpcurl, line 2: test: not possible here"),
+    ("test a\nsetup", "a.rpcurl, line 2: setup: not possible here"),
+    ("test a\nretry soon", "a.rpcurl, line 2: wrong usage"),
+    ("test a\nrows", "a.rpcurl, line 2: wrong usage"),
+    ("test a\nrows a.csv field=b", "a.rpcurl, line 2: wrong usage"),
+    ("timeout 0s", "a.rpcurl, line 1: wrong usage"),
+    ("test a\ncall A {\"b\":\n", "a.rpcurl, line 2: the value is not complete at the end of the file"),
+    ("test a\nexpect . == [\n1,\n", "a.rpcurl, line 2: the value is not complete at the end of the file"),
+  ])
+  func reportsMistakes(_ text: String, _ expected: String) {
+    #expect(mistake(text) == expected)
+  }
+
+  // MARK: Rows
+
+  @Test func readsRowsOfCSV() throws {
+    let rows = try SuiteRows.parse(
+      "a.CSV", Array("\u{FEFF}name,text\r\nAda,\"a \"\"b\"\", c\"\r\n\r\n\"two\nlines\",\r\n".utf8))
+    #expect(
+      rows.map(\.text) == [#"{"name":"Ada","text":"a \"b\", c"}"#, #"{"name":"two\nlines","text":""}"#])
+  }
+
+  @Test(arguments: [
+    ("a.csv", "a,b\n1\n", "a.csv, line 2: 1 fields, but the first line has 2"),
+    ("a.csv", "a\n\"b", "a.csv, line 2: missing closing quotation mark"),
+    ("a.csv", "a\n\"b\"c\n", "a.csv, line 2: text after a closing quotation mark"),
+    ("a.csv", "a\n", "a.csv: no rows"),
+    ("a.ndjson", "{}\n[1]\n", "a.ndjson, line 2: not an object"),
+    ("a.ndjson", "{\n", "a.ndjson, line 1: unexpected end of the JSON"),
+  ])
+  func reportsInvalidRows(_ path: String, _ text: String, _ expected: String) {
+    do throws(Failure) {
+      _ = try SuiteRows.parse(path, Array(text.utf8))
+      Issue.record("no error")
+    } catch {
+      #expect(error.message.map { "\($0.what): \($0.why)" } == expected)
+    }
+  }
+
+  @Test func namesOfRowsDiffer() throws {
+    let text = #"{"n":"Ada"}"# + "\n{}\n" + #"{"n":7}"# + "\n" + #"{"n":"Ada"}"#
+    let rows = try SuiteRows.parse("a.ndjson", Array(text.utf8))
+    #expect(SuiteRows.names(of: rows, by: "n") == ["Ada, row 1", "row 2", "7", "Ada, row 4"])
+    #expect(SuiteRows.names(of: rows, by: nil) == ["row 1", "row 2", "row 3", "row 4"])
+    let equal = try SuiteRows.parse("a.csv", Array("n\na\na\n\"a, row 1\"\n".utf8))
+    #expect(SuiteRows.names(of: equal, by: "n") == ["a, row 1, row 1", "a, row 2", "a, row 1, row 3"])
+  }
+
+  // MARK: Selection
+
+  @Test(
+    arguments: [
+      (["hello"], [], true), (["@fast"], [], true), (["@slow"], [], false), (["SAYS*"], [], true),
+      (["*hello"], [], true), (["s*h*o"], [], true), (["s*x*o"], [], false), (["hello*"], [], false),
+      ([], ["@fast"], false), ([], ["bye"], true), (["says hello"], ["*"], false),
+    ] as [([String], [String], Bool)])
+  func selectsTests(_ included: [String], _ excluded: [String], _ isSelected: Bool) {
+    #expect(SuiteSelection(included, without: excluded).includes("says hello", tags: ["fast"]) == isSelected)
+  }
+
+  // MARK: Format
+
+  @Test func formatsFiles() throws {
+    let suite =
+      "target h:1  \nset a = 1\n\n\n# about it\ntest one\t\ncall A {\n\"b\": [\n1\n],\n   \"c\": 2\n}\n# last\ntest two\n"
+      + "  expect . == {\n\"a\": 1}\nteardown\ncall B\n\n\n"
+    let expected =
+      "target h:1\nset a = 1\n\n# about it\ntest one\ncall A {\n  \"b\": [\n    1\n  ],\n  \"c\": 2\n}\n\n# last\ntest two\n"
+      + "expect . == {\n  \"a\": 1}\n\nteardown\ncall B\n"
+    let once = try SuiteFormatter.format("a.rpcurl", Array(suite.utf8))
+    #expect(String(decoding: once, as: UTF8.self) == expected)
+    #expect(try SuiteFormatter.format("a.rpcurl", once) == once)
+  }
+
+  @Test(arguments: [
+    ("a.rpcurl", "a.rpcurl"), ("./a.rpcurl", "a.rpcurl"), ("tests//./a.rpcurl", "tests/a.rpcurl"),
+    ("/home/tests/a.rpcurl", "tests/a.rpcurl"), ("/homework/a.rpcurl", "/homework/a.rpcurl"),
+    ("../a", "../a"), ("-", "-"),
+  ])
+  func normalizesPaths(_ path: String, _ normalized: String) {
+    #expect(SuitePath.normalized(path, in: "/home") == normalized)
+  }
+
+  @Test func findsEachFileOnce() throws {
+    let directory = try #require(TemporaryDirectory())
+    directory.makeDirectory("tests")
+    let file = directory.write("tests/a.rpcurl", [])
+    let others = ["\(directory.path)/tests", "\(directory.path)/./tests/a.rpcurl"]
+    #expect(try SuiteFiles.find([file] + others) == [file])
+  }
+
+  @Test func resolvesPathsBesidesTheSuite() {
+    #expect(Directory.path(of: "a.csv", besides: "tests/b.rpcurl") == "tests/a.csv")
+    #expect(Directory.path(of: "a.csv", besides: "b.rpcurl") == "a.csv")
+    #expect(Directory.path(of: "/a.csv", besides: "tests/b.rpcurl") == "/a.csv")
+  }
+}

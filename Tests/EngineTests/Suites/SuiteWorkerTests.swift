@@ -1,0 +1,72 @@
+import RPCurlCFakeCurl
+import RPCurlProgram
+import RPCurlCommandSupport
+import RPCurlReports
+import Testing
+
+@testable import RPCurlEngine
+
+/// Suites that run without a server.
+struct SuiteWorkerTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    // Other tests of this process need it.
+    fake_install()
+    directory = try #require(TemporaryDirectory())
+  }
+
+  private func events(_ suite: String, _ words: [String] = [], mock: String? = nil) -> [SuiteEvent] {
+    let path = directory.write("a.rpcurl", suite.utf8)
+    var options = SuiteOptions()
+    options.recordings = mock.map { .mock(file: directory.write("stubs", $0.utf8)) }
+    let invocation = Parser.parse(["test"] + words + [path])
+    var events: [SuiteEvent] = []
+    let failure = SuiteWorker(path, invocation, options) { _, _, _ in }.run { events.append($0) }
+    #expect(failure == nil)
+    return events
+  }
+
+  @Test func limitOfATestEndsASleepAndNotTheTeardown() throws {
+    let polls = fake_polls()
+    let events = events("test a\ntimeout 1ns\nsleep 20s\nset a = 1\nteardown\nset b = 1\nset c = 2\n")
+    let results = events.compactMap { if case .test(let result) = $0 { result } else { nil } }
+    #expect(results.map(\.outcome) == [.failed])
+    #expect(results[0].error?.why.contains("the test took longer than") == true)
+    // The time is over in the first round of the loop, and only a sleep that goes on would wait.
+    #expect(fake_polls() == polls)
+    let ends = events.compactMap { if case .fileEnd(let end) = $0 { end } else { nil } }
+    #expect(ends.map { $0.error?.why } == [nil])
+  }
+
+  @Test func eachRowIsSkippedIfTheSetupFails() {
+    directory.write("rows.ndjson", Array("{\"n\":\"a\"}\n{\"n\":\"b\"}\n".utf8))
+    let events = events("expect status ok\ntest one\nrows rows.ndjson name=n\ntest two\n")
+    #expect(events.first == .file(SuiteFile(file: "\(directory.path)/a.rpcurl", tests: 3)))
+    let results = events.compactMap { if case .test(let result) = $0 { result } else { nil } }
+    #expect(results.map(\.row) == ["a", "b", nil])
+    #expect(results.map(\.outcome) == [.skipped, .skipped, .skipped])
+    #expect(results.map(\.reason) == Array(repeating: "the setup failed", count: 3))
+  }
+
+  @Test func reportsContainNoCredentialsOfACall() {
+    let words = [
+      "--descriptor-set", directory.write("set", ShopSchema.bytes), "-u", "ada:hunter2-a",
+      "-H", "@\(directory.write("headers", "x-api-key: hunter2-b".utf8))",
+      "--netrc-file", directory.write("netrc", "machine x login ada password hunter2-c".utf8),
+    ]
+    // The values of HTTP Basic are base64.
+    let secrets = ["YWRhOmh1bnRlcjItYQ==", "hunter2-b", "YWRhOmh1bnRlcjItYw=="]
+    let events = events(
+      "target http://x\ntest a\ncall Place\nexpect .id == \"\(secrets.joined(separator: " "))\"\n", words,
+      mock: #"{"method":"shop.Orders/Place","response":{"message":{"id":"b"}}}"#)
+    let results = events.compactMap { if case .test(let result) = $0 { result } else { nil } }
+    let checks = results.flatMap(\.steps).flatMap(\.failures).map(\.check)
+    #expect(checks == [#".id == "[redacted] [redacted] [redacted]""#])
+  }
+
+  @Test func byteOrderMarkIsNoPartOfAFile() throws {
+    let path = directory.write("marked", "\u{FEFF}test a\n".utf8)
+    #expect(try SuitePath.read(path, named: path, waitLimit: nil) == Array("test a\n".utf8))
+  }
+}

@@ -1,0 +1,230 @@
+import RPCurlCommandSupport
+import Glibc
+import RPCurlChain
+import RPCurlPlatform
+import Testing
+
+@testable import RPCurlInterceptors
+
+@Suite struct WrittenFileTests {
+  private let directory: TemporaryDirectory
+  private let services = SystemServices(waitLimit: nil)
+  private var path: String { "\(directory.path)/out" }
+
+  init() throws { directory = try #require(TemporaryDirectory()) }
+
+  private func write(_ text: String) -> FileContents.Problem? {
+    FileContents.replace(path, with: Array(text.utf8))
+  }
+
+  private func content(_ path: String) -> String? {
+    (try? FileContents.read(path)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test func keepsOldContentUntilFirstWrite() throws {
+    #expect(write("old") == nil)
+    let file = try services.openFile(path, replacingWith: Array("head ".utf8))
+    #expect(content(path) == "old")
+    try file.write(Array("a".utf8))
+    try file.write(Array("b".utf8))
+    #expect(content(path) == "head ab")
+    try file.close()
+  }
+
+  @Test func replacesOldContentWithoutBytes() throws {
+    #expect(write("old") == nil)
+    let file = try services.openFile(path, replacingWith: Array("head".utf8))
+    try file.write([])
+    #expect(content(path) == "head")
+    try file.close()
+  }
+
+  @Test func appends() throws {
+    #expect(write("old ") == nil)
+    let file = try services.openFile(path, replacingWith: nil)
+    try file.write(Array("new".utf8))
+    #expect(content(path) == "old new")
+    try file.close()
+  }
+
+  /// Also if the path is written in two ways, and the services are those of two clients.
+  @Test func twoInterceptorsReplaceAFileOnce() throws {
+    #expect(write("old") == nil)
+    let paths = [path, "\(directory.path)/./out"]
+    let files = try paths.map { path in
+      try SystemServices(waitLimit: nil).openFile(path, replacingWith: Array("head ".utf8))
+    }
+    for file in files + files { try file.write(Array("a".utf8)) }
+    #expect(content(path) == "head aaaa")
+    for file in files { try file.close() }
+  }
+
+  /// What stands for another process that has written to the file, and writes more later.
+  private func otherProcess(writing text: String) -> Int32 {
+    let other = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    var isHeld = false
+    FileLock.withContents(of: other, isHeld: &isHeld) {
+      #expect(FileLock.registerWriter(other))
+      #expect(FileContents.write(Array(text.utf8), to: other) == nil)
+    }
+    return other
+  }
+
+  @Test(arguments: [("other ", "other a"), ("", "head a")])
+  func addsToAFileThatAnotherProcessWrites(before: String, after: String) throws {
+    let other = otherProcess(writing: before)
+    let file = try services.openFile(path, replacingWith: Array("head ".utf8))
+    try file.write(Array("a".utf8))
+    #expect(content(path) == after && file.isShared)
+    FileLock.release(other)
+    close(other)
+    try file.close()
+    // The other process has ended.
+    let next = try services.openFile(path, replacingWith: Array("next ".utf8))
+    try next.write(Array("b".utf8))
+    #expect(content(path) == "next b" && !next.isShared)
+    try next.close()
+  }
+
+  /// As a child process has one until it starts another program.
+  @Test func copyOfTheDescriptorKeepsNoLock() throws {
+    let file = try services.openFile(path, replacingWith: nil)
+    var status = stat()
+    stat(path, &status)
+    let copies = (0..<1024).filter { descriptor in
+      var other = stat()
+      return fstat(descriptor, &other) == 0 && other.st_ino == status.st_ino && other.st_dev == status.st_dev
+    }.map { dup($0) }
+    defer { for copy in copies { close(copy) } }
+    #expect(!copies.isEmpty)
+    try file.close()
+    let next = try services.openFile(path, replacingWith: nil)
+    #expect(!next.isShared)
+    try next.close()
+  }
+
+  @Test func beginsAFileOnlyIfItIsEmpty() throws {
+    let files = try (0..<2).map { _ in try services.openFile(path, replacingWith: nil) }
+    for (file, text) in zip(files, ["a", "b"]) {
+      try file.begin(ifEmpty: Array("head ".utf8))
+      try file.write(Array(text.utf8))
+    }
+    #expect(content(path) == "head ab")
+    #expect(files.map(\.isShared) == [false, true])
+    for file in files { try file.close() }
+  }
+
+  /// Each further write would otherwise wait as long.
+  @Test func waitsOnceForAProcessThatHoldsTheFile() throws {
+    #expect(write("") == nil)
+    let other = open(path, O_RDONLY | O_CLOEXEC)
+    FileLock.lockForReading(other)
+    let limit = Duration.milliseconds(500)
+    let file = try SystemServices(waitLimit: limit).openFile(path, replacingWith: nil)
+    let begin = ContinuousClock.now
+    for _ in 0..<100 { try file.write(Array("a".utf8)) }
+    #expect(ContinuousClock.now - begin < limit * 50)
+    #expect(content(path) == String(repeating: "a", count: 100))
+    close(other)
+  }
+
+  /// Of two processes that append, the second one is the one that writes elsewhere, also if it ends before the first one writes.
+  @Test func isSharedWithAFileThatWasOpenedBefore() throws {
+    let first = try services.openFile(path, replacingWith: nil)
+    let second = try services.openFile(path, replacingWith: nil)
+    #expect(!first.isShared && second.isShared)
+    try second.close()
+    try first.write(Array("a".utf8))
+    #expect(!first.isShared)
+  }
+
+  @Test func readsBetweenTwoWritesOfAnotherProcess() async throws {
+    let other = otherProcess(writing: "")
+    defer { close(other) }
+    let (services, path) = (services, path)
+    // Two parts of one line, between which a reader would see the first one only.
+    let writer = Task.detached {
+      var isHeld = false
+      for _ in 0..<300 {
+        FileLock.withContents(of: other, isHeld: &isHeld) {
+          for part in ["a", "b\n"] { _ = FileContents.write(Array(part.utf8), to: other) }
+        }
+      }
+    }
+    var texts = [""]
+    while texts[texts.count - 1].utf8.count < 300 * "ab\n".utf8.count {
+      let bytes = try services.contents(ofFile: path, holdsMessages: true)
+      texts.append(String(decoding: bytes, as: UTF8.self))
+    }
+    await writer.value
+    #expect(texts.filter { !$0.isEmpty && !$0.hasSuffix("b\n") } == [])
+  }
+
+  /// An interceptor that was removed before its first call replaces nothing.
+  @Test(arguments: [true, false]) func fileThatIsNotWrittenReplacesNothing(isClosed: Bool) throws {
+    #expect(write("old ") == nil)
+    var file: (any OutputFile)? = try services.openFile(path, replacingWith: Array("head".utf8))
+    if isClosed { try file?.close() }
+    file = nil
+    let other = try services.openFile(path, replacingWith: nil)
+    try other.write(Array("new".utf8))
+    #expect(content(path) == "old new")
+  }
+
+  @Test func replacesAgainAfterAFailure() throws {
+    #expect(write("old") == nil)
+    let descriptor = open(path, O_RDONLY)
+    let unwritable = DescriptorFile(descriptor, replacingWith: Array("a ".utf8), waitLimit: nil)
+    #expect(throws: ServiceFailure.self) { try unwritable.write([]) }
+    let file = try services.openFile(path, replacingWith: Array("b ".utf8))
+    try file.write(Array("new".utf8))
+    #expect(content(path) == "a new")
+  }
+
+  @Test func writesTheHeadToAPipe() throws {
+    var ends: [Int32] = [-1, -1]
+    try #require(pipe(&ends) == 0)
+    let file = DescriptorFile(ends[1], replacingWith: Array("head ".utf8), waitLimit: nil)
+    for text in ["a", "b"] { try file.write(Array(text.utf8)) }
+    try file.close()
+    #expect((try? FileContents.readPiece(ends[0], limitBytes: 100)) == Array("head ab".utf8))
+    close(ends[0])
+  }
+
+  /// Each further write would otherwise wait as long.
+  @Test func waitsOnceForReaderThatDoesNotRead() throws {
+    let fifo = "\(directory.path)/fifo"
+    try #require(mkfifo(fifo, 0o600) == 0)
+    let reader = open(fifo, O_RDWR | O_CLOEXEC)
+    defer { close(reader) }
+    let limit = Duration.milliseconds(500)
+    let file = try SystemServices(waitLimit: limit).openFile(fifo, replacingWith: nil)
+    let begin = ContinuousClock.now
+    let bytes = [UInt8](repeating: 0, count: 1 << 20)
+    for _ in 0..<100 { #expect(throws: ServiceFailure.self) { try file.write(bytes) } }
+    #expect(ContinuousClock.now - begin < limit * 50)
+  }
+
+  @Test func dryRunChangesNothing() throws {
+    let services = SystemServices(waitLimit: nil, isDry: true)
+    _ = try services.openFile(path, replacingWith: [])
+    try services.replaceFile(path, with: Array("new".utf8), isPrivate: true)
+    #expect(content(path) == nil)
+    #expect(write("old") == nil)
+    #expect(chmod(path, 0o644) == 0)
+    _ = try services.openFile(path, replacingWith: [])
+    try services.replaceFile(path, with: Array("new".utf8), isPrivate: true)
+    #expect(content(path) == "old")
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o644)
+  }
+
+  @Test(arguments: [true, false], ["/none/out", ""])
+  func reportsFileThatCannotBeWritten(isDry: Bool, suffix: String) {
+    let services = SystemServices(waitLimit: nil, isDry: isDry)
+    let path = directory.path + suffix
+    #expect(throws: ServiceFailure.self) { _ = try services.openFile(path, replacingWith: []) }
+    #expect(throws: ServiceFailure.self) { try services.checkReplacing(path) }
+    #expect(throws: ServiceFailure.self) { try services.replaceFile(path, with: [], isPrivate: true) }
+  }
+}

@@ -1,0 +1,65 @@
+import Testing
+
+@testable import RPCurlProgram
+
+struct KeyReaderTests {
+  /// The keys of consecutive `pieces`; `~` marks pasted characters.
+  private func keys(_ pieces: [UInt8]...) -> [String] {
+    var reader = KeyReader()
+    var keys: [String] = []
+    for piece in pieces {
+      reader.add(piece)
+      while let key = reader.next() {
+        switch key {
+        case .typed(let scalars): keys.append(String(String.UnicodeScalarView(scalars)))
+        case .pasted(let scalar): keys.append("~\(Character(scalar))")
+        case .suspend: keys.append("suspend")
+        case .quit: keys.append("quit")
+        }
+      }
+    }
+    return keys
+  }
+
+  private func keys(_ text: String) -> [String] { keys(Array(text.utf8)) }
+
+  @Test func readsCharacters() {
+    #expect(keys("aé中😀\r") == ["a", "é", "中", "😀", "\r"])
+    #expect(keys([0xE4, 0xB8], [0xAD]) == ["中"])
+    #expect(keys([0xE4, 0xB8, 0x61]) == ["\u{FFFD}", "a"])
+    #expect(keys([0xFF, 0x61]) == ["\u{FFFD}", "a"])
+  }
+
+  @Test func readsSequences() {
+    #expect(keys("\u{1B}[A\u{1B}OB\u{1B}b") == ["\u{1B}[A", "\u{1B}OB", "\u{1B}b"])
+    #expect(keys([0x1B], [0x5B], [0x41]) == ["\u{1B}[A"])
+    #expect(keys("\u{1B}[3~x") == ["\u{1B}[3~", "x"])
+  }
+
+  @Test func ignoresUnknownSequences() {
+    #expect(keys("\u{1B}[99;5~a\u{1B}[200;3Rb\u{1B}OPc") == ["a", "b", "c"])
+    #expect(keys("\u{1B}\u{1B}[Aa") == ["\u{1B}[A", "a"])
+    #expect(keys("\u{1B}[" + String(repeating: "1", count: 100) + "a").last == "a")
+  }
+
+  @Test func readsPastesAsText() {
+    #expect(keys("\u{1B}[200~{\t\r\n\u{3}}\n\u{1B}[201~\t") == ["~{", "~ ", "~\n", "~}", "~\n", "\t"])
+    #expect(keys("\u{1B}[200~a\u{1B}[Ab\u{1B}[201~") == ["~a", "~b"])
+  }
+
+  @Test func readsSuspendAndQuitUnlessQuoted() {
+    #expect(keys("\u{1A}\u{1C}") == ["suspend", "quit"])
+    #expect(keys("\u{16}\u{1A}\u{1A}") == ["\u{16}", "\u{1A}", "suspend"])
+    #expect(keys("\u{16}\u{16}\u{1A}") == ["\u{16}", "\u{16}", "suspend"])
+    #expect(keys("\u{16}\u{1B}[") == ["\u{16}", "\u{1B}", "["])
+  }
+
+  @Test func reportsWhetherKeyIsComplete() {
+    var reader = KeyReader()
+    #expect(reader.isEmpty)
+    reader.add([0x1B])
+    #expect(reader.isEmpty)
+    reader.add([0x62])
+    #expect(!reader.isEmpty)
+  }
+}

@@ -1,0 +1,125 @@
+import RPCurlProtobuf
+import RPCurlProtocols
+import Testing
+
+@testable import RPCurlReports
+
+struct LoadReportTests {
+  @Test func textHasATable() throws {
+    let report = LoadThresholdTests.report(errors: 2, calls: 4, missed: 1)
+    let text = report.text(report.results(of: try LoadThreshold.list("max<1s,errors<1%")))
+    #expect(
+      text == """
+        demo.v1.Demo/Hello at http://localhost:50051
+        open loop, 100 calls/s, at most 1000 at a time, 1 connection
+
+          calls        4 in 10.000 s, 0.4/s
+          errors       3 (60.000 %)
+          sent         4 messages, 40 B, 0.4 messages/s
+          received     2 messages, 80 B, 0.2 messages/s
+          not started  1, which were due while 1000 calls were running
+
+        latency in ms, from the time at which each call was due
+          min     1.000
+          mean    2.500
+          p50     2.001
+          p75     3.000
+          p90     4.002
+          p95     4.002
+          p99     4.002
+          p99.9   4.002
+          p99.99  4.002
+          max     4.002
+
+        status
+          ok           2
+          unavailable  2  connection refused
+
+        thresholds
+          passed  max<1s     4.002 ms
+          failed  errors<1%  60.000 %
+
+        """)
+  }
+
+  @Test func jsonHasAllNumbers() throws {
+    let report = LoadThresholdTests.report()
+    let json = try JSONValue(parsing: report.json(report.results(of: try LoadThreshold.list("p99<1ms"))))
+    func member(_ name: String) -> String { json[name].map { "\($0)" } ?? "absent" }
+    for name in ["calls", "errors", "rate", "latency_ms", "statuses", "thresholds", "intervals"] {
+      #expect(member(name) != "absent", "\(name)")
+    }
+    let text = String(decoding: report.json([]), as: UTF8.self)
+    #expect(
+      text.hasPrefix(
+        #"{"target":"http://localhost:50051","method":"demo.v1.Demo/Hello","loop":"open","intended_rate":100,"#
+      ))
+    #expect(
+      text.contains(#""calls":1000,"errors":5,"not_started":0,"sent_messages":1000,"received_messages":995,"#)
+    )
+    #expect(text.contains(#"{"status":"unavailable","calls":5,"first":"connection refused"}"#))
+    #expect(text.hasSuffix("\n"))
+  }
+
+  @Test func csvHasNamesAndValues() {
+    let lines = LoadThresholdTests.report().csv().split(separator: "\r\n")
+    #expect(lines.count == 2)
+    let (names, values) = (lines[0].split(separator: ","), lines[1].split(separator: ","))
+    #expect(names.count == values.count)
+    #expect(names.first == "target" && names.last == "max_ms")
+    #expect(values[3] == "1000")
+  }
+
+  @Test func pageIsSelfContained() throws {
+    let report = LoadThresholdTests.report()
+    let page = LoadPage(report, report.results(of: try LoadThreshold.list("p99<1ms"))).html
+    #expect(page.hasPrefix("<!DOCTYPE html>"))
+    for part in ["<script", "src=", "href=", "url("] { #expect(!page.contains(part)) }
+    #expect(page.contains("<td class=\"failed\">failed</td><td>p99&lt;1ms</td>"))
+    #expect(page.contains("p99.99") && page.contains("99.9 %"))
+    #expect(LoadPage(LoadThresholdTests.report(calls: 0), []).html.contains("No call ended."))
+  }
+
+  @Test(
+    arguments: [
+      (29, [0, 10, 20, 30]), (5, [0, 1, 2, 3, 4, 5]), (230, [0, 50, 100, 150, 200, 250]),
+      (0.9, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+    ] as [(Double, [Double])])
+  func axisHasRoundNumbers(_ greatest: Double, _ values: [Double]) {
+    let axis = LoadAxis(greatest)
+    #expect(axis.values.map { ($0 * 1e6).rounded() / 1e6 } == values)
+  }
+
+  @Test(arguments: [0, -1, 1e-300, 1e300, .infinity, .nan]) func axisOfAnyNumberIsShort(_ greatest: Double) {
+    #expect((2...6).contains(LoadAxis(greatest).values.count))
+  }
+
+  @Test func progressIsOneLine() {
+    let report = LoadThresholdTests.report()
+    let shape = LoadShape(.closed, jobs: 1, warmUp: .seconds(2), duration: nil)
+    let line = LoadReport.progress(report.statistics, running: 3, at: .seconds(12), shape)
+    #expect(line.hasPrefix("12 s: 1000 calls, 100.0/s, 3 running, p50 500"))
+    #expect(
+      LoadReport.progress(report.statistics, running: 3, at: .seconds(1), shape) == "1 s: warm-up, 3 running")
+  }
+
+  /// The log is decoded by another implementation in `Tests/EndToEnd/test_load.py`.
+  @Test func logHasAHistogram() {
+    let log = HistogramLog.text(LoadThresholdTests.report(), version: "rpcurl 1", start: 1_500_000_000)
+    let lines = log.split(separator: "\n")
+    #expect(lines.count == 5)
+    #expect(lines[2] == "#[StartTime: 1.500 (seconds since epoch)]")
+    #expect(lines[4].hasPrefix("0.000,10.000,100"))
+    #expect(lines[4].split(separator: ",")[3].hasPrefix("HISTF"))
+  }
+
+  @Test func storedStreamHasBlocksAndAChecksum() {
+    // The Adler-32 of RFC 1950 for "Wikipedia" is 0x11E60398.
+    let bytes = Array("Wikipedia".utf8)
+    #expect(ZlibStream.stored(bytes) == [0x78, 1, 1, 9, 0, 0xf6, 0xff] + bytes + [0x11, 0xe6, 0x03, 0x98])
+    #expect(ZlibStream.stored([]) == [0x78, 1, 1, 0, 0, 0xff, 0xff, 0, 0, 0, 1])
+    let long = ZlibStream.stored(Array(repeating: 7, count: 70_000))
+    #expect(long.count == 2 + 5 + 65_535 + 5 + 4465 + 4)
+    #expect(long[2] == 0 && long[2 + 5 + 65_535] == 1)
+  }
+}
