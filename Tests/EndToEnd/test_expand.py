@@ -205,6 +205,24 @@ def test_values_are_escaped_in_json(call):
     assert json.loads(result.out) == {"strings": [env["X"]]}
 
 
+@pytest.mark.parametrize("data", ["${n}", " ${n}\n", '${message}'])
+def test_a_value_is_the_whole_message(rpcurl, grpc_server, data):
+    """The data is JSON as it is; a value that is text is no message."""
+    words = ["--expand", "--var", 'n={"name":"Ada"}', "--var", "message=text"]
+    result = rpcurl(*words, "-d", data, grpc_server.url, "Hello")
+    if "n}" in data:
+        assert result.code == 0 and '"name":"Ada"' in result.out.replace(" ", ""), result
+    else:
+        assert result.code == 4 and "expected" in result.err, result
+    stream = rpcurl("--expand", "--var", 'n={"text":"a"}', "-d", '{"text":"b"}${n}${n}', grpc_server.url, "Chat")
+    assert stream.code == 0 and stream.out.count('you said: a"') == 2, stream
+
+
+def test_a_whole_value_without_expand_names_the_option(rpcurl, grpc_server):
+    result = rpcurl("-d", "${uuid()}", grpc_server.url, "Hello")
+    assert "expected an object (demo.v1.HelloRequest) (line 1, column 1)" in result.err and "hint: add --expand to replace ${uuid()}" in result.err, result.err
+
+
 def test_messages_within_bytes(call):
     data = '{"bytesValue":"${message(demo.v1.HelloRequest, {\\"name\\":\\"${env.KEY}\\"})}"}'
     result = call("Echo", "--expand", "-d", data, env=ENV)

@@ -33,6 +33,8 @@ struct JSONValueBoundary: Sendable {
         switch byte {
         case UInt8(ascii: "\""): isInString = true
         case UInt8(ascii: "{"), UInt8(ascii: "["): depth = 1
+        // The start of an expression, which ends with its brace: `${name}`.
+        case UInt8(ascii: "$"): continue
         default:
           // A byte that starts no value is returned alone, and the parser rejects it.
           guard JSONValueBoundary.isWordByte(byte) else { return finish(index) }

@@ -95,8 +95,8 @@ package struct MessageSplitter: Sendable {
     advance(to: first ?? buffer.count)
     guard let first else { return false }
     switch buffer[first] {
-    case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "-"), 48...57, 65...90,
-      97...122:
+    case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "$"), UInt8(ascii: "-"),
+      48...57, 65...90, 97...122:
       return true
     case 0xEF...0xFF where position.byteOffset == 0: return try skipMark()
     default: throw .json(jsonError(.syntax(expected: "a JSON value"), at: position))
