@@ -222,6 +222,15 @@ def test_settings_with_effects_need_trust(project, line):
     project.refused(*EXPLAIN, "--profile", "p", "M", line=3)
 
 
+@pytest.mark.parametrize("line", ["--var a=1", "--set a=1", "--config x"])
+def test_what_is_only_typed_is_refused_with_and_without_trust(project, line):
+    project.write(f"{line}\n")
+    for _ in range(2):
+        result = project("http://127.0.0.1:1", ECHO)
+        assert result.code == 2 and "only for the command line" in result.err and "hint: remove the line, and type --" in result.err, result.err
+        project("trust")
+
+
 def test_trust_allows_everything_until_the_file_changes(project, grpc_server):
     project.write(f"target {grpc_server.url}\n--bearer secret\n--use header,set=x-ran:cmd:echo it\n")
     project.refused("EchoMetadata", line=2)

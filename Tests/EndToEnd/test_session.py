@@ -186,7 +186,7 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ("header x: $nothing", "rpcurl: nothing: no such variable"),
         ("header x: ${uid()}", "hint: did you mean uuid?"),
         ('call Hello {"name":"${a-b}"}', "$${ is a literal ${"),
-        ("set last = 1", "this name is reserved"),
+        ("set last = 1", "a value of the language has this name"),
         ("timing maybe", "hint: timing [on|off]"),
     ],
 )

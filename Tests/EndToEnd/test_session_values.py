@@ -189,7 +189,7 @@ def test_variables_of_calls_need_expand(rpcurl, grpc_server):
     result = rpcurl("call", "--var", "a=1", grpc_server.url, "Hello")
     assert result.code == 2 and "--var: requires --expand" in result.err
     result = rpcurl("call", "--expand", "--var", "last=1", grpc_server.url, "Hello")
-    assert result.code == 2 and "this name is reserved" in result.err
+    assert result.code == 2 and "a value of the language has this name" in result.err
     result = rpcurl("call", "--expand", "--var", "user=Ada", "-d", '{"name":"${usr}"}', grpc_server.url, "Hello")
     assert result.code == 4 and "usr: no such variable" in result.err and "did you mean user?" in result.err
     result = rpcurl("call", "--expand", "--var", "user=Ada", "-d", '{"name":"${city}"}', grpc_server.url, "Hello")

@@ -11,7 +11,7 @@ package enum CommandWords {
       words.append(try word(&rest))
     }
     guard let program = words.first, !program.isEmpty else {
-      throw LanguageError("missing command after cmd:")
+      throw LanguageError("missing command after cmd:", hint: "write it with its arguments: cmd:cat token")
     }
     guard !words.contains(where: { $0.utf8.contains(0) }) else {
       throw LanguageError("a command cannot contain a zero byte")

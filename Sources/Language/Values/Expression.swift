@@ -76,7 +76,7 @@ package enum Reference: Hashable, Sendable {
   package static func check(variable name: String) throws(LanguageError) {
     guard !reserved.contains(name) else {
       throw LanguageError(
-        "this name is reserved", hint: "choose another one than last, row, env and request")
+        "a value of the language has this name", hint: "use another name, such as \(name)_1")
     }
     guard case .reference(.variable(let path))? = (try? Template(parsing: "${\(name)}"))?.onlyExpression,
       path.steps.count == 1, "\(path)" == name

@@ -73,6 +73,7 @@ package struct ParseError: Error, Equatable, Sendable {
       .invalidValue(_, _, _, let hint):
       hint
     case .notOfCommand(let option, _, _): ForeignOptions.hint(option, .call)
+    case .onlyTyped(let name): "remove the line, and type \(name) after the command"
     case .notUTF8: "convert data with \"iconv -f LATIN1 -t UTF-8\"; rename a file with such a name"
     default: nil
     }

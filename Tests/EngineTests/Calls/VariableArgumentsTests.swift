@@ -29,16 +29,21 @@ import Testing
 
   @Test(arguments: [
     ("a", "--var a", "not NAME=VALUE"), ("=a", "--var =a", "not NAME=VALUE"),
-    ("last=1", "--var last", "this name is reserved"), ("row=1", "--var row", "this name is reserved"),
-    ("env=1", "--var env", "this name is reserved"), ("request=1", "--var request", "this name is reserved"),
-    ("a.b=1", "--var a.b", "invalid name"), ("a-b=1", "--var a-b", "invalid name"),
-    ("a=env:NONE", "--var env:NONE", "the environment variable is not set"),
+    ("last=1", "--var last", "a value of the language has this name"),
+    ("row=1", "--var row", "a value of the language has this name"),
+    ("env=1", "--var env", "a value of the language has this name"),
+    ("request=1", "--var request", "a value of the language has this name"),
+    ("a=@/none", "--var a=@/none", "No such file or directory"),
+    ("a=cmd:", "--var a=", "missing command after cmd:"), ("a.b=1", "--var a.b", "invalid name"),
+    ("a-b=1", "--var a-b", "invalid name"),
+    ("a=env:NONE", "--var a=env:NONE", "the environment variable is not set"),
   ])
   func rejects(text: String, what: String, why: String) {
     let failure = #expect(throws: Failure.self) { try variables([text]) }
     #expect(failure?.status == .usage)
     #expect(failure?.message?.what == what)
     #expect(failure?.message?.why == why)
+    #expect(failure?.message?.hint != nil)
   }
 
   @Test(arguments: ["--seed 1", "--var a=1"])
@@ -46,6 +51,7 @@ import Testing
     let words = option.split(separator: " ").map(String.init)
     let failure = #expect(throws: Failure.self) { try CallPlan.ofOrders("Place", words) }
     #expect(failure?.message?.why == "requires --expand")
+    #expect(failure?.message?.hint?.contains("add --expand") == true)
     #expect(failure?.message?.what == words[0])
   }
 }

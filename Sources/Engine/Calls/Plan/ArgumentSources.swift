@@ -40,24 +40,31 @@ package struct ArgumentSources {
   ///
   /// - Parameters:
   ///   - option: The option.
-  ///   - text: The value as written, if it is only a part of the option's.
+  ///   - name: What is before the value in that of the option, such as `user=`.
   /// - Returns: The value: of a file and of a command as it is, with line ends.
-  package func value(of option: Argument, _ text: String? = nil) throws(Failure) -> String {
-    let text = text ?? option.text ?? ""
+  package func value(of option: Argument, after name: String = "") throws(Failure) -> String {
+    let text = String((option.text ?? "").unicodeScalars.dropFirst(name.unicodeScalars.count))
+    let what = "\(option.name) \(name)"
     let value: WholeValue
     do throws(LanguageError) { value = try WholeValue(parsing: text) } catch {
-      throw Failure(.usage, option.name, error.reason, hint: error.hint).at(option.origin)
+      throw Failure(.usage, name.isEmpty ? option.name : what, error.reason, hint: error.hint).at(
+        option.origin)
     }
     switch value {
     case .literal(let text): return text
     case .file(let path):
       do throws(FileContents.Problem) { return try self.text(ofFile: path) } catch {
-        throw Interrupt.failure ?? Failure(.usage, "\(option.name) @\(path)", error.why).at(option.origin)
+        throw Interrupt.failure
+          ?? Failure(
+            .usage, "\(what)@\(path)", error.why, hint: "text that begins with @ is written \(name)@@\(path)"
+          ).at(option.origin)
       }
-    case .environment(let name):
-      guard let value = environment(name) else {
-        throw Failure(.usage, "\(option.name) env:\(name)", "the environment variable is not set").at(
-          option.origin)
+    case .environment(let variable):
+      guard let value = environment(variable) else {
+        throw Failure(
+          .usage, "\(what)env:\(variable)", "the environment variable is not set",
+          hint: "export \(variable)=VALUE"
+        ).at(option.origin)
       }
       return value
     case .command(let words):
@@ -69,7 +76,7 @@ package struct ArgumentSources {
       } catch {
         // The arguments may be secret.
         throw Interrupt.failure
-          ?? Failure(.usage, "\(option.name) cmd:\(words[0])", error.reason).at(option.origin)
+          ?? Failure(.usage, "\(what)cmd:\(words[0])", error.reason).at(option.origin)
       }
     }
   }

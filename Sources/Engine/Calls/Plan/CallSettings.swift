@@ -211,7 +211,8 @@ package struct CallSettings {
     if expansion == nil, !isSession {
       let variable = options.common.variables?.last?.name
       if let name = options.seed != nil ? "--seed" : variable {
-        throw Failure(.usage, name, "requires --expand")
+        throw Failure(
+          .usage, name, "requires --expand", hint: "add --expand, which replaces ${NAME} in data and headers")
       }
     }
     return expansion

@@ -37,11 +37,11 @@ struct ProjectLines {
 
   // MARK: What needs trust
 
-  /// Whether a line needs trust. An option that does not exist is reported later.
+  /// Whether a line needs trust. An option that does not exist, or that no file can have, is reported later.
   func needsTrust(_ line: ConfigurationLine) -> Bool {
     let value = line.value ?? ""
     if line.name == "target" { return value.hasPrefix("unix:") && !isInside(String(value.dropFirst(5))) }
-    guard let option = line.option(command) else { return false }
+    guard let option = line.option(command), option.isConfigurable else { return false }
     switch option.trust {
     case .harmless: return false
     case .projectPath:

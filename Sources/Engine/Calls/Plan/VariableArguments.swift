@@ -26,7 +26,7 @@ package struct VariableArguments: Equatable {
       do throws(LanguageError) { try Reference.check(variable: String(name)) } catch {
         throw Failure(.usage, "\(argument.name) \(name)", error.reason, hint: error.hint)
       }
-      let text = try sources.value(of: argument, String(value))
+      let text = try sources.value(of: argument, after: "\(name)=")
       if WholeValue.isElsewhere(value) {
         secrets.append(text.withoutLineEnd)
         values[String(name)] = .string(text.withoutLineEnd)
