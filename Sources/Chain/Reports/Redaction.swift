@@ -6,28 +6,25 @@ import RPCurlProtocols
 package struct Redaction: Sendable {
   /// Whether credentials are shown.
   package let showsSecrets: Bool
-  /// Which headers and attributes are secret besides those of the call; nil if no others are.
-  private let names: SecretNames?
+  /// Which headers and attributes are secret besides those of the call.
+  private let names: SecretNames
   /// Fields of messages.
   private let fields: [RedactedField]
   /// The credentials of the call.
   private var call: CallSecrets
-  /// The values of further secret headers of the request.
-  private var others: [String] = []
+  /// Replaces the values of further secret headers of the request.
+  private var others = SecretMask()
 
   /// Makes a redaction for a call.
   ///
   /// - Parameters:
   ///   - call: The credentials of the call.
   ///   - showsSecrets: Whether credentials are shown.
-  package init(_ call: CallSecrets = CallSecrets(), showsSecrets: Bool = false) {
-    self.init(call, showsSecrets: showsSecrets, names: nil, fields: [])
-  }
-
-  /// Makes a redaction of further names and of fields.
+  ///   - names: Which headers and attributes are secret besides those of the call.
+  ///   - fields: Fields of messages.
   package init(
-    _ call: CallSecrets = CallSecrets(), showsSecrets: Bool = false, names: SecretNames?,
-    fields: [RedactedField]
+    _ call: CallSecrets = CallSecrets(), showsSecrets: Bool = false, names: SecretNames = .standard,
+    fields: [RedactedField] = []
   ) {
     self.call = call
     self.showsSecrets = showsSecrets
@@ -43,7 +40,6 @@ package struct Redaction: Sendable {
   /// Replaces the credentials of the call.
   private var mask: SecretMask {
     guard !showsSecrets else { return SecretMask() }
-    guard !others.isEmpty else { return call.mask }
     var mask = call.mask
     mask.add(others)
     return mask
@@ -57,7 +53,7 @@ package struct Redaction: Sendable {
 
   private func shown(_ value: String, of name: String, _ mask: SecretMask) -> String {
     guard !showsSecrets else { return value }
-    guard call.names.contains(name) || names?.contains(name) == true else { return mask.apply(value) }
+    guard call.names.contains(name) || names.contains(name) else { return mask.apply(value) }
     let words = value.split(separator: " ", maxSplits: 1)
     guard words.count == 2, SecretMask.schemes.contains(words[0].lowercased()) else {
       return SecretMask.placeholder
@@ -94,7 +90,7 @@ package struct Redaction: Sendable {
   /// Hides the credentials of a request from now on.
   package mutating func hide(credentialsOf start: RequestStart) {
     call.add(start.headers, start.credentials)
-    if let names { others += SecretMask.secrets(of: start.headers, names: names) }
+    others.add(SecretMask.secrets(of: start.headers, names: names))
   }
 
   /// The start of the response without credentials.

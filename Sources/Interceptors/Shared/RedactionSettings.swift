@@ -15,8 +15,7 @@ extension SettingsReader {
     for name in texts("redact") where !SecretNames.isPattern(name) {
       throw error("redact", "must be a header name, with * at its ends for any text")
     }
-    let names = texts("redact")
-    return Redaction(names: names.isEmpty ? nil : SecretNames(adding: names), fields: fields)
+    return Redaction(names: SecretNames(adding: texts("redact")), fields: fields)
   }
 
   /// The two keys for redaction.
