@@ -41,7 +41,7 @@ import Testing
     ("google.protobuf.Struct", "fields.string_value", #"{"a":"x","b":1}"#, #"{"a":"[redacted]","b":1}"#),
   ])
   func hidesFields(_ type: String, _ path: String, _ json: String, _ shown: String) throws {
-    let redaction = Redaction(names: nil, fields: [try RedactedField(path)])
+    let redaction = Redaction(fields: [try RedactedField(path)])
     let message = redaction.message(DescriptorMessages.make(type, json: json))
     #expect(try String(decoding: message.json(), as: UTF8.self) == shown)
   }
@@ -58,7 +58,7 @@ import Testing
   func clearsContentThatTheSchemaDoesNotHave(
     _ type: String, _ path: String, _ json: String, _ shown: String
   ) throws {
-    let redaction = Redaction(names: nil, fields: [try RedactedField(path)])
+    let redaction = Redaction(fields: [try RedactedField(path)])
     let message = DescriptorMessages.make(type, json: json)
     let redacted = redaction.message(message)
     if shown == "b" {
@@ -82,7 +82,7 @@ import Testing
     let type = DescriptorMessages.type("google.protobuf.Struct")
     let message = try Message(type, serialized: secret + infinity)
     #expect(throws: (any Error).self) { try message.json() }
-    let redaction = Redaction(names: nil, fields: [try RedactedField("fields.string_value")])
+    let redaction = Redaction(fields: [try RedactedField("fields.string_value")])
     let path = try FieldPath("fields[\"a\"].string_value")
     #expect(try redaction.message(message).value(at: path) == .string(SecretMask.placeholder))
   }

@@ -125,12 +125,35 @@ def test_names_in_a_suite_reach_its_reports(rpcurl, grpc_server, tmp_path):
 # Values that are read from elsewhere, and named headers, where no call prints them itself.
 
 
-@pytest.mark.parametrize("options", [["-v"], ["--format", "events"], ["--use", "log"], ["--explain"], ["--explain", "--format", "curl"]], ids=" ".join)
+VARIABLE = ["--expand", "--var", "k=env:TOK", "-H", "x-b: ${k}", "-H", "authorization: Bearer ${k}", "-d", '{"code":3,"message":"bad ${k}"}']
+
+
+@pytest.mark.parametrize("options", [["-v"], ["--format", "events"], ["--use", "log"], ["--explain"]], ids=" ".join)
 def test_variables_from_elsewhere_are_secret(rpcurl, grpc_server, descriptor_set, options):
-    words = ["--expand", "--var", "k=env:TOK", "-H", "x-b: ${k}", "-H", "authorization: Bearer ${k}", "-d", '{"code":3,"message":"bad ${k}"}']
-    result = rpcurl(*words, *options, "--descriptor-set", descriptor_set, grpc_server.url, "demo.v1.Demo/Fail", env={"TOK": BEARER})
-    shown = result.out + result.err
-    assert BEARER not in (shown if "curl" not in options else shown.replace(f"bad {BEARER}", "")), shown
+    result = rpcurl(*VARIABLE, *options, "--descriptor-set", descriptor_set, grpc_server.url, "demo.v1.Demo/Fail", env={"TOK": BEARER})
+    assert BEARER not in result.out + result.err, result
+
+
+@pytest.mark.parametrize("secret", [BEARER, 'hunter2 "and" \\ more'])
+@pytest.mark.parametrize("options", [["curl", "--protocol", "connect"], ["curl"], ["grpcurl"], ["buf"]], ids=" ".join)
+def test_commands_of_programs_have_variables_in_place_of_secrets(rpcurl, descriptor_set, options, secret):
+    words = ["--explain", "--format", *options, "--descriptor-set", descriptor_set, "http://127.0.0.1:1", "demo.v1.Demo/Fail"]
+    result = rpcurl(*VARIABLE, *words, env={"TOK": secret})
+    shown = rpcurl(*VARIABLE, *words, "--show-secrets", env={"TOK": secret})
+    assert shown.code == 0 and "hunter2" in shown.out, shown
+    assert "hunter2" not in result.out + result.err
+    if options == ["curl"]:
+        # The message of gRPC is in an envelope, which has the length.
+        assert result.code == 2 and "a secret value of --var" in result.err and "--show-secrets" in result.err, result.err
+    else:
+        assert result.code == 0 and "bad ${K}" in result.out and "# Set K in the environment: the value of the variable k" in result.out, result
+        assert "--var" not in result.out
+
+
+def test_scripts_of_loads_have_variables_in_place_of_secrets(rpcurl, descriptor_set):
+    words = ["load", "--expand", "--var", "k=env:TOK", "-H", "x-b: a ${k}", "-d", "{}", "--export", "k6", "--descriptor-set", descriptor_set, "--requests", "9"]
+    result = rpcurl(*words, "http://127.0.0.1:1", "demo.v1.Demo/Hello", env={"TOK": BEARER})
+    assert result.code == 0 and BEARER not in result.out and "__ENV.X_B" in result.out, result
 
 
 def test_explain_hides_what_repeats_a_credential(rpcurl, grpc_server, descriptor_set):

@@ -17,7 +17,7 @@ final class LoadExport {
   private static let handled: Set<OptionID> = [
     .descriptorSet, .proto, .importPath, .reflect, .reflectVersion, .noCache, .plaintext, .insecure,
     .cacert, .cert, .key, .authority, .protocolName, .http2, .http2PriorKnowledge, .header, .rpcHeader,
-    .expand, .user, .bearer, .userAgent, .maxTime, .maxMessageSize, .data, .dataFormat, .set,
+    .expand, .variable, .user, .bearer, .userAgent, .maxTime, .maxMessageSize, .data, .dataFormat, .set,
     .setFile, .seed, .allowUnknownFields, .jobs, .rate, .ramp, .warmUp, .duration, .requests, .threshold,
     .loadFormat, .html, .histogramLog, .rawLatencies, .exportScript, .use, .plugin, .noUse, .attribute,
     .verbose,
@@ -55,13 +55,12 @@ final class LoadExport {
   ///
   /// - Throws: `Failure` if the data is invalid.
   func text() throws(Failure) -> String {
-    var secrets = WrittenSecrets(
-      showsSecrets: plan.showsSecrets, plan.settings.secretNames, separates: true)
+    var secrets = plan.settings.written
     var headers = plan.settings.headers
     let (authority, userAgent) = (headers.first("host"), headers.first("user-agent"))
     for name in ["host", "user-agent"] { headers.remove(name) }
     let metadata = headers.fields.map { field in
-      (name: field.name, value: Self.value(field.name, field.value, &secrets))
+      (name: field.name, value: value(field.name, field.value, &secrets))
     }
     var script = K6Script(
       address: address, isPlaintext: !plan.target.isTLS, method: "\(plan.name)", kind: plan.method.kind,
@@ -132,11 +131,12 @@ final class LoadExport {
     return list
   }
 
-  private static func value(_ name: String, _ value: String, _ secrets: inout WrittenSecrets)
+  private func value(_ name: String, _ value: String, _ secrets: inout WrittenSecrets)
     -> K6Script.Value
   {
     let bytes = name.hasSuffix("-bin") ? Base64.decode(value) : nil
-    guard secrets.names.contains(name), !secrets.showsSecrets else {
+    let isSecret = secrets.names.contains(name) || plan.settings.redaction.text(value) != value
+    guard isSecret, !secrets.showsSecrets else {
       return bytes.map { .bytes($0) } ?? .text(value)
     }
     let form = bytes == nil ? "" : " in base64"

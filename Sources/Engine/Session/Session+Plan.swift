@@ -82,7 +82,7 @@ extension Session {
 
   /// Sets the variables of `--var`, which commands replace.
   package func set(_ variables: VariableArguments) throws(Failure) {
-    secrets.add(variables.secrets)
+    secrets.add(Array(variables.secrets.values))
     for (name, value) in variables.values { try set(variable: name, to: value) }
   }
 

@@ -24,7 +24,7 @@ import Testing
   @Test func valueFromElsewhereIsASecretText() throws {
     let read = try variables(["a=env:TOKEN"])
     #expect(read.values == ["a": .string("a: 1")])
-    #expect(read.secrets == ["a: 1"])
+    #expect(read.secrets == ["a": "a: 1"])
   }
 
   @Test(arguments: [

@@ -76,7 +76,10 @@ package struct ArgumentSources {
       } catch {
         // The arguments may be secret.
         throw Interrupt.failure
-          ?? Failure(.usage, "\(what)cmd:\(words[0])", error.reason).at(option.origin)
+          ?? Failure(
+            .usage, "\(what)cmd:\(words[0])", error.reason,
+            hint: "run the command alone: it prints the value, and ends with exit code 0"
+          ).at(option.origin)
       }
     }
   }

@@ -50,11 +50,15 @@ package struct CallSettings {
     let secrets = CallSecrets(secretNames)
     secrets.add(headers, nil)
     secrets.add(attributes: attributes.all)
-    secrets.add(expansion?.secrets ?? [])
+    secrets.add(expansion.map { Array($0.secrets.values) } ?? [])
     return secrets
   }
   /// Removes credentials from what is shown before a call.
   package var redaction: Redaction { Redaction(secrets, showsSecrets: showsSecrets) }
+  /// Replaces credentials in what the user has written.
+  package var written: WrittenSecrets {
+    WrittenSecrets(showsSecrets: showsSecrets, secretNames, separates: true)
+  }
   package private(set) var showsTiming: Bool
   /// The field to print of each response; nil to print whole responses.
   package let filter: FieldFilter.Settings?

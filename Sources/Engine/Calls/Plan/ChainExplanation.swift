@@ -29,8 +29,7 @@ struct ChainExplanation {
   ///   - settings: The call.
   init(_ chain: ChainSource, method: MethodName, kind: CallKind?, _ settings: CallSettings) {
     redaction = settings.redaction
-    secrets = WrittenSecrets(
-      showsSecrets: settings.showsSecrets, settings.secretNames, separates: false)
+    secrets = settings.written
     var (used, unused): ([ChainSource.Member], [Unused]) = ([], [])
     for member in chain.members {
       let scope = member.registration.scope

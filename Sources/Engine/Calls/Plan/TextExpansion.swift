@@ -34,7 +34,7 @@ package struct TextExpansion: Equatable {
   }
 
   /// The values of variables that are read from elsewhere, which output does not show.
-  var secrets: [String] { variables?.secrets ?? [] }
+  var secrets: [String: String] { variables?.secrets ?? [:] }
 
   /// The values of a text; nil if it is no template.
   ///

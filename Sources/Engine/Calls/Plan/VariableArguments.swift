@@ -6,8 +6,8 @@ import RPCurlProtobuf
 package struct VariableArguments: Equatable {
   /// The values by name: JSON, or else text.
   package private(set) var values: [String: JSONValue] = [:]
-  /// The values that are read from elsewhere, which reports do not show.
-  package private(set) var secrets: [String] = []
+  /// The values that are read from elsewhere, by name, which reports do not show.
+  package private(set) var secrets: [String: String] = [:]
 
   /// Makes variables of values, by default none.
   package init(_ values: [String: JSONValue] = [:]) { self.values = values }
@@ -28,7 +28,7 @@ package struct VariableArguments: Equatable {
       }
       let text = try sources.value(of: argument, after: "\(name)=")
       if WholeValue.isElsewhere(value) {
-        secrets.append(text.withoutLineEnd)
+        secrets[String(name)] = text.withoutLineEnd
         values[String(name)] = .string(text.withoutLineEnd)
       } else {
         values[String(name)] = (try? JSONValue(parsing: Array(text.utf8))) ?? .string(text)

@@ -21,6 +21,7 @@ struct BufCommand {
   /// The options that are written in another way, or change nothing in buf.
   private static let handled: Set<OptionID> = [
     .descriptorSet, .proto, .reflect, .reflectVersion, .reflectHeader, .header, .rpcHeader, .expand,
+    .variable,
     .plaintext, .insecure, .cacert, .key, .authority, .protocolName, .http1, .http2, .http2PriorKnowledge,
     .bearer, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .seed, .verbose, .format,
     .silent, .showError, .showSecrets, .redact, .color, .noCache, .each, .jobs, .failEarly,
@@ -139,7 +140,7 @@ struct BufCommand {
 
   private mutating func addData() throws(Failure) {
     if let json = try call.json() {
-      script.add("-d", ShellText(json))
+      script.add("-d", json)
     } else if call.data.isEmpty {
       if call.plan?.method.clientStreaming == true { script.add("-d", "@-") }
     } else {

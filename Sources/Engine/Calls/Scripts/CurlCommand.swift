@@ -25,7 +25,7 @@ struct CurlCommand {
   private static let handled: Set<OptionID> = [
     .descriptorSet, .proto, .importPath, .reflect, .reflectVersion, .reflectHeader, .noCache, .plaintext,
     .cert, .pass, .servername, .authority, .http1, .http2, .http2PriorKnowledge, .http3, .connectTimeout,
-    .keepaliveTime, .protocolName, .header, .rpcHeader, .expand, .bearer, .codec, .connectGet,
+    .keepaliveTime, .protocolName, .header, .rpcHeader, .expand, .variable, .bearer, .codec, .connectGet,
     .compression, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .seed,
     .allowUnknownFields, .verbose, .showSecrets, .redact, .color, .each, .jobs, .failEarly,
     .attribute,
@@ -48,6 +48,7 @@ struct CurlCommand {
   /// - Throws: `Failure` if a message cannot be encoded.
   mutating func write() throws(Failure) -> String {
     let (request, body) = try request()
+    guard call.variables.apply(request.url) == request.url else { throw call.showsSecret }
     for argument in call.arguments { add(argument) }
     addConnection()
     let url = addServerName(request.url)
@@ -60,7 +61,7 @@ struct CurlCommand {
       let line = "\(field.name): \(field.value)"
       script.add("-H", Self.emptyHeader(line) ?? ShellText(line))
     }
-    if request.method != "GET" { add(body: body) }
+    if request.method != "GET" { try add(body: body) }
     script.add(ShellText(url))
     if isFramed {
       script.add(comment: "Before each message of the response, 5 bytes have its flags and its length.")
@@ -155,13 +156,14 @@ struct CurlCommand {
     return "https://\(name)\(port ?? "")\(rest[host.endIndex...])"
   }
 
-  private mutating func add(body: [UInt8]) {
+  private mutating func add(body: [UInt8]) throws(Failure) {
     guard !isFramed, call.settings.compression == nil, let text = String(validating: body, as: UTF8.self),
       !text.hasPrefix("@")
     else {
+      guard try call.json()?.isLiteral != false else { throw call.showsSecret }
       script.input = .bytes(body)
       return script.add("--data-binary", "@-")
     }
-    script.add("--data-binary", ShellText(text))
+    script.add("--data-binary", try call.data(text))
   }
 }

@@ -25,7 +25,7 @@ struct GrpcurlCommand {
   /// The options that are written in another way, or change nothing in grpcurl.
   private static let handled: Set<OptionID> = [
     .plaintext, .insecure, .key, .protocolName, .http2, .http2PriorKnowledge, .unixSocket, .user, .bearer,
-    .data, .dataFormat, .set, .setFile, .chunk, .expand, .seed, .verbose, .format, .reflect,
+    .data, .dataFormat, .set, .setFile, .chunk, .expand, .variable, .seed, .verbose, .format, .reflect,
     .maxMessageSize, .output, .silent, .showError, .showSecrets, .redact, .color, .noCache, .each, .jobs,
     .failEarly,
     .attribute,
@@ -139,7 +139,7 @@ struct GrpcurlCommand {
 
   private mutating func addData() throws(Failure) {
     if let json = try call.json() {
-      script.add("-d", ShellText(json))
+      script.add("-d", json)
     } else if call.data.isEmpty {
       if call.plan?.method.clientStreaming == true { script.add("-d", "@") }
     } else if call.data.count == 1, call.data[0].hasPrefix("@") {

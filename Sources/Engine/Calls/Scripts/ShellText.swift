@@ -53,6 +53,24 @@ package struct ShellText: Equatable, ExpressibleByStringLiteral {
     return ShellText([.text("\"")] + escaped + [.text("\"")])
   }
 
+  /// The word with a variable in place of a text.
+  func replacing(_ text: String, withVariable name: String) -> ShellText {
+    ShellText(
+      parts.flatMap { part -> [Part] in
+        guard case .text(let content) = part else { return [part] }
+        let rest = content.split(separator: text, omittingEmptySubsequences: false)
+        return Array(rest.map { [.text(String($0))] }.joined(separator: [.variable(name)]))
+      })
+  }
+
+  /// Whether it has no variable and no command.
+  var isLiteral: Bool { parts.allSatisfy { if case .text = $0 { true } else { false } } }
+
+  /// Whether all text in it has a property.
+  func allTexts(_ satisfy: (String) -> Bool) -> Bool {
+    parts.allSatisfy { if case .text(let text) = $0 { satisfy(text) } else { true } }
+  }
+
   package static func + (first: ShellText, second: ShellText) -> ShellText {
     ShellText(first.parts + second.parts)
   }

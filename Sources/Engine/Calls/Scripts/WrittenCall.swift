@@ -30,8 +30,7 @@ struct WrittenCall {
     isTLS = settings.target.isTLS
     arguments = Self.applying(command.given)
     data = command.data.data
-    secrets = WrittenSecrets(
-      showsSecrets: settings.showsSecrets, settings.secretNames, separates: true)
+    secrets = settings.written
     let needsSchema = program != .rpcurl && name.service.isEmpty
     guard program.readsData(command.data) || needsSchema else {
       messages = nil
@@ -86,16 +85,47 @@ struct WrittenCall {
   /// Whether an option is given.
   func isGiven(_ id: OptionID) -> Bool { arguments.contains { $0.id == id } }
 
-  /// The messages as JSON, one per line.
-  func json() throws(Failure) -> String? {
+  /// The messages as JSON, one per line, in which variables are in place of secrets.
+  mutating func json() throws(Failure) -> ShellText? {
     guard let messages else { return nil }
+    let text: String
     do throws(DecodeError) {
-      return try messages.map { (message) throws(DecodeError) in
+      text = try messages.map { (message) throws(DecodeError) in
         String(decoding: try message.json(), as: UTF8.self)
       }.joined(separator: "\n")
     } catch {
       throw Failure(.input, "-d", error.description)
     }
+    return try data(text)
+  }
+
+  /// Replaces the values of `--var` that are read from elsewhere, unless secrets are shown.
+  var variables: SecretMask {
+    SecretMask(settings.showsSecrets ? [] : settings.expansion.map { Array($0.secrets.values) } ?? [])
+  }
+
+  /// JSON in which variables are in place of the values of `--var` that are read from elsewhere.
+  ///
+  /// - Throws: `Failure` if it has a secret in another form.
+  mutating func data(_ json: String) throws(Failure) -> ShellText {
+    var data = ShellText(json)
+    guard !variables.isEmpty, let values = settings.expansion?.secrets else { return data }
+    for (name, secret) in values.sorted(by: { $0.key < $1.key }) where !SecretMask([secret]).isEmpty {
+      let written = String(JSONValue.quoted(secret).dropFirst().dropLast())
+      guard json.contains(written) else { continue }
+      let form = written == secret ? "" : ", with the escapes of JSON"
+      let variable = secrets.placeholder(name, "the value of the variable \(name)\(form)", for: secret)
+      data = data.replacing(written, withVariable: variable.name)
+    }
+    guard data.allTexts({ variables.apply($0) == $0 }) else { throw showsSecret }
+    return data
+  }
+
+  /// The error of data whose form has no place for a variable.
+  var showsSecret: Failure {
+    Failure(
+      .usage, "--explain --format \(program.rawValue)", "the data of the command has a secret value of --var",
+      hint: "--format sh prints a command of rpcurl without it; --show-secrets shows it")
   }
 
   // MARK: Words
