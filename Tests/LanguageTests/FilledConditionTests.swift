@@ -110,6 +110,13 @@ import Testing
     #expect(try Condition(parsing: text, hasShortForm: true).isLiteral == (operand == "\"$100\""))
   }
 
+  @Test func rulesFollowTheShortForm() throws {
+    let condition = try Condition(parsing: ".a == $list unordered within 1", hasShortForm: true)
+    let filled = try condition.filled(Variables()) { path throws(LanguageError) in "\(path)" }
+    #expect(filled.description == #".a == ["x","y"] unordered within 1"#)
+    #expect(try Condition(parsing: ".a == $100 unordered", hasShortForm: true).isLiteral)
+  }
+
   @Test func escapedTemplateIsText() throws {
     let condition = try Condition(parsing: "error == $${name}")
     #expect(condition.evaluate(try failure(.notFound, "${name}"), files: MemoryFiles()) == .holds)

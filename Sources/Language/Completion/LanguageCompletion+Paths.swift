@@ -62,22 +62,11 @@ extension LanguageCompletion {
 
   /// The start of the last name of a path, with the brackets after it.
   private static func startOfStep(in path: Substring) -> Substring.Index {
-    var start = path.startIndex
-    var isInBrackets = false
-    var isQuoted = false
-    var isEscaped = false
-    for index in path.utf8.indices {
-      switch path.utf8[index] {
-      case _ where isEscaped: isEscaped = false
-      case UInt8(ascii: "\\") where isQuoted: isEscaped = true
-      case UInt8(ascii: "\"") where isInBrackets: isQuoted.toggle()
-      case UInt8(ascii: "[") where !isQuoted: isInBrackets = true
-      case UInt8(ascii: "]") where !isQuoted: isInBrackets = false
-      case UInt8(ascii: ".") where !isInBrackets: start = path.utf8.index(after: index)
-      default: break
-      }
+    var rest = path
+    while let stop = FieldPath.firstIndex(in: rest, where: { $0 == UInt8(ascii: ".") && !$1 }) {
+      rest = rest[rest.utf8.index(after: stop)...]
     }
-    return start
+    return rest.startIndex
   }
 
   /// The type of the messages at a path that ends with a full stop; that of the whole message at the start of a path.

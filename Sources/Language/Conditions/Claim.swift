@@ -4,21 +4,22 @@ import RPCurlProtobuf
 enum Claim: Equatable, Sendable {
   /// The codes, as they are written.
   case status([Operand], isWanted: Bool)
-  case error(ValueCondition)
-  case detail(type: String, DetailClaim)
-  case header(String, ValueCondition)
-  case trailer(String, ValueCondition)
   case count(Bound<Int>)
   case latency(Bound<Duration>)
-  case field(MessageSelection, ValueClaim)
-  /// About the values of all messages, as a list.
-  case list(ValueClaim)
+  case value(Property, ValueCondition)
 }
 
-/// What is stated about a detail of a status.
-enum DetailClaim: Equatable, Sendable {
-  case exists(isWanted: Bool)
-  case field(ValueClaim)
+/// A value of a call, or several.
+enum Property: Equatable, Sendable {
+  /// The message of the status.
+  case error
+  case header(String)
+  case trailer(String)
+  /// A field of a detail of the status, or a whole detail if the path is nil.
+  case detail(type: String, FieldPath?)
+  case field(MessageSelection, FieldPath)
+  /// The values of all messages, as a list.
+  case list(FieldPath)
 }
 
 /// The messages of a response that a claim is about.
@@ -26,16 +27,6 @@ enum MessageSelection: Equatable, Sendable {
   case first, last, any, every
   /// The message with a number, from 0.
   case number(Int)
-}
-
-/// A condition on the value at a path of a message.
-struct ValueClaim: Equatable, Sendable {
-  /// The path without its first full stop; nil for the whole message.
-  let path: FieldPath
-  let condition: ValueCondition
-
-  /// Whether the path leads to the values of all elements of a list.
-  var selectsMany: Bool { path.hasEach }
 }
 
 /// A condition on a value.
@@ -87,36 +78,34 @@ enum ValueKind: String, CaseIterable, Sendable {
 
 // MARK: - Values
 
+/// A part of a condition that may have expressions.
+protocol ConditionOperand {
+  /// Whether all its values are known.
+  var isLiteral: Bool { get }
+  /// The expressions in it.
+  var expressions: [Expression] { get }
+}
+
+extension Template: ConditionOperand {
+  var isLiteral: Bool { literal != nil }
+}
+
 extension Claim {
   /// The path in messages of the response; nil if it is not about them.
   var path: FieldPath? {
     switch self {
-    case .field(_, let claim), .list(let claim): claim.path
+    case .value(.field(_, let path), _), .value(.list(let path), _): path
     default: nil
     }
   }
 
-  /// The expressions in its operands.
-  var expressions: [Expression] {
+  /// Its parts that may have expressions.
+  var operands: [any ConditionOperand] {
     switch self {
-    case .status(let codes, _): codes.flatMap(\.expressions)
-    case .count(let bound): bound.operand.expressions
-    case .latency(let bound): bound.operand.expressions
-    case .error(let condition), .header(_, let condition), .trailer(_, let condition): condition.expressions
-    case .field(_, let claim), .list(let claim), .detail(_, .field(let claim)): claim.condition.expressions
-    case .detail(_, .exists): []
-    }
-  }
-
-  /// Whether all values are known.
-  var isLiteral: Bool {
-    switch self {
-    case .status(let codes, _): codes.allSatisfy(\.isLiteral)
-    case .count(let bound): bound.isLiteral
-    case .latency(let bound): bound.isLiteral
-    case .error(let condition), .header(_, let condition), .trailer(_, let condition): condition.isLiteral
-    case .field(_, let claim), .list(let claim), .detail(_, .field(let claim)): claim.condition.isLiteral
-    case .detail(_, .exists): true
+    case .status(let codes, _): codes
+    case .count(let bound): [bound]
+    case .latency(let bound): [bound]
+    case .value(_, let condition): condition.operands
     }
   }
 
@@ -128,47 +117,28 @@ extension Claim {
   func filled(
     _ values: any TemplateValues, path: (Template) throws(LanguageError) -> String
   ) throws(LanguageError) -> Claim {
-    func filled(_ claim: ValueClaim) throws(LanguageError) -> ValueClaim {
-      ValueClaim(path: claim.path, condition: try claim.condition.filled(values, path: path))
-    }
     switch self {
     case .status(let codes, let isWanted):
       var known: [Operand] = []
       for code in codes { known.append(try code.filled(values)) }
       return .status(known, isWanted: isWanted)
-    case .error(let condition): return .error(try condition.filled(values, path: path))
-    case .detail(_, .exists): return self
-    case .detail(let type, .field(let claim)): return .detail(type: type, .field(try filled(claim)))
-    case .header(let name, let condition): return .header(name, try condition.filled(values, path: path))
-    case .trailer(let name, let condition): return .trailer(name, try condition.filled(values, path: path))
     case .count(let bound): return .count(try bound.filled(values))
     case .latency(let bound): return .latency(try bound.filled(values))
-    case .field(let selection, let claim): return .field(selection, try filled(claim))
-    case .list(let claim): return .list(try filled(claim))
+    case .value(let property, let condition):
+      return .value(property, try condition.filled(values, path: path))
     }
   }
 }
 
 extension ValueCondition {
-  /// The expressions in its operands.
-  var expressions: [Expression] {
+  /// Its parts that may have expressions.
+  var operands: [any ConditionOperand] {
     switch test {
-    case .compare(_, let operand), .contains(let operand): operand.expressions
-    case .matches(let operand, _): operand.template.expressions
-    case .size(let bound): bound.operand.expressions
-    case .golden(let path, _): path.expressions
+    case .compare(_, let operand), .contains(let operand): [operand]
+    case .matches(let operand, _): [operand]
+    case .size(let bound): [bound]
+    case .golden(let path, _): [path]
     case .exists, .kind, .sorted: []
-    }
-  }
-
-  /// Whether its operands have no expressions.
-  var isLiteral: Bool {
-    switch test {
-    case .compare(_, let operand), .contains(let operand): operand.isLiteral
-    case .matches(let operand, _): operand.pattern != nil
-    case .size(let bound): bound.isLiteral
-    case .golden(let path, _): path.literal != nil
-    case .exists, .kind, .sorted: true
     }
   }
 
@@ -176,17 +146,16 @@ extension ValueCondition {
   func filled(
     _ values: any TemplateValues, path: (Template) throws(LanguageError) -> String
   ) throws(LanguageError) -> ValueCondition {
-    switch test {
-    case .compare(let comparison, let operand):
-      ValueCondition(test: .compare(comparison, try operand.filled(values)))
-    case .contains(let operand): ValueCondition(test: .contains(try operand.filled(values)))
-    case .matches(let operand, let isWanted):
-      ValueCondition(test: .matches(try operand.filled(values), isWanted: isWanted))
-    case .size(let bound): ValueCondition(test: .size(try bound.filled(values)))
-    case .golden(let file, let rules):
-      ValueCondition(test: .golden(Template(literal: try path(file)), rules))
-    case .exists, .kind, .sorted: self
-    }
+    let filled: Test =
+      switch test {
+      case .compare(let comparison, let operand): .compare(comparison, try operand.filled(values))
+      case .contains(let operand): .contains(try operand.filled(values))
+      case .matches(let operand, let isWanted): .matches(try operand.filled(values), isWanted: isWanted)
+      case .size(let bound): .size(try bound.filled(values))
+      case .golden(let file, let rules): .golden(Template(literal: try path(file)), rules)
+      case .exists, .kind, .sorted: test
+      }
+    return ValueCondition(test: filled)
   }
 }
 
@@ -198,23 +167,27 @@ extension Claim: CustomStringConvertible {
     switch self {
     case .status(let codes, let isWanted):
       "status \(isWanted ? "" : "!= ")\(codes.map(\.description).joined(separator: ","))"
-    case .error(let condition): "error \(condition)"
-    case .detail(let type, .exists(let isWanted)): "detail \(type) \(isWanted ? "exists" : "absent")"
-    case .detail(let type, .field(let claim)): "detail \(type) \(claim)"
-    case .header(let name, let condition): "header \(name) \(condition)"
-    case .trailer(let name, let condition): "trailer \(name) \(condition)"
     case .count(let bound): "count \(bound)"
     case .latency(let bound): "latency \(bound)"
-    case .field(.last, let claim): "\(claim)"
-    case .field(.number(let number), let claim): "message \(number) \(claim)"
-    case .field(let selection, let claim): "\(selection) \(claim)"
-    case .list(let claim): "list \(claim)"
+    case .value(let property, let condition): "\(property) \(condition)"
     }
   }
 }
 
-extension ValueClaim: CustomStringConvertible {
-  var description: String { "\(path.isWhole ? "" : ".")\(path) \(condition)" }
+extension Property: CustomStringConvertible {
+  var description: String {
+    func text(_ path: FieldPath) -> String { "\(path.isWhole ? "" : ".")\(path)" }
+    return switch self {
+    case .error: "error"
+    case .header(let name): "header \(name)"
+    case .trailer(let name): "trailer \(name)"
+    case .detail(let type, let path): "detail \(type)\(path.map { " \(text($0))" } ?? "")"
+    case .field(.last, let path): text(path)
+    case .field(.number(let number), let path): "message \(number) \(text(path))"
+    case .field(let selection, let path): "\(selection) \(text(path))"
+    case .list(let path): "list \(text(path))"
+    }
+  }
 }
 
 extension ValueCondition: CustomStringConvertible {

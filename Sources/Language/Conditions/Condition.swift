@@ -29,10 +29,10 @@ package struct Condition: Sendable {
   }
 
   /// Whether its operands have no expressions, so that it can be evaluated.
-  package var isLiteral: Bool { claim.isLiteral }
+  package var isLiteral: Bool { claim.operands.allSatisfy(\.isLiteral) }
 
   /// The expressions in its operands.
-  package var expressions: [Expression] { claim.expressions }
+  package var expressions: [Expression] { claim.operands.flatMap(\.expressions) }
 
   /// The condition with the values of the expressions in its operands. A value is inserted as a value: it has no words that
   /// follow an operand, and in a regular expression it is literal text.
@@ -65,7 +65,7 @@ package struct Condition: Sendable {
   /// Whether it is about the end of the call, which a stream that is open does not have.
   package var isAboutEnd: Bool {
     switch claim {
-    case .status, .error, .detail, .trailer, .latency: true
+    case .status, .latency, .value(.error, _), .value(.detail, _), .value(.trailer, _): true
     default: false
     }
   }
@@ -85,32 +85,31 @@ package struct Condition: Sendable {
   /// Whether it is about messages.
   package var isAboutMessages: Bool {
     switch claim {
-    case .field, .list, .count: true
-    default: false
+    case .count: true
+    default: claim.path != nil
     }
   }
 
   /// Whether a request can meet it: it is about headers, or about values in the last message.
   package var isAboutRequest: Bool {
     switch claim {
-    case .header, .field(.last, _): goldenPath == nil
+    case .value(.header, _), .value(.field(.last, _), _): goldenPath == nil
     default: false
     }
   }
 
   /// Whether it is about headers.
   package var isAboutHeaders: Bool {
-    if case .header = claim { return true }
+    if case .value(.header, _) = claim { return true }
     return false
   }
 
   /// The file that it compares with; nil if there is none.
   package var goldenPath: String? {
-    switch claim {
-    case .field(_, let claim), .list(let claim), .detail(_, .field(let claim)):
-      if case .golden(let path, _) = claim.condition.test { path.literal } else { nil }
-    default: nil
+    guard case .value(_, let condition) = claim, case .golden(let path, _) = condition.test else {
+      return nil
     }
+    return path.literal
   }
 }
 

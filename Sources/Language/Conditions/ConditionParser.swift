@@ -8,32 +8,33 @@ struct ConditionParser {
   }
 
   private let text: Substring
-  private var rest: Substring
+  /// The text that is not parsed yet.
+  var rest: Substring
   private let statuses: StatusNames
-  private let hasShortForm: Bool
+  let hasShortForm: Bool
 
   /// - Parameter hasShortForm: Whether `$name.path` is an expression too.
-  init(_ text: String, _ statuses: StatusNames, hasShortForm: Bool) {
-    self.text = text[...].stripped
+  init(_ text: some StringProtocol, _ statuses: StatusNames = StatusNames([]), hasShortForm: Bool = false) {
+    self.text = Substring(text).stripped
     rest = self.text
     self.statuses = statuses
     self.hasShortForm = hasShortForm
   }
 
   mutating func parse() throws(LanguageError) -> Claim {
-    if startsWithPath { return .field(.last, try valueClaim()) }
+    if startsWithPath { return try field(.last) }
     let word = rest.firstWord.prefix { !"=!<>".contains($0) }
     rest = rest[word.endIndex...].stripped
     switch Word(rawValue: String(word)) {
     case .status: return try status()
-    case .error: return .error(try valueCondition(isText: true))
+    case .error: return .value(.error, try test(isText: true))
     case .detail: return try detail()
     case .header:
-      let (name, condition) = try metadata("header")
-      return .header(name, condition)
+      let (name, test) = try named(before: "header ", isName: \.isHeaderName)
+      return .value(.header(name.lowercased()), test)
     case .trailer:
-      let (name, condition) = try metadata("trailer")
-      return .trailer(name, condition)
+      let (name, test) = try named(before: "trailer ", isName: \.isHeaderName)
+      return .value(.trailer(name.lowercased()), test)
     case .count:
       do throws(LanguageError) {
         return .count(try Bound<Int>(rest, hasShortForm: hasShortForm))
@@ -41,11 +42,11 @@ struct ConditionParser {
         throw LanguageError("count \(error.reason)", hint: fieldHint)
       }
     case .latency: return .latency(try Bound<Duration>(rest, hasShortForm: hasShortForm))
-    case .list: return .list(try valueClaim())
-    case .first: return .field(.first, try valueClaim())
-    case .last: return .field(.last, try valueClaim())
-    case .any: return .field(.any, try valueClaim())
-    case .every: return .field(.every, try valueClaim())
+    case .list: return .value(.list(try path()), try test(isText: false))
+    case .first: return try field(.first)
+    case .last: return try field(.last)
+    case .any: return try field(.any)
+    case .every: return try field(.every)
     case .message: return try message()
     case nil: throw unknown(word)
     }
@@ -108,10 +109,10 @@ struct ConditionParser {
       throw LanguageError(
         "detail requires a type", hint: "such as detail google.rpc.BadRequest .fieldViolations exists")
     }
-    if startsWithPath { return .detail(type: type, .field(try valueClaim())) }
+    if startsWithPath { return .value(.detail(type: type, try path()), try test(isText: false)) }
     switch rest {
-    case "", "exists": return .detail(type: type, .exists(isWanted: true))
-    case "absent": return .detail(type: type, .exists(isWanted: false))
+    case "", "exists": return .value(.detail(type: type, nil), ValueCondition(test: .exists(isWanted: true)))
+    case "absent": return .value(.detail(type: type, nil), ValueCondition(test: .exists(isWanted: false)))
     case "missing": throw LanguageError("unknown condition \"missing\"", hint: "write absent")
     default:
       throw LanguageError(
@@ -120,14 +121,20 @@ struct ConditionParser {
     }
   }
 
-  /// Parses the name of a header and the condition on it.
-  private mutating func metadata(_ word: String) throws(LanguageError) -> (String, ValueCondition) {
-    let name = try rest.takeName(\.isHeaderName, before: "\(word) ")
-    return (name.lowercased(), try ValueCondition(ofName: rest, hasShortForm: hasShortForm))
+  /// Parses a name and the condition on its values; nothing means that it has one.
+  ///
+  /// - Parameters:
+  ///   - word: What precedes the name, for hints.
+  ///   - isName: Whether a text is a name.
+  mutating func named(
+    before word: String, isName: (Substring) -> Bool
+  ) throws(LanguageError) -> (name: String, ValueCondition) {
+    let name = String(try rest.takeName(isName, before: word))
+    return (name, rest.isEmpty ? ValueCondition(test: .exists(isWanted: true)) : try test(isText: true))
   }
 
-  private func valueCondition(isText: Bool) throws(LanguageError) -> ValueCondition {
-    try ValueCondition(rest, isText: isText, hasShortForm: hasShortForm)
+  private mutating func field(_ selection: MessageSelection) throws(LanguageError) -> Claim {
+    .value(.field(selection, try path()), try test(isText: false))
   }
 
   private mutating func message() throws(LanguageError) -> Claim {
@@ -137,10 +144,11 @@ struct ConditionParser {
         "message requires the number of a message, from 0",
         hint: fieldHint ?? "such as message 2 .id == 3")
     }
-    return .field(.number(index), try valueClaim())
+    return try field(.number(index))
   }
 
-  private mutating func valueClaim() throws(LanguageError) -> ValueClaim {
+  /// Parses a path, which a condition follows.
+  private mutating func path() throws(LanguageError) -> FieldPath {
     guard startsWithPath else {
       throw LanguageError(
         "expected a path, which starts with a full stop",
@@ -158,7 +166,7 @@ struct ConditionParser {
       throw LanguageError(
         "missing condition after \(text)", hint: "such as \(text) exists, or \(text) == VALUE")
     }
-    return ValueClaim(path: path, condition: try valueCondition(isText: false))
+    return path
   }
 }
 
@@ -211,25 +219,6 @@ extension Substring {
 
   /// The end of a field path at the start: the first white space or operator outside of brackets.
   package var endOfFieldPath: Index {
-    var isInBrackets = false
-    var isInQuotes = false
-    var isEscaped = false
-    for index in utf8.indices {
-      let character = Unicode.Scalar(utf8[index])
-      if isEscaped {
-        isEscaped = false
-      } else if isInQuotes {
-        if character == "\\" { isEscaped = true }
-        if character == "\"" { isInQuotes = false }
-      } else if isInBrackets {
-        if character == "\"" { isInQuotes = true }
-        if character == "]" { isInBrackets = false }
-      } else if character == "[" {
-        isInBrackets = true
-      } else if " \t\r\n=!<>".unicodeScalars.contains(character) {
-        return index
-      }
-    }
-    return endIndex
+    FieldPath.firstIndex(in: self) { !$1 && " \t\r\n=!<>".utf8.contains($0) } ?? endIndex
   }
 }

@@ -35,23 +35,17 @@ package struct Evaluation {
     if let type { prepare(type) }
   }
 
-  /// The claim on messages.
-  private var claim: ValueClaim? {
-    switch condition.claim {
-    case .field(_, let claim), .list(let claim): claim
-    default: nil
-    }
-  }
-
   private mutating func prepare(_ type: MessageType) {
     self.type = type
     guard problem == nil else { return }
     attempt { evaluation throws(LanguageError) in
-      if case .detail(let name, .field(let claim)) = evaluation.condition.claim {
-        try evaluation.check(claim, ofDetail: name)
+      switch evaluation.condition.claim {
+      case .value(.detail(let name, let path?), let condition):
+        try evaluation.check(condition, path, ofDetail: name)
+      case .value(.field(_, let path), let condition), .value(.list(let path), let condition):
+        evaluation.test = try evaluation.test(condition, path, in: type)
+      default: break
       }
-      guard let claim = evaluation.claim else { return }
-      evaluation.test = try evaluation.test(claim, in: type)
     }
   }
 
@@ -73,7 +67,7 @@ package struct Evaluation {
       count += 1
       last = message
     }
-    guard claim != nil, problem == nil else { return }
+    guard condition.claim.path != nil, problem == nil else { return }
     if type == nil { prepare(message.type) }
     attempt { evaluation throws(LanguageError) in try evaluation.check(message) }
   }
@@ -87,18 +81,18 @@ package struct Evaluation {
 
   private mutating func check(_ message: Message) throws(LanguageError) {
     switch condition.claim {
-    case .field(.first, let claim) where count == 0: try check(message, claim)
-    case .field(.number(let number), let claim) where count == number: try check(message, claim)
-    case .field(.every, let claim) where received == nil: try check(message, claim)
-    case .field(.any, let claim) where !hasHeld: try check(message, claim)
-    case .list(let claim) where received == nil:
-      values += try CheckedValue.values(claim.path, in: message)
+    case .value(.field(.first, let path), _) where count == 0: try check(message, path)
+    case .value(.field(.number(count), let path), _): try check(message, path)
+    case .value(.field(.every, let path), _) where received == nil: try check(message, path)
+    case .value(.field(.any, let path), _) where !hasHeld: try check(message, path)
+    case .value(.list(let path), _) where received == nil:
+      values += try CheckedValue.values(path, in: message)
     default: return
     }
   }
 
-  private mutating func check(_ message: Message, _ claim: ValueClaim) throws(LanguageError) {
-    let found = try test?.mismatch(CheckedValue.values(claim.path, in: message))
+  private mutating func check(_ message: Message, _ path: FieldPath) throws(LanguageError) {
+    let found = try test?.mismatch(CheckedValue.values(path, in: message))
     guard let found else {
       hasHeld = true
       return
@@ -126,25 +120,26 @@ package struct Evaluation {
   private func mismatch(of subject: some Subject) throws(LanguageError) -> Mismatch? {
     switch condition.claim {
     case .status(let codes, let isWanted): return try status(codes, isWanted: isWanted, subject)
-    case .error(let condition):
+    case .count(let bound): return bound.allows(count) ? nil : Mismatch("\(bound)", got: "\(count)")
+    case .latency(let bound):
+      if bound.allows(subject.latency) { return nil }
+      return Mismatch("\(bound)", got: "\(subject.latency.millisecondsText)ms")
+    case .value(.error, let condition):
       guard case .exists(let isWanted) = condition.test else {
         return try ValueTest(condition, .text, isList: false, files).mismatch([.text(subject.error)])
       }
       if subject.error.isEmpty != isWanted { return nil }
       return Mismatch("\(condition)", got: JSONValue.quoted(subject.error))
-    case .detail(let type, let claim): return try detail(type, claim, subject)
-    case .header(let name, let condition):
+    case .value(.detail(let type, let path), let condition): return try detail(type, path, condition, subject)
+    case .value(.header(let name), let condition):
       return try metadata(name, condition, subject.headers(name), subject)
-    case .trailer(let name, let condition):
+    case .value(.trailer(let name), let condition):
       return try metadata(name, condition, subject.trailers(name), subject)
-    case .count(let bound): return bound.allows(count) ? nil : Mismatch("\(bound)", got: "\(count)")
-    case .latency(let bound):
-      if bound.allows(subject.latency) { return nil }
-      return Mismatch("\(bound)", got: "\(subject.latency.millisecondsText)ms")
-    case .field(let selection, let claim): return try field(selection, claim, subject)
-    case .list(let claim):
+    case .value(.field(let selection, let path), let condition):
+      return try field(selection, path, condition, subject)
+    case .value(.list, let condition):
       // A response without messages has an empty list.
-      guard let test else { return noMessage(claim, subject) }
+      guard let test else { return noMessage(condition, subject) }
       guard received == nil else { throw notKept }
       return try test.mismatch(values)
     }
@@ -174,50 +169,51 @@ package struct Evaluation {
     return Mismatch("\(condition)", got: shown.isEmpty ? "no \(name)" : shown.joined(separator: ", "))
   }
 
-  private func test(_ claim: ValueClaim, in type: MessageType) throws(LanguageError) -> ValueTest {
-    var isList = claim.selectsMany
-    if case .list = condition.claim { isList = true }
-    return try ValueTest(claim.condition, ValueType(claim.path, in: type), isList: isList, files)
+  private func test(
+    _ test: ValueCondition, _ path: FieldPath, in type: MessageType
+  ) throws(LanguageError) -> ValueTest {
+    var isList = path.hasEach
+    if case .value(.list, _) = condition.claim { isList = true }
+    return try ValueTest(test, ValueType(path, in: type), isList: isList, files)
   }
 
   // MARK: Details
 
   private func detail(
-    _ name: String, _ claim: DetailClaim, _ subject: some Subject
+    _ name: String, _ path: FieldPath?, _ condition: ValueCondition, _ subject: some Subject
   ) throws(LanguageError) -> Mismatch? {
     let details = subject.statusDetails
     let found = details.filter { $0.typeName == name || $0.typeName.hasSuffix(".\(name)") }
     let types = details.map(\.typeName).joined(separator: ", ")
     let got = types.isEmpty ? "no details" : types
-    switch claim {
-    case .exists(let isWanted):
+    guard let path else {
+      let isWanted = condition.test == .exists(isWanted: true)
       return found.isEmpty != isWanted ? nil : Mismatch(isWanted ? name : "no \(name)", got: got)
-    case .field(let claim):
-      var first: Mismatch?
-      for detail in found {
-        guard let type = detailType(detail.typeName) else {
-          throw LanguageError("the schema does not define the detail \(detail.typeName)")
-        }
-        let test = try test(claim, in: type)
-        guard let message = try? Message(type, serialized: detail.value) else {
-          throw LanguageError("the detail \(detail.typeName) is not a valid message")
-        }
-        guard let mismatch = try test.mismatch(CheckedValue.values(claim.path, in: message)) else {
-          return nil
-        }
-        if first == nil { first = mismatch }
-      }
-      if found.isEmpty { try check(claim, ofDetail: name) }
-      return first ?? Mismatch(name, got: got)
     }
+    var first: Mismatch?
+    for detail in found {
+      guard let type = detailType(detail.typeName) else {
+        throw LanguageError("the schema does not define the detail \(detail.typeName)")
+      }
+      let test = try test(condition, path, in: type)
+      guard let message = try? Message(type, serialized: detail.value) else {
+        throw LanguageError("the detail \(detail.typeName) is not a valid message")
+      }
+      guard let mismatch = try test.mismatch(CheckedValue.values(path, in: message)) else { return nil }
+      if first == nil { first = mismatch }
+    }
+    if found.isEmpty { try check(condition, path, ofDetail: name) }
+    return first ?? Mismatch(name, got: got)
   }
 
   /// Throws if no type that the name of a detail can mean has the field of a claim.
-  private func check(_ claim: ValueClaim, ofDetail name: String) throws(LanguageError) {
+  private func check(
+    _ condition: ValueCondition, _ path: FieldPath, ofDetail name: String
+  ) throws(LanguageError) {
     var problem: LanguageError?
     for type in [detailType(name), detailType("google.rpc.\(name)")].compactMap(\.self) {
       do throws(LanguageError) {
-        _ = try test(claim, in: type)
+        _ = try test(condition, path, in: type)
         return
       } catch {
         problem = problem ?? error
@@ -233,16 +229,16 @@ package struct Evaluation {
   // MARK: Fields
 
   private func field(
-    _ selection: MessageSelection, _ claim: ValueClaim, _ subject: some Subject
+    _ selection: MessageSelection, _ path: FieldPath, _ condition: ValueCondition, _ subject: some Subject
   ) throws(LanguageError) -> Mismatch? {
-    guard let test, let last else { return noMessage(claim, subject) }
+    guard let test, let last else { return noMessage(condition, subject) }
     if case .number(let number) = selection, number >= count {
-      return Mismatch("\(claim.condition)", got: "\(count) messages, numbered from 0")
+      return Mismatch("\(condition)", got: "\(count) messages, numbered from 0")
     }
     var found = miss
     if selection == .last || selection == .number(count - 1) || selection == .first && count == 1 {
       // It is kept, also if others are not.
-      found = try test.mismatch(CheckedValue.values(claim.path, in: last)).map { ($0, count - 1) }
+      found = try test.mismatch(CheckedValue.values(path, in: last)).map { ($0, count - 1) }
     } else if let received {
       switch selection {
       case .number(let number) where number >= received: throw notKept
@@ -266,9 +262,9 @@ package struct Evaluation {
       hint: "check count, last, or a message among the first")
   }
 
-  private func noMessage(_ claim: ValueClaim, _ subject: some Subject) -> Mismatch {
+  private func noMessage(_ condition: ValueCondition, _ subject: some Subject) -> Mismatch {
     let status = subject.statusNumber == 0 ? "" : " (\(subject.statusText))"
-    return Mismatch("\(claim.condition)", got: "no message\(status)")
+    return Mismatch("\(condition)", got: "no message\(status)")
   }
 }
 

@@ -12,9 +12,8 @@ package struct NamedCondition: Sendable, CustomStringConvertible {
   ///   - isName: Whether a text is a name.
   /// - Throws: ``LanguageError`` if the text is not a condition.
   package init(parsing text: some StringProtocol, isName: (Substring) -> Bool) throws(LanguageError) {
-    var rest = Substring(text).stripped
-    name = String(try rest.takeName(isName, before: ""))
-    condition = try ValueCondition(ofName: rest, hasShortForm: false)
+    var parser = ConditionParser(text)
+    (name, condition) = try parser.named(before: "", isName: isName)
   }
 
   private init(_ name: String, _ condition: ValueCondition) {
@@ -23,7 +22,7 @@ package struct NamedCondition: Sendable, CustomStringConvertible {
   }
 
   /// Whether its operand has no expressions, so that it can be evaluated.
-  package var isLiteral: Bool { condition.isLiteral }
+  package var isLiteral: Bool { condition.operands.allSatisfy(\.isLiteral) }
 
   /// The condition with the values of the expressions in its operand.
   ///
@@ -52,17 +51,6 @@ package struct NamedCondition: Sendable, CustomStringConvertible {
 
   /// The text of the condition; parsing it gives the same condition.
   package var description: String { "\(name) \(condition)" }
-}
-
-extension ValueCondition {
-  /// Parses what follows the name of a header; nothing means that it exists.
-  init(ofName text: Substring, hasShortForm: Bool) throws(LanguageError) {
-    guard !text.isEmpty else {
-      self.init(test: .exists(isWanted: true))
-      return
-    }
-    try self.init(text, isText: true, hasShortForm: hasShortForm)
-  }
 }
 
 extension Substring {

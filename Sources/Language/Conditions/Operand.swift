@@ -2,7 +2,7 @@ import RPCurlProtobuf
 
 /// What follows an operator. It is kept as it is written, because the left side of the condition decides how it is read: as
 /// text, or as JSON.
-struct Operand: Equatable, Sendable {
+struct Operand: ConditionOperand, Equatable, Sendable {
   /// The operand as it is written. For one whose values are inserted, text that is read as the same operand.
   let description: String
   /// The operand of text: up to its end, or a string of JSON.
@@ -15,17 +15,20 @@ struct Operand: Equatable, Sendable {
   private let template: Template?
   /// The same in JSON; nil for an operand that does not begin as JSON.
   private let jsonTemplate: JSONTemplate?
-  /// The only expression of an operand with rules after it, such as `unordered`.
-  private let ruled: Expression?
-  /// The words of these rules, with a space before each.
-  private let rules: String
 
   /// Parses an operand.
   ///
   /// - Parameter hasShortForm: Whether `$name.path` is an expression too.
   init(_ raw: Substring, hasShortForm: Bool) throws(LanguageError) {
     var template = try Template(parsing: raw)
-    if hasShortForm { template = try template.withShortForm() }
+    if hasShortForm, raw.utf8.first == UInt8(ascii: "$") {
+      // Words such as `unordered` may follow.
+      var body = raw
+      let rules = (try? ComparisonRules(removedFrom: &body))?.text ?? ""
+      if let expression = try Template(parsing: body).withShortForm().onlyExpression {
+        template = Template(parts: [.value(expression)] + (rules.isEmpty ? [] : [.text(rules)]))
+      }
+    }
     let isJSON = raw.utf8.first.map { "{[\"".utf8.contains($0) } ?? false
     let parsed = isJSON ? try JSONTemplate(parsing: Array(raw.utf8), hasShortForm: hasShortForm) : nil
     if let literal = template.literal, parsed?.hasValues != true {
@@ -36,19 +39,6 @@ struct Operand: Equatable, Sendable {
       (self.template, jsonTemplate) = (template, parsed)
     }
     value = nil
-    (ruled, rules) = try Self.ruled(raw, hasShortForm: hasShortForm)
-  }
-
-  /// The expression before rules; nil if there are no rules, or something else before them.
-  private static func ruled(
-    _ raw: Substring, hasShortForm: Bool
-  ) throws(LanguageError) -> (Expression?, String) {
-    var body = raw
-    guard raw.utf8.first == UInt8(ascii: "$"), let rules = try? ComparisonRules(removedFrom: &body),
-      !rules.text.isEmpty
-    else { return (nil, "") }
-    let template = try Template(parsing: body)
-    return (try (hasShortForm ? template.withShortForm() : template).onlyExpression, rules.text)
   }
 
   private init(_ value: JSONValue) {
@@ -56,7 +46,7 @@ struct Operand: Equatable, Sendable {
     text = JSONValue.quoted(value.plainText)
     description = Template(literal: json).description
     self.value = value
-    (template, jsonTemplate, ruled, rules) = (nil, nil, nil, "")
+    (template, jsonTemplate) = (nil, nil)
   }
 
   /// Makes an operand of text and JSON that contain values.
@@ -68,7 +58,7 @@ struct Operand: Equatable, Sendable {
     let isJSON = (try? JSONValue(parsing: Array(literal.utf8))) != nil
     description = Template(literal: isJSON ? json : text).description
     value = nil
-    (template, jsonTemplate, ruled, rules) = (nil, nil, nil, "")
+    (template, jsonTemplate) = (nil, nil)
   }
 
   /// Whether it has no expressions.
@@ -81,8 +71,10 @@ struct Operand: Equatable, Sendable {
   func filled(_ values: any TemplateValues) throws(LanguageError) -> Operand {
     guard let template else { return self }
     if let expression = template.onlyExpression { return Operand(try values.value(of: expression)) }
-    if let ruled {
-      let value = try values.value(of: ruled)
+    if template.parts.count == 2, case .value(let expression) = template.parts[0],
+      case .text(let rules) = template.parts[1], ComparisonRules.areRules(rules)
+    {
+      let value = try values.value(of: expression)
       return Operand(text: JSONValue.quoted(value.plainText + rules), json: value.text + rules)
     }
     let text = JSONValue.quoted(try template.text(values))
@@ -113,10 +105,10 @@ struct Operand: Equatable, Sendable {
 }
 
 /// The operand of `=~` and `!~`: an expression, in which values are literal text.
-struct PatternOperand: Equatable, Sendable {
+struct PatternOperand: ConditionOperand, Equatable, Sendable {
   /// The operand as it is written.
   let description: String
-  let template: Template
+  private let template: Template
   /// The compiled expression; nil until values are inserted.
   let pattern: TextPattern?
 
@@ -134,6 +126,9 @@ struct PatternOperand: Equatable, Sendable {
     self.pattern = pattern
   }
 
+  var isLiteral: Bool { pattern != nil }
+  var expressions: [Expression] { template.expressions }
+
   func filled(_ values: any TemplateValues) throws(LanguageError) -> PatternOperand {
     guard pattern == nil else { return self }
     var source = ""
@@ -150,9 +145,9 @@ struct PatternOperand: Equatable, Sendable {
 }
 
 /// A bound on a measure, such as `3`, `>= 2` or `< 1.5s`.
-struct Bound<Measure: BoundMeasure>: CustomStringConvertible, Equatable, Sendable {
+struct Bound<Measure: BoundMeasure>: ConditionOperand, CustomStringConvertible, Equatable, Sendable {
   private let comparison: Comparison
-  let operand: Operand
+  private let operand: Operand
   /// The limit; nil until its value is inserted.
   private let limit: Measure?
 
@@ -180,8 +175,8 @@ struct Bound<Measure: BoundMeasure>: CustomStringConvertible, Equatable, Sendabl
     limit.map { comparison.holds(Order(measure, $0)) ?? false } ?? false
   }
 
-  /// Whether its limit is known.
   var isLiteral: Bool { limit != nil }
+  var expressions: [Expression] { operand.expressions }
 
   var description: String {
     var text = operand.description[...]

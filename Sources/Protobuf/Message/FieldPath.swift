@@ -110,24 +110,41 @@ extension FieldPath.Subscript: CustomStringConvertible {
 }
 
 extension FieldPath {
+  /// The place of the first byte outside of quoted keys for which `body` is true; nil if there is none. Text after the path
+  /// may follow.
+  ///
+  /// - Parameter body: Receives a byte, and whether it is in brackets.
+  package static func firstIndex(
+    in text: Substring, where body: (_ byte: UInt8, _ isInBrackets: Bool) -> Bool
+  ) -> Substring.Index? {
+    var (isInBrackets, isQuoted, isEscaped) = (false, false, false)
+    for index in text.utf8.indices {
+      let byte = text.utf8[index]
+      if isQuoted {
+        isQuoted = isEscaped || byte != UInt8(ascii: "\"")
+        isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "["): isInBrackets = true
+      case UInt8(ascii: "]"): isInBrackets = false
+      case UInt8(ascii: "\"") where isInBrackets: isQuoted = true
+      default: break
+      }
+      if body(byte, isInBrackets) { return index }
+    }
+    return nil
+  }
+
   /// Splits text that begins with a path at the first separator outside of quotes: a key in the path may contain it.
   ///
   /// - Returns: The parts before and after the separator; nil if it is absent.
   package static func split(
     _ text: String, at separator: Unicode.Scalar
   ) -> (path: String, rest: String)? {
-    var isQuoted = false
-    var isEscaped = false
-    for index in text.utf8.indices {
-      switch text.utf8[index] {
-      case _ where isEscaped: isEscaped = false
-      case UInt8(ascii: "\\") where isQuoted: isEscaped = true
-      case UInt8(ascii: "\""): isQuoted.toggle()
-      case UInt8(ascii: separator) where !isQuoted:
-        return (String(text[..<index]), String(text[text.utf8.index(after: index)...]))
-      default: break
-      }
+    guard let index = firstIndex(in: text[...], where: { byte, _ in byte == UInt8(ascii: separator) }) else {
+      return nil
     }
-    return nil
+    return (String(text[..<index]), String(text[text.utf8.index(after: index)...]))
   }
 }

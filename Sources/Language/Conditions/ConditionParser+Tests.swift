@@ -15,48 +15,59 @@ extension ValueCondition {
   }
 
   /// Words of earlier forms, with those that replace them.
-  private static let replaced = ["missing": "absent", "length": "size"]
+  fileprivate static let replaced = ["missing": "absent", "length": "size"]
 
   /// Whether a condition can start with a word.
   static func startsCondition(_ word: Substring) -> Bool {
     Word(rawValue: String(word)) != nil || replaced[String(word)] != nil
   }
+}
 
-  /// Parses a condition.
+extension ConditionParser {
+  /// Parses the rest as the condition on a value.
   ///
-  /// - Parameters:
-  ///   - text: The text after the name of the value.
-  ///   - isText: Whether the value is text that is not in a message.
-  ///   - hasShortForm: Whether `$name.path` is an expression too.
-  init(_ text: Substring, isText: Bool, hasShortForm: Bool) throws(LanguageError) {
-    var rest = text
+  /// - Parameter isText: Whether the value is text that is not in a message.
+  mutating func test(isText: Bool) throws(LanguageError) -> ValueCondition {
     if let comparison = Comparison.parse(from: &rest) {
-      test = try Self.comparison(comparison, rest.stripped, isText: isText, hasShortForm: hasShortForm)
-      return
+      rest = rest.stripped
+      return ValueCondition(test: try test(comparison, isText: isText))
     }
-    let word = text.firstWord
-    rest = text[word.endIndex...].stripped
-    switch Word(rawValue: String(word)) {
-    case .exists where rest.isEmpty: test = .exists(isWanted: true)
-    case .absent where rest.isEmpty: test = .exists(isWanted: false)
-    case .contains where !rest.isEmpty:
-      test = .contains(try Self.operand(rest, isText: isText, hasShortForm: hasShortForm))
-    case .is: test = .kind(try Self.kind(rest))
+    let word = rest.firstWord
+    rest = rest[word.endIndex...].stripped
+    return ValueCondition(test: try test(word, isText: isText))
+  }
+
+  private func test(_ comparison: Comparison, isText: Bool) throws(LanguageError) -> ValueCondition.Test {
+    guard !rest.isEmpty else {
+      throw LanguageError("missing value after \(comparison.rawValue)", hint: "an empty text is \"\"")
+    }
+    if comparison == .matches || comparison == .differs {
+      return .matches(try PatternOperand(rest), isWanted: comparison == .matches)
+    }
+    return .compare(comparison, try operand(isText: isText))
+  }
+
+  private func test(_ word: Substring, isText: Bool) throws(LanguageError) -> ValueCondition.Test {
+    switch ValueCondition.Word(rawValue: String(word)) {
+    case .exists where rest.isEmpty: return .exists(isWanted: true)
+    case .absent where rest.isEmpty: return .exists(isWanted: false)
+    case .contains where !rest.isEmpty: return .contains(try operand(isText: isText))
+    case .is: return .kind(try kind())
     case .size:
       do throws(LanguageError) {
-        test = .size(try Bound<Int>(rest, hasShortForm: hasShortForm))
+        return .size(try Bound<Int>(rest, hasShortForm: hasShortForm))
       } catch {
         throw LanguageError("size \(error.reason)", hint: "such as size 3")
       }
-    case .ascending where rest.isEmpty && !isText: test = .sorted(isAscending: true)
-    case .descending where rest.isEmpty && !isText: test = .sorted(isAscending: false)
-    case .golden where !isText: test = try Self.golden(rest, hasShortForm: hasShortForm)
-    default: throw Self.unknown(word, rest, isText: isText)
+    case .ascending where rest.isEmpty && !isText: return .sorted(isAscending: true)
+    case .descending where rest.isEmpty && !isText: return .sorted(isAscending: false)
+    case .golden where !isText: return try golden()
+    default: throw unknown(word, isText: isText)
     }
   }
 
-  private static func unknown(_ word: Substring, _ rest: Substring, isText: Bool) -> LanguageError {
-    let known = Word.allCases.filter { !isText || $0.isForText }.map(\.rawValue)
+  private func unknown(_ word: Substring, isText: Bool) -> LanguageError {
+    let known = ValueCondition.Word.allCases.filter { !isText || $0.isForText }.map(\.rawValue)
     let list = "conditions are \((Comparison.allCases.map(\.rawValue) + known).joined(separator: ", "))"
     if word.isEmpty { return LanguageError("missing condition", hint: list) }
     if known.contains(String(word)) {
@@ -66,7 +77,7 @@ extension ValueCondition {
     }
     let nearest = DescriptorPool.nearestNames(to: String(word), among: known)
     let hint =
-      if let other = replaced[String(word)] {
+      if let other = ValueCondition.replaced[String(word)] {
         "write \(other)\(rest.isEmpty ? "" : " \(rest)")"
       } else if word.hasPrefix("=") {
         "== compares, and =~ matches a regular expression"
@@ -76,38 +87,23 @@ extension ValueCondition {
     return LanguageError("unknown condition \(String(word).debugDescription)", hint: hint)
   }
 
-  private static func comparison(
-    _ comparison: Comparison, _ operand: Substring, isText: Bool, hasShortForm: Bool
-  ) throws(LanguageError) -> Test {
-    guard !operand.isEmpty else {
-      throw LanguageError("missing value after \(comparison.rawValue)", hint: "an empty text is \"\"")
-    }
-    if comparison == .matches || comparison == .differs {
-      return .matches(
-        try PatternOperand(operand), isWanted: comparison == .matches)
-    }
-    return .compare(comparison, try Self.operand(operand, isText: isText, hasShortForm: hasShortForm))
-  }
-
-  private static func operand(
-    _ text: Substring, isText: Bool, hasShortForm: Bool
-  ) throws(LanguageError) -> Operand {
-    let operand = try Operand(text, hasShortForm: hasShortForm)
+  private func operand(isText: Bool) throws(LanguageError) -> Operand {
+    let operand = try Operand(rest, hasShortForm: hasShortForm)
     if isText, operand.isLiteral { _ = try operand.plain() }
     return operand
   }
 
-  private static func kind(_ text: Substring) throws(LanguageError) -> ValueKind {
-    guard let kind = ValueKind(rawValue: String(text)) else {
+  private func kind() throws(LanguageError) -> ValueKind {
+    guard let kind = ValueKind(rawValue: String(rest)) else {
       throw LanguageError(
-        "\(text.isEmpty ? "missing type" : "unknown type \(text)") after is",
+        "\(rest.isEmpty ? "missing type" : "unknown type \(rest)") after is",
         hint: "types are \(ValueKind.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return kind
   }
 
-  private static func golden(_ text: Substring, hasShortForm: Bool) throws(LanguageError) -> Test {
-    var file = text
+  private func golden() throws(LanguageError) -> ValueCondition.Test {
+    var file = rest
     let rules = try ComparisonRules(removedFrom: &file)
     guard !file.isEmpty else {
       throw LanguageError("golden requires a file", hint: "such as golden user.json")
@@ -141,6 +137,13 @@ extension ComparisonRules {
       self.text = " within \(last)\(self.text)"
       text = start
     }
+  }
+
+  /// Whether a text is rules and nothing else.
+  static func areRules(_ text: String) -> Bool {
+    var rest = text[...]
+    return text.first?.isWhitespace == true && (try? ComparisonRules(removedFrom: &rest)) != nil
+      && rest.isEmpty
   }
 
   private static func lastWord(of text: Substring) -> (before: Substring, word: Substring) {
