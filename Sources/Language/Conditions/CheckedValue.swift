@@ -42,14 +42,14 @@ enum CheckedValue {
     }
   }
 
-  /// The value as one that can have an order; nil for lists and maps, and if it is missing.
+  /// The value as one that has an order; nil if it has none, or is missing.
   ///
   /// - Parameter isNumber: Whether text is read as a number.
   func comparable(isNumber: Bool = false) -> ComparableValue? {
     switch self {
     case .missing: nil
     case .message(let message): ComparableValue(message)
-    case .match(let match): match.value.map { ComparableValue($0) }
+    case .match(let match): match.value.flatMap { ComparableValue($0) }
     case .text(let text): isNumber ? ComparableValue(number: text) : .text(text)
     }
   }
@@ -57,19 +57,9 @@ enum CheckedValue {
   /// The elements of a list; nil for other values.
   func elements() throws(LanguageError) -> [ComparableValue?]? {
     if case .match(let match) = self, let elements = match.elements {
-      return elements.map { $0.value.map { ComparableValue($0) } }
+      return elements.map { $0.value.flatMap { ComparableValue($0) } }
     }
     guard case .array(let elements) = try json(JSONEncodingOptions()) else { return nil }
     return elements.map { ComparableValue($0) }
-  }
-}
-
-extension ComparableValue {
-  /// Whether it is a number.
-  var isNumber: Bool {
-    switch self {
-    case .integer, .real: true
-    case .bool, .text, .bytes, .enumeration, .time, .message: false
-    }
   }
 }

@@ -1,21 +1,17 @@
 import RPCurlProtobuf
 
-/// A field's value in a form that can be compared with others of its kind.
-package enum ComparableValue {
-  case bool(Bool)
+/// A value in a form that has an order relative to others of its type.
+enum ComparableValue {
   case integer(Int128)
   case real(Double)
   case text(String)
-  case bytes([UInt8])
-  case enumeration(Int32, String?)
-  /// Seconds and nanoseconds of a timestamp or a duration.
-  case time(Int64, Int32)
-  case message(Message)
+  case enumeration(Int32)
+  /// The nanoseconds of a timestamp or a duration.
+  case time(Int128)
 
-  /// The form of a value.
-  package init(_ value: Value) {
+  /// The form of a value; nil if values of its type have no order.
+  init?(_ value: Value) {
     switch value {
-    case .bool(let value): self = .bool(value)
     case .int32(let value): self = .integer(Int128(value))
     case .int64(let value): self = .integer(Int128(value))
     case .uint32(let value): self = .integer(Int128(value))
@@ -23,67 +19,51 @@ package enum ComparableValue {
     case .float(let value): self = .real(Double(value))
     case .double(let value): self = .real(value)
     case .string(let value): self = .text(value)
-    case .bytes(let value): self = .bytes(value)
-    case .enum(let value): self = .enumeration(value, nil)
-    case .message(let value): self = ComparableValue(value)
+    case .enum(let value): self = .enumeration(value)
+    case .message(let value): self.init(value)
+    case .bool, .bytes: return nil
     }
   }
 
-  /// Converts times to numbers, and wrappers and JSON scalars to their value; keeps other messages.
-  package init(_ message: Message) {
-    self = .message(message)
+  /// The form of a time, or of the value of a wrapper or a Value; nil for other messages.
+  init?(_ message: Message) {
+    let value = { (name: String) -> Value? in
+      (try? FieldPath(name)).flatMap { (try? message.value(at: $0)) ?? nil }
+    }
     switch try? message.type.wellKnown() {
     case .timestamp, .duration:
-      guard case .int64(let seconds)? = Self.value("seconds", of: message),
-        case .int32(let nanos)? = Self.value("nanos", of: message)
-      else { return }
-      self = .time(seconds, nanos)
-    case .wrapper:
-      if let wrapped = Self.value("value", of: message) { self = ComparableValue(wrapped) }
-    case .value:
-      for name in ["number_value", "string_value", "bool_value"] {
-        if let scalar = Self.value(name, of: message) { self = ComparableValue(scalar) }
+      guard case .int64(let seconds)? = value("seconds"), case .int32(let nanos)? = value("nanos") else {
+        return nil
       }
-    default: return
+      self = .time(Int128(seconds) * 1_000_000_000 + Int128(nanos))
+    case .wrapper:
+      guard let wrapped = value("value") else { return nil }
+      self.init(wrapped)
+    case .value:
+      guard let scalar = value("number_value") ?? value("string_value") else { return nil }
+      self.init(scalar)
+    default: return nil
     }
   }
 
-  private static func value(_ name: String, of message: Message) -> Value? {
-    guard let path = try? FieldPath(name) else { return nil }
-    return (try? message.value(at: path)) ?? nil
-  }
-
-  /// Whether values of this kind have an order.
-  package var hasOrder: Bool {
+  /// Whether it is a number.
+  var isNumber: Bool {
     switch self {
-    case .integer, .real, .text, .enumeration, .time: true
-    case .bool, .bytes, .message: false
+    case .integer, .real: true
+    case .text, .enumeration, .time: false
     }
   }
 
-  /// The text for regular expressions.
-  package var text: String? {
-    switch self {
-    case .text(let text): text
-    case .enumeration(let number, let name): name ?? "\(number)"
-    case .bool, .integer, .real, .bytes, .time, .message: nil
-    }
-  }
-
-  /// Its order relative to another value of its kind.
-  package func order(to other: ComparableValue) -> Order {
+  /// Its order relative to another value of its type.
+  func order(to other: ComparableValue) -> Order {
     switch (self, other) {
-    case (.bool(let one), .bool(let other)): one == other ? .same : .none
     case (.integer(let one), .integer(let other)): Order(one, other)
     case (.integer(let one), .real(let other)): Order(Double(one), other)
     case (.real(let one), .integer(let other)): Order(one, Double(other))
     case (.real(let one), .real(let other)): one.isNaN && other.isNaN ? .same : Order(one, other)
     case (.text(let one), .text(let other)): Self.order(one, other)
-    case (.bytes(let one), .bytes(let other)): one == other ? .same : .none
-    case (.enumeration(let one, _), .enumeration(let other, _)): Order(one, other)
-    case (.time(let one, let nanos), .time(let other, let otherNanos)):
-      one == other ? Order(nanos, otherNanos) : Order(one, other)
-    case (.message(let one), .message(let other)): one == other ? .same : .none
+    case (.enumeration(let one), .enumeration(let other)): Order(one, other)
+    case (.time(let one), .time(let other)): Order(one, other)
     default: .none
     }
   }

@@ -71,16 +71,10 @@ package struct Condition: Sendable {
   }
 
   /// Whether it is about the status: the call may then end with one other than ok.
-  package var isAboutStatus: Bool {
-    if case .status = claim { return true }
-    return false
-  }
+  package var isAboutStatus: Bool { if case .status = claim { true } else { false } }
 
   /// Whether it is about the duration of the call.
-  package var isAboutLatency: Bool {
-    if case .latency = claim { return true }
-    return false
-  }
+  package var isAboutLatency: Bool { if case .latency = claim { true } else { false } }
 
   /// Whether it is about messages.
   package var isAboutMessages: Bool {
@@ -99,10 +93,7 @@ package struct Condition: Sendable {
   }
 
   /// Whether it is about headers.
-  package var isAboutHeaders: Bool {
-    if case .value(.header, _) = claim { return true }
-    return false
-  }
+  package var isAboutHeaders: Bool { if case .value(.header, _) = claim { true } else { false } }
 
   /// The file that it compares with; nil if there is none.
   package var goldenPath: String? {

@@ -175,13 +175,12 @@ extension ComparableValue {
     }
   }
 
-  /// The form of a JSON value that is not of a field; nil if it is `null`, a list or an object.
+  /// The form of a JSON value that is not of a field; nil if it is no number and no text.
   init?(_ json: JSONValue) {
     switch json {
-    case .bool(let value): self = .bool(value)
     case .number(let text): self.init(number: text)
     case .string(let text): self = .text(text)
-    case .null, .array, .object: return nil
+    case .null, .bool, .array, .object: return nil
     }
   }
 }

@@ -2,7 +2,7 @@ import RPCurlProtobuf
 
 /// Compares JSON values under rules.
 ///
-/// Values in order take linear time. Lists without order are sorted first, which takes n log n. If numbers may differ, or
+/// Values in order take linear time, and lists without order n log n: equal elements have one form. If numbers may differ, or
 /// elements need only some of their fields, elements are assigned to each other instead; the number of comparisons for
 /// that is limited.
 struct JSONComparison {
@@ -117,25 +117,18 @@ struct JSONComparison {
     if expected.count == got.count, zip(expected, got).allSatisfy({ $0.name.hasBytes(of: $1.name) }) {
       return zip(expected, got).map { ($0.name, $0.value, $1.value) }
     }
-    let sorted = order(of: got.map(\.name))
-    var isFound = [Bool](repeating: false, count: got.count)
+    var others = positions(of: got.map(\.name))
     var pairs: [Pair] = expected.map { member in
-      var low = 0
-      var high = sorted.count
-      while low < high {
-        let middle = (low + high) / 2
-        if got[sorted[middle]].name.precedes(member.name) { low = middle + 1 } else { high = middle }
-      }
-      guard low < sorted.count, got[sorted[low]].name.hasBytes(of: member.name) else {
-        return (member.name, member.value, nil)
-      }
-      isFound[sorted[low]] = true
-      return (member.name, member.value, got[sorted[low]].value)
+      (member.name, member.value, others[Array(member.name.utf8)]?.popLast().map { got[$0].value })
     }
-    for (index, member) in got.enumerated() where !isFound[index] {
-      pairs.append((member.name, nil, member.value))
-    }
+    for index in others.values.joined().sorted() { pairs.append((got[index].name, nil, got[index].value)) }
     return pairs
+  }
+
+  /// The positions of each text, the first one last.
+  private static func positions(of texts: [String]) -> [[UInt8]: [Int]] {
+    // By bytes, because equality of strings normalizes characters.
+    Dictionary(grouping: texts.indices.reversed()) { Array(texts[$0].utf8) }
   }
 
   // MARK: Lists without order
@@ -191,18 +184,8 @@ struct JSONComparison {
   }
 
   private static func assignment(canonical expected: [JSONValue], _ got: [JSONValue]) -> [Int?] {
-    let wanted = expected.map(canonical)
-    let others = got.map(canonical)
-    let otherOrder = order(of: others)
-    var found = [Int?](repeating: nil, count: expected.count)
-    var next = 0
-    for index in order(of: wanted) {
-      while next < otherOrder.count, others[otherOrder[next]].precedes(wanted[index]) { next += 1 }
-      guard next < otherOrder.count, others[otherOrder[next]].hasBytes(of: wanted[index]) else { continue }
-      found[index] = otherOrder[next]
-      next += 1
-    }
-    return found
+    var others = positions(of: got.map(canonical))
+    return expected.map { others[Array(canonical($0).utf8)]?.popLast() }
   }
 
   /// One text for all values that are equal without order.
@@ -210,20 +193,15 @@ struct JSONComparison {
     switch value {
     case .null, .bool, .string: return value.text
     case .number(let text): return canonical(number: text)
-    case .array(let elements):
-      let texts = elements.map(canonical)
-      return "[\(order(of: texts).map { texts[$0] }.joined(separator: ","))]"
+    case .array(let elements): return "[\(sorted(elements.map(canonical)))]"
     case .object(let members):
-      let texts = order(of: members.map(\.name)).map {
-        "\(JSONValue.quoted(members[$0].name)):\(canonical(members[$0].value))"
-      }
-      return "{\(texts.joined(separator: ","))}"
+      return "{\(sorted(members.map { "\(JSONValue.quoted($0.name)):\(canonical($0.value))" }))}"
     }
   }
 
-  /// The positions of texts in the order of their bytes.
-  private static func order(of texts: [String]) -> [Int] {
-    texts.indices.sorted { texts[$0].precedes(texts[$1]) }
+  /// Texts in the order of their bytes.
+  private static func sorted(_ texts: [String]) -> String {
+    texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: ",")
   }
 }
 
@@ -257,7 +235,4 @@ extension String {
   fileprivate func hasBytes(of other: String) -> Bool {
     utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
   }
-
-  /// Whether its bytes are before those of the other.
-  fileprivate func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }

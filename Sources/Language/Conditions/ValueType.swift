@@ -190,7 +190,7 @@ enum ValueType {
     if isElement { path = path.appending(.subscripted(.integer(0))) }
     let value = isElement || !field.isRepeated ? try message.value(at: path) : nil
     return (
-      try JSONValue(parsing: message.json(at: path, options: options)), value.map { ComparableValue($0) }
+      try JSONValue(parsing: message.json(at: path, options: options)), value.flatMap { ComparableValue($0) }
     )
   }
 

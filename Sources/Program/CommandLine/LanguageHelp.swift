@@ -78,7 +78,7 @@ extension Help {
       ascending  descending         the order of a list
       golden FILE                   the JSON in a file; --update writes it
 
-    After X: unordered for lists, within 0.1 or within 1% for numbers.
+    After X: unordered for lists, within 0.1 or within 1% for each number.
     In --use, a value that begins with ', ", [ or { ends at its match:
     --use "assert,check='.tags == [\"a\",\"b\"]',name=tags".
 
