@@ -107,7 +107,7 @@ extension Session {
     let verb = line.prefixOfScalars { !$0.properties.isWhitespace }
     let name = String(verb)
     guard let entry = Self.entry(name) else { throw Self.unknown(name) }
-    secrets.add(of: statement.text)
+    secrets.add(of: statement.head)
     try observer?.willExecute(statement, name)
     let rest = line[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
     let arguments = SessionArguments(
