@@ -565,3 +565,34 @@ def test_path_that_appends_is_shown_for_an_empty_list(call):
     result = call("Echo", "--set", "nesteds[-1].label=A")
     assert (result.code, result.out) == (4, "")
     assert "hint: nesteds[].label=VALUE appends an element" in result.err
+
+
+@pytest.mark.parametrize(
+    ("condition", "hint"),
+    [
+        ("status ok not_found", "write status ok,not_found"),
+        (".string_to_int32.a.b exists", 'string_to_int32["a.b"] is an element'),
+        (".string_to_int32[5] exists", 'write string_to_int32["key"]'),
+        (".timestamp == 2026-01-02T03:04:05Z within 1", "write two conditions with > and <"),
+    ],
+)
+def test_hint_of_a_condition_shows_what_to_write(call, session, condition, hint):
+    for result in (
+        call("Echo", "-d", data(), "--use", f"assert,check={quoted(condition)}"),
+        session(f"call Echo {data()}", f"expect {condition}"),
+    ):
+        assert result.code != 0
+        assert hint in result.err
+
+
+def test_tolerance_is_for_each_number_of_a_message(call, session):
+    for number, code in ((7.4, 0), (7.6, 8)):
+        condition = f'.nested == {{"label":"in","number":{number}}} within 0.5'
+        assert call("Echo", "-d", data(), "--use", f"assert,check={quoted(condition)}").code == code
+        assert (session(f"call Echo {data()}", f"expect {condition}").code == 0) == (code == 0)
+
+
+def test_text_after_a_quoted_setting_is_an_error(call):
+    result = call("Echo", "-d", data(), "--use", "assert,check='.strings[0] == a'x,name=y")
+    assert result.code == 7
+    assert "text follows the closing single quote" in result.err
