@@ -84,11 +84,11 @@ let package = Package(
   products: [
     .executable(name: "rpcurl", targets: ["rpcurl"]),
     // For other packages, each with the modules that its API speaks of. Tests/SamplePackage uses them.
-    library("Client", ["Transport", "Chain", "Protocols", "Protobuf"]),
+    library("Client", ["Transport", "Chain", "Protocols", "Protobuf", "Base"]),
     library("ClientInterceptors"),
     library("ClientTesting"),
     library("ClientSwiftProtobuf"),
-    library("Chain", ["Protocols", "Protobuf"]),
+    library("Chain", ["Protocols", "Protobuf", "Base"]),
     library("Protobuf"),
   ],
   traits: [
@@ -112,10 +112,12 @@ let package = Package(
     c("CHistogram", exclude: ["README.md", "LICENSE"]),
     c("CPlugins"),
     // The floor: what all parts use and none owns.
-    source("Base", ["CHistogram"], settings: strict),
+    source("Base", ["CHistogram", "CSystem"], settings: strict),
+    // The one place that names the C library: its module, the clock, locks, files, processes and signals.
+    source("Platform", ["Base", "CSystem"]),
     // The pure middle: values in, values out
     source(
-      "Protobuf", ["Base", "CSchemas"],
+      "Protobuf", ["Base", "CSchemas", "CSystem"],
       exclude: [
         "README.md", "WellKnown/generate.sh", "WellKnown/protos", "WellKnown/options", "WellKnown/services",
         "WellKnown/common", "Numbers/generate.py",
@@ -124,22 +126,26 @@ let package = Package(
     source("Language", ["Base", "Protobuf"]),
     // What commands and completion show of a schema: declarations, names, templates, and differences from another schema.
     source("SchemaTools", ["Protobuf"]),
-    source("Protocols", ["Base", "Language", "Protobuf", "CCompression", "CSchemas"], settings: strict),
+    source(
+      "Protocols", ["Base", "Language", "Protobuf", "CCompression", "CSchemas"], settings: strict),
     // Interceptors, and the order in which a call passes them.
     source(
-      "Chain", ["Base", "Language", "Protocols", "Protobuf"], products: [deques], exclude: ["README.md"],
+      "Chain", ["Base", "Language", "Protocols", "Protobuf"], products: [deques],
+      exclude: ["README.md"],
       settings: strict),
     // What suites and loads report: their events and statistics, and the texts that are functions of them.
     source("Reports", ["Base", "Language", "Protocols", "Protobuf"]),
     // The edges
-    // Files, processes and signals of the machine.
-    source("Platform", ["Base", "Protocols", "Protobuf", "CSystem"]),
-    source("Interceptors", ["Chain", "Reports", "Protocols", "Language", "Platform", "Base", "Protobuf"]),
-    source("PluginHost", ["Base", "Chain", "Protocols", "SchemaTools", "Protobuf", "CPlugins"]),
-    source("Transport", ["Protocols", "Protobuf", "CCurl"], products: [heaps], settings: strict),
+    source(
+      "Interceptors",
+      ["Chain", "Reports", "Protocols", "Language", "Platform", "Base", "Protobuf", "CSystem"]),
+    source("PluginHost", ["Platform", "Base", "Chain", "Protocols", "SchemaTools", "Protobuf", "CPlugins"]),
+    source(
+      "Transport", ["Base", "Platform", "Protocols", "Protobuf", "CCurl"], products: [heaps], settings: strict
+    ),
     // A call: the chain, a protocol and the transport connected; and the schema of a server.
     source(
-      "Call", ["Language", "Chain", "Transport", "Protocols", "Protobuf", "CSchemas"],
+      "Call", ["Base", "Platform", "Language", "Chain", "Transport", "Protocols", "Protobuf", "CSchemas"],
       exclude: ["README.md", "Reflection/Descriptors/generate.sh"], settings: strict),
     // The program
     // The table of commands and options; what standard output and standard error show; a line editor on the terminal.
@@ -168,10 +174,11 @@ let package = Package(
     // For Swift programs. Not in the program, which needs no concurrency runtime.
     // Calls and interceptors as asynchronous functions.
     source(
-      "Client", ["Call", "Chain", "Transport", "Protocols", "Protobuf"], products: [deques],
+      "Client", ["Base", "Platform", "Call", "Chain", "Transport", "Protocols", "Protobuf"],
+      products: [deques],
       settings: asynchronous),
     // A client without a network, for tests of interceptors.
-    source("ClientTesting", ["Client"], settings: asynchronous),
+    source("ClientTesting", ["Base", "Client"], settings: asynchronous),
     // Calls with the generated types of swift-protobuf; empty without the trait.
     source("ClientSwiftProtobuf", ["Client"], products: [generatedTypes], settings: strict),
     // The built-in interceptors.
@@ -185,20 +192,21 @@ let package = Package(
     support("ChainSupport", ["Chain"]),
     // A libcurl without a network, for the tests of what is above it.
     c("CFakeCurl", ["CCurl"], path: "Tests/CFakeCurl"),
-    support("TransportSupport", ["Transport", "CFakeCurl"]),
+    support("TransportSupport", ["Platform", "Transport", "CFakeCurl"]),
     // Random text of the language, for its tests and the fuzzer.
     support("LanguageSupport", ["Language", "Protobuf"]),
     // A directory for files and a schema, for the tests of the program's parts.
-    support("CommandSupport", ["Protobuf"]),
+    support("CommandSupport", ["Platform", "Protobuf"]),
     tests("Base"),
     tests("Protobuf", ["Base", "ProtobufSupport"]),
     tests(
-      "Language", ["Base", "LanguageSupport", "Chain", "Protocols", "Protobuf", "ProtobufSupport"],
+      "Language",
+      ["Platform", "Base", "LanguageSupport", "Chain", "Protocols", "Protobuf", "ProtobufSupport"],
       exclude: ["RE2"]),
     tests("SchemaTools", ["Protobuf", "ProtobufSupport"]),
-    tests("Protocols", ["Base", "Language", "Protobuf", "ProtocolsSupport"]),
-    tests("Chain", ["Base", "Language", "Client", "Protocols", "Protobuf", "ChainSupport"]),
-    tests("Reports", ["Protocols", "Protobuf"], exclude: ["Suites/Golden", "Suites/junit.xsd"]),
+    tests("Protocols", ["Platform", "Base", "Language", "Protobuf", "ProtocolsSupport"]),
+    tests("Chain", ["Platform", "Base", "Language", "Client", "Protocols", "Protobuf", "ChainSupport"]),
+    tests("Reports", ["Platform", "Protocols", "Protobuf"], exclude: ["Suites/Golden", "Suites/junit.xsd"]),
     tests("Platform", ["Base", "CommandSupport"]),
     tests(
       "Interceptors",
@@ -207,10 +215,12 @@ let package = Package(
         "CommandSupport",
       ]),
     // Fixtures are plugins in C that the tests compile.
-    tests("PluginHost", ["Chain", "ChainSupport", "CommandSupport"], exclude: ["Fixtures"]),
-    tests("Transport", ["Protocols", "CCurl", "CFakeCurl", "TransportSupport"]),
     tests(
-      "Call", ["Chain", "Transport", "Protocols", "Protobuf", "CCurl", "CFakeCurl", "TransportSupport"]),
+      "PluginHost", ["Base", "Platform", "Chain", "ChainSupport", "CommandSupport"], exclude: ["Fixtures"]),
+    tests("Transport", ["Base", "Platform", "Protocols", "CCurl", "CFakeCurl", "TransportSupport"]),
+    tests(
+      "Call",
+      ["Base", "Chain", "Transport", "Protocols", "Protobuf", "CCurl", "CFakeCurl", "TransportSupport"]),
     tests("Program", ["Base", "Platform", "Chain", "Protocols", "Protobuf", "CommandSupport"]),
     tests(
       "Engine",
@@ -220,15 +230,16 @@ let package = Package(
         "Protobuf", "SchemaTools", "CommandSupport", "CFakeCurl",
       ], exclude: ["Session/Fixtures"]),
     tests(
-      "Client", ["ClientTesting", "Call", "Transport", "CCurl", "CFakeCurl", "TransportSupport"],
+      "Client",
+      ["Base", "Platform", "ClientTesting", "Call", "Transport", "CCurl", "CFakeCurl", "TransportSupport"],
       exclude: ["test.proto"]),
     tests("ClientTesting", ["Client", "CFakeCurl"]),
     tests("ClientSwiftProtobuf", ["ClientTesting", "Client", "CFakeCurl"], products: [generatedTypes]),
     tests("ClientInterceptors", ["ClientTesting", "Client", "CFakeCurl", "CommandSupport"]),
-    benchmark("Protobuf", ["Protobuf"], exclude: ["generate.sh", "protos"]),
+    benchmark("Protobuf", ["Platform", "Protobuf"], exclude: ["generate.sh", "protos"]),
     benchmark(
       "Chain", ["Interceptors", "Chain", "PluginHost", "Protobuf", "Protocols"], exclude: ["passing.c"]),
-    benchmark("Async", ["Client", "Call"]),
+    benchmark("Async", ["Platform", "Client", "Call"]),
   ],
   swiftLanguageModes: [.v6]
 )

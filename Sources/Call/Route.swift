@@ -1,3 +1,5 @@
+import RPCurlPlatform
+import RPCurlBase
 import RPCurlProtocols
 import RPCurlTransport
 

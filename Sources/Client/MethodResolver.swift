@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlCall
 import RPCurlProtobuf
 import RPCurlProtocols

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlClient
 
 /// A server without a network, for tests of interceptors and of what makes calls.

@@ -1,6 +1,4 @@
 import RPCurlBase
-import Glibc
-import RPCurlProtobuf
 
 /// A directory of files that can be made again, shared by the processes of the user.
 ///

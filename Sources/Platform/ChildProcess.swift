@@ -1,6 +1,4 @@
-import Glibc
-import RPCurlProtocols
-
+import RPCurlBase
 /// Runs another program until it ends, or until a time or a signal, which end it.
 package enum ChildProcess {
   /// Why a program did not run.

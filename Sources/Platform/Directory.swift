@@ -1,5 +1,3 @@
-import Glibc
-
 /// Directories of the user's own files.
 package enum Directory {
   /// The largest number of directories within each other that are searched for files.

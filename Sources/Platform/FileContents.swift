@@ -1,6 +1,4 @@
-import Glibc
-import RPCurlProtocols
-
+import RPCurlBase
 /// Reads, writes and replaces files.
 package enum FileContents {
   /// Why a file cannot be read or written.

@@ -1,6 +1,4 @@
-import Glibc
-import RPCurlProtocols
-
+import RPCurlBase
 /// Locks of a file that several processes write ("open file description locks", fcntl(2)). The kernel releases them with the
 /// descriptor, however the process ends. Another object of this process counts as another process.
 package enum FileLock {

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Checks that only the user and root can have written a file or replaced it, as ssh does for its configuration.
 ///
 /// Checks every directory and link of the path, in the order in which the system resolves them.

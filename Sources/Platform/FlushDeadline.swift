@@ -1,7 +1,4 @@
-import Glibc
-import RPCurlProtobuf
-import RPCurlProtocols
-
+import RPCurlBase
 /// Limits how long output waits for its reader: without limit while the command runs; 200 ms without progress and a
 /// fixed time in total, once it is exiting.
 package final class FlushDeadline: Sendable {

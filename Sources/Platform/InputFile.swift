@@ -1,6 +1,4 @@
-import Glibc
-import RPCurlProtocols
-
+import RPCurlBase
 /// A file or standard input, read in pieces. It stops waiting for a pipe at SIGINT and SIGTERM.
 package struct InputFile {
   private let descriptor: Int32

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The paths of rpcurl's installation on this machine.
 package enum Installation {
   /// The installation prefix: the parent of the directory of the executable.

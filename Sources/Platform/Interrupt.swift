@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 
 /// Turns SIGINT (Ctrl-C), SIGTERM and SIGHUP into a descriptor that the event loop can wait for.

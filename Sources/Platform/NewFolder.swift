@@ -1,5 +1,3 @@
-import Glibc
-
 /// Writes new files below a folder, by names that may be hostile: none is written anywhere else, through a symbolic
 /// link, or over another file.
 package struct NewFolder {

@@ -1,5 +1,4 @@
-import RPCurlProtobuf
-
+import RPCurlBase
 /// Keeps the end of what is written to it, in memory.
 package final class OutputCapture: Sendable {
   private struct State {

@@ -1,5 +1,3 @@
-import Glibc
-
 /// An output descriptor that is written without blocking, or a capture.
 ///
 /// O_NONBLOCK belongs to the open file description, which other processes share (the shell's terminal, for example),

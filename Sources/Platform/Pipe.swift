@@ -1,5 +1,4 @@
 import RPCurlCSystem
-import Glibc
 
 /// A pipe, whose ends programs inherit only if they are given to them.
 package struct Pipe {

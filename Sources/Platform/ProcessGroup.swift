@@ -1,7 +1,4 @@
-import Glibc
-import RPCurlProtobuf
-import RPCurlProtocols
-
+import RPCurlBase
 /// The process group of a program: the program, and the processes that it started. It can be killed on any thread.
 package final class ProcessGroup: Sendable {
   private enum State {

@@ -1,5 +1,3 @@
-import Glibc
-
 /// A new file that atomically replaces another when it is complete.
 ///
 /// Until then it has no name, where the file system allows that (O_TMPFILE): the kernel removes it however the

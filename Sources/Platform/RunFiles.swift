@@ -1,5 +1,3 @@
-import Glibc
-
 /// The files that the processes of a run write: the first process that writes one replaces its content, and the others add to
 /// it.
 ///

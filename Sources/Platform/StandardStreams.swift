@@ -1,5 +1,3 @@
-import Glibc
-
 /// The three standard streams of the process.
 package enum StandardStreams {
   /// Opens `/dev/null` for each closed standard stream, so that no socket gets its number.

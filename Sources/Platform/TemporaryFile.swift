@@ -1,6 +1,3 @@
-import Glibc
-import RPCurlProtocols
-
 /// An unnamed temporary file. No other process can open it, and the kernel removes it however the process ends.
 package struct TemporaryFile {
   package let descriptor: Int32

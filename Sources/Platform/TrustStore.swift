@@ -1,6 +1,4 @@
 import RPCurlBase
-import Glibc
-import RPCurlProtobuf
 
 /// The files that the user trusts: for each path, the hash of the contents that were trusted.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import RPCurlCSystem
 
 /// A growable byte buffer for the codecs, which can be cleared and reused.
 ///

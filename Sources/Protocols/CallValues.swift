@@ -1,3 +1,4 @@
+import RPCurlBase
 /// The start of a request as it travels down the chain to the wire.
 public struct RequestStart: Sendable, Equatable {
   /// The method to call.

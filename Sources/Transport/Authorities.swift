@@ -1,5 +1,5 @@
 import RPCurlCCurl
-import Glibc
+import RPCurlPlatform
 import RPCurlProtocols
 
 /// The certificate authorities that a connection trusts.

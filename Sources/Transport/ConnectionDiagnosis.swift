@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 /// Finds more of the cause of a failed transfer by further connections to its server.

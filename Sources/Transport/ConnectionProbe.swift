@@ -1,5 +1,6 @@
+import RPCurlBase
 import RPCurlCCurl
-import Glibc
+import RPCurlPlatform
 import RPCurlProtocols
 
 /// Makes a connection to a server without a request, and reports what it finds out.

@@ -1,5 +1,6 @@
+import RPCurlBase
 import RPCurlCCurl
-import Glibc
+import RPCurlPlatform
 import RPCurlProtocols
 
 /// The wait at the end of a round: for sockets, descriptors, timers and other threads.

@@ -1,5 +1,6 @@
+import RPCurlBase
 import RPCurlCCurl
-import Glibc
+import RPCurlPlatform
 import RPCurlProtocols
 
 /// The event loop of a client: transfers of libcurl, timers, file descriptors, and work from other threads.

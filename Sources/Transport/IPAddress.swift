@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// IP addresses as text.
 package enum IPAddress {

@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 import RPCurlProtobuf
 import RPCurlProtocols
 

@@ -1,5 +1,5 @@
 import RPCurlCCurl
-import Glibc
+import RPCurlPlatform
 
 /// The address at the other end of a connection.
 struct PeerAddress {

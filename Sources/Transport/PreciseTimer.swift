@@ -1,5 +1,6 @@
+import RPCurlBase
 import RPCurlCCurl
-import Glibc
+import RPCurlPlatform
 import RPCurlProtocols
 
 /// A timer of an event loop with the resolution of the system's clock. Those of `EventLoop.schedule` are rounded up to

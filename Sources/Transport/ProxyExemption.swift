@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 import RPCurlProtocols
 
 /// The hosts that `no_proxy` exempts from the proxy.

@@ -1,5 +1,5 @@
 import RPCurlCCurl
-import Glibc
+import RPCurlPlatform
 
 /// The open sockets of one loop. libcurl itself reports the socket of a transfer only after its end.
 ///

@@ -1,5 +1,6 @@
+import RPCurlBase
 import RPCurlCCurl
-import Glibc
+import RPCurlPlatform
 import RPCurlProtobuf
 import RPCurlProtocols
 

@@ -1,5 +1,5 @@
 import RPCurlCCurl
-import Glibc
+import RPCurlPlatform
 import RPCurlProtobuf
 import RPCurlProtocols
 

@@ -1,5 +1,5 @@
 import RPCurlCCurl
-import Glibc
+import RPCurlPlatform
 
 /// The loaded libcurl and its features.
 package struct TransportLibrary: Sendable {

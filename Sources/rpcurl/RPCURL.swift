@@ -1,9 +1,8 @@
 import RPCurlBase
 import RPCurlEngine
 import RPCurlProgram
-import Glibc
-import RPCurlProtocols
 import RPCurlPlatform
+import RPCurlProtocols
 
 /// The program: parses the arguments, runs the command and exits.
 @main

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlClient
 import RPCurlChain
 import RPCurlChainSupport

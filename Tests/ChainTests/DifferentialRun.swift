@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChainSupport
 import RPCurlProtobuf
 import RPCurlProtocols

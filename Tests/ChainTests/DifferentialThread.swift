@@ -1,4 +1,5 @@
-import Glibc
+import RPCurlBase
+import RPCurlPlatform
 import RPCurlProtobuf
 import Synchronization
 

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlCFakeCurl
 import RPCurlClient
 import RPCurlClientTesting

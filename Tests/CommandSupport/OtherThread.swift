@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// Runs `body` on a new thread, and waits for its end.
 package func onOtherThread(_ body: @escaping @Sendable () -> Void) {

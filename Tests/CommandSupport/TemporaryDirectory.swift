@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// A directory that exists as long as this object.
 public final class TemporaryDirectory: Sendable {

@@ -1,8 +1,7 @@
 import RPCurlProgram
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlLanguage
-import RPCurlPlatform
 
 @testable import RPCurlEngine
 

@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 import RPCurlProtobufSupport
 
 @testable import RPCurlProtobuf

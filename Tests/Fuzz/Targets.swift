@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// Reads an input; properties that do not hold end the process.
 private typealias Target = @Sendable (_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt

@@ -1,5 +1,5 @@
 import RPCurlBase
-import Glibc
+import RPCurlPlatform
 import RPCurlLanguageSupport
 import RPCurlProtobuf
 import Testing

@@ -1,5 +1,4 @@
 import RPCurlCommandSupport
-import Glibc
 import Testing
 
 @testable import RPCurlPlatform

@@ -1,6 +1,5 @@
 import RPCurlBase
 import RPCurlCommandSupport
-import Glibc
 import RPCurlProtobuf
 import Testing
 

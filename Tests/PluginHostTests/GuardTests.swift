@@ -1,4 +1,5 @@
-import Glibc
+import RPCurlBase
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlProtocols
 import Testing

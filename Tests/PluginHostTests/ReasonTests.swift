@@ -1,5 +1,6 @@
+import RPCurlBase
 import RPCurlCommandSupport
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlProtocols
 import Testing

@@ -46,7 +46,7 @@ DOCUMENTS = [
     *sorted((ROOT / "man").iterdir()),
 ]
 # Folders of Sources whose doc comments and strings are checked.
-SOURCES = sorted(path.name for path in (ROOT / "Sources").iterdir())
+SOURCES = sorted(path.name for path in (ROOT / "Sources").iterdir() if any(path.rglob("*.swift")))
 
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 

@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// A TCP connection over the loopback interface, with both ends.
 package final class LoopbackConnection {

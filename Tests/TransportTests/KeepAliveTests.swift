@@ -1,5 +1,6 @@
+import RPCurlBase
 import RPCurlCFakeCurl
-import Glibc
+import RPCurlPlatform
 import RPCurlProtocols
 import Testing
 import RPCurlTransportSupport

@@ -1,6 +1,6 @@
 import RPCurlCCurl
 import RPCurlCFakeCurl
-import Glibc
+import RPCurlPlatform
 import RPCurlProtocols
 import Testing
 

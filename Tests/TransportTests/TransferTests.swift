@@ -1,6 +1,7 @@
+import RPCurlBase
 import RPCurlCCurl
 import RPCurlCFakeCurl
-import Glibc
+import RPCurlPlatform
 import RPCurlProtocols
 import Testing
 import RPCurlTransportSupport

@@ -1,6 +1,12 @@
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
+/* For the clock, the locks and the buffers of parts that do no I/O, which import no module of the C library. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
 /* Creates a pipe whose two ends no program inherits that another thread starts at the same time: pipe2(2) with O_CLOEXEC,
  * which Swift's module of the C library lacks.
  *

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 /// One attempt at a call: the caller of its chain.

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 /// The deadline that an interceptor has set for one attempt at a call.

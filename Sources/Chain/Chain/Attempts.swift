@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 /// How attempts are made, below an interceptor that may retry or that hedges.

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 // What leaves the chain: to the transport below, and to the caller above.

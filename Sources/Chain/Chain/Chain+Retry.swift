@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 /// Why the chain does not retry a call.

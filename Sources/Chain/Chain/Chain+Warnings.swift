@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 // Warnings about interceptors that delay a call.

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 /// What lies above the chain: the caller. The chain calls it on the loop's thread.

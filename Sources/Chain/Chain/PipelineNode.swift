@@ -1,3 +1,4 @@
+import RPCurlBase
 internal import DequeModule
 import RPCurlProtocols
 import Synchronization

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 /// How far a call has come.

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 import RPCurlProtocols
 import Synchronization

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 /// The clock of the loop. Chains use no other, so that a test can provide one.

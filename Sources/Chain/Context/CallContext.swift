@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 /// What an interceptor may request of its call, besides the use of its tokens. `[loop's thread]`

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 /// The part of a call's context that any thread may use. `[any thread]`

@@ -1,3 +1,4 @@
+import RPCurlBase
 /// A value that belongs to the thread of the loop, in a container that may pass through other threads.
 ///
 /// An interceptor, its tokens' values and a `CallContext` are not `Sendable`. What runs on another thread keeps them in

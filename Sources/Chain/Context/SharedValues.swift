@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 /// What the interceptors of a program share outside of calls: named values, and counters that `metrics` reports.

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 /// Reports something the first time only, such as the failure of each write to a full disk.

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 /// A task that waits for one result: a value, the end of the call, or its own cancellation. The first one counts.

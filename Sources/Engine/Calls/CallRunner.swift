@@ -1,10 +1,9 @@
 import RPCurlBase
-import Glibc
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlCall
 import RPCurlProtocols
-import RPCurlPlatform
 import RPCurlTransport
 
 /// Runs a plan: makes the call and fails as the call fails.

@@ -1,6 +1,5 @@
-import Glibc
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 
 /// Runs the user's editor on a text.
 package enum ExternalEditor {

@@ -1,8 +1,7 @@
-import Glibc
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlSchemaTools
-import RPCurlPlatform
 
 /// The commands that read and write files.
 extension Session {

@@ -1,13 +1,12 @@
 import RPCurlBase
 import RPCurlLanguage
 import RPCurlProgram
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlInterceptors
 import RPCurlProtobuf
 import RPCurlCall
 import RPCurlProtocols
-import RPCurlPlatform
 import RPCurlTransport
 
 /// A session: the settings of its calls, its open streams, and the loop that runs both.

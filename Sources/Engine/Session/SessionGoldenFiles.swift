@@ -1,8 +1,7 @@
 import RPCurlLanguage
-import Glibc
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlPlatform
 
 /// The golden files of checks.
 package struct SessionGoldenFiles: GoldenFiles {

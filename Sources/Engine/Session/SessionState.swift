@@ -1,8 +1,7 @@
 import RPCurlProgram
-import Glibc
+import RPCurlPlatform
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// The settings of a session's calls: its options, some of which commands change.
 ///

@@ -1,6 +1,5 @@
-import Glibc
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 
 /// A file that receives the input and output of a session, without colours.
 package final class SessionTranscript {

@@ -1,3 +1,5 @@
+import RPCurlPlatform
+import RPCurlBase
 import RPCurlLanguage
 import RPCurlProgram
 import RPCurlProtobuf

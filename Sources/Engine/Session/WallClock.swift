@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// The time of day, for messages.
 enum WallClock {

@@ -1,7 +1,6 @@
-import Glibc
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlPlatform
 
 /// The suites that arguments of the command line name.
 package enum SuiteFiles {

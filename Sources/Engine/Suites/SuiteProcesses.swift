@@ -1,8 +1,8 @@
-import Glibc
+import RPCurlBase
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtocols
 import RPCurlReports
-import RPCurlPlatform
 
 /// Runs suites in processes of their own, several at a time, and receives their events.
 ///

@@ -1,9 +1,8 @@
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlLanguage
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlPlatform
 
 /// The files of `--record` and `--replay`: a cassette and a schema for each suite.
 struct SuiteRecordings {

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProgram
 import RPCurlProtocols
 

@@ -1,12 +1,11 @@
 import RPCurlBase
 import RPCurlLanguage
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlReports
-import RPCurlPlatform
 
 /// Runs a suite in a session, and reports its tests.
 final class SuiteRunner {

@@ -1,7 +1,7 @@
-import Glibc
+import RPCurlBase
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlProtobuf
-import RPCurlPlatform
 
 /// A file that is written through its descriptor.
 package final class DescriptorFile: OutputFile {

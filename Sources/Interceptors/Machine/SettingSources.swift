@@ -1,7 +1,6 @@
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlProtocols
-import RPCurlPlatform
 
 extension ValueSources {
   /// Reads values of settings and options from files, environment variables and commands.

@@ -1,7 +1,6 @@
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// Provides files, the environment and the clock to value functions.
 package struct SystemValues: ValueSourceServices {

@@ -1,8 +1,8 @@
-import Glibc
+import RPCurlBase
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// The time that commands took before a call, which is a part of that of `--max-time`.
 package final class CommandTime: Sendable {

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 /// Replaces secrets in texts: literal ones, and those in base64, percent-encoded, or with the escapes of JSON and HTML.

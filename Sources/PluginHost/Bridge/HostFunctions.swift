@@ -1,5 +1,5 @@
 import RPCurlCPlugins
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlProtocols
 

@@ -1,5 +1,6 @@
+import RPCurlBase
 import RPCurlCPlugins
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtocols

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlCPlugins
 import RPCurlProtobuf
 import RPCurlProtocols

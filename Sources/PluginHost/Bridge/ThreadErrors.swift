@@ -1,5 +1,5 @@
 import RPCurlCPlugins
-import Glibc
+import RPCurlPlatform
 
 /// The last errors of a plugin's file on each thread. Those of a thread are removed when it ends.
 final class ThreadErrors: Sendable {

@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// A file's metadata from the file system.
 struct FileFacts: Hashable {

@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// An open file for random access.
 struct FileReader: ~Copyable {

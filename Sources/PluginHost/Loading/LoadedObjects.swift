@@ -1,5 +1,6 @@
+import RPCurlBase
 import RPCurlCPlugins
-import Glibc
+import RPCurlPlatform
 import RPCurlProtobuf
 
 /// The shared objects that this process has opened, each as a copy in memory.

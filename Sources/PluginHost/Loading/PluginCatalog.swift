@@ -1,5 +1,5 @@
 import RPCurlCPlugins
-import Glibc
+import RPCurlPlatform
 
 /// A plugin's description of itself.
 package struct PluginListing: Sendable, Equatable {

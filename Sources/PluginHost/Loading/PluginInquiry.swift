@@ -1,5 +1,6 @@
+import RPCurlBase
 import RPCurlCPlugins
-import Glibc
+import RPCurlPlatform
 import RPCurlProtocols
 
 /// Reads a plugin's description in a child process, so that a crash, an exit or an endless loop affects only

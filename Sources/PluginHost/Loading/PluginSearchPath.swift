@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// The directories to search for plugins given by name.
 package struct PluginSearchPath: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// Follows a path link by link, and rejects it if users other than root and this one control any part of it.
 struct TrustedPath {

@@ -1,5 +1,4 @@
 import RPCurlBase
-import Glibc
 import RPCurlPlatform
 
 /// Prompts for a secret on the controlling terminal, whether or not standard input is redirected.

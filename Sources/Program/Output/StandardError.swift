@@ -1,6 +1,6 @@
-import Glibc
-import RPCurlProtobuf
+import RPCurlBase
 import RPCurlPlatform
+import RPCurlProtobuf
 
 /// Standard error. It is not buffered, and its own errors are ignored.
 package final class StandardError: Sendable {

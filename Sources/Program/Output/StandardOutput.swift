@@ -1,7 +1,6 @@
 import RPCurlBase
-import Glibc
-import RPCurlProtobuf
 import RPCurlPlatform
+import RPCurlProtobuf
 
 /// Buffered standard output, and text for standard error in the order of the output.
 ///

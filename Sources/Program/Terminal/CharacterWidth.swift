@@ -1,5 +1,5 @@
 import RPCurlCLineEditor
-import Glibc
+import RPCurlPlatform
 
 /// The width of characters on a terminal.
 package enum CharacterWidth {

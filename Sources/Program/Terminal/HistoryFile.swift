@@ -1,4 +1,3 @@
-import Glibc
 import RPCurlPlatform
 
 /// The history file, in `$XDG_STATE_HOME/rpcurl`.

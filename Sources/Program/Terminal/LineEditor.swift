@@ -1,6 +1,6 @@
-import Glibc
-import RPCurlProtocols
+import RPCurlBase
 import RPCurlPlatform
+import RPCurlProtocols
 import RPCurlTransport
 
 /// Reads lines from a terminal: editing, history, completion, and output above the line being edited.

@@ -1,4 +1,3 @@
-import Glibc
 import RPCurlPlatform
 
 /// Switches the terminal between key-by-key input, while a line is edited, and its original modes.

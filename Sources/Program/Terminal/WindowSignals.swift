@@ -1,4 +1,3 @@
-import Glibc
 import RPCurlPlatform
 
 /// Turns SIGWINCH (the window size changed) and SIGCONT (continued after a stop) into a descriptor that the event

@@ -1,10 +1,9 @@
 import RPCurlBase
 import RPCurlEngine
 import RPCurlProgram
-import Glibc
+import RPCurlPlatform
 import RPCurlProtobuf
 import RPCurlSchemaTools
-import RPCurlPlatform
 
 /// `rpcurl export`: writes the schema as a descriptor set, or as `.proto` files.
 struct ExportCommand {

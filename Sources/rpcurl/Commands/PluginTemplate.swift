@@ -1,6 +1,5 @@
-import Glibc
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 
 /// The source of a small new plugin, which adds a header to each request.
 struct PluginTemplate {

@@ -1,6 +1,6 @@
 import RPCurlEngine
 import RPCurlProgram
-import Glibc
+import RPCurlPlatform
 
 /// `rpcurl session`: an interactive session.
 struct SessionCommand {

@@ -2,14 +2,13 @@ import RPCurlBase
 import RPCurlEngine
 import RPCurlProgram
 import RPCurlLanguage
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlInterceptors
 import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlSchemaTools
 import RPCurlReports
-import RPCurlPlatform
 
 /// `rpcurl test`: runs suites.
 struct TestCommand {

@@ -1,10 +1,10 @@
+import RPCurlBase
 import RPCurlEngine
 import RPCurlProgram
-import Glibc
+import RPCurlPlatform
 import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// The command line that is being completed.
 struct CompletionLine {

@@ -1,7 +1,6 @@
 import RPCurlEngine
-import Glibc
-import RPCurlLanguage
 import RPCurlPlatform
+import RPCurlLanguage
 
 /// Completes paths of files, as the shell expands them later.
 enum FileCompletion {

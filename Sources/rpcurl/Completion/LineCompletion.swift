@@ -1,3 +1,5 @@
+import RPCurlPlatform
+import RPCurlBase
 import RPCurlEngine
 import RPCurlProgram
 import RPCurlChain

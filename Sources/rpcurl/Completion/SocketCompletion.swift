@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// Completes a target `unix:PATH`.
 enum SocketCompletion {

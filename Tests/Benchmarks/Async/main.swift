@@ -1,6 +1,6 @@
 // What a call costs more through the asynchronous client than through the loop, without a network.
 import RPCurlCall
-import Glibc
+import RPCurlPlatform
 import RPCurlClient
 
 /// Makes the file of the benchmark: `b.S` with the unary `U` and the server-streaming `T`, of one message.

@@ -1,10 +1,11 @@
+import RPCurlBase
 // What a chain of interceptors that pass everything on costs for each message of a stream, without a network.
 //
 // usage: ChainBenchmark MESSAGES PLUGINS [CHAIN]
 //   PLUGINS the directory with passing.so, built from passing.c, and the sample redact.so
 //   CHAIN   the number of the one chain to run, for counting instructions
 
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlInterceptors
 import RPCurlPluginHost

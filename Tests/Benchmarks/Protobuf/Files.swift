@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// Files as the benchmark reads and writes them: mapped, and whole.
 enum Files {

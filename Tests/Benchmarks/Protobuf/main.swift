@@ -9,7 +9,7 @@
 // Each pass's time in milliseconds is printed on a line of its own. With PASSES 0 nothing is measured and the
 // result is written to OUTPUT.
 
-import Glibc
+import RPCurlPlatform
 import RPCurlProtobuf
 
 /// A workload: its messages one after the other, where `delimited` each with its length or on its line.

@@ -1,5 +1,5 @@
 import RPCurlCommandSupport
-import Glibc
+import RPCurlPlatform
 import Testing
 
 @testable import RPCurlEngine

@@ -1,6 +1,5 @@
 import RPCurlProgram
 import RPCurlCommandSupport
-import Glibc
 import RPCurlPlatform
 import Testing
 

@@ -1,5 +1,5 @@
 import RPCurlCommandSupport
-import Glibc
+import RPCurlPlatform
 import RPCurlProgram
 import Testing
 

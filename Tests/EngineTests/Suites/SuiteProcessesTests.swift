@@ -1,8 +1,7 @@
 import RPCurlCommandSupport
-import Glibc
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlReports
-import RPCurlPlatform
 import Testing
 
 @testable import RPCurlEngine

@@ -1,8 +1,7 @@
 import RPCurlCommandSupport
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlProtocols
-import RPCurlPlatform
 import Testing
 
 @testable import RPCurlInterceptors

@@ -1,7 +1,6 @@
 import RPCurlCommandSupport
-import Glibc
-import RPCurlChain
 import RPCurlPlatform
+import RPCurlChain
 import Testing
 
 @testable import RPCurlInterceptors

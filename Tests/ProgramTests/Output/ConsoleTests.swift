@@ -1,7 +1,7 @@
+import RPCurlBase
 import RPCurlCommandSupport
-import Glibc
-import RPCurlProtobuf
 import RPCurlPlatform
+import RPCurlProtobuf
 import Testing
 
 @testable import RPCurlProgram

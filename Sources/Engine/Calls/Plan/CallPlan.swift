@@ -1,5 +1,5 @@
 import RPCurlProgram
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlInterceptors
 import RPCurlProtobuf

@@ -1,12 +1,11 @@
 import RPCurlProgram
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlLanguage
 import RPCurlInterceptors
 import RPCurlProtobuf
 import RPCurlCall
 import RPCurlProtocols
-import RPCurlPlatform
 import RPCurlTransport
 
 /// The settings of a call that do not depend on its schema.

@@ -1,11 +1,10 @@
 import RPCurlBase
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlInterceptors
 import RPCurlProgram
 import RPCurlPluginHost
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// How the interceptors of a chain are created.
 package struct ChainSetup {

@@ -1,7 +1,7 @@
+import RPCurlBase
 import RPCurlProgram
-import Glibc
-import RPCurlProtocols
 import RPCurlPlatform
+import RPCurlProtocols
 
 /// A configuration file: one option per line, as on the command line, first for all calls, then for each profile.
 ///

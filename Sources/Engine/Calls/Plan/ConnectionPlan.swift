@@ -1,9 +1,8 @@
 import RPCurlProgram
 import RPCurlLanguage
-import Glibc
+import RPCurlPlatform
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 import RPCurlTransport
 
 /// Resolves the connection options.

@@ -1,8 +1,7 @@
 import RPCurlBase
 import RPCurlProgram
-import Glibc
-import RPCurlProtobuf
 import RPCurlPlatform
+import RPCurlProtobuf
 
 /// The configuration file of a project, `.rpcurl`, which comes with the files of other people.
 ///

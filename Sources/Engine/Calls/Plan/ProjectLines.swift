@@ -1,11 +1,10 @@
 import RPCurlProgram
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlInterceptors
 import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// The lines of a project file: their relative paths are those of the project folder, and what needs trust is refused.
 struct ProjectLines {

@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 import RPCurlChain
 import RPCurlInterceptors
 import RPCurlProgram

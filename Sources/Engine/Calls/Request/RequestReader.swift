@@ -1,7 +1,6 @@
-import Glibc
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlPlatform
 import RPCurlTransport
 
 /// Delivers request messages one by one: available ones, and those of files and standard input as they arrive.

@@ -1,6 +1,5 @@
-import Glibc
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 
 /// The output file of `-o`, or of `>` in a session.
 ///

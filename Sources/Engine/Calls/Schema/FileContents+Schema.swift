@@ -1,6 +1,5 @@
-import Glibc
-import RPCurlProtobuf
 import RPCurlPlatform
+import RPCurlProtobuf
 
 extension FileContents {
   /// The size up to which one command reads a descriptor set: a read of this size costs less than a millisecond.

@@ -1,7 +1,6 @@
-import Glibc
+import RPCurlPlatform
 import RPCurlProtobuf
 import RPCurlCall
-import RPCurlPlatform
 
 /// The cache of server schemas on disk: one file per target and service.
 ///

@@ -1,12 +1,11 @@
 import RPCurlLanguage
 import RPCurlBase
 import RPCurlProgram
-import Glibc
+import RPCurlPlatform
 import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlCall
 import RPCurlSchemaTools
-import RPCurlPlatform
 
 /// A schema and the name that a command looks for in it.
 package struct SchemaQuery {

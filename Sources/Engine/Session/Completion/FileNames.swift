@@ -1,4 +1,3 @@
-import Glibc
 import RPCurlPlatform
 
 /// Lists directories for completion.

@@ -1,10 +1,6 @@
 import RPCurlProtobuf
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import RPCurlCSystem
 
 /// The texts of values.
 enum CELFormat {

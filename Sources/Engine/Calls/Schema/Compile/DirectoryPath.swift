@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlPlatform
 
 /// Paths of directories and files as text, without symbolic links resolved.
 package enum DirectoryPath {

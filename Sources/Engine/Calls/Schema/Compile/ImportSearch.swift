@@ -1,4 +1,3 @@
-import Glibc
 import RPCurlPlatform
 
 /// Searches for the directory that `-I` needs, near the files and the working directory.

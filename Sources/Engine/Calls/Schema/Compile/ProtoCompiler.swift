@@ -1,8 +1,7 @@
 import RPCurlBase
 import RPCurlProgram
-import Glibc
-import RPCurlProtobuf
 import RPCurlPlatform
+import RPCurlProtobuf
 
 /// Compiles `.proto` files with `protoc`, or with `buf` if they need modules that only buf can fetch.
 package enum ProtoCompiler {

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The environment variables of the process.
 package enum EnvironmentVariables {
   /// The value of a variable; nil if it is not set or not UTF-8.

@@ -1,4 +1,4 @@
-import RPCurlProtocols
+import RPCurlBase
 import Testing
 
 struct MonotonicClockTests {

@@ -1,4 +1,4 @@
-import Glibc
+import RPCurlCSystem
 
 /// The clock of deadlines and timers: it never goes back, and it counts the time in which the system is suspended.
 ///
