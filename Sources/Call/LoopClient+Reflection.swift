@@ -1,5 +1,5 @@
-import RPCurlLanguage
 import RPCurlChain
+import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlTransport

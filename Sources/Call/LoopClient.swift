@@ -1,8 +1,8 @@
 import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtocols
-import Synchronization
 import RPCurlTransport
+import Synchronization
 
 /// Makes calls, each through a chain of interceptors.
 ///

@@ -1,5 +1,5 @@
-import RPCurlPlatform
 import RPCurlBase
+import RPCurlPlatform
 import RPCurlProtocols
 import RPCurlTransport
 

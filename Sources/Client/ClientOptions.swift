@@ -1,5 +1,5 @@
-import RPCurlChain
 import RPCurlCall
+import RPCurlChain
 import RPCurlProtocols
 import RPCurlTransport
 

@@ -1,11 +1,11 @@
 import RPCurlBase
+import RPCurlCall
+import struct RPCurlCall.ReflectionRequest
+import class RPCurlCall.Reflector
 import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlCall
 import Synchronization
-import class RPCurlCall.Reflector
-import struct RPCurlCall.ReflectionRequest
 
 /// Calls the methods of a server.
 ///

@@ -1,6 +1,6 @@
 import RPCurlChain
-import RPCurlInterceptors
 import RPCurlClient
+import RPCurlInterceptors
 
 /// A built-in interceptor of rpcurl, such as `retry`, `mock`, `record` or `header`.
 ///

@@ -1,5 +1,5 @@
-import RPCurlBase
 import HeapModule
+import RPCurlBase
 import RPCurlProtocols
 
 /// Actions ordered by their due time; those due at the same time keep the order of their addition.

@@ -1,7 +1,7 @@
 import RPCurlBase
 import RPCurlEngine
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtocols
 
 /// The program: parses the arguments, runs the command and exits.

@@ -1,5 +1,5 @@
-import Testing
 import RPCurlTransport
+import Testing
 
 @testable import RPCurlCall
 

@@ -2,9 +2,9 @@ import RPCurlCCurl
 import RPCurlCFakeCurl
 import RPCurlChain
 import RPCurlProtocols
-import Testing
 import RPCurlTransport
 import RPCurlTransportSupport
+import Testing
 
 @testable import RPCurlCall
 

@@ -4,9 +4,9 @@ import RPCurlCFakeCurl
 import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtocols
-import Testing
 import RPCurlTransport
 import RPCurlTransportSupport
+import Testing
 
 @testable import RPCurlCall
 

@@ -1,7 +1,7 @@
 import RPCurlBase
-import RPCurlClient
 import RPCurlChain
 import RPCurlChainSupport
+import RPCurlClient
 import RPCurlProtobuf
 import RPCurlProtocols
 import Testing

@@ -1,6 +1,6 @@
-import RPCurlClient
 import RPCurlChain
 import RPCurlChainSupport
+import RPCurlClient
 import RPCurlProtobuf
 import RPCurlProtocols
 import Synchronization

@@ -1,5 +1,5 @@
-import RPCurlPlatform
 import RPCurlChain
+import RPCurlPlatform
 import Testing
 
 /// Values of the loop's thread in containers.

@@ -1,8 +1,8 @@
 import RPCurlCFakeCurl
-import RPCurlCommandSupport
 import RPCurlClient
 import RPCurlClientInterceptors
 import RPCurlClientTesting
+import RPCurlCommandSupport
 import Testing
 
 /// Built-in interceptors in the calls of Swift programs.

@@ -1,5 +1,5 @@
-import RPCurlClient
 import RPCurlCFakeCurl
+import RPCurlClient
 import RPCurlClientTesting
 import Testing
 

@@ -1,10 +1,10 @@
+import RPCurlCall
 import RPCurlCCurl
 import RPCurlCFakeCurl
-import RPCurlCall
 import RPCurlClient
-import Testing
 import RPCurlTransport
 import RPCurlTransportSupport
+import Testing
 
 /// The thread of the loop of these tests.
 @globalActor actor FakeLoop {

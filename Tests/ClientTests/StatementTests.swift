@@ -1,6 +1,6 @@
-import RPCurlProtobuf
 import RPCurlClient
 import RPCurlClientTesting
+import RPCurlProtobuf
 import Testing
 
 /// What the chain promises to interceptors that are called stage by stage, in the calls of asynchronous clients.

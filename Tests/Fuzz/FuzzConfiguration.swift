@@ -1,7 +1,7 @@
-import RPCurlProgram
-import RPCurlPlatform
 import RPCurlChain
 import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProgram
 
 @testable import RPCurlEngine
 

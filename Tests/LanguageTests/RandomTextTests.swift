@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlPlatform
 import RPCurlLanguageSupport
+import RPCurlPlatform
 import RPCurlProtobuf
 import Testing
 

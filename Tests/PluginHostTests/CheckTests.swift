@@ -1,5 +1,5 @@
-import RPCurlPlatform
 import RPCurlChain
+import RPCurlPlatform
 import RPCurlProtobuf
 import Testing
 

@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlCPlugins
 import RPCurlChain
+import RPCurlCPlugins
 import RPCurlProtobuf
 import RPCurlProtocols
 import Testing

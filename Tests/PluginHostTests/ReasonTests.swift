@@ -1,7 +1,7 @@
 import RPCurlBase
+import RPCurlChain
 import RPCurlCommandSupport
 import RPCurlPlatform
-import RPCurlChain
 import RPCurlProtocols
 import Testing
 

@@ -1,5 +1,5 @@
-import RPCurlProtocolsSupport
 import RPCurlProtobuf
+import RPCurlProtocolsSupport
 import Testing
 
 @testable import RPCurlProtocols

@@ -1,6 +1,6 @@
-import RPCurlProtocolsSupport
 import RPCurlLanguage
 import RPCurlProtobuf
+import RPCurlProtocolsSupport
 import Testing
 
 @testable import RPCurlProtocols

@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlProtocolsSupport
 import RPCurlProtobuf
+import RPCurlProtocolsSupport
 import Testing
 
 @testable import RPCurlProtocols

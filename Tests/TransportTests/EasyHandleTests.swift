@@ -1,8 +1,8 @@
 import RPCurlCCurl
 import RPCurlCFakeCurl
 import RPCurlProtocols
-import Testing
 import RPCurlTransportSupport
+import Testing
 
 @testable import RPCurlTransport
 

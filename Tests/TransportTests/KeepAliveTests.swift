@@ -2,8 +2,8 @@ import RPCurlBase
 import RPCurlCFakeCurl
 import RPCurlPlatform
 import RPCurlProtocols
-import Testing
 import RPCurlTransportSupport
+import Testing
 
 @testable import RPCurlTransport
 

@@ -3,8 +3,8 @@ import RPCurlCCurl
 import RPCurlCFakeCurl
 import RPCurlPlatform
 import RPCurlProtocols
-import Testing
 import RPCurlTransportSupport
+import Testing
 
 @testable import RPCurlTransport
 

@@ -1,5 +1,5 @@
-import RPCurlBase
 internal import DequeModule
+import RPCurlBase
 import RPCurlProtocols
 import Synchronization
 

@@ -1,5 +1,5 @@
-import RPCurlProtocols
 import RPCurlCall
+import RPCurlProtocols
 
 /// A started call, for its tasks. Releasing it cancels the call, if it has not ended.
 final class ActiveCall: Sendable {

@@ -1,5 +1,5 @@
-import RPCurlProtobuf
 import RPCurlCall
+import RPCurlProtobuf
 import RPCurlProtocols
 
 /// The loop's part of a call: collects what a round of the loop has received for the call's channel, and sends what the

@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlChain
 import RPCurlCall
+import RPCurlChain
 import RPCurlProtocols
 import RPCurlTransport
 

@@ -1,8 +1,8 @@
 import RPCurlBase
 import RPCurlPlatform
 import RPCurlProtobuf
-import Synchronization
 import RPCurlTransport
+import Synchronization
 
 /// The thread of a loop, as the executor of the actor that owns it.
 ///

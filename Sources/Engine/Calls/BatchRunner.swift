@@ -1,10 +1,10 @@
 import RPCurlBase
+import RPCurlCall
 import RPCurlChain
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
-import RPCurlPlatform
 import RPCurlTransport
 
 /// Runs a plan as a batch: one call per message, several at a time, with output in the order of the messages.

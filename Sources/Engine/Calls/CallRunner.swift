@@ -1,8 +1,8 @@
 import RPCurlBase
+import RPCurlCall
 import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
 import RPCurlTransport
 

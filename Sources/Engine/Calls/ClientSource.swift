@@ -1,7 +1,7 @@
 import RPCurlBase
+import RPCurlCall
 import RPCurlLanguage
 import RPCurlProgram
-import RPCurlCall
 import RPCurlTransport
 
 /// Creates the client of the process when the first call needs it. All calls share it and its connections.

@@ -1,6 +1,6 @@
-import RPCurlProgram
-import RPCurlPluginHost
 import RPCurlPlatform
+import RPCurlPluginHost
+import RPCurlProgram
 import RPCurlTransport
 
 /// Runs the event loop for a command, which SIGINT and SIGTERM interrupt.

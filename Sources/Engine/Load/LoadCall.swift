@@ -1,8 +1,8 @@
-import RPCurlChain
-import RPCurlReports
-import RPCurlProgram
 import RPCurlCall
+import RPCurlChain
+import RPCurlProgram
 import RPCurlProtocols
+import RPCurlReports
 
 /// A call of a run: counts its messages, and reports its end.
 final class LoadCall: CallObserver {

@@ -1,7 +1,7 @@
-import RPCurlProgram
-import RPCurlReports
-import RPCurlProtocols
 import RPCurlPlatform
+import RPCurlProgram
+import RPCurlProtocols
+import RPCurlReports
 
 /// `rpcurl load`: makes many calls of a method, and reports what was measured.
 package final class LoadCommand {

@@ -1,6 +1,6 @@
+import RPCurlCall
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
 
 /// The request messages of a run. They are encoded once, unless they are templates.

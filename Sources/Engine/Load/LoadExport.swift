@@ -1,9 +1,9 @@
 import RPCurlBase
-import RPCurlProgram
 import RPCurlLanguage
-import RPCurlReports
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
+import RPCurlReports
 
 /// Writes a load as a script for k6.
 final class LoadExport {

@@ -1,8 +1,8 @@
 import RPCurlBase
 import RPCurlPlatform
-import RPCurlReports
 import RPCurlProgram
 import RPCurlProtocols
+import RPCurlReports
 import RPCurlTransport
 
 /// The line on the terminal that shows a run.

@@ -1,11 +1,11 @@
 import RPCurlBase
-import RPCurlChain
-import RPCurlReports
-import RPCurlInterceptors
-import RPCurlProgram
 import RPCurlCall
-import RPCurlProtocols
+import RPCurlChain
+import RPCurlInterceptors
 import RPCurlPlatform
+import RPCurlProgram
+import RPCurlProtocols
+import RPCurlReports
 import RPCurlTransport
 
 /// Makes the calls of a run, at the times that a `LoadPacer` decides, and counts them.

@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlLanguage
+import RPCurlProgram
 import RPCurlProtobuf
 
 /// Text whose values are inserted: what was typed, and the values, which may come from a server.

@@ -1,8 +1,8 @@
 import RPCurlBase
+import RPCurlCall
 import RPCurlChain
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
 
 /// The commands that make calls and send messages.

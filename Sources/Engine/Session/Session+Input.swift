@@ -1,6 +1,6 @@
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlPlatform
 
 /// The messages that values name.
 extension Session {

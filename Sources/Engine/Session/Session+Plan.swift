@@ -1,8 +1,8 @@
-import RPCurlProgram
 import RPCurlChain
+import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// The settings of calls, and the plans that follow from them.
 extension Session {

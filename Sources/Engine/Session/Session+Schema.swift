@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlLanguage
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlSchemaTools

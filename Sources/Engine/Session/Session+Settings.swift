@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlChain
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 

@@ -1,13 +1,12 @@
 import RPCurlBase
-import RPCurlLanguage
-import RPCurlProgram
-import RPCurlPlatform
+import RPCurlCall
 import RPCurlChain
 import RPCurlInterceptors
+import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
-import RPCurlTransport
 
 /// A session: the settings of its calls, its open streams, and the loop that runs both.
 ///

@@ -1,6 +1,6 @@
+import RPCurlCall
 import RPCurlChain
 import RPCurlProgram
-import RPCurlCall
 
 /// The interceptors of a session, which can change between calls.
 ///

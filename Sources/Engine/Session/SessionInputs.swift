@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlPluginHost
+import RPCurlProgram
 
 /// Chooses the input of a session.
 package enum SessionInputs {

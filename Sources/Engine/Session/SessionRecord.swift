@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlLanguage
+import RPCurlProgram
 import RPCurlProtocols
 
 /// A call of a session, for a shell script.

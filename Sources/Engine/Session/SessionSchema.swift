@@ -1,9 +1,9 @@
 import RPCurlBase
 import RPCurlCall
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// The schema of a session, from files and from the server, for all calls.
 ///

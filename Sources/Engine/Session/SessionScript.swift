@@ -1,6 +1,6 @@
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlPlatform
 
 /// Scripts of session commands.
 extension Session {

@@ -1,19 +1,19 @@
-import RPCurlPlatform
 import RPCurlBase
-import RPCurlProgram
 import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlTransport
 
-/// The credentials that a session knows, which transcripts and reports must not contain.
+/// The credentials of a session, which transcripts and reports must not contain.
 package final class SessionSecrets {
   /// Which headers, attributes and variables are secret.
   package private(set) var names = SecretNames.standard
   /// Replaces the secrets that are known so far.
   package var mask = SecretMask()
 
-  /// Knows no secret.
+  /// Has no secret yet.
   package init() {}
 
   /// The text without secrets.

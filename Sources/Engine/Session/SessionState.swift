@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 

@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlLanguage
+import RPCurlProgram
 import RPCurlProtobuf
 
 /// A statement: a command with its values, or only values, which are messages.

@@ -1,8 +1,8 @@
-import RPCurlLanguage
+import RPCurlCall
 import RPCurlChain
+import RPCurlLanguage
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
 
 /// A call of a session.

@@ -1,6 +1,6 @@
-import RPCurlPlatform
 import RPCurlBase
 import RPCurlLanguage
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols

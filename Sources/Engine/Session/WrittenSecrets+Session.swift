@@ -1,6 +1,6 @@
-import RPCurlProgram
 import RPCurlChain
 import RPCurlLanguage
+import RPCurlProgram
 import RPCurlProtobuf
 
 /// The credentials in the words and lines of a session.

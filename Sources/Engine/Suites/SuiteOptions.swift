@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 
 /// What `rpcurl test` runs, and how.
 package struct SuiteOptions {

@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 
 /// The names of files in suites.
 enum SuitePath {

@@ -1,6 +1,6 @@
-import RPCurlPlatform
 import RPCurlChain
 import RPCurlLanguage
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 

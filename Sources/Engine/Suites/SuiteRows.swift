@@ -1,6 +1,6 @@
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlPlatform
 
 /// The rows of data that a test runs for, of a file in CSV (RFC 4180) or NDJSON.
 package enum SuiteRows {

@@ -1,7 +1,7 @@
 import RPCurlBase
+import RPCurlChain
 import RPCurlLanguage
 import RPCurlPlatform
-import RPCurlChain
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols

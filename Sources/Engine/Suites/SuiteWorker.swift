@@ -1,8 +1,8 @@
 import RPCurlBase
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtocols
 import RPCurlReports
-import RPCurlPlatform
 
 /// Runs one suite in this process.
 package struct SuiteWorker {

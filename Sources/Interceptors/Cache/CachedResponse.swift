@@ -1,5 +1,5 @@
-import RPCurlChain
 import RPCurlBase
+import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtocols
 

@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlPlatform
 import RPCurlChain
+import RPCurlPlatform
 import RPCurlProtobuf
 
 /// A file that is written through its descriptor.

@@ -1,5 +1,5 @@
-import RPCurlPlatform
 import RPCurlChain
+import RPCurlPlatform
 import RPCurlProtocols
 
 extension ValueSources {

@@ -1,5 +1,5 @@
-import RPCurlPlatform
 import RPCurlChain
+import RPCurlPlatform
 import RPCurlProtocols
 
 /// Provides files, the environment and the clock to value functions.

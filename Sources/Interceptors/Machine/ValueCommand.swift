@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlPlatform
 import RPCurlChain
+import RPCurlPlatform
 import RPCurlProtobuf
 import RPCurlProtocols
 

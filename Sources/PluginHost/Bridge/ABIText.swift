@@ -1,5 +1,5 @@
-import RPCurlCPlugins
 import RPCurlChain
+import RPCurlCPlugins
 
 /// The failure of a host function, as it is reported to the plugin.
 struct ABIFailure: Error {

@@ -1,5 +1,5 @@
-import RPCurlCPlugins
 import RPCurlChain
+import RPCurlCPlugins
 import RPCurlProtobuf
 import RPCurlProtocols
 

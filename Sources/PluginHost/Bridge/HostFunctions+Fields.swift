@@ -1,5 +1,5 @@
-import RPCurlCPlugins
 import RPCurlChain
+import RPCurlCPlugins
 import RPCurlProtobuf
 
 // Lists, maps, oneofs and enums of typed messages.

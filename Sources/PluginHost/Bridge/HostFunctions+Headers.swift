@@ -1,5 +1,5 @@
-import RPCurlCPlugins
 import RPCurlChain
+import RPCurlCPlugins
 import RPCurlProtocols
 
 // Headers and trailers, the HTTP status, and metrics.

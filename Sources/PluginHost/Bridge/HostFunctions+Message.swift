@@ -1,5 +1,5 @@
-import RPCurlCPlugins
 import RPCurlChain
+import RPCurlCPlugins
 import RPCurlProtobuf
 
 // Messages: scalars by path, JSON and bytes.

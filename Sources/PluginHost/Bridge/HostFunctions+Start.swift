@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlCPlugins
 import RPCurlChain
+import RPCurlCPlugins
 import RPCurlProtocols
 
 // The target, the timeout and the method of a request.

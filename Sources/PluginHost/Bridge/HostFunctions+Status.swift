@@ -1,5 +1,5 @@
-import RPCurlCPlugins
 import RPCurlChain
+import RPCurlCPlugins
 import RPCurlProtocols
 
 // The status at the end of a call, and its details.

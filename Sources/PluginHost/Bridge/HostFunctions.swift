@@ -1,6 +1,6 @@
+import RPCurlChain
 import RPCurlCPlugins
 import RPCurlPlatform
-import RPCurlChain
 import RPCurlProtocols
 
 typealias Host = UnsafePointer<rpcurl_host>

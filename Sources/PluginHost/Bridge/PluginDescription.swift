@@ -1,5 +1,5 @@
-import RPCurlCPlugins
 import RPCurlChain
+import RPCurlCPlugins
 
 /// A plugin's description of itself, and its functions.
 // Sendable because its pointers refer to constants of the plugin, which is never unloaded.

@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlCPlugins
 import RPCurlChain
+import RPCurlCPlugins
 import RPCurlProtobuf
 
 /// Records which plugin code runs, so that a crash, an exit or a blocked callback is reported with plugin,

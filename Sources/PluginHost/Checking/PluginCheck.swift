@@ -1,7 +1,7 @@
 import RPCurlBase
+import RPCurlChain
 import RPCurlCPlugins
 import RPCurlPlatform
-import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtocols
 

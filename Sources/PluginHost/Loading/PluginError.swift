@@ -1,5 +1,5 @@
-import RPCurlPlatform
 import RPCurlChain
+import RPCurlPlatform
 
 /// Why a plugin cannot be used.
 package enum PluginError: Error, Sendable, Equatable {

@@ -1,7 +1,7 @@
 import RPCurlEngine
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// `rpcurl [call]`: calls a method.
 struct CallCommand {

@@ -1,8 +1,8 @@
 import RPCurlBase
 import RPCurlEngine
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlPlatform
 
 /// Reads, converts and writes messages in pieces.
 struct ConvertRunner {

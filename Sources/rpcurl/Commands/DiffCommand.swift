@@ -2,8 +2,8 @@ import RPCurlBase
 import RPCurlEngine
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlSchemaTools
 import RPCurlReports
+import RPCurlSchemaTools
 
 /// `rpcurl diff`: finds breaking changes between two schemas.
 struct DiffCommand {

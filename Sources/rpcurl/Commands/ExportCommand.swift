@@ -1,7 +1,7 @@
 import RPCurlBase
 import RPCurlEngine
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlSchemaTools
 

@@ -1,7 +1,7 @@
 import RPCurlBase
 import RPCurlInterceptors
-import RPCurlProgram
 import RPCurlPluginHost
+import RPCurlProgram
 import RPCurlProtobuf
 
 /// The interceptors that can be added to the chain: the built-in ones, and the plugins in the search path.

@@ -1,9 +1,9 @@
 import RPCurlBase
-import RPCurlEngine
-import RPCurlProgram
 import RPCurlChain
+import RPCurlEngine
 import RPCurlInterceptors
 import RPCurlPluginHost
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 

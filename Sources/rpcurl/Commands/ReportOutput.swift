@@ -1,7 +1,7 @@
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlReports
-import RPCurlPlatform
 
 /// Writes the reports of a run: one on standard output, others to files.
 final class ReportOutput {

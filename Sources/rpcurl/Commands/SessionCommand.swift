@@ -1,6 +1,6 @@
 import RPCurlEngine
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 
 /// `rpcurl session`: an interactive session.
 struct SessionCommand {

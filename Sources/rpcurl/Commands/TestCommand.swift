@@ -1,14 +1,14 @@
 import RPCurlBase
+import RPCurlChain
 import RPCurlEngine
-import RPCurlProgram
+import RPCurlInterceptors
 import RPCurlLanguage
 import RPCurlPlatform
-import RPCurlChain
-import RPCurlInterceptors
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlSchemaTools
 import RPCurlReports
+import RPCurlSchemaTools
 
 /// `rpcurl test`: runs suites.
 struct TestCommand {

@@ -1,8 +1,8 @@
 import RPCurlBase
 import RPCurlEngine
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// `rpcurl trust`: records that the user trusts a project file with its current contents.
 struct TrustCommand {

@@ -1,7 +1,7 @@
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlSchemaTools
 import RPCurlReports
+import RPCurlSchemaTools
 
 /// `rpcurl complete KIND TYPED FIRST SECOND ARGUMENT…`: prints completions for the shells' completion scripts, one
 /// per line, with a description after a tab. Not documented for users.

@@ -1,8 +1,8 @@
 import RPCurlBase
 import RPCurlEngine
-import RPCurlProgram
-import RPCurlPlatform
 import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 

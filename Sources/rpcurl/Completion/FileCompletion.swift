@@ -1,6 +1,6 @@
 import RPCurlEngine
-import RPCurlPlatform
 import RPCurlLanguage
+import RPCurlPlatform
 
 /// Completes paths of files, as the shell expands them later.
 enum FileCompletion {

@@ -1,12 +1,12 @@
-import RPCurlPlatform
 import RPCurlBase
-import RPCurlEngine
-import RPCurlProgram
 import RPCurlChain
+import RPCurlEngine
 import RPCurlLanguage
-import RPCurlReports
+import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
+import RPCurlReports
 
 /// Completes what the line has of the language: paths of a method's messages, conditions, values and settings.
 struct LineCompletion {

@@ -1,7 +1,7 @@
 // What a call costs more through the asynchronous client than through the loop, without a network.
 import RPCurlCall
-import RPCurlPlatform
 import RPCurlClient
+import RPCurlPlatform
 
 /// Makes the file of the benchmark: `b.S` with the unary `U` and the server-streaming `T`, of one message.
 func benchmarkSchema() throws -> DescriptorPool {

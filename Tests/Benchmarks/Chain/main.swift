@@ -5,9 +5,9 @@ import RPCurlBase
 //   PLUGINS the directory with passing.so, built from passing.c, and the sample redact.so
 //   CHAIN   the number of the one chain to run, for counting instructions
 
-import RPCurlPlatform
 import RPCurlChain
 import RPCurlInterceptors
+import RPCurlPlatform
 import RPCurlPluginHost
 import RPCurlProtobuf
 import RPCurlProtocols

@@ -1,5 +1,5 @@
-import RPCurlProtocols
 import RPCurlCall
+import RPCurlProtocols
 import Testing
 
 /// Which errors another query would have again.

@@ -1,6 +1,6 @@
-import RPCurlProgram
-import RPCurlCommandSupport
 import RPCurlChain
+import RPCurlCommandSupport
+import RPCurlProgram
 import Testing
 
 @testable import RPCurlEngine

@@ -1,7 +1,7 @@
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 import Testing
 
 @testable import RPCurlEngine

@@ -1,6 +1,6 @@
 import RPCurlProtocols
-import Testing
 import RPCurlTransport
+import Testing
 
 @testable import RPCurlEngine
 

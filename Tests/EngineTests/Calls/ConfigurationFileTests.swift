@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlCommandSupport
+import RPCurlProgram
 import Testing
 
 @testable import RPCurlEngine

@@ -1,8 +1,8 @@
-import RPCurlProgram
 import RPCurlCommandSupport
+import RPCurlProgram
 import RPCurlProtocols
-import Testing
 import RPCurlTransport
+import Testing
 
 @testable import RPCurlEngine
 

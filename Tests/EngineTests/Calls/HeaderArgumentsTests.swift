@@ -1,6 +1,6 @@
-import RPCurlProgram
 import RPCurlCommandSupport
 import RPCurlLanguage
+import RPCurlProgram
 import RPCurlProtocols
 import Testing
 

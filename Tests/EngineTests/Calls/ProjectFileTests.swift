@@ -1,6 +1,6 @@
-import RPCurlProgram
 import RPCurlCommandSupport
 import RPCurlPlatform
+import RPCurlProgram
 import Testing
 
 @testable import RPCurlEngine

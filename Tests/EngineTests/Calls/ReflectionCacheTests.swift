@@ -1,6 +1,6 @@
+import RPCurlCall
 import RPCurlCommandSupport
 import RPCurlProtobuf
-import RPCurlCall
 import Testing
 
 @testable import RPCurlEngine

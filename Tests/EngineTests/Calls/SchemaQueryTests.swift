@@ -1,6 +1,6 @@
 import RPCurlCommandSupport
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 import Testing
 
 @testable import RPCurlEngine

@@ -1,5 +1,5 @@
-import RPCurlCommandSupport
 import RPCurlChain
+import RPCurlCommandSupport
 import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols

@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlInterceptors
+import RPCurlProgram
 import RPCurlProtobuf
 import Testing
 

@@ -1,6 +1,6 @@
 import RPCurlCFakeCurl
-import RPCurlProgram
 import RPCurlCommandSupport
+import RPCurlProgram
 import RPCurlReports
 import Testing
 

@@ -1,6 +1,6 @@
+import RPCurlChain
 import RPCurlCommandSupport
 import RPCurlPlatform
-import RPCurlChain
 import RPCurlProtocols
 import Testing
 

@@ -1,6 +1,6 @@
+import RPCurlChain
 import RPCurlCommandSupport
 import RPCurlPlatform
-import RPCurlChain
 import Testing
 
 @testable import RPCurlInterceptors

@@ -1,7 +1,7 @@
 import RPCurlBase
+import RPCurlChain
 import RPCurlCommandSupport
 import RPCurlPlatform
-import RPCurlChain
 import RPCurlProtobuf
 
 @testable import RPCurlPluginHost

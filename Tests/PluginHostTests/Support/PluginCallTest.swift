@@ -1,7 +1,7 @@
 import RPCurlBase
-import RPCurlPlatform
 import RPCurlChain
 import RPCurlChainSupport
+import RPCurlPlatform
 import RPCurlPluginHost
 import RPCurlProtobuf
 import RPCurlProtocols

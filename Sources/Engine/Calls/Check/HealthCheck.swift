@@ -1,9 +1,9 @@
 import RPCurlBase
+import RPCurlCall
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
-import RPCurlPlatform
 import RPCurlTransport
 
 /// `rpcurl health`: the health of a server, or of one of its services.

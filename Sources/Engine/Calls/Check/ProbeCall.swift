@@ -1,6 +1,6 @@
+import RPCurlCall
 import RPCurlChain
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
 
 /// A call of a command itself, whose result is a value.

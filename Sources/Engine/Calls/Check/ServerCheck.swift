@@ -1,8 +1,8 @@
+import RPCurlCall
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
-import RPCurlPlatform
 import RPCurlTransport
 
 /// `rpcurl check`: finds out step by step how a server can be called.

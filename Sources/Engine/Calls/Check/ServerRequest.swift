@@ -1,9 +1,9 @@
+import RPCurlCall
 import RPCurlLanguage
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
-import RPCurlPlatform
 import RPCurlTransport
 
 /// The server of a command that makes calls of its own: the target with its headers and connection options.

@@ -1,8 +1,8 @@
-import RPCurlProgram
 import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// The shortest command for a server, with the options of the check that a call needs too.
 package struct SuggestedCommand {

@@ -1,6 +1,6 @@
-import RPCurlProgram
-import RPCurlPlatform
 import RPCurlChain
+import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 
 extension Argument {

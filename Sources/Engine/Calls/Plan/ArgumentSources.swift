@@ -1,10 +1,10 @@
 import RPCurlBase
-import RPCurlProgram
 import RPCurlChain
-import RPCurlLanguage
 import RPCurlInterceptors
-import RPCurlProtobuf
+import RPCurlLanguage
 import RPCurlPlatform
+import RPCurlProgram
+import RPCurlProtobuf
 
 /// What values of options are read from.
 package struct ArgumentSources {

@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlChain
+import RPCurlProgram
 
 /// The attributes of `--attribute`: `KEY=VALUE`, or `KEY=` to remove one that was given before.
 package enum AttributeArguments {

@@ -1,6 +1,6 @@
+import RPCurlCall
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 
 /// The plan of a batch of calls.
 package struct BatchPlan: Equatable {

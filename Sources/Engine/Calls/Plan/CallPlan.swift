@@ -1,9 +1,9 @@
-import RPCurlProgram
-import RPCurlPlatform
+import RPCurlCall
 import RPCurlChain
 import RPCurlInterceptors
+import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
 import RPCurlTransport
 

@@ -1,10 +1,10 @@
-import RPCurlProgram
-import RPCurlPlatform
-import RPCurlChain
-import RPCurlLanguage
-import RPCurlInterceptors
-import RPCurlProtobuf
 import RPCurlCall
+import RPCurlChain
+import RPCurlInterceptors
+import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProgram
+import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlTransport
 

@@ -1,7 +1,7 @@
-import RPCurlChain
-import RPCurlProgram
-import RPCurlPlatform
 import RPCurlCall
+import RPCurlChain
+import RPCurlPlatform
+import RPCurlProgram
 
 extension ChainSource {
   /// Makes the interceptors write or send what they have collected, and waits until they have, or for a signal. To be

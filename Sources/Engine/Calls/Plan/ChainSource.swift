@@ -1,9 +1,9 @@
 import RPCurlBase
-import RPCurlPlatform
 import RPCurlChain
 import RPCurlInterceptors
-import RPCurlProgram
+import RPCurlPlatform
 import RPCurlPluginHost
+import RPCurlProgram
 import RPCurlProtocols
 
 /// How the interceptors of a chain are created.

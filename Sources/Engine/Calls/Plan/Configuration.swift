@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 
 /// Reads the configuration of a command: the user's file, the project file, and the target of the environment.
 package enum Configuration {

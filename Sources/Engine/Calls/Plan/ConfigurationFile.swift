@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtocols
 
 /// A configuration file: one option per line, as on the command line, first for all calls, then for each profile.

@@ -1,6 +1,6 @@
-import RPCurlProgram
 import RPCurlLanguage
 import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlTransport

@@ -1,8 +1,8 @@
-import RPCurlProgram
 import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// The headers of options other than `-H`. A header of `-H` or `--rpc-header` with the same name takes precedence, but
 /// an authorization of `-H` is an error beside `--user` and `--bearer`, and a host beside `--authority`.

@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlProgram
 import RPCurlChain
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlTransport

@@ -1,8 +1,8 @@
-import RPCurlProgram
 import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// The headers of `-H` and similar options: `NAME: VALUE`, or `@FILE` with one per line.
 package struct HeaderArguments {

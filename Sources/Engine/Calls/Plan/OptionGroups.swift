@@ -1,7 +1,7 @@
-import RPCurlProgram
 import RPCurlChain
-import RPCurlLanguage
 import RPCurlInterceptors
+import RPCurlLanguage
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 

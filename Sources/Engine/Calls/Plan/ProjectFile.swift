@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 
 /// The configuration file of a project, `.rpcurl`, which comes with the files of other people.

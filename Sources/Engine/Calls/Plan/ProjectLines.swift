@@ -1,8 +1,8 @@
-import RPCurlProgram
-import RPCurlPlatform
 import RPCurlChain
 import RPCurlInterceptors
 import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 

@@ -1,6 +1,6 @@
-import RPCurlPlatform
 import RPCurlChain
 import RPCurlInterceptors
+import RPCurlPlatform
 import RPCurlProgram
 
 /// Standard error as the file of interceptors, shared with the terminal on which a session edits lines.

@@ -1,5 +1,5 @@
-import RPCurlProgram
 import RPCurlLanguage
+import RPCurlProgram
 import RPCurlProtobuf
 
 /// Which texts are templates (`--expand`).

@@ -1,7 +1,7 @@
-import RPCurlProgram
 import RPCurlLanguage
-import RPCurlProtobuf
 import RPCurlPlatform
+import RPCurlProgram
+import RPCurlProtobuf
 
 /// A field that each request message gets (`--set`, `--set-file`).
 package struct FieldEdit: Equatable {

@@ -1,9 +1,9 @@
+import RPCurlCall
 import RPCurlLanguage
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// What the messages of one source have in common. An object, so that each message refers to it at little cost.
 package final class RequestOrigin {

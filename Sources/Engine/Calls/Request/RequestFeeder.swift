@@ -1,6 +1,6 @@
+import RPCurlCall
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
 import RPCurlTransport
 

@@ -1,5 +1,5 @@
-import RPCurlProtobuf
 import RPCurlCall
+import RPCurlProtobuf
 import RPCurlProtocols
 
 /// The hints for errors of calls.

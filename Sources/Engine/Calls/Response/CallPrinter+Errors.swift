@@ -1,8 +1,8 @@
 import RPCurlBase
 import RPCurlChain
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// What a call prints on standard error: errors, findings of interceptors, and the trace of `-v`.
 extension CallPrinter {

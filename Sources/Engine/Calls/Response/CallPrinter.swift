@@ -1,10 +1,10 @@
 import RPCurlBase
+import RPCurlCall
 import RPCurlChain
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// Prints a call: responses in the chosen format on standard output, the rest on standard error.
 ///

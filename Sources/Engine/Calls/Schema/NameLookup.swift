@@ -1,10 +1,10 @@
 import RPCurlBase
 import RPCurlCall
 import RPCurlChain
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 import RPCurlTransport
 
 /// Asks the server for names that messages use and that the schema lacks, and adds its files to the schema: extensions, and

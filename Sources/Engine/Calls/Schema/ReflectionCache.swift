@@ -1,6 +1,6 @@
+import RPCurlCall
 import RPCurlPlatform
 import RPCurlProtobuf
-import RPCurlCall
 
 /// The cache of server schemas on disk: one file per target and service.
 ///

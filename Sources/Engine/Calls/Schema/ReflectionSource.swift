@@ -1,11 +1,11 @@
 import RPCurlBase
+import RPCurlCall
 import RPCurlChain
 import RPCurlLanguage
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlCall
 import RPCurlProtocols
-import RPCurlPlatform
 import RPCurlTransport
 
 /// A server as a source of the schema, with the cache of its schemas.

@@ -1,6 +1,6 @@
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
-import RPCurlPlatform
 
 /// A schema that one argument names: a descriptor set, `.proto` files, or a server.
 package enum SchemaOperand {

@@ -1,10 +1,10 @@
-import RPCurlLanguage
 import RPCurlBase
-import RPCurlProgram
+import RPCurlCall
+import RPCurlLanguage
 import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlCall
 import RPCurlSchemaTools
 
 /// A schema and the name that a command looks for in it.

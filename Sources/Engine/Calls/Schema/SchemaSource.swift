@@ -1,7 +1,7 @@
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlPlatform
 
 /// Finds methods in the schema that the options specify.
 package enum SchemaSource {

@@ -1,7 +1,7 @@
-import RPCurlProgram
 import RPCurlChain
 import RPCurlInterceptors
 import RPCurlLanguage
+import RPCurlProgram
 import RPCurlProtobuf
 
 /// Replaces the credentials in what a user has written by environment variables: in values of options, settings of

@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlProgram
 import RPCurlLanguage
+import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlSchemaTools
 

@@ -1,7 +1,7 @@
 // Many calls and many messages: Stress DESCRIPTOR-SET HOST PORT CALLS MESSAGES
 // Prints the connections after the calls that were made at once, and the growth of the memory by the messages, in MB.
-import RPCurlClient
 import Glibc
+import RPCurlClient
 
 /// The lines of a file of /proc.
 func lines(_ path: String) -> [Substring] {

@@ -1,6 +1,6 @@
 import RPCurlBase
-import RPCurlProgram
 import RPCurlPlatform
+import RPCurlProgram
 import RPCurlProtobuf
 
 /// Compiles `.proto` files with `protoc`, or with `buf` if they need modules that only buf can fetch.
