@@ -239,7 +239,7 @@ sanitize: build-packages ## Run the unit tests under AddressSanitizer, with dete
 	ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt:print_suppressions=0 \
 	  swift test --sanitize=address --scratch-path $(BUILD)/address $(TEST_FLAGS)
 
-# The lock of the tests and of the program is one that the sanitizer sees (Sources/Protobuf/Locked.swift).
+# The lock of the tests and of the program is one that the sanitizer sees (Sources/Base/Locked.swift).
 sanitize-threads: build-packages ## Run the unit tests under ThreadSanitizer
 	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize=thread --scratch-path $(BUILD)/thread $(TEST_FLAGS)
 

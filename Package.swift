@@ -95,7 +95,7 @@ let package = Package(
     .trait(name: "SwiftProtobuf", description: "Calls with the generated types of swift-protobuf.")
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
     // Not even resolved without the trait, as in builds of the program.
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
   ],
