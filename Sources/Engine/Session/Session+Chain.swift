@@ -5,8 +5,8 @@ import RPCurlProgram
 extension Session {
   private var chainSetup: ChainSetup { ChainSetup(console, options) }
 
-  package static let chainEntries: [SessionCommandEntry] = [
-    SessionCommandEntry("chain", "list the interceptors in the order of the request path") { session, _ in
+  package static let chainEntries: [SessionVerb] = [
+    SessionVerb("chain", "list the interceptors in the order of the request path") { session, _ in
       let members = session.chain.members
       let omitted = session.state.omitted.map { "omitted: \($0.omission)" }
       guard !members.isEmpty else { return session.print(["no interceptors"] + omitted) }
@@ -22,18 +22,18 @@ extension Session {
       session.print(omitted)
       session.print(ChainWarnings.of(members.map(\.registration)).map { "warning: \($0)" })
     },
-    SessionCommandEntry(
+    SessionVerb(
       "use NAME[,KEY=VALUE…]", "add a built-in interceptor to the chain", [.specification],
-      saving: .always
+      saving: .always, secrets: .settings
     ) { session, arguments in
       guard !arguments.rest.isEmpty else { throw arguments.wrongUsage }
       let text = try session.bindings.expand(specification: arguments.rest)
       try session.chain.add(.builtIn(text), session.chainSetup)
     },
-    SessionCommandEntry(
+    SessionVerb(
       "plugin load|reload NAME|PATH[,KEY=VALUE…]",
       "append a plugin to the chain; reload NAME|N: load its file again, in its place",
-      [.choice(["load", "reload"]), .file, .text], saving: .always,
+      [.choice(["load", "reload"]), .file, .text], saving: .always, secrets: .settings,
       details: "After reload, the plugin's current file runs."
     ) { session, arguments in
       let verb = arguments.rest.prefixOfScalars { !$0.properties.isWhitespace }
@@ -47,12 +47,12 @@ extension Session {
       default: throw arguments.wrongUsage
       }
     },
-    SessionCommandEntry(
+    SessionVerb(
       "remove N|NAME", "remove an interceptor from the chain", [.interceptor], saving: .always
     ) {
       session, arguments in session.notice("\(try session.chain.remove(arguments.only())) removed")
     },
-    SessionCommandEntry(
+    SessionVerb(
       "move N|NAME M|before=NAME|after=NAME", "move an interceptor to position M, or before or after another",
       [.interceptor], saving: .always
     ) {

@@ -5,10 +5,10 @@ import RPCurlProtocols
 
 /// `expect`: checks of the last call.
 extension Session {
-  package static let checkEntries: [SessionCommandEntry] = [
-    SessionCommandEntry(
+  package static let checkEntries: [SessionVerb] = [
+    SessionVerb(
       "expect CHECK", "check the status, metadata, messages or time of the last call", [.condition],
-      saving: .always,
+      about: .checkedCall, saving: .always, secrets: .ofCheck, mayFollowFailure: true,
       details: """
         Examples: expect status not_found; expect .user.name == "Ada"; expect header content-type =~ grpc; \
         expect count == 3; expect latency < 100ms. rpcurl-test(5) describes all checks.

@@ -5,15 +5,15 @@ import RPCurlSchemaTools
 
 /// The commands that read and write files.
 extension Session {
-  package static let fileEntries: [SessionCommandEntry] = [
-    SessionCommandEntry(
+  package static let fileEntries: [SessionVerb] = [
+    SessionVerb(
       "source [--keep-going] FILE", "run the commands of a file until one fails", [.file],
       saving: .itself
     ) { session, arguments in
       let (path, keepsGoing) = try arguments.only(after: "--keep-going")
       try session.runScript(path, keepsGoing: keepsGoing)
     },
-    SessionCommandEntry(
+    SessionVerb(
       "save [--show-secrets] FILE", "write the session as a script", [.file],
       details: """
         "rpcurl run FILE" repeats the session, and cancels streams that are still open. With a name in .sh, the script \
@@ -24,7 +24,7 @@ extension Session {
       let (path, showsSecrets) = try arguments.only(after: "--show-secrets")
       try session.save(path, showsSecrets: showsSecrets)
     },
-    SessionCommandEntry(
+    SessionVerb(
       "record FILE|off", "write input and output to a file from now on", [.file]
     ) { session, arguments in
       let path = try arguments.only()

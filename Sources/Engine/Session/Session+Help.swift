@@ -42,7 +42,7 @@ extension Session {
   /// `help [COMMAND]`: lists the commands, or describes one.
   func help(_ name: String?) throws {
     guard let name else {
-      let rows = Self.entries.map { (name: $0.verb.usage, text: $0.verb.summary) }
+      let rows = SessionVerb.all.map { (name: $0.usage, text: $0.summary) }
       let values =
         "Lines that begin with {, [, @, a quote, a digit or $ are messages; they are sent on the current stream."
       return try page(
@@ -52,11 +52,10 @@ extension Session {
       return try page(
         Help.language.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) })
     }
-    let asked = name == "?" ? "help" : name
-    guard let entry = Self.entries.first(where: { $0.verb.name == asked }) else { throw Self.unknown(name) }
-    let details = entry.verb.details.split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
+    let verb = try Self.verb(name)
+    let details = verb.details.split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
     try page(
-      TextLayout.wrapped("\(entry.verb.usage): \(entry.verb.summary)", columns: columns, indent: 2)
+      TextLayout.wrapped("\(verb.usage): \(verb.summary)", columns: columns, indent: 2)
         + details.flatMap { TextLayout.wrapped($0, columns: columns) })
   }
 

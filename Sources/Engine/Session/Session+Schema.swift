@@ -6,24 +6,24 @@ import RPCurlSchemaTools
 
 /// The commands that show the schema: those of the command line, with the session's schema.
 extension Session: SessionKnowledge {
-  package static let schemaEntries: [SessionCommandEntry] = [
-    SessionCommandEntry("list [SYMBOL]", "list services, or the members of one", [.symbol]) {
+  package static let schemaEntries: [SessionVerb] = [
+    SessionVerb("list [SYMBOL]", "list services, or the members of one", [.symbol]) {
       session, arguments in
       let invocation = try parse(.list, arguments)
       try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
     },
-    SessionCommandEntry("describe [SYMBOL]", "show declarations of the schema", [.symbol]) {
+    SessionVerb("describe [SYMBOL]", "show declarations of the schema", [.symbol]) {
       session, arguments in
       let invocation = try parse(.describe, arguments)
       try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
     },
-    SessionCommandEntry("template METHOD|TYPE", "show a template of a message", [.symbol]) {
+    SessionVerb("template METHOD|TYPE", "show a template of a message", [.symbol]) {
       session, arguments in
       let invocation = try parse(.template, arguments)
       try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
       if !invocation.has(.comments) { session.showEnumValues(of: invocation) }
     },
-    SessionCommandEntry("export FILE [SYMBOL]", "write the schema as a descriptor set", [.file, .symbol]) {
+    SessionVerb("export FILE [SYMBOL]", "write the schema as a descriptor set", [.file, .symbol]) {
       session, arguments in
       guard let file = arguments.words.first else { throw arguments.wrongUsage }
       let limit = session.waitLimit.map { ["--max-time", "\($0.millisecondsText)ms"] } ?? []
@@ -33,7 +33,7 @@ extension Session: SessionKnowledge {
       let invocation = try parse(.export, rest)
       try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
     },
-    SessionCommandEntry("reflect", "fetch the server's schema again") { session, _ in
+    SessionVerb("reflect", "fetch the server's schema again") { session, _ in
       guard let server = try session.server() else {
         throw Failure(.usage, "reflect", "reflection is off", hint: "options --reflect")
       }
@@ -131,6 +131,4 @@ extension Session: SessionKnowledge {
     scope.typeNames = { [schema] in schema.pool?.messageNames ?? [] }
     return scope
   }
-
-  package var commands: [SessionVerb] { Self.entries.map(\.verb) }
 }

@@ -82,9 +82,9 @@ extension Session {
     print([secrets.options(state.commandLine)])
   }
 
-  package static let settingEntries: [SessionCommandEntry] = [
-    SessionCommandEntry(
-      "target URL", "set the server of later calls", [.text], saving: .withWords,
+  package static let settingEntries: [SessionVerb] = [
+    SessionVerb(
+      "target URL", "set the server of later calls", [.text], saving: .withWords, secrets: .target,
       details:
         "A URL, HOST:PORT or unix:PATH, as on the command line. Open streams are not affected."
     ) { session, arguments in
@@ -92,12 +92,12 @@ extension Session {
       guard !text.isEmpty else { return session.print([session.state.target?.text ?? "none"]) }
       try session.setState { $0.set(target: text) }
     },
-    SessionCommandEntry("headers", "list the headers that are sent with calls") { session, _ in
+    SessionVerb("headers", "list the headers that are sent with calls") { session, _ in
       try session.showHeaders()
     },
-    SessionCommandEntry(
+    SessionVerb(
       "header NAME: VALUE", "send this header with calls, instead of one with this name",
-      [.header, .text], saving: .withWords,
+      [.header, .text], saving: .withWords, secrets: .named,
       details: """
         ${NAME} in it is a variable, ${env.NAME} an environment variable; $NAME is a variable if it is the whole value.
         Example: header authorization: Bearer ${env.TOKEN}
@@ -113,13 +113,13 @@ extension Session {
       _ = try session.headerArguments.parse([header], option: "header")
       try session.set(header: header)
     },
-    SessionCommandEntry("unheader NAME", "the same as unset header NAME", [.header], saving: .always) {
+    SessionVerb("unheader NAME", "the same as unset header NAME", [.header], saving: .always) {
       session, arguments in try session.unset(header: arguments.only())
     },
-    SessionCommandEntry(
+    SessionVerb(
       "attribute KEY=VALUE",
       "set an attribute of calls, for their interceptors; KEY= removes it, attribute lists them",
-      [.attribute, .text], saving: .withWords,
+      [.attribute, .text], saving: .withWords, secrets: .named,
       details: """
         Attributes are never sent. ${NAME} in the value is a variable, and $NAME if it is the whole value.
         Example: attribute tier=gold
@@ -142,7 +142,7 @@ extension Session {
     choice(
       "format", "NAME", "set the output format: pretty, json, text, events or none", option: .format,
       [.choice(["events", "json", "none", "pretty", "text"])]),
-    SessionCommandEntry(
+    SessionVerb(
       "verbose [0|1|2|on|off]", "show metadata; at level 2, also connections and message sizes",
       [.choice(["0", "1", "2", "off", "on"])], saving: .withWords, details: "on is 1, off is 0."
     ) { session, arguments in
@@ -157,8 +157,8 @@ extension Session {
     toggle("timestamps", "show the time of each message", isOn: { $0.showsTimestamps }) { state, isOn in
       state.showsTimestamps = isOn
     },
-    SessionCommandEntry(
-      "options OPTION…", "add options of the command line", [.text], saving: .withWords,
+    SessionVerb(
+      "options OPTION…", "add options of the command line", [.text], saving: .withWords, secrets: .options,
       details: "Example: options --cacert ca.pem --compression gzip"
     ) { session, arguments in
       let typed = try SessionWords.split(arguments.rest)
@@ -202,8 +202,8 @@ extension Session {
   private static func choice(
     _ name: String, _ value: String, _ summary: String, option: OptionID,
     _ arguments: [SessionVerb.Argument] = [.text]
-  ) -> SessionCommandEntry {
-    SessionCommandEntry("\(name) \(value)", summary, arguments, saving: .withWords) { session, arguments in
+  ) -> SessionVerb {
+    SessionVerb("\(name) \(value)", summary, arguments, saving: .withWords) { session, arguments in
       let typed = arguments.words.isEmpty ? arguments.rest : try arguments.only()
       let text = try session.bindings.expand(word: typed)
       guard !text.isEmpty else { return session.print([try session.valueInForce(option)]) }
@@ -217,8 +217,8 @@ extension Session {
   private static func toggle(
     _ name: String, _ summary: String, isOn: @escaping @Sendable (SessionState) -> Bool,
     set: @escaping @Sendable (inout SessionState, Bool) -> Void
-  ) -> SessionCommandEntry {
-    SessionCommandEntry("\(name) [on|off]", summary, [.choice(["off", "on"])], saving: .withWords) {
+  ) -> SessionVerb {
+    SessionVerb("\(name) [on|off]", summary, [.choice(["off", "on"])], saving: .withWords) {
       session, arguments in
       switch try arguments.atMostOne() {
       case nil: session.print([isOn(session.state) ? "on" : "off"])

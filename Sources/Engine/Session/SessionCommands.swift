@@ -3,35 +3,6 @@ import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 
-/// A command of a session: its usage, its help and its implementation.
-package struct SessionCommandEntry {
-  /// Whether the record of the session, which scripts are made from, contains a command.
-  package enum Saving {
-    case never
-    /// As it was typed.
-    case always
-    /// As it was typed, unless it has no arguments: then it only prints a setting.
-    case withWords
-    /// The implementation adds to the record.
-    case itself
-  }
-
-  package let verb: SessionVerb
-  package let saving: Saving
-  package let run: @Sendable (Session, SessionArguments) throws -> Void
-
-  package init(
-    _ usage: String, _ summary: String, _ arguments: [SessionVerb.Argument] = [], saving: Saving = .never,
-    details: String = "", run: @escaping @Sendable (Session, SessionArguments) throws -> Void
-  ) {
-    verb = SessionVerb(
-      name: String(usage.prefix { $0 != " " }), usage: usage, summary: summary, arguments: arguments,
-      details: details)
-    self.saving = saving
-    self.run = run
-  }
-}
-
 /// The arguments of a command.
 package struct SessionArguments {
   /// The words of the line (shell words), with variables replaced.
@@ -96,59 +67,58 @@ extension Session {
   /// Runs a statement: a command, or messages for the current stream.
   package func execute(_ statement: SessionStatement) throws {
     guard !statement.head.isEmpty else {
-      try observer?.willExecute(statement, "send")
+      try observer?.willExecute(statement)
       let stream = streams.current
       try send(statement.values)
       record.add(statement.text, of: stream?.saved)
       return
     }
-    // A leading colon marks a command; it is optional.
-    let line = statement.head.droppingScalars { $0 == ":" }
-    let verb = line.prefixOfScalars { !$0.properties.isWhitespace }
-    let name = String(verb)
-    guard let entry = Self.entry(name) else { throw Self.unknown(name) }
+    let (name, rest) = SessionVerb.parts(of: statement.head)
+    let verb = try Self.verb(String(name))
     secrets.add(of: statement.head)
-    try observer?.willExecute(statement, name)
-    let rest = line[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
+    try observer?.willExecute(statement)
     let arguments = SessionArguments(
-      words: try entry.verb.isFreeForm ? [] : words(rest, entry.verb.arguments), rest: String(rest),
+      words: try verb.isFreeForm ? [] : words(rest, verb.arguments), rest: String(rest),
       values: statement.values,
-      output: statement.output, text: statement.text, name: name, usage: entry.verb.usage)
-    guard !entry.verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
-    let (call, isNumbered) = subject(of: name, arguments)
-    do { try entry.run(self, arguments) } catch let failure as Failure { throw failure.inSession }
-    if name == "call" || name == "expect",
+      output: statement.output, text: statement.text, name: String(name), usage: verb.usage)
+    guard !verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
+    let (call, isNumbered) = subject(of: verb, arguments)
+    do { try verb.run(self, arguments) } catch let failure as Failure { throw failure.inSession }
+    if verb.subject == .newCall || verb.isCheck,
       let failed = failures.lastIndex(where: { $0.stream === checkedStream && $0.stream.number == nil })
     {
       // Recorded with the call, once a check of its status holds.
-      if name == "expect" { failures[failed].texts.append(statement.text) }
+      if verb.isCheck { failures[failed].texts.append(statement.text) }
       return
     }
-    guard entry.saving == .always || entry.saving == .withWords && !rest.isEmpty else { return }
+    guard verb.saving == .always || verb.saving == .withWords && !rest.isEmpty else { return }
     record.add(
-      statement.text, of: name == "open" ? streams.latest?.saved : call, isNumbered: isNumbered)
+      statement.text, of: verb.subject == .newStream ? streams.latest?.saved : call, isNumbered: isNumbered)
   }
 
   /// The call that a command is about, and whether the command has its number; nil for commands about none or several.
-  private func subject(of name: String, _ arguments: SessionArguments) -> (call: SavedCall?, isNumbered: Bool)
-  {
-    switch name {
-    case "expect": return (checkedStream?.saved, false)
-    case "receive": return (streams.receiving?.saved, false)
-    case "switch", "close", "cancel", "wait":
+  private func subject(
+    of verb: SessionVerb, _ arguments: SessionArguments
+  ) -> (call: SavedCall?, isNumbered: Bool) {
+    switch verb.subject {
+    case .checkedCall: return (checkedStream?.saved, false)
+    case .receivingStream: return (streams.receiving?.saved, false)
+    case .stream, .streams:
       if let word = arguments.words.first {
         let number = Int(word) ?? (try? streams.find(word))?.number
         return (number.flatMap(record.call(ofStream:)), true)
       }
-      return (name == "wait" ? nil : (try? streams.find(nil))?.saved, false)
-    default: return (nil, false)
+      return (verb.subject == .streams ? nil : (try? streams.find(nil))?.saved, false)
+    case .none, .newCall, .newStream: return (nil, false)
     }
   }
 
   /// The command with this name; `?` is `help`.
-  private static func entry(_ name: String) -> SessionCommandEntry? {
-    let name = name == "?" ? "help" : name
-    return entries.first { $0.verb.name == name }
+  ///
+  /// - Throws: `Failure` if there is none.
+  static func verb(_ name: String) throws(Failure) -> SessionVerb {
+    guard let verb = SessionVerb.named(name == "?" ? "help" : name) else { throw unknown(name) }
+    return verb
   }
 
   private func words(
@@ -167,7 +137,7 @@ extension Session {
     return words
   }
 
-  static func unknown(_ name: String) -> Failure {
+  private static func unknown(_ name: String) -> Failure {
     guard !name.isEmpty else {
       return Failure(.usage, ":", "missing command", hint: "run \"help\" to list the commands")
     }
@@ -177,7 +147,7 @@ extension Session {
         .usage, name, "no such command",
         hint: "to call a method, write: call \(name) {…}; open \(name) keeps a stream open")
     }
-    let names = entries.map(\.verb.name)
+    let names = SessionVerb.all.map(\.name)
     let longer = names.filter { $0.hasPrefix(name) }
     let nearest = longer.isEmpty ? Suggestions.nearest(to: name, among: names).map { [$0] } ?? [] : longer
     return Failure(
@@ -190,24 +160,21 @@ extension Session {
   package func print(_ lines: [String]) {
     console.output.write(Array(lines.map { "\(TerminalText.escape($0))\n" }.joined().utf8))
   }
-
-  /// All commands, in the order of `help`.
-  package static let entries: [SessionCommandEntry] =
-    callEntries + checkEntries + variableEntries + settingEntries + chainEntries + schemaEntries + fileEntries
-    + otherEntries
 }
 
 extension SessionVerb {
-  /// Whether the rest of the line is one free-form argument.
-  package var isFreeForm: Bool { [.text, .condition, .specification].contains(arguments.last) }
+  /// All commands, in the order of `help`.
+  package static let all: [SessionVerb] =
+    Session.callEntries + Session.checkEntries + Session.variableEntries + Session.settingEntries
+    + Session.chainEntries + Session.schemaEntries + Session.fileEntries + Session.otherEntries
 }
 
 // MARK: Calls
 
 extension Session {
-  private static let callEntries: [SessionCommandEntry] = [
-    SessionCommandEntry(
-      "call METHOD [JSON]", "make a call and wait for its end", [.method, .json],
+  fileprivate static let callEntries: [SessionVerb] = [
+    SessionVerb(
+      "call METHOD [JSON]", "make a call and wait for its end", [.method, .json], about: .newCall,
       saving: .always,
       details: """
         The service may be omitted if only one has the method. Without JSON, an empty message is sent. A \
@@ -218,8 +185,8 @@ extension Session {
     ) { session, arguments in
       try session.call(arguments.only(), arguments.values, to: arguments.output, as: arguments.text)
     },
-    SessionCommandEntry(
-      "open METHOD [JSON]", "start a stream and make it the current one", [.method, .json],
+    SessionVerb(
+      "open METHOD [JSON]", "start a stream and make it the current one", [.method, .json], about: .newStream,
       saving: .always,
       details: """
         Each JSON value typed after this is sent at once, and so are the messages of @FILE. Responses are shown as they arrive, prefixed with their \
@@ -228,22 +195,23 @@ extension Session {
                  {"text":"hello"}
         """
     ) { session, arguments in try session.open(arguments.only(), arguments.values) },
-    SessionCommandEntry(
-      "edit METHOD", "write the request in $VISUAL or $EDITOR and make the call", [.method],
+    SessionVerb(
+      "edit METHOD", "write the request in $VISUAL or $EDITOR and make the call", [.method], about: .newCall,
       details: """
         The editor opens on a template with all fields, or on the text of the last edit. If the text is not changed, \
         nothing is sent.
         """
     ) { session, arguments in try session.edit(arguments.only()) },
-    SessionCommandEntry("streams", "list the open streams") { session, _ in
+    SessionVerb("streams", "list the open streams") { session, _ in
       session.print(
         session.streams.open.map { stream in
           let mark = stream === session.streams.current ? "*" : " "
           return "\(mark) \(stream.title) \(stream.summary)"
         })
     },
-    SessionCommandEntry(
-      "switch N", "make this the current stream, which messages are sent on", [.stream], saving: .always
+    SessionVerb(
+      "switch N", "make this the current stream, which messages are sent on", [.stream], about: .stream,
+      saving: .always
     ) {
       session, arguments in
       let stream = try session.streams.find(arguments.only())
@@ -252,8 +220,8 @@ extension Session {
       }
       session.streams.makeCurrent(stream)
     },
-    SessionCommandEntry(
-      "close [N]", "half-close a stream: no more messages follow", [.stream], saving: .always
+    SessionVerb(
+      "close [N]", "half-close a stream: no more messages follow", [.stream], about: .stream, saving: .always
     ) { session, arguments in
       let number = try arguments.atMostOne()
       if session.streams.hasEnded(number) { return session.notice("the stream has already ended") }
@@ -263,15 +231,17 @@ extension Session {
       }
       session.halfClose(stream)
     },
-    SessionCommandEntry("cancel [N]", "cancel a stream", [.stream], saving: .always) { session, arguments in
+    SessionVerb("cancel [N]", "cancel a stream", [.stream], about: .stream, saving: .always) {
+      session, arguments in
       let number = try arguments.atMostOne()
       if session.streams.hasEnded(number) { return session.notice("the stream has already ended") }
       let stream = try session.streams.find(number)
       session.cancel(stream, "canceled")
       try session.waitForEnd(of: [stream])
     },
-    SessionCommandEntry(
-      "receive [COUNT]", "wait for COUNT more responses (default: 1)", [.text], saving: .always,
+    SessionVerb(
+      "receive [COUNT]", "wait for COUNT more responses (default: 1)", [.text], about: .receivingStream,
+      saving: .always,
       details: """
         For scripts: last is then the last of these responses. On a terminal, responses are shown as they arrive. \
         Ctrl-C stops waiting.
@@ -283,15 +253,17 @@ extension Session {
       }
       try session.receive(count)
     },
-    SessionCommandEntry(
-      "sleep DURATION", "wait for a time, such as 500ms, while streams go on", [.text], saving: .always
+    SessionVerb(
+      "sleep DURATION", "wait for a time, such as 500ms, while streams go on", [.text], saving: .always,
+      mayFollowFailure: true
     ) { session, arguments in
       let text = try session.bindings.expand(argument: arguments.rest)
       guard let duration = Value.duration(text) else { throw arguments.wrongUsage }
       try session.sleep(for: duration)
     },
-    SessionCommandEntry(
-      "wait [N]", "half-close a stream and wait for its end (default: all)", [.stream], saving: .always
+    SessionVerb(
+      "wait [N]", "half-close a stream and wait for its end (default: all)", [.stream], about: .streams,
+      saving: .always, mayFollowFailure: true
     ) { session, arguments in
       let number = try arguments.atMostOne()
       if session.streams.hasEnded(number) { return }
@@ -305,10 +277,10 @@ extension Session {
 // MARK: Variables
 
 extension Session {
-  private static let variableEntries: [SessionCommandEntry] = [
-    SessionCommandEntry(
+  fileprivate static let variableEntries: [SessionVerb] = [
+    SessionVerb(
       "set NAME = VALUE", "set a variable to JSON, or to a value such as $last.user.id", [.variable, .json],
-      saving: .always,
+      saving: .always, secrets: .named,
       details: """
         ${NAME} is replaced by the value in JSON, in strings and in arguments of commands. $NAME is the same if it is \
         a whole JSON value, argument or value of a header. ${env.NAME} is an environment variable. \
@@ -331,21 +303,21 @@ extension Session {
         throw Failure(.input, name[0], error.description, hint: error.hint ?? arguments.valueHint)
       }
     },
-    SessionCommandEntry(
+    SessionVerb(
       "unset NAME", "remove a variable; unset header NAME: remove a header", [.variable], saving: .always
     ) { session, arguments in
       guard arguments.words.first == "header" else { return try session.bindings.unset(arguments.only()) }
       guard arguments.words.count == 2 else { throw arguments.wrongUsage }
       try session.unset(header: arguments.words[1])
     },
-    SessionCommandEntry("vars", "list the variables, long values cut") { session, _ in
+    SessionVerb("vars", "list the variables, long values cut") { session, _ in
       session.print(
         session.bindings.names.map { name in
           let text = (try? session.bindings.value(of: name).text) ?? "no response"
           return "\(name) = \(text.count > 200 ? text.prefix(200) + "…" : text)"
         })
     },
-    SessionCommandEntry(
+    SessionVerb(
       "print [$NAME]", "print a value as JSON, or those of all variables", [.text],
       details: """
         A field of a variable follows a full stop, and TAB completes it.
@@ -387,14 +359,14 @@ extension JSONValue {
 // MARK: Other
 
 extension Session {
-  private static let otherEntries: [SessionCommandEntry] = [
-    SessionCommandEntry("help [COMMAND]", "list the commands, or describe one; ? is the same", [.command]) {
+  fileprivate static let otherEntries: [SessionVerb] = [
+    SessionVerb("help [COMMAND]", "list the commands, or describe one; ? is the same", [.command]) {
       session, arguments in
       try session.help(try arguments.atMostOne())
     },
-    SessionCommandEntry("exit", "cancel open streams and end the session") { session, _ in
+    SessionVerb("exit", "cancel open streams and end the session", endsSession: true) { session, _ in
       session.leave(.success)
     },
-    SessionCommandEntry("quit", "the same as exit") { session, _ in session.leave(.success) },
+    SessionVerb("quit", "the same as exit", endsSession: true) { session, _ in session.leave(.success) },
   ]
 }

@@ -24,6 +24,4 @@ package protocol SessionKnowledge: AnyObject {
   /// Fetches the schema, which may involve a request to the server, and prints an error if that fails. Then calls
   /// `completion`.
   func learn(_ completion: @escaping () -> Void)
-  /// The commands.
-  var commands: [SessionVerb] { get }
 }

@@ -9,11 +9,9 @@ package protocol SessionObserver: AnyObject {
   var timeLeft: Duration? { get }
   /// A command is about to be run.
   ///
-  /// - Parameters:
-  ///   - statement: The command, with its values.
-  ///   - verb: Its name; that of messages is `send`.
+  /// - Parameter statement: The command, with its values.
   /// - Throws: Why it is not to be run.
-  func willExecute(_ statement: SessionStatement, _ verb: String) throws
+  func willExecute(_ statement: SessionStatement) throws
   /// A call has begun.
   func began(_ stream: SessionStream)
   /// A message was encoded to be sent (`isRequest`), or was received.

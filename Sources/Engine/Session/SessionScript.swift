@@ -46,7 +46,7 @@ extension Session {
       if !reader.isWithin { first = index + 1 }
       let read = Result { try reader.add(InputLine(line)) }
       if case .success(nil) = read { continue }
-      if (try? read.get())?.mayFollowFailure != true { try attempt { try throwFailureOfStream() } }
+      if (try? read.get())?.verb?.mayFollowFailure != true { try attempt { try throwFailureOfStream() } }
       place = SessionPlace(path, line: first)
       try attempt {
         if let statement = try read.get() { try execute(statement) }

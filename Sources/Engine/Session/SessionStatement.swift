@@ -22,15 +22,8 @@ package struct SessionStatement {
 }
 
 extension SessionStatement {
-  /// Whether it is a check of the call before it, or waits: the call may have failed already, and a check may follow.
-  package var mayFollowFailure: Bool { ["expect", "wait", "sleep"].contains(Self.verb(of: head)) }
-
-  /// Whether a command accepts `> FILE`.
-  fileprivate static func acceptsOutput(_ head: String) -> Bool { verb(of: head) == "call" }
-
-  private static func verb(of head: String) -> Substring {
-    head.droppingScalars { $0 == ":" }.prefixOfScalars { !$0.properties.isWhitespace }
-  }
+  /// The command; nil if there is none with this name.
+  package var verb: SessionVerb? { SessionVerb.named(SessionVerb.parts(of: head).name) }
 }
 
 /// Assembles statements from lines. JSON values may span lines.
@@ -118,16 +111,7 @@ package struct SessionStatementReader {
       let trimmed = line.droppingScalars(while: \.properties.isWhitespace)
       guard let first = trimmed.unicodeScalars.first, first != "#" else { return nil }
       text = String(line.withoutOuterSpace)
-      if Self.beginsValue(trimmed) {
-        try read(trimmed)
-      } else if let brackets = OpenBrackets(ofCheck: trimmed) {
-        self.brackets = brackets
-      } else {
-        let end = Self.endOfHead(trimmed)
-        head = String(trimmed[..<end].withoutOuterSpace)
-        advance(over: Array(trimmed[..<end].utf8)[...])
-        try read(trimmed[end...])
-      }
+      if Self.beginsValue(trimmed) { try read(trimmed) } else { try read(command: trimmed) }
     }
     guard !isWithin else {
       if endsStrings, reader?.isInsideString == true { throw openString() }
@@ -135,6 +119,18 @@ package struct SessionStatementReader {
     }
     defer { reset() }
     return SessionStatement(head: head, values: values, output: output, text: text)
+  }
+
+  /// Reads the first line of a command.
+  private mutating func read(command line: Substring) throws(Failure) {
+    let (name, rest) = SessionVerb.parts(of: line)
+    let verb = SessionVerb.named(name)
+    if verb?.isCheck == true { brackets = OpenBrackets(ofCheck: rest) }
+    guard brackets == nil else { return }
+    let end = verb?.endOfArguments(in: rest) ?? line.endIndex
+    head = String(line[..<end].withoutOuterSpace)
+    advance(over: Array(line[..<end].utf8)[...])
+    try read(line[end...])
   }
 
   /// The error for a string that the line does not close: JSON has no strings of several lines.
@@ -152,26 +148,6 @@ package struct SessionStatementReader {
     guard let first = text.unicodeScalars.first else { return false }
     if "{[\"$-@".unicodeScalars.contains(first) || ("0"..."9").contains(first) { return true }
     return ["true", "false", "null"].contains(text.prefixOfScalars { !$0.properties.isWhitespace })
-  }
-
-  /// The end of the arguments of a command; JSON values follow, if the command accepts any.
-  private static func endOfHead(_ text: Substring) -> Substring.Index {
-    let command = text.droppingScalars { $0 == ":" }
-    let verb = command.prefixOfScalars { !$0.properties.isWhitespace }
-    switch verb {
-    case "call", "open":
-      let rest = command[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace)
-      // A brace after a dollar sign is that of a reference, `${NAME}`.
-      var last: Unicode.Scalar?
-      return rest.prefixOfScalars { scalar in
-        defer { last = scalar }
-        return !scalar.properties.isWhitespace && (scalar != "{" || last == "$")
-      }
-      .endIndex
-    case "set":
-      return text.parted(at: "=").after?.startIndex ?? text.endIndex
-    default: return text.endIndex
-    }
   }
 
   // MARK: Values
@@ -242,7 +218,7 @@ package struct SessionStatementReader {
     if mark == "@" {
       values.append(.file(file))
     } else {
-      guard SessionStatement.acceptsOutput(head) else {
+      guard SessionVerb.named(SessionVerb.parts(of: head).name)?.acceptsOutput == true else {
         throw Failure(
           .usage, mark, "only the responses of call can be written to a file",
           hint: "record FILE writes all input and output")
@@ -310,12 +286,10 @@ private struct OpenBrackets {
     if depth <= 0 { return nil }
   }
 
-  /// The brackets that the first line of a check leaves open; nil if it leaves none, or is not a check.
-  init?(ofCheck line: Substring) {
-    let line = line.droppingScalars { $0 == ":" }
-    let verb = line.prefixOfScalars { !$0.properties.isWhitespace }
+  /// The brackets that the first line of a check leaves open; nil if it leaves none.
+  init?(ofCheck text: Substring) {
     // Text ends with the line.
-    guard verb == "expect", let operand = Self.operand(ofCheck: line[verb.endIndex...]),
+    guard let operand = Self.operand(ofCheck: text),
       operand.begins(with: "{") || operand.begins(with: "[")
     else { return nil }
     read(operand)

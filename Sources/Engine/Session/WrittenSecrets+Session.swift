@@ -65,20 +65,22 @@ extension WrittenSecrets {
   package mutating func line(_ line: String) -> String {
     guard !showsSecrets else { return line }
     let trimmed = line.droppingScalars { $0.properties.isWhitespace || $0 == ":" }
-    let verb = trimmed.prefixOfScalars { !$0.properties.isWhitespace }
-    let rest = String(trimmed[verb.endIndex...].droppingScalars(while: \.properties.isWhitespace))
-    switch verb {
-    case "header", "attribute", "set": return named(line) ?? line
-    case "expect": return rest.hasPrefix("header") || rest.hasPrefix("trailer") ? named(line) ?? line : line
-    case "use", "plugin": return settings(line)
-    case "options":
+    let (name, rest) = SessionVerb.parts(of: trimmed)
+    guard let verb = SessionVerb.named(name) else {
+      // `Token {…}` is a call.
+      return rest.hasPrefix("{") ? line : mistyped(line)
+    }
+    switch verb.secrets {
+    case .none: return line
+    case .named: return named(line) ?? line
+    case .ofCheck: return rest.hasPrefix("header") || rest.hasPrefix("trailer") ? named(line) ?? line : line
+    case .settings: return settings(line)
+    case .options:
       guard let words = try? SessionWords.split(rest) else { return mistyped(line) }
       return options(self.words(words))
-    case "target" where Self.hasCredentials(target: rest):
-      return "target ${env.\(placeholder("RPCURL_TARGET", "the target", for: rest).name)}"
-    // `Token {…}` is a call.
-    case let verb where rest.hasPrefix("{") || Session.entries.contains { $0.verb.name == verb }: return line
-    default: return mistyped(line)
+    case .target:
+      guard Self.hasCredentials(target: String(rest)) else { return line }
+      return "\(name) ${env.\(placeholder("RPCURL_TARGET", "the target", for: String(rest)).name)}"
     }
   }
 
@@ -100,7 +102,7 @@ extension WrittenSecrets {
       }
       // What follows is a value.
       guard separator.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { return nil }
-      isExpected = isExpected || name == "expect"
+      isExpected = isExpected || SessionVerb.named(name)?.isCheck == true
     }
     return nil
   }

@@ -113,8 +113,8 @@ package struct Suite {
     let head = command.statement.head
     let verb = head.prefixOfScalars { !$0.properties.isWhitespace }
     let rest = String(head[verb.endIndex...].withoutOuterSpace)
+    if SessionVerb.named(verb)?.endsSession == true { throw Self.exitFailure(String(verb)) }
     switch (String(verb), section) {
-    case ("exit", _), ("quit", _): throw Self.exitFailure(String(verb))
     case ("test", .setup), ("test", .test):
       guard !rest.isEmpty else { throw Self.usage("test NAME") }
       section = .test

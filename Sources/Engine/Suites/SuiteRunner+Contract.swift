@@ -33,7 +33,7 @@ extension SuiteRunner {
     let method: MethodDescriptor?
     if words.isEmpty {
       method = session.streams.current.flatMap { contract?.add($0.plan.name) }
-    } else if words.count == 2, ["call", "open"].contains(words[0]),
+    } else if words.count == 2, statement.verb?.acceptsMessages == true,
       let text = try? session.bindings.expand(word: words[1]),
       let name = MethodName(text)
         ?? MethodName("Service/\(text)").map({ MethodName(service: "", method: $0.method) })

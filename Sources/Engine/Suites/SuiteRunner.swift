@@ -31,8 +31,6 @@ final class SuiteRunner {
   private(set) var line = 0
   /// The command that runs, maybe one of a file that is sourced.
   private(set) var statement: SessionStatement?
-  /// Its name; that of messages is `send`.
-  private(set) var verb = ""
   /// When the time of the test and of its step is over; the text names which.
   private var limits: [(end: MonotonicClock.Instant, timeout: Timeout)] = []
   /// Whether one of them has passed; the text names which.
@@ -333,10 +331,10 @@ extension SuiteRunner: SessionObserver {
 
   var timeLeft: Duration? { limits.map { max($0.end - .now, .zero) }.min() }
 
-  func willExecute(_ statement: SessionStatement, _ verb: String) throws {
-    (self.statement, self.verb) = (statement, verb)
+  func willExecute(_ statement: SessionStatement) throws {
+    self.statement = statement
     try checkTime()
-    if verb != "expect" { try settle() }
+    if statement.verb?.isCheck != true { try settle() }
   }
 
   func began(_ stream: SessionStream) {

@@ -28,7 +28,7 @@ struct CompleterTests {
   }
 
   @Test(arguments: [
-    ("ca", "call "), ("c", "c"), ("nothing", "nothing"), ("close ", "close "), ("verbose o", "verbose o"),
+    ("cal", "call "), ("ca", "ca"), ("nothing", "nothing"), ("close ", "close "), ("verbose o", "verbose o"),
     ("verbose of", "verbose off "),
     // Methods: by name if it is unique.
     ("call Pl", "call Place "), ("call F", "call shop."), ("call shop.O", "call shop.Orders/"),
@@ -52,7 +52,7 @@ struct CompleterTests {
     ("source 'wi", "source 'with space' "), (#"source "with s"#, "source 'with space' "),
     (#"source with\ s"#, "source 'with space' "), ("source b/a", "source 'b/a"),
     ("source 'b/a ", "source 'b/a b/"), ("source 'my data/i", #"source 'my data/it'\''s $one' "#),
-    ("plugin w", "plugin with space "),
+    ("plugin load w", "plugin load with space "),
     ("switch ", "switch "), ("switch 1", "switch 12 "),
     ("call Place @o", "call Place @orders.rpcurl "), ("@o", "@orders.rpcurl "),
     ("call Place > o", "call Place > orders.rpcurl "), ("call Place {} >o", "call Place {} >orders.rpcurl "),
@@ -143,14 +143,9 @@ struct CompleterTests {
 
   @Test func putsServicesOfTheUserFirst() throws {
     let session = try KnownSession()
-    session.services = ["grpc.health.v1.Health", "shop.Stock", "shop.Orders"]
-    let list = SessionVerb(name: "list", usage: "list", summary: "", arguments: [.service])
-    session.commands = [list]
+    session.services = ["grpc.v1.Store", "shop.Stock", "shop.Orders"]
     let completer = Completer(session) { _ in [] }
-    #expect(
-      completer.complete("list ").candidates.map(\.label) == [
-        "shop.Orders", "shop.Stock", "grpc.health.v1.Health",
-      ])
+    #expect(completer.complete("call St").candidates.map(\.label) == ["Stock/", "Store/"])
   }
 
   @Test func listsStreams() throws {
@@ -169,11 +164,11 @@ struct CompleterTests {
   // MARK: Hints
 
   @Test(arguments: [
-    ("", ""), ("call", "call METHOD [JSON]"), ("ca", "call METHOD [JSON]"), ("c", ""), ("x", ""),
+    ("", ""), ("call", "call METHOD [JSON]"), ("cal", "call METHOD [JSON]"), ("c", ""), ("x", ""),
     ("call P", "call METHOD [JSON]"), ("call Place ", "Order"),
     (#"call Place {"status"#, "status: enum Status (UNKNOWN, OPEN, DONE)"),
     (#"call Place {"parts": ["#, "Order"), (#"call Place {"parts": [{"itemCount": 1"#, "itemCount: int32"),
-    ("verbose on", "verbose on|off"), ("close ", ""),
+    ("verbose on", "verbose [0|1|2|on|off]"), ("close ", "close [N]"), ("streams ", ""),
   ])
   func hints(head: String, expected: String) throws {
     #expect(Hints(try KnownSession()).hint(head) == expected)

@@ -5,7 +5,7 @@ import RPCurlProtocols
 @testable import RPCurlProtobuf
 @testable import RPCurlEngine
 
-/// A session with two services, a few commands and optionally a stream.
+/// A session with two services and optionally a stream.
 final class KnownSession: SessionKnowledge {
   let pool: DescriptorPool?
   var services = ["shop.Stock", "shop.Orders"]
@@ -13,27 +13,6 @@ final class KnownSession: SessionKnowledge {
   let attributeKeys = ["tenant", "tier"]
   let interceptorNames = ["retry", "sign"]
   let openStreams = [(number: 2, note: "shop.Orders/Watch open, 0 received"), (number: 12, note: "")]
-  var commands = [
-    SessionVerb(
-      name: "attribute", usage: "attribute KEY=VALUE", summary: "", arguments: [.attribute, .text]),
-    SessionVerb(
-      name: "call", usage: "call METHOD [JSON]", summary: "Call a method", arguments: [.method, .json]),
-    SessionVerb(
-      name: "close", usage: "close", summary: "Half-close the stream", arguments: []),
-    SessionVerb(
-      name: "describe", usage: "describe [SYMBOL]", summary: "Show the schema", arguments: [.symbol]),
-    SessionVerb(name: "expect", usage: "expect CHECK", summary: "Check it", arguments: [.condition]),
-    SessionVerb(name: "header", usage: "header NAME: VALUE", summary: "", arguments: [.header, .text]),
-    SessionVerb(name: "open", usage: "open METHOD [JSON]", summary: "", arguments: [.method, .json]),
-    SessionVerb(name: "plugin", usage: "plugin load PATH", summary: "", arguments: [.file, .text]),
-    SessionVerb(name: "source", usage: "source FILE", summary: "Run a file", arguments: [.file]),
-    SessionVerb(name: "switch", usage: "switch N", summary: "Send to it", arguments: [.stream]),
-    SessionVerb(name: "use", usage: "use NAME[,KEY=VALUE…]", summary: "Add one", arguments: [.specification]),
-    SessionVerb(name: "remove", usage: "remove N|NAME", summary: "", arguments: [.interceptor]),
-    SessionVerb(
-      name: "verbose", usage: "verbose on|off", summary: "Show more", arguments: [.choice(["on", "off"])]),
-  ]
-
   var begun = ""
 
   init() throws {

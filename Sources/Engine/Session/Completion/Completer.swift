@@ -28,7 +28,7 @@ package struct Completer {
   /// Whether completion at the end of `head` needs the schema.
   package func needsSchema(_ head: String) -> Bool {
     switch CursorPlace(head, knowledge).place {
-    case .message, .argument(.method, _, _), .argument(.service, _, _), .argument(.symbol, _, _): true
+    case .message, .argument(.method, _, _), .argument(.symbol, _, _): true
     case .nothing, .command, .argument: false
     }
   }
@@ -50,7 +50,7 @@ package struct Completer {
     switch place {
     case .nothing: return Completion()
     case .command(let typed):
-      return words(typed, knowledge.commands.map { ($0.name, $0.summary) })
+      return words(typed, SessionVerb.all.map { ($0.name, $0.summary) })
     case .message(let type, let text): return type.map { message($0, text) } ?? Completion()
     case .argument(let argument, let typed, let verb): return complete(argument, typed, verb)
     }
@@ -61,13 +61,12 @@ package struct Completer {
   ) -> Completion {
     switch argument {
     case .method: method(typed)
-    case .service: words(typed, services.map { ($0, "") })
     case .symbol: symbol(typed)
     case .file: file(typed, isWord: !verb.isFreeForm)
     case .variable: words(typed, knowledge.scope.variables.map { ($0, "") })
     case .interceptor: words(typed, knowledge.interceptorNames.map { ($0, "") })
     case .specification: Self.completion(settings.interceptor(typed))
-    case .command: words(typed, knowledge.commands.map { ($0.name, $0.summary) })
+    case .command: words(typed, SessionVerb.all.map { ($0.name, $0.summary) })
     case .choice(let choices): words(typed, choices.map { ($0, "") })
     case .stream: words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
     case .attribute: attribute(typed)

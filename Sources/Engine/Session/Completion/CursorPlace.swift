@@ -28,7 +28,7 @@ package struct CursorPlace {
     let begun = knowledge.begun
     let text = begun.isEmpty ? head : "\(begun)\n\(head)"
     let line = text.drop(while: \.isWhitespace)
-    if line.hasPrefix("@"), let open = knowledge.commands.first(where: { $0.name == "open" }) {
+    if line.hasPrefix("@"), let open = SessionVerb.all.first(where: { $0.subject == .newStream }) {
       verb = nil
       place = .argument(.file, String(line.dropFirst()), of: open)
       return
@@ -41,12 +41,11 @@ package struct CursorPlace {
     let command = line.drop { $0 == ":" }
     guard let end = command.firstIndex(of: " ") else {
       let name = String(command)
-      verb = knowledge.commands.first { $0.name == name }
+      verb = SessionVerb.named(name)
       place = .command(name)
       return
     }
-    let name = command[..<end]
-    verb = knowledge.commands.first { $0.name == name }
+    verb = SessionVerb.named(command[..<end])
     place = verb.map { Self.place(command[end...], of: $0, knowledge) } ?? .nothing
   }
 

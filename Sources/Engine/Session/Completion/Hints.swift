@@ -25,7 +25,7 @@ package struct Hints {
     switch words.place {
     case .nothing: return ""
     case .command(let typed):
-      let fits = knowledge.commands.filter { $0.name.hasPrefix(typed) }
+      let fits = SessionVerb.all.filter { $0.name.hasPrefix(typed) }
       return words.verb?.usage ?? (fits.count == 1 ? fits.first?.usage : nil) ?? ""
     case .message(let type, let text):
       return type.flatMap { JSONCursor(text, of: $0).expectation } ?? ""
