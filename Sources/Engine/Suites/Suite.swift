@@ -3,6 +3,11 @@ import RPCurlProtobuf
 
 /// A suite as it is written: session commands, in a setup, tests with steps, and a teardown. See rpcurl-test(5).
 package struct Suite {
+  /// The words of a suite that are no session commands.
+  package enum Word: String, CaseIterable {
+    case setup, test, step, teardown, tags, timeout, skip, rows, retry
+  }
+
   /// A session command.
   package struct Command {
     /// The command, with its values.
@@ -114,45 +119,41 @@ package struct Suite {
     let verb = head.prefixOfScalars { !$0.properties.isWhitespace }
     let rest = String(head[verb.endIndex...].withoutOuterSpace)
     if SessionVerb.named(verb)?.endsSession == true { throw Self.exitFailure(String(verb)) }
-    switch (String(verb), section) {
-    case ("test", .setup), ("test", .test):
+    switch (Word(rawValue: String(verb)), section) {
+    case (.test, .setup), (.test, .test):
       guard !rest.isEmpty else { throw Self.usage("test NAME") }
       section = .test
       tests.append(Test(name: rest, line: command.line, steps: [Step(name: nil, line: command.line)]))
-    case ("setup", .setup) where setup.isEmpty:
+    case (.setup, .setup) where setup.isEmpty:
       guard rest.isEmpty else { throw Self.usage("setup") }
-    case ("teardown", .setup), ("teardown", .test):
+    case (.teardown, .setup), (.teardown, .test):
       guard rest.isEmpty else { throw Self.usage("teardown") }
       section = .teardown
-    case ("tags", .setup): tags += try Self.tags(rest)
-    case ("timeout", .setup): limit = try Self.limit(rest)
-    case ("test", _), ("setup", _), ("teardown", _), ("tags", .teardown), ("timeout", .teardown):
+    case (.tags, .setup): tags += try Self.tags(rest)
+    case (.timeout, .setup): limit = try Self.limit(rest)
+    case (.test, _), (.setup, _), (.teardown, _), (.tags, .teardown), (.timeout, .teardown):
       throw Failure(.input, String(verb), "not possible here", hint: "the order is setup, tests, teardown")
-    case (_, .setup): setup.append(try Self.checked(command, verb))
-    case (_, .teardown): teardown.append(try Self.checked(command, verb))
-    case (_, .test): try addToTest(command, String(verb), rest)
+    case (let word, .test): try addToTest(command, word, rest)
+    case (nil, .setup): setup.append(command)
+    case (nil, .teardown): teardown.append(command)
+    case (.step, _), (.skip, _), (.rows, _), (.retry, _):
+      throw Failure(.input, String(verb), "only possible in a test", hint: "test NAME begins one")
     }
   }
 
-  private mutating func addToTest(_ command: Command, _ verb: String, _ rest: String) throws(Failure) {
+  private mutating func addToTest(_ command: Command, _ word: Word?, _ rest: String) throws(Failure) {
     let last = tests.count - 1
-    switch verb {
-    case "step":
+    switch word {
+    case .step:
       guard !rest.isEmpty else { throw Self.usage("step NAME") }
       tests[last].steps.append(Step(name: rest, line: command.line))
-    case "tags": tests[last].tags += try Self.tags(rest)
-    case "timeout": tests[last].limit = try Self.limit(rest)
-    case "skip": tests[last].skipReason = rest.isEmpty ? "skipped" : rest
-    case "rows": tests[last].rows = try Self.rows(rest, command.line)
-    case "retry": tests[last].steps[tests[last].steps.count - 1].retry = try Self.retry(rest)
+    case .tags: tests[last].tags += try Self.tags(rest)
+    case .timeout: tests[last].limit = try Self.limit(rest)
+    case .skip: tests[last].skipReason = rest.isEmpty ? "skipped" : rest
+    case .rows: tests[last].rows = try Self.rows(rest, command.line)
+    case .retry: tests[last].steps[tests[last].steps.count - 1].retry = try Self.retry(rest)
     default: tests[last].steps[tests[last].steps.count - 1].commands.append(command)
     }
-  }
-
-  /// A command outside of tests, where words that describe a test mean nothing.
-  private static func checked(_ command: Command, _ verb: Substring) throws(Failure) -> Command {
-    guard ["step", "rows", "retry", "skip"].contains(String(verb)) else { return command }
-    throw Failure(.input, String(verb), "only possible in a test", hint: "test NAME begins one")
   }
 
   /// The error for a command that ends a session.

@@ -60,8 +60,8 @@ package struct SuiteFormatter {
       comments.append(text)
       return
     }
-    let verb = text.prefixOfScalars { !$0.properties.isWhitespace }
-    endComments(beforeBlock: verb == "test" || verb == "teardown")
+    let word = Suite.Word(rawValue: String(text.prefixOfScalars { !$0.properties.isWhitespace }))
+    endComments(beforeBlock: word == .test || word == .teardown)
     lines.append(text)
     brackets = BracketDepth()
     brackets.read(text)
