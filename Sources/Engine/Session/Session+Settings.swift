@@ -132,16 +132,12 @@ extension Session {
       }
       try session.set(attribute: text)
     },
-    choice("deadline", "DURATION|none", "set the deadline of calls, such as 2s or 500ms", option: .maxTime),
-    choice(
-      "protocol", "NAME", "set the protocol: grpc, grpc-web or connect", option: .protocolName,
-      [.choice(["connect", "grpc", "grpc-web"])]),
-    choice(
-      "codec", "NAME", "set the encoding of messages: proto or json", option: .codec,
-      [.choice(["json", "proto"])]),
-    choice(
-      "format", "NAME", "set the output format: pretty, json, text, events or none", option: .format,
-      [.choice(["events", "json", "none", "pretty", "text"])]),
+    option("deadline", "DURATION|none", "set the deadline of calls, such as 2s or 500ms", .maxTime),
+    choice("protocol", "set the protocol", .protocolName),
+    choice("codec", "set the encoding of messages", .codec),
+    choice("format", "set the output format", .format) { name in
+      OutputFormat(rawValue: name).map { $0 != .binary } ?? false
+    },
     SessionVerb(
       "verbose [0|1|2|on|off]", "show metadata; at level 2, also connections and message sizes",
       [.choice(["0", "1", "2", "off", "on"])], saving: .withWords, details: "on is 1, off is 0."
@@ -199,8 +195,17 @@ extension Session {
     },
   ]
 
+  /// A command that sets an option to one of its names, or to those of them that a session has.
   private static func choice(
-    _ name: String, _ value: String, _ summary: String, option: OptionID,
+    _ name: String, _ summary: String, _ option: OptionID, where isIncluded: (String) -> Bool = { _ in true }
+  ) -> SessionVerb {
+    let names = OptionTable[option].values.filter(isIncluded)
+    let list = "\(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")"
+    return self.option(name, "NAME", "\(summary): \(list)", option, [.choice(names.sorted())])
+  }
+
+  private static func option(
+    _ name: String, _ value: String, _ summary: String, _ option: OptionID,
     _ arguments: [SessionVerb.Argument] = [.text]
   ) -> SessionVerb {
     SessionVerb("\(name) \(value)", summary, arguments, saving: .withWords) { session, arguments in
