@@ -7,8 +7,7 @@ import RPCurlSchemaTools
 extension Session {
   package static let fileEntries: [SessionVerb] = [
     SessionVerb(
-      "source [--keep-going] FILE", "run the commands of a file until one fails", [.file],
-      saving: .itself
+      "source [--keep-going] FILE", "run the commands of a file until one fails", [.file]
     ) { session, arguments in
       let (path, keepsGoing) = try arguments.only(after: "--keep-going")
       try session.runScript(path, keepsGoing: keepsGoing)

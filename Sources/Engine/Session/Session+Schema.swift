@@ -7,20 +7,14 @@ import RPCurlSchemaTools
 /// The commands that show the schema: those of the command line, with the session's schema.
 extension Session: SessionKnowledge {
   package static let schemaEntries: [SessionVerb] = [
-    SessionVerb("list [SYMBOL]", "list services, or the members of one", [.symbol]) {
-      session, arguments in
-      let invocation = try parse(.list, arguments)
-      try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
+    SessionVerb("list [SYMBOL]", "list services, or the members of one", [.symbol]) { session, arguments in
+      _ = try session.run(.list, arguments)
     },
-    SessionVerb("describe [SYMBOL]", "show declarations of the schema", [.symbol]) {
-      session, arguments in
-      let invocation = try parse(.describe, arguments)
-      try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
+    SessionVerb("describe [SYMBOL]", "show declarations of the schema", [.symbol]) { session, arguments in
+      _ = try session.run(.describe, arguments)
     },
-    SessionVerb("template METHOD|TYPE", "show a template of a message", [.symbol]) {
-      session, arguments in
-      let invocation = try parse(.template, arguments)
-      try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
+    SessionVerb("template METHOD|TYPE", "show a template of a message", [.symbol]) { session, arguments in
+      let invocation = try session.run(.template, arguments)
       if !invocation.has(.comments) { session.showEnumValues(of: invocation) }
     },
     SessionVerb("export FILE [SYMBOL]", "write the schema as a descriptor set", [.file, .symbol]) {
@@ -30,8 +24,7 @@ extension Session: SessionKnowledge {
       let rest = SessionArguments(
         words: limit + ["-o", file] + arguments.words.dropFirst(), rest: "", values: [], name: "export",
         usage: arguments.usage)
-      let invocation = try parse(.export, rest)
-      try session.schemaCommand(invocation, session.console) { try session.query(invocation) }
+      _ = try session.run(.export, rest)
     },
     SessionVerb("reflect", "fetch the server's schema again") { session, _ in
       guard let server = try session.server() else {
@@ -80,10 +73,11 @@ extension Session: SessionKnowledge {
     return try SchemaQuery(pool, listed: listed, arguments: words)
   }
 
-  private static func parse(_ command: CommandID, _ arguments: SessionArguments) throws(Failure) -> Invocation
-  {
+  /// Runs a command of the command line with the session's schema.
+  private func run(_ command: CommandID, _ arguments: SessionArguments) throws -> Invocation {
     let invocation = Parser.parse(arguments.words, as: command)
     if let error = invocation.errors.first { throw Failure(error, hint: arguments.usage) }
+    try schemaCommand(invocation, console) { try query(invocation) }
     return invocation
   }
 

@@ -147,12 +147,8 @@ extension Session {
       guard let level = levels[word] else { throw arguments.wrongUsage }
       try session.setState { $0.verbosity = level }
     },
-    toggle("timing", "show the timing of calls", isOn: { $0.switched.contains(.timing) }) { state, isOn in
-      if isOn { state.switched.insert(.timing) } else { state.switched.remove(.timing) }
-    },
-    toggle("timestamps", "show the time of each message", isOn: { $0.showsTimestamps }) { state, isOn in
-      state.showsTimestamps = isOn
-    },
+    toggle("timing", "show the timing of calls", \.showsTiming),
+    toggle("timestamps", "show the time of each message", \.showsTimestamps),
     SessionVerb(
       "options OPTION…", "add options of the command line", [.text], saving: .withWords, secrets: .options,
       details: "Example: options --cacert ca.pem --compression gzip"
@@ -220,15 +216,14 @@ extension Session {
   }
 
   private static func toggle(
-    _ name: String, _ summary: String, isOn: @escaping @Sendable (SessionState) -> Bool,
-    set: @escaping @Sendable (inout SessionState, Bool) -> Void
+    _ name: String, _ summary: String, _ setting: WritableKeyPath<SessionState, Bool> & Sendable
   ) -> SessionVerb {
     SessionVerb("\(name) [on|off]", summary, [.choice(["off", "on"])], saving: .withWords) {
       session, arguments in
       switch try arguments.atMostOne() {
-      case nil: session.print([isOn(session.state) ? "on" : "off"])
-      case "on": try session.setState { set(&$0, true) }
-      case "off": try session.setState { set(&$0, false) }
+      case nil: session.print([session.state[keyPath: setting] ? "on" : "off"])
+      case "on": try session.setState { $0[keyPath: setting] = true }
+      case "off": try session.setState { $0[keyPath: setting] = false }
       default: throw arguments.wrongUsage
       }
     }

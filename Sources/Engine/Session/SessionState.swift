@@ -28,6 +28,11 @@ package struct SessionState {
   package var chosen: [OptionID: Argument] = [:]
   /// The members of `flags` that are set.
   package var switched: Set<OptionID> = []
+  /// Whether the timing of calls is printed.
+  package var showsTiming: Bool {
+    get { switched.contains(.timing) }
+    set { if newValue { switched.insert(.timing) } else { switched.remove(.timing) } }
+  }
   /// The number of `-v`.
   package var verbosity = 0
   /// Whether the times of messages are printed.

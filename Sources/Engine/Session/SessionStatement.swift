@@ -274,11 +274,17 @@ package struct SessionStatementReader {
   }
 }
 
-/// The brackets of the JSON value of a check (`expect PATH == {…}`) or of an invalid statement, which may span lines.
-private struct OpenBrackets {
-  private var depth = 0
-  private var isString = false
+/// The open brackets of JSON that may span lines, such as that of a check (`expect PATH == {…}`) or of an invalid
+/// statement.
+struct OpenBrackets {
+  /// How many are open; negative if more were closed.
+  private(set) var depth = 0
+  /// Whether a string is open.
+  private(set) var isString = false
   private var isEscaped = false
+
+  /// Creates the state before the first line.
+  init() {}
 
   /// The brackets that the text of an invalid statement leaves open; nil if it leaves none.
   init?(openIn text: String) {
@@ -313,6 +319,7 @@ private struct OpenBrackets {
   /// Whether no bracket is open.
   var areClosed: Bool { depth <= 0 && !isString }
 
+  /// Counts the brackets of a line.
   mutating func read(_ line: Substring) {
     for byte in line.utf8 {
       switch byte {

@@ -29,13 +29,12 @@ package struct SessionVerb {
 
   /// Whether the record of the session, which scripts are made from, contains a command.
   package enum Saving {
+    /// The implementation may add to the record.
     case never
     /// As it was typed.
     case always
     /// As it was typed, unless it has no arguments: then it only prints a setting.
     case withWords
-    /// The implementation adds to the record.
-    case itself
   }
 
   /// The part of a line that may be a credential, which files must not contain.
@@ -61,14 +60,19 @@ package struct SessionVerb {
   package let summary: String
   /// The kinds of the arguments; the last one may repeat.
   package let arguments: [Argument]
+  /// The call that it is about.
   package let subject: Subject
+  /// Whether scripts that are saved contain it.
   package let saving: Saving
+  /// The part of its line that may be a credential.
   package let secrets: Secrets
   /// Whether the command may follow a call that failed in a script: it is a check, or waits, and a check may follow.
   package let mayFollowFailure: Bool
+  /// Whether the session ends, which a suite does not allow.
   package let endsSession: Bool
   /// More text for `help COMMAND`.
   package let details: String
+  /// The implementation.
   package let run: @Sendable (Session, SessionArguments) throws -> Void
 
   /// Describes a command; its name is the first word of `usage`.

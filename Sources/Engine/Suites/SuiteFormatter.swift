@@ -37,7 +37,7 @@ package struct SuiteFormatter {
   private var comments: [String] = []
   private var isBlankBefore = false
   private var reader = SessionStatementReader()
-  private var brackets = BracketDepth()
+  private var brackets = OpenBrackets()
 
   private mutating func add(_ line: String) throws(Failure) {
     let text = String(line[...].withoutOuterSpace)
@@ -47,7 +47,7 @@ package struct SuiteFormatter {
       let closing = text.utf8.prefix { $0 == UInt8(ascii: "}") || $0 == UInt8(ascii: "]") }.count
       let depth = max(brackets.depth - closing, 0)
       _ = try reader.add(line)
-      brackets.read(line)
+      brackets.read(line[...])
       lines.append(isInString ? line : text.isEmpty ? "" : String(repeating: "  ", count: depth) + text)
       return
     }
@@ -63,8 +63,8 @@ package struct SuiteFormatter {
     let word = Suite.Word(rawValue: String(text.prefixOfScalars { !$0.properties.isWhitespace }))
     endComments(beforeBlock: word == .test || word == .teardown)
     lines.append(text)
-    brackets = BracketDepth()
-    brackets.read(text)
+    brackets = OpenBrackets()
+    brackets.read(text[...])
     _ = try reader.add(line)
   }
 
@@ -74,26 +74,5 @@ package struct SuiteFormatter {
     lines += comments
     comments = []
     isBlankBefore = false
-  }
-}
-
-/// The open brackets of JSON.
-private struct BracketDepth {
-  private(set) var depth = 0
-  private(set) var isString = false
-
-  mutating func read(_ line: String) {
-    var isEscaped = false
-    for byte in line.utf8 {
-      switch byte {
-      case _ where isEscaped: isEscaped = false
-      case UInt8(ascii: "\\") where isString: isEscaped = true
-      case UInt8(ascii: "\""): isString.toggle()
-      case _ where isString: break
-      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-      default: break
-      }
-    }
   }
 }

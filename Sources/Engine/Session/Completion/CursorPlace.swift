@@ -39,14 +39,13 @@ package struct CursorPlace {
       return
     }
     let command = line.drop { $0 == ":" }
-    guard let end = command.firstIndex(of: " ") else {
-      let name = String(command)
-      verb = SessionVerb.named(name)
-      place = .command(name)
+    let name = command.prefix { $0 != " " }
+    verb = SessionVerb.named(name)
+    guard name.endIndex < command.endIndex else {
+      place = .command(String(name))
       return
     }
-    verb = SessionVerb.named(command[..<end])
-    place = verb.map { Self.place(command[end...], of: $0, knowledge) } ?? .nothing
+    place = verb.map { Self.place(command[name.endIndex...], of: $0, knowledge) } ?? .nothing
   }
 
   /// The name of the file after the values of a call, `{…} > FILE`; nil if absent.
