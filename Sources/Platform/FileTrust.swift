@@ -3,36 +3,29 @@
 /// Checks every directory and link of the path, in the order in which the system resolves them.
 package struct FileTrust {
   /// Why a file is not trusted.
-  package struct Problem: Error, Equatable {
-    /// The file, directory or link that other users control.
-    package let culprit: String
-    package let why: String
-    package let hint: String
-    /// Whether another process has replaced the file, so that a second attempt may succeed.
-    let isReplaced: Bool
+  package enum Problem: Error, Equatable {
+    /// Others can write this file or directory.
+    case writable(String, isDirectory: Bool)
+    /// This file, directory or link belongs to another user.
+    case foreign(String, owner: uid_t)
+    /// Another process has replaced this file, so that a second attempt may succeed.
+    case replaced(String)
 
-    private init(culprit: String, why: String, hint: String, isReplaced: Bool = false) {
-      self.culprit = culprit
-      self.why = why
-      self.hint = hint
-      self.isReplaced = isReplaced
+    package var why: String {
+      switch self {
+      case .writable(let path, let isDirectory):
+        "others can write the \(isDirectory ? "directory" : "file") \(path)"
+      case .foreign(let path, let owner): "\(path) belongs to another user (\(owner))"
+      case .replaced: "the file was replaced while it was read"
+      }
     }
 
-    package static func writable(_ culprit: String, isDirectory: Bool) -> Problem {
-      Problem(
-        culprit: culprit, why: "others can write the \(isDirectory ? "directory" : "file") \(culprit)",
-        hint: "chmod go-w \(culprit)")
-    }
-
-    package static func foreign(_ culprit: String, owner: uid_t) -> Problem {
-      Problem(
-        culprit: culprit, why: "\(culprit) belongs to another user (\(owner))",
-        hint: "use a file that belongs to you: --config FILE")
-    }
-
-    package static func replaced(_ path: String) -> Problem {
-      Problem(
-        culprit: path, why: "the file was replaced while it was read", hint: "try again", isReplaced: true)
+    package var hint: String {
+      switch self {
+      case .writable(let path, _): "chmod go-w \(path)"
+      case .foreign: "use a file that belongs to you: --config FILE"
+      case .replaced: "try again"
+      }
     }
   }
 
@@ -56,7 +49,7 @@ package struct FileTrust {
         return descriptor
       } catch {
         close(descriptor)
-        guard error.isReplaced, attempt < attempts else { throw error }
+        guard case .replaced = error, attempt < attempts else { throw error }
         attempt += 1
       }
     }

@@ -91,7 +91,9 @@ package struct TrustStore {
     do throws(FileTrust.Problem) {
       opened = try FileTrust.open(file, flags: O_NOFOLLOW)
     } catch {
-      throw Problem(path: file, why: error.why, hint: error.hint.hasPrefix("chmod") ? error.hint : nil)
+      // Only a configuration file has an option.
+      let hint: String? = if case .writable = error { error.hint } else { nil }
+      throw Problem(path: file, why: error.why, hint: hint)
     }
     guard let descriptor = opened else {
       guard errno != ENOENT, errno != ENOTDIR else { return nil }
