@@ -175,6 +175,7 @@ extension ConnectionCause: CustomStringConvertible {
     case .noHTTP2: "the server does not offer HTTP/2"
     case .onlyHTTP2: "the request used HTTP/1.1, and the server supports only HTTP/2"
     case .notHTTP(let start): "the server does not use HTTP on this port: it sent \"\(start)\""
+    // The words of libcurl.
     case .closed(let reason) where reason.contains("HTTP/0.9"): "the server's response is not HTTP/1.1"
     case .closed(let reason):
       "the server closed the connection without a response\(reason.isEmpty ? "" : " (\(reason))")"

@@ -13,7 +13,7 @@ enum Envelope {
     guard let length = UInt32(exactly: message.count) else {
       throw RPCError(
         .resourceExhausted, "a message of \(message.count) bytes does not fit into an envelope (4 GiB)",
-        origin: .client)
+        origin: .request)
     }
     body.reserveCapacity(body.count + prefixBytes + message.count)
     body.append(flags)

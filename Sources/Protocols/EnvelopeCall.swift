@@ -346,7 +346,11 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
 }
 
 extension RPCError {
-  static let needsHTTP2 = violation(.internal, "the server responded over HTTP/1.1, but gRPC requires HTTP/2")
+  static var needsHTTP2: RPCError {
+    var error = violation(.internal, "the server responded over HTTP/1.1, but gRPC requires HTTP/2")
+    error.cause = .onlyHTTP1(negotiated: nil)
+    return error
+  }
   /// libcurl reports no error if a connection ends within a head of HTTP/1.1.
   static let closedWithoutResponse = RPCError(
     .unavailable, "the server closed the connection without a complete response", origin: .connection)

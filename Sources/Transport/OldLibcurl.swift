@@ -58,6 +58,7 @@ final class OldLibcurl {
     // After the response, a reset without an error is correct (RFC 9113, section 8.1).
     if error.resetCode == 0 { error.resetCode = nil }
     error.message += "; \(lossNote)"
+    error.cause = .lost(detail, library: name)
     return error
   }
 
@@ -204,7 +205,7 @@ final class OldLibcurlExchange {
     guard lossTimer == nil, let transfer, transfer.isStream, hasLostStatus else { return }
     lossTimer = transfer.loop.schedule(at: .now + Self.lossTime) { [weak transfer] in
       guard let transfer, !transfer.hasStatusLine else { return }
-      transfer.fail(TransportError(.stream, OldLibcurl.lossNote))
+      transfer.fail(TransportError(.stream, OldLibcurl.lossNote, cause: .lost("", library: OldLibcurl.name)))
     }
   }
 }

@@ -40,9 +40,10 @@ package struct TransportError: Error, Sendable, Equatable {
   package var isStreamCut = false
 
   /// Makes an error.
-  package init(_ kind: Kind, _ message: String) {
+  package init(_ kind: Kind, _ message: String, cause: ConnectionCause? = nil) {
     self.kind = kind
     self.message = message
+    self.cause = cause
   }
 
   init(_ code: CURLcode, detail: String) {

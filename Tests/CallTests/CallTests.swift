@@ -191,7 +191,7 @@ struct CallTests {
       client.loop,
       { fake.send(fake.handle(), "HTTP/1.1 200 OK", "content-type: application/grpc", "grpc-status: 0", "") })
     #expect(observer.error?.origin == .violation)
-    #expect(observer.error?.message.contains("requires HTTP/2") == true)
+    #expect(observer.error?.cause == .onlyHTTP1(negotiated: nil))
   }
 
   @Test func rejectsSecondStartOfResponse() throws {

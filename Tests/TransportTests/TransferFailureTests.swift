@@ -250,6 +250,14 @@ import Testing
     #expect(failure(code, detail, .responseBegun).error.message == detail)
   }
 
+  @Test func causeOfLostResponseIsLibcurl() {
+    let detail = "HTTP/2 stream 1 was closed cleanly, but before getting  all response header fields"
+    let error = OldLibcurl.loss(CURLE_HTTP2_STREAM, detail: detail)
+    #expect(error.cause == .lost(detail, library: OldLibcurl.name))
+    #expect(error.message == "\(detail); \(OldLibcurl.lossNote)")
+    #expect(error.resetCode == nil)
+  }
+
   @Test(
     arguments: [
       ("HTTP/2 stream 1 was not closed cleanly: CANCEL (err 8)", 8),

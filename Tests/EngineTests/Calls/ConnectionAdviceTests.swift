@@ -76,6 +76,28 @@ import Testing
     #expect(ExitStatus.call(RPCError(.unavailable, "", origin: origin)).rawValue == exit)
   }
 
+  @Test(
+    arguments: [
+      (.client, .resourceExhausted, nil, "--max-message-size BYTES raises the limit"),
+      (.client, .invalidArgument, nil, "send a message after open: send {…}"),
+      (.client, .canceled, nil, nil), (.request, .resourceExhausted, nil, nil),
+      (.violation, .resourceExhausted, nil, nil),
+      (
+        .violation, .internal, .onlyHTTP1(negotiated: nil),
+        "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
+      ),
+    ] as [(RPCError.Origin, StatusCode, ConnectionCause?, String?)])
+  func hintDependsOnValuesOfError(
+    _ origin: RPCError.Origin, _ code: StatusCode, _ cause: ConnectionCause?, _ hint: String?
+  ) {
+    // As a server may write.
+    var error = RPCError(
+      code, "the limit is 1; the request has no message; it requires HTTP/2", origin: origin)
+    error.cause = cause
+    let target = Target(baseURL: "https://h:1")
+    #expect(CallPlan.hint(for: error, target: target, protocolName: .grpc, hasCertificate: false) == hint)
+  }
+
   @Test func namesAtMostFiveNamesOfACertificate() {
     let cause = ConnectionCause.wrongName("x", names: ["a", "b", "c", "d", "e", "f", "g"])
     #expect(cause.description.hasSuffix("but for a, b, c, d, e and 2 more"))

@@ -27,17 +27,14 @@ extension CallPlan {
       "the proxy is set by --proxy, http_proxy, https_proxy or ALL_PROXY; --proxy '' uses none"
     case .tls:
       "\"rpcurl check \(target.argument)\" shows what the server supports"
+    // The words of libcurl, and of a server.
     case .connection where !target.isTLS && error.message.contains("HTTP/0.9"):
       "the server may require HTTP/2, as gRPC does (--protocol grpc), or TLS (https://, without --plaintext)"
-    case .violation where error.message.contains("requires HTTP/2"):
-      "over HTTP/1.1 use --protocol grpc-web, or --protocol connect"
     case .connection where error.message.contains(ConnectionAdvice.tooManyPings): ConnectionAdvice.fewerPings
-    case .connection where error.message.contains("was lost by libcurl"):
-      ConnectionAdvice.newerLibcurl
-    case .client where error.code == .resourceExhausted && error.message.contains("the limit is"):
-      "--max-message-size BYTES raises the limit"
-    case .client where error.message.hasPrefix("the request has no message"):
-      "send a message after open: send {…}"
+    // A response is over the limit.
+    case .client where error.code == .resourceExhausted: "--max-message-size BYTES raises the limit"
+    // The request has no message.
+    case .client where error.code == .invalidArgument: "send a message after open: send {…}"
     default: nil
     }
   }

@@ -80,7 +80,10 @@ package struct ConnectionAdvice {
     case .onlyHTTP2: "use --protocol grpc, or --http2-prior-knowledge"
     case .notHTTP: "check the port"
     case .refusedRequest: "the server may be busy or about to stop: try again later, or use --use retry"
-    case .lost: Self.newerLibcurl
+    case .lost:
+      "libcurl 8.14 or newer is correct: use a build that contains it, or upgrade the system's; on Debian 12, "
+        + "apt-get install -t bookworm-backports libcurl4"
+    // The words of libcurl, and of a server.
     case .closed(let reason) where reason.contains("HTTP/0.9"):
       "check the port; the server may require HTTP/2, as gRPC does (--protocol grpc), or TLS (https://)"
     case .closed(let reason) where reason.contains(Self.tooManyPings): Self.fewerPings
@@ -105,11 +108,6 @@ package struct ConnectionAdvice {
       ? "a PKCS #12 file requires --cert-type P12"
       : "--cert FILE expects a certificate in PEM; --cert-type P12 or DER sets another format"
   }
-
-  /// What to do about responses that an old libcurl loses.
-  static let newerLibcurl =
-    "libcurl 8.14 or newer is correct: use a build that contains it, or upgrade the system's; on Debian 12, "
-    + "apt-get install -t bookworm-backports libcurl4"
 
   /// The text of a GOAWAY of servers of gRPC for a client that sends PINGs too often.
   static let tooManyPings = "too_many_pings"
