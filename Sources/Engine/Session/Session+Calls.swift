@@ -97,9 +97,6 @@ extension Session {
     notice("\(stream.title) is half-closed")
   }
 
-  /// Why `receive` fails if its stream ends.
-  package static let endedBeforeResponse = "the stream ended before the response arrived"
-
   /// `receive [COUNT]`: waits for responses of the current stream, or of the stream opened last.
   package func receive(_ count: Int) throws {
     let stream = try streams.receiving ?? streams.find(nil)
@@ -113,7 +110,7 @@ extension Session {
       throw Failure(.input, stream.title, "interrupted before the response arrived")
     }
     guard stream.received >= stream.awaited else {
-      throw Failure(.input, stream.title, Self.endedBeforeResponse)
+      throw Failure(.input, stream.title, "the stream ended before the response arrived").with(.streamEnded)
     }
   }
 

@@ -81,7 +81,8 @@ extension Session {
     guard scriptDepth > 0 || input == nil, let failure = failures.first else { return }
     failures.removeAll()
     let why = failure.stream.number == nil ? "the command failed" : "the stream opened here failed"
-    throw Failure(failure.status, failure.stream.place?.description ?? "", why)
+    let error = Failure(failure.status, "", why)
+    throw failure.stream.place.map { error.prefixed($0.description) } ?? error
   }
 
   /// Forgets the failures of a call whose status a check decides about, and records the call if the check holds. At the

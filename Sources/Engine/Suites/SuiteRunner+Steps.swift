@@ -61,7 +61,7 @@ extension SuiteRunner {
     case .connection, .tls: return true
     // Without reflection, the schema is that of files.
     case .schema: return hasFailedCall || (try? session.server()) != nil
-    case .input: return hasFailedCall || (error as? Failure)?.message?.why == Session.endedBeforeResponse
+    case .input: return hasFailedCall || (error as? Failure)?.cause == .streamEnded
     // The status of the call for the schema.
     case _ where (64...80).contains(status.rawValue): return true
     default: return hasFailedCall

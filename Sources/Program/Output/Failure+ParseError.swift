@@ -14,8 +14,8 @@ extension Failure {
       return "see \"rpcurl \(CommandTable[command].name) --help\""
     }
     let help = error.hint ?? hint ?? standard
-    if let place = error.origin?.place {
-      self = Failure(.usage, place, "\(error.what): \(error.why)", hint: help)
+    if error.origin?.place != nil {
+      self = Failure(.usage, "", "\(error.what): \(error.why)", hint: help).at(error.origin)
     } else {
       self = Failure(.usage, error.what, error.why, hint: help)
     }
@@ -23,8 +23,7 @@ extension Failure {
 
   /// The same failure, prefixed with the file and line of the argument that caused it.
   package func at(_ origin: Origin?) -> Failure {
-    guard let place = origin?.place, var message else { return self }
-    message.what = message.what.isEmpty ? place : "\(place): \(message.what)"
-    return Failure(status, message)
+    guard let place = origin?.place else { return self }
+    return changed { $0.prefix(place, isLine: origin?.file != nil) }
   }
 }

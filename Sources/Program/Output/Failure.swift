@@ -10,12 +10,20 @@ package struct Failure: Error {
     package var hint: String?
     /// The place in the input, if the input is invalid.
     package var place: InputPlace?
+    /// Whether `what` begins with a file and a line.
+    package var isPlaced = false
 
     package init(what: String, why: String, hint: String? = nil, place: InputPlace? = nil) {
       self.what = what
       self.why = why
       self.hint = hint
       self.place = place
+    }
+
+    /// Puts a place before what it names.
+    mutating func prefix(_ place: String, isLine: Bool = true) {
+      what = what.isEmpty ? place : "\(place): \(what)"
+      isPlaced = isPlaced || isLine
     }
 
     /// The text for standard error. Parts of it may come from a server or a file, so terminal control characters are
@@ -29,23 +37,35 @@ package struct Failure: Error {
     }
   }
 
+  /// A reason for which a caller does more than to report the failure.
+  package enum Cause: Equatable, Sendable {
+    /// Data contains names that the schema lacks: a server may have them.
+    case missingNames([UnresolvedName])
+    /// The command line contains a name that the schema lacks.
+    case unknownName
+    /// The schema is that of the server, which must not be asked.
+    case notAsked
+    /// The stream ended before the awaited response.
+    case streamEnded
+  }
+
   /// What a failure says. In an object, so that functions that may fail return one word, and not all of it.
   private final class Content: Sendable {
     let status: ExitStatus
     let message: Message?
-    let missingNames: [UnresolvedName]
+    let cause: Cause?
 
-    init(_ status: ExitStatus, _ message: Message?, _ missingNames: [UnresolvedName]) {
+    init(_ status: ExitStatus, _ message: Message?, _ cause: Cause?) {
       self.status = status
       self.message = message
-      self.missingNames = missingNames
+      self.cause = cause
     }
   }
 
   private let content: Content
 
-  private init(_ status: ExitStatus, _ message: Message?, lacking names: [UnresolvedName]) {
-    content = Content(status, message, names)
+  private init(_ status: ExitStatus, _ message: Message?, _ cause: Cause?) {
+    content = Content(status, message, cause)
   }
 
   package init(
@@ -55,37 +75,44 @@ package struct Failure: Error {
   }
 
   package init(_ status: ExitStatus, _ message: Message) {
-    self.init(status, message, lacking: [])
+    self.init(status, message, nil)
   }
 
   /// Creates a failure for an error that was already reported.
   package init(reported status: ExitStatus) {
-    self.init(status, nil, lacking: [])
+    self.init(status, nil, nil)
   }
 
   /// The exit code.
   package var status: ExitStatus { content.status }
   /// The message to print; nil if the error was already reported.
   package var message: Message? { content.message }
-  /// The names that the schema lacks, if that is why data is invalid: a server may have them.
-  package var missingNames: [UnresolvedName] { content.missingNames }
+  /// The reason, if it matters to callers.
+  package var cause: Cause? { content.cause }
+  /// The names that the schema lacks, if that is why data is invalid.
+  package var missingNames: [UnresolvedName] {
+    if case .missingNames(let names)? = cause { names } else { [] }
+  }
+
+  /// The failure with a reason.
+  package func with(_ cause: Cause?) -> Failure { Failure(status, message, cause) }
 
   /// The failure, because of a name that the schema lacks; nil for another reason.
-  package func lacking(_ name: UnresolvedName?) -> Failure { lacking(name.map { [$0] } ?? []) }
+  package func lacking(_ name: UnresolvedName?) -> Failure { with(name.map { .missingNames([$0]) }) }
 
-  /// The failure, because of names that the schema lacks.
-  package func lacking(_ names: [UnresolvedName]) -> Failure {
-    Failure(status, message, lacking: names)
+  /// The failure with another message; the same if it was already reported.
+  package func changed(_ change: (inout Message) -> Void) -> Failure {
+    guard var message else { return self }
+    change(&message)
+    return Failure(status, message, cause)
   }
 
   /// The failure with a place before what it names: the file and line of a script. A failure that was already reported
   /// gets a message that only names the place.
   package func prefixed(_ place: String) -> Failure {
-    guard var message else { return Failure(status, place, "the command failed") }
-    // This error already has a place: that of the command that opened the stream.
-    if message.what.contains(", line ") { return self }
-    message.what = message.what.isEmpty ? place : "\(place): \(message.what)"
-    return Failure(status, message)
+    guard let message else { return Failure(status, "", "the command failed").prefixed(place) }
+    // An inner script, or the command that opened the stream.
+    return message.isPlaced ? self : changed { $0.prefix(place) }
   }
 }
 

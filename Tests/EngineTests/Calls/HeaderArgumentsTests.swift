@@ -23,6 +23,12 @@ struct HeaderArgumentsTests {
     #expect(fields.map(\.value) == [value])
   }
 
+  @Test func errorOfFileHasItsPlaceOnly() {
+    let line = HeaderArguments.Line(text: "x", source: "headers, line 2")
+    let failure = #expect(throws: Failure.self) { try HeaderArguments(expansion: nil).parse(line) }
+    #expect(failure?.prefixed("script, line 1").message?.what == "headers, line 2")
+  }
+
   @Test func keepsOrderAndRepeatedNames() throws {
     let fields = try parse(["b: 1", "a: 2", "b: 3"]).fields
     #expect(fields.map { "\($0.name)=\($0.value)" } == ["b=1", "a=2", "b=3"])

@@ -42,6 +42,17 @@ struct SymbolLookupTests {
     #expect(failure.1 == "write shop.Orders/METHOD; its methods are Place, Watch, Find")
   }
 
+  @Test(arguments: [
+    ("shop.Orders", "Plce", true), ("shop.Payments", "Pay", true), ("", "Nothing", true),
+    ("shop", "Orders", false),
+  ])
+  func causeIsThatTheSchemaLacksTheName(service: String, method: String, isLacking: Bool) throws {
+    let pool = try ShopSchema.pool()
+    let name = MethodName(service: service, method: method)
+    let failure = #expect(throws: Failure.self) { _ = try SchemaSource.find(name, in: pool) }
+    #expect(failure?.cause == (isLacking ? .unknownName : nil))
+  }
+
   @Test func suggestsMethodsOfAllServices() throws {
     let failure = try failure(MethodName(service: "", method: "Fnd"))
     #expect(failure.1 == "did you mean shop.Orders/Find, or shop.Stock/Find?")

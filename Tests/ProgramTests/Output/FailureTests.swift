@@ -47,6 +47,31 @@ struct FailureTests {
     #expect(Failure(reported: .usage).at(origin).message == nil)
   }
 
+  @Test func innermostPlaceStays() {
+    let inner = Failure(.input, "what", "why").with(.streamEnded).prefixed("inner, line 1")
+    #expect(inner.message?.what == "inner, line 1: what")
+    let outer = inner.prefixed("outer, line 2")
+    #expect((outer.status, outer.message) == (.input, inner.message))
+    #expect(outer.cause == .streamEnded)
+    // A name is no place, whatever its text.
+    let file = Failure(.input, "a, line 7", "why").prefixed("script, line 1")
+    #expect(file.message?.what == "script, line 1: a, line 7")
+    let reported = Failure(reported: .connection).prefixed("script, line 1")
+    #expect((reported.status, reported.message?.what) == (.connection, "script, line 1"))
+    let line = Failure(.usage, "-H", "why").at(.file(path: "config", line: 3, profile: nil))
+    #expect(line.prefixed("script, line 1").message?.what == "config, line 3: -H")
+    let variable = Failure(.usage, "-H", "why").at(.environment(name: "VARIABLE"))
+    #expect(variable.prefixed("script, line 1").message?.what == "script, line 1: VARIABLE: -H")
+  }
+
+  @Test func changedMessageKeepsCause() {
+    let failure = Failure(.schema, "a.B", "why").lacking(.symbol("a.B")).changed { $0.hint = "hint" }
+    #expect(failure.missingNames == [.symbol("a.B")])
+    #expect(failure.message?.hint == "hint")
+    #expect(Failure(reported: .schema).changed { $0.hint = "hint" }.message == nil)
+    #expect(Failure(.schema, "a", "b").lacking(nil).cause == nil)
+  }
+
   @Test func refersToHelpOfCommandWithoutOtherHint() throws {
     let error = try #require(Parser.parse(["list", "--colour", "x"]).errors.first)
     #expect(Failure(error, of: .list, hint: "own").message?.hint != nil)

@@ -123,7 +123,7 @@ extension CallPlan {
           settings.name, schema: command.schema, reflection: asksServer ? reflection : nil, console.error,
           waitLimit: settings.timeout)
       } catch {
-        guard isDry, error.message == ReflectionSource.notAsked.message else {
+        guard isDry, error.cause == .notAsked else {
           let error = error.listing(asksServer ? settings.target.argument : command.schema.words)
           throw asksServer ? error.addingHint(of: chain) : error.addingReflection(command)
         }
@@ -284,34 +284,33 @@ extension Failure {
   /// The failure for a method that the given files lack, with the option that asks the server too.
   fileprivate func addingReflection(_ command: CallArguments) -> Failure {
     // Not for a file that cannot be read or compiled.
-    guard status == .schema, var message, command.schema.hasSources, command.reflection.reflect == nil,
-      ["not found", "no method", "no service"].contains(where: message.why.hasPrefix)
-    else { return self }
-    message.append(hint: "--reflect also asks the server")
-    return Failure(status, message)
+    guard cause == .unknownName, command.schema.hasSources, command.reflection.reflect == nil else {
+      return self
+    }
+    return changed { $0.append(hint: "--reflect also asks the server") }
   }
 
   /// The failure of the request for the schema, with what an interceptor does not do for that request.
   fileprivate func addingHint(of chain: ChainSource) -> Failure {
-    guard var message, ![.schema, .usage, .input].contains(status) else { return self }
+    guard ![.schema, .usage, .input].contains(status) else { return self }
     let names = chain.members.filter { $0.plugin == nil }.map(\.registration.name)
     if let name = names.first(where: { ["replay", "mock"].contains($0) }) {
-      message.hint =
-        "\(name) needs the schema: run \"rpcurl export TARGET -o api.binpb\" while a server runs, then add "
-        + "--descriptor-set api.binpb"
-    } else if names.contains("retry") {
-      message.append(
-        hint: "retry does not apply to the request for the schema; --descriptor-set FILE avoids it")
-    } else {
-      return self
+      return changed {
+        $0.hint =
+          "\(name) needs the schema: run \"rpcurl export TARGET -o api.binpb\" while a server runs, then add "
+          + "--descriptor-set api.binpb"
+      }
     }
-    return Failure(status, message)
+    guard names.contains("retry") else { return self }
+    return changed {
+      $0.append(hint: "retry does not apply to the request for the schema; --descriptor-set FILE avoids it")
+    }
   }
 }
 
 extension Failure.Message {
   /// Adds a hint after those that it has.
-  fileprivate mutating func append(hint added: String) {
+  mutating func append(hint added: String) {
     hint = hint.map { "\($0); \(added)" } ?? added
   }
 }

@@ -54,7 +54,11 @@ package struct HeaderArguments {
   /// Parses the header of a line of a file.
   package func parse(_ line: Line) throws(Failure) -> Headers {
     var headers = Headers()
-    try add(line, isTyped: false, to: &headers)
+    do throws(Failure) {
+      try add(line, isTyped: false, to: &headers)
+    } catch {
+      throw error.changed { $0.isPlaced = true }
+    }
     return headers
   }
 

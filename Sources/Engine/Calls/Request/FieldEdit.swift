@@ -185,14 +185,12 @@ package struct FieldEdit: Equatable {
       return Failure(.input, place.name, Self.reason(error, bytes))
     }
     let failure = place.failure(error)
-    guard case .text(let text) = content, case .json(let cause) = error, var message = failure.message
-    else { return failure }
+    guard case .text(let text) = content, case .json(let cause) = error else { return failure }
     if let template = Template.reference(in: text) {
-      message.hint = "add --expand to replace \(template)"
-    } else if case .invalidBase64 = cause.reason, text.hasPrefix("@") {
-      message.hint = "use --set-file \(place.key)=\(text.dropFirst())"
+      return failure.changed { $0.hint = "add --expand to replace \(template)" }
     }
-    return Failure(failure.status, message).lacking(cause.missingName)
+    guard case .invalidBase64 = cause.reason, text.hasPrefix("@") else { return failure }
+    return failure.changed { $0.hint = "use --set-file \(place.key)=\(text.dropFirst())" }
   }
 }
 

@@ -29,7 +29,7 @@ extension RequestMessage {
         case .binary: []
         }
       if let missing = lookup.missing(among: names) {
-        throw Failure(.input, source, "the schema lacks names").lacking(missing)
+        throw Failure(.input, source, "the schema lacks names").with(.missingNames(missing))
       }
     }
     return try encode(for: call)

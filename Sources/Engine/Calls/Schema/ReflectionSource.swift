@@ -80,7 +80,7 @@ package struct ReflectionSource {
   package func fetch(_ method: MethodName, known: [String]) throws(Failure) -> (
     SchemaSource.Source, MethodName
   ) {
-    if isOffline { throw Self.notAsked }
+    if isOffline { throw Failure(.schema, "no schema", "the server was not asked").with(.notAsked) }
     let begin = MonotonicClock.now
     guard !method.service.isEmpty else {
       let schema = try schema(for: .allServices)
@@ -116,9 +116,6 @@ package struct ReflectionSource {
       throw failure(error, method, known)
     }
   }
-
-  /// The failure of `fetch` if `isOffline` is set.
-  package static let notAsked = Failure(.schema, "no schema", "the server was not asked")
 
   /// Fetches the schema for `goal`.
   package func schema(for goal: ReflectionQuery.Goal) throws(Failure) -> ReflectedSchema {

@@ -54,9 +54,7 @@ package enum SchemaOperand {
         pool = try reflected(argument, options, clients)
       } catch let failure as Failure where failure.status == .connection && !text.contains(":") {
         // Maybe a misspelt path.
-        guard var message = failure.message else { throw failure }
-        message.hint = (message.hint.map { "\($0); " } ?? "") + "there is no file or directory \(text)"
-        throw Failure(failure.status, message)
+        throw failure.changed { $0.append(hint: "there is no file or directory \(text)") }
       }
     }
     guard !pool.fileNames(exceptOf: WellKnownSchemas.sourceName).isEmpty else {

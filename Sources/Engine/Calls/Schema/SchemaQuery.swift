@@ -249,15 +249,12 @@ package struct SchemaQuery {
 extension Failure {
   /// The failure, whose hint at `rpcurl list` has these arguments.
   package func listing(_ arguments: String) -> Failure {
-    guard !arguments.isEmpty, var message else { return self }
-    message.hint = message.hint?.replacing("\"rpcurl list", with: "\"rpcurl list \(arguments)")
-    return Failure(status, message)
+    guard !arguments.isEmpty else { return self }
+    return changed { $0.hint = $0.hint?.replacing("\"rpcurl list", with: "\"rpcurl list \(arguments)") }
   }
 
   /// The failure, whose hint at `rpcurl list` names the command of a session.
   package var inSession: Failure {
-    guard var message else { return self }
-    message.hint = message.hint?.replacing("run \"rpcurl list", with: "run \"list")
-    return Failure(status, message)
+    changed { $0.hint = $0.hint?.replacing("run \"rpcurl list", with: "run \"list") }
   }
 }

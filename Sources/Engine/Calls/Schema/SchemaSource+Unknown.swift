@@ -21,7 +21,8 @@ extension SchemaSource {
       .schema, "\(service.name)/\(name.method)", "no method \(name.method) in \(service.name)",
       hint: suggestion(
         DescriptorPool.nearestNames(to: name.method, among: names).map { "\(service.name)/\($0)" })
-        ?? (names.isEmpty ? "it has no methods" : "its methods are \(list(names))"))
+        ?? (names.isEmpty ? "it has no methods" : "its methods are \(list(names))")
+    ).with(.unknownName)
   }
 
   /// The service with this name, or with a name that ends with it.
@@ -62,7 +63,8 @@ extension SchemaSource {
     return Failure(
       .schema, name.description, why,
       hint: suggestion(nearest.map { "\($0)/\(name.method)" })
-        ?? (services.isEmpty ? "there are no services" : "services: \(list(services))"))
+        ?? (services.isEmpty ? "there are no services" : "services: \(list(services))")
+    ).with(.unknownName)
   }
 
   package static func suggestion(_ names: [String]) -> String? {

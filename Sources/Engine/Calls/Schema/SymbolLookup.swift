@@ -90,7 +90,8 @@ package struct SymbolLookup {
     return Failure(
       .schema, text, "not found in the schema",
       hint: SchemaSource.suggestion(Self.nearest(to: text, among: names))
-        ?? "run \"rpcurl list\(filter)\" to see what exists")
+        ?? "run \"rpcurl list\(filter)\" to see what exists"
+    ).with(.unknownName)
   }
 
   /// The names similar to `text`, nearest first: as a whole, by as many of their last parts as `text` has, or
