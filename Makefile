@@ -65,6 +65,8 @@ PLOT_PACKAGES   := etcd-server nghttp2-client
 SWIFT_FLAGS := $(patsubst %,-Xcc %,$(filter-out -I/usr/include%,$(shell pkg-config --cflags-only-I libcurl 2>/dev/null)))
 # For the builds of the unit tests. CI omits the debug information, which takes a sixth of their time.
 TEST_FLAGS := $(SWIFT_FLAGS) $(if $(RPCURL_STRICT),-debug-info-format none)
+# Prints what fails, not what passes.
+FAILURES := --quiet --disable-xctest
 # The directory of the built-in libcurl; empty if the program uses the system's. Known once libcurl is built.
 BUILT_IN = $(if $(filter built-in,$(LIBCURL)),$(shell readlink -e $(BUILD)/libcurl/current))
 # Archives that are linked in: of the program that is built, only the C library is needed where it runs.
@@ -126,7 +128,7 @@ test-all: spark grpc-swift test soak ## The same, with each combination where `m
 
 unit-test: build-packages test-packages ## Build the tests in Swift and run them
 	swift build --build-tests $(TEST_FLAGS)
-	swift test --skip-build $(TEST_FLAGS)
+	swift test --skip-build $(FAILURES) $(TEST_FLAGS)
 
 end-to-end-test: release plugins servers test-packages http3-libcurl debian-rust debian-go ## Run the tests in Python
 	$(PYTEST) Tests/EndToEnd Tests/Project
@@ -237,11 +239,11 @@ bench: release plugins servers bench-packages debian-go ## Measure: ratios in on
 
 sanitize: build-packages ## Run the unit tests under AddressSanitizer, with detection of leaks in C code
 	ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt:print_suppressions=0 \
-	  swift test --sanitize=address --scratch-path $(BUILD)/address $(TEST_FLAGS)
+	  swift test $(FAILURES) --sanitize=address --scratch-path $(BUILD)/address $(TEST_FLAGS)
 
 # The lock of the tests and of the program is one that the sanitizer sees (Sources/Base/Locked.swift).
 sanitize-threads: build-packages ## Run the unit tests under ThreadSanitizer
-	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize=thread --scratch-path $(BUILD)/thread $(TEST_FLAGS)
+	TSAN_OPTIONS=halt_on_error=1 swift test $(FAILURES) --sanitize=thread --scratch-path $(BUILD)/thread $(TEST_FLAGS)
 
 # The debug build, with a current libcurl if there is one. A report changes the exit code, so that the test fails. Left out are tests
 # of memory, of which a sanitizer takes more, one that sends SIGSEGV to the program, which is reported as a crash, and one that limits
