@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 import manual
-from conftest import GENERATED, wait_until
+from conftest import GENERATED, PATIENCE_SECONDS, wait_until
 
 SERVICE = "demo.v1.Demo"
 HOLD = "hold"
@@ -32,7 +32,7 @@ class HedgeServer:
             sys.path.remove(str(GENERATED))
         self.messages = demo_pb2
         self.script = list(script)
-        self.lock = threading.Lock()
+        self.lock = threading.Condition()
         # The numbers of the attempts that have arrived, and of those that the client has cancelled.
         self.calls = []
         self.cancelled = []
@@ -48,9 +48,14 @@ class HedgeServer:
             headers = dict(context.invocation_metadata())
             number = int(headers.get("grpc-previous-rpc-attempts", 0)) + 1
             ended = threading.Event()
-            context.add_callback(ended.set)
+            if not context.add_callback(ended.set):
+                ended.set()
+            # An attempt responds when all before it have arrived: on a busy machine the second may overtake the first, which
+            # would be cancelled before this function sees it.
             with self.lock:
                 self.calls.append(number)
+                self.lock.notify_all()
+                self.lock.wait_for(lambda: set(range(1, number)) <= set(self.calls), PATIENCE_SECONDS)
             step = self.script[number - 1] if number <= len(self.script) else HOLD
             if step == HOLD:
                 ended.wait()
