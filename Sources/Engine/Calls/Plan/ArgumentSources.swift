@@ -57,7 +57,8 @@ package struct ArgumentSources {
       do throws(FileContents.Problem) { return try self.text(ofFile: path) } catch {
         throw Interrupt.failure
           ?? Failure(
-            .usage, "\(what)@\(path)", error.why, hint: "text that begins with @ is written \(name)@@\(path)"
+            .usage, "\(what)@\(path)", error.why,
+            hint: error.isMissing ? "text that begins with @ is written \(name)@@\(path)" : nil
           ).at(option.origin)
       }
     case .environment(let variable):
