@@ -40,7 +40,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVERS = ROOT / "Tests" / "Servers"
-RPCURL = Path(os.environ.get("RPCURL") or ROOT / ".build" / "release" / "rpcurl")
+RPCURL = Path(os.environ.get("RPCURL") or ROOT / ".build" / "release" / "rpcurl").absolute()
 VENV = Path(os.environ.get("DEMO_VENV") or ROOT / ".build" / "servers" / "venv")
 GENERATED = Path(os.environ.get("DEMO_GENERATED") or ROOT / ".build" / "servers" / "generated")
 

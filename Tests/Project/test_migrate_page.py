@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTS = ROOT / "scripts" / "docs" / "tools"
-RPCURL = Path(os.environ.get("RPCURL") or ROOT / ".build" / "release" / "rpcurl")
+RPCURL = Path(os.environ.get("RPCURL") or ROOT / ".build" / "release" / "rpcurl").absolute()
 PAGE = (ROOT / "man" / "rpcurl-migrate.7").read_text()
 
 # Sections whose items are options of another tool.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-RPCURL = Path(os.environ.get("RPCURL") or ROOT / ".build" / "release" / "rpcurl")
+RPCURL = Path(os.environ.get("RPCURL") or ROOT / ".build" / "release" / "rpcurl").absolute()
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 # By hand; rpcurl.1 is generated, and rpcurl-migrate(7) has a test of its own.
 PAGES = sorted(p for p in (ROOT / "man").iterdir() if p.suffix != ".1" and p.stem != "rpcurl-migrate")
