@@ -101,7 +101,7 @@ SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release --static-swift-stdlib
 # functions of frequent commands next to each other (scripts/symbol-order).
 SWIFT_ARCHIVES := swiftCore swiftSynchronization swiftGlibc
 SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/swift/lib%.a)" $(SWIFT_RELEASE_OF) rpcurl \
-  -Xlinker --icf=all -Xlinker --symbol-ordering-file=$(CURDIR)/scripts/symbol-order.txt -Xlinker --no-warn-symbol-ordering \
+  -Xlinker --icf=all -Xlinker -O2 -Xlinker --symbol-ordering-file=$(CURDIR)/scripts/symbol-order.txt -Xlinker --no-warn-symbol-ordering \
   -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --wrap=_swift_stdlib_getUnsafeArgvArgc \
   -Xlinker --print-archive-stats=$(CURDIR)/$(BUILD)/rpcurl.archives
 # One more at a time than there are processors: tests wait for a third of their time.
