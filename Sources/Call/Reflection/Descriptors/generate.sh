@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 for version in v1 v1alpha; do
   mkdir -p "$work/grpc/reflection/$version"
   {
-    sed "s/^package .*/package grpc.reflection.$version;/" "$here/../../CSchemas/protos/reflection.proto"
+    sed "s/^package .*/package grpc.reflection.$version;/" "$here/../../../CSchemas/protos/reflection.proto"
     echo
     echo "service ServerReflection {"
     echo "  rpc ServerReflectionInfo(stream ServerReflectionRequest) returns (stream ServerReflectionResponse);"
