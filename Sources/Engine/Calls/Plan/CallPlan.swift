@@ -41,7 +41,7 @@ package struct CallPlan {
     request.headers = settings.headers
     request.attributes = settings.attributes
     request.secretNames = settings.secretNames
-    request.secrets = settings.expansion.map { Array($0.secrets.values) } ?? []
+    request.secrets = settings.variableSecrets
     request.timeout = settings.timeout
     request.protocolName = settings.protocolName
     request.codec = settings.codec

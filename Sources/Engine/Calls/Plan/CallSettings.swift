@@ -44,12 +44,14 @@ package struct CallSettings {
   package private(set) var showsSecrets: Bool
   /// Which headers and attributes are secret.
   package let secretNames: SecretNames
+  /// The values of `--var` that are read from elsewhere, which output does not show.
+  var variableSecrets: [String] { expansion.map { Array($0.secrets.values) } ?? [] }
   /// The credentials that are known before the call.
   package var secrets: CallSecrets {
     let secrets = CallSecrets(secretNames)
     secrets.add(headers, nil)
     secrets.add(attributes: attributes.all)
-    secrets.add(expansion.map { Array($0.secrets.values) } ?? [])
+    secrets.add(variableSecrets)
     return secrets
   }
   /// Removes credentials from what is shown before a call.

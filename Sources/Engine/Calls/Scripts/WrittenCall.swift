@@ -101,7 +101,7 @@ struct WrittenCall {
 
   /// Replaces the values of `--var` that are read from elsewhere, unless secrets are shown.
   var variables: SecretMask {
-    SecretMask(settings.showsSecrets ? [] : settings.expansion.map { Array($0.secrets.values) } ?? [])
+    SecretMask(settings.showsSecrets ? [] : settings.variableSecrets)
   }
 
   /// JSON in which variables are in place of the values of `--var` that are read from elsewhere.
