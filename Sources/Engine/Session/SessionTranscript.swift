@@ -78,7 +78,8 @@ package final class SessionTranscript {
   }
 
   private func write(masked bytes: [UInt8]) {
-    guard let problem = FileContents.write(secrets.mask.apply(bytes), to: descriptor, waitLimit: waitLimit),
+    guard !bytes.isEmpty,
+      let problem = FileContents.write(secrets.mask.apply(bytes), to: descriptor, waitLimit: waitLimit),
       let report = whenFailed
     else { return }
     whenFailed = nil
