@@ -2,9 +2,9 @@ import RPCurlLanguage
 
 /// Finds the commas between the settings of `NAME[,KEY=VALUE…]`.
 ///
-/// A value that begins with `'`, `"`, `[` or `{` ends at its match. Single quotes are not a part of the value, `''` is one in
-/// them, and only blanks may follow them. In other text `,,` is a comma. By Unicode scalars: a `Character` would join a comma with the combining scalar
-/// after it.
+/// A value that begins with `'`, `"`, `[` or `{` ends at its match. Single quotes are not a part of the value, `''` is one
+/// in them, and only blanks may follow them. In other text `,,` is a comma. By Unicode scalars: a `Character` would join a
+/// comma with the combining scalar after it.
 package struct SettingScanner {
   private enum Place: Equatable {
     case name

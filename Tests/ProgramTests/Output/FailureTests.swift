@@ -53,7 +53,7 @@ struct FailureTests {
     let outer = inner.prefixed("outer, line 2")
     #expect((outer.status, outer.message) == (.input, inner.message))
     #expect(outer.cause == .streamEnded)
-    // A name is no place, whatever its text.
+    // The name of a file may look like a place.
     let file = Failure(.input, "a, line 7", "why").prefixed("script, line 1")
     #expect(file.message?.what == "script, line 1: a, line 7")
     let reported = Failure(reported: .connection).prefixed("script, line 1")
