@@ -40,6 +40,8 @@ class Fault:
         flip       the next byte is changed by an exclusive or with `mask`
         twice      the next `length` bytes come twice
         violate    what HTTP/2 forbids, by its name in VIOLATIONS; then as `stall`. It is sent after the frame at the offset
+
+    With `of_content`, only bytes of content count, of HTTP/2: peers send settings and windows when they like.
     """
 
     kind: str
@@ -48,6 +50,7 @@ class Fault:
     length: int = 1
     mask: int = 0xFF
     violation: str = ""
+    of_content: bool = False
 
     def __str__(self) -> str:
         extra = {
@@ -202,6 +205,8 @@ class Pipe:
 
     def place(self, data: bytes) -> int | None:
         """The number of bytes after which the fault is made; None if that is not known before more is received."""
+        if self.fault.of_content:
+            return wire.place_of_content(bytes(self.connection.forwarded[self.direction]) + data, self.fault.offset)
         if self.fault.kind != "violate":
             return self.fault.offset
         frames = wire.frames(bytes(self.connection.forwarded[self.direction]) + data)

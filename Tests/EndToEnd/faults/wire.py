@@ -54,6 +54,16 @@ def frames(data: bytes, start: int = 0):
         start += 9 + length
 
 
+def place_of_content(data: bytes, size: int) -> int | None:
+    """The position in HTTP/2 behind `size` bytes of content; None if there is less."""
+    for position, kind, _, _, payload, _ in frames(data):
+        if kind == DATA:
+            if size <= len(payload):
+                return position + 9 + size
+            size -= len(payload)
+    return None
+
+
 def read_http2(data: bytes) -> dict[int, Response]:
     """The responses by stream."""
     responses: dict[int, Response] = {}
