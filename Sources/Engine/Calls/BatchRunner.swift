@@ -244,12 +244,12 @@ package final class BatchRunner {
       if let elapsed = member.printer?.elapsed { latency.add(elapsed) }
     }
     if let printer = member.printer, let status = printer.conclude(), !printer.isGivenUp {
-      record(status, of: member)
+      record(.failedCall, status, of: member)
     } else if let failure = member.printer?.failure {
       if let message = failure.message {
         member.output.report(ErrorReport(message, failure.status, call: member.index))
       }
-      record(failure.status, of: member)
+      record(.failedCheck, failure.status, of: member)
     } else if member.printer?.isGivenUp == false {
       succeeded += 1
     }
@@ -263,14 +263,15 @@ package final class BatchRunner {
     }
     member.isDone = true
     isDataInvalid = true
-    record(failure.status, of: member)
-    stop(cancelingAfter: nil, "")
+    record(.invalidStep, failure.status, of: member)
   }
 
-  private func record(_ status: ExitStatus, of member: Member) {
+  private func record(_ event: RunMode.Event, _ status: ExitStatus, of member: Member) {
     failed += 1
     if firstFailure.map({ member.index < $0.index }) ?? true { firstFailure = (member.index, status) }
-    if batch.failsEarly { stop(cancelingAfter: member.index, "an earlier call failed") }
+    guard RunMode.rows.effect(of: event, failsEarly: batch.failsEarly) == .endsRun else { return }
+    // Calls that have begun before invalid data go on.
+    stop(cancelingAfter: event == .invalidStep ? nil : member.index, "an earlier call failed")
   }
 
   /// Starts no more calls, and cancels those after an index.

@@ -35,13 +35,15 @@ extension Session {
     try waitForEnd(of: [stream])
     let status = conclude(stream)
     if end != nil { return }
-    let isObserved = observer?.ended(stream, status) == true
+    observer?.ended(stream)
     if let status {
-      if isObserved { return }
-      // A check of the status may follow; at the prompt, only of the last call.
-      if scriptDepth == 0 { forgetFailuresOfStreams() }
-      if scriptDepth > 0 || input != nil { failures.append((stream, status, [text])) }
-      guard scriptDepth == 0 else { return }
+      let failed = FailedCall(stream, status, [text])
+      switch mode.effect(of: failed.event) {
+      case .awaitsCheck: return failures.append(failed)
+      // A check of the last call may follow.
+      case .goesOn: failures = [failed]
+      case .endsTest, .endsRun, .endsCall, .counts: break
+      }
       throw Failure(reported: status)
     }
     if values.isEmpty, plan.method.clientStreaming, stream.received == 0 {

@@ -53,8 +53,8 @@ package final class Session {
   /// The file and line of the running script.
   package var place: SessionPlace?
   package var scriptDepth = 0
-  /// The calls and streams that failed, until a check of their status follows; of a call, the commands to record then.
-  var failures: [(stream: SessionStream, status: ExitStatus, texts: [String])] = []
+  /// The calls and streams that failed, until a check of their status follows.
+  package var failures: [FailedCall] = []
   /// The exit status, once the session is to end.
   package private(set) var end: ExitStatus?
   /// The error of the signal that has ended the session.
@@ -170,7 +170,7 @@ package final class Session {
       throw withStatusOfSignal(error)
     }
     if let end, end != .success { throw Failure(reported: end) }
-    try throwFailureOfStream()
+    try throwFailure()
   }
 
   /// Ends the session: cancels its calls, and lets its interceptors write what they have collected.
@@ -287,10 +287,10 @@ package final class Session {
   private func settle() {
     for stream in streams.removeDone() {
       let status = conclude(stream)
-      if observer?.ended(stream, status) == true { continue }
+      observer?.ended(stream)
       if let status {
         // The end of a stream that a script cancels is not a failure.
-        if stream.place != nil, !stream.isCanceled { failures.append((stream, status, [])) }
+        if stream.place != nil, !stream.isCanceled { failures.append(FailedCall(stream, status)) }
       } else {
         notice("\(stream.title) ended: \(stream.status)")
       }
@@ -375,10 +375,10 @@ package final class Session {
     notice("press Ctrl-C again, or Ctrl-D, to end the session")
   }
 
-  /// Handles a pending signal and waits for the next one. SIGTERM and a failed output end the session; any signal ends a script.
+  /// Handles a pending signal and waits for the next one. A file that is sourced at the prompt ends by its call.
   package func handleSignal() {
     guard Interrupt.isPending else { return }
-    if input == nil || Interrupt.isFailedOutput || Interrupt.status != .interrupted {
+    if (input == nil ? mode : .prompt).effect(of: .ofSignal) == .endsRun {
       interruption = interruption ?? Interrupt.failure
       leave(Interrupt.status)
     }

@@ -1,7 +1,7 @@
 import RPCurlLanguage
 import RPCurlProgram
 
-/// Follows the commands and calls of a session, and decides about what would end a script.
+/// Follows the commands and calls of a session: a suite.
 package protocol SessionObserver: AnyObject {
   /// Whether the time of the commands is over, which ends a sleep.
   var isTimeOver: Bool { get }
@@ -17,12 +17,7 @@ package protocol SessionObserver: AnyObject {
   /// A message was encoded to be sent (`isRequest`), or was received.
   func exchanged(_ message: SessionMessage, isRequest: Bool, on stream: SessionStream)
   /// A call has ended and is printed.
-  ///
-  /// - Parameters:
-  ///   - stream: The call.
-  ///   - status: The exit status; nil for a call that has succeeded.
-  /// - Returns: Whether the observer deals with a failure; otherwise the command fails.
-  func ended(_ stream: SessionStream, _ status: ExitStatus?) -> Bool
+  func ended(_ stream: SessionStream)
   /// A check was made.
   ///
   /// - Returns: Whether the observer deals with a check that does not hold; otherwise the command fails.

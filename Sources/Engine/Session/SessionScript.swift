@@ -3,7 +3,27 @@ import RPCurlProgram
 import RPCurlProtobuf
 
 /// Scripts of session commands.
+/// A call or stream that failed.
+package struct FailedCall {
+  package let stream: SessionStream
+  let status: ExitStatus
+  /// The commands to record if a check accepts the failure.
+  var texts: [String]
+
+  init(_ stream: SessionStream, _ status: ExitStatus, _ texts: [String] = []) {
+    (self.stream, self.status, self.texts) = (stream, status, texts)
+  }
+
+  /// What happened: an interceptor that asserts has its say whatever the status is, and a failure of the output has no status.
+  package var event: RunMode.Event {
+    stream.printer.end?.error != nil && status != .assertion ? .failedCall : .failedCheck
+  }
+}
+
 extension Session {
+  /// How the commands that run now are run.
+  var mode: RunMode { observer != nil ? .suite : scriptDepth > 0 || input == nil ? .file : .prompt }
+
   /// The limit of nested scripts.
   private static let depthLimit = 16
 
@@ -18,7 +38,7 @@ extension Session {
       throw Failure(.usage, path, "scripts are nested more than \(Self.depthLimit) deep")
     }
     let text = try contents(of: path)
-    if scriptDepth == 0 { forgetFailuresOfStreams() }
+    if scriptDepth == 0 { failures.removeAll() }
     let before = place
     scriptDepth += 1
     defer {
@@ -46,7 +66,7 @@ extension Session {
       if !reader.isWithin { first = index + 1 }
       let read = Result { try reader.add(InputLine(line)) }
       if case .success(nil) = read { continue }
-      if (try? read.get())?.verb?.mayFollowFailure != true { try attempt { try throwFailureOfStream() } }
+      if (try? read.get())?.verb?.mayFollowFailure != true { try attempt { try throwFailure() } }
       place = SessionPlace(path, line: first)
       try attempt {
         if let statement = try read.get() { try execute(statement) }
@@ -54,18 +74,13 @@ extension Session {
         if !(try wait { true }) { handleSignal() }
       }
     }
-    if end == nil { try attempt { try throwFailureOfStream() } }
+    if end == nil { try attempt { try throwFailure() } }
     if reader.isWithin, end == nil {
       throw (reader.failure ?? Failure(.input, "", "unexpected end of the JSON"))
         .prefixed("\(path), line \(first)")
     }
     // Each error was reported.
     if let firstFailure, end == nil { throw Failure(reported: firstFailure.status) }
-  }
-
-  /// Drops the failures of streams that earlier scripts opened.
-  package func forgetFailuresOfStreams() {
-    failures.removeAll()
   }
 
   /// An error that ended a script, with the exit status of the signal that caused it.
@@ -76,10 +91,11 @@ extension Session {
     return Failure(signal.status, message)
   }
 
-  /// Throws the failure of a call of the script, or of a stream that it opened.
-  package func throwFailureOfStream() throws(Failure) {
-    guard scriptDepth > 0 || input == nil, let failure = failures.first else { return }
-    failures.removeAll()
+  /// Throws the failure of a call that no check has followed. Of a suite, only one that a check cannot expect.
+  package func throwFailure() throws(Failure) {
+    let ending: [RunMode.Effect] = observer == nil ? [.awaitsCheck, .endsRun] : [.endsTest]
+    guard let failure = failures.first(where: { ending.contains(mode.effect(of: $0.event)) }) else { return }
+    failures.removeAll { ending.contains(mode.effect(of: $0.event)) }
     let why = failure.stream.number == nil ? "the command failed" : "the stream opened here failed"
     let error = Failure(failure.status, "", why)
     throw failure.stream.place.map { error.prefixed($0.description) } ?? error
@@ -88,7 +104,7 @@ extension Session {
   /// Forgets the failures of a call whose status a check decides about, and records the call if the check holds. At the
   /// prompt, another check may follow one that does not hold.
   func acceptFailures(of stream: SessionStream, checkHolds: Bool) {
-    guard checkHolds || scriptDepth > 0 || input == nil else { return }
+    guard checkHolds || mode.effect(of: .failedCall) == .awaitsCheck else { return }
     if checkHolds { stream.saved?.isExpected = true }
     for failure in failures where checkHolds && failure.stream === stream {
       for text in failure.texts { record.add(text) }

@@ -24,7 +24,7 @@ extension SuiteRunner {
       }
       if let scope { try session.end(scope) }
       try session.sleep(for: retry.pause)
-      pending.removeAll { stream in ended.calls.contains { $0.stream === stream } }
+      session.failures.removeAll { failed in ended.calls.contains { $0.stream === failed.stream } }
       try checkTime()
     }
   }
@@ -56,7 +56,9 @@ extension SuiteRunner {
     // A stream may have failed meanwhile.
     _ = try? session.wait { true }
     guard interruption == nil, !isTimeOver, let status = (error as? Failure)?.status else { return false }
-    let hasFailedCall = pending.contains { stream in step?.calls.contains { $0.stream === stream } == true }
+    let hasFailedCall = session.failures.contains { failed in
+      step?.calls.contains { $0.stream === failed.stream } == true
+    }
     switch status {
     case .connection, .tls: return true
     // Without reflection, the schema is that of files.

@@ -25,8 +25,6 @@ final class SuiteRunner {
   var contract: ContractCheck?
   /// The step that runs; nil between tests.
   var step: StepRun?
-  /// The calls that failed, until a check of their status follows.
-  var pending: [SessionStream] = []
   /// The line of the command that runs.
   private(set) var line = 0
   /// The command that runs, maybe one of a file that is sourced.
@@ -111,7 +109,7 @@ final class SuiteRunner {
   /// Runs commands outside of tests. Returns why they failed.
   private func runOutside(_ commands: [Suite.Command]) -> SuiteError? {
     step = StepRun(name: nil, line: commands.first?.line ?? 1)
-    pending = []
+    session.failures = []
     defer { step = nil }
     _ = output()
     do {
@@ -182,8 +180,7 @@ final class SuiteRunner {
     event.row = rowName.map(secrets.apply)
     _ = output()
     let mask = secrets.mask
-    pending = []
-    session.forgetFailuresOfStreams()
+    session.failures = []
     let limit = (test.limit ?? file.limit ?? options.testLimit).map {
       stop(
         after: $0, "the test took longer than \($0.brief)",
@@ -241,7 +238,7 @@ final class SuiteRunner {
       try session.execute(command.statement)
       _ = try session.wait { true }  // Open streams progress.
       if let interruption { throw interruption }
-      try session.throwFailureOfStream()
+      try session.throwFailure()
       if session.end != nil {
         // A sourced file has ended the session.
         session.resume()
@@ -257,14 +254,15 @@ final class SuiteRunner {
 
   /// Ends the step if a check failed, or if a call failed and no check expected it.
   func settle() throws(StepEnded) {
-    for stream in pending {
+    let failed = session.failures.map(\.stream).filter { !$0.isCanceled }
+    session.failures = []
+    for stream in failed {
       let message = stream.printer.end?.error?.message ?? ""
       let place = step?.calls.last { $0.stream === stream }?.place ?? here
       step?.fail(
         at: place, check: "status ok", expected: "ok",
         got: stream.status + (message.isEmpty ? "" : ": \(message)"), of: stream)
     }
-    pending = []
     if step?.failures.isEmpty == false { throw StepEnded() }
   }
 
@@ -347,19 +345,12 @@ extension SuiteRunner: SessionObserver {
     coverage?.add(message, of: stream.plan)
   }
 
-  func ended(_ stream: SessionStream, _ status: ExitStatus?) -> Bool {
+  func ended(_ stream: SessionStream) {
     step?.end(stream)
     if let end = stream.printer.end { coverage?.end(stream.plan, end.code) }
-    guard let status else { return false }
-    // An interceptor that asserts has its say in any case; a stream that the suite cancels has not failed.
-    if stream.isCanceled { return true }
-    guard stream.printer.end?.error != nil, status != .assertion else { return false }
-    pending.append(stream)
-    return true
   }
 
   func checked(_ check: Condition, _ outcome: ConditionOutcome) -> Bool {
-    if check.isAboutStatus { pending.removeAll { $0 === session.checkedStream } }
     switch outcome {
     case .holds: return true
     case .invalid: return false
