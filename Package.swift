@@ -135,10 +135,14 @@ let package = Package(
       settings: strict),
     // What suites and loads report: their events and statistics, and the texts that are functions of them.
     source("Reports", ["Base", "Language", "Protocols", "Protobuf"]),
+    // The Common Expression Language, and the formats of text that its functions and the rules of a schema know.
+    source("CEL", ["Base", "Language", "Protobuf", "CSystem"]),
+    // The interceptor of the rules in a schema.
+    source("Validate", ["CEL", "Base", "Language", "Chain", "Protocols", "Protobuf"]),
     // The edges
     source(
       "Interceptors",
-      ["Chain", "Reports", "Protocols", "Language", "Platform", "Base", "Protobuf", "CSystem"]),
+      ["Validate", "Chain", "Reports", "Protocols", "Language", "Platform", "Base", "Protobuf"]),
     source("PluginHost", ["Platform", "Base", "Chain", "Protocols", "SchemaTools", "Protobuf", "CPlugins"]),
     source(
       "Transport", ["Base", "Platform", "Protocols", "Protobuf", "CCurl"], products: [heaps], settings: strict
@@ -214,6 +218,8 @@ let package = Package(
         "Base", "Language", "Chain", "Reports", "Platform", "Protocols", "Protobuf", "ChainSupport",
         "CommandSupport",
       ]),
+    tests("CEL", ["Protobuf", "ChainSupport"]),
+    tests("Validate", ["Chain", "Protocols", "Protobuf", "ChainSupport"]),
     // Fixtures are plugins in C that the tests compile.
     tests(
       "PluginHost", ["Base", "Platform", "Chain", "ChainSupport", "CommandSupport"], exclude: ["Fixtures"]),
@@ -251,8 +257,8 @@ if Context.environment["RPCURL_FUZZ"] != nil {
       name: "Fuzz",
       dependencies: dependencies(
         [
-          "Base", "Engine", "Reports", "PluginHost", "Transport", "Call", "Interceptors", "Chain",
-          "Protocols",
+          "Base", "Engine", "Reports", "PluginHost", "Transport", "Call", "Interceptors", "Validate", "CEL",
+          "Chain", "Protocols",
           "Language", "SchemaTools", "Protobuf", "Program", "Platform", "ProtobufSupport", "ChainSupport",
           "LanguageSupport",
           "ProtocolsSupport",

@@ -114,7 +114,7 @@ package enum BuiltIns {
     RetryFactory.description,
     ShadowFactory.description,
     TraceFactory.description,
-    ValidateFactory.description,
+    .validate,
   ]
 
   /// Makes the factory of an interceptor.

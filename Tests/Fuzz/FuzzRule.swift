@@ -1,6 +1,6 @@
 import RPCurlProtobuf
 
-@testable import RPCurlInterceptors
+@testable import RPCurlCEL
 
 /// Compiles an expression of a schema's rules, and evaluates it for messages and other values.
 func fuzzRule(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {

@@ -2,22 +2,13 @@ import RPCurlChainSupport
 import RPCurlProtobuf
 import RPCurlProtocols
 
-@testable import RPCurlInterceptors
+@testable import RPCurlValidate
 
 /// Types that have rules of their own.
 private let wellKnownTypes = [
   "Any", "Duration", "Timestamp", "FieldMask", "StringValue", "Int64Value", "BytesValue", "DoubleValue",
   "BoolValue", "Value",
 ]
-
-/// The schema with predefined rules, and the types that it imports.
-private let libraries: [SchemaBytes] = {
-  guard let rules = Base64.decode(Array(RuleSchemaData.encoded.utf8)),
-    let common = try? Compression.gzip.decompress(
-      WellKnownSchemas.compressedCommonTypes, limitBytes: 1 << 20)
-  else { fatalError("the rules of the tests are not a schema") }
-  return [SchemaBytes(rules), WellKnownSchemas.set, WellKnownSchemas.optionTypes, SchemaBytes(common)]
-}()
 
 private func delimited(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
   varint(number << 3 | 2) + varint(bytes.count) + bytes
@@ -83,7 +74,7 @@ func fuzzValidation(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let pool = DescriptorPool()
   let set = SchemaBytes(delimited(1, file(start[0], fieldRules, messageRules)))
   precondition((try? pool.add(set, source: "fuzz")) != nil, "options do not make a file invalid")
-  for library in libraries { try? pool.add(library, source: "libraries") }
+  for library in RuleMessages.schemas { try? pool.add(library, source: "libraries") }
   guard let type = try? pool.messageType(named: "a.M") else { fatalError("the type is in the schema") }
   for message in [Message(type), try? Message(type, serialized: content)].compactMap({ $0 }) {
     let violations = find(message)

@@ -78,4 +78,14 @@ import Testing
     #expect(try defaults("auth", ["token-url"]) == ["header=authorization", "timeout=30s"])
     #expect(try defaults("fault", ["abort"]) == ["abort-percent=100"])
   }
+
+  @Test(arguments: [
+    ("validate,requests=no", "validate: requests: must be one of fail, warn, off"),
+    ("validate,responses=", "validate: responses: must be one of fail, warn, off"),
+    ("validate,requests=off", "validate: neither requests nor responses are validated"),
+  ])
+  func invalidSettingsOfValidateNameKey(_ text: String, _ message: String) {
+    let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }
+    #expect(error?.description == message)
+  }
 }

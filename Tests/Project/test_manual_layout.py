@@ -45,7 +45,7 @@ def test_keys_of_all_interceptors_are_described() -> None:
     }  # fmt: skip
     interceptors = set(re.findall(r"^\.Xr rpcurl-(\w+) 7", section, re.M)) - {"language"}
     built_in = (ROOT / "Sources" / "Interceptors" / "BuiltIns.swift").read_text()
-    names = [name.lower() for name in re.findall(r"^    (\w+)Factory\.description,$", built_in, re.M)]
+    names = [name.lower() for name in re.findall(r"^    \.?(\w+?)(?:Factory\.description)?,$", built_in, re.M)]
     assert sorted(interceptors) == sorted(names)
     for name in interceptors:
         text = (ROOT / "man" / f"rpcurl-{name}.7").read_text()

@@ -1,9 +1,9 @@
 /// URIs and references to them (RFC 3986); the bytes of a host must be UTF-8.
-enum URIFormat {
+package enum URIFormat {
   private typealias Bytes = InternetFormat.Bytes
 
   /// Whether a text is a URI, with a scheme.
-  static func isURI(_ text: InternetFormat.Bytes) -> Bool {
+  package static func isURI(_ text: InternetFormat.Bytes) -> Bool {
     let (rest, isValid) = withoutQueryAndFragment(text)
     guard isValid, let colon = rest.firstIndex(of: UInt8(ascii: ":")) else { return false }
     let scheme = rest[..<colon]
@@ -13,7 +13,7 @@ enum URIFormat {
   }
 
   /// Whether a text is a URI or a relative reference.
-  static func isReference(_ text: InternetFormat.Bytes) -> Bool {
+  package static func isReference(_ text: InternetFormat.Bytes) -> Bool {
     if isURI(text) { return true }
     let (rest, isValid) = withoutQueryAndFragment(text)
     guard isValid, isHierarchy(rest) else { return false }

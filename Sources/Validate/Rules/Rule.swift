@@ -1,3 +1,4 @@
+import RPCurlCEL
 import RPCurlProtobuf
 
 /// A rule of a field, an element or a message.
@@ -27,29 +28,5 @@ struct Rule: Sendable {
       guard case .value(let value) = contents else { return nil }
       return holds(value) ? nil : message
     }
-  }
-}
-
-/// Why a rule cannot be compiled or evaluated.
-struct RuleProblem: Error, Equatable {
-  /// The reason, in a few words.
-  let reason: String
-
-  init(_ reason: String) { self.reason = reason }
-}
-
-/// The resources of one validation.
-struct RuleRun {
-  /// The steps that regular expressions and expressions may still take: rules come from servers.
-  var budget = 20_000_000
-  /// The time, in nanoseconds since 1970.
-  let now: Int64
-
-  /// Subtracts steps from the budget.
-  ///
-  /// - Throws: `RuleProblem` if none are left.
-  mutating func spend(_ steps: Int) throws(RuleProblem) {
-    budget -= steps
-    guard budget > 0 else { throw RuleProblem("the expression takes too long") }
   }
 }

@@ -1,5 +1,5 @@
 /// A node of the syntax tree of an expression.
-indirect enum CELNode: Sendable {
+package indirect enum CELNode: Sendable {
   case literal(CELValue)
   /// A variable, by its position among those that are visible.
   case variable(Int)
@@ -19,6 +19,6 @@ indirect enum CELNode: Sendable {
 }
 
 /// The macros over lists and maps.
-enum CELMacro: String, Sendable {
+package enum CELMacro: String, Sendable {
   case all, exists, existsOne = "exists_one", filter, map
 }

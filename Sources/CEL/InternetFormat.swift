@@ -1,9 +1,9 @@
 /// Hostnames, addresses, prefixes and mail addresses, as protovalidate defines them.
-enum InternetFormat {
-  typealias Bytes = ArraySlice<UInt8>
+package enum InternetFormat {
+  package typealias Bytes = ArraySlice<UInt8>
 
   /// Whether a text is a mail address as HTML defines it for input of the type `email`.
-  static func isEmail(_ text: Bytes) -> Bool {
+  package static func isEmail(_ text: Bytes) -> Bool {
     guard let at = text.firstIndex(of: UInt8(ascii: "@")) else { return false }
     let local = text[..<at]
     let domain = text[(at + 1)...]
@@ -13,7 +13,7 @@ enum InternetFormat {
   }
 
   /// Whether a text is a name of a host, with or without a final dot.
-  static func isHostname(_ text: Bytes) -> Bool {
+  package static func isHostname(_ text: Bytes) -> Bool {
     guard text.count <= 253 else { return false }
     let labels = labels(of: text.last == UInt8(ascii: ".") ? text.dropLast() : text)
     return labels.allSatisfy(isLabel) && labels.last.map { !$0.allSatisfy(\.isDigit) } == true
@@ -29,7 +29,7 @@ enum InternetFormat {
   }
 
   /// Whether a text is an IP address; one of version 6 may have a zone.
-  static func isAddress(_ text: Bytes, version: Int?) -> Bool {
+  package static func isAddress(_ text: Bytes, version: Int?) -> Bool {
     if version != 6, address4(text) != nil { return true }
     if version == 4 { return false }
     guard let percent = text.firstIndex(of: UInt8(ascii: "%")) else { return address6(text) != nil }
@@ -43,7 +43,7 @@ enum InternetFormat {
   ///   - text: The text.
   ///   - version: 4, 6 or nil for both.
   ///   - isStrict: Whether the bits after the prefix must be zero.
-  static func isPrefix(_ text: Bytes, version: Int?, isStrict: Bool) -> Bool {
+  package static func isPrefix(_ text: Bytes, version: Int?, isStrict: Bool) -> Bool {
     guard let slash = text.firstIndex(of: UInt8(ascii: "/")) else { return false }
     let address = text[..<slash]
     let digits = text[(slash + 1)...]
@@ -64,7 +64,7 @@ enum InternetFormat {
   }
 
   /// Whether a text is a hostname or an address, that of version 6 in brackets, and a port.
-  static func isHostAndPort(_ text: Bytes, requiresPort: Bool) -> Bool {
+  package static func isHostAndPort(_ text: Bytes, requiresPort: Bool) -> Bool {
     let isHost = { (host: Bytes) in isHostname(host) || isAddress(host, version: 4) }
     let colon = text.lastIndex(of: UInt8(ascii: ":"))
     if text.first == UInt8(ascii: "[") {
@@ -96,7 +96,7 @@ enum InternetFormat {
   }
 
   /// The bytes of an address of version 6, without a zone.
-  static func address6(_ text: Bytes) -> [UInt8]? {
+  package static func address6(_ text: Bytes) -> [UInt8]? {
     var parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
     guard parts.count >= 3, parts.count <= 9 else { return nil }
     var tail: [UInt8] = []

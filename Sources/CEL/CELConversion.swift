@@ -49,7 +49,7 @@ enum CELConversion {
     case ("timestamp", .string(let text)):
       guard let type = WellKnownMessages.type("google.protobuf.Timestamp"),
         let message = try? Message(type, json: Array(JSONValue.quoted(text).utf8)),
-        case .integer(let time)? = Ordinal(.message(message))
+        let time = message.nanoseconds
       else { return nil }
       return .timestamp(time)
     default: return nil

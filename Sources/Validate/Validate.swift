@@ -3,32 +3,32 @@ import RPCurlProtobuf
 import RPCurlProtocols
 
 /// Validates the messages of one call.
-final class Validate: StagedInterceptor {
+package final class Validate: StagedInterceptor {
   /// What a violation causes.
-  enum Effect: String, CaseIterable {
+  package enum Effect: String, CaseIterable, Sendable {
     case fail, warn, off
   }
 
-  let stages: Stages
-  let messages = MessageAccesses(.readTyped)
+  package let stages: Stages
+  package let messages = MessageAccesses(.readTyped)
   private let requests: Effect
   private let responses: Effect
   private let kind: CallKind
   private let book: RuleBook
-  private let services: any InterceptorServices
+  private let time: () -> Int64
   private let context: CallContext
   private var sent = 0
   private var received = 0
 
   init(
     requests: Effect, responses: Effect, _ kind: CallKind, _ book: RuleBook,
-    _ services: any InterceptorServices, _ context: CallContext
+    time: @escaping () -> Int64, _ context: CallContext
   ) {
     self.requests = requests
     self.responses = responses
     self.kind = kind
     self.book = book
-    self.services = services
+    self.time = time
     self.context = context
     stages = Self.stages(requests: requests, responses: responses)
   }
@@ -38,14 +38,16 @@ final class Validate: StagedInterceptor {
     Stages((requests == .off ? [] : [Stages.requestMessage]) + (responses == .off ? [] : [.responseMessage]))
   }
 
-  func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
+  package func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws {
     defer { sent += 1 }
     let name = kind.clientStreams ? "request \(sent)" : "request"
     if let error = try validate(message.typed, requests, .invalidArgument, name) { return token.fail(error) }
     token.proceed(message)
   }
 
-  func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws {
+  package func responseMessage(
+    _ message: MessageValue, _ token: consuming ResponseToken<MessageValue>
+  ) throws {
     defer { received += 1 }
     let name = kind.serverStreams ? "response \(received)" : "response"
     if let error = try validate(message.typed, responses, .internal, name) { return token.fail(error) }
@@ -56,7 +58,7 @@ final class Validate: StagedInterceptor {
   private func validate(
     _ message: Message, _ effect: Effect, _ code: StatusCode, _ name: String
   ) -> RPCError? {
-    var validator = MessageValidator(book, now: services.nanosecondsSince1970) { [context] warning in
+    var validator = MessageValidator(book, now: time()) { [context] warning in
       context.log(.warning, warning)
     }
     validator.validate(message)

@@ -1,7 +1,7 @@
 import RPCurlProtobuf
 
 /// Evaluates an expression.
-struct CELEvaluator {
+package struct CELEvaluator {
   /// The values of the variables; those of macros follow those of the expression.
   private var variables: [CELValue]
   /// The steps that may still be taken: an expression comes from a server.
@@ -13,7 +13,7 @@ struct CELEvaluator {
   ///   - node: The expression.
   ///   - variables: The values of its variables.
   ///   - run: The resources, from which its steps are subtracted.
-  static func evaluate(
+  package static func evaluate(
     _ node: CELNode, _ variables: [CELValue], _ run: inout RuleRun
   ) throws(RuleProblem) -> CELValue {
     var evaluator = CELEvaluator(variables: variables, run: run)
@@ -167,7 +167,7 @@ extension RuleRun {
   ///
   /// A value may contain the same list many times, so that it has more elements than the steps that made it. Each
   /// element is charged before the next is visited.
-  mutating func spend(reading value: CELValue) throws(RuleProblem) {
+  package mutating func spend(reading value: CELValue) throws(RuleProblem) {
     switch value {
     case .string(let text): try spend(1 + text.utf8.count >> 3)
     case .bytes(let bytes): try spend(1 + bytes.count >> 3)

@@ -1,6 +1,6 @@
 /// Parses expressions of the Common Expression Language (the specification's section "Syntax"). Messages as literals
 /// and optional fields are not supported.
-struct CELParser {
+package struct CELParser {
   private static let depthLimit = 100
   private static let nodeLimit = 2000
 
@@ -16,7 +16,7 @@ struct CELParser {
   /// - Parameters:
   ///   - text: The expression.
   ///   - variables: The names of its variables, in the order of their values.
-  static func parse(_ text: String, variables: [String]) throws(RuleProblem) -> CELNode {
+  package static func parse(_ text: String, variables: [String]) throws(RuleProblem) -> CELNode {
     var parser = CELParser(tokens: try CELLexer.tokens(of: text), scope: variables)
     let node = try parser.expression()
     guard parser.token == .end else { throw RuleProblem("unexpected \(parser.tokenText) in the expression") }

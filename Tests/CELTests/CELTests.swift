@@ -1,7 +1,8 @@
+import RPCurlChainSupport
 import RPCurlProtobuf
 import Testing
 
-@testable import RPCurlInterceptors
+@testable import RPCurlCEL
 
 @Suite struct CELTests {
   /// The text of an expression's result; `this` is a message of `rules.v1.Lists`.
@@ -13,8 +14,7 @@ import Testing
       "times":["2024-02-29T12:34:56.789Z"],"flags":{"true":false}}
       """)
     let node = try CELParser.parse(text, variables: ["this", "now"])
-    var run = RuleRun(now: 1_700_000_000_000_000_000)
-    run.budget = budget
+    var run = RuleRun(budget: budget, now: 1_700_000_000_000_000_000)
     return try CELFormat.text(
       try CELEvaluator.evaluate(node, [.message(message), .timestamp(Int128(run.now))], &run))
   }
@@ -226,5 +226,15 @@ import Testing
     #expect(throws: RuleProblem.self) { try areEqual(large, small, budget: 300) }
     #expect(throws: RuleProblem.self) { try areEqual(small, large, budget: 300) }
     #expect(try areEqual(large, Message(large.type, serialized: large.serialized()), budget: 700))
+  }
+
+  @Test(arguments: [
+    (0.1, "0.1"), (1e21, "1000000000000000000000"), (1.5e-7, "0.00000015"), (-2, "-2"),
+    (123456.75, "123456.75"),
+    (1.25e17, "125000000000000000"), (2.5e-300, "0." + String(repeating: "0", count: 299) + "25"), (0, "0"),
+    (1.7976931348623157e308, "17976931348623157" + String(repeating: "0", count: 292)),
+  ])
+  func writesNumbersWithoutExponent(_ number: Double, _ text: String) {
+    #expect(DecimalText.plain(number) == text)
   }
 }

@@ -59,7 +59,7 @@ enum CELFormat {
   }
 
   private static func hex(_ bytes: [UInt8], _ isUpper: Bool) -> String {
-    isUpper ? TextRules.hex(bytes).uppercased() : TextRules.hex(bytes)
+    isUpper ? bytes.hex.uppercased() : bytes.hex
   }
 
   /// A number as the functions of C print it.

@@ -155,9 +155,9 @@ enum CELFunctions {
   /// A text that is the same for equal scalars of one type.
   private static func identity(_ value: CELValue) throws(RuleProblem) -> String {
     switch value {
-    case .bytes(let bytes): TextRules.hex(bytes)
+    case .bytes(let bytes): bytes.hex
     // The text of a string may be canonically equivalent to another.
-    case .string(let text): TextRules.hex(Array(text.utf8))
+    case .string(let text): Array(text.utf8).hex
     case .double(let number): "\((number + 0).bitPattern)"
     default: try CELFormat.text(value)
     }

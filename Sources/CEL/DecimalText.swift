@@ -2,9 +2,9 @@ import RPCurlBase
 import RPCurlProtobuf
 
 /// Numbers and times as the messages of rules contain them.
-enum DecimalText {
+package enum DecimalText {
   /// The shortest decimal form without an exponent.
-  static func plain(_ number: Double) -> String {
+  package static func plain(_ number: Double) -> String {
     if number.isNaN { return "NaN" }
     if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
     var text = "\(number.magnitude)"
@@ -27,14 +27,14 @@ enum DecimalText {
   }
 
   /// A number of seconds, such as `1.5s`.
-  static func duration(nanoseconds: Int128) -> String {
+  package static func duration(nanoseconds: Int128) -> String {
     let magnitude = nanoseconds.magnitude
     return (nanoseconds < 0 ? "-" : "") + "\(magnitude / 1_000_000_000)"
       + fraction(UInt64(truncatingIfNeeded: magnitude % 1_000_000_000)) + "s"
   }
 
   /// A time in UTC, such as `1970-01-01T00:00:10Z`.
-  static func timestamp(nanoseconds: Int128) -> String {
+  package static func timestamp(nanoseconds: Int128) -> String {
     let billion: Int128 = 1_000_000_000
     let rest = (nanoseconds % billion + billion) % billion
     let seconds = (nanoseconds - rest) / billion

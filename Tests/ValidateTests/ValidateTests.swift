@@ -4,37 +4,11 @@ import RPCurlProtobuf
 import RPCurlProtocols
 import Testing
 
-@testable import RPCurlInterceptors
-
-/// The message types of `Tests/EndToEnd/validate/rules.proto`.
-enum RuleMessages {
-  static let pool: DescriptorPool = {
-    let pool = DescriptorPool()
-    do {
-      let set = SchemaBytes(Base64.decode(Array(RuleSchemaData.encoded.utf8)) ?? [])
-      try pool.add(set, source: "rules.proto")
-      try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
-      try pool.add(WellKnownSchemas.optionTypes, source: WellKnownSchemas.sourceName)
-      let common = try Compression.gzip.decompress(
-        WellKnownSchemas.compressedCommonTypes, limitBytes: 1 << 20)
-      try pool.add(SchemaBytes(common), source: WellKnownSchemas.sourceName)
-    } catch {
-      preconditionFailure("\(error)")
-    }
-    return pool
-  }()
-
-  static func make(_ type: String, _ json: String) throws -> Message {
-    let type = try #require(try pool.messageType(named: "rules.v1.\(type)"))
-    return try Message(type, json: Array(json.utf8))
-  }
-}
+@testable import RPCurlValidate
 
 @Suite struct ValidateTests {
-  private let services = TestServices()
-
   private func violations(_ message: Message) -> [String] {
-    var validator = MessageValidator(RuleBook(), now: services.nanosecondsSince1970) { warning in
+    var validator = MessageValidator(RuleBook(), now: 1_700_000_000_000_000_000) { warning in
       Issue.record("\(warning)")
     }
     validator.validate(message)
@@ -165,20 +139,20 @@ enum RuleMessages {
       violations(try RuleMessages.make("Lists", #"{"texts":[\#(names)]}"#)).count == MessageValidator.limit)
   }
 
-  @Test(arguments: [
-    (0.1, "0.1"), (1e21, "1000000000000000000000"), (1.5e-7, "0.00000015"), (-2, "-2"),
-    (123456.75, "123456.75"),
-    (1.25e17, "125000000000000000"), (2.5e-300, "0." + String(repeating: "0", count: 299) + "25"), (0, "0"),
-    (1.7976931348623157e308, "17976931348623157" + String(repeating: "0", count: 292)),
-  ])
-  func writesNumbersWithoutExponent(_ number: Double, _ text: String) {
-    #expect(DecimalText.plain(number) == text)
-  }
-
   // MARK: Calls
 
-  private func call(_ text: String, _ kind: CallKind = .bidiStreaming) throws -> TestCall {
-    let call = TestCall(kind, Journal(), [try services.registration(text)], typed: true)
+  private func registration(
+    requests: Validate.Effect = .fail, responses: Validate.Effect = .off
+  ) -> InterceptorRegistration {
+    InterceptorRegistration(
+      name: "validate", factory: ValidateFactory(requests: requests, responses: responses) { 0 })
+  }
+
+  private func call(
+    _ kind: CallKind = .bidiStreaming, requests: Validate.Effect = .fail, responses: Validate.Effect = .off
+  ) -> TestCall {
+    let call = TestCall(
+      kind, Journal(), [registration(requests: requests, responses: responses)], typed: true)
     call.start()
     return call
   }
@@ -187,7 +161,7 @@ enum RuleMessages {
   private static let invalid = #"{"a":"x","c":1,"d":[1,2]}"#
 
   @Test func failsInvalidRequest() throws {
-    let call = try call("validate", .unary)
+    let call = call(.unary)
     call.chain.send(.typed(try RuleMessages.make("Choices", Self.invalid)))
     #expect(call.end?.code == .invalidArgument)
     #expect(call.end?.error?.origin == .interceptor("validate"))
@@ -206,7 +180,7 @@ enum RuleMessages {
   }
 
   @Test func namesTheMessageOfStream() throws {
-    let call = try call("validate")
+    let call = call()
     call.chain.send(.typed(try RuleMessages.make("Choices", Self.valid)))
     #expect(call.wireLines == ["start", "abc"])
     call.chain.send(.typed(try RuleMessages.make("Choices", "{}")))
@@ -215,7 +189,7 @@ enum RuleMessages {
   }
 
   @Test func warnsOfInvalidRequest() throws {
-    let call = try call("validate,requests=warn", .unary)
+    let call = call(.unary, requests: .warn)
     call.chain.send(.typed(try RuleMessages.make("Choices", Self.invalid)))
     #expect(call.wireLines == ["start", "x"])
     #expect(
@@ -227,36 +201,24 @@ enum RuleMessages {
   }
 
   @Test func validatesResponsesOnRequest() throws {
-    for (text, code) in [
-      ("validate", StatusCode.ok), ("validate,requests=off,responses=fail", .internal),
-      ("validate,responses=warn", .ok),
-    ] {
-      let call = try call(text)
+    for (requests, responses, code) in [
+      (.fail, .off, .ok), (.off, .fail, .internal), (.fail, .warn, .ok),
+    ] as [(Validate.Effect, Validate.Effect, StatusCode)] {
+      let call = call(requests: requests, responses: responses)
       call.receiveHeaders()
       call.wireChain.receive(.responseMessage(.typed(try RuleMessages.make("Choices", "{}"))))
       call.receiveEnd()
       #expect(call.end?.code == code)
-      #expect(call.logged.isEmpty == !text.contains("warn"))
+      #expect(call.logged.isEmpty == (responses != .warn))
       guard code != .ok else { continue }
       #expect(call.end?.error?.message == "invalid response 0: one of a, b must be set [message.oneof]")
     }
   }
 
   @Test func doesNotValidateSubrequests() throws {
-    let registration = try services.registration("validate")
-    let call = TestCall(.unary, Journal(), [registration], excluded: [RegistrationID()], typed: true)
+    let call = TestCall(.unary, Journal(), [registration()], excluded: [RegistrationID()], typed: true)
     call.start()
     call.chain.send(.typed(try RuleMessages.make("Choices", "{}")))
     #expect(call.wireLines == ["start", ""])
-  }
-
-  @Test(arguments: [
-    ("validate,requests=no", "validate: requests: must be one of fail, warn, off"),
-    ("validate,responses=", "validate: responses: must be one of fail, warn, off"),
-    ("validate,requests=off", "validate: neither requests nor responses are validated"),
-  ])
-  func invalidConfigurationNamesKey(_ text: String, _ message: String) {
-    let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }
-    #expect(error?.description == message)
   }
 }

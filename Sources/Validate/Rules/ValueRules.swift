@@ -1,3 +1,4 @@
+import RPCurlCEL
 import RPCurlProtobuf
 
 /// The compiled rules of a field, or of the elements, keys or values of one.

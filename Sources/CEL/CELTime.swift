@@ -64,3 +64,15 @@ enum CELTime {
     return (numbers[0] * 3600 + numbers[1] * 60) * (bytes.first == UInt8(ascii: "-") ? -1 : 1)
   }
 }
+
+extension Message {
+  /// A timestamp since 1970, or a duration, in nanoseconds; nil for other messages.
+  package var nanoseconds: Int128? {
+    guard let fields = try? type.fields(), fields.count == 2 else { return nil }
+    let parts = fields.compactMap { field -> Int128? in
+      guard case .value(let part) = contents(of: field) else { return 0 }
+      return CELValue(part).integer
+    }
+    return parts.count == 2 ? parts[0] * 1_000_000_000 + parts[1] : nil
+  }
+}

@@ -2,7 +2,7 @@ import RPCurlLanguage
 import RPCurlProtobuf
 
 /// A value of the Common Expression Language.
-enum CELValue: Sendable {
+package enum CELValue: Sendable {
   case null
   case bool(Bool)
   case int(Int64)
@@ -21,7 +21,7 @@ enum CELValue: Sendable {
   case type(String)
 
   /// The name of its type.
-  var typeName: String {
+  package var typeName: String {
     switch self {
     case .null: "null_type"
     case .bool: "bool"
@@ -106,7 +106,8 @@ enum CELValue: Sendable {
     one.lexicographicallyPrecedes(other) ? .before : one.elementsEqual(other) ? .same : .after
   }
 
-  private var integer: Int128? {
+  /// An integer; nil for other values.
+  var integer: Int128? {
     switch self {
     case .int(let number): Int128(number)
     case .uint(let number): Int128(number)
@@ -133,7 +134,7 @@ extension CELValue {
   }
 
   /// A value of a field or an element.
-  init(_ value: Value) {
+  package init(_ value: Value) {
     switch value {
     case .bool(let value): self = .bool(value)
     case .int32(let value), .enum(let value): self = .int(Int64(value))
@@ -153,7 +154,7 @@ extension CELValue {
     self = .message(message)
     switch try? message.type.wellKnown() {
     case .timestamp?, .duration?:
-      guard case .integer(let time)? = Ordinal(.message(message)) else { return }
+      guard let time = message.nanoseconds else { return }
       self = message.type.name.hasSuffix("Timestamp") ? .timestamp(time) : .duration(time)
     case .wrapper?:
       guard let field = try? message.type.fields().first else { return }
@@ -172,7 +173,7 @@ extension CELValue {
   }
 
   /// The content of a field: an unset one has its default, an unset wrapper is null.
-  init(_ contents: FieldContents, _ field: Field) {
+  package init(_ contents: FieldContents, _ field: Field) {
     switch contents {
     case .value(let value): self.init(value)
     case .list(let values): self = .list(values.map { CELValue($0) })

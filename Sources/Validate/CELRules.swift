@@ -1,3 +1,4 @@
+import RPCurlCEL
 import RPCurlProtobuf
 
 /// The rules that are expressions.

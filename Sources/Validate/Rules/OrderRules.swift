@@ -1,3 +1,4 @@
+import RPCurlCEL
 import RPCurlProtobuf
 
 /// The rules of numbers, timestamps and durations.

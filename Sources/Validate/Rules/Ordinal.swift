@@ -1,3 +1,4 @@
+import RPCurlCEL
 import RPCurlProtobuf
 
 /// A number, a timestamp or a duration, as an ordered value.
@@ -20,23 +21,11 @@ enum Ordinal: Sendable {
     case .uint64(let number): self = .integer(Int128(number))
     case .float(let number): self = .real(Double(number))
     case .double(let number): self = .real(number)
-    case .message(let message): self.init(time: message)
+    case .message(let message):
+      guard let time = message.nanoseconds else { return nil }
+      self = .integer(time)
     case .bool, .string, .bytes: return nil
     }
-  }
-
-  private init?(time message: Message) {
-    guard let fields = try? message.type.fields(), fields.count == 2 else { return nil }
-    var parts: [Int128] = []
-    for field in fields {
-      guard case .value(let part) = message.contents(of: field) else {
-        parts.append(0)
-        continue
-      }
-      guard case .integer(let number)? = Ordinal(part) else { return nil }
-      parts.append(number)
-    }
-    self = .integer(parts[0] * 1_000_000_000 + parts[1])
   }
 
   /// Reads a value of a rule.

@@ -1,3 +1,4 @@
+import RPCurlCEL
 import RPCurlLanguage
 import RPCurlProtobuf
 
@@ -118,12 +119,7 @@ struct TextRules {
 
   /// A value in a message.
   private func shown(_ bytes: [UInt8]) -> String {
-    isText ? "`\(String(decoding: bytes, as: UTF8.self))`" : Self.hex(bytes)
-  }
-
-  /// Two hexadecimal digits for each byte.
-  static func hex(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    isText ? "`\(String(decoding: bytes, as: UTF8.self))`" : bytes.hex
   }
 }
 
@@ -135,17 +131,5 @@ extension Value {
     case .bytes(let bytes): bytes
     default: nil
     }
-  }
-}
-
-extension TextPattern {
-  /// Whether it matches anywhere in `text`.
-  ///
-  /// - Throws: `RuleProblem` if that takes too long.
-  func matches(_ text: String, _ run: inout RuleRun) throws(RuleProblem) -> Bool {
-    guard let isFound = isFound(in: text, budget: &run.budget) else {
-      throw RuleProblem("the regular expression takes too long")
-    }
-    return isFound
   }
 }

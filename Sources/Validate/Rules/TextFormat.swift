@@ -1,3 +1,4 @@
+import RPCurlCEL
 import RPCurlProtobuf
 
 /// A well-known format of strings, such as `email`.
@@ -131,11 +132,4 @@ struct TextFormat: Sendable {
         && part.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
     }
   }
-}
-
-extension UInt8 {
-  var isDigit: Bool { self &- 0x30 < 10 }
-  var isLetter: Bool { (self | 0x20) &- 0x61 < 26 }
-  var isLetterOrDigit: Bool { isDigit || isLetter }
-  var isHexDigit: Bool { isDigit || (self | 0x20) &- 0x61 < 6 }
 }
