@@ -174,7 +174,9 @@ let package = Package(
           "PluginHost",
           "Transport", "Chain", "Protocols", "SchemaTools", "Protobuf", "CSystem",
         ], []),
-      swiftSettings: small, linkerSettings: archives.isEmpty ? [] : [.unsafeFlags(archives)]),
+      // The files of `rpcurl plugins new`.
+      resources: [.embedInCode("Templates")], swiftSettings: small,
+      linkerSettings: archives.isEmpty ? [] : [.unsafeFlags(archives)]),
     // For Swift programs. Not in the program, which needs no concurrency runtime.
     // Calls and interceptors as asynchronous functions.
     source(

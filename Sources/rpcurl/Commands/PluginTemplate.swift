@@ -22,63 +22,57 @@ struct PluginTemplate {
         .usage, "", "'\(name)' is not a valid plugin name",
         hint: "use lower-case letters, digits and hyphens, starting with a letter")
     }
-    let templates =
-      switch language {
-      case .c: Self.c
-      case .cpp: Self.cpp
-      case .swift: Self.swift
-      case .rust: Self.rust
-      }
+    let (templates, others) = Self.templates(of: language)
+    let find = String(decoding: PackageResources.find_mk, as: UTF8.self)
     let module = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    let crate = name.replacing("-", with: "_")
+    let words =
+      [("@FIND@\n", find), ("@NAME@", name), ("@MODULE@", module), ("@CRATE@", crate)] + others
     func fill(_ text: String) -> String {
-      text.replacing("@NAME@", with: name).replacing("@MODULE@", with: module)
-        .replacing("@CRATE@", with: name.replacing("-", with: "_"))
+      words.reduce(text) { $0.replacing($1.0, with: $1.1) }
     }
-    files = (templates + [("README.md", Self.readme)]).map { (fill($0.0), fill($0.1)) }
+    files = (templates + [("README.md", PackageResources.README_md)]).map {
+      (fill($0.path), fill(String(decoding: $0.bytes, as: UTF8.self)))
+    }
   }
 
-  private static let readme = """
-    # @NAME@
-
-    A plugin for rpcurl that adds a header to each request.
-
-        make         builds @NAME@.so
-        make test    tests it, in calls of every kind
-        rpcurl --plugin ./@NAME@.so,name=x-test ...
-
-    | Key | Meaning |
-    |---|---|
-    | `name=TEXT` | the name of the header to add; required |
-
-    `make test CONFIG=key=value,key=value` tests another configuration, and `make test CHECKFLAGS='--descriptor-set FILE
-    --method PKG.SERVICE/METHOD'` with calls of another method.
-
-    The build finds rpcurl by pkg-config, which searches also below the prefix of the `rpcurl` on the `PATH`. The package
-    `rpcurl-dev` or `rpcurl-devel` has the files for it. If they are in another place, set
-    `PKG_CONFIG_PATH=PREFIX/lib/pkgconfig`. `man rpcurl-plugin` describes what a plugin can do.
-
-    """
-
-  /// The line of a Makefile that checks the plugin, with a configuration that may be empty.
-  static let checksPlugin = """
-    \t$(RPCURL) plugins check $(CHECKFLAGS) './@NAME@.so$(if $(CONFIG),$(COMMA)$(CONFIG))'
-    """
-
-  /// The lines of a Makefile that set a variable to a directory of the installed rpcurl.
-  static func findsRpcurl(_ variable: String, _ directory: String) -> String {
-    """
-    COMMA := ,
-    # pkg-config also searches below the prefix of the rpcurl on the PATH.
-    PREFIX := $(patsubst %/bin/,%,$(filter %/bin/,$(dir $(shell command -v $(RPCURL)))))
-    export PKG_CONFIG_PATH := $(PKG_CONFIG_PATH)$(if $(PREFIX),:$(PREFIX)/lib/pkgconfig)
-    \(variable) := $(shell PKG_CONFIG_PATH='$(PKG_CONFIG_PATH)' pkg-config --variable=\(directory) rpcurl)
-    ifeq ($(\(variable))$(filter clean,$(MAKECMDGOALS)),)
-    ifeq ($(shell command -v pkg-config),)
-    $(error pkg-config is not installed)
-    endif
-    $(error pkg-config does not find rpcurl: install rpcurl-dev or rpcurl-devel, or set PKG_CONFIG_PATH=PREFIX/lib/pkgconfig, where PREFIX/bin/rpcurl is installed)
-    endif
-    """
+  /// The paths of the files with their texts, and what further words in them stand for.
+  private static func templates(
+    of language: Language
+  ) -> (files: [(path: String, bytes: [UInt8])], words: [(String, String)]) {
+    switch language {
+    case .c:
+      return (
+        [("@NAME@.c", PackageResources.plugin_c), ("Makefile", PackageResources.c_mk)],
+        [
+          ("@ENDING@", "c"), ("@COMPILER@", "CC"), ("@FLAGS@", "CFLAGS"), ("@STANDARD@", "-std=gnu11"),
+          ("@VARIABLE@", "HEADERS"), ("@DIRECTORY@", "includedir"),
+        ]
+      )
+    case .cpp:
+      return (
+        [("@NAME@.cpp", PackageResources.plugin_cpp), ("Makefile", PackageResources.c_mk)],
+        [
+          ("@ENDING@", "cpp"), ("@COMPILER@", "CXX"), ("@FLAGS@", "CXXFLAGS"), ("@STANDARD@", "-std=c++17"),
+          ("@VARIABLE@", "HEADERS"), ("@DIRECTORY@", "includedir"),
+        ]
+      )
+    case .swift:
+      return (
+        [
+          ("Package.swift", PackageResources.Package_swift_in), ("Makefile", PackageResources.swift_mk),
+          ("Sources/@MODULE@/@MODULE@.swift", PackageResources.Plugin_swift_in),
+          ("Tests/@MODULE@Tests/@MODULE@Tests.swift", PackageResources.PluginTests_swift_in),
+        ], [("@VARIABLE@", "KIT"), ("@DIRECTORY@", "swiftkit")]
+      )
+    case .rust:
+      return (
+        [
+          ("Cargo.toml", PackageResources.Cargo_toml), ("build.rs", PackageResources.build_rs),
+          ("Makefile", PackageResources.rust_mk), ("src/lib.rs", PackageResources.lib_rs),
+        ], [("@VARIABLE@", "KIT"), ("@DIRECTORY@", "rustkit")]
+      )
+    }
   }
 
   /// Writes the files. Does not overwrite existing files.
