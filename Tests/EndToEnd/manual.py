@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from conftest import ROOT, RPCURL, pkg_config_of_sources
+from harness import ROOT, RPCURL, pkg_config_of_sources
 
 
 def examples(page):

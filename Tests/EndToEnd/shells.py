@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pexpect
 
-from conftest import ROOT, RPCURL
+from harness import ROOT, RPCURL
 
 COMPLETIONS = ROOT / "completions"
 

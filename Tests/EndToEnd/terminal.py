@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pexpect
 import pyte
 
-from conftest import PATIENCE_SECONDS
+from harness import PATIENCE_SECONDS
 
 
 class Terminal:

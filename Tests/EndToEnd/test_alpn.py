@@ -59,9 +59,9 @@ def is_refused(result, server):
 
 @pytest.mark.parametrize("method", [HELLO, CHAT])
 @pytest.mark.parametrize("options", [[], ["--http2"]])
-def test_grpc_is_refused(rpcurl, http1_server, descriptor_set, certificates, method, options):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--bearer", SECRET, *options,
+def test_grpc_is_refused(demo, http1_server, certificates, method, options):
+    result = demo(
+        "--cacert", certificates / "ca.pem", "--bearer", SECRET, *options,
         "-d", "{}", "--max-time", "5", f"https://localhost:{http1_server.port}/{method}",
     )  # fmt: skip
     is_refused(result, http1_server)
@@ -73,24 +73,17 @@ def test_reflection_is_refused(rpcurl, http1_server, certificates):
     is_refused(rpcurl("list", *arguments, f"https://localhost:{http1_server.port}"), http1_server)
 
 
-def test_http2_is_accepted(rpcurl, tls_server, descriptor_set, certificates):
+def test_http2_is_accepted(demo, tls_server, certificates):
     """With a server that offers HTTP/2, the request is sent."""
     server = tls_server(["h2", "http/1.1"], last=b"HTTP/2.0")
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--bearer", SECRET, f"https://localhost:{server.port}/{HELLO}",
-    )  # fmt: skip
-    assert result.code == 5, result.err
+    demo("--cacert", certificates / "ca.pem", "--bearer", SECRET, f"https://localhost:{server.port}/{HELLO}").exits(5)
     assert server.received[0] == "h2" and b"".join(server.received[1:]).startswith(b"PRI * HTTP/2.0")
 
 
-def test_grpc_offers_nothing_else(rpcurl, offers_only_http2, tls_server, descriptor_set, certificates):
+def test_grpc_offers_nothing_else(demo, offers_only_http2, tls_server, certificates):
     """A server that prefers HTTP/1.1 would otherwise select it."""
     server = tls_server(["http/1.1", "h2"], last=b"HTTP/2.0")
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem",
-        f"https://localhost:{server.port}/{HELLO}",
-    )  # fmt: skip
-    assert result.code == 5, result.err
+    demo("--cacert", certificates / "ca.pem", f"https://localhost:{server.port}/{HELLO}").exits(5)
     assert server.received[0] == "h2"
 
 
@@ -100,32 +93,29 @@ def test_server_that_refuses_the_handshake(rpcurl, offers_only_http2, start_fore
         "nginx_server.py", "--mode", "http", "--backend", "127.0.0.1:1", "--tls-dir", certificates
     )
     for options in (["--descriptor-set", descriptor_set], ["--no-cache"]):
-        result = rpcurl(*options, "--cacert", certificates / "ca.pem", f"https://{server.address}", HELLO)
-        assert result.code == 5, result.err
+        result = rpcurl(*options, "--cacert", certificates / "ca.pem", f"https://{server.address}", HELLO).exits(5)
         error, hint = result.err.splitlines()
         assert error.endswith("the server does not offer HTTP/2")
         assert "--protocol grpc-web" in hint and "--protocol connect" in hint
 
 
 @pytest.mark.parametrize("protocol", ["connect", "grpc-web"])
-def test_other_protocols_accept_http1(rpcurl, tls_server, descriptor_set, certificates, protocol):
+def test_other_protocols_accept_http1(demo, tls_server, certificates, protocol):
     server = tls_server(["http/1.1"], last=b"Ada")
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--protocol", protocol,
+    demo(
+        "--cacert", certificates / "ca.pem", "--protocol", protocol,
         "-d", json.dumps({"name": "Ada"}), f"https://localhost:{server.port}/{HELLO}",
-    )  # fmt: skip
-    assert result.code == 5, result.err
+    ).exits(5)  # fmt: skip
     assert b"".join(server.received[1:]).startswith(b"POST /demo.v1.Demo/Hello HTTP/1.1\r\n")
 
 
 @pytest.mark.parametrize("protocol", ["connect", "grpc-web"])
-def test_stream_is_sent_in_chunks_over_http1(rpcurl, tls_server, descriptor_set, certificates, protocol):
+def test_stream_is_sent_in_chunks_over_http1(demo, tls_server, certificates, protocol):
     server = tls_server(["http/1.1"], last=b"0\r\n\r\n")
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--protocol", protocol,
+    demo(
+        "--cacert", certificates / "ca.pem", "--protocol", protocol,
         "-d", '{"value":1}{"value":2}', f"https://localhost:{server.port}/demo.v1.Demo/Sum",
-    )  # fmt: skip
-    assert result.code == 5, result.err
+    ).exits(5)  # fmt: skip
     request = b"".join(server.received[1:]).lower()
     assert b"\r\ntransfer-encoding: chunked\r\n" in request
     assert request.endswith(b"0\r\n\r\n")

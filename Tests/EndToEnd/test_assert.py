@@ -10,20 +10,6 @@ PROTOCOLS = ["grpc", "grpc-web", "connect"]
 DEMO = "demo.v1.Demo"
 
 
-@pytest.fixture(params=PROTOCOLS)
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, data, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, data, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, "-d", data, *options,
-            f"{server.url}/{DEMO}/{method}", **keywords,
-        )  # fmt: skip
-
-    return run
-
-
 def failures(result):
     """The failures that were reported, and nothing else was."""
     assert result.code == 8, result.err
@@ -35,14 +21,12 @@ def failures(result):
 
 def test_unary_call_that_meets_the_conditions(call):
     use = "assert,check=status ok,check='.message == Hello, Ada!',check=.name =~ ^A,check=count 1,check=latency < 10s"
-    result = call("Hello", '{"name":"Ada"}', "--use", use)
-    assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out)["name"] == "Ada"
+    assert call("Hello", "--use", use, data='{"name":"Ada"}').succeeds().json()["name"] == "Ada"
 
 
 def test_all_failures_are_reported(call):
     use = "assert,check=.message == Hi,check=.name =~ ^B,check=count 2,check=header x-none"
-    assert failures(call("Hello", '{"name":"Ada"}', "--use", use)) == [
+    assert failures(call("Hello", "--use", use, data='{"name":"Ada"}')) == [
         '.message == Hi: expected "Hi", got "Hello, Ada!"',
         '.name =~ ^B: expected =~ ^B, got "Ada"',
         "count 2: expected 2, got 1",
@@ -52,24 +36,21 @@ def test_all_failures_are_reported(call):
 
 @pytest.mark.parametrize("code", ["not_found", "NOT_FOUND", "5"])
 def test_expected_status_is_success(call, code):
-    result = call("Find", '{"id":"9"}', "--use", f'assert,check=status {code},check=error =~ ^no item "9"$')
-    assert (result.code, result.out, result.err) == (0, "", "")
+    call("Find", "--use", f'assert,check=status {code},check=error =~ ^no item "9"$', data='{"id":"9"}').exits(0, "", "")
 
 
 def test_unexpected_status_is_a_failure(call):
-    result = call("Find", '{"id":"9"}', "--use", "assert,check=status ok")
-    assert result.code == 8
-    assert 'rpcurl: assertion failed: status ok: expected ok, got not_found: no item "9"\n' in result.err
+    call("Find", "--use", "assert,check=status ok", data='{"id":"9"}').exits(8).reports('rpcurl: assertion failed: status ok: expected ok, got not_found: no item "9"\n')
     # Without a word about the code, a failed call ends as one, however many other conditions hold.
-    assert call("Find", '{"id":"9"}', "--use", "assert,check=count 0").code == 69
+    assert call("Find", "--use", "assert,check=count 0", data='{"id":"9"}').code == 69
 
 
 def test_metadata(call):
     metadata = {"headers": [{"name": "x-a", "value": "1"}], "trailers": [{"name": "x-t", "value": "2"}]}
     use = "assert,check=header x-a == 1,check=header x-t absent,check=trailer x-t =~ ^[12]$"
-    assert call("EchoMetadata", json.dumps(metadata), "--use", use).code == 0
+    assert call("EchoMetadata", "--use", use, data=json.dumps(metadata)).code == 0
     use = "assert,check=header x-a == 2,check=trailer x-t absent"
-    assert failures(call("EchoMetadata", json.dumps(metadata), "--use", use)) == [
+    assert failures(call("EchoMetadata", "--use", use, data=json.dumps(metadata))) == [
         'header x-a == 2: expected == 2, got "1"',
         'trailer x-t absent: expected absent, got "2"',
     ]
@@ -77,10 +58,9 @@ def test_metadata(call):
 
 def test_server_stream(call):
     use = "assert,check=count >= 3,check=every .number > 0,check=first .number == 1,check=.number == 3,check=message 1 .number == 2"
-    result = call("Count", '{"from":1,"to":3}', "--use", use)
-    assert (result.code, result.err) == (0, "")
+    call("Count", "--use", use, data='{"from":1,"to":3}').succeeds()
     use = "assert,check=any .number > 3,check=every .number < 2"
-    assert failures(call("Count", '{"from":1,"to":3}', "--use", use)) == [
+    assert failures(call("Count", "--use", use, data='{"from":1,"to":3}')) == [
         "any .number > 3: expected > 3, got 1 in message 0, and no match in 2 more",
         "every .number < 2: expected < 2, got 2 in message 1, and others in 1 more",
     ]
@@ -88,22 +68,21 @@ def test_server_stream(call):
 
 def test_client_stream(call):
     use = "assert,check=.total == 6,check=.count == 3"
-    assert call("Sum", '{"value":1}{"value":2}{"value":3}', "--use", use).code == 0
-    assert failures(call("Sum", '{"value":1}', "--use", use)) == [
+    assert call("Sum", "--use", use, data='{"value":1}{"value":2}{"value":3}').code == 0
+    assert failures(call("Sum", "--use", use, data='{"value":1}')) == [
         ".total == 6: expected 6, got 1",
         ".count == 3: expected 3, got 1",
     ]
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "connect"])
-def test_bidi_stream(request, rpcurl, descriptor_set, protocol):
+def test_bidi_stream(request, demo, protocol):
     server = request.getfixturevalue(f"{protocol}_server")
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--protocol", protocol, "--http2-prior-knowledge",
+    demo(
+        "--protocol", protocol, "--http2-prior-knowledge",
         "-d", '{"text":"a"}{"text":"b"}', "--use", "assert,check=every .text =~ ^you said: [ab]$,check=count 2,check=status ok",
         f"{server.url}/{DEMO}/Chat",
-    )  # fmt: skip
-    assert (result.code, result.err) == (0, "")
+    ).succeeds()  # fmt: skip
 
 
 def test_kinds_of_fields(call):
@@ -120,26 +99,20 @@ def test_kinds_of_fields(call):
         ".double_value == 0.51 within 0.1", ".strings ascending", ".timestamp is timestamp",
     ]  # fmt: skip
     use = "assert," + ",".join(f"check='{condition}'" for condition in conditions)
-    result = call("Echo", json.dumps(message), "--use", use)
-    assert (result.code, result.err) == (0, "")
+    call("Echo", "--use", use, data=json.dumps(message)).succeeds()
 
 
-def test_unknown_field_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set):
+def test_unknown_field_fails_the_call_before_it_is_sent(demo, raw_server):
     server = raw_server(lambda connection: None)
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--use", "assert,check=.mesage == x",
-        "-d", "{}", f"http://{server.address}/{DEMO}/Hello",
-    )  # fmt: skip
-    assert result.code == 7
+    result = demo("--use", "assert,check=.mesage == x", "-d", "{}", f"http://{server.address}/{DEMO}/Hello").exits(7)
     why = "interceptor assert: check: .mesage == x: demo.v1.HelloReply has no field mesage; did you mean message?"
     assert result.err == f"rpcurl: {DEMO}/Hello: {why}\n"
     assert server.connections == 0
 
 
 def test_findings_are_events(call):
-    result = call("Hello", '{"name":"Ada"}', "--format", "events", "--use", "assert,check=.name == Eve,check=status ok")
-    assert result.code == 8
-    notes = [e for e in map(json.loads, result.out.splitlines()) if e["event"] == "note"]
+    result = call("Hello", "--format", "events", "--use", "assert,check=.name == Eve,check=status ok", data='{"name":"Ada"}').exits(8)
+    notes = [e for e in result.lines() if e["event"] == "note"]
     assert notes == [
         {
             "event": "note", "interceptor": "assert", "kind": "failure",
@@ -150,15 +123,14 @@ def test_findings_are_events(call):
 
 def test_call_that_does_not_reach_a_server(rpcurl, descriptor_set):
     command = ["--descriptor-set", descriptor_set, "--plaintext", "-d", "{}", "localhost:1", f"{DEMO}/Hello"]
-    result = rpcurl("--use", "assert,check=status ok", *command)
-    assert result.code == 8 and "got unavailable" in result.err
+    rpcurl("--use", "assert,check=status ok", *command).exits(8).reports("got unavailable")
     assert rpcurl("--use", "assert,check=status unavailable", *command).code == 0
 
 
 def test_junit_report(call, tmp_path):
     report = tmp_path / "report.xml"
     use = f"assert,check=status ok,name=greets <Ada> & co,check=.name == Eve,junit={report}"
-    assert call("Hello", '{"name":"Ada"}', "--use", use).code == 8
+    assert call("Hello", "--use", use, data='{"name":"Ada"}').code == 8
     root = ET.parse(report).getroot()
     assert root.tag == "testsuites"
     (suite,) = root
@@ -194,7 +166,7 @@ def test_junit_report_of_a_run_without_a_call(rpcurl, descriptor_set, grpc_serve
 def test_checks_that_share_a_report(call, tmp_path):
     report = tmp_path / "report.xml"
     checks = [f"assert,name={name},check=.name == {name},junit={report}" for name in ("Eve", "Ada")]
-    assert call("Hello", '{"name":"Ada"}', *(word for check in checks for word in ("--use", check))).code == 8
+    assert call("Hello", *(word for check in checks for word in ("--use", check)), data='{"name":"Ada"}').code == 8
     suite = ET.parse(report).getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     assert {case.get("name"): len(case) for case in suite.findall("testcase")} == {"Eve": 1, "Ada": 0}
@@ -202,9 +174,7 @@ def test_checks_that_share_a_report(call, tmp_path):
 
 def test_report_in_the_file_of_another_format(call, tmp_path):
     file = tmp_path / "report"
-    result = call("Hello", "{}", "--use", f"log,format=har,file={file}", "--use", f"assert,junit={file}")
-    assert (result.code, result.out) == (7, "")
-    assert f"assert: junit: {file}: another interceptor writes this file, in another format" in result.err
+    call("Hello", "--use", f"log,format=har,file={file}", "--use", f"assert,junit={file}", data="{}").exits(7, "").reports(f"assert: junit: {file}: another interceptor writes this file, in another format")
 
 
 @pytest.mark.parametrize(
@@ -221,8 +191,7 @@ def test_report_in_the_file_of_another_format(call, tmp_path):
 )
 def test_wrong_configuration_names_the_key(rpcurl, descriptor_set, setting, words):
     options = ["--descriptor-set", descriptor_set, "--plaintext"]
-    result = rpcurl(*options, "--use", f"assert,{setting}", "localhost:1", f"{DEMO}/Hello")
-    assert (result.code, result.out) == (7, "")
+    result = rpcurl(*options, "--use", f"assert,{setting}", "localhost:1", f"{DEMO}/Hello").exits(7, "")
     assert all(word in result.err for word in words), result.err
 
 
@@ -236,7 +205,7 @@ def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):
 def test_conditions_apply_to_each_call_of_a_batch(call, tmp_path):
     report = tmp_path / "report.xml"
     use = f"assert,check=.name != Eve,junit={report}"
-    result = call("Hello", '{"name":"Ada"}{"name":"Eve"}{"name":"Joe"}', "--each", "--use", use)
+    result = call("Hello", "--each", "--use", use, data='{"name":"Ada"}{"name":"Eve"}{"name":"Joe"}')
     assert (result.code, len(result.out.splitlines())) == (8, 3)
     assert 'call 1: assertion failed: .name != Eve: expected != "Eve", got "Eve"' in result.err
     suite = ET.parse(report).getroot().find("testsuite")
@@ -244,5 +213,4 @@ def test_conditions_apply_to_each_call_of_a_batch(call, tmp_path):
 
 
 def test_expected_status_in_a_batch(call):
-    result = call("Find", '{"id":"8"}{"id":"9"}', "--each", "--use", "assert,check=status not_found")
-    assert (result.code, result.out, result.err) == (0, "", "")
+    call("Find", "--each", "--use", "assert,check=status not_found", data='{"id":"8"}{"id":"9"}').exits(0, "", "")

@@ -14,15 +14,15 @@ GOLD = "header,attribute=tier == gold,set=x-tier:gold"
 
 def received(result):
     assert result.code == 0, result.err
-    return {header["name"]: header["value"] for header in json.loads(result.out)["headers"]}
+    return {header["name"]: header["value"] for header in result.json()["headers"]}
 
 
 @pytest.fixture
-def explain(rpcurl, descriptor_set):
+def explain(demo):
     """`explain(*options)` explains a call of Hello."""
 
     def run(*options):
-        return rpcurl("--descriptor-set", descriptor_set, "--explain", *options, f"http://localhost:1/{HELLO}")
+        return demo("--explain", *options, f"http://localhost:1/{HELLO}")
 
     return run
 
@@ -56,10 +56,10 @@ def session(rpcurl, grpc_server, descriptor_set):
         (["a=b=c:d e"], "a == b=c:d e", True),
     ],
 )
-def test_an_attribute_selects_calls_for_an_interceptor(rpcurl, grpc_server, descriptor_set, attributes, condition, matches):
+def test_an_attribute_selects_calls_for_an_interceptor(demo, grpc_server, attributes, condition, matches):
     options = [word for text in attributes for word in ("--attribute", text)]
     use = f"header,attribute={condition},set=x-tier:yes"
-    result = rpcurl("--descriptor-set", descriptor_set, *options, "--use", use, f"{grpc_server.url}/{ECHO}")
+    result = demo(*options, "--use", use, f"{grpc_server.url}/{ECHO}")
     assert (received(result).get("x-tier") == "yes") == matches
 
 
@@ -97,15 +97,13 @@ def test_attributes_are_those_of_each_call_of_a_batch_and_a_load(rpcurl, grpc_se
     ],
 )  # fmt: skip
 def test_an_invalid_attribute_is_an_error_of_usage(explain, text, why, hint):
-    result = explain("--attribute", text)
-    assert (result.code, result.out, result.err) == (2, "", f"rpcurl: --attribute: {why}\nhint: {hint}\n")
+    explain("--attribute", text).exits(2, "", f"rpcurl: --attribute: {why}\nhint: {hint}\n")
 
 
 def test_more_than_64_attributes_are_an_error_of_usage(explain):
     options = [word for number in range(64) for word in ("--attribute", f"a{number}={'x' * 4096}")]
     assert explain(*options).code == 0
-    result = explain(*options, "--attribute", "b=1")
-    assert result.code == 2 and "a call has at most 64 attributes" in result.err
+    explain(*options, "--attribute", "b=1").exits(2).reports("a call has at most 64 attributes")
 
 
 # Output
@@ -113,8 +111,7 @@ def test_more_than_64_attributes_are_an_error_of_usage(explain):
 
 def test_explain_shows_attributes_and_masks_secrets(explain):
     options = ["--attribute", "tier=gold", "--attribute", "api_token=canary", "--use", GOLD, "--use", "log,attribute=Token == canary"]
-    result = explain(*options)
-    assert result.code == 0
+    result = explain(*options).exits(0)
     lines = [line.split(maxsplit=1) for line in result.out.splitlines()]
     assert ["attribute", "tier=gold"] in lines and ["attribute", "api_token=[redacted]"] in lines
     assert "     scope: attribute tier == gold\n" in result.out
@@ -123,11 +120,11 @@ def test_explain_shows_attributes_and_masks_secrets(explain):
     shown = explain(*options, "--show-secrets").out
     assert "api_token=canary\n" in shown and "scope: attribute Token == canary, not met: attribute\n" in shown
 
-    described = json.loads(explain(*options, "--format", "json").out)
+    described = explain(*options, "--format", "json").json()
     assert described["attributes"] == {"api_token": "[redacted]", "tier": "gold"}
     used = [(one["name"], one["used"], one.get("unused_because")) for one in described["interceptors"]]
     assert used == [("header", True, None), ("log", False, "attribute")]
-    assert "attributes" not in json.loads(explain("--format", "json").out)
+    assert "attributes" not in explain("--format", "json").json()
 
 
 def test_the_command_of_explain_has_attributes(explain):
@@ -145,7 +142,7 @@ def test_events_log_and_trace_show_the_attributes_of_the_start(call, tmp_path):
         )  # fmt: skip
     assert result.code == 0, result.err
     shown = {"api_token": "[redacted]", "tier": "gold"}
-    events = [json.loads(line) for line in result.out.splitlines()]
+    events = result.lines()
     assert [event["event"] for event in events if "attributes" in event] == ["start"]
     assert events[0]["attributes"] == shown
     logged = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
@@ -172,7 +169,7 @@ def test_the_configuration_has_attributes_that_the_command_line_replaces(rpcurl,
 
     def attributes(*options):
         words = ["--config", path, "--descriptor-set", descriptor_set, "--explain", "--format", "json", *options]
-        return json.loads(rpcurl(*words, f"http://localhost:1/{HELLO}").out).get("attributes")
+        return rpcurl(*words, f"http://localhost:1/{HELLO}").json().get("attributes")
 
     assert attributes() == {"b": "1", "tier": "gold"}
     assert attributes("--attribute", "tier=silver", "--attribute", "b=") == {"tier": "silver"}
@@ -186,8 +183,7 @@ def test_a_session_sets_lists_and_removes_attributes(session):
         f"use {GOLD}", "call EchoMetadata {}", "attribute tier=gold", "call EchoMetadata {}", 'set secret = "canary"',
         "attribute api_token=${secret}", "attribute", "attribute tier=", "call EchoMetadata {}", "attribute",
     ]  # fmt: skip
-    result = session(lines)
-    assert (result.code, result.err) == (0, "")
+    result = session(lines).succeeds()
     first, second, *listed, third, last = result.out.splitlines()
     assert [("x-tier" in line) for line in (first, second, third)] == [False, True, False]
     assert listed == ["api_token=[redacted]", "tier=gold"] and last == "api_token=[redacted]"
@@ -211,8 +207,7 @@ def test_mistakes_in_a_session_are_reported(session):
 def test_a_saved_session_sets_its_attributes_without_secrets(rpcurl, session, tmp_path):
     script, shell = tmp_path / "script", tmp_path / "shell.sh"
     lines = ["attribute api_token=canary", f"use {GOLD}", "call EchoMetadata {}", f"save {script}", f"save {shell}"]
-    result = session(lines, "--attribute", "tier=gold")
-    assert result.code == 0, result.err
+    session(lines, "--attribute", "tier=gold").exits(0)
     saved = script.read_text()
     assert "attribute tier=gold\n" in saved and "attribute api_token=${env.API_TOKEN}\n" in saved
     written = shell.read_text()
@@ -231,5 +226,5 @@ def test_a_suite_sets_attributes_for_a_test(rpcurl, grpc_server, tmp_path):
         f"test plain\ncall EchoMetadata\nexpect . contains {gold}\n"
     )
     result = rpcurl("test", "--report", "ndjson", suite)
-    tests = [event for event in map(json.loads, result.out.splitlines()) if event["event"] == "test"]
+    tests = [event for event in result.lines() if event["event"] == "test"]
     assert {test["name"]: test["outcome"] for test in tests} == {"gold": "passed", "plain": "failed"}

@@ -82,7 +82,7 @@ def oauth(tokens):
 def header(result, name="authorization"):
     """What reached the server in a header."""
     assert (result.code, result.err) == (0, "")
-    return [field.get("value", "") for field in json.loads(result.out)["headers"] if field["name"] == name]
+    return [field.get("value", "") for field in result.json()["headers"] if field["name"] == name]
 
 
 def test_values_of_all_kinds_reach_the_server(call, tmp_path):
@@ -104,16 +104,13 @@ def test_a_fetched_token_is_renewed_after_unauthenticated(call, tokens, oauth, m
     options = [word for one in CALLS[method] for word in ("-d", one)]
     plain = call(f"demo.v1.Demo/{method}", *options)
     options += ["--use", f"{oauth},scope=a b", "-H", "demo-token: t2"]
-    result = call(f"demo.v1.Demo/{method}", *options)
-    assert (result.code, result.out) == (0, plain.out)
+    result = call(f"demo.v1.Demo/{method}", *options).exits(0, plain.out)
     assert result.err == "auth: the server rejected the token; trying a new one\n"
     assert [request["scope"] for request in tokens.requests] == ["a b", "a b"]
 
 
 def test_a_token_is_renewed_once_only(call, tokens, oauth):
-    result = call(ECHO, "-d", "{}", "--use", oauth, "-H", "demo-token: t9")
-    assert result.code == 64 + 16
-    assert "that is not the token" in result.err
+    call(ECHO, "-d", "{}", "--use", oauth, "-H", "demo-token: t9").exits(64 + 16).reports("that is not the token")
     assert tokens.given == 2
 
 
@@ -125,14 +122,11 @@ def test_client_credentials_in_the_header_and_in_the_body(call, tokens, oauth, w
     assert tokens.requests[0]["audience"] == "api"
 
 
-def test_a_refusal_of_the_token_server_is_reported_and_nothing_is_sent(rpcurl, descriptor_set, raw_server, tokens, oauth):
+def test_a_refusal_of_the_token_server_is_reported_and_nothing_is_sent(demo, raw_server, tokens, oauth):
     server = raw_server(lambda connection: None)
 
     def fails(spec, *words):
-        result = rpcurl(
-            "--descriptor-set", descriptor_set, "-v", "-d", "{}", "--use", spec, f"http://{server.address}/{ECHO}"
-        )
-        assert (result.code, result.out) == (64 + 16, "")
+        result = demo("-v", "-d", "{}", "--use", spec, f"http://{server.address}/{ECHO}").exits(64 + 16, "")
         assert all(word in result.err for word in ["interceptor auth", "unauthenticated", *words]), result.err
         assert "s3 cret" not in result.err
         assert server.connections == 0
@@ -146,19 +140,14 @@ def test_a_refusal_of_the_token_server_is_reported_and_nothing_is_sent(rpcurl, d
     fails("auth,bearer=@/no/such/file", "/no/such/file")
 
 
-def test_unreachable_token_server(rpcurl, descriptor_set, grpc_server, tokens, oauth):
+def test_unreachable_token_server(demo, grpc_server, tokens, oauth):
     tokens.shutdown()
     tokens.server_close()
-    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", "--use", oauth, f"{grpc_server.url}/{ECHO}")
-    assert result.code == 64 + 16
-    assert f"127.0.0.1:{tokens.server_port}" in result.err
+    demo("-d", "{}", "--use", oauth, f"{grpc_server.url}/{ECHO}").exits(64 + 16).reports(f"127.0.0.1:{tokens.server_port}")
 
 
-def test_credentials_do_not_travel_in_clear_text(rpcurl, descriptor_set):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "{}", "--use", "auth,bearer=t0p", f"http://192.0.2.1/{ECHO}"
-    )
-    assert result.code == 64 + 16
+def test_credentials_do_not_travel_in_clear_text(demo):
+    result = demo("-d", "{}", "--use", "auth,bearer=t0p", f"http://192.0.2.1/{ECHO}").exits(64 + 16)
     assert "without TLS" in result.err and "allow-plaintext=true" in result.err and "t0p" not in result.err
 
 
@@ -180,17 +169,16 @@ def was_connected_to(listener):
 
 @pytest.mark.parametrize("way", ["--proxy", "http_proxy", "ALL_PROXY", "--resolve"])
 @pytest.mark.parametrize("protocol", ["grpc", "connect"])
-def test_a_local_name_that_leads_elsewhere_gets_no_credentials(rpcurl, descriptor_set, listener, way, protocol):
+def test_a_local_name_that_leads_elsewhere_gets_no_credentials(demo, listener, way, protocol):
     port = listener.getsockname()[1]
     proxy = f"http://127.0.0.1:{port}"
     # Its address is this machine's, so that a connection would be seen.
     elsewhere = {"--proxy": ["--proxy", proxy], "--resolve": ["--resolve", f"localhost:{port}:0.0.0.0"]}
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "{}", "--protocol", protocol, "--use", "auth,bearer=t0p",
+    result = demo(
+        "-d", "{}", "--protocol", protocol, "--use", "auth,bearer=t0p",
         "--max-time", "10", *elsewhere.get(way, []), f"http://localhost:{port}/{ECHO}",
         env={} if way in elsewhere else {way: proxy},
-    )  # fmt: skip
-    assert result.code == 64 + 16
+    ).exits(64 + 16)  # fmt: skip
     assert "without TLS" in result.err and "allow-plaintext=true" in result.err and "t0p" not in result.err
     assert not was_connected_to(listener)
 
@@ -203,8 +191,7 @@ def test_a_local_token_server_that_leads_elsewhere_gets_no_secret(call, listener
         "--resolve": ["--resolve", f"localhost:{port}:0.0.0.0"],
     }
     spec = f"auth,token-url=http://localhost:{port}/token,client-id=me,client-secret=t0p"
-    result = call(ECHO, "-d", "{}", "--use", spec, *elsewhere[way])
-    assert result.code == 64 + 16
+    result = call(ECHO, "-d", "{}", "--use", spec, *elsewhere[way]).exits(64 + 16)
     assert "without TLS" in result.err and "t0p" not in result.err
     assert not was_connected_to(listener)
 
@@ -215,9 +202,9 @@ def test_plaintext_through_a_proxy_can_be_allowed(call, grpc_server):
     assert header(result) == ["Bearer abc"]
 
 
-def test_credentials_go_over_tls(rpcurl, descriptor_set, grpc_tls_server):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--cacert", grpc_tls_server.ca, "-d", "{}",
+def test_credentials_go_over_tls(demo, grpc_tls_server):
+    result = demo(
+        "--cacert", grpc_tls_server.ca, "-d", "{}",
         "--use", "auth,bearer=abc,hosts=localhost", f"{grpc_tls_server.url}/{ECHO}",
     )  # fmt: skip
     assert header(result) == ["Bearer abc"]
@@ -234,8 +221,7 @@ def test_other_hosts_get_nothing(call):
 def test_output_of_a_call_contains_no_credentials(call, options, name):
     result = call(
         "demo.v1.Demo/Hello", "-d", '{"name":"Ada"}', "--use", f"auth,bearer=t0psecret,header={name}", *options
-    )
-    assert result.code == 0
+    ).exits(0)
     assert "t0psecret" not in result.out + result.err
     assert f"> {name}: " in result.err and "[redacted]" in result.err
     shown = call(
@@ -260,9 +246,8 @@ def test_output_of_a_call_contains_no_credentials(call, options, name):
         ("auth,token-url=http://192.0.2.1/,client-id=a,client-secret=t0p", ["auth: token-url", "without TLS"]),
     ],
 )
-def test_wrong_configuration_is_refused(rpcurl, descriptor_set, spec, words):
-    result = rpcurl("--descriptor-set", descriptor_set, "--plaintext", "--use", spec, "localhost:1", ECHO)
-    assert (result.code, result.out) == (7, "")
+def test_wrong_configuration_is_refused(demo, spec, words):
+    result = demo("--plaintext", "--use", spec, "localhost:1", ECHO).exits(7, "")
     assert all(word in result.err for word in words) and "t0p" not in result.err, result.err
 
 

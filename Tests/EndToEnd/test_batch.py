@@ -9,7 +9,7 @@ import threading
 
 import pytest
 import raw_http2
-from conftest import relay
+from harness import relay
 from raw_http2 import RESPONSE, OK, STATUS_OK
 
 HELLO, FIND, DELAY = "demo.v1.Demo/Hello", "demo.v1.Demo/Find", "demo.v1.Demo/Delay"
@@ -27,8 +27,8 @@ def counted(raw_server):
 
 
 @pytest.fixture
-def batch(rpcurl, descriptor_set):
-    return lambda *arguments, **options: rpcurl("--descriptor-set", descriptor_set, "--each", *arguments, **options)
+def batch(demo):
+    return lambda *arguments, **options: demo("--each", *arguments, **options)
 
 
 # Calls
@@ -43,8 +43,7 @@ def test_a_thousand_calls_share_a_connection(batch, request, counted, certificat
     options = {"tls": ["--cacert", certificates / "ca.pem", f"localhost:{proxy.port}"],
                "h2c": ["--http2", "--plaintext", proxy.address],
                "http1": ["--http1.1", "--plaintext", proxy.address]}[transport]  # fmt: skip
-    result = batch("--protocol", protocol, "--jobs", 32, *options, HELLO, input=names(1000))
-    assert (result.code, result.err) == (0, "")
+    result = batch("--protocol", protocol, "--jobs", 32, *options, HELLO, input=names(1000)).succeeds()
     assert [json.loads(line)["name"] for line in result.out.splitlines()] == [str(n) for n in range(1000)]
     # HTTP/1.1 has one call at a time on a connection.
     assert proxy.connections <= 32 if transport == "http1" else proxy.connections == 1
@@ -97,14 +96,12 @@ def test_a_response_is_printed_before_the_next_message_is_read(rpcurl, grpc_serv
 
 
 def test_no_message_at_all(batch, grpc_server):
-    result = batch(f"{grpc_server.url}/{HELLO}", input=" \n")
-    assert (result.code, result.out, result.err) == (0, "", "")
+    batch(f"{grpc_server.url}/{HELLO}", input=" \n").exits(0, "", "")
 
 
 def test_each_call_has_a_deadline_of_its_own(batch, grpc_server):
     data = '{"milliseconds":150}' * 8
-    result = batch("--max-time", "600ms", f"{grpc_server.url}/{DELAY}", input=data)
-    assert result.code == 0, result.err
+    batch("--max-time", "600ms", f"{grpc_server.url}/{DELAY}", input=data).exits(0)
     late = batch("--max-time", "300ms", "--jobs", 2, f"{grpc_server.url}/{DELAY}", input='{"milliseconds":9000}{}')
     assert late.code == 68 and late.out == "{}\n"
     assert "call 0: demo.v1.Demo/Delay: deadline_exceeded" in late.err
@@ -114,8 +111,7 @@ def test_each_call_has_a_deadline_of_its_own(batch, grpc_server):
 def test_calls_that_interceptors_end_at_their_start(batch, raw_server, jobs):
     server = raw_server(lambda connection: None)
     use = ["--jobs", jobs, "--use", "fault,abort=unavailable"]
-    result = batch(*use, f"http://{server.address}/{HELLO}", input=names(7))
-    assert result.code == 64 + 14
+    result = batch(*use, f"http://{server.address}/{HELLO}", input=names(7)).exits(64 + 14)
     assert result.err.count("interceptor fault: unavailable (14)") == 7 and server.connections == 0
 
 
@@ -123,22 +119,19 @@ def test_interceptors_and_plugins_see_each_call(batch, connect_server):
     result = batch(
         "--protocol", "connect", "--jobs", 4, "--use", "header,set=x-tenant:blue", "-d", "{}{}{}",
         f"{connect_server.url}/demo.v1.Demo/EchoMetadata",
-    )  # fmt: skip
-    assert result.code == 0, result.err
+    ).exits(0)  # fmt: skip
     replies = [json.loads(line)["headers"] for line in result.out.splitlines()]
     assert [{h["name"]: h.get("value") for h in reply}["x-tenant"] for reply in replies] == ["blue"] * 3
 
 
 def test_invalid_data_has_no_events(batch, grpc_server):
-    result = batch("--format", "events", f"{grpc_server.url}/{FIND}", input='{"id":"1"}{"nope":1}')
-    assert result.code == 4 and "nope" in result.err
+    result = batch("--format", "events", f"{grpc_server.url}/{FIND}", input='{"id":"1"}{"nope":1}').exits(4).reports("nope")
     assert {json.loads(line)["call"] for line in result.out.splitlines()} == {0}
 
 
 def test_events_carry_the_call(batch, grpc_server):
-    result = batch("--format", "events", "--jobs", 3, f"{grpc_server.url}/{FIND}", input='{"id":"1"}{"id":"9"}{"id":"2"}')
-    assert result.code == 69
-    events = [json.loads(line) for line in result.out.splitlines()]
+    result = batch("--format", "events", "--jobs", 3, f"{grpc_server.url}/{FIND}", input='{"id":"1"}{"id":"9"}{"id":"2"}').exits(69)
+    events = result.lines()
     assert [e["call"] for e in events] == sorted(e["call"] for e in events)
     for call, code in enumerate(["ok", "not_found", "ok"]):
         own = [e for e in events if e["call"] == call]
@@ -152,8 +145,7 @@ def test_events_carry_the_call(batch, grpc_server):
 def test_other_calls_continue_after_a_failed_one(batch, grpc_server):
     data = '{"id":"1"}{"id":"8"}{"id":"2"}{"id":"9"}{"id":"3"}'
     for jobs in (1, 8):
-        result = batch("--jobs", jobs, f"{grpc_server.url}/{FIND}", input=data)
-        assert result.code == 69
+        result = batch("--jobs", jobs, f"{grpc_server.url}/{FIND}", input=data).exits(69)
         assert [json.loads(line)["id"] for line in result.out.splitlines()] == ["1", "2", "3"]
         lines = [line for line in result.err.splitlines() if line.startswith("rpcurl: ")]
         assert lines == [
@@ -169,8 +161,7 @@ def test_the_summary_as_json_has_no_empty_members(batch, grpc_server):
 
 
 def test_timing_has_a_summary(batch, grpc_server):
-    result = batch("--timing", "--jobs", 4, f"{grpc_server.url}/{HELLO}", input=names(20))
-    assert result.code == 0
+    result = batch("--timing", "--jobs", 4, f"{grpc_server.url}/{HELLO}", input=names(20)).exits(0)
     *calls, summary = result.err.splitlines()
     assert len(calls) == 20
     times = re.fullmatch(
@@ -195,8 +186,7 @@ def test_the_exit_code_is_that_of_the_first_in_order(batch, grpc_server):
 def test_fail_early_ends_the_batch(batch, start_server):
     server = start_server("grpc_server.py")
     data = '{"milliseconds":500}{"milliseconds":60000}' + '{"milliseconds":60000}' * 100
-    result = batch("--jobs", 2, "--max-time", "2s", "--fail-early", f"{server.url}/{DELAY}", input=data)
-    assert (result.code, result.out) == (68, '{"milliseconds":"500"}\n')
+    result = batch("--jobs", 2, "--max-time", "2s", "--fail-early", f"{server.url}/{DELAY}", input=data).exits(68, '{"milliseconds":"500"}\n')
     # The third call was canceled and is not reported. There was no fourth.
     assert result.err.splitlines()[0].startswith("rpcurl: call 1: demo.v1.Demo/Delay: deadline_exceeded")
     assert "call 2" not in result.err
@@ -210,8 +200,7 @@ def test_fail_early_starts_no_call_after_the_failed_one(batch, grpc_server):
 
 @pytest.mark.parametrize(("wrong", "word"), [('{"nam":1}', "did you mean name"), ("nonsense", "line 1, column 23"), ('{"name":', "unexpected end of the JSON")])
 def test_wrong_data_ends_the_batch(batch, grpc_server, wrong, word):
-    result = batch("--jobs", 8, f"{grpc_server.url}/{HELLO}", input='{"name":"a"}{"name":""}'[:12] + '          ' + wrong)
-    assert result.code == 4
+    result = batch("--jobs", 8, f"{grpc_server.url}/{HELLO}", input='{"name":"a"}{"name":""}'[:12] + '          ' + wrong).exits(4)
     assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["a"]
     assert result.err.startswith("rpcurl: call 1: standard input: ") and word in result.err
 
@@ -219,8 +208,7 @@ def test_wrong_data_ends_the_batch(batch, grpc_server, wrong, word):
 def test_no_server(batch):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    result = batch("--plaintext", "--jobs", 4, f"127.0.0.1:{port}", HELLO, input=names(10))
-    assert result.code == 5
+    result = batch("--plaintext", "--jobs", 4, f"127.0.0.1:{port}", HELLO, input=names(10)).exits(5)
     assert result.err.count("rpcurl: call ") == 10
 
 
@@ -281,10 +269,9 @@ def test_a_connection_that_ends_is_replaced(rpcurl, raw_server, descriptor_set):
         (["--each", "demo.v1.Demo/Chat"], ["Chat is a stream"]),
     ],
 )
-def test_wrong_usage(rpcurl, descriptor_set, arguments, words):
+def test_wrong_usage(demo, arguments, words):
     *options, method = arguments
-    result = rpcurl("--descriptor-set", descriptor_set, *options, "localhost:1", method)
-    assert (result.code, result.out) == (2, "")
+    result = demo(*options, "localhost:1", method).exits(2, "")
     assert all(word in result.err for word in words), result.err
 
 

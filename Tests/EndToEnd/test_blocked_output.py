@@ -12,7 +12,7 @@ import time
 import tty
 
 import pytest
-from conftest import Process, wait_until
+from harness import Process, wait_until
 
 SERVICE = "demo.v1.Demo"
 
@@ -36,14 +36,14 @@ def reader(request):
 
 
 @pytest.fixture
-def start(rpcurl, grpc_server, descriptor_set, reader):
+def start(rpcurl, demo, grpc_server, reader):
     """Starts a call with endless responses, whose output goes to `reader`."""
     started = []
 
     def start(*options, method="Count", data='{"from":1,"to":2000000000}', format="json", errors=subprocess.PIPE):
         process = Process(
-            rpcurl.command(
-                ("--descriptor-set", descriptor_set, "--format", format, *options, "-d", data, f"{grpc_server.url}/{SERVICE}/{method}")
+            demo.command(
+                ("--format", format, *options, "-d", data, f"{grpc_server.url}/{SERVICE}/{method}")
             ),
             stdin=subprocess.DEVNULL, stdout=reader[1], stderr=reader[1] if errors == "the same" else errors,
             env=rpcurl.environment(None),

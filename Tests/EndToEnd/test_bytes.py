@@ -56,9 +56,7 @@ def protobuf_c(tmp_path_factory, descriptor_set):
     schema.write_bytes(as_proto2(FileDescriptorSet.FromString(descriptor_set.read_bytes())).SerializeToString())
     names = ["any", "duration", "field_mask", "struct", "timestamp", "wrappers"]
     protos = [f"google/protobuf/{name}.proto" for name in names]
-    subprocess.run(
-        ["protoc", f"--descriptor_set_in={schema}", f"--c_out={directory}", *protos, "demo.proto"], check=True
-    )
+    subprocess.run(["protoc", f"--descriptor_set_in={schema}", f"--c_out={directory}", *protos, "demo.proto"], check=True)
     program = directory / "repack"
     sources = [*directory.glob("**/*.c"), ORACLE]
     subprocess.run(["gcc", f"-I{directory}", "-o", program, *sources, "-lprotobuf-c"], check=True)
@@ -93,9 +91,8 @@ def sent_bytes(rpcurl, server, protocol, descriptor_set, data):
     result = rpcurl(
         "--descriptor-set", descriptor_set, "--protocol", protocol, "-d", "@-", f"{server.url}/demo.v1.Demo/Raw",
         input=data,
-    )  # fmt: skip
-    assert (result.code, result.err) == (0, "")
-    return base64.b64decode(json.loads(result.out).get("request", ""))
+    ).succeeds()  # fmt: skip
+    return base64.b64decode(result.json().get("request", ""))
 
 
 @pytest.mark.parametrize("name", MESSAGES)
@@ -137,13 +134,10 @@ def test_string_with_a_zero_byte_equals_pythons(rpcurl, grpc_server, descriptor_
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_response_equals_what_python_prints(rpcurl, grpc_server, descriptor_set, name):
+def test_response_equals_what_python_prints(demo, grpc_server, name):
     import demo_pb2
 
     data = json.dumps(MESSAGES[name])
     message = json_format.Parse(data, demo_pb2.AllTypes())
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "@-", f"{grpc_server.url}/demo.v1.Demo/Echo", input=data
-    )
-    assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out) == json.loads(json_format.MessageToJson(message))
+    result = demo("-d", "@-", f"{grpc_server.url}/demo.v1.Demo/Echo", input=data).succeeds()
+    assert result.json() == json.loads(json_format.MessageToJson(message))

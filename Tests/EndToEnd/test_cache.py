@@ -7,7 +7,7 @@ import re
 import pytest
 
 import manual
-from conftest import ROOT
+from harness import ROOT, Caller
 
 SAMPLES = ROOT / ".build" / "plugins"
 FIND = "demo.v1.Demo/Find"
@@ -16,15 +16,11 @@ DELAY = "demo.v1.Demo/Delay"
 METADATA = "demo.v1.Demo/EchoMetadata"
 
 
-class Caller:
+class Calls(Caller):
     """Calls a server, and counts the calls that it receives."""
 
-    def __init__(self, rpcurl, server, descriptor_set, *options):
-        self.rpcurl, self.server = rpcurl, server
-        self.options = ["--descriptor-set", descriptor_set, *options]
-
-    def __call__(self, method, *options, use="cache", **keywords):
-        return self.rpcurl(*self.options, "-v", "--use", use, *options, f"{self.server.url}/{method}", **keywords)
+    def __call__(self, method, *options, use="cache", **more):
+        return super().__call__(method, "-v", "--use", use, *options, **more)
 
     def count(self, method):
         return self.server.log().splitlines().count(f"received {method}")
@@ -34,23 +30,22 @@ class Caller:
 
 
 @pytest.fixture(params=["grpc", "grpc-web", "connect", "connect-json"])
-def call(request, rpcurl, descriptor_set):
-    name, _, codec = request.param.replace("grpc-web", "grpc_web").partition("-")
-    server = request.getfixturevalue("grpc_server" if name == "grpc" else "connect_server")
-    options = ["--protocol", name.replace("_", "-"), *(["--codec", codec] if codec else [])]
-    return Caller(rpcurl, server, descriptor_set, *options)
+def call(request, demo):
+    protocol = request.param.removesuffix("-json")
+    server = request.getfixturevalue("grpc_server" if protocol == "grpc" else "connect_server")
+    return Calls(demo, server, *(["--codec", "json"] if protocol != request.param else []), protocol=protocol)
 
 
 @pytest.fixture
-def connect(rpcurl, connect_server, descriptor_set):
-    return Caller(rpcurl, connect_server, descriptor_set, "--protocol", "connect", "--connect-get")
+def connect(demo, connect_server):
+    return Calls(demo, connect_server, "--connect-get", protocol="connect")
 
 
 def test_another_process_uses_the_response(call):
     before = call.count(FIND)
     first, second = (call(FIND, "-d", '{"id":"1"}', "-H", "demo-trailer: x-cost=1") for _ in range(2))
     assert (first.code, second.code) == (0, 0), second.err
-    assert first.out == second.out and json.loads(second.out)["id"] == "1"
+    assert first.out == second.out and second.json()["id"] == "1"
     # The time of the call, and the seconds since the header Date, are part of the age.
     assert "* cache: miss\n" in first.err
     assert re.search(r"\* cache: stored for (29\d\.\d+|300\.0) seconds\n", first.err), first.err
@@ -70,36 +65,33 @@ def test_files_are_private_and_damage_is_ignored(call):
         file.write_bytes(damaged)
         before = call.count(FIND)
         result = call(FIND, "-d", '{"id":"3"}')
-        assert (result.code, json.loads(result.out)["id"]) == (0, "3"), result.err
+        assert (result.code, result.json()["id"]) == (0, "3"), result.err
         assert call.count(FIND) == before + 1
 
 
 def test_errors_are_not_stored(call):
     for _ in range(2):
         before = call.count(FIND)
-        result = call(FIND, "-d", '{"id":"9"}')
-        assert result.code == 64 + 5 and "* cache: not stored: the call failed" in result.err
+        call(FIND, "-d", '{"id":"9"}').exits(64 + 5).reports("* cache: not stored: the call failed")
         assert call.count(FIND) == before + 1
 
 
 def test_credentials_separate_responses(call):
     def get(token, *options):
-        result = call(FIND, "-d", '{"id":"1"}', *options, "-H", f"authorization: Bearer {token}")
-        assert result.code == 0, result.err
-        return "cache: hit" in result.err
+        return "cache: hit" in call(FIND, "-d", '{"id":"1"}', *options, "-H", f"authorization: Bearer {token}").exits(0).err
 
     assert [get("a"), get("b"), get("a"), get("b")] == [False, False, True, True]
     assert not any(b"Bearer" in file.read_bytes() for file in call.files())
 
 
-def test_other_sockets_are_other_servers(rpcurl, descriptor_set, start_server, tmp_path):
+def test_other_sockets_are_other_servers(demo, start_server, tmp_path):
     for number in range(2):
         options = ["--unix-socket", tmp_path / "socket"] if number else []
-        result = rpcurl(
-            "--descriptor-set", descriptor_set, "--plaintext", "-v", "--use", "cache,methods=*", *options,
+        result = demo(
+            "--plaintext", "-v", "--use", "cache,methods=*", *options,
             "--use", "mock,file=" + str(stub(tmp_path, str(number))), "-d", "{}", "localhost:1", HELLO,
         )  # fmt: skip
-        assert json.loads(result.out) == {"message": str(number)}, result.err
+        assert result.json() == {"message": str(number)}, result.err
 
 
 def stub(directory, message):
@@ -121,9 +113,7 @@ def test_identical_calls_of_a_batch_are_sent_once(call):
 def test_methods_with_side_effects_pass(call):
     before = call.count(DELAY)
     for _ in range(2):
-        result = call(DELAY, "-d", "{}")
-        assert result.code == 0
-        assert "* cache: not used: the schema does not mark Delay as free of side effects; methods=" in result.err
+        call(DELAY, "-d", "{}").exits(0).reports("* cache: not used: the schema does not mark Delay as free of side effects; methods=")
     assert call.count(DELAY) == before + 2
 
 
@@ -132,9 +122,8 @@ def test_responses_of_mock_are_used_with_the_same_stubs_only(call, tmp_path):
     before = call.count(FIND)
 
     def find(*options):
-        result = call(FIND, "-d", '{"id":"1"}', *options)
-        assert result.code == 0, result.err
-        return json.loads(result.out).get("title"), re.findall(r"\* cache: (\w+)", result.err)
+        result = call(FIND, "-d", '{"id":"1"}', *options).exits(0)
+        return result.json().get("title"), re.findall(r"\* cache: (\w+)", result.err)
 
     def mock(title):
         stubs.write_text(json.dumps({"response": {"message": {"id": "1", "title": title}}}))
@@ -162,17 +151,17 @@ def test_responses_that_are_changed_are_used_with_the_same_change_only(call, opt
     change = [option, value]
     for expected in (["miss", "stored"], ["hit"]):
         result = call(FIND, "-d", '{"id":"1"}', *change)
-        assert (result.code, json.loads(result.out)["title"]) == (0, "X"), result.err
+        assert (result.code, result.json()["title"]) == (0, "X"), result.err
         assert re.findall(r"\* cache: (\w+)", result.err) == expected
     result = call(FIND, "-d", '{"id":"1"}')
-    assert json.loads(result.out).get("title") != "X" and "* cache: miss" in result.err
+    assert result.json().get("title") != "X" and "* cache: miss" in result.err
 
 
 def test_explain_states_what_is_part_of_the_key(rpcurl, descriptor_set, tmp_path):
     stubs = tmp_path / "stub.json"
     stubs.write_text('{"response":{"message":{}}}')
     words = ["--use", "cache", "--use", f"mock,file={stubs}", "--descriptor-set", descriptor_set]
-    plan = json.loads(rpcurl("--explain", "--format", "json", *words, f"http://localhost:1/{FIND}").out)
+    plan = rpcurl("--explain", "--format", "json", *words, f"http://localhost:1/{FIND}").json()
     assert plan["warnings"] == [
         "cache precedes mock: cache stores responses that mock may make or change, and uses them only with the same "
         "settings of mock"
@@ -197,7 +186,7 @@ def test_cache_control_of_get_responses(connect):
         connect(METADATA, "-d", request(*headers))
         result = connect(METADATA, "-d", request(*headers))
         assert f"* cache: {expected}" in result.err, (headers, result.err)
-        assert json.loads(result.out)["httpMethod"] == "GET"
+        assert result.json()["httpMethod"] == "GET"
 
 
 def test_size(rpcurl, connect):
@@ -209,7 +198,7 @@ def test_size(rpcurl, connect):
 @pytest.mark.parametrize("environment", [{"XDG_CACHE_HOME": "/dev/null"}, {"XDG_CACHE_HOME": "/proc/none"}])
 def test_a_directory_that_cannot_be_written(call, environment):
     result = call(FIND, "-d", '{"id":"1"}', env=environment)
-    assert (result.code, json.loads(result.out)["id"]) == (0, "1")
+    assert (result.code, result.json()["id"]) == (0, "1")
     assert "* cache: not stored: /" in result.err
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
-from conftest import PATIENCE_SECONDS, ROOT, RPCURL, relay
+from harness import PATIENCE_SECONDS, ROOT, RPCURL, relay
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 
@@ -38,7 +38,7 @@ def check(rpcurl):
 
     def run(*arguments, **variables):
         result = rpcurl("check", "--format", "json", *arguments, env=variables)
-        report = json.loads(result.out)
+        report = result.json()
         assert report["canCall"] == (result.code == 0)
         steps = {step["name"]: (step["outcome"], step["text"]) for step in report["steps"]}
         if command := report.get("command"):
@@ -142,9 +142,7 @@ def test_no_connection(check):
 
 def test_server_that_closes_each_connection(rpcurl, raw_server):
     """The advice is not to run this command."""
-    result = rpcurl("check", "--plaintext", raw_server(lambda connection: connection.recv(1 << 16)).address)
-    assert result.code == 5
-    assert "the server closed the connection without a response" in result.out
+    result = rpcurl("check", "--plaintext", raw_server(lambda connection: connection.recv(1 << 16)).address).exits(5).prints("the server closed the connection without a response")
     assert "hint: check the port" in result.out and '"rpcurl check' not in result.out + result.err
 
 
@@ -242,18 +240,14 @@ def health_server():
 def test_health_of_a_server_that_is_not_ready(rpcurl, health_server):
     health_server.becomes("NOT_SERVING")
     health_server.becomes("SERVING", "shop.v1.Orders")
-    result = rpcurl("health", "--plaintext", health_server.address)
-    assert (result.code, result.out) == (8, "NOT_SERVING\n")
+    result = rpcurl("health", "--plaintext", health_server.address).exits(8, "NOT_SERVING\n")
     assert result.err == f"rpcurl: http://{health_server.address}: the status is NOT_SERVING\n"
-    result = rpcurl("health", "--plaintext", health_server.address, "shop.v1.Orders")
-    assert (result.code, result.out, result.err) == (0, "SERVING\n", "")
-    result = rpcurl("health", "-s", "--plaintext", health_server.address)
-    assert (result.code, result.err) == (8, "")
+    rpcurl("health", "--plaintext", health_server.address, "shop.v1.Orders").exits(0, "SERVING\n", "")
+    rpcurl("health", "-s", "--plaintext", health_server.address).exits(8, err="")
 
 
 def test_health_of_an_unknown_service(rpcurl, health_server):
-    result = rpcurl("health", "--plaintext", health_server.address, "shop.v1.Nope")
-    assert result.code == 64 + 5
+    result = rpcurl("health", "--plaintext", health_server.address, "shop.v1.Nope").exits(64 + 5)
     assert result.err == (
         "rpcurl: shop.v1.Nope: the server does not report the health of this service: not_found (5)\n"
         f'hint: run "rpcurl list http://{health_server.address}" to see the services\n'
@@ -274,22 +268,18 @@ def test_health_waits_until_the_server_is_ready(rpcurl, health_server):
 @pytest.mark.parametrize("watch", [[], ["--watch"]])
 def test_health_reports_the_last_status_after_waiting(rpcurl, health_server, watch):
     health_server.becomes("NOT_SERVING")
-    result = rpcurl("health", *watch, "--wait", "2s", "--plaintext", health_server.address)
-    assert result.code == 8, result.err
-    assert "the status is NOT_SERVING" in result.err
+    rpcurl("health", *watch, "--wait", "2s", "--plaintext", health_server.address).exits(8).reports("the status is NOT_SERVING")
 
 
 def test_health_reports_the_last_failure_after_waiting(rpcurl, health_server):
     health_server.failing = 1
-    result = rpcurl("health", "--wait", "3s", "--plaintext", health_server.address)
-    assert (result.code, result.out) == (64 + 14, "")
+    result = rpcurl("health", "--wait", "3s", "--plaintext", health_server.address).exits(64 + 14, "")
     assert result.err == f"rpcurl: http://{health_server.address}: unavailable (14): starting\n"
 
 
 def test_health_reports_the_end_of_waiting_in_milliseconds(rpcurl, health_server):
     health_server.failing = 0
-    result = rpcurl("health", "--wait", "1500ms", "--plaintext", health_server.address)
-    assert (result.code, result.out) == (64 + 4, "")
+    result = rpcurl("health", "--wait", "1500ms", "--plaintext", health_server.address).exits(64 + 4, "")
     assert not re.search(r"\.\d{4}", result.err), result.err
 
 
@@ -328,25 +318,18 @@ def test_probes_of_the_manual(rpcurl, health_server):
 
 def test_health(rpcurl, grpc_server, connect_server):
     for service in ([], ["demo.v1.Demo"]):
-        result = rpcurl("health", "--plaintext", grpc_server.address, *service)
-        assert (result.code, result.out, result.err) == (0, "SERVING\n", "")
+        result = rpcurl("health", "--plaintext", grpc_server.address, *service).exits(0, "SERVING\n", "")
     for protocol in ("grpc", "grpc-web", "connect"):
-        result = rpcurl("health", "--protocol", protocol, "--plaintext", connect_server.address)
-        assert (result.code, result.out) == (0, "SERVING\n"), result.err
+        rpcurl("health", "--protocol", protocol, "--plaintext", connect_server.address).exits(0, "SERVING\n")
 
 
 def test_health_of_an_unknown_service(rpcurl, grpc_server):
-    result = rpcurl("health", "--plaintext", grpc_server.address, "demo.v1.Other")
-    assert (result.code, result.out) == (64 + 5, "")
-    result = rpcurl("health", "--watch", "--wait", "1s", "--plaintext", grpc_server.address, "demo.v1.Other")
-    assert (result.code, result.out) == (8, "SERVICE_UNKNOWN\n"), result.err
-    assert "the status is SERVICE_UNKNOWN" in result.err
+    rpcurl("health", "--plaintext", grpc_server.address, "demo.v1.Other").exits(64 + 5, "")
+    rpcurl("health", "--watch", "--wait", "1s", "--plaintext", grpc_server.address, "demo.v1.Other").exits(8, "SERVICE_UNKNOWN\n").reports("the status is SERVICE_UNKNOWN")
 
 
 def test_health_without_a_server(rpcurl):
-    result = rpcurl("health", "--plaintext", f"127.0.0.1:{closed_port()}")
-    assert (result.code, result.out) == (5, "")
-    assert "Connection refused" in result.err and "hint: " in result.err
+    rpcurl("health", "--plaintext", f"127.0.0.1:{closed_port()}").exits(5, "").reports("Connection refused", "hint: ")
 
 
 def test_health_waits_for_a_server(rpcurl, start_server):

@@ -11,7 +11,7 @@ import time
 
 import pytest
 import raw_http2
-from conftest import PATIENCE_SECONDS
+from harness import PATIENCE_SECONDS
 from raw_http2 import OK, STATUS_OK, Stream
 from test_machine_faults import HELLO, SERVICE, clock  # noqa: F401
 
@@ -27,7 +27,7 @@ def has_jumped():
 
 
 @jumps
-def test_deadline(rpcurl, raw_server, descriptor_set, clock, has_jumped, jump):  # noqa: F811
+def test_deadline(demo, raw_server, clock, has_jumped, jump):  # noqa: F811
     """It ends a call that gets no response after its time: not before, and at all."""
     has_request = threading.Event()
 
@@ -38,7 +38,7 @@ def test_deadline(rpcurl, raw_server, descriptor_set, clock, has_jumped, jump): 
 
     url = f"http://{raw_server(raw_http2.handler(respond)).address}/{HELLO}"
     begin = time.monotonic()
-    with rpcurl.start("--descriptor-set", descriptor_set, "--max-time", "1", "-d", "{}", url, env=clock.env) as process:
+    with demo.start("--max-time", "1", "-d", "{}", url, env=clock.env) as process:
         assert has_request.wait(PATIENCE_SECONDS)
         clock.jump(jump)
         has_jumped.set()
@@ -57,7 +57,7 @@ def next_request(connection):
 
 
 @jumps
-def test_wait_of_retry(rpcurl, raw_server, descriptor_set, clock, has_jumped, jump):  # noqa: F811
+def test_wait_of_retry(demo, raw_server, clock, has_jumped, jump):  # noqa: F811
     """Another call is in progress, so that the program reads from the connection while it waits."""
 
     def respond(first):
@@ -73,7 +73,7 @@ def test_wait_of_retry(rpcurl, raw_server, descriptor_set, clock, has_jumped, ju
     words = ["--each", "--jobs", "2", "-d", "{}{}", "--use", "retry,initial=2s,jitter=0"]
     url = f"http://{raw_server(raw_http2.handler(respond)).address}/{HELLO}"
     begin = time.monotonic()
-    with rpcurl.start("--descriptor-set", descriptor_set, "--http2-prior-knowledge", *words, url, env=clock.env) as process:
+    with demo.start("--http2-prior-knowledge", *words, url, env=clock.env) as process:
         line = process.stderr.readline()
         assert line.endswith(b"retrying in 2 s\n"), line
         # The line is printed before the wait begins.

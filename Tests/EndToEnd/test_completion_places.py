@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import RPCURL, Rpcurl, Server
+from harness import RPCURL, Rpcurl, Server
 from shells import Bash, Fish, Shell, Zsh
 from terminal import Terminal
 

@@ -6,19 +6,10 @@ import os
 import subprocess
 
 import pytest
-from conftest import Process
+from harness import Process
 
 HELLO = "demo.v1.Demo/Hello"
 ALL = ["gzip", "deflate", "br", "zstd", "snappy"]
-
-
-@pytest.fixture
-def call(rpcurl, descriptor_set):
-    return lambda *arguments, **options: rpcurl("--descriptor-set", descriptor_set, *arguments, **options)
-
-
-def events(result):
-    return {line["event"]: line for line in map(json.loads, result.out.splitlines())}
 
 
 def test_version_lists_the_compressions(rpcurl):
@@ -26,7 +17,7 @@ def test_version_lists_the_compressions(rpcurl):
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
-def test_all_compressions_are_accepted_by_default(call, connect_server, protocol):
+def test_all_compressions_are_accepted_by_default(demo, connect_server, protocol):
     arguments = ["--protocol", protocol, "--format", "events", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}"]
     name = "accept-encoding" if protocol == "connect" else "grpc-accept-encoding"
     for options, expected in [
@@ -34,7 +25,7 @@ def test_all_compressions_are_accepted_by_default(call, connect_server, protocol
         (["--accept-compression", "zstd,identity,gzip,zstd"], "zstd,gzip"),
         (["--accept-compression", "identity"], "identity"),
     ]:
-        start = events(call(*options, *arguments))["start"]
+        start = demo(*options, *arguments).named_events()["start"]
         assert dict(start["headers"])[name] == expected
 
 
@@ -48,50 +39,42 @@ def test_all_compressions_are_accepted_by_default(call, connect_server, protocol
         (["--connect-get", "--protocol", "grpc-web"], ["grpc-web has no GET requests"]),
     ],
 )
-def test_wrong_usage(call, arguments, words):
-    result = call(*arguments, "http://localhost:1", HELLO)
-    assert (result.code, result.out) == (2, "")
+def test_wrong_usage(demo, arguments, words):
+    result = demo(*arguments, "http://localhost:1", HELLO).exits(2, "")
     for word in words:
         assert word in result.err
 
 
-def test_missing_library_is_an_error_when_its_compression_is_requested(call, rpcurl, connect_server, tmp_path):
+def test_missing_library_is_an_error_when_its_compression_is_requested(demo, rpcurl, connect_server, tmp_path):
     # Writing and reading brotli are two libraries; libcurl needs the second itself.
     (tmp_path / "libbrotlienc.so.1").write_bytes(b"no library")
     env = {"LD_LIBRARY_PATH": str(tmp_path)}
     arguments = ["--protocol", "connect", "--format", "events", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}"]
-    refused = call("--compression", "br", *arguments, env=env)
-    assert (refused.code, refused.out) == (2, "")
-    assert "--compression br: " in refused.err and "libbrotlienc.so.1" in refused.err
-    result = call("--accept-compression", "br", *arguments, env=env)
-    assert result.code == 0
-    assert ["content-encoding", "br"] in events(result)["headers"]["headers"]
+    demo("--compression", "br", *arguments, env=env).exits(2, "").reports("--compression br: ", "libbrotlienc.so.1")
+    result = demo("--accept-compression", "br", *arguments, env=env).exits(0)
+    assert ["content-encoding", "br"] in result.named_events()["headers"]["headers"]
     assert "compression: identity, gzip, deflate, zstd, snappy\n" in rpcurl("version", env=env).out
 
 
 @pytest.mark.parametrize("protocol", ["grpc-web", "connect"])
-def test_server_without_the_compression_reports_it(call, connect_server, protocol):
-    result = call("--protocol", protocol, "--compression", "deflate", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}")
-    assert result.code == 64 + 12
-    assert "unimplemented (12): " in result.err and "deflate" in result.err
+def test_server_without_the_compression_reports_it(demo, connect_server, protocol):
+    demo("--protocol", protocol, "--compression", "deflate", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}").exits(64 + 12).reports("unimplemented (12): ", "deflate")
 
 
 @pytest.mark.parametrize("compression", ["identity", "gzip", "br", "zstd", "snappy"])
 @pytest.mark.parametrize("codec", ["proto", "json"])
 @pytest.mark.parametrize("transport", ["http1.1", "http2"])
-def test_connect_get(call, connect_server, codec, compression, transport):
+def test_connect_get(demo, connect_server, codec, compression, transport):
     arguments = [
         "--protocol", "connect", "--connect-get", "--codec", codec, "--compression", compression, f"--{transport}",
         "--format", "events", "-H", "x-own: 1",
     ]  # fmt: skip
     name = "Ada / ✓ & + = ?"
-    result = call(*arguments, "-d", json.dumps({"name": name}), f"{connect_server.url}/{HELLO}")
-    assert (result.code, result.err) == (0, "")
-    found = events(result)
+    found = demo(*arguments, "-d", json.dumps({"name": name}), f"{connect_server.url}/{HELLO}").succeeds().named_events()
     assert found["message"]["message"] == {"message": f"Hello, {name}!", "name": name}
     assert (found["sent"]["index"], found["end"]["sent"], found["metrics"]["bytes_sent"]) == (0, 1, 0)
-    echoed = call(*arguments, f"{connect_server.url}/demo.v1.Demo/EchoMetadata")
-    reply = events(echoed)["message"]["message"]
+    echoed = demo(*arguments, f"{connect_server.url}/demo.v1.Demo/EchoMetadata")
+    reply = echoed.named_events()["message"]["message"]
     assert reply["httpMethod"] == "GET"
     names = [header["name"] for header in reply["headers"]]
     assert "x-own" in names
@@ -99,20 +82,19 @@ def test_connect_get(call, connect_server, codec, compression, transport):
 
 
 @pytest.mark.parametrize("get", [True, False])
-def test_message_without_a_byte_counts_as_sent(call, connect_server, get):
+def test_message_without_a_byte_counts_as_sent(demo, connect_server, get):
     options = ["--protocol", "connect", "--format", "events", *(["--connect-get"] if get else [])]
-    result = call(*options, f"{connect_server.url}/demo.v1.Demo/EchoMetadata")
+    result = demo(*options, f"{connect_server.url}/demo.v1.Demo/EchoMetadata")
     assert [json.loads(line)["event"] for line in result.out.splitlines()] == ["start", "sent", "headers", "message", "end", "metrics"]
 
 
-def test_connect_get_becomes_post_if_the_url_is_too_long(call, connect_server):
+def test_connect_get_becomes_post_if_the_url_is_too_long(demo, connect_server):
     url = f"{connect_server.url}/{HELLO}"
     options = ["--protocol", "connect", "--connect-get", "--codec", "json", "-v"]
 
     def run(length):
-        result = call(*options, "-d", "@-", url, input=json.dumps({"name": "x" * length}))
-        assert result.code == 0, result.err
-        assert json.loads(result.out)["name"] == "x" * length
+        result = demo(*options, "-d", "@-", url, input=json.dumps({"name": "x" * length})).exits(0)
+        assert result.json()["name"] == "x" * length
         return result.err
 
     head = next(line for line in run(1).splitlines() if line.startswith("> GET "))
@@ -125,19 +107,15 @@ def test_connect_get_becomes_post_if_the_url_is_too_long(call, connect_server):
     assert "content-type: application/json" in longer
 
 
-def test_connect_get_fails_like_any_call(call, connect_server):
-    result = call("--protocol", "connect", "--connect-get", "-d", '{"id":"42"}', f"{connect_server.url}/demo.v1.Demo/Find")
-    assert result.code == 64 + 5
-    assert 'not_found (5): no item "42"' in result.err
-    assert "google.rpc.ResourceInfo" in result.err
+def test_connect_get_fails_like_any_call(demo, connect_server):
+    demo("--protocol", "connect", "--connect-get", "-d", '{"id":"42"}', f"{connect_server.url}/demo.v1.Demo/Find").exits(64 + 5).reports('not_found (5): no item "42"', "google.rpc.ResourceInfo")
 
 
 @pytest.mark.parametrize(
     ("method", "words"), [("Echo", ["Echo", "side effects", "NO_SIDE_EFFECTS"]), ("Count", ["Count", "stream"])]
 )
-def test_connect_get_needs_a_method_without_side_effects(call, method, words):
-    result = call("--protocol", "connect", "--connect-get", f"http://localhost:1/demo.v1.Demo/{method}")
-    assert (result.code, result.out) == (2, "")
+def test_connect_get_needs_a_method_without_side_effects(demo, method, words):
+    result = demo("--protocol", "connect", "--connect-get", f"http://localhost:1/demo.v1.Demo/{method}").exits(2, "")
     for word in words:
         assert word in result.err
 
@@ -148,15 +126,15 @@ def read_request(connection):
         data += connection.recv(65536)
 
 
-def test_bomb_stops_at_the_limit_in_flat_memory(rpcurl, raw_server, descriptor_set):
+def test_bomb_stops_at_the_limit_in_flat_memory(rpcurl, demo, raw_server):
     def peak_kib(body):
         def respond(connection):
             read_request(connection)
             head = "HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-encoding: gzip\r\n"
             connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
 
-        command = rpcurl.command((
-            "--descriptor-set", descriptor_set, "--protocol", "connect", "--max-message-size", "1m", "-d", "{}",
+        command = demo.command((
+            "--protocol", "connect", "--max-message-size", "1m", "-d", "{}",
             f"http://{raw_server(respond).address}/demo.v1.Demo/Large",
         ))  # fmt: skip
         process = Process(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=rpcurl.environment(None))

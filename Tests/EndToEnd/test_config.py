@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import RPCURL, Process
+from harness import RPCURL, Process
 
 SERVICE = "demo.v1.Demo"
 HELLO = f"{SERVICE}/Hello"
@@ -26,11 +26,6 @@ def config(rpcurl):
     return write
 
 
-def plan(result):
-    assert (result.code, result.err) == (0, "")
-    return json.loads(result.out)
-
-
 EXPLAIN = ["--explain", "--format", "json"]
 
 
@@ -45,12 +40,11 @@ def test_a_profile_has_all_options_of_a_call(rpcurl, config, grpc_server, descri
         --header x-who: the profile
         --use header,set=x-from:it
         """)
-    result = rpcurl("--profile", "demo", f"{SERVICE}/EchoMetadata")
-    assert (result.code, result.err) == (0, "")
-    headers = {h["name"]: h.get("value") for h in json.loads(result.out)["headers"]}
+    result = rpcurl("--profile", "demo", f"{SERVICE}/EchoMetadata").succeeds()
+    headers = {h["name"]: h.get("value") for h in result.json()["headers"]}
     assert (headers["x-all"], headers["x-who"], headers["x-from"]) == ("1", "the profile", "it")
-    assert "timeoutMs" in json.loads(result.out)
-    without = plan(rpcurl(*EXPLAIN, "http://host", HELLO))
+    assert "timeoutMs" in result.json()
+    without = rpcurl(*EXPLAIN, "http://host", HELLO).succeeds().json()
     assert (without["headers"], without["timeout_ms"]) == ([["x-all", "1"]], 10000)
 
 
@@ -60,10 +54,10 @@ def test_places_of_the_file(rpcurl, config, tmp_path):
     (tmp_path / "rpcurl" / "config").write_text("--max-time 2")
     (tmp_path / "own").write_text("--max-time 3\n")
     words = [*EXPLAIN, "http://host", HELLO]
-    assert plan(rpcurl(*words))["timeout_ms"] == 1000
-    assert plan(rpcurl(*words, env={"XDG_CONFIG_HOME": str(tmp_path)}))["timeout_ms"] == 2000
-    assert plan(rpcurl("--config", tmp_path / "own", *words))["timeout_ms"] == 3000
-    assert plan(rpcurl("call", f"--config={tmp_path}/own", *words))["timeout_ms"] == 3000
+    assert rpcurl(*words).succeeds().json()["timeout_ms"] == 1000
+    assert rpcurl(*words, env={"XDG_CONFIG_HOME": str(tmp_path)}).succeeds().json()["timeout_ms"] == 2000
+    assert rpcurl("--config", tmp_path / "own", *words).succeeds().json()["timeout_ms"] == 3000
+    assert rpcurl("call", f"--config={tmp_path}/own", *words).succeeds().json()["timeout_ms"] == 3000
 
 
 def test_the_command_line_takes_precedence(rpcurl, config, grpc_server, descriptor_set, tmp_path):
@@ -83,7 +77,7 @@ def test_the_command_line_takes_precedence(rpcurl, config, grpc_server, descript
         "--max-time", "5", "--protocol", "grpc-web", "--http1.1", "--reflect", "-u", "a:b", "-H", "x-tenant: typed",
         "--descriptor-set", descriptor_set,
     ]  # fmt: skip
-    typed = plan(rpcurl(*EXPLAIN, *words, "--show-secrets", f"{grpc_server.url}/{HELLO}"))
+    typed = rpcurl(*EXPLAIN, *words, "--show-secrets", f"{grpc_server.url}/{HELLO}").succeeds().json()
     assert (typed["timeout_ms"], typed["protocol"], typed["http_version"]) == (5000, "grpc-web", "1.1")
     assert typed["headers"] == [["x-other", "file"], ["x-tenant", "typed"], ["authorization", "Basic YTpi"]]
     assert typed["target"] == grpc_server.url
@@ -93,7 +87,7 @@ def test_the_command_line_takes_precedence(rpcurl, config, grpc_server, descript
 @pytest.mark.parametrize("words", [["-H", "X-A: typed"], ["--header=x-a: typed"], ["--rpc-header", "x-a:typed"]])
 def test_a_header_of_the_command_line_takes_precedence(rpcurl, config, words):
     config("-H x-a: file\n--header=x-b: file")
-    headers = plan(rpcurl(*EXPLAIN, *words, "http://host", HELLO))["headers"]
+    headers = rpcurl(*EXPLAIN, *words, "http://host", HELLO).succeeds().json()["headers"]
     assert sorted(headers) == [["x-a", "typed"], ["x-b", "file"]]
 
 
@@ -110,10 +104,10 @@ def test_a_profile_takes_precedence_over_general_lines(rpcurl, config):
         -H X-A: own
         --bearer own
         """)
-    chosen = plan(rpcurl(*EXPLAIN, "--show-secrets", "--profile", "p", HELLO))
+    chosen = rpcurl(*EXPLAIN, "--show-secrets", "--profile", "p", HELLO).succeeds().json()
     assert (chosen["target"], chosen["timeout_ms"]) == ("http://second", 5000)
     assert chosen["headers"] == [["x-b", "common"], ["x-a", "own"], ["authorization", "Bearer own"]]
-    assert plan(rpcurl(*EXPLAIN, HELLO))["headers"][:2] == [["x-a", "common"], ["x-b", "common"]]
+    assert rpcurl(*EXPLAIN, HELLO).succeeds().json()["headers"][:2] == [["x-a", "common"], ["x-b", "common"]]
 
 
 def test_a_schema_of_the_command_line_is_searched_first(rpcurl, config, tmp_path):
@@ -128,31 +122,30 @@ def test_a_schema_of_the_command_line_is_searched_first(rpcurl, config, tmp_path
         'syntax = "proto3"; package typed; message M { string other = 1; }'
         " service S { rpc Do(M) returns (stream M); }"
     )
-    chosen = plan(rpcurl(*EXPLAIN, "http://host", "typed.S/Do"))
+    chosen = rpcurl(*EXPLAIN, "http://host", "typed.S/Do").succeeds().json()
     assert chosen["kind"] == "unary"
-    chosen = plan(rpcurl(*EXPLAIN, "-I", tmp_path / "other", "http://host", "typed.S/Do"))
+    chosen = rpcurl(*EXPLAIN, "-I", tmp_path / "other", "http://host", "typed.S/Do").succeeds().json()
     assert chosen["kind"] == "server_streaming"
 
 
 def test_interceptors_keep_their_order(rpcurl, config):
     config("--use header,set=a:b,priority=0\n--use header,set=c:d")
-    chain = plan(rpcurl(*EXPLAIN, "--use", "header,set=e:f,priority=1", "http://host", HELLO))["interceptors"]
+    chain = rpcurl(*EXPLAIN, "--use", "header,set=e:f,priority=1", "http://host", HELLO).succeeds().json()["interceptors"]
     assert [i["priority"] for i in chain] == [1, 0, 0]
 
 
 @pytest.mark.parametrize("word", [HELLO, "demo.v1.Demo.Hello"])
 def test_a_method_alone_goes_to_the_target_of_the_file(rpcurl, config, word):
     config("target https://demo.example/prefix")
-    assert plan(rpcurl(*EXPLAIN, word))["url"] == "https://demo.example/prefix/demo.v1.Demo/Hello"
-    assert plan(rpcurl(word, *EXPLAIN))["url"] == "https://demo.example/prefix/demo.v1.Demo/Hello"
-    assert plan(rpcurl(*EXPLAIN, "http://other", word))["target"] == "http://other"
+    assert rpcurl(*EXPLAIN, word).succeeds().json()["url"] == "https://demo.example/prefix/demo.v1.Demo/Hello"
+    assert rpcurl(word, *EXPLAIN).succeeds().json()["url"] == "https://demo.example/prefix/demo.v1.Demo/Hello"
+    assert rpcurl(*EXPLAIN, "http://other", word).succeeds().json()["target"] == "http://other"
 
 
 def test_flags_for_json_in_the_file_do_not_prevent_text(rpcurl, config, grpc_server, descriptor_set):
     config("--emit-defaults\n--proto-names")
     words = ("--descriptor-set", descriptor_set, "--format", "text", f"{grpc_server.url}/demo.v1.Demo/Hello")
-    result = rpcurl(*words, "-d", '{"name":"Ada"}')
-    assert (result.code, result.err) == (0, "") and 'name: "Ada"' in result.out
+    rpcurl(*words, "-d", '{"name":"Ada"}').succeeds().prints('name: "Ada"')
 
 
 @pytest.mark.parametrize(
@@ -181,8 +174,7 @@ def test_flags_for_json_in_the_file_do_not_prevent_text(rpcurl, config, grpc_ser
 )
 def test_an_error_names_file_and_line(rpcurl, config, text, line, why):
     file = config(text)
-    result = rpcurl("http://host", HELLO)
-    assert result.code == 2
+    result = rpcurl("http://host", HELLO).exits(2)
     assert result.err.startswith(f"rpcurl: {file}, line {line}: {why}")
     assert "\x1b" not in result.err and "s3cr3t" not in result.err
 
@@ -213,11 +205,9 @@ def test_an_error_of_the_use_of_a_line_names_file_and_line(rpcurl, tmp_path, des
 
 
 def test_missing_file_or_profile(rpcurl, config, tmp_path):
-    result = rpcurl("--config", tmp_path / "none", "http://host", HELLO)
-    assert (result.code, result.err) == (2, f"rpcurl: {tmp_path}/none: No such file or directory\n")
+    rpcurl("--config", tmp_path / "none", "http://host", HELLO).exits(2, err=f"rpcurl: {tmp_path}/none: No such file or directory\n")
     file = config("[profile a]\n[profile b]")
-    result = rpcurl("--profile", "c", "http://host", HELLO)
-    assert (result.code, result.err) == (2, f"rpcurl: --profile c: {file} has no such profile\nhint: profiles: a, b\n")
+    rpcurl("--profile", "c", "http://host", HELLO).exits(2, err=f"rpcurl: --profile c: {file} has no such profile\nhint: profiles: a, b\n")
     assert rpcurl("http://host", HELLO, "--profile").err == 'rpcurl: --profile: missing value\nhint: see "rpcurl call --help"\n'
 
 
@@ -234,15 +224,14 @@ NOT_USED = "so the configuration is not used"
 def test_a_file_that_others_can_write_is_refused(rpcurl, config, option, mode):
     file = config(f"--max-time 1\n[profile x]\n{option}")
     file.chmod(mode)
-    result = rpcurl(*EXPLAIN, "http://host", HELLO)
-    assert (result.code, result.out) == (2, "")
+    result = rpcurl(*EXPLAIN, "http://host", HELLO).exits(2, "")
     why = f"others can write the file {file}, {NOT_USED}"
     assert result.err == f"rpcurl: {file}: {why}\nhint: chmod go-w {file}\n"
     for words in [["list"], ["session"], ["--config", file, *EXPLAIN, "http://host", HELLO]]:
         assert (result := rpcurl(*words)).code == 2 and why in result.err, words
     file.chmod(0o644)
     file.write_text("--max-time 1")
-    assert plan(rpcurl(*EXPLAIN, "http://host", HELLO))["timeout_ms"] == 1000
+    assert rpcurl(*EXPLAIN, "http://host", HELLO).succeeds().json()["timeout_ms"] == 1000
 
 
 @pytest.mark.parametrize("level", [".config/rpcurl", ".config", "."])
@@ -255,7 +244,7 @@ def test_a_directory_that_others_can_write_is_refused(rpcurl, config, level):
     assert (result.code, result.err) == (2, f"rpcurl: {file}: {why}\nhint: chmod go-w {directory}\n")
     # In a sticky directory, as /tmp is one, others cannot replace the file.
     directory.chmod(0o1777)
-    assert plan(rpcurl(*EXPLAIN, "http://host", HELLO))["timeout_ms"] == 1000
+    assert rpcurl(*EXPLAIN, "http://host", HELLO).succeeds().json()["timeout_ms"] == 1000
 
 
 @pytest.fixture
@@ -268,8 +257,7 @@ def open_directory(tmp_path):
 
 
 def config_refused_for(rpcurl, file, culprit):
-    result = rpcurl("--config", file, *EXPLAIN, "http://host", HELLO)
-    assert (result.code, result.out) == (2, "")
+    result = rpcurl("--config", file, *EXPLAIN, "http://host", HELLO).exits(2, "")
     assert result.err.startswith(f"rpcurl: {file}: ") and NOT_USED in result.err
     assert f" {culprit}" in result.err.splitlines()[0]
 
@@ -291,7 +279,7 @@ def test_links_are_followed_one_by_one(rpcurl, config, tmp_path, open_directory)
     # A link to a safe file is accepted.
     (tmp_path / "one").symlink_to("two")
     (tmp_path / "two").symlink_to(file)
-    assert plan(rpcurl("--config", tmp_path / "one", *EXPLAIN, "http://host", HELLO))["timeout_ms"] == 1000
+    assert rpcurl("--config", tmp_path / "one", *EXPLAIN, "http://host", HELLO).succeeds().json()["timeout_ms"] == 1000
     (tmp_path / "loop").symlink_to("loop")
     assert rpcurl("--config", tmp_path / "loop", *EXPLAIN, "http://host", HELLO).code == 2
 
@@ -307,11 +295,9 @@ def test_files_of_another_user_are_refused(rpcurl, tmp_path, culprit):
     file.chmod(0o644)
     link = tmp_path / "link"
     link.symlink_to(file)
-    assert plan(rpcurl("--config", link, *EXPLAIN, "http://host", HELLO))["timeout_ms"] == 1000
+    assert rpcurl("--config", link, *EXPLAIN, "http://host", HELLO).succeeds().json()["timeout_ms"] == 1000
     os.chown(tmp_path / ("directory" if culprit == "directory" else "link" if culprit == "link" else "directory/file"), 65534, -1, follow_symlinks=False)
-    result = rpcurl("--config", link, *EXPLAIN, "http://host", HELLO)
-    assert (result.code, result.out) == (2, "")
-    assert "belongs to another user (65534)" in result.err and "--config FILE" in result.err
+    rpcurl("--config", link, *EXPLAIN, "http://host", HELLO).exits(2, "").reports("belongs to another user (65534)", "--config FILE")
 
 
 def test_a_named_pipe_in_a_directory_of_others_is_refused(rpcurl, open_directory):
@@ -362,7 +348,7 @@ def test_schema_commands_use_the_options_that_they_have(rpcurl, shared, profile,
     assert SERVICE in rpcurl("list", *profile).out.splitlines()
     assert f"{HELLO}" in rpcurl("list", *profile, SERVICE).out.replace("Demo.Hello", "Demo/Hello")
     assert "message HelloRequest {" in rpcurl("describe", *profile, "HelloRequest").out
-    assert json.loads(rpcurl("template", *profile, HELLO).out)["name"] == ""
+    assert rpcurl("template", *profile, HELLO).json()["name"] == ""
     assert rpcurl("export", *profile, "-o", "set", SERVICE).code == 0
     assert (rpcurl.home / "set").stat().st_size > 100
     requested = rpcurl("list", *profile, SERVICE).err
@@ -389,8 +375,7 @@ def test_sources_of_the_command_line_keep_their_order(rpcurl, config, grpc_serve
 
 def test_an_unknown_option_is_an_error_of_all_commands(rpcurl, shared):
     for command in ("list", "describe", "template", "export"):
-        result = rpcurl(command, "--profile", "wrong", "x")
-        assert result.code == 2
+        result = rpcurl(command, "--profile", "wrong", "x").exits(2)
         assert result.err.splitlines()[0] == f"rpcurl: {shared}, line 13: --no-such-option: unknown option"
 
 
@@ -410,9 +395,7 @@ def test_an_unknown_option_is_an_error_of_all_commands(rpcurl, shared):
 )
 def test_errors_found_later_name_the_line_too(rpcurl, config, text, code, rest):
     file = config(f"# first\n{text}\n")
-    result = rpcurl("http://127.0.0.1:1", HELLO, "--explain")
-    assert result.code == code
-    assert result.err.startswith(f"rpcurl: {file}, line 2: {rest}")
+    assert rpcurl("http://127.0.0.1:1", HELLO, "--explain").exits(code).err.startswith(f"rpcurl: {file}, line 2: {rest}")
     if not text.startswith(("--use", "--plugin")):
         listed = rpcurl("list", "http://127.0.0.1:1", "--reflect")
         assert (listed.code, listed.err.startswith(f"rpcurl: {file}, line 2: {rest}")) == (code, True)
@@ -421,8 +404,7 @@ def test_errors_found_later_name_the_line_too(rpcurl, config, text, code, rest):
 def test_a_wrong_target_names_its_line(rpcurl, config):
     file = config("\ntarget ftp://host\n")
     for words in ([HELLO], ["list"], ["describe", "x"]):
-        result = rpcurl(*words)
-        assert result.code == 2
+        result = rpcurl(*words).exits(2)
         assert result.err.startswith(f"rpcurl: {file}, line 2: ftp://host: not a URL of http or https\nhint: write ")
 
 
@@ -434,16 +416,14 @@ def test_errors_of_the_command_line_do_not_name_the_file(rpcurl, config):
 
 def test_a_byte_order_mark(rpcurl, config):
     config("\ufeff# Written elsewhere.\r\n--max-time 7\r\n")
-    assert plan(rpcurl(*EXPLAIN, "http://host", HELLO))["timeout_ms"] == 7000
+    assert rpcurl(*EXPLAIN, "http://host", HELLO).succeeds().json()["timeout_ms"] == 7000
     config("\ufeff--max-time 8\r\n")
-    assert plan(rpcurl(*EXPLAIN, "http://host", HELLO))["timeout_ms"] == 8000
+    assert rpcurl(*EXPLAIN, "http://host", HELLO).succeeds().json()["timeout_ms"] == 8000
 
 
 def test_a_pipe_is_read_to_its_end(rpcurl):
     command = [str(RPCURL), "--config", "/dev/stdin", *EXPLAIN, "http://host", HELLO]
-    process = Process(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"HOME": str(rpcurl.home)}
-    )
+    process = Process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"HOME": str(rpcurl.home)})
     for part in ["--max-time 7\n", "# …\n" * 20_000, "-H x-last: 1\n"]:
         process.stdin.write(part)
         process.stdin.flush()
@@ -456,6 +436,5 @@ def test_missing_value(rpcurl, config, descriptor_set):
     """The line is an error of all commands, and the next argument is not its value."""
     file = config("--user\n")
     for words in [["list", "--descriptor-set", descriptor_set], ["http://host", HELLO]]:
-        result = rpcurl(*words)
-        assert result.code == 2
+        result = rpcurl(*words).exits(2)
         assert result.err.startswith(f"rpcurl: {file}, line 1: --user: missing value"), result.err

@@ -8,7 +8,7 @@ import struct
 import pytest
 import raw_http2
 import trustme
-from conftest import server_module
+from harness import server_module
 
 HELLO = "demo.v1.Demo/Hello"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

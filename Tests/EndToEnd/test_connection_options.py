@@ -1,7 +1,6 @@
 """How the server is reached: certificates, names, proxies, sockets, credentials."""
 
 import base64
-import json
 import os
 import pty
 import shutil
@@ -18,24 +17,21 @@ ECHO = "demo.v1.Demo/EchoMetadata"
 
 
 @pytest.fixture
-def call(rpcurl, descriptor_set):
-    return lambda *arguments, **options: rpcurl(
-        "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', *arguments, **options
-    )
+def call(demo):
+    return lambda *arguments, **options: demo("-d", '{"name":"Ada"}', *arguments, **options)
 
 
 def succeeds(result):
     assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out)["message"] == "Hello, Ada!"
+    assert result.json()["message"] == "Hello, Ada!"
 
 
 def echoed(rpcurl, descriptor_set, server, *options, **keywords):
     """The headers that reached a Connect server, which hides none."""
     result = rpcurl(
         "--descriptor-set", descriptor_set, "--protocol", "connect", *options, f"{server.url}/{ECHO}", **keywords
-    )
-    assert (result.code, result.err) == (0, "")
-    return {h["name"]: h.get("value", "") for h in json.loads(result.out)["headers"]}
+    ).succeeds()
+    return {h["name"]: h.get("value", "") for h in result.json()["headers"]}
 
 
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
@@ -75,16 +71,12 @@ def test_encrypted_key(call, grpc_mtls_server, certificates, encrypted_key, tmp_
     (tmp_path / "pass").write_text("open sesame\n")
     succeeds(call(*options, "--pass", f"@{tmp_path / 'pass'}", url))
     succeeds(call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "open sesame"}))
-    result = call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "wrong"})
-    assert (result.code, f"the passphrase of {encrypted_key} is wrong" in result.err) == (6, True)
+    call(*options, "--pass", "env:PHRASE", url, env={"PHRASE": "wrong"}).exits(6).reports(f"the passphrase of {encrypted_key} is wrong")
     other = [*options[:-1], certificates / "other-client.pem"]
-    result = call(*other, "--pass", "env:PHRASE", url, env={"PHRASE": "wrong"})
-    assert (result.code, "other-client.pem cannot be used with the client certificate" in result.err) == (6, True)
-    result = call(*options, "--pass", "open sesame", url)
-    assert (result.code, "hint: put it into a file (--pass @FILE)" in result.err) == (2, True)
+    call(*other, "--pass", "env:PHRASE", url, env={"PHRASE": "wrong"}).exits(6).reports("other-client.pem cannot be used with the client certificate")
+    call(*options, "--pass", "open sesame", url).exits(2).reports("hint: put it into a file (--pass @FILE)")
     # As curl has it.
-    result = call("--cert", f"{certificates / 'client.pem'}:open sesame", url)
-    assert result.code == 6
+    result = call("--cert", f"{certificates / 'client.pem'}:open sesame", url).exits(6)
     assert result.err.endswith("hint: the passphrase is given with --pass @FILE, env:NAME or cmd:COMMAND\n")
 
 
@@ -107,10 +99,10 @@ def typed_at_the_prompt(rpcurl, arguments, prompt):
     return shown
 
 
-def test_passphrase_of_an_encrypted_key_is_prompted_for(rpcurl, descriptor_set, grpc_mtls_server, certificates, encrypted_key):
-    arguments = rpcurl.command(
+def test_passphrase_of_an_encrypted_key_is_prompted_for(rpcurl, demo, grpc_mtls_server, certificates, encrypted_key):
+    arguments = demo.command(
         (
-            "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "--cert",
+            "--cacert", certificates / "ca.pem", "--cert",
             certificates / "client.pem", "--key", encrypted_key, "-d", '{"name":"Ada"}', f"{grpc_mtls_server.url}/{HELLO}",
         )
     )  # fmt: skip
@@ -159,8 +151,7 @@ def test_unix_socket(call, start_server, tmp_path):
     succeeds(call(f"unix:{path}", HELLO))
     succeeds(call("--plaintext", f"unix:{path}", HELLO))
     succeeds(call("--plaintext", "--unix-socket", path, "any.test", HELLO))
-    result = call("--plaintext", f"unix:{tmp_path / 'none'}", HELLO)
-    assert result.code == 5 and f"unix:{tmp_path / 'none'}" in result.err
+    call("--plaintext", f"unix:{tmp_path / 'none'}", HELLO).exits(5).reports(f"unix:{tmp_path / 'none'}")
 
 
 def test_unix_socket_with_tls(call, start_server, certificates, tmp_path):
@@ -337,18 +328,15 @@ def test_unreadable_netrc_file_is_an_error(rpcurl, raw_server, descriptor_set, t
     ],
 )
 def test_wrong_options(call, arguments, code, words):
-    result = call("-k", *arguments, "https://localhost:1", HELLO)
-    assert (result.code, result.out) == (code, ""), result.err
+    result = call("-k", *arguments, "https://localhost:1", HELLO).exits(code, "")
     assert all(word in result.err for word in words), result.err
 
 
 @pytest.mark.parametrize(
     "target", ["https://user:s3cret@localhost:1", "localhost:99999", "localhost:", "local[host:1", "[::1", "a b:1"]
 )
-def test_wrong_targets(rpcurl, descriptor_set, target):
-    result = rpcurl("--descriptor-set", descriptor_set, target, HELLO)
-    assert (result.code, result.out) == (2, ""), result.err
-    assert "s3cret" not in result.err
+def test_wrong_targets(demo, target):
+    assert "s3cret" not in demo(target, HELLO).exits(2, "").err
 
 
 # Options that curl has
@@ -401,10 +389,8 @@ def test_certificate_in_pkcs12(call, grpc_mtls_server, certificates, pkcs12):
     url = f"{grpc_mtls_server.url}/{HELLO}"
     succeeds(call(*options, "--cert-type", "P12", url, env={"PHRASE": "open sesame"}))
     succeeds(call(*options, "--cert-type", "p12", url, env={"PHRASE": "open sesame"}))
-    result = call(*options, "--cert-type", "P12", url, env={"PHRASE": "wrong"})
-    assert (result.code, f"the passphrase of {pkcs12} is wrong" in result.err) == (6, True)
-    result = call(*options, url, env={"PHRASE": "open sesame"})
-    assert (result.code, "hint: a PKCS #12 file requires --cert-type P12" in result.err) == (6, True)
+    call(*options, "--cert-type", "P12", url, env={"PHRASE": "wrong"}).exits(6).reports(f"the passphrase of {pkcs12} is wrong")
+    call(*options, url, env={"PHRASE": "open sesame"}).exits(6).reports("hint: a PKCS #12 file requires --cert-type P12")
 
 
 def test_passphrase_of_pkcs12_is_asked_for_on_the_terminal(rpcurl, descriptor_set, grpc_mtls_server, certificates, pkcs12):
@@ -415,9 +401,7 @@ def test_passphrase_of_pkcs12_is_asked_for_on_the_terminal(rpcurl, descriptor_se
     shown = typed_at_the_prompt(rpcurl, rpcurl.command(tuple(words)), b"passphrase of")
     assert b"Hello, Ada!" in shown and b"open sesame" not in shown
     # Without a terminal nothing is asked.
-    result = rpcurl(*words)
-    assert result.code == 6
-    assert "hint: give the passphrase with --pass @FILE" in result.err
+    rpcurl(*words).exits(6).reports("hint: give the passphrase with --pass @FILE")
 
 
 @pytest.fixture
@@ -456,18 +440,16 @@ def test_abstract_unix_socket(call, abstract_socket):
     succeeds(call("--abstract-unix-socket", abstract_socket, f"http://localhost/{HELLO}"))
 
 
-def test_password_is_prompted_for(rpcurl, descriptor_set, connect_server):
-    arguments = rpcurl.command(
-        ("--descriptor-set", descriptor_set, "--protocol", "connect", "-u", "ada", f"{connect_server.url}/{ECHO}")
-    )
+def test_password_is_prompted_for(rpcurl, demo, connect_server):
+    arguments = demo.command(("--protocol", "connect", "-u", "ada", f"{connect_server.url}/{ECHO}"))
     shown = typed_at_the_prompt(rpcurl, arguments, b"password of ada")
     # ada:open sesame
     assert b"Basic YWRhOm9wZW4gc2VzYW1l" in shown
     assert b"open sesame" not in shown
 
 
-def test_no_password_without_a_terminal(rpcurl, descriptor_set):
-    command = rpcurl.command(("--descriptor-set", descriptor_set, "-u", "ada", f"http://127.0.0.1:1/{HELLO}"))
+def test_no_password_without_a_terminal(rpcurl, demo):
+    command = demo.command(("-u", "ada", f"http://127.0.0.1:1/{HELLO}"))
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=rpcurl.environment(None),
         start_new_session=True, timeout=60,

@@ -19,20 +19,6 @@ def convert(rpcurl, descriptor_set):
     return run
 
 
-def fails(result, code, *words, out=b""):
-    assert result.code == code, result.err
-    assert result.out_bytes == out
-    first, *rest = result.err.splitlines()
-    assert first.startswith("rpcurl: ")
-    # The line of the input with a mark, and a hint.
-    if rest and rest[0].startswith("  "):
-        assert rest[1].strip() == "^", result.err
-        del rest[:2]
-    assert len(rest) <= 1 and all(line.startswith("hint: ") for line in rest), result.err
-    for word in words:
-        assert word in result.err
-
-
 FORMS = {"json": b'{"name":"Ada"}\n', "text": b'name: "Ada"\n', "binary": b"\x0a\x03Ada"}
 STREAMS = {
     "json": b'{"name":"Ada"}\n{}\n{"name":"B"}\n',
@@ -62,7 +48,7 @@ def test_options_of_json(convert):
     options = ["--emit-defaults", "--enum-numbers", "--proto-names", "--pretty"]
     data = json.dumps({"color": "COLOR_RED", "stringValue": "x"})
     result = convert("json", "json", *options, type="demo.v1.AllTypes", input=data)
-    read = json.loads(result.out)
+    read = result.json()
     assert (read["color"], read["string_value"], read["int32_value"]) == (1, "x", 0)
     assert result.out.startswith("{\n  ")
 
@@ -97,13 +83,13 @@ def test_memory_does_not_grow_with_the_stream(rpcurl, descriptor_set, tmp_path, 
 
 
 def test_wrong_usage(rpcurl, convert):
-    fails(rpcurl("convert", "--from", "json", "--to", "text"), 2, "--type")
-    fails(convert("yaml", "text"), 2, "yaml", "json")
+    rpcurl("convert", "--from", "json", "--to", "text").fails(2, "--type")
+    convert("yaml", "text").fails(2, "yaml", "json")
 
 
 def test_schema_errors(rpcurl, convert):
-    fails(rpcurl("convert", "--type", TYPE, "--from", "json", "--to", "text"), 3, "--descriptor-set")
-    fails(convert("json", "text", type="demo.v1.HelloRequst"), 3, "demo.v1.HelloRequst", f"did you mean {TYPE}")
+    rpcurl("convert", "--type", TYPE, "--from", "json", "--to", "text").fails(3, "--descriptor-set")
+    convert("json", "text", type="demo.v1.HelloRequst").fails(3, "demo.v1.HelloRequst", f"did you mean {TYPE}")
 
 
 @pytest.mark.parametrize(
@@ -119,22 +105,22 @@ def test_schema_errors(rpcurl, convert):
     ],
 )
 def test_input_that_does_not_match_the_schema(convert, source, data, words):
-    fails(convert(source, "json", input=data), 4, *words)
+    convert(source, "json", input=data).fails(4, *words)
 
 
 def test_messages_before_an_error_are_printed(convert):
-    fails(convert("json", "json", input='{"name":"Ada"} {"name":1}'), 4, "column 24", out=FORMS["json"])
-    fails(convert("binary", "text", "--delimited", input=b"\x05\x0a\x03Ada\x05\x0a"), 4, "message 2", out=FORMS["text"])
+    convert("json", "json", input='{"name":"Ada"} {"name":1}').fails(4, "column 24", out=FORMS["json"])
+    convert("binary", "text", "--delimited", input=b"\x05\x0a\x03Ada\x05\x0a").fails(4, "message 2", out=FORMS["text"])
 
 
 def test_several_messages_need_a_stream(convert):
-    fails(convert("json", "binary", input="{} {}"), 4, "more than one message")
+    convert("json", "binary", input="{} {}").fails(4, "more than one message")
 
 
 def test_unreadable_file(convert, tmp_path):
     for options in [[], ["--delimited"]]:
-        fails(convert("binary", "json", *options, "/no/such/file"), 4, "/no/such/file", "No such file")
-        fails(convert("binary", "json", *options, tmp_path), 4, str(tmp_path), "directory")
+        convert("binary", "json", *options, "/no/such/file").fails(4, "/no/such/file", "No such file")
+        convert("binary", "json", *options, tmp_path).fails(4, str(tmp_path), "directory")
 
 
 # Unknown fields and strings that are not UTF-8
@@ -145,7 +131,7 @@ UNKNOWN = b"\x0a\x03Ada\xd0\x0f\x01"
 def test_unknown_fields_of_text(convert):
     text = convert("binary", "text", input=UNKNOWN).out
     assert text == 'name: "Ada"\n250: 1\n'
-    fails(convert("text", "binary", input=text), 4, "not a number", "--allow-unknown-fields")
+    convert("text", "binary", input=text).fails(4, "not a number", "--allow-unknown-fields")
     assert convert("text", "binary", "--allow-unknown-fields", input=text).out_bytes == FORMS["binary"]
     assert convert("binary", "text", "--no-unknown-fields", input=UNKNOWN).out_bytes == FORMS["text"]
 
@@ -163,8 +149,7 @@ def old_set(tmp_path):
 
 def test_strings_that_are_not_utf8(rpcurl, old_set):
     words = ["--descriptor-set", old_set, "--type", "Old", "--from", "binary", "--to"]
-    result = rpcurl("convert", *words, "json", input=b"\x0a\x01\xff")
-    assert (result.code, result.out) == (0, '{"a":"\ufffd"}\n')
+    result = rpcurl("convert", *words, "json", input=b"\x0a\x01\xff").exits(0, '{"a":"\ufffd"}\n')
     assert result.err.startswith("rpcurl: standard input: warning: invalid UTF-8 in strings became U+FFFD")
     assert rpcurl("convert", "-s", *words, "json", input=b"\x0a\x01\xff").err == ""
     for target in ["text", "binary"]:
@@ -178,4 +163,4 @@ def test_map_keys_that_are_not_utf8(rpcurl, old_set):
     text = rpcurl("convert", *words, "binary", "--to", "text", input=data).out
     assert 'key: "\\356"' in text and 'key: "\\357"' in text
     assert rpcurl("convert", *words, "text", "--to", "binary", input=text).out_bytes == data
-    fails(rpcurl("convert", *words, "binary", "--to", "json", input=data), 4, "m", "a map key that is not UTF-8")
+    rpcurl("convert", *words, "binary", "--to", "json", input=data).fails(4, "m", "a map key that is not UTF-8")

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Field
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from harness import delimited, varint
 
 BYTES = 1 << 18
 # Memory that malloc keeps because it gets it in steps.
@@ -66,18 +67,6 @@ def schema(tmp_path_factory):
 
 
 # Messages
-
-
-def varint(number):
-    out = b""
-    while number > 127:
-        out += bytes([number & 127 | 128])
-        number >>= 7
-    return out + bytes([number])
-
-
-def delimited(number, content):
-    return varint(number << 3 | 2) + varint(len(content)) + content
 
 
 def nested(number, depth):

@@ -74,7 +74,7 @@ def test_text_follows_the_summary(run):
 
 def test_reports_have_the_coverage(run, rpcurl, tmp_path):
     result, _ = run('test a\ncall Hello {"name":"Ada"}\n', options=["--report", "ndjson", "--report", f"html={tmp_path}/page.html"])
-    events = [json.loads(line) for line in result.out.splitlines()]
+    events = result.lines()
     assert [event["event"] for event in events] == ["run", "file", "test", "coverage", "file-end", "end"]
     assert events[3]["methods"]["demo.v1.Demo/Hello"] == {"ok": 1}
     assert "<h2>Coverage</h2>" in (tmp_path / "page.html").read_text()
@@ -135,11 +135,10 @@ def test_too_few_methods_fail_the_run(run):
 )
 def test_options_that_are_wrong(rpcurl, tmp_path, options, words):
     (tmp_path / "a.rpcurl").write_text("test a\n")
-    result = rpcurl("test", *options, tmp_path)
-    assert result.code == 2 and words in result.err, result.err
+    rpcurl("test", *options, tmp_path).exits(2).reports(words)
 
 
 def test_json_on_standard_output(rpcurl, grpc_server, tmp_path):
     (tmp_path / "a.rpcurl").write_text(f'target {grpc_server.url}\ntest a\ncall Hello {{"name":"Ada"}}\n')
     result = rpcurl("test", "--report", f"tap={tmp_path}/a.tap", "--coverage", "json", tmp_path)
-    assert json.loads(result.out)["statuses"] == {"ok": 1}
+    assert result.json()["statuses"] == {"ok": 1}

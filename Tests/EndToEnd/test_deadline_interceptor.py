@@ -1,6 +1,5 @@
 """The interceptor `deadline`, on calls to servers that are slow."""
 
-import json
 import re
 
 import pytest
@@ -14,16 +13,13 @@ SLOW = ["-d", '{"milliseconds":60000}']
 
 @pytest.mark.parametrize("limits", [["default=300ms"], ["max=300ms"], ["default=300ms", "max=20"]])
 def test_ends_slow_calls(call, limits):
-    result = call(DELAY, *SLOW, "--use", ",".join(["deadline", *limits]))
-    assert (result.code, result.out) == (64 + 4, "")
+    result = call(DELAY, *SLOW, "--use", ",".join(["deadline", *limits])).exits(64 + 4, "")
     assert re.search(r"deadline_exceeded \(4\): the call took longer than 0\.3\d* seconds", result.err)
 
 
 @pytest.mark.parametrize("attempts", ["retry", "hedge,methods=*"])
 def test_ends_attempts_that_an_interceptor_holds(call, attempts):
-    result = call(DELAY, *SLOW, "--use", attempts, "--use", "deadline,max=300ms", "--use", "fault,delay=60s")
-    assert (result.code, result.out) == (64 + 4, "")
-    assert "the attempt took longer than 0.3 seconds (held by fault at request_start)" in result.err
+    call(DELAY, *SLOW, "--use", attempts, "--use", "deadline,max=300ms", "--use", "fault,delay=60s").exits(64 + 4, "").reports("the attempt took longer than 0.3 seconds (held by fault at request_start)")
 
 
 @pytest.mark.parametrize(
@@ -37,30 +33,25 @@ def test_ends_attempts_that_an_interceptor_holds(call, attempts):
     ],
 )
 def test_the_server_receives_the_deadline(call, setting, option, seconds):
-    result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", "--use", f"deadline,{setting}", *option)
-    assert result.code == 0, result.err
+    result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", "--use", f"deadline,{setting}", *option).exits(0)
     low, high = seconds
-    assert low * 1000 <= int(json.loads(result.out)["timeoutMs"]) <= high * 1000
+    assert low * 1000 <= int(result.json()["timeoutMs"]) <= high * 1000
 
 
 def test_without_a_deadline_the_server_receives_none(call):
     result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", "--use", "deadline,idle=40")
-    assert result.code == 0 and "timeoutMs" not in json.loads(result.out)
+    assert result.code == 0 and "timeoutMs" not in result.json()
 
 
 def test_limits_each_attempt_after_retry(call):
-    result = call(
+    call(
         DELAY, *SLOW, "--use", "retry,attempts=2,initial=1ms,codes=deadline_exceeded", "--use", "deadline,max=300ms"
-    )
-    assert result.code == 64 + 4
-    assert "attempt 1 of 2 failed: deadline_exceeded" in result.err
-    assert "the attempt took longer than 0.3 seconds" in result.err
+    ).exits(64 + 4).reports("attempt 1 of 2 failed: deadline_exceeded", "the attempt took longer than 0.3 seconds")
 
 
 def test_ends_idle_streams(call):
-    result = call(COUNT, "-d", '{"from":1,"to":3,"intervalMs":60000}', "--use", "deadline,idle=500ms")
-    assert result.code == 64 + 4
-    assert json.loads(result.out) == {"number": 1}
+    result = call(COUNT, "-d", '{"from":1,"to":3,"intervalMs":60000}', "--use", "deadline,idle=500ms").exits(64 + 4)
+    assert result.json() == {"number": 1}
     assert "interceptor deadline: deadline_exceeded (4): no message received for 0.5 seconds" in result.err
 
 

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, VENV
+from harness import ROOT, VENV
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
 HERE = Path(__file__).resolve().parent / "describe"
@@ -55,8 +55,7 @@ def normal(path: Path, name: str, without_comments: bool = True) -> str:
 def test_file(rpcurl, tmp_path, file):
     first, second = tmp_path / "first.binpb", tmp_path / "second.binpb"
     protoc(first, file.name, file.parent)
-    shown = rpcurl("describe", "--descriptor-set", first, file.name)
-    assert (shown.code, shown.err) == (0, "")
+    shown = rpcurl("describe", "--descriptor-set", first, file.name).succeeds()
     written = tmp_path / "again"
     written.mkdir()
     (written / file.name).write_bytes(shown.out_bytes)

@@ -1,13 +1,12 @@
 """`rpcurl diff`: breaking changes between two schemas."""
 
-import json
 import os
 import pty
 import re
 import subprocess
 
 import pytest
-from conftest import ROOT
+from harness import ROOT
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from test_describe_round_trip import protoc
 
@@ -53,19 +52,16 @@ def place(schemas, tmp_path):
 @pytest.mark.parametrize("old", ["old.binpb", "old", "old/shop/v1/shop.proto"])
 @pytest.mark.parametrize("new", ["new.binpb", "new", "new/shop/v1/shop.proto"])
 def test_sets_files_and_directories(rpcurl, place, old, new):
-    result = rpcurl("diff", place / old, place / new)
-    assert (result.code, result.err) == (8, "")
+    result = rpcurl("diff", place / old, place / new).exits(8, err="")
     assert result.out == f"{TYPE} (FIELD_SAME_TYPE)\n1 breaking change (PACKAGE), 1 addition\n"
-    same = rpcurl("diff", place / old, place / old)
-    assert (same.code, same.out, same.err) == (0, "no breaking changes (PACKAGE)\n", "")
+    rpcurl("diff", place / old, place / old).exits(0, "no breaking changes (PACKAGE)\n", "")
 
 
 def test_standard_input(rpcurl, place):
     old = (place / "old.binpb").read_bytes()
     assert rpcurl("diff", "-", place / "new.binpb", input=old).code == 8
     assert rpcurl("diff", place / "old.binpb", "-", input=old).code == 0
-    result = rpcurl("diff", "-", "-", input=old)
-    assert (result.code, result.err) == (2, "rpcurl: -: only one of OLD and NEW can be standard input\n")
+    rpcurl("diff", "-", "-", input=old).exits(2, err="rpcurl: -: only one of OLD and NEW can be standard input\n")
 
 
 def test_a_server(rpcurl, grpc_server, place):
@@ -73,11 +69,9 @@ def test_a_server(rpcurl, grpc_server, place):
     (place / "demo").mkdir()
     (place / "demo" / "demo.proto").write_text(proto)
     words = ["diff", "--plaintext", grpc_server.address, place / "demo", "--only", "demo.v1"]
-    result = rpcurl(*words)
-    assert (result.code, result.out, result.err) == (0, "no breaking changes (PACKAGE)\n", "")
+    rpcurl(*words).exits(0, "no breaking changes (PACKAGE)\n", "")
     (place / "demo" / "demo.proto").write_text(proto.replace("rpc Hello(HelloRequest)", "rpc Hello(stream HelloRequest)"))
-    result = rpcurl(*words, "-v")
-    assert result.code == 8 and "* schema: reflection v1" in result.err
+    result = rpcurl(*words, "-v").exits(8).reports("* schema: reflection v1")
     assert result.out.splitlines()[0] == (
         "demo.proto: service demo.v1.Demo: method Hello changed its request from one message to a stream "
         "(RPC_SAME_CLIENT_STREAMING)"
@@ -112,8 +106,7 @@ def test_modules_of_buf(rpcurl, tmp_path):
     # The innermost directory names a file, in any order.
     (tmp_path / "new" / "buf.yaml").unlink()
     paths = ["-I", tmp_path / "new" / "proto", "-I", tmp_path / "new" / "other"]
-    result = rpcurl("diff", *paths, tmp_path / "new", tmp_path / "new")
-    assert (result.code, result.out) == (0, "no breaking changes (PACKAGE)\n"), result.err
+    rpcurl("diff", *paths, tmp_path / "new", tmp_path / "new").exits(0, "no breaking changes (PACKAGE)\n")
 
 
 def test_imports_that_one_schema_lacks_are_not_compared(rpcurl, place):
@@ -125,8 +118,7 @@ def test_imports_that_one_schema_lacks_are_not_compared(rpcurl, place):
     part.file.remove(next(file for file in part.file if file.name == "shop/v1/shop.proto"))
     (place / "part.binpb").write_bytes(part.SerializeToString())
     for words in (["whole.binpb", "part.binpb"], ["part.binpb", "whole.binpb"]):
-        result = rpcurl("diff", *(place / word for word in words))
-        assert (result.code, result.out, result.err) == (0, "no breaking changes (PACKAGE)\n", "")
+        rpcurl("diff", *(place / word for word in words)).exits(0, "no breaking changes (PACKAGE)\n", "")
 
 
 def test_comments_are_no_changes(rpcurl, schemas):
@@ -151,10 +143,8 @@ def test_categories(rpcurl, schemas):
 
 def test_ignored_rules(rpcurl, place):
     words = ["diff", place / "old.binpb", place / "new.binpb"]
-    result = rpcurl(*words, "--ignore", "FIELD_SAME_TYPE", "--ignore", "RPC_NO_DELETE")
-    assert (result.code, result.out) == (0, "no breaking changes (PACKAGE), 1 addition\n")
-    result = rpcurl(*words, "--ignore", "FIELD_SAME_TYP")
-    assert (result.code, result.err) == (2, "rpcurl: --ignore FIELD_SAME_TYP: not a rule\nhint: did you mean FIELD_SAME_TYPE?\n")
+    rpcurl(*words, "--ignore", "FIELD_SAME_TYPE", "--ignore", "RPC_NO_DELETE").exits(0, "no breaking changes (PACKAGE), 1 addition\n")
+    rpcurl(*words, "--ignore", "FIELD_SAME_TYP").exits(2, err="rpcurl: --ignore FIELD_SAME_TYP: not a rule\nhint: did you mean FIELD_SAME_TYPE?\n")
 
 
 @pytest.mark.parametrize(
@@ -162,8 +152,7 @@ def test_ignored_rules(rpcurl, place):
     [("shop.v1", 8), ("shop", 8), ("shop.v1.Item", 8), ("shop.v1.Item.name", 8), ("shop.v1.Item.id", 0), ("shop.v1.Shop", 0), ("shop.v1.Shop/Find", 0)],
 )  # fmt: skip
 def test_only_some_names(rpcurl, place, name, code):
-    result = rpcurl("diff", "--only", name, place / "old.binpb", place / "new.binpb")
-    assert (result.code, result.err) == (code, "")
+    result = rpcurl("diff", "--only", name, place / "old.binpb", place / "new.binpb").exits(code, err="")
     assert (TYPE in result.out) == (code == 8)
 
 
@@ -174,15 +163,13 @@ def test_methods_of_only_one_service(rpcurl, schemas):
 
 
 def test_a_name_that_neither_schema_has(rpcurl, place):
-    result = rpcurl("diff", "--only", "shop.v2", place / "old.binpb", place / "new.binpb")
-    assert (result.code, result.out) == (3, "")
+    result = rpcurl("diff", "--only", "shop.v2", place / "old.binpb", place / "new.binpb").exits(3, "")
     assert result.err.startswith("rpcurl: --only shop.v2: neither schema declares it\nhint: ")
 
 
 def test_settings_of_a_configuration_file(rpcurl, place):
     (place / "conf").write_text("--rules WIRE\n--ignore FIELD_WIRE_COMPATIBLE_TYPE\n")
-    result = rpcurl("diff", "--config", place / "conf", place / "old.binpb", place / "new.binpb")
-    assert (result.code, result.out) == (0, "no breaking changes (WIRE), 1 addition\n")
+    rpcurl("diff", "--config", place / "conf", place / "old.binpb", place / "new.binpb").exits(0, "no breaking changes (WIRE), 1 addition\n")
 
 
 # Output
@@ -194,9 +181,8 @@ def test_additions(rpcurl, place):
 
 
 def test_json(rpcurl, place):
-    result = rpcurl("diff", "-v", "--format", "json", place / "old.binpb", place / "new.binpb")
-    assert result.code == 8
-    assert [json.loads(line) for line in result.out.splitlines()] == [
+    result = rpcurl("diff", "-v", "--format", "json", place / "old.binpb", place / "new.binpb").exits(8)
+    assert result.lines() == [
         {"breaking": True, "rule": "FIELD_SAME_TYPE", "file": "shop/v1/shop.proto", "symbol": "shop.v1.Item.name", "message": TYPE.split(": ", 1)[1]},
         {"breaking": False, "file": "shop/v1/shop.proto", "symbol": "shop.v1.Item.note", "message": ADDED.split(": ", 1)[1]},
     ]  # fmt: skip
@@ -250,9 +236,7 @@ def test_text_of_a_schema_cannot_control_the_terminal(rpcurl, place):
 def test_errors(rpcurl, place, words, code, error):
     (place / "empty").mkdir()
     names = {"old": place / "old", "empty": place / "empty"}
-    result = rpcurl("diff", *(word.format(**names) for word in words))
-    assert (result.code, result.out) == (code, "")
-    assert result.err.startswith(error.format(**names))
+    assert rpcurl("diff", *(word.format(**names) for word in words)).exits(code, "").err.startswith(error.format(**names))
 
 
 def test_a_misspelt_name_of_a_file(rpcurl, place):
@@ -265,8 +249,7 @@ def test_a_file_that_is_no_schema(rpcurl, place):
     result = rpcurl("diff", place / "old.binpb", place / "text.binpb")
     assert result.code == 3 and result.err.startswith(f"rpcurl: {place}/text.binpb: ")
     (place / "new" / "shop" / "v1" / "shop.proto").write_text("message {")
-    result = rpcurl("diff", place / "old", place / "new")
-    assert result.code == 3 and "shop.proto" in result.err
+    rpcurl("diff", place / "old", place / "new").exits(3).reports("shop.proto")
 
 
 def test_every_truncation_is_compared_or_refused(rpcurl, place):

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ALL_TESTS, ROOT, VENV
+from harness import ALL_TESTS, ROOT, VENV
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from schema_mutations import Mutator, messages, without_message_sets
 from test_describe_round_trip import protoc
@@ -61,7 +61,7 @@ def theirs(buf: Path, old: Path, new: Path, rules: list[str], home: Path) -> set
 def ours(rpcurl, old: Path, new: Path, category: str) -> set:
     result = rpcurl("diff", "--format", "json", "--rules", category, old, new)
     assert (result.code, result.err) == (8 if result.out else 0, "")
-    return {(found["rule"], found["file"]) for found in map(json.loads, result.out.splitlines())}
+    return {(found["rule"], found["file"]) for found in result.lines()}
 
 
 def is_gap(rule: str, file: str, old: FileDescriptorSet, new: FileDescriptorSet) -> bool:

@@ -11,27 +11,24 @@ HELLO = "demo.v1.Demo/Hello"
 
 def test_requests_are_changed(call):
     result = call(HELLO, "-d", '{"name":"Ada"}', "--use", "edit,transform=name:upper,set=language=de")
-    assert (result.code, json.loads(result.out)) == (0, {"message": "Hallo, ADA!", "name": "ADA"}), result.err
+    assert (result.code, result.json()) == (0, {"message": "Hallo, ADA!", "name": "ADA"}), result.err
 
 
 def test_responses_are_changed(call):
-    result = call(
-        HELLO, "-d", '{"name":"Ada"}', "--use", "edit,response-copy=name:message,response-clear=name"
-    )
-    assert (result.code, json.loads(result.out)) == (0, {"message": "Ada"}), result.err
+    result = call(HELLO, "-d", '{"name":"Ada"}', "--use", "edit,response-copy=name:message,response-clear=name")
+    assert (result.code, result.json()) == (0, {"message": "Ada"}), result.err
 
 
-def test_json_codec(rpcurl, connect_server, descriptor_set):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--protocol", "connect", "--codec", "json", "-d", '{"name":"Ada"}',
+def test_json_codec(demo, connect_server):
+    result = demo(
+        "--protocol", "connect", "--codec", "json", "-d", '{"name":"Ada"}',
         "--use", "edit,set=name=Grace,response-transform=message:upper", f"{connect_server.url}/{HELLO}",
     )  # fmt: skip
-    assert (result.code, json.loads(result.out)) == (0, {"message": "HELLO, GRACE!", "name": "Grace"}), result.err
+    assert (result.code, result.json()) == (0, {"message": "HELLO, GRACE!", "name": "Grace"}), result.err
 
 
 def test_messages_of_streams_are_changed(call):
-    result = call("demo.v1.Demo/Chat", "-d", '{"text":"a"}{"text":"b"}', "--use", "edit,set=text=x")
-    assert (result.code, result.out) == (0, '{"text":"you said: x"}\n' * 2), result.err
+    call("demo.v1.Demo/Chat", "-d", '{"text":"a"}{"text":"b"}', "--use", "edit,set=text=x").exits(0, '{"text":"you said: x"}\n' * 2)
     result = call("demo.v1.Demo/Count", "-d", '{"from":1,"to":3}', "--use", "edit,response-transform=number:add(-2)")
     assert [json.loads(line).get("number", 0) for line in result.out.splitlines()] == [-1, 0, 1], result.err
 
@@ -42,9 +39,8 @@ def test_nested_fields_lists_and_maps(call):
         "set=nested.child.number=7", "transform=nested.label:suffix(b)", "clear=int32s[0]", "append=int32s=5",
         'set=string_to_int32["l"]=6', "set=nesteds[].label=x", "copy=nested.label:string_value",
     ]  # fmt: skip
-    result = call("demo.v1.Demo/Echo", "-d", json.dumps(data), "--use", ",".join(["edit", *changes]))
-    assert result.code == 0, result.err
-    assert json.loads(result.out) == {
+    result = call("demo.v1.Demo/Echo", "-d", json.dumps(data), "--use", ",".join(["edit", *changes])).exits(0)
+    assert result.json() == {
         "nested": {"label": "ab", "child": {"number": 7}}, "int32s": [2, 5], "stringToInt32": {"k": 3, "l": 6},
         "nesteds": [{"label": "x", "number": 4}, {"label": "x"}], "stringValue": "ab",
     }  # fmt: skip
@@ -55,7 +51,7 @@ def test_retries_send_the_changed_request(call):
         HELLO, "-d", '{"name":"Ada"}', "-H", "demo-fail-attempts: 1", "--use", "retry,initial=1ms",
         "--use", "edit,transform=name:suffix(!)",
     )  # fmt: skip
-    assert (result.code, json.loads(result.out)["name"]) == (0, "Ada!"), result.err
+    assert (result.code, result.json()["name"]) == (0, "Ada!"), result.err
 
 
 def test_value_functions_are_new_for_each_message(call):
@@ -72,14 +68,12 @@ def test_value_functions_are_new_for_each_message(call):
         ("response-clear=total", "response-clear total: demo.v1.HelloReply has no field total"),
     ],
 )
-def test_unknown_fields_fail_before_sending(rpcurl, raw_server, descriptor_set, setting, words):
+def test_unknown_fields_fail_before_sending(demo, raw_server, setting, words):
     server = raw_server(lambda connection: None)
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--use", f"edit,{setting}",
+    demo(
+        "-d", '{"name":"Ada"}', "--use", f"edit,{setting}",
         f"http://{server.address}/{HELLO}",
-    )  # fmt: skip
-    assert (result.code, result.out) == (64 + 9, "")
-    assert f"interceptor edit: failed_precondition (9): {words}" in result.err
+    ).exits(64 + 9, "").reports(f"interceptor edit: failed_precondition (9): {words}")  # fmt: skip
     assert server.connections == 0
 
 

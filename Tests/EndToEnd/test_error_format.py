@@ -75,16 +75,15 @@ def test_detail_whose_type_only_the_server_has(rpcurl, raw_server, descriptor_se
         connection.sendall(head.encode() + body)
 
     words = ["--descriptor-set", descriptor_set, "--protocol", "connect", f"http://{raw_server(handle).address}/{HELLO}"]
-    result = rpcurl(*words)
-    assert result.code == 64 + 5
+    result = rpcurl(*words).exits(64 + 5)
     assert result.err.splitlines()[1] == r'  other.v1.Secret: {"name":"a\u001b\u{202E}"} (as the server shows it)'
     (error,) = map(json.loads, rpcurl(*words, *JSON).err.splitlines())
     assert error["error"]["details"][0] == {**detail, "value": "CgNhYmM="}
 
 
-def test_text_of_a_server_is_json(rpcurl, grpc_server, descriptor_set):
+def test_text_of_a_server_is_json(demo, grpc_server):
     data = '{"code":3,"message":"\\u001b[31m\\"\\n\\u2028é"}'
-    result = rpcurl("--descriptor-set", descriptor_set, *JSON, "-d", data, f"{grpc_server.url}/{SERVICE}/Fail")
+    result = demo(*JSON, "-d", data, f"{grpc_server.url}/{SERVICE}/Fail")
     (line, _) = result.err.split("\n")
     assert json.loads(line)["error"]["message"] == '\x1b[31m"\n\u2028é'
     assert "\u2028" not in line and "é" in line
@@ -202,8 +201,8 @@ def test_convert(errors, descriptor_set):
     assert (code, error["line"], error["column"]) == (4, 2, 7)
 
 
-def test_interrupt(rpcurl, grpc_server, descriptor_set):
-    with rpcurl.start("--descriptor-set", descriptor_set, *JSON, f"{grpc_server.url}/{SERVICE}/Chat") as process:
+def test_interrupt(demo, grpc_server):
+    with demo.start(*JSON, f"{grpc_server.url}/{SERVICE}/Chat") as process:
         process.stdin.write(b'{"text":"a"}')
         assert process.stdout.readline()
         process.send_signal(signal.SIGINT)

@@ -4,27 +4,15 @@ import os
 import socket
 
 import pytest
+from harness import varint
 
 HELLO = "demo.v1.Demo/Hello"
 
 
-def fails(result, code, *words):
-    """Checks the exit code, and that the error is one line, with at most a hint, that contains all of `words`."""
-    assert result.code == code, result.err
-    assert result.out == ""
-    first, *rest = result.err.splitlines()
-    assert first.startswith("rpcurl: ")
-    # The line of wrong input, and a mark under the place.
-    rest = [line for line in rest if not line.startswith("  ")]
-    assert len(rest) <= 1 and all(line.startswith("hint: ") for line in rest), result.err
-    for word in words:
-        assert word in result.err
-
-
 @pytest.fixture
-def call(rpcurl, descriptor_set):
+def call(demo):
     """Calls with the demo's schema."""
-    return lambda *arguments, **options: rpcurl("--descriptor-set", descriptor_set, "--plaintext", *arguments, **options)
+    return lambda *arguments, **options: demo("--plaintext", *arguments, **options)
 
 
 # Usage
@@ -51,7 +39,7 @@ def call(rpcurl, descriptor_set):
     ],
 )
 def test_wrong_usage(call, arguments, words):
-    fails(call(*arguments), 2, *words)
+    call(*arguments).fails(2, *words)
 
 
 @pytest.mark.parametrize(
@@ -84,9 +72,7 @@ def test_wrong_usage(call, arguments, words):
     ],
 )  # fmt: skip
 def test_unexpected_arguments(rpcurl, arguments, what, why, hint):
-    result = rpcurl(*arguments)
-    assert (result.code, result.out) == (2, "")
-    first, *rest = result.err.splitlines()
+    first, *rest = rpcurl(*arguments).exits(2, "").err.splitlines()
     assert first == f"rpcurl: {what}: {why}"
     if hint:
         assert rest == [f"hint: {hint}"]
@@ -103,15 +89,15 @@ def test_help_of_commands(rpcurl):
 
 
 def test_no_schema(rpcurl):
-    fails(rpcurl("--no-reflect", "--plaintext", "localhost:1", HELLO), 3, "--descriptor-set")
+    rpcurl("--no-reflect", "--plaintext", "localhost:1", HELLO).fails(3, "--descriptor-set")
 
 
 def test_missing_descriptor_set(rpcurl):
-    fails(rpcurl("--descriptor-set", "/no/such.binpb", "localhost:1", HELLO), 3, "/no/such.binpb", "No such file")
+    rpcurl("--descriptor-set", "/no/such.binpb", "localhost:1", HELLO).fails(3, "/no/such.binpb", "No such file")
 
 
 def test_descriptor_set_that_is_a_directory(rpcurl, tmp_path):
-    fails(rpcurl("--descriptor-set", tmp_path, "localhost:1", HELLO), 3, str(tmp_path), "directory")
+    rpcurl("--descriptor-set", tmp_path, "localhost:1", HELLO).fails(3, str(tmp_path), "directory")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +108,7 @@ def test_descriptor_set_that_is_a_directory(rpcurl, tmp_path):
 def test_file_that_is_not_a_descriptor_set(rpcurl, tmp_path, content):
     file = tmp_path / "x.binpb"
     file.write_bytes(content)
-    fails(rpcurl("--descriptor-set", file, "localhost:1", HELLO), 3, str(file), "descriptor set")
+    rpcurl("--descriptor-set", file, "localhost:1", HELLO).fails(3, str(file), "descriptor set")
 
 
 def schema_with(*files):
@@ -144,7 +130,7 @@ def test_descriptor_set_without_its_imports(rpcurl, tmp_path):
     file = tmp_path / "bare.binpb"
     file.write_bytes(schema_with(bare.SerializeToString()))
     result = rpcurl("--descriptor-set", file, "--plaintext", "localhost:1", "a.S/M")
-    fails(result, 3, "a.proto", "other/b.proto", "--include_imports")
+    result.fails(3, "a.proto", "other/b.proto", "--include_imports")
 
 
 def test_deeply_nested_descriptor_is_refused(rpcurl, tmp_path):
@@ -154,23 +140,15 @@ def test_deeply_nested_descriptor_is_refused(rpcurl, tmp_path):
         nested = body
     file = tmp_path / "deep.binpb"
     file.write_bytes(schema_with(b"\x22" + varint(len(nested)) + nested))
-    fails(rpcurl("--descriptor-set", file, "--plaintext", "localhost:1", "a.S/M"), 3, "deep.binpb", "nested deeper")
-
-
-def varint(number):
-    out = b""
-    while number > 127:
-        out += bytes([number & 127 | 128])
-        number >>= 7
-    return out + bytes([number])
+    rpcurl("--descriptor-set", file, "--plaintext", "localhost:1", "a.S/M").fails(3, "deep.binpb", "nested deeper")
 
 
 def test_unknown_method_suggests_the_nearest(call):
-    fails(call("localhost:1", "demo.v1.Demo/Helo"), 3, "no method Helo", "did you mean demo.v1.Demo/Hello")
+    call("localhost:1", "demo.v1.Demo/Helo").fails(3, "no method Helo", "did you mean demo.v1.Demo/Hello")
 
 
 def test_unknown_service_suggests_the_nearest(call):
-    fails(call("localhost:1", "demo.v1.Dem/Hello"), 3, "no service demo.v1.Dem", "did you mean demo.v1.Demo/Hello")
+    call("localhost:1", "demo.v1.Dem/Hello").fails(3, "no service demo.v1.Dem", "did you mean demo.v1.Demo/Hello")
 
 
 # Input
@@ -192,19 +170,19 @@ def test_unknown_service_suggests_the_nearest(call):
 )
 def test_data_that_does_not_match_the_schema(call, grpc_server, data, words):
     if isinstance(data, bytes):
-        fails(call("-d", "@-", grpc_server.address, HELLO, input=data), 4, *words)
+        call("-d", "@-", grpc_server.address, HELLO, input=data).fails(4, *words)
     else:
-        fails(call("-d", data, grpc_server.address, HELLO), 4, *words)
+        call("-d", data, grpc_server.address, HELLO).fails(4, *words)
 
 
 def test_field_path_of_wrong_data(call):
     result = call("-d", '{"nested":{"child":{"number":"x"}}}', "localhost:1", "demo.v1.Demo/Echo")
-    fails(result, 4, "nested.child.number", "line 1, column 30")
+    result.fails(4, "nested.child.number", "line 1, column 30")
 
 
 def test_streams_of_wrong_data_are_not_sent(call, raw_server):
     server = raw_server(lambda connection: None)
-    fails(call("-d", '{"nam":1}', server.address, HELLO), 4)
+    call("-d", '{"nam":1}', server.address, HELLO).fails(4)
     assert server.connections == 0
 
 
@@ -214,29 +192,29 @@ def test_streams_of_wrong_data_are_not_sent(call, raw_server):
 def test_refused_connection(call):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    fails(call(f"127.0.0.1:{port}", HELLO), 5, "connect", str(port))
+    call(f"127.0.0.1:{port}", HELLO).fails(5, "connect", str(port))
 
 
 @pytest.mark.parametrize("make", [False, True])
-def test_socket_without_a_listener(rpcurl, descriptor_set, tmp_path, make):
+def test_socket_without_a_listener(rpcurl, demo, tmp_path, make):
     path = tmp_path / "socket"
     if make:
         with socket.socket(socket.AF_UNIX) as unused:
             unused.bind(str(path))
     why = "Connection refused" if make else "No such file or directory"
     words = f"failed to connect to the socket {path}: {why}"
-    fails(rpcurl("--descriptor-set", descriptor_set, "--plaintext", f"unix:{path}", HELLO), 5, f"unix:{path}", words)
-    fails(rpcurl("--descriptor-set", descriptor_set, "--unix-socket", path, f"http://a/{HELLO}"), 5, "http://a", words)
-    fails(rpcurl("list", "--plaintext", f"unix:{path}"), 5, words)
+    demo("--plaintext", f"unix:{path}", HELLO).fails(5, f"unix:{path}", words)
+    demo("--unix-socket", path, f"http://a/{HELLO}").fails(5, "http://a", words)
+    rpcurl("list", "--plaintext", f"unix:{path}").fails(5, words)
 
 
 def test_unknown_host(call):
-    fails(call("no-such-host.invalid:1", HELLO), 5, "no-such-host.invalid", "resolve")
+    call("no-such-host.invalid:1", HELLO).fails(5, "no-such-host.invalid", "resolve")
 
 
 def test_peer_that_closes_at_once(call, raw_server):
     server = raw_server(lambda connection: connection.recv(1))
-    fails(call(server.address, HELLO), 5)
+    call(server.address, HELLO).fails(5)
 
 
 def test_peer_that_is_not_an_http_server(call, raw_server):
@@ -244,8 +222,8 @@ def test_peer_that_is_not_an_http_server(call, raw_server):
         connection.recv(100)
         connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n" * 10)
 
-    fails(call(raw_server(speak).address, HELLO), 5)
-    fails(call("--protocol", "connect", raw_server(speak).address, HELLO), 5)
+    call(raw_server(speak).address, HELLO).fails(5)
+    call("--protocol", "connect", raw_server(speak).address, HELLO).fails(5)
 
 
 def test_silent_peer_meets_the_deadline(call, raw_server):
@@ -254,54 +232,50 @@ def test_silent_peer_meets_the_deadline(call, raw_server):
             pass
 
     server = raw_server(listen)
-    fails(call("--max-time", "300ms", server.address, HELLO), 64 + 4, "deadline_exceeded")
+    call("--max-time", "300ms", server.address, HELLO).fails(64 + 4, "deadline_exceeded")
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "connect"])
 def test_certificate_of_an_unknown_authority(rpcurl, request, descriptor_set, certificates, protocol):
     server = request.getfixturevalue(f"{protocol}_tls_server")
     options = ["--descriptor-set", descriptor_set, "--protocol", protocol]
-    fails(rpcurl(*options, server.url, HELLO), 6, "certificate", "--cacert")
-    fails(rpcurl(*options, "--cacert", certificates / "other-ca.pem", server.url, HELLO), 6, "certificate")
+    rpcurl(*options, server.url, HELLO).fails(6, "certificate", "--cacert")
+    rpcurl(*options, "--cacert", certificates / "other-ca.pem", server.url, HELLO).fails(6, "certificate")
 
 
-def test_certificate_for_another_name(rpcurl, raw_server, grpc_tls_server, descriptor_set, certificates):
+def test_certificate_for_another_name(demo, raw_server, grpc_tls_server, certificates):
     url = grpc_tls_server.url.replace("localhost", "ip6-localhost-is-no-name.localhost")
-    result = rpcurl("--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", url, HELLO)
-    fails(result, 6, "not for ip6-localhost-is-no-name.localhost", "localhost, 127.0.0.1")
+    result = demo("--cacert", certificates / "ca.pem", url, HELLO)
+    result.fails(6, "not for ip6-localhost-is-no-name.localhost", "localhost, 127.0.0.1")
 
 
 def test_missing_and_damaged_authority_file(rpcurl, grpc_tls_server, descriptor_set, tmp_path):
     options = ["--descriptor-set", descriptor_set, "--cacert"]
-    fails(rpcurl(*options, "/no/such.pem", grpc_tls_server.url, HELLO), 6, "/no/such.pem", "No such file")
+    rpcurl(*options, "/no/such.pem", grpc_tls_server.url, HELLO).fails(6, "/no/such.pem", "No such file")
     (tmp_path / "bad.pem").write_text("no certificate")
-    fails(rpcurl(*options, tmp_path / "bad.pem", grpc_tls_server.url, HELLO), 6, "bad.pem")
+    rpcurl(*options, tmp_path / "bad.pem", grpc_tls_server.url, HELLO).fails(6, "bad.pem")
 
 
 def test_tls_to_a_plain_server_and_the_reverse(rpcurl, grpc_server, grpc_tls_server, descriptor_set):
     options = ["--descriptor-set", descriptor_set]
-    fails(rpcurl(*options, f"https://{grpc_server.address}", HELLO), 6, "--plaintext")
+    rpcurl(*options, f"https://{grpc_server.address}", HELLO).fails(6, "--plaintext")
     assert rpcurl(*options, "--plaintext", grpc_tls_server.address, HELLO).code == 5
 
 
 # Protocol
 
 
-def test_wrong_protocol_has_a_hint(rpcurl, connect_server, grpc_server, raw_server, descriptor_set):
+def test_wrong_protocol_has_a_hint(demo, connect_server, grpc_server, raw_server):
     def page(connection):
         connection.recv(1 << 16)
         connection.sendall(b"HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\nhi")
 
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--protocol", "connect", f"http://{raw_server(page).address}/{HELLO}"
-    )
-    fails(result, 64 + 12, "HTTP 404", "--protocol grpc")
+    result = demo("--protocol", "connect", f"http://{raw_server(page).address}/{HELLO}")
+    result.fails(64 + 12, "HTTP 404", "--protocol grpc")
 
 
 def test_control_characters_of_a_server_do_not_reach_the_terminal(call, grpc_server):
-    result = call("-d", '{"code":3,"message":"\\u001b[31mred\\u0007\\u009b2J"}', grpc_server.address, "demo.v1.Demo/Fail")
-    assert result.code == 64 + 3
-    assert "\\u{1B}[31mred\\u{07}\\u{009B}2J" in result.err
+    result = call("-d", '{"code":3,"message":"\\u001b[31mred\\u0007\\u009b2J"}', grpc_server.address, "demo.v1.Demo/Fail").exits(64 + 3).reports("\\u{1B}[31mred\\u{07}\\u{009B}2J")
     assert not any(ord(c) < 32 and c != "\n" or 0x7F <= ord(c) <= 0x9F for c in result.err)
 
 

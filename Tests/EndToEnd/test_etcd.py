@@ -57,7 +57,7 @@ def start(rpcurl, etcd_server, etcd_schema):
 
 def reply(result):
     assert (result.code, result.err) == (0, "")
-    return json.loads(result.out)
+    return result.json()
 
 
 def send(process, message):
@@ -139,9 +139,7 @@ def test_schema(rpcurl, etcd_schema):
     described = rpcurl("describe", "--descriptor-set", etcd_schema, f"{KV}.Range")
     assert "rpc Range(RangeRequest) returns (RangeResponse) {" in described.out
     assert 'option (google.api.http) = { post: "/v3/kv/range" body: "*" };' in described.out
-    described = rpcurl("describe", "--descriptor-set", etcd_schema, "etcdserverpb.RequestOp")
-    assert (described.code, described.err) == (0, "")
-    assert "  oneof request {\n    RangeRequest request_range = 1;\n" in described.out
+    rpcurl("describe", "--descriptor-set", etcd_schema, "etcdserverpb.RequestOp").succeeds().prints("  oneof request {\n    RangeRequest request_range = 1;\n")
 
 
 # Errors
@@ -176,8 +174,7 @@ def test_unimplemented_methods(current_rpcurl, etcd_server, etcd_schema_with_mis
 
 
 def test_server_without_reflection(current_rpcurl, etcd_server):
-    result = current_rpcurl("list", etcd_server.url)
-    assert (result.code, result.out) == (3, "")
+    result = current_rpcurl("list", etcd_server.url).exits(3, "")
     assert result.err.startswith(f"rpcurl: {etcd_server.url}: the server does not offer reflection\n")
 
 
@@ -246,9 +243,7 @@ def test_snapshot_of_some_megabytes(etcd, key):
     value = base64_of(bytes(range(256)) * 4096)
     for number in range(6):
         reply(etcd(f"{KV}/Put", {"key": base64_of(base64.b64decode(key) + b"%d" % number), "value": value}))
-    result = etcd(f"{MAINTENANCE}/Snapshot", {})
-    assert (result.code, result.err) == (0, "")
-    messages = [json.loads(line) for line in result.out.splitlines()]
+    messages = etcd(f"{MAINTENANCE}/Snapshot", {}).succeeds().lines()
     snapshot = b"".join(base64.b64decode(message["blob"]) for message in messages)
     assert len(snapshot) > 6 << 20
     assert hashlib.sha256(snapshot[:-32]).digest() == snapshot[-32:]
@@ -327,8 +322,7 @@ def test_refused_client_certificate(current_rpcurl, over_tls, certificates, clie
 
 
 def test_untrusted_server_certificate(over_tls, client_pair):
-    result = over_tls(f"{MAINTENANCE}/Status", {}, *client_pair, ca="other-ca.pem")
-    assert (result.code, result.out) == (6, ""), result.err
+    over_tls(f"{MAINTENANCE}/Status", {}, *client_pair, ca="other-ca.pem").exits(6, "")
 
 
 def test_watch_over_tls(start, over_tls, etcd_mtls_server, certificates, client_pair, key):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from conftest import ROOT, Result, Rpcurl
+from harness import ROOT, Result, Rpcurl
 
 SERVICE = "demo.v1.Demo"
 HELLO = ("-d", '{"name":"Ada"}')
@@ -268,8 +268,7 @@ add_statuses()
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: f"{scenario.code}-{scenario.name}")
 def test_exit_code(rpcurl, request, scenario):
-    result = scenario.run(World(rpcurl, request))
-    assert result.code == scenario.code, result.err
+    result = scenario.run(World(rpcurl, request)).exits(scenario.code)
     assert result.out_bytes == scenario.response
     if scenario.code == 0:
         assert result.err == ""

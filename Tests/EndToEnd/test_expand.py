@@ -14,17 +14,9 @@ def explain(rpcurl):
 
     def explain(*options, env=ENV):
         result = rpcurl("--explain", "--protocol", "connect", "--show-secrets", "--format", "json", *options, "http://host", f"{SERVICE}/Hello", env=env)
-        return dict(json.loads(result.out)["headers"]) if result.code == 0 else result
+        return dict(result.json()["headers"]) if result.code == 0 else result
 
     return explain
-
-
-@pytest.fixture
-def call(rpcurl, grpc_server, descriptor_set):
-    def call(method, *options, **more):
-        return rpcurl("--descriptor-set", descriptor_set, *options, f"{grpc_server.url}/{SERVICE}/{method}", **more)
-
-    return call
 
 
 # The same spelling in every place
@@ -43,15 +35,15 @@ SURFACES = {
 
 
 @pytest.fixture
-def value(call, tmp_path):
+def value(grpc_call, tmp_path):
     """The value that a text has in a surface, or the failed result."""
 
     def value(surface, text):
         method, options = SURFACES[surface]
-        result = call(method, "--format", "json", *options(text, tmp_path / "stubs.json"), env=ENV)
+        result = grpc_call(method, "--format", "json", *options(text, tmp_path / "stubs.json"), env=ENV)
         if result.code != 0:
             return result
-        reply = json.loads(result.out)
+        reply = result.json()
         if method == "EchoMetadata":
             (header,) = [field["value"] for field in reply["headers"] if field["name"] == "x-value"]
             return header
@@ -99,30 +91,28 @@ def test_the_old_form_of_mock_names_the_new_one(value):
 
 @pytest.mark.parametrize("name", ["--expand-data", "--expand-headers", "-expand-headers"])
 def test_old_options_name_the_new_one(rpcurl, name):
-    result = rpcurl(name, "http://127.0.0.1:1", f"{SERVICE}/Hello")
-    assert result.code == 2
+    result = rpcurl(name, "http://127.0.0.1:1", f"{SERVICE}/Hello").exits(2)
     assert result.err == f"rpcurl: {name}: unknown option\nhint: use --expand, and write ${{env.NAME}} for a variable of the environment\n"
 
 
 # What is not typed
 
 
-def test_files_and_standard_input_need_more(call, tmp_path):
+def test_files_and_standard_input_need_more(grpc_call, tmp_path):
     data = '{"name":"${random(3,3)} ${env.KEY}"}'
     file = tmp_path / "data.json"
     file.write_text(data)
     for options, more in ((["-d", f"@{file}"], {}), (["-d", "@-"], {"input": data}), (["--each"], {"input": data})):
-        sent = [call("Hello", level, "--filter", "name", *options, env=ENV, **more) for level in ("--expand", "--expand=all", "--expand=files")]
+        sent = [grpc_call("Hello", level, "--filter", "name", *options, env=ENV, **more) for level in ("--expand", "--expand=all", "--expand=files")]
         assert (sent[0].code, sent[0].out) == (0, "${random(3,3)} ${env.KEY}\n")
         assert (sent[1].code, sent[1].out) == (0, "3 a key\n")
         assert (sent[2].code, sent[2].out) == (4, "")
         assert "env.KEY: this text must not read the environment\nhint: --expand=all also replaces" in sent[2].err
     file.write_text('{"name":"${random(3,3)} ${file(/etc/hostname)}"}')
-    assert "this text must not read files" in call("Hello", "--expand=files", "-d", f"@{file}").err
+    assert "this text must not read files" in grpc_call("Hello", "--expand=files", "-d", f"@{file}").err
     file.write_text('{"name":"${random(3,3)}"}')
     # What is typed beside the file may read the environment.
-    result = call("Echo", "--expand=files", "--filter", "stringValue", "--set", "stringValue=${env.KEY}", "-d", "{}", env=ENV)
-    assert (result.code, result.out) == (0, "a key\n")
+    grpc_call("Echo", "--expand=files", "--filter", "stringValue", "--set", "stringValue=${env.KEY}", "-d", "{}", env=ENV).exits(0, "a key\n")
 
 
 def test_files_of_headers(explain, tmp_path):
@@ -151,24 +141,21 @@ def test_values_of_headers(explain, value, expanded):
     assert explain("-H", f"x-h: {value}") == {"x-h": value}
 
 
-def test_a_template_that_is_sent_as_text_is_noted(call):
-    result = call("EchoMetadata", "-H", "x-value: ${env.KEY}", "-d", "{}")
-    assert (result.code, result.err) == (0, "note: ${env.KEY} is sent as text\nhint: add --expand to replace it\n")
+def test_a_template_that_is_sent_as_text_is_noted(grpc_call):
+    grpc_call("EchoMetadata", "-H", "x-value: ${env.KEY}", "-d", "{}").exits(0, err="note: ${env.KEY} is sent as text\nhint: add --expand to replace it\n")
 
 
 @pytest.mark.parametrize("option", ["-H", "--rpc-header", "--reflect-header"])
 def test_unset_variable(rpcurl, option):
     words = ["--expand", option, "authorization: Bearer ${env.NO_SUCH} secret", "http://127.0.0.1:1", f"{SERVICE}/Hello"]
-    result = rpcurl(*words)
-    assert result.code == 2
+    result = rpcurl(*words).exits(2)
     assert result.err.startswith(f"rpcurl: {option}: authorization: env.NO_SUCH: the environment variable is not set\n")
     assert "secret" not in result.err
 
 
 @pytest.mark.parametrize("name", ["LINES", "RETURN"])
 def test_a_line_break_is_refused(explain, name):
-    result = explain("--expand", "-H", f"x-h: ${{env.{name}}}")
-    assert (result.code, result.err) == (2, "rpcurl: -H: the value of x-h contains a control character\n")
+    explain("--expand", "-H", f"x-h: ${{env.{name}}}").exits(2, err="rpcurl: -H: the value of x-h contains a control character\n")
 
 
 def test_binary_values_are_checked_after_expansion(explain):
@@ -179,16 +166,14 @@ def test_binary_values_are_checked_after_expansion(explain):
 def test_the_server_gets_the_value(rpcurl, grpc_server):
     url = f"{grpc_server.url}/{SERVICE}/EchoMetadata"
     words = ["--expand", "--no-cache", "-H", "x-a: ${env.KEY}", "--rpc-header", "x-b: ${env.OTHER}", "--reflect-header", "x-c: ${env.OTHER}"]
-    result = rpcurl(*words, url, env=ENV)
-    assert result.code == 0, result.err
-    headers = {h["name"]: h.get("value") for h in json.loads(result.out)["headers"]}
+    result = rpcurl(*words, url, env=ENV).exits(0)
+    headers = {h["name"]: h.get("value") for h in result.json()["headers"]}
     assert (headers["x-a"], headers["x-b"], "x-c" in headers) == ("a key", "b", False)
 
 
 def test_schema_commands(rpcurl, grpc_server):
     words = ["list", "--plaintext", "-H", "demo-token: ${env.KEY}", grpc_server.address]
-    result = rpcurl(*words, "--expand")
-    assert (result.code, "env.KEY: the environment" in result.err) == (2, True)
+    rpcurl(*words, "--expand").exits(2).reports("env.KEY: the environment")
     assert rpcurl(*words, "--expand", env=ENV).code == 0
     assert "env.KEY" in rpcurl(*words[:-1], "--reflect-header", "x: ${env.KEY}", grpc_server.address, "--expand").err
 
@@ -196,13 +181,13 @@ def test_schema_commands(rpcurl, grpc_server):
 # Values are not syntax
 
 
-def test_values_are_escaped_in_json(call):
+def test_values_are_escaped_in_json(grpc_call):
     env = {"X": 'a","stringValue":"b'}
     for options in (["-d", '{"stringValue":"${env.X}"}'], ["--set", 'nested={"label":"${env.X}"}'], ["--set", 'strings=["${env.X}"]'], ["--set", "stringValue=${env.X}"]):
-        result = call("Echo", "--expand", *options, env=env)
-        assert (result.code, env["X"] in json.dumps(json.loads(result.out)).replace('\\"', '"')) == (0, True), result.err
-    result = call("Echo", "--expand", "-d", '{"strings":[${env.X}]}', env=env)
-    assert json.loads(result.out) == {"strings": [env["X"]]}
+        result = grpc_call("Echo", "--expand", *options, env=env)
+        assert (result.code, env["X"] in json.dumps(result.json()).replace('\\"', '"')) == (0, True), result.err
+    result = grpc_call("Echo", "--expand", "-d", '{"strings":[${env.X}]}', env=env)
+    assert result.json() == {"strings": [env["X"]]}
 
 
 @pytest.mark.parametrize("data", ["${n}", " ${n}\n", '${message}'])
@@ -223,62 +208,58 @@ def test_a_whole_value_without_expand_names_the_option(rpcurl, grpc_server):
     assert "expected an object (demo.v1.HelloRequest) (line 1, column 1)" in result.err and "hint: add --expand to replace ${uuid()}" in result.err, result.err
 
 
-def test_messages_within_bytes(call):
+def test_messages_within_bytes(grpc_call):
     data = '{"bytesValue":"${message(demo.v1.HelloRequest, {\\"name\\":\\"${env.KEY}\\"})}"}'
-    result = call("Echo", "--expand", "-d", data, env=ENV)
-    assert json.loads(result.out) == {"bytesValue": "CgVhIGtleQ=="}, result.err
-    result = call("Echo", "--expand", "--set", 'bytesValue=${message(demo.v1.HelloRequest, {"name":"Ada"})}')
-    assert json.loads(result.out) == {"bytesValue": "CgNBZGE="}, result.err
+    result = grpc_call("Echo", "--expand", "-d", data, env=ENV)
+    assert result.json() == {"bytesValue": "CgVhIGtleQ=="}, result.err
+    result = grpc_call("Echo", "--expand", "--set", 'bytesValue=${message(demo.v1.HelloRequest, {"name":"Ada"})}')
+    assert result.json() == {"bytesValue": "CgNBZGE="}, result.err
     for text, why in (("demo.v1.No, {}", "message(demo.v1.No): the schema does not define this type"), ('demo.v1.HelloRequest, {"nam":1}', "has no field")):
-        result = call("Echo", "--expand", "--set", f"bytesValue=${{message({text})}}")
-        assert result.code == 4 and why in result.err
+        grpc_call("Echo", "--expand", "--set", f"bytesValue=${{message({text})}}").exits(4).reports(why)
 
 
-def test_messages_within_bytes_of_stubs(call, tmp_path):
+def test_messages_within_bytes_of_stubs(grpc_call, tmp_path):
     stubs = tmp_path / "stubs.json"
     stubs.write_text('{"response":{"message":{"bytesValue":"${message(demo.v1.HelloRequest, {\\"name\\":\\"${request.stringValue}\\"})}"}}}')
-    result = call("Echo", "-d", '{"stringValue":"Ada"}', "--use", f"mock,file={stubs}")
-    assert json.loads(result.out) == {"bytesValue": "CgNBZGE="}, result.err
+    result = grpc_call("Echo", "-d", '{"stringValue":"Ada"}', "--use", f"mock,file={stubs}")
+    assert result.json() == {"bytesValue": "CgNBZGE="}, result.err
 
 
 def test_types_of_messages_are_looked_up(rpcurl, grpc_server):
     words = ["--expand", "--set", "bytesValue=${message(grpc.health.v1.HealthCheckRequest, {\"service\":\"a\"})}"]
-    result = rpcurl(*words, f"{grpc_server.url}/{SERVICE}/Echo")
-    assert (result.code, result.out) == (0, '{"bytesValue":"CgFh"}\n'), result.err
+    rpcurl(*words, f"{grpc_server.url}/{SERVICE}/Echo").exits(0, '{"bytesValue":"CgFh"}\n')
 
 
 @pytest.mark.parametrize("source", ["file", "standard input"])
-def test_a_file_that_is_not_expanded_is_noted(call, tmp_path, source):
+def test_a_file_that_is_not_expanded_is_noted(grpc_call, tmp_path, source):
     file = tmp_path / "data.json"
     file.write_text('{"stringValue":"${uuid()}"}')
     name, data, more = (file, f"@{file}", {}) if source == "file" else ("standard input", "@-", {"input": file.read_text()})
     note = f"note: ${{ in {name} is sent as it is\nhint: --expand=files replaces values in files and in standard input too\n"
-    result = call("Echo", "--expand", "-d", data, **more)
-    assert (result.code, json.loads(result.out), result.err) == (0, {"stringValue": "${uuid()}"}, note)
-    assert call("Echo", "--expand=files", "-d", data, **more).err == ""
-    assert call("Echo", "-d", data, **more).err == ""
+    result = grpc_call("Echo", "--expand", "-d", data, **more)
+    assert (result.code, result.json(), result.err) == (0, {"stringValue": "${uuid()}"}, note)
+    assert grpc_call("Echo", "--expand=files", "-d", data, **more).err == ""
+    assert grpc_call("Echo", "-d", data, **more).err == ""
 
 
-def test_the_note_about_a_file_is_printed_once(call, tmp_path):
+def test_the_note_about_a_file_is_printed_once(grpc_call, tmp_path):
     file = tmp_path / "data.json"
     file.write_text('{"text":"${a}"}' * 3)
-    result = call("Chat", "--expand", "-d", f"@{file}")
+    result = grpc_call("Chat", "--expand", "-d", f"@{file}")
     assert (result.code, result.out.count("${a}"), result.err.count("note:")) == (0, 3, 1)
     file.write_text('{"text":"$a {b}"}')
-    assert call("Chat", "--expand", "-d", f"@{file}").err == ""
+    assert grpc_call("Chat", "--expand", "-d", f"@{file}").err == ""
 
 
 @pytest.mark.parametrize("value", ["${nope}", "${offset()}", "${message(demo.v1.None, {})}", "${env.NONE}"])
-def test_errors_of_set_name_the_option(call, value):
-    result = call("Echo", "--expand", "--set", f"string_value={value}")
-    assert (result.code, result.out) == (4, "")
+def test_errors_of_set_name_the_option(grpc_call, value):
+    result = grpc_call("Echo", "--expand", "--set", f"string_value={value}").exits(4, "")
     assert result.err.startswith("rpcurl: --set string_value: ")
 
 
-def test_last_piece_of_an_empty_file_is_marked(call, tmp_path):
+def test_last_piece_of_an_empty_file_is_marked(grpc_call, tmp_path):
     file = tmp_path / "empty"
     file.touch()
     options = ["--set-file", f"text={file}", "--chunk", "4", "--expand", "--filter", "text"]
-    result = call("Chat", *options, "--set", "text=at ${offset()} ${last()}")
-    assert (result.code, result.out) == (0, "you said: at 0 true\n"), result.err
-    assert call("Chat", *options, "--set", "text=at ${offset()}").out == ""
+    grpc_call("Chat", *options, "--set", "text=at ${offset()} ${last()}").exits(0, "you said: at 0 true\n")
+    assert grpc_call("Chat", *options, "--set", "text=at ${offset()}").out == ""

@@ -1,12 +1,11 @@
 """--explain prints what a call would be, and sends nothing."""
 
-import json
 import os
 import subprocess
 import threading
 
 import pytest
-from conftest import ROOT
+from harness import ROOT
 
 SERVICE = "demo.v1.Demo"
 
@@ -19,18 +18,12 @@ def server(raw_server):
     assert server.connections == 0
 
 
-def explained(result):
-    assert (result.code, result.err) == (0, "")
-    return json.loads(result.out)
-
-
 def test_text(rpcurl, server, descriptor_set):
     result = rpcurl(
         "--explain", "--descriptor-set", descriptor_set, "-H", "Authorization: Bearer secret", "-H", "x-a: b",
         "--max-time", "1500ms", "--use", "header,set=authorization:y", "-d", '{"from": 1}', "-d", "@/no/such/file", "--use", "header,set=a:b,priority=5",
         "--use", "header,set=c:d,methods=other.Service/*", f"http://{server.address}/{SERVICE}/Count",
-    )  # fmt: skip
-    assert (result.code, result.err) == (0, "")
+    ).succeeds()  # fmt: skip
     assert result.out == f"""\
 call         demo.v1.Demo/Count (server_streaming)
 target       http://{server.address}
@@ -60,13 +53,11 @@ not for it   header (built in): set=c:d,methods=other.Service/*
 
 
 def test_json(rpcurl, server, descriptor_set):
-    plan = explained(
-        rpcurl(
+    plan = rpcurl(
             "--explain", "--format", "json", "--protocol", "connect", "--codec", "json", "--compression", "gzip",
             "--max-time", "2", "--bearer", "t", "--show-secrets", "--descriptor-set", descriptor_set,
             "--use", "header,set=a:b", f"http://{server.address}/prefix/{SERVICE}/Hello",
-        )
-    )  # fmt: skip
+        ).succeeds().json()  # fmt: skip
     assert plan == {
         "method": "demo.v1.Demo/Hello",
         "kind": "unary",
@@ -94,24 +85,24 @@ def test_json(rpcurl, server, descriptor_set):
 
 def test_the_kind_of_the_method_selects_the_http_version(rpcurl, server, descriptor_set):
     words = ["--explain", "--format", "json", "--protocol", "connect", "--descriptor-set", descriptor_set]
-    chat = explained(rpcurl(*words, f"http://{server.address}/{SERVICE}/Chat"))
+    chat = rpcurl(*words, f"http://{server.address}/{SERVICE}/Chat").succeeds().json()
     assert (chat["kind"], chat["http_version"]) == ("bidi_streaming", "2")
-    tls = explained(rpcurl(*words, f"https://{server.address}/{SERVICE}/Hello"))
+    tls = rpcurl(*words, f"https://{server.address}/{SERVICE}/Hello").succeeds().json()
     assert tls["http_version"] == "2 or 1.1, as negotiated"
 
 
 def test_no_reflection_is_made(rpcurl, server):
     words = ["--explain", "--format", "json", f"http://{server.address}/{SERVICE}/Hello"]
-    plan = explained(rpcurl(*words))
+    plan = rpcurl(*words).succeeds().json()
     assert (plan["kind"], plan["schema"], plan["http_version"]) == (None, "reflection, when the call is made", "2")
-    plan = explained(rpcurl("--protocol", "connect", *words))
+    plan = rpcurl("--protocol", "connect", *words).succeeds().json()
     assert plan["http_version"] == "1.1, or 2 for a bidi method"
 
 
 def test_the_cached_schema_is_used(rpcurl, grpc_server):
     words = ["--format", "json", "-d", '{"name":"A"}', f"{grpc_server.url}/{SERVICE}/Hello"]
     assert rpcurl(*words).code == 0
-    plan = explained(rpcurl("--explain", *words))
+    plan = rpcurl("--explain", *words).succeeds().json()
     assert (plan["kind"], plan["schema"]) == ("unary", "reflection, from the cache")
 
 
@@ -138,7 +129,7 @@ def test_plugins_that_may_change_the_request_are_named(rpcurl, server, descripto
         f"--use=log,methods={SERVICE}/Count", "--use=metrics,attribute=tier", "--use=deadline,max=1s,header=x-a",
         f"--use=trace,methods={SERVICE}/Count,kinds=server_streaming",
     ]  # fmt: skip
-    plan = explained(rpcurl("--plugin", f"{router},priority=1", *uses, *words, "--format", "json"))
+    plan = rpcurl("--plugin", f"{router},priority=1", *uses, *words, "--format", "json").succeeds().json()
     unmet = {i["name"]: (i["unused_because"], i.get("unless_changed_by")) for i in plan["interceptors"] if not i["used"]}
     assert unmet == {
         "log": ("methods", ["router"]), "metrics": ("attribute", ["router"]), "deadline": ("header", None),
@@ -147,7 +138,7 @@ def test_plugins_that_may_change_the_request_are_named(rpcurl, server, descripto
     text = rpcurl("--plugin", f"{router},priority=1", *uses, *words).out
     assert f"scope: methods {SERVICE}/Count, not met: methods, unless router changes it\n" in text
     # After the others it has no influence.
-    plan = explained(rpcurl("--plugin", f"{router},priority=-1", *uses, *words, "--format", "json"))
+    plan = rpcurl("--plugin", f"{router},priority=-1", *uses, *words, "--format", "json").succeeds().json()
     assert not any("unless_changed_by" in i for i in plan["interceptors"])
 
 
@@ -170,7 +161,7 @@ STORE = ("store", "RPCURL_RESPONDS | RPCURL_REUSES_RESPONSES")
 def test_declared_effects_cause_warnings(rpcurl, server, descriptor_set, declaring, plugins, warnings):
     options = [word for plugin in plugins for word in ("--plugin", f"{declaring(*plugin)},header=x-stamp:1")]
     words = ["--explain", "--descriptor-set", descriptor_set, *options, f"http://{server.address}/{SERVICE}/Hello"]
-    plan = explained(rpcurl(*words, "--format", "json"))
+    plan = rpcurl(*words, "--format", "json").succeeds().json()
     assert [(i["name"], i["kind"]) for i in plan["interceptors"]] == [(name, "plugin") for name, _ in plugins]
     assert all("request_start" in i["stages"] for i in plan["interceptors"])
     assert plan["warnings"] == warnings
@@ -189,12 +180,10 @@ def test_files_of_interceptors_are_unchanged(rpcurl, server, descriptor_set, tmp
     file = tmp_path / "file"
     options = ["--descriptor-set", descriptor_set, "--use", f"{use}={file}"]
     words = ["--explain", *options, f"http://{server.address}/{SERVICE}/Hello"]
-    result = rpcurl(*words)
-    assert (result.code, result.err) == (0, "")
+    rpcurl(*words).succeeds()
     assert list(tmp_path.iterdir()) == []
     file.write_text("before")
-    result = rpcurl(*words)
-    assert (result.code, result.err) == (0, "")
+    rpcurl(*words).succeeds()
     assert file.read_text() == "before"
 
 
@@ -230,20 +219,18 @@ def test_headers_and_tokens_may_come_from_a_pipe(rpcurl, grpc_server, tmp_path):
     for pipe, text in zip(pipes, ["x-from: pipe\n", "secret\n"]):
         os.mkfifo(pipe)
         threading.Thread(target=pipe.write_text, args=(text,), daemon=True).start()
-    result = rpcurl("-H", f"@{pipes[0]}", "--bearer", f"@{pipes[1]}", f"{grpc_server.url}/{SERVICE}/EchoMetadata")
-    assert result.code == 0
-    headers = {h["name"]: h.get("value") for h in json.loads(result.out)["headers"]}
+    result = rpcurl("-H", f"@{pipes[0]}", "--bearer", f"@{pipes[1]}", f"{grpc_server.url}/{SERVICE}/EchoMetadata").exits(0)
+    headers = {h["name"]: h.get("value") for h in result.json()["headers"]}
     assert (headers["x-from"], headers["authorization"]) == ("pipe", "Bearer secret")
 
 
 @pytest.mark.parametrize(("flags", "version"), [(["--http2", "--http1.1"], "1.1"), (["--http1.1", "--http2"], "2")])
 def test_the_last_http_version_applies(rpcurl, descriptor_set, flags, version):
-    plan = explained(
-        rpcurl("--explain", "--format", "json", "--descriptor-set", descriptor_set, "--protocol", "connect", *flags,
-               f"http://localhost:1/{SERVICE}/Hello"))  # fmt: skip
+    plan = rpcurl("--explain", "--format", "json", "--descriptor-set", descriptor_set, "--protocol", "connect", *flags,
+               f"http://localhost:1/{SERVICE}/Hello").succeeds().json()  # fmt: skip
     assert plan["http_version"] == version
 
 
 def test_method_that_only_the_server_has(rpcurl):
-    plan = json.loads(rpcurl("--explain", "--format", "json", "--no-cache", "http://localhost:1", "Hello").out)
+    plan = rpcurl("--explain", "--format", "json", "--no-cache", "http://localhost:1", "Hello").json()
     assert (plan["method"], plan["url"]) == ("Hello", "http://localhost:1")

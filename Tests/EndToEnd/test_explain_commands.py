@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from conftest import RPCURL
+from harness import RPCURL
 from google.protobuf.json_format import MessageToDict
 
 import demo_pb2
@@ -37,9 +37,7 @@ def printed(rpcurl):
     """`printed(format, *words)` is the script for a call."""
 
     def printed(format, *words, **options):
-        result = rpcurl("--explain", "--format", format, *words, **options)
-        assert (result.code, result.err) == (0, "")
-        return result.out
+        return rpcurl("--explain", "--format", format, *words, **options).succeeds().out
 
     return printed
 
@@ -71,9 +69,7 @@ def test_the_command_of_rpcurl_makes_the_same_call(rpcurl, run, printed, grpc_se
     assert (called.code, called.err, again.returncode, again.stderr) == (0, "", 0, b"")
 
     def headers(output):
-        return sorted(
-            (h["name"], h["value"]) for h in json.loads(output)["headers"] if h["name"] != "grpc-timeout"
-        )
+        return sorted((h["name"], h["value"]) for h in json.loads(output)["headers"] if h["name"] != "grpc-timeout")
 
     assert headers(called.out) == headers(again.stdout)
     assert ("x-odd", "$HOME `id` \"\\") in headers(called.out)
@@ -96,7 +92,7 @@ def test_curl_makes_unary_calls_of_connect(rpcurl, run, printed, connect_server,
     words = ["--protocol", "connect", "--descriptor-set", descriptor_set, *options, "-d", data,
              f"{connect_server.url}/{SERVICE}/Hello"]  # fmt: skip
     done = run(printed("curl", *words))
-    assert (done.returncode, json.loads(done.stdout)) == (0, json.loads(rpcurl(*words).out))
+    assert (done.returncode, json.loads(done.stdout)) == (0, rpcurl(*words).json())
 
 
 def test_curl_makes_calls_over_tls(rpcurl, run, printed, connect_tls_server, descriptor_set):
@@ -106,7 +102,7 @@ def test_curl_makes_calls_over_tls(rpcurl, run, printed, connect_tls_server, des
     done = run(printed("curl", *words), RPCURL_BEARER="geheim")
     assert done.returncode == 0, done.stderr
     headers = {h["name"]: h["value"] for h in json.loads(done.stdout)["headers"]}
-    called = {h["name"]: h["value"] for h in json.loads(rpcurl(*words).out)["headers"]}
+    called = {h["name"]: h["value"] for h in rpcurl(*words).json()["headers"]}
     for name in ["authorization", "user-agent", "connect-protocol-version"]:
         assert headers[name] == called[name]
     assert headers["connect-timeout-ms"] == "30000"
@@ -140,8 +136,7 @@ def test_curl_sends_streams(run, printed, grpc_server, connect_server, descripto
 
 def test_the_cached_schema_is_used(rpcurl, run, printed, grpc_server):
     words = ["-d", '{"name":"A"}', f"{grpc_server.url}/{SERVICE}/Hello"]
-    failed = rpcurl("--explain", "--format", "curl", *words)
-    assert (failed.code, failed.out) == (3, "") and "make the call once" in failed.err
+    rpcurl("--explain", "--format", "curl", *words).exits(3, "").reports("make the call once")
     assert rpcurl(*words).code == 0
     assert run(printed("curl", *words)).returncode == 0
 
@@ -178,8 +173,7 @@ def test_the_command_controls_no_terminal(run, printed, descriptor_set, format):
     ],
 )  # fmt: skip
 def test_what_is_not_possible_is_an_error(rpcurl, descriptor_set, words, code, error):
-    result = rpcurl(*words, "--descriptor-set", descriptor_set, f"http://localhost:1/{SERVICE}/Hello")
-    assert (result.code, result.out) == (code, "")
+    result = rpcurl(*words, "--descriptor-set", descriptor_set, f"http://localhost:1/{SERVICE}/Hello").exits(code, "")
     assert result.err.startswith(error)
 
 

@@ -26,8 +26,7 @@ def names(data: bytes) -> list[str]:
 
 @pytest.mark.parametrize("symbol", [[], ["demo.v1.Demo"], ["Hello"], ["demo.v1.AllTypes"]])
 def test_from_a_set(rpcurl, descriptor_set, symbol):
-    result = rpcurl("export", "--descriptor-set", descriptor_set, *symbol)
-    assert (result.code, result.err) == (0, "")
+    result = rpcurl("export", "--descriptor-set", descriptor_set, *symbol).succeeds()
     load(result.out_bytes).FindServiceByName("demo.v1.Demo")
     assert ("google/rpc/error_details.proto" in names(result.out_bytes)) == (not symbol)
     again = rpcurl("export", "--descriptor-set", "-", *symbol, input=result.out_bytes)
@@ -38,11 +37,7 @@ def test_only_what_is_needed(rpcurl, tmp_path):
     whole = tmp_path / "whole.binpb"
     protoc(whole, "old.proto", HERE)
     result = rpcurl("export", "--descriptor-set", whole, "opt.Rule")
-    assert names(result.out_bytes) == [
-        "google/protobuf/any.proto",
-        "google/protobuf/descriptor.proto",
-        "options.proto",
-    ]
+    assert names(result.out_bytes) == ["google/protobuf/any.proto", "google/protobuf/descriptor.proto", "options.proto"]
 
 
 def test_from_a_server(rpcurl, grpc_server, tmp_path):
@@ -50,10 +45,9 @@ def test_from_a_server(rpcurl, grpc_server, tmp_path):
     result = rpcurl("export", "--plaintext", grpc_server.address, "demo.v1.Demo", "-o", file)
     assert (result.code, result.err, result.out_bytes) == (0, "", b"")
     load(file.read_bytes()).FindServiceByName("demo.v1.Demo")
-    called = rpcurl(
+    rpcurl(
         "--descriptor-set", file, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, "demo.v1.Demo/Hello"
-    )
-    assert (called.code, called.err) == (0, "")
+    ).succeeds()
     everything = rpcurl("export", "--plaintext", grpc_server.address)
     load(everything.out_bytes).FindServiceByName("demo.v1.Demo")
     assert everything.out_bytes == rpcurl("export", "--plaintext", grpc_server.address).out_bytes
@@ -90,8 +84,7 @@ def test_not_to_a_terminal(rpcurl, descriptor_set):
 
 def test_write_errors_are_reported(rpcurl, descriptor_set, tmp_path):
     for path, why in [(tmp_path / "no" / "file", "No such file"), ("/dev/full", "No space left")]:
-        result = rpcurl("export", "--descriptor-set", descriptor_set, "-o", path)
-        assert result.code == 1 and f"rpcurl: {path}: {why}" in result.err
+        rpcurl("export", "--descriptor-set", descriptor_set, "-o", path).exits(1).reports(f"rpcurl: {path}: {why}")
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from conftest import VENV
+from harness import VENV
 from google.protobuf import descriptor_pb2
 from test_describe_round_trip import HERE, normal, protoc
 
@@ -33,8 +33,7 @@ def export(rpcurl, tmp_path):
 def test_protoc_makes_the_same_descriptors(rpcurl, tmp_path, name):
     first, second, out = tmp_path / "first.binpb", tmp_path / "second.binpb", tmp_path / "out"
     protoc(first, name, HERE)
-    result = rpcurl("export", "--descriptor-set", first, "--proto-dir", out)
-    assert (result.code, result.out, result.err) == (0, "", "")
+    rpcurl("export", "--descriptor-set", first, "--proto-dir", out).exits(0, "", "")
     names = [file.name for file in descriptor_pb2.FileDescriptorSet.FromString(first.read_bytes()).file]
     assert sorted(names) == [str(file.relative_to(out)) for file in sorted(out.rglob("*.proto"))]
     # The files of the folder alone, without those of the compiler.
@@ -45,8 +44,7 @@ def test_protoc_makes_the_same_descriptors(rpcurl, tmp_path, name):
 
 
 def test_from_a_server_with_a_symbol(rpcurl, grpc_server, tmp_path):
-    result = rpcurl("export", grpc_server.url, "demo.v1.Demo", "--proto-dir", tmp_path / "out", "-o", tmp_path / "set.binpb")
-    assert (result.code, result.err) == (0, "")
+    rpcurl("export", grpc_server.url, "demo.v1.Demo", "--proto-dir", tmp_path / "out", "-o", tmp_path / "set.binpb").succeeds()
     assert "demo.proto" in below(tmp_path / "out") and (tmp_path / "set.binpb").stat().st_size > 100
     command = [VENV / "bin" / "python", "-m", "grpc_tools.protoc", f"-I{tmp_path / 'out'}", "--descriptor_set_out=/dev/null"]
     subprocess.run([*command, "demo.proto"], check=True, timeout=60)
@@ -66,8 +64,7 @@ def test_hostile_names_are_refused(export, tmp_path, name):
 
 
 def test_a_file_is_no_folder(export, tmp_path):
-    result = export("a.proto/b.proto", "a.proto")
-    assert result.code == 1 and "a.proto: is also the name of a folder" in result.err
+    export("a.proto/b.proto", "a.proto").exits(1).reports("a.proto: is also the name of a folder")
     assert not (tmp_path / "out").exists()
 
 
@@ -77,8 +74,7 @@ def test_symbolic_links_are_not_followed(export, tmp_path):
     (tmp_path / "out" / "a").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "out" / "b.proto").symlink_to(tmp_path / "target")
     for name in ["a/x.proto", "b.proto"]:
-        result = export("good.proto", name)
-        assert result.code == 1 and f"rpcurl: {name}: " in result.err
+        export("good.proto", name).exits(1).reports(f"rpcurl: {name}: ")
     assert below(tmp_path / "elsewhere") == [] and not (tmp_path / "target").exists()
     assert not (tmp_path / "out" / "good.proto").exists()
     # The folder itself is the user's choice.
@@ -92,8 +88,7 @@ def test_existing_files_are_kept(export, tmp_path):
     assert export("a/b.proto", "c.proto").code == 0
     assert export("a/b.proto", "c.proto", "d.proto").code == 0
     (tmp_path / "out" / "c.proto").write_text("mine")
-    result = export("a/b.proto", "c.proto", "e/e.proto")
-    assert result.code == 1
+    result = export("a/b.proto", "c.proto", "e/e.proto").exits(1)
     assert result.err == "rpcurl: c.proto: exists with other content\nhint: nothing was written; use an empty directory, or -o FILE\n"
     assert (tmp_path / "out" / "c.proto").read_text() == "mine"
     assert below(tmp_path / "out") == ["a", "a/b.proto", "c.proto", "d.proto"]
@@ -104,7 +99,6 @@ def test_the_folder_must_exist_or_be_creatable(rpcurl, descriptor_set, tmp_path)
     assert rpcurl(*words, "--proto-dir", tmp_path / "new" / "folder").code == 0
     assert (tmp_path / "new" / "folder" / "demo.proto").exists()
     (tmp_path / "file").touch()
-    result = rpcurl(*words, "--proto-dir", tmp_path / "file" / "folder")
-    assert result.code == 1 and f"rpcurl: --proto-dir {tmp_path}/file/folder: Not a directory" in result.err
+    rpcurl(*words, "--proto-dir", tmp_path / "file" / "folder").exits(1).reports(f"rpcurl: --proto-dir {tmp_path}/file/folder: Not a directory")
     result = rpcurl(*words, "-o", tmp_path)
     assert result.code == 1 and result.err.endswith("hint: --proto-dir DIR writes .proto files into a directory\n")

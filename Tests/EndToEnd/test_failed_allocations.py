@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import ALL_TESTS, FAILURES, PATIENCE_SECONDS, ROOT
+from harness import ALL_TESTS, FAILURES, PATIENCE_SECONDS, ROOT
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from test_session_terminal import terminal  # noqa: F401
 
@@ -79,14 +79,14 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("until", ["once", "from then on"])
 def test_failed_allocation_in_libraries(
-    request, rpcurl, descriptor_set, failing_allocations, system_libcurl, tmp_path, call, until
+    request, rpcurl, demo, failing_allocations, system_libcurl, tmp_path, call, until
 ):
     chosen = CALLS[call]
     server, options = request.getfixturevalue(chosen.server), chosen.options
     if server.ca:
         options = (*options, "--cacert", server.ca)
     url = f"{server.url}/{SERVICE}/{chosen.method}"
-    command = rpcurl.command(("--descriptor-set", descriptor_set, *options, "--max-time", "30", "-d", chosen.data, url))
+    command = demo.command((*options, "--max-time", "30", "-d", chosen.data, url))
 
     def run(first, last):
         count = tmp_path / f"{first}-{last}"

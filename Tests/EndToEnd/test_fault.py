@@ -18,14 +18,12 @@ ADA = ["-d", '{"name":"Ada"}']
 @pytest.mark.parametrize(
     ("method", "data"), [("Hello", ADA), ("Count", ["-d", '{"from":1,"to":3}']), ("Sum", []), ("Chat", [])]
 )
-def test_aborts_send_nothing(rpcurl, raw_server, descriptor_set, setting, code, words, method, data):
+def test_aborts_send_nothing(demo, raw_server, setting, code, words, method, data):
     server = raw_server(lambda connection: None)
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, *data, "--use", f"fault,{setting}",
+    demo(
+        *data, "--use", f"fault,{setting}",
         f"http://{server.address}/demo.v1.Demo/{method}",
-    )  # fmt: skip
-    assert (result.code, result.out) == (64 + code, "")
-    assert "interceptor fault" in result.err and words in result.err
+    ).exits(64 + code, "").reports("interceptor fault", words)  # fmt: skip
     assert server.connections == 0
 
 
@@ -34,24 +32,21 @@ def test_delays_the_call(call):
     result = call(HELLO, *ADA, "--use", "fault,delay=300ms")
     assert time.monotonic() - begin >= 0.3
     assert (result.code, result.err) == (0, "fault: delaying the call by 300 ms\n")
-    late = call(HELLO, *ADA, "--max-time", "0.2", "--use", "fault,delay=30")
-    assert late.code == 64 + 4
+    call(HELLO, *ADA, "--max-time", "0.2", "--use", "fault,delay=30").exits(64 + 4)
 
 
 def test_headers_request_faults_and_are_not_sent(call):
     use = ["--use", "fault,headers=true"]
-    result = call(HELLO, *ADA, *use, "-H", "x-envoy-fault-abort-request: 503")
-    assert result.code == 64 + 14
+    call(HELLO, *ADA, *use, "-H", "x-envoy-fault-abort-request: 503").exits(64 + 14)
     result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", *use, "-H", "x-envoy-fault-delay-request: 1", "-H", "x-a: 1")
-    names = [field["name"] for field in json.loads(result.out)["headers"]]
+    names = [field["name"] for field in result.json()["headers"]]
     assert result.code == 0 and "x-a" in names and not any("fault" in name for name in names)
 
 
 def test_a_seed_makes_faults_repeatable(call):
     def numbers(seed):
         spec = f"fault,drop-response=50,seed={seed}"
-        result = call("demo.v1.Demo/Count", "-d", '{"from":1,"to":40}', "--use", spec)
-        assert result.code == 0
+        result = call("demo.v1.Demo/Count", "-d", '{"from":1,"to":40}', "--use", spec).exits(0)
         assert result.err.count("fault: dropped message") == 40 - len(result.out.splitlines())
         return result.out
 
@@ -62,11 +57,9 @@ def test_a_seed_makes_faults_repeatable(call):
 
 def test_messages_of_request_streams_are_dropped(call):
     data = [word for number in range(10) for word in ("-d", json.dumps({"value": 1}))]
-    result = call("demo.v1.Demo/Sum", *data, "--use", "fault,drop-request=50,seed=1")
-    assert result.code == 0
-    assert int(json.loads(result.out)["count"]) == 10 - result.err.count("fault: dropped message") < 10
-    result = call("demo.v1.Demo/Chat", "-d", '{"text":"a"}', "--use", "fault,drop-request=100")
-    assert (result.code, result.out) == (0, "")
+    result = call("demo.v1.Demo/Sum", *data, "--use", "fault,drop-request=50,seed=1").exits(0)
+    assert int(result.json()["count"]) == 10 - result.err.count("fault: dropped message") < 10
+    call("demo.v1.Demo/Chat", "-d", '{"text":"a"}', "--use", "fault,drop-request=100").exits(0, "")
 
 
 @pytest.mark.parametrize(
@@ -82,10 +75,7 @@ def test_typed_messages_that_may_be_damaged_are_an_error(raw_server, rpcurl, des
     words = [word for text in chain for word in ("--use", text)]
     words += ["--descriptor-set", descriptor_set, *ADA, f"http://{server.address}/{HELLO}"]
     for options in ([], ["--explain"]):
-        result = rpcurl(*options, *words)
-        assert (result.code, result.out) == (7, ""), result.err
-        assert f"rpcurl: {interceptor}: receives typed {direction} that fault has made impossible to parse" in result.err
-        assert f"hint: place {interceptor} on the other side of fault, with before= or after=" in result.err
+        rpcurl(*options, *words).exits(7, "").reports(f"rpcurl: {interceptor}: receives typed {direction} that fault has made impossible to parse", f"hint: place {interceptor} on the other side of fault, with before= or after=")
     assert server.connections == 0
     moved = [f"{word},before=fault" if word == chain[1] else word for word in words]
     assert chain[0].startswith("log") or rpcurl("--explain", *moved).code == 0
@@ -94,8 +84,7 @@ def test_typed_messages_that_may_be_damaged_are_an_error(raw_server, rpcurl, des
 def test_corrupted_messages_are_detected(call):
     result = call(HELLO, *ADA, "--use", "fault,truncate-request=100,seed=2")
     assert result.code != 0 and "truncated message 0 of the request to" in result.err
-    result = call(HELLO, *ADA, "--use", "fault,truncate-response=100,seed=2")
-    assert result.code == 64 + 13 and "invalid response: not a demo.v1.HelloReply" in result.err
+    call(HELLO, *ADA, "--use", "fault,truncate-response=100,seed=2").exits(64 + 13).reports("invalid response: not a demo.v1.HelloReply")
 
 
 def test_a_changed_byte_changes_the_message(call):
@@ -110,8 +99,7 @@ def test_a_changed_byte_changes_the_message(call):
 
 def test_responses_are_limited_to_a_rate(call):
     begin = time.monotonic()
-    result = call("demo.v1.Demo/Large", "-d", '{"sizeBytes":10000}', "--use", "fault,rate=25000")
-    assert result.code == 0, result.err
+    call("demo.v1.Demo/Large", "-d", '{"sizeBytes":10000}', "--use", "fault,rate=25000").exits(0)
     assert time.monotonic() - begin >= 0.4
 
 
@@ -121,12 +109,10 @@ def test_responses_are_limited_to_a_rate(call):
 )
 def test_calls_of_all_kinds_succeed_with_retries(call, method, data):
     plain = call(f"demo.v1.Demo/{method}", *data)
-    result = call(
+    call(
         f"demo.v1.Demo/{method}", *data, "--use", "retry,attempts=20,initial=1ms,max=2ms",
         "--use", "fault,abort=14,abort-percent=60,seed=5",
-    )  # fmt: skip
-    assert (result.code, result.out) == (0, plain.out)
-    assert "retry: attempt 1 of 20 failed" in result.err
+    ).exits(0, plain.out).reports("retry: attempt 1 of 20 failed")  # fmt: skip
 
 
 def test_the_example_of_the_manual(grpc_server, descriptor_set, tmp_path):

@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from conftest import ALL_TESTS, RPCURL
+from harness import ALL_TESTS, RPCURL
 from faults import cases, matrix, oracle, wire
 from faults.outcome import Outcome, requests
 from faults.proxy import REQUEST, RESPONSE, Fault, Proxy
@@ -80,7 +80,7 @@ def lines(outcome, change):
 
 
 def report(outcome, **change):
-    return {"out": json.dumps(json.loads(outcome.out) | change)}
+    return {"out": json.dumps(outcome.json() | change)}
 
 
 def replaced(outcome, old, new):

@@ -4,7 +4,7 @@ import base64
 import json
 
 import pytest
-from conftest import SERVERS
+from harness import SERVERS
 
 # Needed by the server too.
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -50,11 +50,6 @@ def base64_of(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def messages(result):
-    assert (result.code, result.err) == (0, "")
-    return [json.loads(line) for line in result.out.splitlines()]
-
-
 def path(name):
     return {"type": "PATH", "path": [name]}
 
@@ -71,9 +66,9 @@ def table_of(data):
 def test_list_and_info(call, client):
     name = flight.FlightDescriptor.for_path("numbers")
     expected = client.get_flight_info(name)
-    listed = messages(call("ListFlights", {}))
+    listed = call("ListFlights", {}).succeeds().lines()
     [info] = [info for info in listed if info["flightDescriptor"] == path("numbers")]
-    assert [info] == messages(call("GetFlightInfo", path("numbers")))
+    assert [info] == call("GetFlightInfo", path("numbers")).succeeds().lines()
     assert int(info["totalRecords"]) == expected.total_records == 200_000
     assert base64.b64decode(info["endpoint"][0]["ticket"]["ticket"]) == expected.endpoints[0].ticket.ticket
     assert pyarrow.ipc.read_schema(pyarrow.py_buffer(base64.b64decode(info["schema"]))) == expected.schema
@@ -81,7 +76,7 @@ def test_list_and_info(call, client):
 
 def test_get(call, client):
     """Batches of more than a megabyte, with a field of number 1000."""
-    data = messages(call("DoGet", {"ticket": base64_of(b"numbers")}))
+    data = call("DoGet", {"ticket": base64_of(b"numbers")}).succeeds().lines()
     table = table_of(data)
     assert len(data) == 3 and max(len(message.get("dataBody", "")) for message in data) > 2 << 20
     assert table == client.do_get(flight.Ticket(b"numbers")).read_all()
@@ -90,20 +85,20 @@ def test_get(call, client):
 
 def test_put(call, client):
     """What rpcurl has received and sends again is the same table for pyarrow."""
-    schema, *batches = messages(call("DoGet", {"ticket": base64_of(b"numbers")}))
-    [result] = messages(call("DoPut", schema | {"flightDescriptor": path("copy")}, *batches))
+    schema, *batches = call("DoGet", {"ticket": base64_of(b"numbers")}).succeeds().lines()
+    [result] = call("DoPut", schema | {"flightDescriptor": path("copy")}, *batches).succeeds().lines()
     assert base64.b64decode(result["appMetadata"]) == b"200000 rows"
     assert client.do_get(flight.Ticket(b"copy")).read_all() == client.do_get(flight.Ticket(b"numbers")).read_all()
 
 
 def test_exchange(call):
-    schema, *batches = messages(call("DoGet", {"ticket": base64_of(b"numbers")}))
-    returned = messages(call("DoExchange", schema | {"flightDescriptor": path("any")}, *batches))
+    schema, *batches = call("DoGet", {"ticket": base64_of(b"numbers")}).succeeds().lines()
+    returned = call("DoExchange", schema | {"flightDescriptor": path("any")}, *batches).succeeds().lines()
     assert table_of(returned) == table_of([schema, *batches])
 
 
 def test_action(call):
-    assert messages(call("DoAction", {"type": "echo", "body": "AP8="})) == [{"body": "AP8="}] * 2
+    assert call("DoAction", {"type": "echo", "body": "AP8="}).succeeds().lines() == [{"body": "AP8="}] * 2
 
 
 @pytest.mark.parametrize(
@@ -114,18 +109,15 @@ def test_action(call):
     }.items(),
 )  # fmt: skip
 def test_errors(call, keeps_early_responses, error, code):
-    result = call("DoAction", {"type": "fail", "body": base64_of(error.encode())})
-    assert (result.code, result.out) == (64 + code, ""), result.err
+    result = call("DoAction", {"type": "fail", "body": base64_of(error.encode())}).exits(64 + code, "")
     assert f"({code}): Größe 100 %" in result.err.splitlines()[0]
 
 
 def test_handshake(call, keeps_early_responses, guarded_server):
     """It gives a token, which calls send as a binary header."""
-    result = call("ListFlights", {}, to=guarded_server)
-    assert result.code == UNAUTHENTICATED and "no token" in result.err
-    result = call("Handshake", {"payload": base64_of(b"wrong")}, to=guarded_server)
-    assert (result.code, result.out) == (UNAUTHENTICATED, "") and "wrong password" in result.err
-    [response] = messages(call("Handshake", {"payload": base64_of(PASSWORD.encode())}, to=guarded_server))
+    call("ListFlights", {}, to=guarded_server).exits(UNAUTHENTICATED).reports("no token")
+    call("Handshake", {"payload": base64_of(b"wrong")}, to=guarded_server).exits(UNAUTHENTICATED, "").reports("wrong password")
+    [response] = call("Handshake", {"payload": base64_of(PASSWORD.encode())}, to=guarded_server).succeeds().lines()
     token = ["-H", f"auth-token-bin: {response['payload']}"]
-    [info] = messages(call("ListFlights", {}, options=token, to=guarded_server))
+    [info] = call("ListFlights", {}, options=token, to=guarded_server).succeeds().lines()
     assert info["flightDescriptor"] == path("numbers")

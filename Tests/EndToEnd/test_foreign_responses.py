@@ -18,7 +18,7 @@ TOKEN = "s3cret/token+value"
 
 
 @pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, raw_server, descriptor_set):
+def call(request, demo, raw_server):
     """`call(status, headers, body)` calls a server that responds so, over HTTP/2 for gRPC and HTTP/1.1 for the others."""
 
     def run(status, headers, body, *options, method=HELLO, data="{}", ends=True):
@@ -33,20 +33,14 @@ def call(request, rpcurl, raw_server, descriptor_set):
                 connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
 
         handler = raw_http2.handler(over_http2) if request.param == "grpc" else over_http1
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, "-d", data, *options,
-            f"http://{raw_server(handler).address}/{method}",
-        )  # fmt: skip
+        return demo("--protocol", request.param, "-d", data, *options, f"http://{raw_server(handler).address}/{method}")
 
     return run
 
 
 @pytest.mark.parametrize("method", [HELLO, COUNT])
 def test_text_is_in_the_error_and_whole_in_verbose_output(call, method):
-    result = call(503, [("content-type", "text/plain")], b"no healthy\nupstream", "-v", method=method)
-    assert result.code == UNAVAILABLE, result.err
-    assert f": {TEXT}\n" in result.err
-    assert "< no healthy\n< upstream\n" in result.err
+    call(503, [("content-type", "text/plain")], b"no healthy\nupstream", "-v", method=method).exits(UNAVAILABLE).reports(f": {TEXT}\n", "< no healthy\n< upstream\n")
 
 
 @pytest.mark.parametrize("body", [b"<html><title>503 Busy</title>\x1b[31m", b"\x89PNG\0\0\x1b"], ids=["text", "binary"])
@@ -106,8 +100,7 @@ def test_endless_body_ends_the_call(call, status):
 
 
 def test_body_that_does_not_come_ends_the_call(call):
-    result = call(502, [("content-type", "text/plain")], b"", "--max-time", "20", ends=False)
-    assert result.code == UNAVAILABLE, result.err
+    call(502, [("content-type", "text/plain")], b"", "--max-time", "20", ends=False).exits(UNAVAILABLE)
 
 
 def test_compressed_page(call):
@@ -117,15 +110,12 @@ def test_compressed_page(call):
 
 def test_status_of_grpc_gateway(call):
     body = b'{"code":5,"message":"no item 9","details":[]}'
-    result = call(404, [("content-type", "application/json")], body)
-    assert (result.code, result.err) == (NOT_FOUND, f"rpcurl: {HELLO}: not_found (5): no item 9\n")
+    call(404, [("content-type", "application/json")], body).exits(NOT_FOUND, err=f"rpcurl: {HELLO}: not_found (5): no item 9\n")
 
 
 def test_problem_details(call):
     body = b'{"type":"about:blank","title":"Out of credit","detail":"Your balance is 30."}'
-    result = call(403, [("content-type", "application/problem+json")], body)
-    assert result.code == 64 + 7
-    assert ": Out of credit: Your balance is 30.\n" in result.err
+    call(403, [("content-type", "application/problem+json")], body).exits(64 + 7).reports(": Out of credit: Your balance is 30.\n")
 
 
 @pytest.mark.parametrize(
@@ -154,12 +144,10 @@ def test_hints(call, status, headers, body, hint):
 
 
 @pytest.fixture
-def grpc_call(rpcurl, raw_server, descriptor_set):
+def grpc_call(demo, raw_server):
     def run(respond, *options, data='{"name":"Ada"}', method=HELLO):
         address = raw_server(raw_http2.handler(respond)).address
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "-d", data, *options, f"http://{address}/{method}"
-        )  # fmt: skip
+        return demo("-d", data, *options, f"http://{address}/{method}")
 
     return run
 
@@ -186,7 +174,7 @@ def test_content_encoding_of_a_proxy_is_decoded(grpc_call):
         stream.headers(STATUS_OK, end=True)
 
     result = grpc_call(respond)
-    assert (result.code, json.loads(result.out), result.err) == (0, {"message": "Ada"}, "")
+    assert (result.code, result.json(), result.err) == (0, {"message": "Ada"}, "")
 
 
 def test_other_content_encoding_is_an_error(grpc_call):
@@ -195,9 +183,7 @@ def test_other_content_encoding_is_an_error(grpc_call):
         stream.data(RESPONSE)
         stream.headers(STATUS_OK, end=True)
 
-    result = grpc_call(respond)
-    assert result.code == INTERNAL
-    assert 'the content-encoding "compress", which cannot be decoded' in result.err
+    grpc_call(respond).exits(INTERNAL).reports('the content-encoding "compress", which cannot be decoded')
 
 
 # Details that are not a status
@@ -235,7 +221,4 @@ def test_error_of_go_away_is_shown(grpc_call, has_mended_libcurl, responds, rese
             raise EOFError
         stream.connection.shutdown(socket.SHUT_WR)
 
-    result = grpc_call(respond)
-    assert result.code == 5
-    assert "GOAWAY with error 0xb ENHANCE_YOUR_CALM: too_many_pings?" in result.err
-    assert "hint: raise --keepalive-time" in result.err
+    grpc_call(respond).exits(5).reports("GOAWAY with error 0xb ENHANCE_YOUR_CALM: too_many_pings?", "hint: raise --keepalive-time")

@@ -7,7 +7,7 @@ import socket
 import subprocess
 
 import pytest
-from conftest import SERVERS, VENV, Process, announced_address
+from harness import SERVERS, VENV, Process, announced_address
 
 NO_SERVER = ["--backend", "127.0.0.1:1"]
 GATEWAY = ["gateway_server.py", *NO_SERVER, "--kind"]

@@ -36,11 +36,6 @@ def split(data, type):
     return messages
 
 
-def succeeds(result):
-    assert (result.code, result.err) == (0, "")
-    return result
-
-
 # Responses. These outputs are promises: scripts read them.
 
 GOLDEN = {
@@ -57,13 +52,12 @@ def test_output_of_each_format(rpcurl, options, format):
     arguments, url = options
     unary = rpcurl(*arguments, "--format", format, "-d", '{"name":"Ada"}', f"{url}/{SERVICE}/Hello")
     stream = rpcurl(*arguments, "--format", format, "-d", '{"from":1,"to":2}', f"{url}/{SERVICE}/Count")
-    assert (succeeds(unary).out, succeeds(stream).out) == GOLDEN[format]
+    assert (unary.succeeds().out, stream.succeeds().out) == GOLDEN[format]
 
 
 def test_output_of_events(rpcurl, grpc_server, descriptor_set):
     arguments = ["--descriptor-set", descriptor_set, "--format", "events"]
-    result = succeeds(rpcurl(*arguments, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{SERVICE}/Hello"))
-    events = [json.loads(line) for line in result.out.splitlines()]
+    events = rpcurl(*arguments, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{SERVICE}/Hello").succeeds().lines()
     members = {
         "start": ["event", "method", "kind", "protocol", "url", "headers"],
         "sent": ["event", "index", "bytes"],
@@ -79,16 +73,16 @@ def test_output_of_events(rpcurl, grpc_server, descriptor_set):
 def test_a_batch_prints_each_response_separately(rpcurl, options):
     arguments, url = options
     words = ["--each", "-d", '{"name":"A"}{"name":"B"}', f"{url}/{SERVICE}/Hello"]
-    text = succeeds(rpcurl(*arguments, "--format", "text", *words))
+    text = rpcurl(*arguments, "--format", "text", *words).succeeds()
     assert text.out == 'message: "Hello, A!" name: "A"\nmessage: "Hello, B!" name: "B"\n'
-    binary = succeeds(rpcurl(*arguments, "--format", "binary", *words))
+    binary = rpcurl(*arguments, "--format", "binary", *words).succeeds()
     assert [m.name for m in split(binary.out_bytes, HelloReply)] == ["A", "B"]
 
 
 def test_control_characters_are_escaped_in_text(rpcurl, options):
     arguments, url = options
     data = json.dumps({"stringValue": "\x1b[31m\x9b2J\x07"})
-    result = succeeds(rpcurl(*arguments, "--format", "text", "-d", data, f"{url}/{SERVICE}/Echo"))
+    result = rpcurl(*arguments, "--format", "text", "-d", data, f"{url}/{SERVICE}/Echo").succeeds()
     assert result.out == 'string_value: "\\033[31m\\302\\2332J\\007"\n'
 
 
@@ -117,16 +111,16 @@ def test_a_single_message_in_each_format(rpcurl, options, tmp_path):
         file.write_bytes(data)
         words = [*arguments, "--data-format", form, f"{url}/{SERVICE}/Hello"]
         expected = '{"message":"Hallo, Ada!","name":"Ada"}\n'
-        assert succeeds(rpcurl(*words, "-d", f"@{file}")).out == expected
-        assert succeeds(rpcurl(*words, "-d", "@-", input=data)).out == expected
+        assert rpcurl(*words, "-d", f"@{file}").succeeds().out == expected
+        assert rpcurl(*words, "-d", "@-", input=data).succeeds().out == expected
     words = ["--data-format", "text", "-d", 'name: "Ada"']
-    assert succeeds(rpcurl(*arguments, *words, f"{url}/{SERVICE}/Hello")).out == GOLDEN["json"][0]
+    assert rpcurl(*arguments, *words, f"{url}/{SERVICE}/Hello").succeeds().out == GOLDEN["json"][0]
 
 
 def test_no_data_is_an_empty_message_in_any_format(rpcurl, options):
     arguments, url = options
     for form in ["json", "text", "binary"]:
-        assert succeeds(rpcurl(*arguments, "--data-format", form, f"{url}/{SERVICE}/Echo")).out == "{}\n"
+        assert rpcurl(*arguments, "--data-format", form, f"{url}/{SERVICE}/Echo").succeeds().out == "{}\n"
 
 
 def test_streams_in_each_format(rpcurl, options, tmp_path):
@@ -140,8 +134,8 @@ def test_streams_in_each_format(rpcurl, options, tmp_path):
         file = tmp_path / form
         file.write_bytes(data)
         for words, input in [(["-d", f"@{file}"], None), ([], data)]:
-            result = succeeds(rpcurl(*arguments, "--data-format", form, *words, f"{url}/{SERVICE}/Sum", input=input))
-            assert json.loads(result.out) == {"total": str(sum(range(3000))), "count": 3000}
+            result = rpcurl(*arguments, "--data-format", form, *words, f"{url}/{SERVICE}/Sum", input=input).succeeds()
+            assert result.json() == {"total": str(sum(range(3000))), "count": 3000}
 
 
 @pytest.mark.parametrize("form", ["text", "binary"])
@@ -163,7 +157,7 @@ def test_each_message_is_sent_when_it_is_complete(rpcurl, options, form):
 def test_a_batch_accepts_any_format(rpcurl, options):
     arguments, url = options
     data = delimited([HelloRequest(name="A"), HelloRequest(name="B")])
-    result = succeeds(rpcurl(*arguments, "--each", "--data-format", "binary", f"{url}/{SERVICE}/Hello", input=data))
+    result = rpcurl(*arguments, "--each", "--data-format", "binary", f"{url}/{SERVICE}/Hello", input=data).succeeds()
     assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["A", "B"]
 
 
@@ -171,9 +165,9 @@ def test_output_of_a_call_is_input_of_another(rpcurl, options):
     arguments, url = options
     data = json.dumps({"stringValue": "ü\n", "int64s": ["1", "-2"], "nested": {"label": "x"}, "bytesValue": "/wA="})
     for form in ["text", "binary"]:
-        first = succeeds(rpcurl(*arguments, "--format", form, "-d", data, f"{url}/{SERVICE}/Echo"))
+        first = rpcurl(*arguments, "--format", form, "-d", data, f"{url}/{SERVICE}/Echo").succeeds()
         words = ["--data-format", form, "-d", "@-", "--format", form]
-        second = succeeds(rpcurl(*arguments, *words, f"{url}/{SERVICE}/Echo", input=first.out_bytes))
+        second = rpcurl(*arguments, *words, f"{url}/{SERVICE}/Echo", input=first.out_bytes).succeeds()
         assert second.out_bytes == first.out_bytes != b""
 
 
@@ -191,8 +185,7 @@ def test_output_of_a_call_is_input_of_another(rpcurl, options):
 )
 def test_errors_in_data_name_the_position(rpcurl, options, method, form, data, said):
     arguments, url = options
-    result = rpcurl(*arguments, "--data-format", form, "-d", "@-", f"{url}/{SERVICE}/{method}", input=data)
-    assert result.code == 4
+    result = rpcurl(*arguments, "--data-format", form, "-d", "@-", f"{url}/{SERVICE}/{method}", input=data).exits(4)
     assert result.err.startswith("rpcurl: standard input: ")
     assert said in result.err
 
@@ -209,7 +202,6 @@ def test_message_that_json_cannot_express(rpcurl, descriptor_set, text, why):
     result = rpcurl(
         "--protocol", "connect", "--codec", "json", "--descriptor-set", descriptor_set, "--data-format", "text",
         "-d", text, "--plaintext", "localhost:1", f"{SERVICE}/Echo",
-    )  # fmt: skip
-    assert (result.code, result.out) == (4, "")
+    ).exits(4, "")  # fmt: skip
     assert result.err.startswith(f"rpcurl: -d: the message cannot be sent as JSON: {why}")
     assert result.err.endswith("hint: use --codec proto\n")

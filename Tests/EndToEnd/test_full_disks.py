@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass
 
 import pytest
-from conftest import PATIENCE_SECONDS
+from harness import PATIENCE_SECONDS
 from terminal import Terminal
 
 HELLO = "demo.v1.Demo/Hello"

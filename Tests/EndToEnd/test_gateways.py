@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 
 import pytest
-from conftest import Server, wait_until
+from harness import Caller, Server, wait_until
 from test_check import check  # noqa: F401
 
 DEMO = "demo.v1.Demo"
@@ -89,39 +89,23 @@ def gateway(request, grpc_server):
 
 
 @pytest.fixture
-def call(rpcurl, descriptor_set, gateway):
-    """`call(method, data, …)`: a call through the gateway."""
-
-    def run(method, data, *options):
-        schema = ["--descriptor-set", descriptor_set, *gateway.options]
-        return rpcurl(*schema, "-d", "@-", *options, f"{gateway.url}/{DEMO}/{method}", input=data)
-
-    return run
-
-
-def messages(result):
-    assert (result.code, result.err) == (0, "")
-    return [json.loads(line) for line in result.out.splitlines()]
-
-
-def events(result):
-    return {event["event"]: event for event in map(json.loads, result.out.splitlines())}
+def call(demo, gateway):
+    """Calls through the gateway."""
+    return Caller(demo, gateway, *gateway.options, "-d", "@-")
 
 
 # Calls through each
 
 
 def test_unary_call(call):
-    assert messages(call("Hello", '{"name":"Größe"}')) == [{"message": "Hello, Größe!", "name": "Größe"}]
+    assert call("Hello", input='{"name":"Größe"}').succeeds().lines() == [{"message": "Hello, Größe!", "name": "Größe"}]
 
 
 def test_metadata(call):
     binary = [{"name": "x-data-bin", "binary": value} for value in ("AP8=", "AQ==")]
     request = {"headers": binary, "trailers": [*binary, {"name": "x-end", "value": "100 %"}]}
     sent = ["-H", "x-a: 1", "-H", "x-a: 2", "-H", "x-b-bin: AP8=", "-H", "x-b-bin: AQ=="]
-    result = call("EchoMetadata", json.dumps(request), *sent, "--format", "events")
-    assert result.code == 0, result.err
-    received = events(result)
+    received = call("EchoMetadata", *sent, "--format", "events", input=json.dumps(request)).exits(0).named_events()
     headers = received["message"]["message"]["headers"]
     echoed = [(header["name"], header.get("value") or header.get("binary")) for header in headers]
     assert [pair for pair in echoed if pair[0] == "x-a"] == [("x-a", "1"), ("x-a", "2")]
@@ -132,15 +116,15 @@ def test_metadata(call):
 
 
 def test_stream(call):
-    assert [reply["number"] for reply in messages(call("Count", '{"from":1,"to":2000}'))] == list(range(1, 2001))
+    assert [reply["number"] for reply in call("Count", input='{"from":1,"to":2000}').succeeds().lines()] == list(range(1, 2001))
 
 
 def test_client_stream(call):
-    assert messages(call("Sum", '{"value":2}' * 1000)) == [{"total": "2000", "count": 1000}]
+    assert call("Sum", input='{"value":2}' * 1000).succeeds().lines() == [{"total": "2000", "count": 1000}]
 
 
-def test_each_response_comes_before_the_next_request(rpcurl, descriptor_set, gateway):
-    with rpcurl.start("--descriptor-set", descriptor_set, *gateway.options, f"{gateway.url}/{DEMO}/Chat") as process:
+def test_each_response_comes_before_the_next_request(demo, gateway):
+    with demo.start(*gateway.options, f"{gateway.url}/{DEMO}/Chat") as process:
         for number in range(30):
             process.stdin.write(b'{"text":"%d"}' % number)
             assert process.stdout.readline() == b'{"text":"you said: %d"}\n' % number
@@ -153,49 +137,45 @@ def test_error_with_details(call, keeps_early_responses):
         "code": 9, "message": "Größe 100 %",
         "details": [{"@type": "type.googleapis.com/demo.v1.HelloRequest", "name": "detail"}],
     }  # fmt: skip
-    result = call("Fail", json.dumps(request), "--format", "events")
-    end = events(result)["end"]
+    result = call("Fail", "--format", "events", input=json.dumps(request))
+    end = result.named_events()["end"]
     assert (result.code, end["message"]) == (FAILED_PRECONDITION, request["message"])
     assert [(detail["type"], detail["debug"]) for detail in end["details"]] == [("demo.v1.HelloRequest", {"name": "detail"})]
 
 
 def test_error_within_a_stream(call, keeps_early_responses):
-    result = call("FailStream", '{"code":9,"message":"enough","afterMessages":3}')
-    assert result.code == FAILED_PRECONDITION
+    result = call("FailStream", input='{"code":9,"message":"enough","afterMessages":3}').exits(FAILED_PRECONDITION)
     assert [json.loads(line)["number"] for line in result.out.splitlines()] == [1, 2, 3]
     assert result.err.splitlines()[0] == f"rpcurl: {DEMO}/FailStream: failed_precondition (9): enough"
 
 
 def test_large_response(call):
     size = 4 * MEBIBYTE
-    [reply] = messages(call("Large", json.dumps({"sizeBytes": size})))
+    [reply] = call("Large", input=json.dumps({"sizeBytes": size})).succeeds().lines()
     assert base64.b64decode(reply["payload"]) == (bytes(range(251)) * (size // 251 + 1))[:size]
 
 
 @pytest.mark.parametrize("compression", [[], ["--compression", "gzip"]], ids=["identity", "gzip"])
 def test_large_request(call, compression):
     data = base64.b64encode(bytes(range(256)) * (3 * MEBIBYTE // 256)).decode()
-    [reply] = messages(call("Raw", json.dumps({"bytesValue": data}), *compression))
+    [reply] = call("Raw", *compression, input=json.dumps({"bytesValue": data})).succeeds().lines()
     # The tag and a length of four bytes precede the value.
     assert base64.b64decode(reply["request"])[5:] == base64.b64decode(data)
 
 
 def test_compressed_response(call):
-    result = call("Count", '{"from":1,"to":3}', "-H", "demo-compression: gzip", "--format", "events")
-    assert result.code == 0, result.err
-    assert ["gzip" in json.dumps(events(result)["headers"]), events(result)["message"]["message"]] == [True, {"number": 3}]
+    result = call("Count", "-H", "demo-compression: gzip", "--format", "events", input='{"from":1,"to":3}').exits(0)
+    assert ["gzip" in json.dumps(result.named_events()["headers"]), result.named_events()["message"]["message"]] == [True, {"number": 3}]
 
 
 def test_deadline(call, gateway):
     before = gateway.backend.canceled_calls(f"{DEMO}/Delay")
-    assert call("Delay", '{"milliseconds":600000}', "--max-time", "1s").code == DEADLINE_EXCEEDED
+    assert call("Delay", "--max-time", "1s", input='{"milliseconds":600000}').code == DEADLINE_EXCEEDED
     gateway.backend.wait_for_canceled_calls(f"{DEMO}/Delay", before + 1)
 
 
 def test_reflection_and_health(rpcurl, gateway):
-    result = rpcurl("list", "--no-cache", *gateway.options, gateway.url)
-    assert (result.code, result.err) == (0, "")
-    assert DEMO in result.out.split()
+    assert DEMO in rpcurl("list", "--no-cache", *gateway.options, gateway.url).succeeds().out.split()
     assert rpcurl("health", *gateway.options, gateway.url).out == "SERVING\n"
 
 
@@ -215,8 +195,7 @@ def test_haproxy_selects_http2(check, haproxy_tls, offers_only_http2):  # noqa: 
 def test_tls_without_alpn(rpcurl, descriptor_set, stunnel):
     """The error names the option with which the calls above succeed."""
     for schema in (["--descriptor-set", descriptor_set], ["--no-cache"]):
-        result = rpcurl(*schema, "--cacert", stunnel.ca, "-d", '{"name":"Ada"}', f"{stunnel.url}/{DEMO}/Hello")
-        assert (result.code, result.out) == (5, ""), result.err
+        result = rpcurl(*schema, "--cacert", stunnel.ca, "-d", '{"name":"Ada"}', f"{stunnel.url}/{DEMO}/Hello").exits(5, "")
         error, hint = result.err.splitlines()
         assert "negotiated no protocol" in error and "--http2-prior-knowledge" in hint
 
@@ -250,8 +229,7 @@ def test_route_without_a_healthy_server(current_rpcurl, envoy, tmp_path, protoco
         "service S { rpc Unary(M) returns (M); rpc Stream(M) returns (stream M); }"
     )
     name = f"without.upstream.S/{method}"
-    result = current_rpcurl("--proto", schema, "--protocol", protocol, "-d", "{}", f"{envoy.url}/{name}")
-    assert (result.code, result.out) == (UNAVAILABLE, ""), result.err
+    result = current_rpcurl("--proto", schema, "--protocol", protocol, "-d", "{}", f"{envoy.url}/{name}").exits(UNAVAILABLE, "")
     assert result.err.startswith(f"rpcurl: {name}: unavailable (14): ")
 
 
@@ -266,9 +244,8 @@ def text(rpcurl, envoy, descriptor_set):
 
     def run(method, data, *options, web=("-H", f"content-type: {TEXT}")):
         words = ["--descriptor-set", descriptor_set, "--protocol", "grpc-web", *web, *options]
-        result = rpcurl(*words, "-d", "@-", "--format", "events", f"{envoy.url}/{DEMO}/{method}", input=data)
-        assert result.code == 0, result.err
-        found = [json.loads(line) for line in result.out.splitlines()]
+        result = rpcurl(*words, "-d", "@-", "--format", "events", f"{envoy.url}/{DEMO}/{method}", input=data).exits(0)
+        found = result.lines()
         (head,) = [event["headers"] for event in found if event["event"] == "headers"]
         return dict(head)["content-type"], [event["message"] for event in found if event["event"] == "message"]
 
@@ -299,11 +276,10 @@ def test_large_text(text):
 def test_text_in_a_batch_and_a_load(rpcurl, envoy, descriptor_set):
     """Calls without a deadline share a request."""
     words = ["--descriptor-set", descriptor_set, "--protocol", "grpc-web", "-H", f"content-type: {TEXT}+proto", "-d", "@-"]
-    batch = rpcurl("--each", *words, f"{envoy.url}/{DEMO}/Hello", input='{"name":"Ada"}' * 20)
-    assert (batch.code, batch.err) == (0, "")
+    batch = rpcurl("--each", *words, f"{envoy.url}/{DEMO}/Hello", input='{"name":"Ada"}' * 20).succeeds()
     assert [json.loads(line)["message"] for line in batch.out.splitlines()] == ["Hello, Ada!"] * 20
     load = rpcurl("load", *words, "--requests", 50, "--format", "json", f"{envoy.url}/{DEMO}/Hello", input='{"name":"Ada"}')
-    assert json.loads(load.out)["statuses"] == [{"status": "ok", "calls": 50}]
+    assert load.json()["statuses"] == [{"status": "ok", "calls": 50}]
 
 
 # squid, which opens tunnels
@@ -314,13 +290,13 @@ def test_text_in_a_batch_and_a_load(rpcurl, envoy, descriptor_set):
     [("", None, 407), ("ada:wrong@", None, 407), ("ada:s3cret@", "https://refused.test", 403), ("ada:s3cret@", None, None)],
     ids=["no credentials", "wrong credentials", "refused host", "right credentials"],
 )
-def test_tunnel(rpcurl, descriptor_set, grpc_tls_server, guarded_squid, credentials, url, status):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--cacert", grpc_tls_server.ca, "-d", '{"name":"Ada"}',
+def test_tunnel(demo, grpc_tls_server, guarded_squid, credentials, url, status):
+    result = demo(
+        "--cacert", grpc_tls_server.ca, "-d", '{"name":"Ada"}',
         "--proxy", f"http://{credentials}{guarded_squid.address}", f"{url or grpc_tls_server.url}/{DEMO}/Hello",
     )  # fmt: skip
     if status is None:
-        assert messages(result)[0]["name"] == "Ada"
+        assert result.succeeds().lines()[0]["name"] == "Ada"
         return
     assert (result.code, result.out) == (5, ""), result.err
     error = result.err.splitlines()[0]
@@ -343,8 +319,7 @@ def test_http3(http3_rpcurl, descriptor_set, caddy_tls, method, data, replies):
     result = http3_rpcurl(
         "--descriptor-set", descriptor_set, "--http3", "--cacert", caddy_tls.ca, "--format", "events", "-d", "@-",
         f"{caddy_tls.url}/{DEMO}/{method}", input=data,
-    )  # fmt: skip
-    assert result.code == 0, result.err
-    lines = [json.loads(line) for line in result.out.splitlines()]
+    ).exits(0)  # fmt: skip
+    lines = result.lines()
     assert [line["http_version"] for line in lines if line["event"] == "headers"] == ["3"]
     assert [line["message"] for line in lines if line["event"] == "message"] == replies

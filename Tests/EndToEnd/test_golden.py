@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from conftest import Result, Rpcurl
+from harness import Result, Rpcurl
 from demo_pb2 import AllTypes, FailRequest
 from google.protobuf import any_pb2, descriptor_pb2, duration_pb2, json_format, text_format
 from google.rpc import error_details_pb2 as rpc
@@ -42,9 +42,7 @@ RICH = {
 SMALL = {"color": "COLOR_LIME", "stringToColor": {"a": "COLOR_INFRARED"}, "nested": {}, "anotherName": "r"}
 
 # Messages and metadata, and then a status with a detail.
-FAILING = (
-    "-H", "demo-header: x-early=yes", "-H", "demo-trailer: x-late=yes, x-late-bin=00ff", "-H", "demo-code: 5",
-)  # fmt: skip
+FAILING = ("-H", "demo-header: x-early=yes", "-H", "demo-trailer: x-late=yes, x-late-bin=00ff", "-H", "demo-code: 5")
 
 
 # Transcripts
@@ -340,15 +338,14 @@ def test_every_golden_file_has_a_transcript():
 @pytest.mark.parametrize("format", ["pretty", "json", "text", "binary", "events"])
 def test_python_reads_the_same_message(rpcurl, request, format, protocol):
     session = Transcript(rpcurl, request)
-    result = session.call("Echo", "--format", format, "--protocol", protocol, data=RICH, server=protocol)
-    assert (result.code, result.err) == (0, "")
+    result = session.call("Echo", "--format", format, "--protocol", protocol, data=RICH, server=protocol).succeeds()
     expected = json_format.ParseDict(RICH, AllTypes())
     if format == "binary":
         read = AllTypes.FromString(result.out_bytes)
     elif format == "text":
         read = text_format.Parse(result.out, AllTypes())
     elif format == "events":
-        (event,) = [e for e in map(json.loads, result.out.splitlines()) if e["event"] == "message"]
+        (event,) = [e for e in result.lines() if e["event"] == "message"]
         read = json_format.ParseDict(event["message"], AllTypes())
     else:
         read = json_format.Parse(result.out, AllTypes())
@@ -368,4 +365,4 @@ def test_python_writes_the_same_json(rpcurl, request, option, python, data):
     session = Transcript(rpcurl, request)
     result = session.call("Echo", option, data=data)
     message = json_format.ParseDict(data, AllTypes())
-    assert json.loads(result.out) == json_format.MessageToDict(message, **{python: True})
+    assert result.json() == json_format.MessageToDict(message, **{python: True})

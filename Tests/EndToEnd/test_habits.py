@@ -15,7 +15,7 @@ GREETING = "Hello, Ada!"
 
 def greets(result):
     assert (result.code, result.err) == (0, ""), result.err
-    assert json.loads(result.out)["message"] == GREETING
+    assert result.json()["message"] == GREETING
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,7 @@ def test_a_call_as_others_type_it(rpcurl, grpc_server, options):
 
 
 def test_text_format_of_grpcurl_is_for_both_directions(rpcurl, grpc_server):
-    result = rpcurl("-plaintext", "-format", "text", "-d", 'name: "Ada"', grpc_server.address, HELLO)
-    assert (result.code, result.err) == (0, "")
-    assert f'message: "{GREETING}"' in result.out
+    rpcurl("-plaintext", "-format", "text", "-d", 'name: "Ada"', grpc_server.address, HELLO).succeeds().prints(f'message: "{GREETING}"')
 
 
 @pytest.mark.parametrize("data", ["@", "@-"])
@@ -59,8 +57,7 @@ def test_options_with_files_as_grpcurl_has_them(rpcurl, grpc_server, descriptor_
     greets(rpcurl("-plaintext", "-protoset", descriptor_set, "-d", ADA, grpc_server.address, HELLO))
     (tmp_path / "a.proto").write_text('syntax = "proto3"; package a; message M { string x = 1; }')
     for words in [["-import-path", tmp_path], [f"-I{tmp_path}"], ["-I", tmp_path]]:
-        result = rpcurl("describe", *words, "-proto", "a.proto", "a.M")
-        assert (result.code, result.err) == (0, "") and "message M {" in result.out
+        rpcurl("describe", *words, "-proto", "a.proto", "a.M").succeeds().prints("message M {")
 
 
 @pytest.mark.parametrize(
@@ -72,14 +69,12 @@ def test_options_with_files_as_grpcurl_has_them(rpcurl, grpc_server, descriptor_
     ids=" ".join,
 )  # fmt: skip
 def test_verbs_of_grpcurl(rpcurl, grpc_server, words):
-    result = rpcurl(*(word.replace("SERVER", grpc_server.address) for word in words))
-    assert (result.code, result.err) == (0, "")
+    result = rpcurl(*(word.replace("SERVER", grpc_server.address) for word in words)).succeeds()
     assert any(line.startswith(SERVICE) for line in result.out.splitlines())
 
 
 def test_describe_as_grpcurl_has_it(rpcurl, grpc_server):
-    result = rpcurl("-plaintext", grpc_server.address, "describe", f"{SERVICE}")
-    assert result.code == 0 and "service Demo {" in result.out
+    rpcurl("-plaintext", grpc_server.address, "describe", f"{SERVICE}").exits(0).prints("service Demo {")
 
 
 def test_a_server_beside_a_descriptor_set(rpcurl, descriptor_set):
@@ -150,9 +145,7 @@ def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):
     ],
 )  # fmt: skip
 def test_mistakes(rpcurl, words, error, hint):
-    result = rpcurl(*words)
-    assert (result.code, result.out) == (2, "")
-    first, *rest = result.err.splitlines()
+    first, *rest = rpcurl(*words).exits(2, "").err.splitlines()
     assert first.startswith(f"rpcurl: {error}") and (first == f"rpcurl: {error}" or error[-1] in " ,")
     assert rest if hint else not rest
     assert all(line.startswith(f"hint: {hint}") for line in rest)
@@ -173,9 +166,9 @@ def test_mistakes(rpcurl, words, error, hint):
         (["-d", f"[{ADA}]", "Hello"], "-d: expected an object (demo.v1.HelloRequest) (line 1, column 1)", "jq -c '.[]' splits an array"),
     ],
 )  # fmt: skip
-def test_mistakes_that_the_schema_shows(rpcurl, descriptor_set, words, error, hint):
+def test_mistakes_that_the_schema_shows(demo, words, error, hint):
     *options, method = words
-    result = rpcurl("--descriptor-set", descriptor_set, *options, "http://127.0.0.1:1", method)
+    result = demo(*options, "http://127.0.0.1:1", method)
     assert result.out == "" and result.code in (3, 4)
     lines = result.err.splitlines()
     assert lines[0] == f"rpcurl: {error}"
@@ -192,10 +185,8 @@ def test_mistakes_that_the_schema_shows(rpcurl, descriptor_set, words, error, hi
         (["--plugin", "retry,attempts=2"], "retry is built in: write --use instead of --plugin"),
     ],
 )
-def test_mistakes_in_interceptors(rpcurl, descriptor_set, option, hint):
-    result = rpcurl("--descriptor-set", descriptor_set, *option, "http://127.0.0.1:1", HELLO)
-    assert result.code == 7
-    assert result.err.splitlines()[-1].startswith(f"hint: {hint}")
+def test_mistakes_in_interceptors(demo, option, hint):
+    assert demo(*option, "http://127.0.0.1:1", HELLO).exits(7).err.splitlines()[-1].startswith(f"hint: {hint}")
 
 
 def test_a_blank_after_the_comma_is_ignored(rpcurl, grpc_server):
@@ -210,39 +201,30 @@ def test_a_blank_after_the_comma_is_ignored(rpcurl, grpc_server):
     ],
 )
 def test_interceptors_do_not_apply_to_the_request_for_the_schema(rpcurl, tmp_path, use, hint):
-    result = rpcurl("--plaintext", "--use", use.format(tmp_path), "-d", "{}", "localhost:1", HELLO)
-    assert result.code == 5
+    result = rpcurl("--plaintext", "--use", use.format(tmp_path), "-d", "{}", "localhost:1", HELLO).exits(5)
     assert result.err.splitlines()[-1].endswith(hint)
 
 
 @pytest.mark.parametrize("command", ["describe", "template", "export"])
 def test_hints_at_names_name_the_server(rpcurl, grpc_server, tmp_path, command):
     options = ["-o", tmp_path / "out"] if command == "export" else []
-    result = rpcurl(command, "--plaintext", *options, grpc_server.address, "Nonsense")
-    assert result.code == 3
+    result = rpcurl(command, "--plaintext", *options, grpc_server.address, "Nonsense").exits(3)
     assert result.err.endswith(f'hint: run "rpcurl list http://{grpc_server.address}" to see what exists\n')
 
 
 def test_hints_at_names_name_the_files(rpcurl, grpc_server, descriptor_set):
     source = f"--descriptor-set {descriptor_set}"
     for command in (["list"], ["describe"], ["template"]):
-        result = rpcurl(*command, *source.split(), "Nonsense")
-        assert result.code == 3 and f'hint: run "rpcurl list {source}' in result.err
-    result = rpcurl("convert", *source.split(), "--type", "Nonsense", "--from", "json", "--to", "text")
-    assert result.code == 3 and f'hint: run "rpcurl list {source} --kind message"' in result.err
-    result = rpcurl("template", *source.split())
-    assert result.code == 2 and f'hint: run "rpcurl list {source}"' in result.err
-    result = rpcurl(*source.split(), "http://localhost:1", "Nonsense")
-    assert result.code == 3 and f'hint: run "rpcurl list {source} --kind method"' in result.err
-    result = rpcurl("template", "--plaintext", grpc_server.address)
-    assert result.code == 2 and f'hint: run "rpcurl list http://{grpc_server.address}"' in result.err
-    result = rpcurl("--plaintext", grpc_server.address, "Nonsense")
-    assert result.code == 3 and f'hint: run "rpcurl list http://{grpc_server.address} --kind method"' in result.err
+        rpcurl(*command, *source.split(), "Nonsense").exits(3).reports(f'hint: run "rpcurl list {source}')
+    rpcurl("convert", *source.split(), "--type", "Nonsense", "--from", "json", "--to", "text").exits(3).reports(f'hint: run "rpcurl list {source} --kind message"')
+    rpcurl("template", *source.split()).exits(2).reports(f'hint: run "rpcurl list {source}"')
+    rpcurl(*source.split(), "http://localhost:1", "Nonsense").exits(3).reports(f'hint: run "rpcurl list {source} --kind method"')
+    rpcurl("template", "--plaintext", grpc_server.address).exits(2).reports(f'hint: run "rpcurl list http://{grpc_server.address}"')
+    rpcurl("--plaintext", grpc_server.address, "Nonsense").exits(3).reports(f'hint: run "rpcurl list http://{grpc_server.address} --kind method"')
 
 
-def test_default_port_is_named(rpcurl, descriptor_set):
-    result = rpcurl("--descriptor-set", descriptor_set, "--connect-to", "localhost:80:127.0.0.1:1", "http://localhost", HELLO)
-    assert result.code == 5 and "localhost:80" in result.err, result.err
+def test_default_port_is_named(demo):
+    demo("--connect-to", "localhost:80:127.0.0.1:1", "http://localhost", HELLO).exits(5).reports("localhost:80")
 
 
 def test_a_type_by_the_end_of_its_name(rpcurl, descriptor_set):
@@ -250,8 +232,7 @@ def test_a_type_by_the_end_of_its_name(rpcurl, descriptor_set):
     for name in ["demo.v1.HelloRequest", "v1.HelloRequest", "HelloRequest"]:
         assert rpcurl(*words, name, input=ADA).out == 'name: "Ada"\n'
     assert rpcurl(*words, "Duration", input='"1s"').out == "seconds: 1\n"
-    result = rpcurl(*words, "HelloReqest", input=ADA)
-    assert result.code == 3 and "hint: did you mean demo.v1.HelloRequest?" in result.err
+    rpcurl(*words, "HelloReqest", input=ADA).exits(3).reports("hint: did you mean demo.v1.HelloRequest?")
 
 
 def test_a_path_of_http_as_the_method(rpcurl, grpc_server):
@@ -262,7 +243,7 @@ def test_a_path_of_http_as_the_method(rpcurl, grpc_server):
 def test_a_method_in_the_prefix_of_a_url_may_stay(rpcurl, grpc_server, descriptor_set):
     """Only what looks like a method is one."""
     result = rpcurl("--explain", "--format", "json", "--descriptor-set", descriptor_set, "http://h/api/v1", HELLO)
-    assert json.loads(result.out)["url"] == f"http://h/api/v1/{HELLO}"
+    assert result.json()["url"] == f"http://h/api/v1/{HELLO}"
 
 
 def test_silence_and_form_of_errors_hold_wherever_they_are(rpcurl):
@@ -273,8 +254,7 @@ def test_silence_and_form_of_errors_hold_wherever_they_are(rpcurl):
 
 def test_short_help_is_one_screen(rpcurl):
     for words in (["-h"], ["call", "-h"], ["list", "-h"]):
-        result = rpcurl(*words)
-        assert (result.code, result.err) == (0, "")
+        result = rpcurl(*words).succeeds()
         assert len(result.out.splitlines()) <= 34
         assert "--plaintext" in result.out
     assert len(rpcurl("call", "--help").out.splitlines()) > 200

@@ -16,7 +16,7 @@ ECHO = "demo.v1.Demo/EchoMetadata"
 def fields(result):
     """What reached the server, by name."""
     assert (result.code, result.err) == (0, "")
-    return {h["name"]: h.get("value") or base64.b64decode(h.get("binary", "")) for h in json.loads(result.out)["headers"]}
+    return {h["name"]: h.get("value") or base64.b64decode(h.get("binary", "")) for h in result.json()["headers"]}
 
 
 def test_values_come_from_all_sources(call, tmp_path):
@@ -53,9 +53,8 @@ def test_headers_and_trailers_of_responses_of_all_kinds(call, method, data):
         f"demo.v1.Demo/{method}", *[word for one in data for word in ("-d", one)], "--format", "events", "--use", spec,
         *[word for text in ["x-h=1", "x-r=r", "x-gone=1"] for word in ("-H", f"demo-header: {text}")],
         *[word for text in ["x-t=1", "x-q=q", "x-away=1"] for word in ("-H", f"demo-trailer: {text}")],
-    )  # fmt: skip
-    assert (result.code, result.err) == (0, "")
-    events = {event["event"]: event for event in map(json.loads, result.out.splitlines())}
+    ).succeeds()  # fmt: skip
+    events = {event["event"]: event for event in result.lines()}
     mine = {name: value for name, value in events["headers"]["headers"] if name.startswith("x-")}
     assert mine == {"x-h": "new", "x-h2": "2", "x-renamed": "r"}
     mine = {name: value for name, value in events["end"]["trailers"] if name.startswith("x-")}
@@ -72,12 +71,9 @@ def test_headers_and_trailers_of_responses_of_all_kinds(call, method, data):
         ("set=x-a:cmd:printf 'a\\nb'", ["control characters"]),
     ],
 )
-def test_an_unavailable_value_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set, setting, words):
+def test_an_unavailable_value_fails_the_call_before_it_is_sent(demo, raw_server, setting, words):
     server = raw_server(lambda connection: None)
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "{}", "--use", f"header,{setting}", f"http://{server.address}/{ECHO}"
-    )
-    assert (result.code, result.out) == (64 + 9, "")
+    result = demo("-d", "{}", "--use", f"header,{setting}", f"http://{server.address}/{ECHO}").exits(64 + 9, "")
     assert all(word in result.err for word in ["interceptor header", "the value of x-a", *words]), result.err
     assert server.connections == 0
 
@@ -96,12 +92,11 @@ def test_a_command_ends_with_the_program(rpcurl, descriptor_set, grpc_server, tm
         assert pipe.read() == ""
 
 
-def test_the_time_limit_includes_the_end_of_a_command(rpcurl, descriptor_set, grpc_server):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "{}", "--use",
+def test_the_time_limit_includes_the_end_of_a_command(demo, grpc_server):
+    demo(
+        "-d", "{}", "--use",
         "header,timeout=100ms,set=x-a:cmd:sh -c 'echo a; exec 1>&-; sleep 1000'", f"{grpc_server.url}/{ECHO}",
-    )  # fmt: skip
-    assert result.code == 64 + 9 and "the command took too long" in result.err
+    ).exits(64 + 9).reports("the command took too long")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["authorization", "my-key-bin"])
@@ -109,8 +104,7 @@ def test_a_renamed_secret_is_redacted(call, tmp_path, name):
     log = tmp_path / "log"
     new = "x-corp-bin" if name.endswith("-bin") else "x-corp"
     words = ["-v", "-H", f"{name}: U0VDUkVU", "--use", f"header,rename={name}:{new}", "--use", f"log,format=ndjson,file={log}"]
-    result = call(ECHO, "-d", "{}", *words, "--format", "none")
-    assert result.code == 0
+    result = call(ECHO, "-d", "{}", *words, "--format", "none").exits(0)
     assert f"> {new}: [redacted]" in result.err and "U0VDUkVU" not in result.err
     assert f'["{new}","[redacted]"]' in log.read_text() and "U0VDUkVU" not in log.read_text()
 
@@ -126,5 +120,4 @@ def test_the_example_of_the_manual(grpc_server, descriptor_set, tmp_path):
 
 @pytest.mark.parametrize("text", ["header", "header,x-a:b", "header,priority=1"])
 def test_a_configuration_without_a_change_is_an_error(rpcurl, text):
-    result = rpcurl("--explain", "--use", text, "http://host", "demo.v1.Demo/Hello")
-    assert result.code == 7 and "hint: write header,set=NAME:VALUE" in result.err
+    rpcurl("--explain", "--use", text, "http://host", "demo.v1.Demo/Hello").exits(7).reports("hint: write header,set=NAME:VALUE")

@@ -1,6 +1,5 @@
 """Responses with many header lines are read in linear time, or refused at a limit."""
 
-import json
 import os
 import re
 import struct
@@ -23,16 +22,13 @@ def cpu_seconds():
 
 
 @pytest.fixture
-def call(rpcurl, raw_server, descriptor_set):
+def call(demo, raw_server):
     """Makes a call of `server`'s, and gives the result and the CPU time of rpcurl in seconds."""
 
     def run(serve, *options):
         before = cpu_seconds()
         server = raw_server(serve)
-        result = rpcurl(
-            "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--max-time", "15", *options,
-            f"http://{server.address}/{HELLO}",
-        )  # fmt: skip
+        result = demo("-d", '{"name":"Ada"}', "--max-time", "15", *options, f"http://{server.address}/{HELLO}")
         return result, cpu_seconds() - before
 
     return run
@@ -41,7 +37,7 @@ def call(rpcurl, raw_server, descriptor_set):
 def is_accepted_or_refused(outcome):
     result, seconds = outcome
     if result.code == 0:
-        assert json.loads(result.out) == {"message": "Ada"} and result.err == ""
+        assert result.json() == {"message": "Ada"} and result.err == ""
     else:
         assert result.out == "" and result.err.startswith("rpcurl: ")
         # libcurl 7.88 names only the function that refused the fields of HTTP/2.
@@ -82,7 +78,7 @@ def test_a_thousand_lines_are_accepted(call):
     for serve in (http1(lines=lines), http1(trailers=lines)):
         result, _ = call(serve, "--protocol", "connect")
         assert (result.code, result.err) == (0, "")
-        assert json.loads(result.out) == {"message": "Ada"}
+        assert result.json() == {"message": "Ada"}
 
 
 def test_endless_trailers_of_http1(call):
@@ -129,7 +125,7 @@ def test_indexed_fields_of_http2(call, place, count):
     assert seconds < CPU_SECONDS
     if count == 1_000:
         assert (result.code, result.err) == (0, "")
-        assert json.loads(result.out) == {"message": "Ada"}
+        assert result.json() == {"message": "Ada"}
     else:
         assert result.code != 64 + 4, "there is a limit, or it ends in time"
         is_accepted_or_refused((result, seconds))
@@ -168,7 +164,7 @@ def test_trailer_without_a_colon_is_a_connection_error(call):
 
 @pytest.mark.parametrize("protocol", ["grpc", "connect"])
 @pytest.mark.parametrize("source", ["header", "bearer", "auth"])
-def test_value_that_cannot_be_sent_is_refused(rpcurl, raw_server, descriptor_set, tmp_path, source, protocol):
+def test_value_that_cannot_be_sent_is_refused(demo, raw_server, tmp_path, source, protocol):
     """libcurl would send the request without the header."""
     connections = []
     server = raw_server(connections.append)
@@ -176,8 +172,8 @@ def test_value_that_cannot_be_sent_is_refused(rpcurl, raw_server, descriptor_set
     secret.write_text("s" * 307_200)
     line.write_text(f"x-big: {'s' * 307_200}\n")
     options = {"header": ["-H", f"@{line}"], "bearer": ["--bearer", f"@{secret}"], "auth": ["--use", f"auth,bearer=@{secret}"]}
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--protocol", protocol, *options[source], "-d", '{"name":"Ada"}', "--max-time", "15",
+    result = demo(
+        "--protocol", protocol, *options[source], "-d", '{"name":"Ada"}', "--max-time", "15",
         f"http://{server.address}/{HELLO}",
     )  # fmt: skip
     assert (result.code, result.out, connections) == (2, "", []), result.err
@@ -187,7 +183,7 @@ def test_value_that_cannot_be_sent_is_refused(rpcurl, raw_server, descriptor_set
 
 
 @pytest.mark.parametrize("options", [[], ["--use", "retry,attempts=3"]])
-def test_headers_that_http2_cannot_send_are_refused(rpcurl, raw_server, descriptor_set, tmp_path, options):
+def test_headers_that_http2_cannot_send_are_refused(demo, raw_server, tmp_path, options):
     """nghttp2 would not send the request: the largest that it sends is accepted, and one byte more is an error."""
     connections = []
 
@@ -207,8 +203,8 @@ def test_headers_that_http2_cannot_send_are_refused(rpcurl, raw_server, descript
 
     def call(bytes_of_value):
         file.write_text(f"x-big: {'s' * bytes_of_value}\nx-small: {'s' * 20_000}\n")
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "-H", f"@{file}", *options, "-d", '{"name":"Ada"}', "--max-time", "15",
+        return demo(
+            "-H", f"@{file}", *options, "-d", '{"name":"Ada"}', "--max-time", "15",
             f"http://{server.address}/{HELLO}",
         )  # fmt: skip
 
@@ -220,15 +216,13 @@ def test_headers_that_http2_cannot_send_are_refused(rpcurl, raw_server, descript
     result = call(most + 1)
     assert (result.code, result.out, connections) == (2, "", []), result.err
     result = call(most)
-    assert (result.code, json.loads(result.out)) == (0, {"message": "Ada"}), result.err
+    assert (result.code, result.json()) == (0, {"message": "Ada"}), result.err
 
 
-def test_headers_that_http2_cannot_send_are_refused_after_negotiation(rpcurl, connect_tls_server, certificates, descriptor_set, tmp_path):
+def test_headers_that_http2_cannot_send_are_refused_after_negotiation(demo, connect_tls_server, certificates, tmp_path):
     file = tmp_path / "headers"
     file.write_text(f"x-big: {'s' * 65_536}\n")
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--protocol", "connect", "--cacert", certificates / "ca.pem", "-H", f"@{file}", "-d", "{}",
+    demo(
+        "--protocol", "connect", "--cacert", certificates / "ca.pem", "-H", f"@{file}", "-d", "{}",
         f"{connect_tls_server.url}/{HELLO}",
-    )  # fmt: skip
-    assert (result.code, result.out) == (2, ""), result.err
-    assert "that can be sent over HTTP/2; the longest is x-big with 65536 bytes" in result.err
+    ).exits(2, "").reports("that can be sent over HTTP/2; the longest is x-big with 65536 bytes")  # fmt: skip

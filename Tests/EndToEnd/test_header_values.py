@@ -29,8 +29,7 @@ def silent(connection):
 )  # fmt: skip
 def test_forbidden_value_of_an_option(rpcurl, raw_server, protocol, options, place, name):
     """Nothing is sent: the server would have to respond."""
-    result = rpcurl("--protocol", protocol, *options, f"http://{raw_server(silent).address}", HELLO)
-    assert (result.code, result.out) == (2, "")
+    result = rpcurl("--protocol", protocol, *options, f"http://{raw_server(silent).address}", HELLO).exits(2, "")
     line, hint = result.err.splitlines()
     assert line == f"rpcurl: {place}: the value of {name} contains bytes other than printable ASCII, which gRPC forbids"
     assert hint.startswith("hint: percent-encode it")
@@ -39,9 +38,7 @@ def test_forbidden_value_of_an_option(rpcurl, raw_server, protocol, options, pla
 @pytest.mark.parametrize("command", [["health"], ["check"], ["list"], ["load", "--duration", "1s"]])
 def test_forbidden_value_in_other_commands(rpcurl, raw_server, command):
     method = [HELLO] if command[0] == "load" else []
-    result = rpcurl(command[0], "-H", "x-a: ä", *command[1:], raw_server(silent).address, *method)
-    assert (result.code, result.out) == (2, "")
-    assert "the value of x-a contains bytes other than printable ASCII" in result.err
+    rpcurl(command[0], "-H", "x-a: ä", *command[1:], raw_server(silent).address, *method).exits(2, "").reports("the value of x-a contains bytes other than printable ASCII")
 
 
 def test_forbidden_value_of_an_interceptor(rpcurl, raw_server, descriptor_set):
@@ -53,8 +50,7 @@ def test_forbidden_value_of_an_interceptor(rpcurl, raw_server, descriptor_set):
 
 def test_connect_allows_other_bytes(rpcurl, connect_server, descriptor_set):
     options = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-H", "x-a: ä", "-d", '{"name":"Ada"}', "--format", "events"]
-    result = rpcurl(*options, f"{connect_server.url}/{HELLO}")
-    assert result.code == 0, result.err
+    result = rpcurl(*options, f"{connect_server.url}/{HELLO}").exits(0)
     assert ["x-a", "ä"] in json.loads(result.out.splitlines()[0])["headers"]
 
 
@@ -64,8 +60,7 @@ def test_connect_allows_other_bytes(rpcurl, connect_server, descriptor_set):
 @pytest.mark.parametrize("name", ["content-encoding", "grpc-encoding", "connect-content-encoding"])
 @pytest.mark.parametrize("options", [[], ["--compression", "gzip"], ["--protocol", "connect"]])
 def test_compression_is_not_a_header(rpcurl, raw_server, options, name):
-    result = rpcurl(*options, "-H", f"{name}: gzip", f"http://{raw_server(silent).address}", HELLO)
-    assert (result.code, result.out) == (2, "")
+    result = rpcurl(*options, "-H", f"{name}: gzip", f"http://{raw_server(silent).address}", HELLO).exits(2, "")
     why = f"the header {name} is set by the compression of the request and cannot be changed"
     assert result.err == f"rpcurl: -H: {why}\nhint: use --compression gzip\n"
 
@@ -77,9 +72,9 @@ def test_compression_is_not_a_header(rpcurl, raw_server, options, name):
         (["-H", "host: a", "--use", "header,add=host:b"], "the header host is given more than once"),
     ],
 )
-def test_host_of_an_interceptor_is_a_host(rpcurl, raw_server, descriptor_set, options, why):
+def test_host_of_an_interceptor_is_a_host(demo, raw_server, options, why):
     server = raw_server(silent)
-    result = rpcurl("--descriptor-set", descriptor_set, *options, "-d", "{}", f"http://{server.address}", HELLO)
+    result = demo(*options, "-d", "{}", f"http://{server.address}", HELLO)
     assert (result.code, result.out, server.connections) == (2, "", 0), result.err
     assert why in result.err
 
@@ -90,8 +85,7 @@ def test_host_of_an_interceptor_is_a_host(rpcurl, raw_server, descriptor_set, op
 def test_host_of_a_request_is_a_host(rpcurl, raw_server, command, option, value):
     method = [HELLO] if command == "call" else []
     text = value if option == "--authority" else f"Host: {value}"
-    result = rpcurl(command, option, text, f"http://{raw_server(silent).address}", *method)
-    assert (result.code, result.out) == (2, "")
+    result = rpcurl(command, option, text, f"http://{raw_server(silent).address}", *method).exits(2, "")
     assert result.err == f"rpcurl: {option}: the value of host is not a host with an optional port\nhint: write HOST or HOST:PORT\n"
 
 
@@ -104,8 +98,7 @@ def test_blanks_around_a_value_are_not_sent(rpcurl, connect_server, descriptor_s
     options = ["-H", "x-a: v \t", "-H", f"@{file}", "-A", "agent ", "--bearer", "token ", "--show-secrets"]
     options += ["--use", "header,set=x-set:v ,add=x-add: v ,set=x-env:env:BLANK,set=x-command:cmd:printf 'v '"]
     call = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", '{"name":"Ada"}', "--format", "events"]
-    result = rpcurl(*options, *call, f"{connect_server.url}/{HELLO}", env={"BLANK": " v "})
-    assert result.code == 0, result.err
+    result = rpcurl(*options, *call, f"{connect_server.url}/{HELLO}", env={"BLANK": " v "}).exits(0)
     headers = dict(json.loads(result.out.splitlines()[0])["headers"])
     assert {headers[f"x-{name}"] for name in ("a", "file", "set", "add", "env", "command")} == {"v"}
     assert (headers["user-agent"], headers["authorization"]) == ("agent", "Bearer token")
@@ -121,9 +114,7 @@ def test_header_with_a_timeout_limits_the_call(rpcurl, raw_server, descriptor_se
     name, value = TIMEOUTS[protocol]
     options = ["--descriptor-set", descriptor_set, "--protocol", protocol, "--http2-prior-knowledge", "-d", "{}", *limit]
     header = [text.format(name, value) for text in source]
-    result = rpcurl(*header, *options, f"http://{raw_server(silent).address}", HELLO)
-    assert result.code == DEADLINE_EXCEEDED, result.err
-    assert "took longer than 0.1 seconds" in result.err
+    rpcurl(*header, *options, f"http://{raw_server(silent).address}", HELLO).exits(DEADLINE_EXCEEDED).reports("took longer than 0.1 seconds")
 
 
 @pytest.mark.parametrize("protocol", TIMEOUTS)
@@ -133,8 +124,7 @@ def test_shorter_max_time_applies(rpcurl, connect_server, descriptor_set, protoc
     options = ["--descriptor-set", descriptor_set, "--protocol", protocol, "--http2-prior-knowledge", "-d", '{"name":"Ada"}', "--format", "events"]
     value = "3600000" if protocol == "connect" else "1H"
     for limits in (["-H", f"{name}: {value}", "--max-time", "20s"], ["-H", f"{name}: {value}"]):
-        result = rpcurl(*options, *limits, f"{connect_server.url}/{HELLO}")
-        assert result.code == 0, result.err
+        result = rpcurl(*options, *limits, f"{connect_server.url}/{HELLO}").exits(0)
         (sent,) = [v for n, v in json.loads(result.out.splitlines()[0])["headers"] if n == name]
         seconds = int(sent) / 1e3 if protocol == "connect" else int(sent[:-1]) / {"n": 1e9, "u": 1e6, "m": 1e3}[sent[-1]]
         longest = 20 if len(limits) == 4 else 3600
@@ -145,13 +135,11 @@ def test_header_with_a_timeout_in_other_commands(rpcurl, raw_server, descriptor_
     address = raw_server(silent).address
     session = rpcurl("session", "--descriptor-set", descriptor_set, "--plaintext", address, input=f"header grpc-timeout: 100m\ncall {HELLO} {{}}\n")
     assert "took longer than 0.1 seconds" in session.err
-    health = rpcurl("health", "-H", "grpc-timeout: 100m", "--plaintext", address)
-    assert health.code == DEADLINE_EXCEEDED, health.err
-    listed = rpcurl("list", "-H", "grpc-timeout: 100m", "--plaintext", address)
-    assert listed.code == DEADLINE_EXCEEDED, listed.err
+    rpcurl("health", "-H", "grpc-timeout: 100m", "--plaintext", address).exits(DEADLINE_EXCEEDED)
+    rpcurl("list", "-H", "grpc-timeout: 100m", "--plaintext", address).exits(DEADLINE_EXCEEDED)
     options = ["--requests", 2, "--format", "json", "--descriptor-set", descriptor_set, "--plaintext"]
     load = rpcurl("load", "-H", "grpc-timeout: 100m", *options, address, HELLO)
-    assert json.loads(load.out)["statuses"][0]["status"] == "deadline_exceeded"
+    assert load.json()["statuses"][0]["status"] == "deadline_exceeded"
 
 
 @pytest.mark.parametrize("protocol", TIMEOUTS)
@@ -164,12 +152,10 @@ def test_invalid_timeout_of_an_interceptor_is_not_sent(rpcurl, raw_server, descr
     assert f"the value of {name} is not a timeout: write " in result.err
 
 
-def test_longest_timeout(rpcurl, grpc_server, descriptor_set):
-    result = rpcurl("--descriptor-set", descriptor_set, "-H", "grpc-timeout: 99999999H", "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}")
-    assert (result.code, result.err) == (0, "")
+def test_longest_timeout(demo, grpc_server):
+    demo("-H", "grpc-timeout: 99999999H", "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}").succeeds()
 
 
 def test_invalid_timeout(rpcurl):
-    result = rpcurl("-H", "grpc-timeout: 100ms", "http://127.0.0.1:1", HELLO)
-    assert (result.code, result.out) == (2, "")
+    result = rpcurl("-H", "grpc-timeout: 100ms", "http://127.0.0.1:1", HELLO).exits(2, "")
     assert result.err.startswith("rpcurl: -H: the value of grpc-timeout is not a timeout\nhint: write up to 8 digits and a unit")

@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 import manual
-from conftest import GENERATED, PATIENCE_SECONDS, wait_until
+from harness import GENERATED, PATIENCE_SECONDS, Caller, wait_until
 
 SERVICE = "demo.v1.Demo"
 HOLD = "hold"
@@ -102,26 +102,23 @@ def hedge_server():
 
 
 @pytest.fixture
-def call(rpcurl, descriptor_set):
+def call(demo):
     """`call(server, settings, *options)` calls Hello through `hedge,SETTINGS`."""
 
     def run(server, settings, *options, method="Hello", data='{"name":"job"}'):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "-d", data, "--use", f"hedge,{settings}", *options,
-            f"{server.url}/{SERVICE}/{method}",
-        )  # fmt: skip
+        return Caller(demo, server, "--use", f"hedge,{settings}")(method, *options, data=data)
 
     return run
 
 
 def attempts(result):
-    events = [json.loads(line) for line in result.out.splitlines()]
+    events = result.lines()
     return [(event["number"], event["code"]) for event in events if event["event"] == "attempt"]
 
 
 def all_attempts(result):
     """The number of each attempt, those within others as 1.2, with its status and the number of attempts within it."""
-    lines = [json.loads(line) for line in result.out.splitlines()]
+    lines = result.lines()
     names = [event["event"] for event in lines]
     # No attempt is reported after the end of the call.
     assert "attempt" not in names[names.index("end") :]
@@ -134,17 +131,16 @@ def all_attempts(result):
 def test_the_second_attempt_responds_and_the_first_is_cancelled_on_the_wire(call, hedge_server):
     server = hedge_server(HOLD, "fast")
     result = call(server, "delay=20ms")
-    assert (result.code, json.loads(result.out), result.err) == (0, {"message": "fast", "name": "job"}, "")
+    assert (result.code, result.json(), result.err) == (0, {"message": "fast", "name": "job"}, "")
     server.wait_for_cancelled(1)
     assert sorted(server.calls) == [1, 2]
 
 
 def test_a_stream_is_hedged_until_its_first_message(call, hedge_server):
     server = hedge_server(HOLD, HOLD, "fast")
-    result = call(server, "methods=*/Count,attempts=3,delay=20ms", "--format", "events", method="Count", data="{}")
-    assert result.code == 0, result.err
+    result = call(server, "methods=*/Count,attempts=3,delay=20ms", "--format", "events", method="Count", data="{}").exits(0)
     assert attempts(result) == [(1, "canceled"), (2, "canceled"), (3, "ok")]
-    messages = [event for event in map(json.loads, result.out.splitlines()) if event["event"] == "message"]
+    messages = [event for event in result.lines() if event["event"] == "message"]
     assert [event["message"]["number"] for event in messages] == [1, 2]
     server.wait_for_cancelled(1, 2)
 
@@ -164,8 +160,7 @@ def test_failures_start_the_next_attempt_at_once(call, hedge_server):
 
 def test_other_failures_end_the_call_and_cancel_the_rest(call, hedge_server):
     server = hedge_server(HOLD, grpc.StatusCode.NOT_FOUND)
-    result = call(server, "delay=20ms")
-    assert (result.code, result.out) == (64 + 5, "")
+    call(server, "delay=20ms").exits(64 + 5, "")
     server.wait_for_cancelled(1)
 
 
@@ -193,8 +188,7 @@ def test_a_server_that_fails_too_often_receives_one_attempt(call, hedge_server):
 
 def test_the_deadline_ends_all_attempts(call, hedge_server):
     server = hedge_server(HOLD, HOLD)
-    result = call(server, "delay=0", "--max-time", "1")
-    assert (result.code, result.out) == (64 + 4, "")
+    call(server, "delay=0", "--max-time", "1").exits(64 + 4, "")
     # On a loaded machine an attempt may be cancelled before it arrives.
     wait_until(lambda: sorted(server.cancelled) == sorted(server.calls), "the attempts are cancelled")
 
@@ -211,35 +205,31 @@ def test_an_interrupt_ends_all_attempts(rpcurl, descriptor_set, hedge_server):
 
 def test_each_attempt_at_a_call_that_ends_early_is_one_event(call, hedge_server):
     server = hedge_server(HOLD, HOLD, HOLD)
-    result = call(server, "delay=0,attempts=3", "--max-time", "1", "--format", "events")
-    assert result.code == 64 + 4
+    result = call(server, "delay=0,attempts=3", "--max-time", "1", "--format", "events").exits(64 + 4)
     numbers = [number for number, code, within in all_attempts(result)]
     assert sorted(numbers) == ["1", "2", "3"]
 
 
 def test_retried_attempts_within_hedged_ones_are_events(call, hedge_server):
     server = hedge_server(HOLD, "fast")
-    result = call(server, "delay=20ms", "--use", "retry", "--format", "events")
-    assert result.code == 0, result.err
+    result = call(server, "delay=20ms", "--use", "retry", "--format", "events").exits(0)
     assert all_attempts(result) == [("1.1", "canceled", None), ("1", "canceled", 1), ("2.1", "ok", None), ("2", "ok", 1)]
     server.wait_for_cancelled(1)
 
 
 def test_an_attempt_that_waits_for_a_retry_is_cancelled_and_reported(call, hedge_server):
     server = hedge_server(grpc.StatusCode.UNAVAILABLE, "fast")
-    result = call(server, "delay=200ms", "--use", "retry,initial=60,max=60,jitter=0", "--format", "events")
-    assert result.code == 0, result.err
+    result = call(server, "delay=200ms", "--use", "retry,initial=60,max=60,jitter=0", "--format", "events").exits(0)
     # The failure is that of the attempt within; the outer one waits for the next until the other responds.
     assert all_attempts(result) == [("1.1", "unavailable", None), ("1", "canceled", 1), ("2.1", "ok", None), ("2", "ok", 1)]
 
 
-def test_hedged_attempts_within_retried_ones_are_events(rpcurl, descriptor_set, hedge_server):
+def test_hedged_attempts_within_retried_ones_are_events(demo, hedge_server):
     server = hedge_server("never")
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "{}", "--format", "events", "--use", "retry,attempts=2,initial=10ms,jitter=0",
+    result = demo(
+        "-d", "{}", "--format", "events", "--use", "retry,attempts=2,initial=10ms,jitter=0",
         "--use", "hedge,delay=60s,attempts=2", "--use", "fault,abort=unavailable", f"{server.url}/{SERVICE}/Hello",
-    )  # fmt: skip
-    assert result.code == 64 + 14
+    ).exits(64 + 14)  # fmt: skip
     assert all_attempts(result) == [
         ("1.1", "unavailable", None), ("1.2", "unavailable", None), ("1", "unavailable", 2),
         ("2.1", "unavailable", None), ("2.2", "unavailable", None), ("2", "unavailable", 2),
@@ -247,21 +237,20 @@ def test_hedged_attempts_within_retried_ones_are_events(rpcurl, descriptor_set, 
     assert server.calls == []
 
 
-def test_losers_within_a_retried_attempt_are_events(rpcurl, descriptor_set, hedge_server):
+def test_losers_within_a_retried_attempt_are_events(demo, hedge_server):
     server = hedge_server(HOLD, "fast")
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "{}", "--format", "events", "--use", "retry", "--use", "hedge,delay=20ms",
+    result = demo(
+        "-d", "{}", "--format", "events", "--use", "retry", "--use", "hedge,delay=20ms",
         f"{server.url}/{SERVICE}/Hello",
-    )  # fmt: skip
-    assert result.code == 0, result.err
+    ).exits(0)  # fmt: skip
     assert all_attempts(result) == [("1.1", "canceled", None), ("1.2", "ok", None), ("1", "ok", 2)]
     server.wait_for_cancelled(1)
 
 
-def test_attempts_are_nested_three_times(rpcurl, descriptor_set, hedge_server):
+def test_attempts_are_nested_three_times(demo, hedge_server):
     server = hedge_server("never")
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "{}", "--format", "events", "--use", "retry,attempts=2,initial=10ms,jitter=0",
+    result = demo(
+        "-d", "{}", "--format", "events", "--use", "retry,attempts=2,initial=10ms,jitter=0",
         "--use", "hedge,delay=60s,attempts=2", "--use", "retry,attempts=2,initial=10ms,jitter=0",
         "--use", "fault,abort=unavailable", f"{server.url}/{SERVICE}/Hello",
     )  # fmt: skip
@@ -278,14 +267,12 @@ def test_a_method_with_side_effects_is_hedged_only_by_name(call, grpc_server):
     settings = "delay=0,attempts=2"
     method, path, data = "Echo", f"{SERVICE}/Echo", "{}"
     before = grpc_server.log().count(f"received {path}\n")
-    result = call(grpc_server, settings, "-H", "demo-fail-attempts: 1", method=method, data=data)
-    assert result.code == 64 + 14
+    result = call(grpc_server, settings, "-H", "demo-fail-attempts: 1", method=method, data=data).exits(64 + 14)
     assert result.err.startswith(
         f"hedge: not hedged: the schema does not mark {SERVICE}/Echo as idempotent; name it with methods=PATTERN\n"
     )
     assert grpc_server.log().count(f"received {path}\n") == before + 1
-    named = call(grpc_server, f"{settings},methods={SERVICE}/Echo", "-H", "demo-fail-attempts: 1", method=method, data=data)
-    assert (named.code, named.out) == (0, "{}\n")
+    call(grpc_server, f"{settings},methods={SERVICE}/Echo", "-H", "demo-fail-attempts: 1", method=method, data=data).exits(0, "{}\n")
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
@@ -293,24 +280,18 @@ def test_a_method_with_side_effects_is_hedged_only_by_name(call, grpc_server):
 def test_calls_of_all_protocols_are_hedged(request, call, protocol, method):
     server = request.getfixturevalue("grpc_server" if protocol == "grpc" else "connect_server")
     data = {"Hello": '{"name":"Ada"}', "Count": '{"from":1,"to":3}', "Sum": '{"value":2}'}[method]
-    plain = call(server, "methods=none/*", "--protocol", protocol, method=method, data=data)
-    assert (plain.code, plain.err) == (0, "")
+    plain = call(server, "methods=none/*", "--protocol", protocol, method=method, data=data).succeeds()
     settings = f"methods={SERVICE}/*,delay=60s,attempts=3"
-    result = call(server, settings, "--protocol", protocol, "-H", "demo-fail-attempts: 2", method=method, data=data)
-    assert (result.code, result.out) == (0, plain.out)
+    result = call(server, settings, "--protocol", protocol, "-H", "demo-fail-attempts: 2", method=method, data=data).exits(0, plain.out)
     assert result.err.splitlines() == [
         "hedge: attempt 1 of 3 failed: unavailable (attempt 1 is to fail)",
         "hedge: attempt 2 of 3 failed: unavailable (attempt 2 is to fail)",
     ]
-    at_once = call(server, f"methods={SERVICE}/*,delay=0,attempts=5", "--protocol", protocol, method=method, data=data)
-    assert (at_once.code, at_once.out) == (0, plain.out)
+    call(server, f"methods={SERVICE}/*,delay=0,attempts=5", "--protocol", protocol, method=method, data=data).exits(0, plain.out)
 
 
-def test_explain_shows_the_policy(rpcurl, descriptor_set):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--explain", "--use", "hedge,attempts=3", "--use", "retry",
-        f"http://localhost:1/{SERVICE}/Hello",
-    )  # fmt: skip
+def test_explain_shows_the_policy(demo):
+    result = demo("--explain", "--use", "hedge,attempts=3", "--use", "retry", f"http://localhost:1/{SERVICE}/Hello")
     assert "defaults: delay=100ms, non-fatal=unavailable, buffer=1m" in result.out
     assert "each attempt of hedge is repeated by retry" in result.out
 

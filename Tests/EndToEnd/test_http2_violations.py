@@ -22,11 +22,11 @@ pytestmark = pytest.mark.usefixtures("keeps_early_responses")
 
 
 @pytest.fixture
-def call(rpcurl, descriptor_set):
+def call(demo):
     def run(server, method, *options, limits=DEADLINE):
         url = f"http://{server.address}/{DEMO}/{method}"
         data = () if "-d" in options else ("-d", "{}")
-        return rpcurl("--descriptor-set", descriptor_set, *limits, *data, *options, url)
+        return demo(*limits, *data, *options, url)
 
     return run
 
@@ -86,14 +86,14 @@ def test_violation_in_one_piece_with_a_message(call, raw_server, kind):
 
 
 @KINDS
-def test_violation_while_the_request_is_open(rpcurl, raw_server, descriptor_set, kind):
+def test_violation_while_the_request_is_open(demo, raw_server, kind):
     def respond(stream):
         stream.headers(OK)
         stream.wait_until_read()
         stream.connection.sendall(VIOLATIONS[kind])
 
     server = raw_server(raw_http2.handler(respond, waits=False))
-    with rpcurl.start("--descriptor-set", descriptor_set, *DEADLINE, f"http://{server.address}/{DEMO}/Chat") as process:
+    with demo.start(*DEADLINE, f"http://{server.address}/{DEMO}/Chat") as process:
         assert process.wait() == 5
         assert process.stderr.read().startswith(b"rpcurl: ")
 
@@ -121,9 +121,8 @@ def test_violation_ends_all_calls_of_a_connection(call, raw_server, kind):
         connection.sendall(frames + VIOLATIONS[kind])
         ended[0].wait_for_the_end()
 
-    result = call(raw_server(serve), "Hello", "--each", "--jobs", "3", "-d", "{}{}{}")
-    assert result.code == 5, result.err
-    assert json.loads(result.out) == {"message": "Ada"}
+    result = call(raw_server(serve), "Hello", "--each", "--jobs", "3", "-d", "{}{}{}").exits(5)
+    assert result.json() == {"message": "Ada"}
     assert sum(line.startswith("rpcurl: call ") for line in result.err.splitlines()) == 2
 
 
@@ -171,8 +170,7 @@ def test_retry_after_a_violation(call, raw_server, kind):
         stream.headers(STATUS_OK, end=True)
 
     server = raw_server(raw_http2.handler(respond))
-    result = call(server, "Hello", "--use", "retry,attempts=3,initial=1ms,codes=unavailable+internal+unknown")
-    assert result.code == 0, result.err
+    result = call(server, "Hello", "--use", "retry,attempts=3,initial=1ms,codes=unavailable+internal+unknown").exits(0)
     assert result.err.count("retry: attempt ") == 2
-    assert json.loads(result.out) == {"message": "Ada"}
+    assert result.json() == {"message": "Ada"}
     assert len(served) == 3

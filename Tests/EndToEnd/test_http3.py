@@ -21,13 +21,13 @@ def call(http3_rpcurl, descriptor_set):
 
 
 def test_version_shows_http3(http3_rpcurl):
-    assert json.loads(http3_rpcurl("version", "--format", "json").out)["libcurl"]["httpVersions"] == ["1.1", "2", "3"]
+    assert http3_rpcurl("version", "--format", "json").json()["libcurl"]["httpVersions"] == ["1.1", "2", "3"]
 
 
 @pytest.fixture
 def has_patched_libcurl(http3_rpcurl):
     """Whether rpcurl uses its built-in libcurl, with scripts/libcurl.patch, for HTTP/3."""
-    source = json.loads(http3_rpcurl("version", "--format", "json").out)["libcurl"]["source"]
+    source = http3_rpcurl("version", "--format", "json").json()["libcurl"]["source"]
     return source == "built-in"
 
 
@@ -55,17 +55,14 @@ def http3(request, call, connect_http3_server, certificates):
     ],
 )
 def test_http3(http3, method, data, messages, code):
-    result = http3(method, *data)
-    assert result.code == code, result.err
-    events = [json.loads(line) for line in result.out.splitlines()]
+    events = http3(method, *data).exits(code).lines()
     assert [e["http_version"] for e in events if e["event"] == "headers"] == ["3"]
     assert [e["message"] for e in events if e["event"] == "message"] == messages
 
 
 def test_http3_meets_the_deadline(call, connect_http3_server, certificates):
     options = ["--http3", "--cacert", certificates / "ca.pem", "--max-time", "400ms", "-d", '{"milliseconds":9000}']
-    result = call(*options, f"{connect_http3_server.url}/{SERVICE}/Delay")
-    assert result.code == 68, result.err
+    call(*options, f"{connect_http3_server.url}/{SERVICE}/Delay").exits(68)
     connect_http3_server.wait_for_canceled_calls(f"{SERVICE}/Delay", 1)
 
 
@@ -217,14 +214,12 @@ def test_trailers_in_several_packets_before_the_end_of_the_request(chat):
 
 
 def test_a_response_that_does_not_end_after_its_status(call, respond):
-    result = respond(call, [*GRPC, *steps_of_trailers((b"grpc-status", b"0"))], "-d", "{}", *PACED)
-    assert (result.code, result.out) == (0, '{"message":"Ada"}\n'), result.err
+    respond(call, [*GRPC, *steps_of_trailers((b"grpc-status", b"0"))], "-d", "{}", *PACED).exits(0, '{"message":"Ada"}\n')
 
 
 def test_a_response_that_does_not_end_before_its_status(call, respond):
     steps = [*GRPC, *steps_of_trailers((b"x-first", b"1"))]
-    result = respond(call, steps, "-d", "{}", "--max-time", "1")
-    assert (result.code, result.out) == (68, ""), result.err
+    respond(call, steps, "-d", "{}", "--max-time", "1").exits(68, "")
 
 
 @pytest.mark.parametrize("together", [True, False])
@@ -242,9 +237,7 @@ def test_reset_with_no_error_in_a_response(call, has_patched_libcurl, respond, p
     steps = [head(content_type), frame(h3.DATA, body)]
     if together:
         steps = [b"".join(steps)]
-    result = respond(call, [*steps, NO_ERROR], "--protocol", protocol, "-d", "{}", *PACED)
-    assert (result.code, result.out) == (5, ""), result.err
-    assert "reset by server (error 0x100 NO_ERROR)" in result.err
+    respond(call, [*steps, NO_ERROR], "--protocol", protocol, "-d", "{}", *PACED).exits(5, "").reports("reset by server (error 0x100 NO_ERROR)")
 
 
 @pytest.mark.parametrize("code", [NO_ERROR, 0x102, 0x10B, 0x10C])
@@ -260,15 +253,12 @@ def test_reset_before_the_end_of_the_request(chat, has_patched_libcurl, code, be
 def test_reset_with_no_error_after_a_response(call, respond, protocol):
     connect = [head(b"application/proto") + frame(h3.DATA, MESSAGE[5:])]
     steps = connect if protocol == "connect" else [*GRPC, *steps_of_trailers((b"grpc-status", b"0"))]
-    result = respond(call, [*steps, END, NO_ERROR], "--protocol", protocol, "-d", "{}", *PACED)
-    assert (result.code, result.out) == (0, '{"message":"Ada"}\n'), result.err
+    respond(call, [*steps, END, NO_ERROR], "--protocol", protocol, "-d", "{}", *PACED).exits(0, '{"message":"Ada"}\n')
 
 
 def test_http3_needs_tls(call):
-    result = call("--http3", "--plaintext", "localhost:1", f"{SERVICE}/Hello")
-    assert result.code == 2 and "HTTP/3 needs TLS" in result.err
+    call("--http3", "--plaintext", "localhost:1", f"{SERVICE}/Hello").exits(2).reports("HTTP/3 needs TLS")
 
 
 def test_no_server_for_http3(call):
-    result = call("--http3", "-k", "--connect-timeout", "1", "https://127.0.0.1:1", f"{SERVICE}/Hello")
-    assert result.code == 5, result.err
+    call("--http3", "-k", "--connect-timeout", "1", "https://127.0.0.1:1", f"{SERVICE}/Hello").exits(5)

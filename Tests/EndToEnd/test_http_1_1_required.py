@@ -63,9 +63,7 @@ def test_reset_after_headers_and_messages(rpcurl, resetting_server, descriptor_s
 
     server = resetting_server(answer)
     options = ["--descriptor-set", descriptor_set, "--max-time", "5", "-d", "{}"]
-    result = rpcurl(*options, f"http://{server.address}/demo.v1.Demo/Count")
-    assert (result.code, result.out) == (5, '{"number":5}\n' * messages), result.err
-    assert "the server asked for the request again after it had begun its response" in result.err
+    rpcurl(*options, f"http://{server.address}/demo.v1.Demo/Count").exits(5, '{"number":5}\n' * messages).reports("the server asked for the request again after it had begun its response")
     assert server.requests == ["HTTP/2"]
 
 
@@ -73,8 +71,7 @@ def test_reset_before_the_headers(rpcurl, resetting_server, descriptor_set):
     """gRPC is not possible over HTTP/1.1."""
     server = resetting_server(lambda stream: stream.reset(HTTP_1_1_REQUIRED))
     options = ["--descriptor-set", descriptor_set, "--max-time", "5", "-d", '{"name":"Ada"}']
-    result = rpcurl(*options, f"http://{server.address}/demo.v1.Demo/Hello")
-    assert (result.code, result.out) == (5, ""), result.err
+    result = rpcurl(*options, f"http://{server.address}/demo.v1.Demo/Hello").exits(5, "")
     assert result.err.startswith(f"rpcurl: http://{server.address}: ")
     assert "HTTP/1.1" not in server.requests
 
@@ -88,12 +85,12 @@ def test_connect_continues_over_http1(rpcurl, resetting_server, descriptor_set):
     assert server.requests == ["HTTP/2", "HTTP/1.1"]
 
 
-def test_without_a_reset_the_call_succeeds(rpcurl, resetting_server, descriptor_set):
+def test_without_a_reset_the_call_succeeds(demo, resetting_server):
     def answer(stream):
         stream.headers(OK)
         stream.data(RESPONSE)
         stream.headers(STATUS_OK, end=True)
 
     server = resetting_server(answer)
-    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", f"http://{server.address}/demo.v1.Demo/Hello")
+    result = demo("-d", "{}", f"http://{server.address}/demo.v1.Demo/Hello")
     assert (result.code, result.err, server.requests) == (0, "", ["HTTP/2"])

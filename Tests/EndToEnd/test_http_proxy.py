@@ -55,10 +55,8 @@ def way(request, certificates):
 
 
 @pytest.fixture
-def call(rpcurl, descriptor_set):
-    return lambda *arguments, **more: rpcurl(
-        "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--max-time", "10", *arguments, **more
-    )
+def call(demo):
+    return lambda *arguments, **more: demo("-d", '{"name":"Ada"}', "--max-time", "10", *arguments, **more)
 
 
 def requests_of(proxy):
@@ -78,7 +76,7 @@ def requests_to(proxy, method, server, count=1):
 
 def succeeds(result):
     assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out)["message"] == "Hello, Ada!"
+    assert result.json()["message"] == "Hello, Ada!"
 
 
 def is_a_failure_of_the_proxy(result, address, *words):
@@ -180,8 +178,7 @@ def test_calls_share_a_tunnel(rpcurl, http_proxy, grpc_server, descriptor_set):
 
 
 def test_reflection(rpcurl, http_proxy, grpc_server):
-    result = rpcurl("list", "--no-cache", "--proxy", f"http://{http_proxy.address}", grpc_server.url)
-    assert (result.code, result.err) == (0, "")
+    result = rpcurl("list", "--no-cache", "--proxy", f"http://{http_proxy.address}", grpc_server.url).succeeds()
     assert "demo.v1.Demo" in result.out.split()
 
 
@@ -205,14 +202,13 @@ def test_metadata_of_the_call_is_not_sent_to_the_proxy(call, raw_server, grpc_se
         assert word not in head
 
 
-def test_headers_of_the_proxy_are_not_those_of_the_response(rpcurl, http_proxy, grpc_server, descriptor_set):
+def test_headers_of_the_proxy_are_not_those_of_the_response(demo, http_proxy, grpc_server):
     """tinyproxy sends "Proxy-agent" when it opens a tunnel."""
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--proxy", f"http://{http_proxy.address}", "--format", "events",
+    result = demo(
+        "--proxy", f"http://{http_proxy.address}", "--format", "events",
         "-d", '{"headers":[{"name":"x-own","value":"1"}]}', f"{grpc_server.url}/{ECHO}",
-    )  # fmt: skip
-    assert result.code == 0, result.err
-    [headers] = [event for event in map(json.loads, result.out.splitlines()) if event["event"] == "headers"]
+    ).exits(0)  # fmt: skip
+    [headers] = [event for event in result.lines() if event["event"] == "headers"]
     assert "x-own" in json.dumps(headers)
     assert "proxy" not in json.dumps(headers).lower()
 

@@ -10,13 +10,11 @@ SUM = f"{SERVICE}/Sum"
 
 
 @pytest.fixture
-def shown(rpcurl, descriptor_set):
+def shown(demo):
     """The two lines that show the place of wrong data."""
 
     def shown(*words, **more):
-        result = rpcurl("--descriptor-set", descriptor_set, *words, **more)
-        assert result.code == 4, result.err
-        return excerpt(result)
+        return excerpt(demo(*words, **more).exits(4))
 
     return shown
 
@@ -78,8 +76,7 @@ def test_a_running_stream(rpcurl, grpc_server, descriptor_set):
     assert result.code == 4 and excerpt(result) == ['…{"valu":3}', "  ^"]
     result = rpcurl(*words, input='{"value":1}\n{"value":2} ]')
     assert excerpt(result) == ['{"value":2} ]', "            ^"]
-    result = rpcurl("--each", *words[:2], f"{grpc_server.url}/{SERVICE}/Hello", input='{"name":"A"}\n{"nam":"B"}\n')
-    assert result.code == 4 and '  {"nam":"B"}\n   ^\n' in result.err
+    rpcurl("--each", *words[:2], f"{grpc_server.url}/{SERVICE}/Hello", input='{"name":"A"}\n{"nam":"B"}\n').exits(4).reports('  {"nam":"B"}\n   ^\n')
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The files of `make install`: all are installed, work in their places, and are uninstalled."""
 
-import json
 import os
 import re
 import shutil
@@ -8,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, RPCURL, Rpcurl
+from harness import ROOT, RPCURL, Rpcurl
 
 HELLO = "demo.v1.Demo/Hello"
 
@@ -104,9 +103,7 @@ def test_links_of_the_readme_are_installed(prefix):
 
 
 def test_the_binary_is_stripped_and_runs(installed, prefix):
-    result = installed("version")
-    assert (result.code, result.err) == (0, "")
-    assert result.out.startswith(f"rpcurl {version()}\n")
+    assert installed("version").succeeds().out.startswith(f"rpcurl {version()}\n")
     assert (prefix / "bin" / "rpcurl").stat().st_size < RPCURL.stat().st_size
 
 
@@ -185,17 +182,14 @@ def test_a_plugin_in_c(installed, examples, environment, plugins, grpc_server):
     assert "stamp" in installed("plugins").out
     result = installed(
         "--plugin", "stamp,request-field=name,request-suffix=!", "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}"
-    )
-    assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out)["name"] == "Ada!"
+    ).succeeds()
+    assert result.json()["name"] == "Ada!"
 
 
 @pytest.mark.parametrize("name", ["stamp", "sign,key=x", "redact,field=string_value", "approve,file=/"])
 def test_installed_samples_pass_the_check(installed, examples, environment, plugins, name):
     build(examples, name.split(",")[0], environment, plugins)
-    result = installed("plugins", "check", name)
-    assert (result.code, result.err) == (0, ""), result.out
-    assert result.out.endswith("no problems found\n")
+    assert installed("plugins", "check", name).succeeds().out.endswith("no problems found\n")
 
 
 def test_a_plugin_in_swift(installed, examples, environment, plugins, grpc_server, descriptor_set):
@@ -203,8 +197,7 @@ def test_a_plugin_in_swift(installed, examples, environment, plugins, grpc_serve
     result = installed(
         "--descriptor-set", descriptor_set, "--plugin", "count,field=number", "-d", '{"from":1,"to":3}',
         f"{grpc_server.url}/demo.v1.Demo/Count",
-    )  # fmt: skip
-    assert result.code == 0
+    ).exits(0)  # fmt: skip
     assert len(result.out.splitlines()) == 3 and "count:   1  " in result.err
 
 

@@ -1,11 +1,10 @@
 """Interceptors, built in and from plugins, around real calls."""
 
-import json
 import subprocess
 
 import pytest
 
-from conftest import ROOT
+from harness import ROOT, Caller
 
 HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 STAMP = ROOT / ".build" / "plugins" / "stamp.so"
@@ -14,23 +13,14 @@ ECHO = "demo.v1.Demo/EchoMetadata"
 
 
 @pytest.fixture(params=["grpc", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, data, *options)`."""
-    server = request.getfixturevalue(f"{request.param}_server")
-
-    def run(method, data, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, "-d", json.dumps(data), *options,
-            f"{server.url}/{method}", **keywords,
-        )  # fmt: skip
-
-    return run
+def call(request, demo):
+    return Caller(demo, request.getfixturevalue(f"{request.param}_server"), protocol=request.param)
 
 
 def headers(result, prefix="x-test"):
     """The headers that the server received whose name starts with `prefix`, in order."""
     assert (result.code, result.err) == (0, "")
-    fields = [(h["name"], h.get("value", "")) for h in json.loads(result.out)["headers"]]
+    fields = [(h["name"], h.get("value", "")) for h in result.json()["headers"]]
     return [(name, one.strip()) for name, value in fields if name.startswith(prefix) for one in value.split(",")]
 
 
@@ -39,8 +29,8 @@ def headers(result, prefix="x-test"):
 
 def test_header_sets_adds_and_removes(call):
     result = call(
-        ECHO, {}, "-H", "x-test-a: 1", "-H", "x-test-b: 2", "--use",
-        "header,set=x-test-a:one,add=x-test-c:3,add=x-test-c:4,remove=x-test-b",
+        ECHO, "-H", "x-test-a: 1", "-H", "x-test-b: 2", "--use",
+        "header,set=x-test-a:one,add=x-test-c:3,add=x-test-c:4,remove=x-test-b", data={},
     )  # fmt: skip
     assert sorted(headers(result)) == [("x-test-a", "one"), ("x-test-c", "3"), ("x-test-c", "4")]
 
@@ -49,7 +39,7 @@ def test_values_come_from_the_environment_and_from_files(call, tmp_path):
     file = tmp_path / "value"
     file.write_text("x-test-f:from file\n")
     result = call(
-        ECHO, {}, "--use", f"header,set=env:HEADER,set=@{file},set=x-test-comma:a,,b", env={"HEADER": "x-test-e:from env"}
+        ECHO, "--use", f"header,set=env:HEADER,set=@{file},set=x-test-comma:a,,b", env={"HEADER": "x-test-e:from env"}, data={}
     )
     assert sorted(headers(result)) == [
         ("x-test-comma", "a"), ("x-test-comma", "b"), ("x-test-e", "from env"), ("x-test-f", "from file"),
@@ -59,16 +49,16 @@ def test_values_come_from_the_environment_and_from_files(call, tmp_path):
 def test_interceptors_act_in_the_order_written(call):
     stamp = ["--plugin", f"{STAMP},header=x-test:plugin"]
     use = ["--use", "header,set=x-test:use"]
-    assert headers(call(ECHO, {}, *stamp, *use)) == [("x-test", "use")]
-    assert headers(call(ECHO, {}, *use, *stamp)) == [("x-test", "plugin")]
+    assert headers(call(ECHO, *stamp, *use, data={})) == [("x-test", "use")]
+    assert headers(call(ECHO, *use, *stamp, data={})) == [("x-test", "plugin")]
 
 
 def test_priority_reorders_and_methods_restrict(call):
     first, second = "header,set=x-test:first", "header,set=x-test:second"
-    assert headers(call(ECHO, {}, "--use", first, "--use", second)) == [("x-test", "second")]
-    assert headers(call(ECHO, {}, "--use", first, "--use", f"{second},priority=1")) == [("x-test", "first")]
+    assert headers(call(ECHO, "--use", first, "--use", second, data={})) == [("x-test", "second")]
+    assert headers(call(ECHO, "--use", first, "--use", f"{second},priority=1", data={})) == [("x-test", "first")]
     scoped = f"{second},methods=demo.v1.Demo/Hello"
-    assert headers(call(ECHO, {}, "--use", first, "--use", scoped)) == [("x-test", "first")]
+    assert headers(call(ECHO, "--use", first, "--use", scoped, data={})) == [("x-test", "first")]
 
 
 @pytest.mark.parametrize(
@@ -86,9 +76,8 @@ def test_priority_reorders_and_methods_restrict(call):
         ("header,set=@/no/such/file", ["set", "/no/such/file"]),
     ],
 )
-def test_wrong_configuration_names_the_key(rpcurl, descriptor_set, spec, words):
-    result = rpcurl("--descriptor-set", descriptor_set, "--plaintext", "--use", spec, "localhost:1", HELLO)
-    assert (result.code, result.out) == (7, "")
+def test_wrong_configuration_names_the_key(demo, spec, words):
+    result = demo("--plaintext", "--use", spec, "localhost:1", HELLO).exits(7, "")
     assert result.err.startswith("rpcurl: ")
     assert all(word in result.err for word in words), result.err
 
@@ -112,26 +101,22 @@ def test_values_are_never_repeated_in_errors(rpcurl, descriptor_set):
 
 def test_plugin_adds_a_header_and_changes_request_and_response(call):
     plugin = f"{STAMP},header=x-test:1,request-field=name,request-suffix= Lovelace,response-field=message,response-prefix=-> "
-    result = call(HELLO, {"name": "Ada"}, "--plugin", plugin, "-v")
-    assert result.code == 0
-    assert json.loads(result.out) == {"message": "-> Hello, Ada Lovelace!", "name": "Ada Lovelace"}
+    result = call(HELLO, "--plugin", plugin, "-v", data={"name": "Ada"}).exits(0)
+    assert result.json() == {"message": "-> Hello, Ada Lovelace!", "name": "Ada Lovelace"}
     assert "> x-test: 1\n" in result.err
 
 
 def test_plugin_is_found_by_its_name(call):
     directory = str(STAMP.parent)
-    result = call(ECHO, {}, "--plugin", "stamp,header=x-test:1", env={"RPCURL_PLUGIN_PATH": directory})
+    result = call(ECHO, "--plugin", "stamp,header=x-test:1", env={"RPCURL_PLUGIN_PATH": directory}, data={})
     assert headers(result) == [("x-test", "1")]
     # The working directory is never searched.
-    assert call(ECHO, {}, "--plugin", "stamp", env={"RPCURL_PLUGIN_PATH": "."}).code == 7
+    assert call(ECHO, "--plugin", "stamp", env={"RPCURL_PLUGIN_PATH": "."}, data={}).code == 7
 
 
-def test_unknown_field_fails_the_call_before_it_is_sent(rpcurl, raw_server, descriptor_set):
+def test_unknown_field_fails_the_call_before_it_is_sent(demo, raw_server):
     server = raw_server(lambda connection: None)
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--plugin", f"{STAMP},request-field=nam",
-        f"http://{server.address}/{HELLO}",
-    )  # fmt: skip
+    result = demo("--plugin", f"{STAMP},request-field=nam", f"http://{server.address}/{HELLO}")
     assert result.code > 64
     assert "stamp" in result.err and "nam" in result.err
     assert server.connections == 0
@@ -161,23 +146,18 @@ def load(rpcurl, descriptor_set, plugin):
     ],
 )
 def test_files_that_are_not_plugins(rpcurl, descriptor_set, plugin, words):
-    result = load(rpcurl, descriptor_set, plugin)
-    assert (result.code, result.out) == (7, "")
+    result = load(rpcurl, descriptor_set, plugin).exits(7, "")
     assert result.err.startswith("rpcurl: plugin ")
     assert all(word in result.err for word in words), result.err
 
 
 def test_library_without_the_version_note(rpcurl, descriptor_set, tmp_path):
-    result = load(rpcurl, descriptor_set, build(tmp_path, "int nothing;\n"))
-    assert (result.code, result.out) == (7, "")
-    assert "not an rpcurl plugin" in result.err
+    load(rpcurl, descriptor_set, build(tmp_path, "int nothing;\n")).exits(7, "").reports("not an rpcurl plugin")
 
 
 def test_plugin_without_the_entry_symbol(rpcurl, descriptor_set, tmp_path):
     source = '#include <rpcurl/plugin.h>\nRPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR, 0)\n'
-    result = load(rpcurl, descriptor_set, build(tmp_path, source))
-    assert (result.code, result.out) == (7, "")
-    assert "missing symbol rpcurl_plugin_entry" in result.err
+    load(rpcurl, descriptor_set, build(tmp_path, source)).exits(7, "").reports("missing symbol rpcurl_plugin_entry")
 
 
 def test_plugin_of_another_abi_version_is_refused_before_it_runs(rpcurl, descriptor_set, tmp_path):
@@ -186,20 +166,16 @@ def test_plugin_of_another_abi_version_is_refused_before_it_runs(rpcurl, descrip
         '__attribute__((constructor)) static void run(void) { puts("I run"); }\n'
         "const rpcurl_plugin *rpcurl_plugin_entry(void) { return 0; }\n"
     )
-    result = load(rpcurl, descriptor_set, build(tmp_path, source))
-    assert (result.code, result.out) == (7, "")
-    assert "version 7.3" in result.err and "this rpcurl has 1." in result.err
+    load(rpcurl, descriptor_set, build(tmp_path, source)).exits(7, "").reports("version 7.3", "this rpcurl has 1.")
 
 
 def test_plugin_that_others_can_write_is_refused(rpcurl, descriptor_set, tmp_path):
     plugin = tmp_path / "stamp.so"
     plugin.write_bytes(STAMP.read_bytes())
     plugin.chmod(0o666)
-    result = load(rpcurl, descriptor_set, plugin)
-    assert result.code == 7 and "chmod go-w" in result.err
+    load(rpcurl, descriptor_set, plugin).exits(7).reports("chmod go-w")
     plugin.chmod(0o644)
     tmp_path.chmod(0o777)
-    result = load(rpcurl, descriptor_set, plugin)
-    assert result.code == 7 and f"the directory {tmp_path}" in result.err
+    load(rpcurl, descriptor_set, plugin).exits(7).reports(f"the directory {tmp_path}")
     tmp_path.chmod(0o755)
     assert load(rpcurl, descriptor_set, plugin).code == 5

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from conftest import GENERATED, ROOT, Rpcurl, Server
+from harness import GENERATED, ROOT, Rpcurl, Server
 
 GRPC_GO = Path(os.environ.get("GRPC_GO_SERVER") or ROOT / ".build" / "debian-go" / "interop-server")
 GRPC_SWIFT = Path(os.environ.get("GRPC_SWIFT_SERVER") or ROOT / ".build" / "grpc-swift" / "debug" / "interop-server")
@@ -109,16 +109,12 @@ def payloads(result) -> list[bytes]:
     return [base64.b64decode(json.loads(line)["payload"].get("body", "")) for line in result.out.splitlines()]
 
 
-def events(result) -> dict[str, dict]:
-    return {line["event"]: line for line in map(json.loads, result.out.splitlines())}
-
-
 # Calls of each kind
 
 
 def test_empty_unary(peer):
     result = peer("EmptyCall", {}, options=("-vv",))
-    assert (result.code, json.loads(result.out)) == (0, {})
+    assert (result.code, result.json()) == (0, {})
     assert "received message 0: 0 bytes" in result.err
 
 
@@ -129,7 +125,7 @@ def test_large_unary(peer):
 
 def test_client_streaming(peer):
     result = peer("StreamingInputCall", *({"payload": zeros(size)} for size in REQUEST_SIZES))
-    assert (result.code, json.loads(result.out)) == (0, {"aggregatedPayloadSize": sum(REQUEST_SIZES)}), result.err
+    assert (result.code, result.json()) == (0, {"aggregatedPayloadSize": sum(REQUEST_SIZES)}), result.err
 
 
 def test_server_streaming(peer):
@@ -155,8 +151,7 @@ def test_ping_pong(peer):
 
 
 def test_empty_stream(peer):
-    result = peer("FullDuplexCall")
-    assert (result.code, result.out, result.err) == (0, "", "")
+    peer("FullDuplexCall").exits(0, "", "")
 
 
 # Metadata and status
@@ -168,9 +163,7 @@ def test_empty_stream(peer):
 )
 def test_custom_metadata(peer, method, request_message):
     sent = ["-H", "x-grpc-test-echo-initial: test_initial_metadata_value", "-H", "x-grpc-test-echo-trailing-bin: q6ur"]
-    result = peer(method, request_message, options=(*sent, "--format", "events"))
-    assert result.code == 0, result.err
-    seen = events(result)
+    seen = peer(method, request_message, options=(*sent, "--format", "events")).exits(0).named_events()
     assert ["x-grpc-test-echo-initial", "test_initial_metadata_value"] in seen["headers"]["headers"]
     [trailing] = [value for name, value in seen["end"]["trailers"] if name == "x-grpc-test-echo-trailing-bin"]
     assert base64.b64decode(trailing + "==") == b"\xab\xab\xab"
@@ -182,9 +175,8 @@ def test_custom_metadata(peer, method, request_message):
 )
 def test_status_code_and_message(peer, method, message):
     """status_code_and_message, and special_status_message."""
-    result = peer(method, {"responseStatus": {"code": 2, "message": message}}, options=("--format", "events"))
-    assert result.code == UNKNOWN, result.err
-    end = events(result)["end"]
+    result = peer(method, {"responseStatus": {"code": 2, "message": message}}, options=("--format", "events")).exits(UNKNOWN)
+    end = result.named_events()["end"]
     # Envoy leaves the message as gRPC encodes it, when it translates to Connect.
     expected = quote(message, safe=" ") if "connect" in peer.options else message
     assert (end["code"], end["message"]) == ("unknown", expected)
@@ -193,9 +185,7 @@ def test_status_code_and_message(peer, method, message):
 @pytest.mark.parametrize("service", [SERVICE, "grpc.testing.UnimplementedService"])
 def test_unimplemented(peer, service):
     """unimplemented_method, and unimplemented_service."""
-    result = peer(f"{service}/UnimplementedCall", {})
-    assert (result.code, result.out) == (UNIMPLEMENTED, ""), result.err
-    assert "unimplemented (12)" in result.err
+    peer(f"{service}/UnimplementedCall", {}).exits(UNIMPLEMENTED, "").reports("unimplemented (12)")
 
 
 # Cancellation and deadline
@@ -259,9 +249,9 @@ def test_client_compressed_streaming(grpc_go):
     compressed, plain = ({"payload": zeros(size), "expectCompressed": {"value": value}} for size, value in ((27182, True), (45904, False)))
     assert grpc_go("StreamingInputCall", compressed).code == INVALID_ARGUMENT
     result = grpc_go("StreamingInputCall", compressed, compressed, options=("--compression", "gzip"))
-    assert (result.code, json.loads(result.out)) == (0, {"aggregatedPayloadSize": 2 * 27182}), result.err
+    assert (result.code, result.json()) == (0, {"aggregatedPayloadSize": 2 * 27182}), result.err
     result = grpc_go("StreamingInputCall", plain)
-    assert (result.code, json.loads(result.out)) == (0, {"aggregatedPayloadSize": 45904}), result.err
+    assert (result.code, result.json()) == (0, {"aggregatedPayloadSize": 45904}), result.err
 
 
 def test_server_compressed_unary(grpcio):
@@ -271,7 +261,7 @@ def test_server_compressed_unary(grpcio):
         }  # fmt: skip
         result = grpcio("UnaryCall", request, options=("-vv",))
         assert sizes(result) == [is_compressed], result.err
-        assert base64.b64decode(json.loads(result.out)["payload"]["body"]) == bytes(LARGE_RESPONSE)
+        assert base64.b64decode(result.json()["payload"]["body"]) == bytes(LARGE_RESPONSE)
 
 
 def test_server_compressed_streaming(grpcio):
@@ -303,8 +293,6 @@ def test_connect_get(rpcurl, envoy, start_interop_server):
 @pytest.mark.parametrize("name", ["grpcio", "grpc-go"])
 def test_reflection(rpcurl, start_interop_server, name):
     server = start_interop_server(name)
-    result = rpcurl("list", "--no-cache", server.url)
-    assert (result.code, result.err) == (0, "")
-    assert SERVICE in result.out.split()
+    assert SERVICE in rpcurl("list", "--no-cache", server.url).succeeds().out.split()
     result = rpcurl("--no-cache", "-d", '{"responseSize":3}', f"{server.url}/{SERVICE}/UnaryCall")
     assert payloads(result) == [bytes(3)]

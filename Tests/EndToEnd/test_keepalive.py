@@ -78,10 +78,9 @@ def test_calls_of_a_batch_share_the_pings_of_a_connection(current_rpcurl, raw_se
             pass
 
     server = raw_server(handle)
-    result = current_rpcurl(
+    current_rpcurl(
         "--descriptor-set", descriptor_set, "--keepalive-time", "2s", "--plaintext", "--each", "--jobs", "8",
         server.address, "demo.v1.Demo/Hello", input='{"name":"x"}' * 8,
-    )  # fmt: skip
-    assert (result.code, result.err) == (0, "")
+    ).succeeds()  # fmt: skip
     # Eight calls with PINGs of their own would have sent 24.
     assert 3 <= len(pings) < 12

@@ -106,16 +106,6 @@ OLD_CONDITIONS = {
 
 
 @pytest.fixture
-def call(rpcurl, grpc_server, descriptor_set):
-    """Calls a method of the server."""
-
-    def call(method, *options, **more):
-        return rpcurl("--descriptor-set", descriptor_set, *options, f"{grpc_server.url}/{SERVICE}/{method}", **more)
-
-    return call
-
-
-@pytest.fixture
 def session(rpcurl, grpc_server, descriptor_set):
     """Runs commands of a session."""
 
@@ -159,8 +149,8 @@ def stub(tmp_path, condition: str) -> str:
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("stop", ["", "."], ids=["bare", "stop"])
-def test_path_of_filter(call, path, stop):
-    result = call("Echo", "-d", data(), "--filter", stop + path.removeprefix("."))
+def test_path_of_filter(grpc_call, path, stop):
+    result = grpc_call("Echo", "-d", data(), "--filter", stop + path.removeprefix("."))
     value = PATHS[path]
     if value is None:
         assert (result.code, result.out) == (8, "")
@@ -171,28 +161,26 @@ def test_path_of_filter(call, path, stop):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_path_of_condition(call, session, suite, tmp_path, path):
+def test_path_of_condition(grpc_call, session, suite, tmp_path, path):
     value = PATHS[path]
     condition = f"{path} absent" if value is None else f"{path} == {json.dumps(value)}"
     assert session(f"call Echo {data()}", f"expect {condition}").code == 0
     result = suite(f"call Echo {data()}", f"expect {condition}")
     assert result.code == 0, result.out + result.err
     for use in (f"assert,check={quoted(condition)}", f"retry,until={quoted(condition)}"):
-        result = call("Echo", "-d", data(), "--use", use)
-        assert result.code == 0, result.err
-    result = call("Echo", "-d", data(), "--use", stub(tmp_path, condition))
-    assert json.loads(result.out) == {"stringValue": "stubbed"}, result.err
+        result = grpc_call("Echo", "-d", data(), "--use", use).exits(0)
+    result = grpc_call("Echo", "-d", data(), "--use", stub(tmp_path, condition))
+    assert result.json() == {"stringValue": "stubbed"}, result.err
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_path_of_last(session, path):
-    result = session(f"call Echo {data()} > /dev/null", f"print $last{path}", f"set v = ${{last{path}}}", "print $v")
-    assert result.code == 0, result.err
-    assert [json.loads(line) for line in result.out.splitlines()] == [PATHS[path]] * 2
+    result = session(f"call Echo {data()} > /dev/null", f"print $last{path}", f"set v = ${{last{path}}}", "print $v").exits(0)
+    assert result.lines() == [PATHS[path]] * 2
 
 
 @pytest.mark.parametrize("path", UNKNOWN)
-def test_unknown_path_is_an_error_before_the_call(call, session, tmp_path, path):
+def test_unknown_path_is_an_error_before_the_call(grpc_call, session, tmp_path, path):
     condition = quoted(f"{path} exists")
     for options in (
         ["--filter", path],
@@ -202,7 +190,7 @@ def test_unknown_path_is_an_error_before_the_call(call, session, tmp_path, path)
         ["--use", f"edit,set={path}=1"],
         ["--use", stub(tmp_path, f"{path} exists")],
     ):
-        result = call("Echo", "-d", data(), *options)
+        result = grpc_call("Echo", "-d", data(), *options)
         assert result.code not in (0, 8), (options, result.err)
         assert result.out == "", options
         assert re.search(r"has no field|is not a message|neither a list|is a list|have the type|not a path", result.err), (options, result.err)
@@ -225,10 +213,8 @@ def test_unknown_path_is_an_error_before_the_call(call, session, tmp_path, path)
         ([f"any[{ANY}].name=Ada"], {"any": {"@type": ANY, "name": "Ada"}}),
     ],
 )  # fmt: skip
-def test_path_of_set(call, edits, message):
-    result = call("Echo", *(word for edit in edits for word in ("--set", edit)))
-    assert result.code == 0, result.err
-    assert json.loads(result.out) == message
+def test_path_of_set(grpc_call, edits, message):
+    assert grpc_call("Echo", *(word for edit in edits for word in ("--set", edit))).exits(0).json() == message
 
 
 @pytest.mark.parametrize(
@@ -245,23 +231,20 @@ def test_path_of_set(call, edits, message):
         ("clear=any", {"any": None}),
     ],
 )  # fmt: skip
-def test_path_of_edit(call, change, message):
-    result = call("Echo", "-d", data(), "--use", f"edit,{change}")
-    assert result.code == 0, result.err
-    assert json.loads(result.out) == {name: value for name, value in (MESSAGE | message).items() if value is not None}
+def test_path_of_edit(grpc_call, change, message):
+    result = grpc_call("Echo", "-d", data(), "--use", f"edit,{change}").exits(0)
+    assert result.json() == {name: value for name, value in (MESSAGE | message).items() if value is not None}
 
 
-def test_last_element_of_an_empty_list_cannot_be_set(call):
-    result = call("Echo", "--set", "strings[-1]=A")
-    assert (result.code, result.out) == (4, "")
-    assert "strings[]" in result.err
+def test_last_element_of_an_empty_list_cannot_be_set(grpc_call):
+    grpc_call("Echo", "--set", "strings[-1]=A").exits(4, "").reports("strings[]")
 
 
 # Conditions
 
 
 @pytest.mark.parametrize("condition", [*CONDITIONS, *RESPONSES])
-def test_condition(call, session, suite, tmp_path, condition):
+def test_condition(grpc_call, session, suite, tmp_path, condition):
     """A condition that holds, and one that does not, in each place."""
     wrong = (CONDITIONS | RESPONSES)[condition]
     step = f"call Echo {data()}"
@@ -270,30 +253,30 @@ def test_condition(call, session, suite, tmp_path, condition):
         assert (result.code == 0) == holds, (text, result.err)
         result = suite(step, f"expect {text}")
         assert result.code == (0 if holds else 8), (text, result.out, result.err)
-        result = call("Echo", "-d", data(), "--use", f"assert,check={quoted(text)}")
+        result = grpc_call("Echo", "-d", data(), "--use", f"assert,check={quoted(text)}")
         assert result.code == (0 if holds else 8), (text, result.err)
         if condition in RESPONSES and not condition.startswith(("status", "header", "trailer", "count", "error", "detail")):
             continue
         if not condition.startswith("latency"):
-            result = call("Echo", "-d", data(), "--use", f"retry,until={quoted(text)},attempts=2,initial=1ms")
+            result = grpc_call("Echo", "-d", data(), "--use", f"retry,until={quoted(text)},attempts=2,initial=1ms")
             assert (result.code == 0) == holds, (text, result.err)
         if condition in CONDITIONS:
-            result = call("Echo", "-d", data(), "--use", stub(tmp_path, text))
-            assert (json.loads(result.out)["stringValue"] == "stubbed" if result.out else False) == holds, (text, result.err)
+            result = grpc_call("Echo", "-d", data(), "--use", stub(tmp_path, text))
+            assert (result.json()["stringValue"] == "stubbed" if result.out else False) == holds, (text, result.err)
 
 
 @pytest.mark.parametrize("condition", OLD_CONDITIONS)
-def test_old_condition_is_an_error_that_shows_the_new_form(call, session, suite, tmp_path, condition):
+def test_old_condition_is_an_error_that_shows_the_new_form(grpc_call, session, suite, tmp_path, condition):
     shown = OLD_CONDITIONS[condition]
     step = f"call Echo {data()}"
     results = [
         session(f"{step} > /dev/null", f"expect {condition}"),
         suite(step, f"expect {condition}"),
-        call("Echo", "-d", data(), "--use", f"assert,check={quoted(condition)}"),
-        call("Echo", "-d", data(), "--use", f"retry,until={quoted(condition)}"),
+        grpc_call("Echo", "-d", data(), "--use", f"assert,check={quoted(condition)}"),
+        grpc_call("Echo", "-d", data(), "--use", f"retry,until={quoted(condition)}"),
     ]
     if not condition.startswith("latency"):
-        results.append(call("Echo", "-d", data(), "--use", stub(tmp_path, condition)))
+        results.append(grpc_call("Echo", "-d", data(), "--use", stub(tmp_path, condition)))
     for result in results:
         assert result.code not in (0, 8)
         assert shown in result.err + result.out, result.err
@@ -321,8 +304,7 @@ def test_condition_of_load(load, threshold, holds):
 
 @pytest.mark.parametrize("threshold", ["latency<100", "p99 < 100", "p99", "p99 ~ 1s", "p101 < 1s"])
 def test_invalid_condition_of_load(load, threshold):
-    result = load(threshold)
-    assert (result.code, result.out) == (2, "")
+    result = load(threshold).exits(2, "")
     if threshold == "p99 < 100":
         assert "100ms or 100s" in result.err
 
@@ -368,7 +350,7 @@ def sent(result, name="x-value"):
 
 
 @pytest.fixture
-def surfaces(call, session, suite, rpcurl, grpc_server, descriptor_set, tmp_path):
+def surfaces(grpc_call, session, suite, rpcurl, grpc_server, descriptor_set, tmp_path):
     """Of each place that has templates, a function that sends one, and returns the result and how to read its value."""
     (tmp_path / "who.txt").write_text("Ada\n")
     more = {"env": ENVIRONMENT}
@@ -380,16 +362,16 @@ def surfaces(call, session, suite, rpcurl, grpc_server, descriptor_set, tmp_path
     def mock(text):
         path = tmp_path / "values.json"
         path.write_text(json.dumps({"method": f"{SERVICE}/Echo", "response": {"message": {"stringValue": text}}}))
-        return call("Echo", "-d", "{}", "--use", f"mock,file={path}", **more)
+        return grpc_call("Echo", "-d", "{}", "--use", f"mock,file={path}", **more)
 
     places = {
-        "-d": (lambda text: call("Echo", "--expand", "-d", json.dumps({"stringValue": text}), **more), greeted),
-        "--set": (lambda text: call("Echo", "--expand", "--set", f"string_value={text}", **more), greeted),
-        "-H": (lambda text: call("EchoMetadata", "--expand", "-H", f"x-value: {text}", **more), sent),
-        "--rpc-header": (lambda text: call("EchoMetadata", "--expand", "--rpc-header", f"x-value: {text}", **more), sent),
-        "@FILE": (lambda text: written(tmp_path, text, lambda: call("Echo", "--expand=all", "-d", f"@{tmp_path}/data.json", **more)), greeted),
-        "header": (lambda text: call("EchoMetadata", "--use", f"header,expand=true,set=x-value:{text.replace(',', ',,')}", **more), sent),
-        "edit": (lambda text: call("Echo", "--use", f"edit,expand=true,set=string_value={text.replace(',', ',,')}", **more), greeted),
+        "-d": (lambda text: grpc_call("Echo", "--expand", "-d", json.dumps({"stringValue": text}), **more), greeted),
+        "--set": (lambda text: grpc_call("Echo", "--expand", "--set", f"string_value={text}", **more), greeted),
+        "-H": (lambda text: grpc_call("EchoMetadata", "--expand", "-H", f"x-value: {text}", **more), sent),
+        "--rpc-header": (lambda text: grpc_call("EchoMetadata", "--expand", "--rpc-header", f"x-value: {text}", **more), sent),
+        "@FILE": (lambda text: written(tmp_path, text, lambda: grpc_call("Echo", "--expand=all", "-d", f"@{tmp_path}/data.json", **more)), greeted),
+        "header": (lambda text: grpc_call("EchoMetadata", "--use", f"header,expand=true,set=x-value:{text.replace(',', ',,')}", **more), sent),
+        "edit": (lambda text: grpc_call("Echo", "--use", f"edit,expand=true,set=string_value={text.replace(',', ',,')}", **more), greeted),
         "mock": (mock, greeted),
         "session": (lambda text: session(f"call Echo {json.dumps({'stringValue': text})}", **more), greeted),
         "session header": (lambda text: session(f"header x-value: {text}", "call EchoMetadata {}", **more), sent),
@@ -401,9 +383,9 @@ def surfaces(call, session, suite, rpcurl, grpc_server, descriptor_set, tmp_path
     return {name: (sender(send), value) for name, (send, value) in places.items()}
 
 
-def written(directory, text, call):
+def written(directory, text, grpc_call):
     (directory / "data.json").write_text(json.dumps({"stringValue": text}))
-    return call()
+    return grpc_call()
 
 
 SURFACES = ["-d", "--set", "-H", "--rpc-header", "@FILE", "header", "edit", "mock", "session", "session header"]
@@ -429,25 +411,21 @@ def test_wrong_template_is_an_error_and_not_sent(surfaces, place, template):
     assert WRONG[template] in result.err
 
 
-def test_text_is_not_expanded_unless_asked(call, tmp_path):
+def test_text_is_not_expanded_unless_asked(grpc_call, tmp_path):
     text = json.dumps({"stringValue": "${env.WHO}"})
-    result = call("Echo", "-d", text, env=ENVIRONMENT)
-    assert json.loads(result.out) == {"stringValue": "${env.WHO}"}
+    result = grpc_call("Echo", "-d", text, env=ENVIRONMENT)
+    assert result.json() == {"stringValue": "${env.WHO}"}
     for options in (["--expand", "-d", "@-"], ["-d", "@-"]):
-        result = call("Echo", *options, env=ENVIRONMENT, input=text)
-        assert json.loads(result.out) == {"stringValue": "${env.WHO}"}
-    result = call("Echo", "--expand=files", "-d", "@-", env=ENVIRONMENT, input=text)
-    assert (result.code, result.out) == (4, "")
-    assert "--expand=all" in result.err
-    result = call("Echo", "--expand=files", "-d", "@-", input=json.dumps({"stringValue": "${random(3,3)}"}))
-    assert json.loads(result.out) == {"stringValue": "3"}
+        result = grpc_call("Echo", *options, env=ENVIRONMENT, input=text)
+        assert result.json() == {"stringValue": "${env.WHO}"}
+    grpc_call("Echo", "--expand=files", "-d", "@-", env=ENVIRONMENT, input=text).exits(4, "").reports("--expand=all")
+    result = grpc_call("Echo", "--expand=files", "-d", "@-", input=json.dumps({"stringValue": "${random(3,3)}"}))
+    assert result.json() == {"stringValue": "3"}
 
 
 @pytest.mark.parametrize("option", ["--expand-data", "--expand-headers"])
-def test_old_options_show_the_new_one(call, option):
-    result = call("Echo", option, "-d", "{}")
-    assert (result.code, result.out) == (2, "")
-    assert "--expand" in result.err.splitlines()[-1]
+def test_old_options_show_the_new_one(grpc_call, option):
+    assert "--expand" in grpc_call("Echo", option, "-d", "{}").exits(2, "").err.splitlines()[-1]
 
 
 # Values of calls, in sessions and suites
@@ -475,24 +453,20 @@ def test_value_of_the_last_call(session, suite, template):
         'call Hello {"name":$v}',
         f"expect .name == {CAPTURES[template]}",
     ]
-    result = session(*lines)
-    assert result.code == 0, result.err
+    session(*lines).exits(0)
     result = suite(*lines)
     assert result.code == 0, result.out + result.err
 
 
 def test_value_of_a_detail(session):
-    result = session("call Hello {}", "expect status invalid_argument", "print $last.detail.BadRequest.fieldViolations[0].field")
-    assert (result.code, result.out) == (0, '"name"\n'), result.err
+    session("call Hello {}", "expect status invalid_argument", "print $last.detail.BadRequest.fieldViolations[0].field").exits(0, '"name"\n')
 
 
 def test_short_form(session):
-    result = session(
+    session(
         'set who = "Ada"', "header x-value: $who", 'call Hello {"name":$who}', "expect .name == ${who}", "call EchoMetadata {}",
         'call Hello {"name":"$100"}', "expect .name == $100", 'call Hello {"name":"${who} L"}', "expect .name == Ada L",
-    )  # fmt: skip
-    assert result.code == 0, result.err
-    assert '"x-value","value":"Ada"' in result.out
+    ).exits(0).prints('"x-value","value":"Ada"')  # fmt: skip
     result = session('set who = "Ada"', 'call Hello {"name":"$who"}')
     assert result.code != 0
     assert '"${who}"' in result.err
@@ -509,9 +483,8 @@ def test_values_are_not_syntax(session):
     result = session(
         f"set v = {json.dumps(hostile)}".replace("${", "$${"), 'call Hello {"name":"${v}"}', "expect .name == ${v}", "header x-value: $v",
         "call EchoMetadata {}", env=ENVIRONMENT,
-    )  # fmt: skip
-    assert result.code == 0, result.err
-    received = [json.loads(line) for line in result.out.splitlines()]
+    ).exits(0)  # fmt: skip
+    received = result.lines()
     assert received[0]["name"] == hostile
     assert {"name": "x-value", "value": hostile} in received[-1]["headers"]
 
@@ -525,16 +498,15 @@ def test_values_are_inserted_after_a_condition_is_parsed(session):
     ):
         result = session(f"set v = {value}", f"use assert,check='{condition}'", f"call Echo {data()}")
         assert result.code in (7, 8), (condition, result.err)
-    result = session("set v = 5", "use assert,check=.string_to_int32.colour == ${v},name=b", f"call Echo {data()}")
-    assert result.code == 0, result.err
+    session("set v = 5", "use assert,check=.string_to_int32.colour == ${v},name=b", f"call Echo {data()}").exits(0)
 
 
-def test_differences_of_messages_are_on_one_line(call, session):
+def test_differences_of_messages_are_on_one_line(grpc_call, session):
     condition = '.nested == {"label":"out","number":7}'
     expected = f'{condition}: expected {{"label":"out","number":7}}, got {{"label":"in","number":7}} (- "label": "out", + "label": "in")'
     for result in (
-        call("Echo", "-d", data(), "--use", f"assert,check={quoted(condition)}"),
-        call("Echo", "-d", data(), "--use", f"retry,until={quoted(condition)},attempts=2,initial=1ms"),
+        grpc_call("Echo", "-d", data(), "--use", f"assert,check={quoted(condition)}"),
+        grpc_call("Echo", "-d", data(), "--use", f"retry,until={quoted(condition)},attempts=2,initial=1ms"),
         session(f"call Echo {data()}", f"expect {condition}"),
     ):
         assert expected in result.err
@@ -542,16 +514,15 @@ def test_differences_of_messages_are_on_one_line(call, session):
 
 
 @pytest.mark.parametrize("path", ['any["demo.v1.HelloRequest"].name', "any[demo.v1.HelloRequest].name"])
-def test_type_of_an_any_is_a_url(call, path):
+def test_type_of_an_any_is_a_url(grpc_call, path):
     for options in (["--filter", path], ["--use", f"assert,check={quoted(f'.{path} == Ada')}"], ["--set", f"{path}=A"]):
-        result = call("Echo", "-d", data(), *options)
+        result = grpc_call("Echo", "-d", data(), *options)
         assert (result.out, result.code) in (("", 3), ("", 7))
         assert "[type.googleapis.com/demo.v1.HelloRequest]" in result.err
 
 
 def test_text_of_sessions_has_values(session):
-    result = session("set n = 5", 'print "hi ${n}"', 'set t = "${n} of ${n}"', "print $t")
-    assert (result.code, result.out) == (0, '"hi 5"\n"5 of 5"\n'), result.err
+    result = session("set n = 5", 'print "hi ${n}"', 'set t = "${n} of ${n}"', "print $t").exits(0, '"hi 5"\n"5 of 5"\n')
     for line, hint in (
         ("print hi ${n}", 'text is in quotes: "hi ${n}"'),
         ("set t = plain text", 'text is in quotes: "plain text"'),
@@ -561,10 +532,8 @@ def test_text_of_sessions_has_values(session):
         assert (result.code != 0, result.out, hint in result.err) == (True, "", True), result.err
 
 
-def test_path_that_appends_is_shown_for_an_empty_list(call):
-    result = call("Echo", "--set", "nesteds[-1].label=A")
-    assert (result.code, result.out) == (4, "")
-    assert "hint: nesteds[].label=VALUE appends an element" in result.err
+def test_path_that_appends_is_shown_for_an_empty_list(grpc_call):
+    grpc_call("Echo", "--set", "nesteds[-1].label=A").exits(4, "").reports("hint: nesteds[].label=VALUE appends an element")
 
 
 @pytest.mark.parametrize(
@@ -576,23 +545,21 @@ def test_path_that_appends_is_shown_for_an_empty_list(call):
         (".timestamp == 2026-01-02T03:04:05Z within 1", "write two conditions with > and <"),
     ],
 )
-def test_hint_of_a_condition_shows_what_to_write(call, session, condition, hint):
+def test_hint_of_a_condition_shows_what_to_write(grpc_call, session, condition, hint):
     for result in (
-        call("Echo", "-d", data(), "--use", f"assert,check={quoted(condition)}"),
+        grpc_call("Echo", "-d", data(), "--use", f"assert,check={quoted(condition)}"),
         session(f"call Echo {data()}", f"expect {condition}"),
     ):
         assert result.code != 0
         assert hint in result.err
 
 
-def test_tolerance_is_for_each_number_of_a_message(call, session):
+def test_tolerance_is_for_each_number_of_a_message(grpc_call, session):
     for number, code in ((7.4, 0), (7.6, 8)):
         condition = f'.nested == {{"label":"in","number":{number}}} within 0.5'
-        assert call("Echo", "-d", data(), "--use", f"assert,check={quoted(condition)}").code == code
+        assert grpc_call("Echo", "-d", data(), "--use", f"assert,check={quoted(condition)}").code == code
         assert (session(f"call Echo {data()}", f"expect {condition}").code == 0) == (code == 0)
 
 
-def test_text_after_a_quoted_setting_is_an_error(call):
-    result = call("Echo", "-d", data(), "--use", "assert,check='.strings[0] == a'x,name=y")
-    assert result.code == 7
-    assert "text follows the closing single quote" in result.err
+def test_text_after_a_quoted_setting_is_an_error(grpc_call):
+    grpc_call("Echo", "-d", data(), "--use", "assert,check='.strings[0] == a'x,name=y").exits(7).reports("text follows the closing single quote")

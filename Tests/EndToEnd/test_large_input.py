@@ -5,7 +5,7 @@ import subprocess
 import threading
 
 import pytest
-from conftest import Process
+from harness import Process
 
 LIMIT = 64 << 20
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import RPCURL, Result
+from harness import RPCURL, Caller, Result
 
 HELLO = "demo.v1.Demo/Hello"
 HINT = "hint: unset RPCURL_LIBCURL, or set it to the absolute path of libcurl 7.88 or newer\n"
@@ -23,16 +23,14 @@ def system_libcurl():
 
 
 def libcurl(rpcurl, **env):
-    return json.loads(rpcurl("version", "--format", "json", env=env).out)["libcurl"]
+    return rpcurl("version", "--format", "json", env=env).json()["libcurl"]
 
 
 # RPCURL_LIBCURL
 
 
 def test_version_as_json(rpcurl):
-    result = rpcurl("version", "--format", "json")
-    assert (result.code, result.err) == (0, "")
-    version = json.loads(result.out)
+    version = rpcurl("version", "--format", "json").succeeds().json()
     lines = rpcurl("version").out.splitlines()
     assert lines[0] == f"rpcurl {version['version']}"
     assert lines[1] == version["libcurl"]["libraries"]
@@ -50,7 +48,7 @@ def test_the_variable_names_a_libcurl(rpcurl, system_libcurl, grpc_server, descr
     result = rpcurl(
         "-vv", "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}", env=env
     )
-    assert result.code == 0 and json.loads(result.out)["name"] == "Ada"
+    assert result.code == 0 and result.json()["name"] == "Ada"
 
 
 def test_an_empty_variable_is_ignored(rpcurl):
@@ -66,13 +64,11 @@ def test_an_empty_variable_is_ignored(rpcurl):
     ],
 )
 @pytest.mark.parametrize("options", [[], ["--http3"]])
-def test_unloadable_libcurl(rpcurl, descriptor_set, path, why, options):
+def test_unloadable_libcurl(rpcurl, demo, path, why, options):
     env = {"RPCURL_LIBCURL": path}
-    result = rpcurl("--descriptor-set", descriptor_set, *options, f"https://localhost:1/{HELLO}", env=env)
-    assert (result.code, result.out) == (2, "")
+    result = demo(*options, f"https://localhost:1/{HELLO}", env=env).exits(2, "")
     assert result.err in [f"rpcurl: RPCURL_LIBCURL: {path}: {reason}\n{HINT}" for reason in why.split("|")]
-    version = rpcurl("version", env=env)
-    assert version.code == 0 and f"libcurl: not available: RPCURL_LIBCURL: {path}: " in version.out
+    rpcurl("version", env=env).exits(0).prints(f"libcurl: not available: RPCURL_LIBCURL: {path}: ")
     assert libcurl(rpcurl, **env)["error"].startswith(f"RPCURL_LIBCURL: {path}: ")
 
 
@@ -90,12 +86,8 @@ def test_a_library_that_is_not_libcurl(rpcurl, tmp_path):
 
 
 @pytest.fixture
-def call(rpcurl, descriptor_set, grpc_tls_server):
-    def run(*options, **env):
-        words = ["--descriptor-set", descriptor_set, *options, "-d", '{"name":"Ada"}', f"{grpc_tls_server.url}/{HELLO}"]
-        return rpcurl(*words, env=env)
-
-    return run
+def call(demo, grpc_tls_server):
+    return lambda *options, **env: Caller(demo, grpc_tls_server)("Hello", *options, data='{"name":"Ada"}', env=env)
 
 
 def is_trusted(result):
@@ -148,9 +140,7 @@ def test_options_take_precedence_over_the_environment(call, certificates, hashed
 
 
 def test_file_of_the_environment_that_is_missing(call):
-    result = call(SSL_CERT_FILE="/no/such/file.pem")
-    assert (result.code, result.out) == (6, "")
-    assert "/no/such/file.pem" in result.err
+    call(SSL_CERT_FILE="/no/such/file.pem").exits(6, "").reports("/no/such/file.pem")
 
 
 @pytest.fixture
@@ -183,10 +173,7 @@ def test_usual_places(call_where_authorities_are_in, path):
 
 
 def test_no_authorities_at_all(call_where_authorities_are_in, certificates):
-    result = call_where_authorities_are_in(None)
-    assert (result.code, result.out) == (6, "")
-    assert "no certificate authorities found on this machine\n" in result.err
-    assert "hint: install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE\n" in result.err
+    call_where_authorities_are_in(None).exits(6, "").reports("no certificate authorities found on this machine\n", "hint: install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE\n")
     assert is_trusted(call_where_authorities_are_in(None, "--cacert", certificates / "ca.pem"))
     assert is_trusted(call_where_authorities_are_in(None, "-k"))
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import manual
-from conftest import ROOT
+from harness import ROOT
 
 HELLO = "demo.v1.Demo/Hello"
 DELAY = "demo.v1.Demo/Delay"
@@ -77,17 +77,14 @@ def greeting(tmp_path_factory):
 def test_the_call_of_a_plugin_does_not_wait_for_its_own_call(call, greeting):
     result = call(
         "demo.v1.Demo/EchoMetadata", "-d", "{}", "--use", "limit,concurrency=1", "--plugin", greeting, "--max-time", "20"
-    )
-    assert result.code == 0, result.err
-    sent = {header["name"] for header in json.loads(result.out)["headers"]}
+    ).exits(0)
+    sent = {header["name"] for header in result.json()["headers"]}
     assert "x-greeting" in sent
 
 
 def test_the_call_of_a_plugin_counts_for_the_rate(call, greeting):
     use = ["--use", "limit,rate=1/h,when-full=fail", "--plugin", greeting]
-    result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", *use)
-    assert result.code == 64 + 8
-    assert "the limit of 1 call per hour is reached" in result.err
+    call("demo.v1.Demo/EchoMetadata", "-d", "{}", *use).exits(64 + 8).reports("the limit of 1 call per hour is reached")
 
 
 def test_the_examples_of_the_manual(grpc_server, descriptor_set, tmp_path):

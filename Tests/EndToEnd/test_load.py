@@ -11,15 +11,20 @@ import threading
 import time
 import zlib
 from base64 import b64decode
-from types import SimpleNamespace
 
 import pytest
 import raw_http2
-from conftest import relay, wait_until
+from harness import Result, relay, wait_until
 from raw_http2 import OK, RESPONSE, STATUS_OK
 
 HELLO, DELAY, COUNT, SUM, CHAT = (f"demo.v1.Demo/{name}" for name in ("Hello", "Delay", "Count", "Sum", "Chat"))
 ADA = '{"name":"Ada"}'
+
+
+class Load(Result):
+    @property
+    def report(self):
+        return self.json() if self.out else None
 
 
 @pytest.fixture
@@ -29,8 +34,7 @@ def load(rpcurl, descriptor_set):
     def run(address, method, *options, data=ADA, **keywords):
         words = ["--plaintext", "--descriptor-set", descriptor_set, "--format", "json", "-d", data]
         result = rpcurl("load", *words, *options, address, method, **keywords)
-        report = json.loads(result.out) if result.out else None
-        return SimpleNamespace(code=result.code, out=result.out, err=result.err, report=report)
+        return Load(result.code, result.out_bytes, result.err)
 
     return run
 
@@ -76,9 +80,7 @@ class PausingServer:
 
 
 def test_closed_loop_makes_the_calls(load, address):
-    result = load(address, HELLO, "--requests", 200, "--jobs", 8)
-    assert (result.code, result.err) == (0, "")
-    report = result.report
+    report = load(address, HELLO, "--requests", 200, "--jobs", 8).succeeds().report
     assert (report["loop"], report["jobs"], report["calls"], report["errors"]) == ("closed", 8, 200, 0)
     assert report["statuses"] == [{"status": "ok", "calls": 200}]
     assert (report["sent_messages"], report["received_messages"]) == (200, 200)
@@ -95,7 +97,7 @@ def test_each_message_is_a_call_in_turn(rpcurl, descriptor_set, address, tmp_pat
         "load", "--plaintext", "--descriptor-set", descriptor_set, "--format", "json", "--requests", 5, "--jobs", 1,
         "-d", f"@{tmp_path}/names.json", address, HELLO)  # fmt: skip
     # Three times the first one, and twice the second one.
-    assert json.loads(result.out)["sent_bytes"] == 3 * (7 + 1) + 2 * (7 + 3)
+    assert result.json()["sent_bytes"] == 3 * (7 + 1) + 2 * (7 + 3)
 
 
 def test_values_of_functions_are_new_for_each_call(load, address):
@@ -105,9 +107,7 @@ def test_values_of_functions_are_new_for_each_call(load, address):
 
 
 def test_open_loop_makes_calls_at_its_rate(load, address):
-    result = load(address, HELLO, "--rate", 50, "--duration", "2s")
-    assert (result.code, result.err) == (0, "")
-    report = result.report
+    report = load(address, HELLO, "--rate", 50, "--duration", "2s").succeeds().report
     assert (report["loop"], report["intended_rate"], report["calls"], report["not_started"]) == ("open", 50, 100, 0)
     assert report["seconds"] >= 2
 
@@ -329,16 +329,14 @@ def test_calls_wait_for_a_connection_of_http_1(load, connect_server, raw_server)
 
 def test_thresholds_that_hold(load, address):
     conditions = "p99 < 60s,errors<0.1%,rate>0.1"
-    result = load(address, HELLO, "--requests", 20, "--threshold", conditions, "--threshold", "max<=60s")
-    assert result.code == 0
+    result = load(address, HELLO, "--requests", 20, "--threshold", conditions, "--threshold", "max<=60s").exits(0)
     assert [(one["threshold"], one["passed"]) for one in result.report["thresholds"]] == [
         (text, True) for text in [*conditions.split(","), "max<=60s"]
     ]
 
 
 def test_all_thresholds_that_fail_are_reported(load, address):
-    result = load(address, HELLO, "--requests", 20, "--threshold", "min<1ns,errors<1,rate>10000000")
-    assert result.code == 8
+    result = load(address, HELLO, "--requests", 20, "--threshold", "min<1ns,errors<1,rate>10000000").exits(8)
     assert [one["passed"] for one in result.report["thresholds"]] == [False, True, False]
     assert result.err.startswith("rpcurl: threshold failed: min<1ns (") and "rate>10000000 (" in result.err
 
@@ -348,9 +346,7 @@ def test_all_thresholds_that_fail_are_reported(load, address):
 
 def test_report_as_text(rpcurl, descriptor_set, address):
     words = ["load", "--plaintext", "--descriptor-set", descriptor_set, "-d", ADA, "--requests", 20]
-    result = rpcurl(*words, "--threshold", "errors<1", address, HELLO)
-    assert (result.code, result.err) == (0, "")
-    lines = result.out.splitlines()
+    lines = rpcurl(*words, "--threshold", "errors<1", address, HELLO).succeeds().out.splitlines()
     assert lines[:2] == [f"{HELLO} at http://{address}", "closed loop, 10 at a time"]
     assert any(line.split()[:2] == ["calls", "20"] for line in lines)
     assert any(line.split()[0] == "p99.9" for line in lines if line)
@@ -434,8 +430,7 @@ def test_script_for_k6_is_javascript(rpcurl, descriptor_set, method, shape):
     data = {HELLO: ADA, COUNT: '{"from":1,"to":2}', SUM: '{"value":1}{"value":2}', CHAT: '{"text":"\\u2028\'`"}'}[method]
     result = exported(
         rpcurl, descriptor_set, "--plaintext", *shape, "-H", "x-tenant: blue", "-H", "trace-bin: AAEC", "-m", "2s",
-        "--threshold", "p99<50ms,errors<0.1%,errors<3,rate>10", "-d", data, "localhost:50051", method)  # fmt: skip
-    assert (result.code, result.err) == (0, "")
+        "--threshold", "p99<50ms,errors<0.1%,errors<3,rate>10", "-d", data, "localhost:50051", method).succeeds()  # fmt: skip
     root = tree_sitter.Parser(tree_sitter.Language(grammar.language())).parse(result.out.encode()).root_node
     assert not root.has_error, result.out
     kinds = [node.type for node in root.named_children]
@@ -448,8 +443,7 @@ def test_script_for_k6_is_javascript(rpcurl, descriptor_set, method, shape):
 
 def test_script_has_no_secrets(rpcurl, descriptor_set):
     result = exported(rpcurl, descriptor_set, "--bearer", "s3cret", "-H", "x-api-key: other", "-H", "x-token-bin: AQID",
-                      "https://demo.example", HELLO)  # fmt: skip
-    assert result.code == 0
+                      "https://demo.example", HELLO).exits(0)  # fmt: skip
     assert all(text not in result.out for text in ("s3cret", "other", "AQID", "1, 2, 3"))
     assert "b64decode(__ENV.X_TOKEN_BIN" in result.out
     assert "__ENV.AUTHORIZATION" in result.out and "// Set X_API_KEY in the environment" in result.out
@@ -461,8 +455,7 @@ def test_script_for_k6_has_all_options(rpcurl, descriptor_set, tmp_path):
     other.write_bytes(descriptor_set.read_bytes())
     result = exported(
         rpcurl, descriptor_set, "--descriptor-set", other, "--authority", "a.example", "-A", "probe", "-k",
-        "--max-message-size", "1k", "--compression", "gzip", "--connections", 4, "-d", ADA, "localhost:50051", HELLO)  # fmt: skip
-    assert (result.code, result.err) == (0, "")
+        "--max-message-size", "1k", "--compression", "gzip", "--connections", 4, "-d", ADA, "localhost:50051", HELLO).succeeds()  # fmt: skip
     # The first source of a name applies in rpcurl, and the last in k6.
     loads = [line for line in result.out.splitlines() if line.startswith("client.load")]
     assert [json.dumps(str(path)) in line for path, line in zip([other, descriptor_set], loads, strict=True)] == [True] * 2

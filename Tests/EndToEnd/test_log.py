@@ -10,24 +10,8 @@ import pytest
 DEMO = "demo.v1.Demo"
 
 
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, data, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, data, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, "-d", data, *options,
-            f"{server.url}/{DEMO}/{method}", **keywords,
-        )  # fmt: skip
-
-    run.protocol = request.param
-    return run
-
-
 def test_lines_for_people(call):
-    result = call("Hello", '{"name":"Ada"}', "-H", "authorization: Bearer top", "--use", "log,bodies=true")
-    assert result.code == 0
+    result = call("Hello", "-H", "authorization: Bearer top", "--use", "log,bodies=true", data='{"name":"Ada"}').exits(0)
     lines = [line.partition(f" {DEMO}/Hello ")[2] for line in result.err.splitlines()]
     assert lines[0].startswith(f"> unary over {call.protocol} to http://")
     assert "top" not in result.err and ">   authorization: Bearer [redacted]" in lines
@@ -37,7 +21,7 @@ def test_lines_for_people(call):
 
 
 def test_messages_are_not_logged_by_default(call):
-    result = call("Hello", '{"name":"Ada"}', "--use", "log")
+    result = call("Hello", "--use", "log", data='{"name":"Ada"}')
     assert "5 bytes\n" in result.err and "Ada" not in result.err
 
 
@@ -52,7 +36,7 @@ def test_messages_are_not_logged_by_default(call):
 )
 def test_lines_for_programs(call, tmp_path, method, data, sent, received):
     file = tmp_path / "log.ndjson"
-    result = call(method, data, "--use", f"log,format=ndjson,file={file},bodies=true")
+    result = call(method, "--use", f"log,format=ndjson,file={file},bodies=true", data=data)
     fails = method == "FailStream"
     assert result.code == (64 + 9 if fails else 0)
     # The log goes to its file only.
@@ -61,7 +45,7 @@ def test_lines_for_programs(call, tmp_path, method, data, sent, received):
     kinds = [event["event"] for event in events]
     assert (kinds[0], kinds[-2], kinds[-1]) == ("start", "end", "metrics")
     assert (kinds.count("sent"), kinds.count("message")) == (sent, received)
-    assert [json.loads(line) for line in result.out.splitlines()] == [e["message"] for e in events if e["event"] == "message"]
+    assert result.lines() == [e["message"] for e in events if e["event"] == "message"]
     assert events[-2]["code"] == ("failed_precondition" if fails else "ok")
 
 
@@ -79,7 +63,7 @@ def test_bidi_stream_is_written_as_it_happens(rpcurl, descriptor_set, grpc_serve
 
 
 def test_long_messages_are_cut(call):
-    result = call("Echo", json.dumps({"stringValue": "x" * 100_000}), "--use", "log,bodies=true,max-body=50", "--format", "none")
+    result = call("Echo", "--use", "log,bodies=true,max-body=50", "--format", "none", data=json.dumps({"stringValue": "x" * 100_000}))
     lines = [line for line in result.err.splitlines() if " message 0, " in line]
     assert len(lines) == 2 and all(line.endswith("x" * 34 + "…") for line in lines), lines
 
@@ -122,7 +106,7 @@ def check_har(har):
 def test_archive(call, tmp_path):
     file = tmp_path / "calls.har"
     use = f"log,format=har,file={file},bodies=true"
-    assert call("Hello", '{"name":"Ada"}', "-H", "x-api-key: k", "--use", use).err == ""
+    assert call("Hello", "-H", "x-api-key: k", "--use", use, data='{"name":"Ada"}').err == ""
     (entry,) = check_har(json.loads(file.read_text()))
     assert entry["request"]["url"].endswith(f"/{DEMO}/Hello")
     assert {"name": "x-api-key", "value": "[redacted]"} in entry["request"]["headers"]
@@ -139,12 +123,12 @@ def test_archive(call, tmp_path):
 def test_archive_of_a_stream_and_of_a_failure(call, tmp_path):
     file = tmp_path / "calls.har"
     use = f"log,format=har,file={file},bodies=true"
-    call("Count", '{"from":1,"to":3}', "--use", use)
+    call("Count", "--use", use, data='{"from":1,"to":3}')
     (entry,) = check_har(json.loads(file.read_text()))
     content = entry["response"]["content"]
     assert content["mimeType"] == "application/x-ndjson"
     assert base64.b64decode(content["text"]).split() == [b'{"number":1}', b'{"number":2}', b'{"number":3}']
-    call("Find", '{"id":"9"}', "--use", use)
+    call("Find", "--use", use, data='{"id":"9"}')
     (entry,) = check_har(json.loads(file.read_text()))
     assert entry["comment"].startswith('not_found (5): no item "9"')
 
@@ -168,8 +152,7 @@ def test_archive_of_a_failed_connection(rpcurl, descriptor_set, tmp_path):
 )
 def test_wrong_configuration_names_the_key(rpcurl, descriptor_set, setting, words):
     options = ["--descriptor-set", descriptor_set, "--plaintext"]
-    result = rpcurl(*options, "--use", f"log,{setting}", "localhost:1", f"{DEMO}/Hello")
-    assert (result.code, result.out) == (7, "")
+    result = rpcurl(*options, "--use", f"log,{setting}", "localhost:1", f"{DEMO}/Hello").exits(7, "")
     assert all(word in result.err for word in words), result.err
 
 
@@ -189,9 +172,8 @@ def test_what_a_response_repeats_of_a_credential_is_redacted(call, tmp_path, for
     headers = [f"x-api-key: {secret}", f"demo-header: x-echo=got {secret}", f"demo-trailer: x-login={echo}"]
     options = [word for header in headers for word in ("-H", header)]
     log = tmp_path / "log"
-    result = call("Hello", '{"name":"Ada"}', "-v", "--use", f"log,file={log},format={form}", *options)
-    assert result.code == 0, result.err
+    result = call("Hello", "-v", "--use", f"log,file={log},format={form}", *options, data='{"name":"Ada"}').exits(0)
     for text in (result.err, log.read_text()):
         assert "[redacted]" in text and secret not in text and echo[-10:] not in text, text
     assert "x-echo: got [redacted]" in result.err
-    assert f"got {secret}" in call("Hello", '{"name":"Ada"}', "-v", "--show-secrets", *options).err
+    assert f"got {secret}" in call("Hello", "-v", "--show-secrets", *options, data='{"name":"Ada"}').err

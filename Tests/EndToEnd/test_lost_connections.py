@@ -42,16 +42,13 @@ def refuse(connection):
 
 
 @pytest.fixture
-def batch(rpcurl, descriptor_set, certificates):
+def batch(demo, certificates):
     """`batch(way, server)` makes two calls, one after the other."""
 
     def run(way, server, *options):
         arguments, negotiated = WAYS[way]
         tls = ["--cacert", certificates / "ca.pem"] if negotiated else ["--plaintext"]
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--each", "--max-time", "20s", *arguments, *tls, *options,
-            f"localhost:{server.port}", HELLO, input=TWO,
-        )  # fmt: skip
+        return demo("--each", "--max-time", "20s", *arguments, *tls, *options, f"localhost:{server.port}", HELLO, input=TWO)
 
     return run
 
@@ -111,9 +108,7 @@ def losing_server(raw_server, certificates):
 @pytest.mark.parametrize("way", WAYS)
 def test_request_that_may_have_been_processed_is_not_sent_again(batch, losing_server, way, lose):
     server = losing_server(way, lose)
-    result = batch(way, server)
-    assert (result.code, result.out) == (5, '{"message":"Ada"}\n'), result.err
-    assert "the server closed the connection without a response" in result.err
+    result = batch(way, server).exits(5, '{"message":"Ada"}\n').reports("the server closed the connection without a response")
     assert ("Connection reset by peer)" in result.err) == (lose is reset), result.err
     assert "()" not in result.err
     assert len(server.requests) == 2
@@ -123,8 +118,7 @@ def test_request_that_may_have_been_processed_is_not_sent_again(batch, losing_se
 @pytest.mark.parametrize("way", ["grpc", "grpc tls"])
 def test_request_that_was_refused_unprocessed_is_sent_again(batch, losing_server, way):
     server = losing_server(way, refuse)
-    result = batch(way, server)
-    assert (result.code, result.out) == (0, '{"message":"Ada"}\n' * 2), result.err
+    batch(way, server).exits(0, '{"message":"Ada"}\n' * 2)
     assert (len(server.requests), server.connections) == (3, 2)
 
 
@@ -133,8 +127,7 @@ def test_request_that_was_refused_unprocessed_is_sent_again(batch, losing_server
 def test_get_request_is_sent_again(batch, losing_server, way, lose):
     """It has no side effects."""
     server = losing_server(way, lose)
-    result = batch(way, server, "--connect-get")
-    assert (result.code, result.out) == (0, '{"message":"Ada"}\n' * 2), result.err
+    batch(way, server, "--connect-get").exits(0, '{"message":"Ada"}\n' * 2)
     assert server.requests[1] == server.requests[2]
     assert server.requests[1].startswith(b"GET ")
     assert server.connections == 2
@@ -172,23 +165,17 @@ def answer(stream):
 
 
 @pytest.mark.parametrize("options", [[], ["--max-time", "60s"], ["--use", "retry,attempts=2,codes=aborted"]])
-def test_looking_for_the_cause_changes_no_status(rpcurl, descriptor_set, once_lost_server, options):
+def test_looking_for_the_cause_changes_no_status(demo, once_lost_server, options):
     """Further connections to the server get no answer, and have little time."""
     server = once_lost_server(silent)
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--plaintext", "--format", "events", *options, server.address, HELLO,
-    )  # fmt: skip
-    assert result.code == 5, result.err
-    assert "the server closed the connection without a response" in result.err
+    result = demo(
+        "--plaintext", "--format", "events", *options, server.address, HELLO,
+    ).exits(5).reports("the server closed the connection without a response")  # fmt: skip
     end = json.loads(result.out.splitlines()[-2])
     assert (end["event"], end["code"]) == ("end", "unavailable")
 
 
-def test_no_cause_is_looked_for_between_attempts(rpcurl, descriptor_set, once_lost_server):
+def test_no_cause_is_looked_for_between_attempts(demo, once_lost_server):
     server = once_lost_server(answer)
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--plaintext", "--use", "retry,attempts=2,initial=1ms",
-        server.address, HELLO,
-    )  # fmt: skip
-    assert (result.code, result.out) == (0, '{"message":"Ada"}\n'), result.err
+    demo("--plaintext", "--use", "retry,attempts=2,initial=1ms", server.address, HELLO).exits(0, '{"message":"Ada"}\n')
     assert server.connections == 2

@@ -8,18 +8,16 @@ import subprocess
 
 import collector
 import pytest
-from conftest import PATIENCE_SECONDS, Process
+from harness import PATIENCE_SECONDS, Process
 
 SERVICE = "demo.v1.Demo"
 ENDLESS = '{"from":1,"to":2000000000}'
 
 
 @pytest.fixture
-def words(rpcurl, grpc_server, descriptor_set):
+def words(demo, grpc_server):
     def words(*options, data=ENDLESS, method="Count"):
-        return rpcurl.command(
-            ("--descriptor-set", descriptor_set, *options, "-d", data, f"{grpc_server.url}/{SERVICE}/{method}")
-        )
+        return demo.command((*options, "-d", data, f"{grpc_server.url}/{SERVICE}/{method}"))
 
     return words
 
@@ -84,10 +82,9 @@ def test_a_named_pipe_whose_reader_closes_it(words, run, tmp_path):
 
 
 @pytest.mark.parametrize("interceptor", ["log,file=/dev/full", "log,format=ndjson,file=/dev/full", "shadow,to={},file=/dev/full"])
-def test_a_file_of_an_interceptor_that_cannot_be_written_is_reported_once(rpcurl, descriptor_set, grpc_server, interceptor):
+def test_a_file_of_an_interceptor_that_cannot_be_written_is_reported_once(demo, grpc_server, interceptor):
     use = interceptor.format(grpc_server.url)
-    result = rpcurl("--descriptor-set", descriptor_set, "--use", use, "--each", "-d", '{"name":"a"}' * 3, f"{grpc_server.url}/demo.v1.Demo/Hello")
-    assert result.code == 0, result.err
+    result = demo("--use", use, "--each", "-d", '{"name":"a"}' * 3, f"{grpc_server.url}/demo.v1.Demo/Hello").exits(0)
     assert [line for line in result.err.splitlines() if "cannot write" in line] == [
         f"{interceptor.split(',')[0]}: cannot write /dev/full: No space left on device"
     ]

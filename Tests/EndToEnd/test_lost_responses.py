@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
-from conftest import ALL_TESTS
+from harness import ALL_TESTS
 
 # The tests provoke a race.
 CALLS, AT_A_TIME = 200 if ALL_TESTS else 48, 8
@@ -90,8 +90,7 @@ def test_batch_of_large_requests_and_responses(current_rpcurl, etcd, tmp_path):
     file = tmp_path / "calls.json"
     file.write_text("\n".join(map(json.dumps, calls)))
     arguments = ["--each", "--jobs", 50, "-d", f"@{file}", *etcd("etcdserverpb.KV/Txn")]
-    result = current_rpcurl(*arguments)
-    assert (result.code, result.err) == (0, "")
+    result = current_rpcurl(*arguments).succeeds()
     revisions = set()
     for line in result.out.splitlines():
         reply = json.loads(line)

@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import FAILURES, PATIENCE_SECONDS, RPCURL, Process, relay, wait_until
+from harness import FAILURES, PATIENCE_SECONDS, RPCURL, Process, relay, wait_until
 
 SERVICE = "demo.v1.Demo"
 HELLO = f"{SERVICE}/Hello"
@@ -21,11 +21,11 @@ RESPONSE = b'{"message":"Hello, Ada!","name":"Ada"}\n'
 
 
 @pytest.fixture
-def words(rpcurl, grpc_server, descriptor_set):
+def words(demo, grpc_server):
     """The command line of a call."""
 
     def words(method, data, *options, url=grpc_server.url):
-        return rpcurl.command(("--descriptor-set", descriptor_set, *options, "-d", data, f"{url}/{SERVICE}/{method}"))
+        return demo.command((*options, "-d", data, f"{url}/{SERVICE}/{method}"))
 
     return words
 
@@ -259,12 +259,12 @@ def test_descriptor_set_is_truncated_during_a_session(rpcurl, grpc_server, descr
 # Stops and the clock
 
 
-def test_stop_beyond_the_deadline(rpcurl, grpc_server, descriptor_set):
+def test_stop_beyond_the_deadline(demo, grpc_server):
     """The deadline passes while the process is stopped: it ends at once when it continues."""
     url = f"{grpc_server.url}/{SERVICE}/Count"
     data = '{"from":1,"to":2000000000,"intervalMs":1}'
     before = grpc_server.canceled_calls(f"{SERVICE}/Count")
-    with rpcurl.start("--descriptor-set", descriptor_set, "--max-time", "300ms", "-d", data, url) as process:
+    with demo.start("--max-time", "300ms", "-d", data, url) as process:
         assert process.stdout.readline() == b'{"number":1}\n'
         process.send_signal(signal.SIGSTOP)
         # The server sees the same deadline.
@@ -276,9 +276,9 @@ def test_stop_beyond_the_deadline(rpcurl, grpc_server, descriptor_set):
         assert numbers == list(range(2, 2 + len(numbers)))
 
 
-def test_stops_lose_nothing_of_a_stream(rpcurl, grpc_server, descriptor_set):
+def test_stops_lose_nothing_of_a_stream(demo, grpc_server):
     url = f"{grpc_server.url}/{SERVICE}/Count"
-    with rpcurl.start("--descriptor-set", descriptor_set, "-d", '{"from":1,"to":3000}', url) as process:
+    with demo.start("-d", '{"from":1,"to":3000}', url) as process:
         lines = [process.stdout.readline()]
         for _ in range(20):
             process.send_signal(signal.SIGSTOP)

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import manual
-from conftest import ROOT, RPCURL
+from harness import ROOT, RPCURL
 
 PAGES = sorted(page.name for page in (ROOT / "man").glob("rpcurl*.1"))
 EXAMPLES = [(page, number) for page in PAGES for number in range(len(manual.examples(page)))]
@@ -63,9 +63,7 @@ def test_examples_succeed(page, number, place, descriptor_set, request, tmp_path
         socket = tmp_path_factory.mktemp("socket") / "s"
         start_server("grpc_server.py", "--unix", socket)
         replacing.append(("demo.sock", str(socket)))
-    done = manual.run(
-        script, place, descriptor_set, replacing, RPCURL_PLUGIN_PATH=str(ROOT / ".build" / "plugins"),
-    )  # fmt: skip
+    done = manual.run(script, place, descriptor_set, replacing, RPCURL_PLUGIN_PATH=str(ROOT / ".build" / "plugins"))
     assert done.returncode == 0, done.stderr
     assert not re.search(r"^rpcurl: ", done.stderr, re.M), done.stderr
 
@@ -134,7 +132,7 @@ def test_events_of_the_manual_are_those_of_a_call(rpcurl, grpc_server, descripto
 
 def test_keys_of_interceptors_are_those_of_their_pages(rpcurl):
     """In both directions. Completion, errors and `rpcurl plugins` use the same list of keys."""
-    for interceptor in json.loads(rpcurl("plugins", "list", "--format", "json").out)["builtIns"]:
+    for interceptor in rpcurl("plugins", "list", "--format", "json").json()["builtIns"]:
         page = (ROOT / "man" / f"rpcurl-{interceptor['name']}.7").read_text().split(".Sh EXAMPLES")[0]
         keys = {key["form"].partition("=")[0] for key in interceptor["keys"]}
         described = set()

@@ -7,7 +7,7 @@ import socket
 import struct
 
 import pytest
-from conftest import Process
+from harness import Process
 
 HELLO = "demo.v1.Demo/Hello"
 NOWHERE = f"http://127.0.0.1:1/{HELLO}"

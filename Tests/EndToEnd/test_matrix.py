@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from conftest import ALL_TESTS
+from harness import ALL_TESTS
 from pairwise import covering
 
 # The protocols with their versions of HTTP, the codecs and the compressions of each server. grpcio has no codec but protobuf.
@@ -133,7 +133,7 @@ def run(request, rpcurl, descriptor_set):
             "-H", "demo-header: x-lead=1", "-H", "demo-trailer: x-trail=2", "-H", "demo-trailer: x-trail-bin=0001ff",
             *arguments, "-d", "".join(json.dumps(r) for r in requests), f"{server.url}/demo.v1.Demo/{method}",
         )  # fmt: skip
-        return result, Events([json.loads(line) for line in result.out.splitlines()])
+        return result, Events(result.lines())
 
     return run
 

@@ -63,8 +63,7 @@ def test_latency_of_a_stream_is_the_time_to_its_end(call):
 def test_prometheus_can_read_the_file(call, tmp_path):
     file = tmp_path / "rpcurl.prom"
     for _ in range(2):  # The second run replaces the file.
-        result = call(HELLO, "--each", "--use", f"metrics,format=prometheus,file={file}", input=names(3))
-        assert (result.code, result.err) == (0, "")
+        call(HELLO, "--each", "--use", f"metrics,format=prometheus,file={file}", input=names(3)).succeeds()
     families = {family.name: family for family in text_string_to_metric_families(file.read_text())}
     assert families["rpcurl_sent_messages"].type == "counter"
     duration = families["rpcurl_call_duration_seconds"]
@@ -78,11 +77,10 @@ def test_prometheus_can_read_the_file(call, tmp_path):
 
 
 def test_otlp_is_sent_to_a_collector(call, otlp):
-    result = call(
+    call(
         HELLO, "--each", "--use", f"metrics,format=otlp,endpoint={otlp.url}", input=names(3),
         env={"OTEL_SERVICE_NAME": "tests", "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment=a%20b"},
-    )  # fmt: skip
-    assert (result.code, result.err) == (0, "")
+    ).succeeds()  # fmt: skip
     (request,) = otlp.requests
     (resource,) = request.resource_metrics
     assert collector.attributes(resource.resource) == {"service.name": "tests", "deployment.environment": "a b"}
@@ -111,13 +109,11 @@ def test_otlp_can_be_written_to_a_file(call, tmp_path):
 
 def test_failed_export_does_not_fail_the_call(call, otlp):
     otlp.status = 503
-    result = call(HELLO, "-d", ADA, "--use", "metrics,format=otlp", env={"OTEL_EXPORTER_OTLP_ENDPOINT": otlp.url})
-    assert (result.code, result.err) == (0, f"metrics: not exported: {otlp.address} responded with HTTP 503\n")
+    call(HELLO, "-d", ADA, "--use", "metrics,format=otlp", env={"OTEL_EXPORTER_OTLP_ENDPOINT": otlp.url}).exits(0, err=f"metrics: not exported: {otlp.address} responded with HTTP 503\n")
 
 
 def test_unwritable_file_does_not_fail_the_call(call):
-    result = call(HELLO, "-d", ADA, "--use", "metrics,file=/no/such/file")
-    assert result.code == 0
+    result = call(HELLO, "-d", ADA, "--use", "metrics,file=/no/such/file").exits(0)
     assert result.err == "metrics: cannot write the report: /no/such/file: No such file or directory\n"
 
 
@@ -132,9 +128,7 @@ def test_session_is_reported_at_its_end(rpcurl, grpc_server, descriptor_set):
 
 
 def test_interrupted_batch_is_reported(rpcurl, grpc_server, descriptor_set):
-    arguments = (
-        "--descriptor-set", descriptor_set, "--each", "--use", "metrics,format=json", f"{grpc_server.url}/{DELAY}",
-    )  # fmt: skip
+    arguments = ("--descriptor-set", descriptor_set, "--each", "--use", "metrics,format=json", f"{grpc_server.url}/{DELAY}")
     with rpcurl.start(*arguments) as process:
         process.stdin.write(b'{"milliseconds":1}\n{"milliseconds":60000}\n')
         process.stdin.flush()

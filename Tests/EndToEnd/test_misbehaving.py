@@ -18,30 +18,19 @@ UNAVAILABLE, INTERNAL, UNKNOWN = 64 + 14, 64 + 13, 64 + 2
 
 
 @pytest.fixture
-def call(rpcurl, raw_server, descriptor_set):
+def call(demo, raw_server):
     """Calls Hello at an HTTP/2 server that responds as the function does; returns the result."""
 
     def run(respond, *options, waits=True, data='{"name":"Ada"}'):
         server = raw_server(raw_http2.handler(respond, waits))
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "-d", "@-", *options, f"http://{server.address}/{HELLO}",
-            input=data,
-        )  # fmt: skip
+        return demo("-d", "@-", *options, f"http://{server.address}/{HELLO}", input=data)
 
     return run
 
 
-def fails(result, code, *words):
-    assert result.code == code, result.err
-    assert result.out == ""
-    assert result.err.startswith("rpcurl: ")
-    for word in words:
-        assert word in result.err
-
-
 def succeeds(result):
     assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out) == {"message": "Ada"}
+    assert result.json() == {"message": "Ada"}
 
 
 def test_the_test_server_responds(call):
@@ -78,7 +67,7 @@ def test_trailers_in_pieces(call):
             last = start + 700 >= len(block)
             stream.frame(raw_http2.CONTINUATION, raw_http2.END_HEADERS if last else 0, block[start : start + 700])
 
-    fails(call(respond), 64 + 5, "not here")
+    call(respond).fails(64 + 5, "not here")
 
 
 def test_information_before_the_response(call):
@@ -140,7 +129,7 @@ def test_reset_with_no_error_in_a_response(call, has_mended_libcurl, protocol, c
         stream.reset(0)
 
     result = call(respond, "--protocol", protocol, "--http2-prior-knowledge")
-    fails(result, INTERNAL, "reset by server", "NO_ERROR")
+    result.fails(INTERNAL, "reset by server", "NO_ERROR")
 
 
 @pytest.mark.usefixtures("keeps_early_responses")
@@ -166,7 +155,7 @@ def test_refused_stream_is_retried(call):
 
 
 @pytest.mark.parametrize("end", ["deadline", "interrupt"])
-def test_a_canceled_call_is_reset_with_cancel(rpcurl, has_mended_libcurl, raw_server, descriptor_set, end):
+def test_a_canceled_call_is_reset_with_cancel(demo, has_mended_libcurl, raw_server, end):
     """gRPC over HTTP/2, "Errors": CANCEL is that of a client that cancels a call."""
     if not has_mended_libcurl:
         pytest.skip("this libcurl resets the stream with STREAM_CLOSED")
@@ -184,7 +173,7 @@ def test_a_canceled_call_is_reset_with_cancel(rpcurl, has_mended_libcurl, raw_se
     server = raw_server(raw_http2.handler(respond))
     limit = ("--max-time", "500ms") if end == "deadline" else ()
     url = f"http://{server.address}/demo.v1.Demo/Count"
-    with rpcurl.start("--descriptor-set", descriptor_set, *limit, "-d", "{}", url) as process:
+    with demo.start(*limit, "-d", "{}", url) as process:
         assert received.wait(60)
         if end == "interrupt":
             process.send_signal(signal.SIGINT)
@@ -208,7 +197,7 @@ REFUSE = pytest.mark.parametrize(
         (("--protocol", "connect", "--connect-get", "--http2-prior-knowledge"), 2),
     ],
 )
-def test_refused_request_is_sent_twice(rpcurl, raw_server, descriptor_set, refuse, options, requests):
+def test_refused_request_is_sent_twice(demo, raw_server, refuse, options, requests):
     received = []
 
     def serve(connection):
@@ -226,15 +215,13 @@ def test_refused_request_is_sent_twice(rpcurl, raw_server, descriptor_set, refus
 
     server = raw_server(until_the_end)
     url = f"http://{server.address}/{HELLO}"
-    result = rpcurl("--descriptor-set", descriptor_set, "--max-time", "20", *options, "-d", "{}", url)
-    assert (result.code, result.out) == (5, ""), result.err
-    assert "the server refused the request without processing it; it was sent twice\nhint: " in result.err
+    demo("--max-time", "20", *options, "-d", "{}", url).exits(5, "").reports("the server refused the request without processing it; it was sent twice\nhint: ")
     assert len(received) == requests
 
 
 @pytest.mark.usefixtures("keeps_early_responses")
 @REFUSE
-def test_refusal_of_a_partly_sent_stream(rpcurl, raw_server, descriptor_set, refuse):
+def test_refusal_of_a_partly_sent_stream(demo, raw_server, refuse):
     def respond(stream):
         while raw_http2.read_frame(stream.connection)[0] != raw_http2.DATA:
             pass
@@ -242,8 +229,8 @@ def test_refusal_of_a_partly_sent_stream(rpcurl, raw_server, descriptor_set, ref
 
     server = raw_server(raw_http2.handler(respond, waits=False))
     url = f"http://{server.address}/demo.v1.Demo/Sum"
-    result = rpcurl("--descriptor-set", descriptor_set, "--max-time", "20", "-d", '{"value":1}', url)
-    fails(result, 5, "the server refused the request without processing it; a stream", "hint: ", "--use retry")
+    result = demo("--max-time", "20", "-d", '{"value":1}', url)
+    result.fails(5, "the server refused the request without processing it; a stream", "hint: ", "--use retry")
 
 
 def test_go_away_before_the_response(call):
@@ -251,7 +238,7 @@ def test_go_away_before_the_response(call):
         stream.go_away(0)
         stream.connection.close()
 
-    fails(call(respond), 5)
+    call(respond).fails(5)
 
 
 def test_go_away_during_the_response_lets_it_finish(call, libcurl_version):
@@ -275,7 +262,7 @@ def test_connection_closed_in_the_middle(call, sent):
             stream.data(sent)
         stream.connection.shutdown(socket.SHUT_WR)
 
-    fails(call(respond), 5, "the connection was closed before the response was complete")
+    call(respond).fails(5, "the connection was closed before the response was complete")
 
 
 @pytest.mark.parametrize(
@@ -305,7 +292,7 @@ def test_broken_responses(call, name, code):
         trailers = status.get(name, [("grpc-status", "x")] if name == "status not a number" else STATUS_OK)
         stream.headers(trailers, end=True)
 
-    fails(call(respond), code)
+    call(respond).fails(code)
 
 
 @pytest.mark.parametrize("silent_after", ["connect", "headers", "message"])
@@ -317,7 +304,7 @@ def test_silence_meets_the_deadline(call, silent_after):
             stream.data(RESPONSE)
         stream.wait_for_the_end()
 
-    fails(call(respond, "--max-time", "300ms"), 64 + 4, "deadline_exceeded")
+    call(respond, "--max-time", "300ms").fails(64 + 4, "deadline_exceeded")
 
 
 def test_one_byte_at_a_time(call):
@@ -363,7 +350,7 @@ def test_response_before_the_request_is_sent(call, has_mended_libcurl):
         assert (result.code, result.err) == (0, "") and result.out, result
     else:
         # libcurl does not report the trailers before the request is sent: the deadline ends the call.
-        fails(result, 64 + 4)
+        result.fails(64 + 4)
 
 
 @pytest.mark.usefixtures("keeps_early_responses")
@@ -373,7 +360,7 @@ def test_refusal_before_the_request_is_sent_is_reported(call):
         stream.reset(0)
         stream.wait_for_the_end()
 
-    fails(call(respond, waits=False, data=LARGE), 64 + 8, "too much")
+    call(respond, waits=False, data=LARGE).fails(64 + 8, "too much")
 
 
 @pytest.mark.parametrize("reset", [None, 0, 8])
@@ -400,7 +387,7 @@ def refused(result, libcurl_version, words):
 
 
 @pytest.mark.parametrize("reset", [0, 8])
-def test_refusal_and_reset_in_one_piece_while_a_stream_is_open(rpcurl, libcurl_version, raw_server, descriptor_set, reset):
+def test_refusal_and_reset_in_one_piece_while_a_stream_is_open(demo, libcurl_version, raw_server, reset):
     """libcurl 7.88 drops such a response, and would wait for the rest of the request for ever."""
 
     def respond(stream):
@@ -410,7 +397,7 @@ def test_refusal_and_reset_in_one_piece_while_a_stream_is_open(rpcurl, libcurl_v
         stream.wait_for_the_end()
 
     server = raw_server(raw_http2.handler(respond, waits=False))
-    with rpcurl.start("--descriptor-set", descriptor_set, f"http://{server.address}/demo.v1.Demo/Chat") as process:
+    with demo.start(f"http://{server.address}/demo.v1.Demo/Chat") as process:
         lost = [] if libcurl_version >= (8, 14) else [64 + 1 if reset == 8 else 5]
         assert process.wait() in [64 + 12, *lost]
         err = process.stderr.read().decode()
@@ -418,7 +405,7 @@ def test_refusal_and_reset_in_one_piece_while_a_stream_is_open(rpcurl, libcurl_v
 
 
 @pytest.mark.parametrize("method", ["Chat", "Sum"])
-def test_response_that_ends_before_the_request(rpcurl, has_mended_libcurl, raw_server, descriptor_set, method):
+def test_response_that_ends_before_the_request(demo, has_mended_libcurl, raw_server, method):
     """The server does not reset the stream (RFC 9113, section 8.1)."""
     if not has_mended_libcurl:
         pytest.skip("this libcurl waits for the end of the request")
@@ -430,7 +417,7 @@ def test_response_that_ends_before_the_request(rpcurl, has_mended_libcurl, raw_s
         stream.headers([("grpc-status", "5"), ("grpc-message", "gone")], end=True)
 
     server = raw_server(raw_http2.handler(respond, waits=False))
-    with rpcurl.start("--descriptor-set", descriptor_set, f"http://{server.address}/demo.v1.Demo/{method}") as process:
+    with demo.start(f"http://{server.address}/demo.v1.Demo/{method}") as process:
         out, err = process.stdout.read(), process.stderr.read()
         assert (process.wait(), out) == (64 + 5, b'{"text":"hi"}\n' if method == "Chat" else b"")
         assert err == f"rpcurl: demo.v1.Demo/{method}: not_found (5): gone\n".encode()
@@ -464,11 +451,9 @@ def test_request_beyond_the_servers_limit(rpcurl, libcurl_version, start_server,
         refused(rpcurl(*options, f"{server.url}/{HELLO}", input=LARGE), libcurl_version, "larger than max")
 
 
-def test_deadline_ends_name_resolution(rpcurl, descriptor_set):
+def test_deadline_ends_name_resolution(demo):
     """Whatever the name server does."""
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--max-time", "200ms", "--plaintext", "slow.example.invalid:1", HELLO
-    )
+    result = demo("--max-time", "200ms", "--plaintext", "slow.example.invalid:1", HELLO)
     assert result.code in (5, 64 + 4)
 
 
@@ -490,15 +475,13 @@ def test_deadline_ends_name_resolution(rpcurl, descriptor_set):
         (b"HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-encoding: x\r\ncontent-length: 1\r\n\r\na", INTERNAL),
     ],
 )  # fmt: skip
-def test_broken_connect_responses(rpcurl, raw_server, descriptor_set, response, code):
+def test_broken_connect_responses(demo, raw_server, response, code):
     def respond(connection):
         connection.recv(1 << 16)
         connection.sendall(response)
 
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--protocol", "connect", f"http://{raw_server(respond).address}/{HELLO}"
-    )
-    fails(result, code)
+    result = demo("--protocol", "connect", f"http://{raw_server(respond).address}/{HELLO}")
+    result.fails(code)
 
 
 # A status in the headers, and what follows it
@@ -519,7 +502,7 @@ def test_status_in_the_trailers_replaces_that_in_the_headers(call):
 
 
 def test_status_in_the_headers_applies_if_nothing_follows(call):
-    fails(call(lambda stream: refused_headers(stream, end=True)), 64 + 7, "no")
+    call(lambda stream: refused_headers(stream, end=True)).fails(64 + 7, "no")
 
 
 def test_body_after_a_status_in_the_headers_is_an_error(call):
@@ -527,7 +510,7 @@ def test_body_after_a_status_in_the_headers_is_an_error(call):
         refused_headers(stream)
         stream.data(RESPONSE, end=True)
 
-    fails(call(respond), INTERNAL, "status with the headers")
+    call(respond).fails(INTERNAL, "status with the headers")
 
 
 def test_status_in_the_headers_of_a_stream_that_does_not_end(call):
@@ -537,21 +520,19 @@ def test_status_in_the_headers_of_a_stream_that_does_not_end(call):
         refused_headers(stream)
         stream.wait_for_the_end()
 
-    fails(call(respond, "--max-time", "8"), 64 + 7, "no")
+    call(respond, "--max-time", "8").fails(64 + 7, "no")
 
 
 OK_AND_STATUS = [*OK, ("grpc-status", "0")]
 
 
 @pytest.fixture
-def stream_call(rpcurl, raw_server, descriptor_set):
+def stream_call(demo, raw_server):
     """Starts a call of a stream method at an HTTP/2 server that responds as the function does; its input stays open."""
 
     def start(method, respond, waits=True):
         server = raw_server(raw_http2.handler(respond, waits))
-        return rpcurl.start(
-            "--descriptor-set", descriptor_set, "-d", "@-", f"http://{server.address}/demo.v1.Demo/{method}"
-        )  # fmt: skip
+        return demo.start("-d", "@-", f"http://{server.address}/demo.v1.Demo/{method}")
 
     return start
 
@@ -600,7 +581,7 @@ def test_ok_in_the_headers_ends_a_call_whose_input_is_open(stream_call):
 
 @pytest.mark.parametrize("more", [b"\0\0\0\0\0", b"\2\0\0\0\2{}", b"x"], ids=["message", "end", "rest"])
 @pytest.mark.parametrize("pieces", [1, 2])
-def test_data_after_the_end_of_a_connect_stream_is_an_error(rpcurl, raw_server, descriptor_set, more, pieces):
+def test_data_after_the_end_of_a_connect_stream_is_an_error(demo, raw_server, more, pieces):
     body = [b"\2\0\0\0\2{}", more]
     if pieces == 1:
         body = [b"".join(body)]
@@ -617,5 +598,5 @@ def test_data_after_the_end_of_a_connect_stream_is_an_error(rpcurl, raw_server, 
         connection.sendall(b"0\r\n\r\n")
 
     url = f"http://{raw_server(respond).address}/demo.v1.Demo/Count"
-    result = rpcurl("--descriptor-set", descriptor_set, "--protocol", "connect", "-d", "{}", url)
-    fails(result, INTERNAL, "after the end of the stream")
+    result = demo("--protocol", "connect", "-d", "{}", url)
+    result.fails(INTERNAL, "after the end of the stream")

@@ -4,6 +4,7 @@ import json
 
 import manual
 import pytest
+from harness import Caller
 
 DEMO = "demo.v1.Demo"
 NOWHERE = "http://127.0.0.1:1"
@@ -30,53 +31,39 @@ STUBS = """
 
 
 @pytest.fixture
-def call(rpcurl, descriptor_set, tmp_path):
-    """Calls a method of no server: `call(method, data, *options)`."""
+def call(demo, tmp_path):
+    """Calls a method of no server: `call(method, *options, data=…)`."""
     stubs = tmp_path / "stubs.json"
     stubs.write_text(STUBS)
-
-    def run(method, data, *options, target=NOWHERE, settings="", **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--use", f"mock,file={stubs}{settings}", "-d", data, *options,
-            f"{target}/{DEMO}/{method}", **keywords,
-        )  # fmt: skip
-
-    return run
+    caller = Caller(demo, NOWHERE)
+    return lambda method, *options, settings="", **more: caller(method, "--use", f"mock,file={stubs}{settings}", *options, **more)
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
 @pytest.mark.parametrize("codec", ["proto", "json"])
 def test_unary(call, protocol, codec):
-    result = call("Hello", '{"name":"Ada"}', "-H", "x-me: I", "-v", "--protocol", protocol, "--codec", codec)
-    assert result.code == 0, result.err
-    assert json.loads(result.out) == {"message": "Good day, Ada!", "name": "Ada"}
+    result = call("Hello", "-H", "x-me: I", "-v", "--protocol", protocol, "--codec", codec, data='{"name":"Ada"}').exits(0)
+    assert result.json() == {"message": "Good day, Ada!", "name": "Ada"}
     assert "< x-from: stub\n" in result.err and "< x-t: I\n" in result.err
 
 
 def test_status_with_details(call):
-    result = call("Find", '{"id":"7"}')
-    assert (result.code, result.out) == (69, "")
-    assert "not_found (5): no item 7\n" in result.err
-    assert '"reason":"GONE"' in result.err and '"id":"7"' in result.err
+    call("Find", data='{"id":"7"}').exits(69, "").reports("not_found (5): no item 7\n", '"reason":"GONE"', '"id":"7"')
 
 
 def test_values_are_text_in_strings_and_json_outside(call):
-    result = call("Echo", '{"int32Value":7,"int64Value":"9007199254740993","strings":["a","b"]}')
-    assert result.code == 0, result.err
-    response = json.loads(result.out)
+    response = call("Echo", data='{"int32Value":7,"int64Value":"9007199254740993","strings":["a","b"]}').exits(0).json()
     assert (response["int64Value"], response["stringValue"]) == ("7", "7")
     assert response["struct"] == {"n": 9007199254740992, "l": ["a", "b"], "t": "9007199254740993"}  # n is a double
 
 
 def test_server_stream(call):
-    result = call("Count", '{"from":3,"to":9}')
-    assert result.code == 64 + 10
-    assert [json.loads(line) for line in result.out.splitlines()] == [{"number": 3}, {"number": 9}]
+    assert call("Count", data='{"from":3,"to":9}').exits(64 + 10).lines() == [{"number": 3}, {"number": 9}]
 
 
 def test_client_stream(call):
-    result = call("Sum", '{"value":1}{"value":2}{"value":3}')
-    assert (result.code, json.loads(result.out)) == (0, {"total": "3", "count": 3})
+    result = call("Sum", data='{"value":1}{"value":2}{"value":3}')
+    assert (result.code, result.json()) == (0, {"total": "3", "count": 3})
 
 
 def test_bidi_stream_responds_to_each_message(rpcurl, descriptor_set, tmp_path):
@@ -95,43 +82,36 @@ def test_bidi_stream_responds_to_each_message(rpcurl, descriptor_set, tmp_path):
 
 
 def test_half_close_ends_a_bidi_stream(call):
-    result = call("Chat", '{"text":"a"}{"text":"b"}')
-    assert (result.code, result.err) == (0, "")
+    result = call("Chat", data='{"text":"a"}{"text":"b"}').succeeds()
     assert [json.loads(line)["text"] for line in result.out.splitlines()] == ["hello", "a?", "b?"]
 
 
 def test_endless_request_stream_is_accepted(call):
-    result = call("Sum", "@-", input='{"value":1}' * 20_000)
-    assert (result.code, json.loads(result.out)) == (0, {"total": "1", "count": 20_000})
+    result = call("Sum", input='{"value":1}' * 20_000, data="@-")
+    assert (result.code, result.json()) == (0, {"total": "1", "count": 20_000})
 
 
 def test_miss_names_the_nearest_stub(call):
-    result = call("Hello", '{"name":"Eve"}')
-    assert result.code == 64 + 12
-    assert 'stubs.json:2: name is "Eve", expected "Ada"' in result.err
-    result = call("Large", "{}")
-    assert result.code == 64 + 12 and "no stub matches demo.v1.Demo/Large" in result.err
+    call("Hello", data='{"name":"Eve"}').exits(64 + 12).reports('stubs.json:2: name is "Eve", expected "Ada"')
+    call("Large", data="{}").exits(64 + 12).reports("no stub matches demo.v1.Demo/Large")
 
 
 def test_miss_passes_to_the_server(call, grpc_server):
-    result = call("Hello", '{"name":"Eve"}', target=grpc_server.url, settings=",miss=pass")
-    assert (result.code, json.loads(result.out)["message"]) == (0, "Hello, Eve!")
-    result = call("Chat", '{"text":"a"}{"text":"b"}', target=grpc_server.url, settings=",miss=pass,methods=*/Hello")
+    result = call("Hello", to=grpc_server, settings=",miss=pass", data='{"name":"Eve"}')
+    assert (result.code, result.json()["message"]) == (0, "Hello, Eve!")
+    result = call("Chat", to=grpc_server, settings=",miss=pass,methods=*/Hello", data='{"text":"a"}{"text":"b"}')
     assert result.out.count("you said") == 2
-    result = call("Large", '{"sizeBytes":3}', target=grpc_server.url, settings=",miss=pass")
-    assert result.code == 0
+    call("Large", to=grpc_server, settings=",miss=pass", data='{"sizeBytes":3}').exits(0)
 
 
 def test_schema_errors_name_the_place(call, tmp_path):
     (tmp_path / "stubs.json").write_text('\n{"response":{"message":{"mesage":"x"}}}')
     stubs = tmp_path / "other.json"
     stubs.write_text('\n{"response":{"message":{"mesage":"x"}}}')
-    result = call("Large", "{}", "--use", f"mock,file={stubs},priority=1")
-    assert result.code == 64 + 13
-    assert f"{stubs}:2: response.message: demo.v1.LargeReply has no field" in result.err
+    call("Large", "--use", f"mock,file={stubs},priority=1", data="{}").exits(64 + 13).reports(f"{stubs}:2: response.message: demo.v1.LargeReply has no field")
 
 
-def test_wrong_stubs_are_refused(rpcurl, descriptor_set, tmp_path):
+def test_wrong_stubs_are_refused(rpcurl, demo, descriptor_set, tmp_path):
     stubs = tmp_path / "stubs.json"
     for content, words in [
         ('{"response":{}}\n{"response":', ":2: unexpected end of the JSON"),
@@ -142,11 +122,8 @@ def test_wrong_stubs_are_refused(rpcurl, descriptor_set, tmp_path):
     ]:
         stubs.write_text(content, encoding="latin-1")
         options = ["--descriptor-set", descriptor_set, "--use", f"mock,file={stubs}"]
-        result = rpcurl(*options, f"{NOWHERE}/{DEMO}/Hello")
-        assert result.code == 7
-        assert f"mock: file: {stubs}{words}" in result.err, result.err
-    result = rpcurl("--descriptor-set", descriptor_set, "--use", "mock,file=/no/such", f"{NOWHERE}/{DEMO}/Hello")
-    assert result.code == 7 and "mock: file: /no/such: No such file" in result.err
+        rpcurl(*options, f"{NOWHERE}/{DEMO}/Hello").exits(7).reports(f"mock: file: {stubs}{words}")
+    demo("--use", "mock,file=/no/such", f"{NOWHERE}/{DEMO}/Hello").exits(7).reports("mock: file: /no/such: No such file")
 
 
 def test_examples_of_the_manual(tmp_path, descriptor_set):

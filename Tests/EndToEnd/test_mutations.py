@@ -8,7 +8,7 @@ import os
 from dataclasses import replace
 
 import pytest
-from conftest import ALL_TESTS
+from harness import ALL_TESTS
 from faults import fuzz, reference, wire
 from faults.fuzz import Ending
 from faults.mutations import Call, Mutant

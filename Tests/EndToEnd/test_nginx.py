@@ -7,7 +7,7 @@ import socket
 import threading
 
 import pytest
-from conftest import relay, wait_until
+from harness import relay, wait_until
 from test_batch import names
 from test_session import prompt  # noqa: F401
 
@@ -38,19 +38,14 @@ def nginx(request, start_nginx, grpc_server, certificates):
 
 
 @pytest.fixture
-def call(rpcurl, descriptor_set):
+def call(demo):
     """`call(server, method, …)`"""
 
     def run(server, method, *options, **more):
         trust = ["--cacert", server.ca] if server.ca else []
-        return rpcurl("--descriptor-set", descriptor_set, *trust, *options, f"{server.url}/{method}", **more)
+        return demo(*trust, *options, f"{server.url}/{method}", **more)
 
     return run
-
-
-def replies(result):
-    assert (result.code, result.err) == (0, "")
-    return [json.loads(line) for line in result.out.splitlines()]
 
 
 def accesses(server, method):
@@ -69,7 +64,7 @@ def wait_for_accesses(server, method, count):
 
 
 def test_unary_calls(call, nginx):
-    assert replies(call(nginx, HELLO, "-d", '{"name":"Ada"}'))[0]["message"] == "Hello, Ada!"
+    assert call(nginx, HELLO, "-d", '{"name":"Ada"}').succeeds().lines()[0]["message"] == "Hello, Ada!"
     assert ("2.0", "200") in wait_for_accesses(nginx, HELLO, 1)
 
 
@@ -79,9 +74,8 @@ def test_status_and_details_pass(current_rpcurl, call, nginx, code):
         "code": code, "message": "Größe 100 %",
         "details": [{"@type": "type.googleapis.com/demo.v1.HelloRequest", "name": "detail"}],
     }  # fmt: skip
-    result = call(nginx, FAIL, "-d", json.dumps(request), "--format", "events")
-    assert result.code == 64 + code, result.err
-    end = next(event for event in map(json.loads, result.out.splitlines()) if event["event"] == "end")
+    result = call(nginx, FAIL, "-d", json.dumps(request), "--format", "events").exits(64 + code)
+    end = next(event for event in result.lines() if event["event"] == "end")
     assert end["message"] == request["message"]
     assert [(detail["type"], detail["debug"]) for detail in end["details"]] == [("demo.v1.HelloRequest", {"name": "detail"})]
 
@@ -90,7 +84,7 @@ def test_metadata_passes(call, nginx):
     request = {"headers": [{"name": "x-data-bin", "binary": "AP8="}], "trailers": [{"name": "x-end", "value": "z"}]}
     sent = ["-H", "a: 1", "-H", "a: 2", "-H", "b-bin: AP8="]
     result = call(nginx, ECHO, *sent, "-d", json.dumps(request), "--format", "events")
-    events = {event["event"]: event for event in map(json.loads, result.out.splitlines())}
+    events = {event["event"]: event for event in result.lines()}
     received = [(h["name"], h.get("value") or h.get("binary")) for h in events["message"]["message"]["headers"]]
     assert [pair for pair in received if pair[0] in ("a", "b-bin")] == [("a", "1"), ("a", "2"), ("b-bin", "AP8=")]
     assert "x-data-bin" in json.dumps(events["headers"])
@@ -101,22 +95,22 @@ def test_large_messages(call, nginx):
     """More than the windows of both connections."""
     data = json.dumps({"bytesValue": "A" * (8 * MEBIBYTE)})
     # The tag and a length of four bytes precede the value.
-    [reply] = replies(call(nginx, RAW, "-d", "@-", input=data))
+    [reply] = call(nginx, RAW, "-d", "@-", input=data).succeeds().lines()
     assert len(reply["request"]) == pytest.approx(8 * MEBIBYTE, abs=16)
-    [reply] = replies(call(nginx, LARGE, "-d", json.dumps({"sizeBytes": 6 * MEBIBYTE})))
+    [reply] = call(nginx, LARGE, "-d", json.dumps({"sizeBytes": 6 * MEBIBYTE})).succeeds().lines()
     assert len(reply["payload"]) == 8 * MEBIBYTE
 
 
 def test_streams(call, nginx):
-    numbers = [reply["number"] for reply in replies(call(nginx, COUNT, "-d", '{"from":1,"to":2000}'))]
+    numbers = [reply["number"] for reply in call(nginx, COUNT, "-d", '{"from":1,"to":2000}').succeeds().lines()]
     assert numbers == list(range(1, 2001))
-    sums = replies(call(nginx, SUM, "-d", "@-", input='{"value":2}' * 1000))
+    sums = call(nginx, SUM, "-d", "@-", input='{"value":2}' * 1000).succeeds().lines()
     assert sums == [{"total": "2000", "count": 1000}]
 
 
-def test_each_response_comes_before_the_next_request(rpcurl, nginx, descriptor_set):
+def test_each_response_comes_before_the_next_request(demo, nginx):
     trust = ["--cacert", nginx.ca] if nginx.ca else []
-    with rpcurl.start("--descriptor-set", descriptor_set, *trust, f"{nginx.url}/{CHAT}") as process:
+    with demo.start(*trust, f"{nginx.url}/{CHAT}") as process:
         for number in range(50):
             process.stdin.write(b'{"text":"%d"}' % number)
             assert process.stdout.readline() == b'{"text":"you said: %d"}\n' % number
@@ -126,16 +120,15 @@ def test_each_response_comes_before_the_next_request(rpcurl, nginx, descriptor_s
 
 def test_stream_that_ends_with_an_error(current_rpcurl, call, nginx):
     request = {"code": 9, "message": "enough", "afterMessages": 3}
-    result = call(nginx, FAIL_STREAM, "-d", json.dumps(request))
-    assert result.code == 64 + 9
+    result = call(nginx, FAIL_STREAM, "-d", json.dumps(request)).exits(64 + 9)
     assert [json.loads(line)["number"] for line in result.out.splitlines()] == [1, 2, 3]
     assert result.err.splitlines()[0] == f"rpcurl: {FAIL_STREAM}: failed_precondition (9): enough"
 
 
-def test_cancellation_passes(rpcurl, start_server, start_nginx, descriptor_set):
+def test_cancellation_passes(demo, start_server, start_nginx):
     backend = start_server("grpc_server.py")
     server = start_nginx("grpc", backend.address)
-    with rpcurl.start("--descriptor-set", descriptor_set, f"{server.url}/{CHAT}") as process:
+    with demo.start(f"{server.url}/{CHAT}") as process:
         process.stdin.write(b'{"text":"a"}')
         assert process.stdout.readline()
         process.send_signal(signal.SIGINT)
@@ -145,9 +138,7 @@ def test_cancellation_passes(rpcurl, start_server, start_nginx, descriptor_set):
 
 def test_reflection_passes(rpcurl, nginx):
     trust = ["--cacert", nginx.ca] if nginx.ca else []
-    result = rpcurl("list", "--no-cache", *trust, nginx.url)
-    assert (result.code, result.err) == (0, "")
-    assert "demo.v1.Demo" in result.out.split()
+    assert "demo.v1.Demo" in rpcurl("list", "--no-cache", *trust, nginx.url).succeeds().out.split()
 
 
 # Errors and connections of nginx
@@ -159,8 +150,7 @@ def test_backend_that_is_down(current_rpcurl, call, start_nginx):
         port = listener.getsockname()[1]
     server = start_nginx("grpc", f"127.0.0.1:{port}")
     for method in (HELLO, COUNT, SUM, CHAT):
-        result = call(server, method)
-        assert (result.code, result.out) == (UNAVAILABLE, ""), result.err
+        result = call(server, method).exits(UNAVAILABLE, "")
         assert result.err.startswith(f"rpcurl: {method}: unavailable (14): ") and "HTTP 502" in result.err
         assert "without a gRPC status: 502 Bad Gateway\n" in result.err
         assert "hint: the server or a proxy (nginx/" in result.err
@@ -179,12 +169,9 @@ def test_backend_that_is_down_while_the_stream_stays_open(current_rpcurl, start_
 def test_missing_client_certificate(call, start_nginx, grpc_server, certificates):
     """nginx accepts the TLS handshake, and responds with a page."""
     server = start_nginx("grpc", grpc_server.address, "--tls-dir", certificates, "--require-client-certificate")
-    refused = call(server, HELLO, "-d", "{}")
-    assert refused.code == 64 + 13
-    assert "without a gRPC status: 400 No required SSL certificate was sent\n" in refused.err
-    assert "hint: the server requires a client certificate: use --cert FILE" in refused.err
+    call(server, HELLO, "-d", "{}").exits(64 + 13).reports("without a gRPC status: 400 No required SSL certificate was sent\n", "hint: the server requires a client certificate: use --cert FILE")
     pair = ["--cert", certificates / "client.pem", "--key", certificates / "client-key.pem"]
-    assert replies(call(server, HELLO, *pair, "-d", '{"name":"Ada"}'))[0]["message"] == "Hello, Ada!"
+    assert call(server, HELLO, *pair, "-d", '{"name":"Ada"}').succeeds().lines()[0]["message"] == "Hello, Ada!"
     pair = ["--cert", certificates / "other-client.pem", "--key", certificates / "other-client-key.pem"]
     refused = call(server, HELLO, *pair, "-d", "{}")
     assert "400 The SSL certificate error\n" in refused.err
@@ -204,10 +191,8 @@ def test_backend_that_dies_during_a_stream(current_rpcurl, start_nginx, start_se
 
 def test_request_larger_than_nginx_accepts(current_rpcurl, call, start_nginx, grpc_server):
     server = start_nginx("grpc", grpc_server.address, "--max-body", "64k")
-    result = call(server, HELLO, "-d", "@-", input=json.dumps({"name": "x" * 100_000}))
-    assert (result.code, result.out) == (UNKNOWN, ""), result.err
-    assert "HTTP 413, without a gRPC status: 413 Request Entity Too Large\n" in result.err
-    assert replies(call(server, HELLO, "-d", '{"name":"Ada"}'))
+    call(server, HELLO, "-d", "@-", input=json.dumps({"name": "x" * 100_000})).exits(UNKNOWN, "").reports("HTTP 413, without a gRPC status: 413 Request Entity Too Large\n")
+    assert call(server, HELLO, "-d", '{"name":"Ada"}').succeeds().lines()
 
 
 @pytest.mark.parametrize("jobs", [1, 20])
@@ -215,7 +200,7 @@ def test_batch_while_nginx_closes_connections(current_rpcurl, call, start_nginx,
     """nginx sends GOAWAY after ten requests of a connection. Each call succeeds, and is made once."""
     server = start_nginx("grpc", grpc_server.address, "--keepalive-requests", 10)
     result = call(server, HELLO, "--each", "--jobs", jobs, input=names(200), timeout=60)
-    assert [reply["name"] for reply in replies(result)] == [str(number) for number in range(200)]
+    assert [reply["name"] for reply in result.succeeds().lines()] == [str(number) for number in range(200)]
     assert len(wait_for_accesses(server, HELLO, 200)) == 200
 
 
@@ -270,42 +255,37 @@ def web(request, call, start_nginx, connect_server):
 
 
 def test_http1_unary_calls(web):
-    assert replies(web(HELLO, "-d", '{"name":"Ada"}'))[0]["message"] == "Hello, Ada!"
+    assert web(HELLO, "-d", '{"name":"Ada"}').succeeds().lines()[0]["message"] == "Hello, Ada!"
     assert wait_for_accesses(web.server, HELLO, 1) == [("1.1", "200")]
-    result = web(FIND, "-d", '{"id":"9"}')
-    assert result.code == 64 + 5 and 'no item "9"' in result.err
+    web(FIND, "-d", '{"id":"9"}').exits(64 + 5).reports('no item "9"')
 
 
 def test_http1_large_messages(web):
     data = json.dumps({"bytesValue": "A" * (4 * MEBIBYTE)})
-    [reply] = replies(web(RAW, "-d", "@-", input=data))
+    [reply] = web(RAW, "-d", "@-", input=data).succeeds().lines()
     assert len(reply["request"]) == pytest.approx(4 * MEBIBYTE, abs=16)
 
 
 def test_http1_streams(web):
-    numbers = [reply["number"] for reply in replies(web(COUNT, "-d", '{"from":1,"to":500}'))]
+    numbers = [reply["number"] for reply in web(COUNT, "-d", '{"from":1,"to":500}').succeeds().lines()]
     assert numbers == list(range(1, 501))
-    assert replies(web(SUM, "-d", "@-", input='{"value":2}' * 100)) == [{"total": "200", "count": 100}]
+    assert web(SUM, "-d", "@-", input='{"value":2}' * 100).succeeds().lines() == [{"total": "200", "count": 100}]
     result = web(FAIL_STREAM, "-d", '{"code":9,"message":"enough","afterMessages":2}')
     assert (result.code, len(result.out.splitlines())) == (64 + 9, 2)
 
 
 def test_http1_batch(web):
     result = web(HELLO, "--each", "--jobs", 8, input=names(100))
-    assert [reply["name"] for reply in replies(result)] == [str(number) for number in range(100)]
+    assert [reply["name"] for reply in result.succeeds().lines()] == [str(number) for number in range(100)]
 
 
 @pytest.mark.parametrize("protocol", ["grpc-web", "connect"])
 def test_http1_errors_of_nginx(call, start_nginx, connect_server, protocol):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    result = call(start_nginx("http", f"127.0.0.1:{port}"), HELLO, "--protocol", protocol)
-    assert (result.code, result.out) == (UNAVAILABLE, ""), result.err
-    assert ": 502 Bad Gateway\n" in result.err
+    call(start_nginx("http", f"127.0.0.1:{port}"), HELLO, "--protocol", protocol).exits(UNAVAILABLE, "").reports(": 502 Bad Gateway\n")
     server = start_nginx("http", connect_server.address, "--max-body", "64k")
-    result = call(server, HELLO, "--protocol", protocol, "-d", "@-", input=json.dumps({"name": "x" * 100_000}))
-    assert (result.code, result.out) == (UNKNOWN, ""), result.err
-    assert "413" in result.err
+    call(server, HELLO, "--protocol", protocol, "-d", "@-", input=json.dumps({"name": "x" * 100_000})).exits(UNKNOWN, "").reports("413")
 
 
 # Servers without HTTP/2
@@ -314,9 +294,7 @@ def test_http1_errors_of_nginx(call, start_nginx, connect_server, protocol):
 def test_grpc_is_refused_over_http1(call, start_nginx, connect_server, certificates):
     """ALPN selects HTTP/1.1: neither the request nor its credentials are sent."""
     server = start_nginx("http", connect_server.address, "--tls-dir", certificates)
-    result = call(server, HELLO, "--bearer", "s3cret", "-d", '{"name":"Ada"}')
-    assert (result.code, result.out) == (5, ""), result.err
-    assert "HTTP/2" in result.err and "--protocol grpc-web" in result.err and "connect" in result.err
+    call(server, HELLO, "--bearer", "s3cret", "-d", '{"name":"Ada"}').exits(5, "").reports("HTTP/2", "--protocol grpc-web", "connect")
     assert "access " not in server.log()
     for protocol in ("connect", "grpc-web"):
-        assert replies(call(server, HELLO, "--protocol", protocol, "-d", '{"name":"Ada"}'))
+        assert call(server, HELLO, "--protocol", protocol, "-d", '{"name":"Ada"}').succeeds().lines()

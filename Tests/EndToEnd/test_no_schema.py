@@ -10,6 +10,7 @@ import subprocess
 import pytest
 from google.protobuf import unknown_fields
 from google.protobuf.empty_pb2 import Empty
+from harness import delimited, varint
 
 SAMPLE = bytes.fromhex("089601 12034164611a0228410d0000803f")
 
@@ -22,14 +23,6 @@ def decode_raw(data: bytes) -> str:
 def without_comments(text: str) -> str:
     # A string cannot look like a comment: its quote follows.
     return re.sub(r'  # (?:or )(?:[^"\n]|"(?:[^"\\\n]|\\.)*")*$', "", text, flags=re.M)
-
-
-def varint(value: int) -> bytes:
-    out = b""
-    while value > 127:
-        out += bytes([value & 127 | 128])
-        value >>= 7
-    return out + bytes([value])
 
 
 def message(rng: random.Random, depth: int) -> bytes:
@@ -61,8 +54,7 @@ def test_text_is_that_of_protoc(rpcurl):
     """The comments with other types are the only difference from `protoc --decode_raw`."""
     data = [one for one in MESSAGES if one]
     for one in data:
-        result = rpcurl("convert", "--no-schema", input=one)
-        assert (result.code, result.err) == (0, "")
+        result = rpcurl("convert", "--no-schema", input=one).succeeds()
         assert without_comments(result.out) == decode_raw(one), one.hex()
 
 
@@ -77,7 +69,7 @@ def test_sample(rpcurl, tmp_path):
         "}\n"
         "1: 0x3f800000  # or fixed32 1065353216, float 1\n"
     )
-    assert json.loads(rpcurl("convert", "--no-schema", "--to", "json", file).out) == {
+    assert rpcurl("convert", "--no-schema", "--to", "json", file).json() == {
         "1": [{"uint64": "150", "sint64": "75"}, {"fixed32": 1065353216, "float": 1}],
         "2": [{"string": "Ada", "bytes": "QWRh"}],
         "3": [{"message": {"5": [{"uint64": "65", "sint64": "-33"}]}, "string": "(A", "bytes": "KEE="}],
@@ -138,16 +130,15 @@ def same(shown: dict, found: dict) -> bool:
 
 def test_json_has_the_values_of_upb(rpcurl):
     for one in MESSAGES:
-        result = rpcurl("convert", "--no-schema", "--to", "json", input=one)
-        assert (result.code, result.err) == (0, "")
-        assert same(json.loads(result.out), values(one)), one.hex()
+        result = rpcurl("convert", "--no-schema", "--to", "json", input=one).succeeds()
+        assert same(result.json(), values(one)), one.hex()
 
 
 def test_stream(rpcurl):
     stream = b"".join(varint(len(one)) + one for one in MESSAGES)
     lines = rpcurl("convert", "--no-schema", "--delimited", "--to", "json", input=stream).out.splitlines()
     assert [json.loads(line) for line in lines] == [
-        json.loads(rpcurl("convert", "--no-schema", "--to", "json", input=one).out) for one in MESSAGES
+        rpcurl("convert", "--no-schema", "--to", "json", input=one).json() for one in MESSAGES
     ]
     assert rpcurl("convert", "--no-schema", "--delimited", input=b"\x02\x08\x01\x02\x08\x02").out == "1: 1\n1: 2\n"
 
@@ -178,15 +169,12 @@ def test_depth_is_limited(rpcurl):
     ],
 )
 def test_usage(rpcurl, words, error):
-    result = rpcurl("convert", "--no-schema", *words, input=b"")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.splitlines()[0] == f"rpcurl: {error}"
+    assert rpcurl("convert", "--no-schema", *words, input=b"").exits(2, "").err.splitlines()[0] == f"rpcurl: {error}"
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"\x08", b"\x0a\x05ab", b"\x0c", b"\x00\x01"])
 def test_invalid_messages(rpcurl, data):
-    result = rpcurl("convert", "--no-schema", input=data)
-    assert (result.code, result.out) == (4, "") and "byte" in result.err
+    rpcurl("convert", "--no-schema", input=data).exits(4, "").reports("byte")
 
 
 # Unknown fields
@@ -235,9 +223,7 @@ def test_unknown_fields_of_calls(rpcurl, grpc_server, old_set):
     words = ["--descriptor-set", old_set, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address]
 
     def call(*options):
-        result = rpcurl(*words, "demo.v1.Demo/Hello", *options)
-        assert (result.code, result.err) == (0, "")
-        return result.out
+        return rpcurl(*words, "demo.v1.Demo/Hello", *options).succeeds().out
 
     shown = json.loads(call("--unknown-fields", "show"))
     assert shown["1"][0]["string"].startswith("Hello")
@@ -274,7 +260,7 @@ def test_filter_without_a_schema(rpcurl, tmp_path):
     assert convert("--filter", "1[0]", "--raw").out_bytes == b"\xff\xfe\x00"
     assert convert("--filter", "2", "--raw").out_bytes == b"\x0a\x02(A"
     assert convert("--filter", "2.1", "--raw").out_bytes == b"(A"
-    assert json.loads(convert("--filter", "3").out) == {"uint64": "7", "sint64": "-4"}
+    assert convert("--filter", "3").json() == {"uint64": "7", "sint64": "-4"}
     assert [json.loads(line)["bytes"] for line in convert("--filter", "1[]").out.splitlines()] == ["//4A", "aGk="]
     for words, code, error in [
         (["9"], 8, "--filter 9: message 0 has no such field"),
@@ -299,7 +285,7 @@ def test_filter_with_a_schema(rpcurl, descriptor_set, source):
 
     assert convert("bytesValue", "--raw").out_bytes == b"\x00\xff"
     assert convert("nested.label").out == "Ada\n"
-    assert json.loads(convert("nested").out) == value["nested"]
+    assert convert("nested").json() == value["nested"]
     assert convert("optionalNested.label").err.startswith(
         "rpcurl: --filter optionalNested.label: message 0 has no such field\n"
     )

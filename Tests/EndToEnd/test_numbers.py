@@ -11,7 +11,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import RPCURL
+from harness import RPCURL
 
 HELLO = "demo.v1.Demo/Hello"
 NUMBERS = [

@@ -7,7 +7,7 @@ import subprocess
 import threading
 
 import pytest
-from conftest import Process, wait_until
+from harness import Process, wait_until
 
 HELLO = "demo.v1.Demo/Hello"
 ECHO = "demo.v1.Demo/EchoMetadata"
@@ -30,43 +30,32 @@ OPTIONS = {
     "setting of a plugin": lambda file: ["--plugin", f"none,key=@{file}"],
 }
 # The exit codes of errors. Those of interceptors are 7 when the chain is built, and a status during a call.
-CODES = {
-    "bearer": 2, "header": 2, "rpc-header": 2, "netrc-file": 2, "cert": 6, "cacert": 6,
-    "auth": 64 + 16, "set": 64 + 9,
-}  # fmt: skip
+CODES = {"bearer": 2, "header": 2, "rpc-header": 2, "netrc-file": 2, "cert": 6, "cacert": 6, "auth": 64 + 16, "set": 64 + 9}
 # Files that may be large.
-LARGE = {
-    "mock": lambda file: ["--use", f"mock,file={file}"],
-    "replay": lambda file: ["--use", f"replay,file={file}"],
-}
+LARGE = {"mock": lambda file: ["--use", f"mock,file={file}"], "replay": lambda file: ["--use", f"replay,file={file}"]}
 
 
 @pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.parametrize("kind", ["endless", "large"])
-def test_a_file_over_the_limit_is_an_error(rpcurl, descriptor_set, tmp_path, option, kind):
+def test_a_file_over_the_limit_is_an_error(demo, tmp_path, option, kind):
     file = "/dev/zero"
     if kind == "large":
         file = tmp_path / "large"
         with file.open("wb") as sparse:
             sparse.truncate((16 << 20) + 1)
-    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", *OPTIONS[option](file), NOWHERE)
-    assert result.code == CODES.get(option, 7), result.err
+    result = demo("-d", "{}", *OPTIONS[option](file), NOWHERE).exits(CODES.get(option, 7))
     # On a busy machine it is reported first that the reading of the file has blocked the call.
     error = result.err.splitlines()[-1]
     assert error.startswith("rpcurl: ") and LIMITED in error and "16 MiB" in error
 
 
 @pytest.mark.parametrize("option", LARGE)
-def test_a_large_file_has_a_limit_too(rpcurl, descriptor_set, option):
-    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", *LARGE[option]("/dev/zero"), NOWHERE, timeout=60)
-    assert result.code == 7
-    assert LIMITED in result.err and "256 MiB" in result.err
+def test_a_large_file_has_a_limit_too(demo, option):
+    demo("-d", "{}", *LARGE[option]("/dev/zero"), NOWHERE, timeout=60).exits(7).reports(LIMITED, "256 MiB")
 
 
 def test_endless_schema_is_an_error(rpcurl):
-    result = rpcurl("list", "--descriptor-set", "/dev/zero", timeout=60)
-    assert result.code == 3
-    assert LIMITED in result.err and "256 MiB" in result.err
+    rpcurl("list", "--descriptor-set", "/dev/zero", timeout=60).exits(3).reports(LIMITED, "256 MiB")
 
 
 @pytest.fixture
@@ -76,17 +65,14 @@ def pipe(tmp_path):
 
 
 @pytest.mark.parametrize("option", OPTIONS | LARGE)
-def test_max_time_ends_the_wait_for_a_pipe_without_a_writer(rpcurl, descriptor_set, pipe, option):
+def test_max_time_ends_the_wait_for_a_pipe_without_a_writer(demo, pipe, option):
     options = (OPTIONS | LARGE)[option](pipe)
-    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", "--max-time", "0.5", *options, NOWHERE)
-    assert result.code == CODES.get(option, 7), result.err
-    assert "no data came within --max-time" in result.err
+    demo("-d", "{}", "--max-time", "0.5", *options, NOWHERE).exits(CODES.get(option, 7)).reports("no data came within --max-time")
 
 
-def test_a_pipe_for_authorities_is_an_error(rpcurl, descriptor_set, pipe):
+def test_a_pipe_for_authorities_is_an_error(demo, pipe):
     """OpenSSL would wait for a writer, and take no notice of signals."""
-    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", f"https://127.0.0.1:1/{HELLO}", env={"SSL_CERT_FILE": f"{pipe}"})
-    assert result.code == 6
+    result = demo("-d", "{}", f"https://127.0.0.1:1/{HELLO}", env={"SSL_CERT_FILE": f"{pipe}"}).exits(6)
     assert result.err.startswith("rpcurl: ") and f"SSL_CERT_FILE={pipe}: is a pipe" in result.err
 
 
@@ -114,17 +100,16 @@ DATA = {
 
 
 @pytest.mark.parametrize("data", sorted(DATA.keys() - {"batch"}))
-def test_max_time_ends_the_wait_for_data_in_a_pipe(rpcurl, descriptor_set, grpc_server, pipe, data):
+def test_max_time_ends_the_wait_for_data_in_a_pipe(demo, grpc_server, pipe, data):
     method, options, code = DATA[data]
-    result = rpcurl("--descriptor-set", descriptor_set, "--max-time", "0.5", *options(pipe), f"{grpc_server.url}/{method}")
-    assert result.code == code, result.err
+    demo("--max-time", "0.5", *options(pipe), f"{grpc_server.url}/{method}").exits(code)
 
 
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_wait_for_data_in_a_pipe(rpcurl, descriptor_set, grpc_server, pipe, data, number):
+def test_a_signal_ends_the_wait_for_data_in_a_pipe(demo, grpc_server, pipe, data, number):
     method, options, _ = DATA[data]
-    with rpcurl.start("--descriptor-set", descriptor_set, *options(pipe), f"{grpc_server.url}/{method}") as process:
+    with demo.start(*options(pipe), f"{grpc_server.url}/{method}") as process:
         writer = wait_until(lambda: open_writer(pipe), "the pipe is open")
         process.send_signal(number)
         ended = process.wait()
@@ -133,15 +118,13 @@ def test_a_signal_ends_the_wait_for_data_in_a_pipe(rpcurl, descriptor_set, grpc_
 
 
 def test_max_time_ends_the_wait_for_a_schema_in_a_pipe(rpcurl, pipe):
-    result = rpcurl("--descriptor-set", pipe, "-d", "{}", "--max-time", "0.5", NOWHERE)
-    assert result.code == 3
-    assert "no data came within --max-time" in result.err
+    rpcurl("--descriptor-set", pipe, "-d", "{}", "--max-time", "0.5", NOWHERE).exits(3).reports("no data came within --max-time")
 
 
 @pytest.mark.parametrize("option", ["bearer", "auth", "set", "setting"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_wait_for_a_pipe(rpcurl, descriptor_set, pipe, option, number):
-    with rpcurl.start("--descriptor-set", descriptor_set, "-d", "{}", *OPTIONS[option](pipe), NOWHERE) as process:
+def test_a_signal_ends_the_wait_for_a_pipe(demo, pipe, option, number):
+    with demo.start("-d", "{}", *OPTIONS[option](pipe), NOWHERE) as process:
         # Opened without waiting, this fails until rpcurl has the pipe open.
         writer = wait_until(lambda: open_writer(pipe), "the pipe is open")
         process.send_signal(number)
@@ -158,23 +141,18 @@ def open_writer(pipe):
 
 
 @pytest.mark.parametrize("option", ["bearer", "auth"])
-def test_a_pipe_that_is_written_later_is_read_to_its_end(rpcurl, descriptor_set, grpc_server, pipe, option):
+def test_a_pipe_that_is_written_later_is_read_to_its_end(demo, grpc_server, pipe, option):
     def write():
         with pipe.open("wb", buffering=0) as file:
             for piece in [b"to", b"ken", b"\n"]:
                 file.write(piece)
 
     threading.Thread(target=write, daemon=True).start()
-    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", *OPTIONS[option](pipe), f"{grpc_server.url}/{ECHO}")
-    assert result.code == 0, result.err
-    assert "Bearer token" in result.out
+    demo("-d", "{}", *OPTIONS[option](pipe), f"{grpc_server.url}/{ECHO}").exits(0).prints("Bearer token")
 
 
-def test_a_certificate_may_be_in_a_pipe(rpcurl, descriptor_set, grpc_tls_server):
-    command = rpcurl.command((
-        "--descriptor-set", descriptor_set, "--cacert", "/dev/stdin", "-d", '{"name":"Ada"}',
-        f"{grpc_tls_server.url}/{HELLO}",
-    ))  # fmt: skip
+def test_a_certificate_may_be_in_a_pipe(rpcurl, demo, grpc_tls_server):
+    command = demo.command(("--cacert", "/dev/stdin", "-d", '{"name":"Ada"}', f"{grpc_tls_server.url}/{HELLO}"))
     with open(grpc_tls_server.ca, "rb") as authorities:
         done = subprocess.run(
             command, input=authorities.read(), capture_output=True, env=rpcurl.environment(None), timeout=60
@@ -216,8 +194,7 @@ def test_max_time_ends_the_wait_for_a_pipe_without_a_reader(rpcurl, descriptor_s
 
 def test_max_time_ends_the_wait_for_a_configuration_in_a_pipe(rpcurl, pipe):
     pipe.chmod(0o600)
-    result = rpcurl("--config", pipe, "--max-time", "0.5", *CALL)
-    assert result.code == 2 and "no data came within --max-time" in result.err
+    rpcurl("--config", pipe, "--max-time", "0.5", *CALL).exits(2).reports("no data came within --max-time")
 
 
 @pytest.mark.parametrize("writer", sorted(WRITERS.keys() - {"session", "test"}))
@@ -278,11 +255,9 @@ def silent_server(raw_server):
 
 
 @pytest.mark.parametrize("umask", [0o022, 0o077])
-def test_the_output_file_has_the_mode_of_a_new_file(rpcurl, descriptor_set, grpc_server, tmp_path, umask):
+def test_the_output_file_has_the_mode_of_a_new_file(rpcurl, demo, grpc_server, tmp_path, umask):
     file = tmp_path / "reply.json"
-    command = rpcurl.command(
-        ("--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "-o", file, f"{grpc_server.url}/{HELLO}")
-    )
+    command = demo.command(("-d", '{"name":"Ada"}', "-o", file, f"{grpc_server.url}/{HELLO}"))
     subprocess.run(command, env=rpcurl.environment(None), umask=umask, check=True, timeout=60)
     assert file.stat().st_mode & 0o777 == 0o666 & ~umask
     file.chmod(0o640)
@@ -294,13 +269,12 @@ def test_the_output_file_has_the_mode_of_a_new_file(rpcurl, descriptor_set, grpc
 @pytest.mark.parametrize(
     "spec", ["log,file={}", "log,file={},append=true", "log,format=har,file={}", "record,file={}"]
 )
-def test_an_existing_log_becomes_private(rpcurl, descriptor_set, grpc_server, tmp_path, spec):
+def test_an_existing_log_becomes_private(demo, grpc_server, tmp_path, spec):
     file = tmp_path / "file"
     file.write_text("")
     file.chmod(0o644)
     use = ["--use", spec.format(file)]
-    result = rpcurl("--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', *use, f"{grpc_server.url}/{HELLO}")
-    assert result.code == 0, result.err
+    demo("-d", '{"name":"Ada"}', *use, f"{grpc_server.url}/{HELLO}").exits(0)
     assert file.stat().st_size > 0 and file.stat().st_mode & 0o777 == 0o600
 
 

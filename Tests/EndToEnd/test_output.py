@@ -7,7 +7,7 @@ import re
 import subprocess
 
 import pytest
-from conftest import Process
+from harness import Process
 
 SERVICE = "demo.v1.Demo"
 ALL = {
@@ -80,16 +80,13 @@ def test_filter_prints_one_field_raw(echo, path, out, format):
 
 
 def test_filter_of_a_stream_and_of_a_batch(echo):
-    result = echo("--filter", "number", data={"from": 1, "to": 3}, method="Count")
-    assert (result.code, result.out) == (0, "1\n2\n3\n")
-    result = echo("--each", "--filter", "name", "-d", '{"name":"B"}', data={"name": "A"}, method="Hello")
-    assert (result.code, result.out) == (0, "B\nA\n")
+    echo("--filter", "number", data={"from": 1, "to": 3}, method="Count").exits(0, "1\n2\n3\n")
+    echo("--each", "--filter", "name", "-d", '{"name":"B"}', data={"name": "A"}, method="Hello").exits(0, "B\nA\n")
 
 
 @pytest.mark.parametrize("path", ["optionalString", "self.stringValue", 'stringToInt32["other"]', "strings[9]"])
 def test_a_response_without_the_field(echo, path):
-    result = echo("--filter", path)
-    assert (result.code, result.out) == (8, "")
+    result = echo("--filter", path).exits(8, "")
     hint = "hint: --filter-missing skip, or null, accepts such responses\n"
     assert result.err == f"rpcurl: --filter {path}: response message 0 has no such field\n{hint}"
 
@@ -103,24 +100,19 @@ def test_a_response_without_the_field(echo, path):
         ("a[", 2, "hint: use a path such as user.addresses[0].city"),
     ],
 )
-def test_a_wrong_path_is_reported_before_the_call(rpcurl, raw_server, descriptor_set, path, code, said):
+def test_a_wrong_path_is_reported_before_the_call(demo, raw_server, path, code, said):
     server = raw_server(lambda connection: None)
-    result = rpcurl("--descriptor-set", descriptor_set, "--filter", path, f"http://{server.address}/{SERVICE}/Echo")
-    assert (result.code, result.out) == (code, "")
-    assert said in result.err
+    demo("--filter", path, f"http://{server.address}/{SERVICE}/Echo").exits(code, "").reports(said)
     assert server.connections == 0
 
 
 def test_filter_needs_a_format_with_fields(echo):
-    result = echo("--filter", "color", "--format", "events")
-    assert (result.code, result.err) == (2, "rpcurl: --filter: cannot be combined with --format events\n")
+    echo("--filter", "color", "--format", "events").exits(2, err="rpcurl: --filter: cannot be combined with --format events\n")
 
 
 def test_a_failed_call_prints_its_own_error(echo):
-    result = echo("--filter", "xyz", data={"code": 5}, method="Fail")
-    assert result.code == 3
-    result = echo("--filter", "number", data={"code": 5}, method="FailStream")
-    assert result.code == 69
+    echo("--filter", "xyz", data={"code": 5}, method="Fail").exits(3)
+    echo("--filter", "number", data={"code": 5}, method="FailStream").exits(69)
 
 
 def test_a_filtered_string_cannot_control_a_terminal(rpcurl, grpc_server, descriptor_set):
@@ -134,8 +126,7 @@ def test_a_filtered_string_cannot_control_a_terminal(rpcurl, grpc_server, descri
 
 def test_output_goes_to_the_file(echo, tmp_path):
     file = tmp_path / "reply.json"
-    result = echo("-o", file, data={"name": "Ada"}, method="Hello")
-    assert (result.code, result.out, result.err) == (0, "", "")
+    echo("-o", file, data={"name": "Ada"}, method="Hello").exits(0, "", "")
     assert file.read_text() == '{"message":"Hello, Ada!","name":"Ada"}\n'
     assert [f.name for f in tmp_path.iterdir()] == ["reply.json"]
     assert echo("-o", "-", data={"name": "Ada"}, method="Hello").out == file.read_text()
@@ -177,8 +168,7 @@ def test_a_dangling_symbolic_link_is_kept(echo, tmp_path, method):
 def test_a_long_file_name(echo, tmp_path):
     assert echo("-o", tmp_path / ("x" * 255), data={"name": "A"}, method="Hello").code == 0
     assert json.loads((tmp_path / ("x" * 255)).read_text())["name"] == "A"
-    result = echo("-o", tmp_path / ("x" * 256), data={"name": "A"}, method="Hello")
-    assert (result.code, result.err) == (1, f"rpcurl: -o {tmp_path}/{'x' * 256}: File name too long\n")
+    echo("-o", tmp_path / ("x" * 256), data={"name": "A"}, method="Hello").exits(1, err=f"rpcurl: -o {tmp_path}/{'x' * 256}: File name too long\n")
 
 
 def test_streams_and_events_are_written_as_they_arrive(echo, tmp_path):
@@ -192,11 +182,9 @@ def test_streams_and_events_are_written_as_they_arrive(echo, tmp_path):
 
 @pytest.mark.parametrize("method", ["Hello", "Count"])
 def test_unwritable_file(echo, tmp_path, method):
-    result = echo("-o", tmp_path / "none" / "file", data={}, method=method)
-    assert (result.code, result.err) == (1, f"rpcurl: -o {tmp_path}/none/file: No such file or directory\n")
+    echo("-o", tmp_path / "none" / "file", data={}, method=method).exits(1, err=f"rpcurl: -o {tmp_path}/none/file: No such file or directory\n")
     data = {"from": 1, "to": 3} if method == "Count" else {"name": "A"}
-    result = echo("-o", "/dev/full", data=data, method=method)
-    assert (result.code, result.err) == (1, "rpcurl: /dev/full: No space left on device\n")
+    echo("-o", "/dev/full", data=data, method=method).exits(1, err="rpcurl: /dev/full: No space left on device\n")
 
 
 def test_full_standard_output(rpcurl, grpc_server, descriptor_set):
@@ -227,8 +215,7 @@ def plain(text):
 
 
 def test_color_always(echo):
-    result = echo("--color", "always", "--format", "pretty", data={"name": 'A"'}, method="Hello")
-    assert (result.code, result.out) == (0, COLORED)
+    echo("--color", "always", "--format", "pretty", data={"name": 'A"'}, method="Hello").exits(0, COLORED)
     line = echo("--color", "always", data=ALL).out
     assert plain(line) == echo(data=ALL).out != line
     for words in (["--format", "text"], ["--format", "events"], ["--filter", "name"]):
@@ -257,7 +244,7 @@ def test_color_on_a_terminal(rpcurl, grpc_server, descriptor_set, options, env, 
 
 def test_timing_is_printed_on_standard_error(echo, rpcurl, grpc_tls_server, descriptor_set, certificates):
     result = echo("--timing", data={"name": "A"}, method="Hello")
-    assert json.loads(result.out)["name"] == "A"
+    assert result.json()["name"] == "A"
     number = r"\d+\.\d ms"
     assert re.fullmatch(rf"timing: resolve {number}, connect {number}, first byte {number}, total {number}\n", result.err)
     url = f"{grpc_tls_server.url}/{SERVICE}/Hello"
@@ -281,6 +268,5 @@ def test_timing_of_events_and_batches(echo):
 
 
 def test_timing_of_a_call_without_a_connection(rpcurl, descriptor_set):
-    result = rpcurl("--timing", "--descriptor-set", descriptor_set, f"http://127.0.0.1:1/{SERVICE}/Hello")
-    assert result.code == 5
+    result = rpcurl("--timing", "--descriptor-set", descriptor_set, f"http://127.0.0.1:1/{SERVICE}/Hello").exits(5)
     assert re.fullmatch(r"timing: total \d+\.\d ms", result.err.splitlines()[-1])

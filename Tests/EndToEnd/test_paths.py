@@ -34,14 +34,11 @@ INVALID = [
 
 
 @pytest.fixture
-def echo(rpcurl, grpc_server, descriptor_set):
+def echo(demo, grpc_server):
     """Calls the method that returns its request."""
 
     def echo(*options, data=None):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, *options, "-d", json.dumps(data if data is not None else MESSAGE),
-            f"{grpc_server.url}/{SERVICE}/Echo",
-        )  # fmt: skip
+        return demo(*options, "-d", json.dumps(data if data is not None else MESSAGE), f"{grpc_server.url}/{SERVICE}/Echo")
 
     return echo
 
@@ -64,8 +61,7 @@ def test_filter_rejects(echo, path, words):
 
 
 def test_filter_of_the_whole_message(echo):
-    result = echo("--filter", ".", data={"strings": ["a"]})
-    assert (result.code, result.out) == (0, '{"strings":["a"]}\n')
+    echo("--filter", ".", data={"strings": ["a"]}).exits(0, '{"strings":["a"]}\n')
 
 
 def session(rpcurl, url, *lines):
@@ -118,9 +114,7 @@ def test_paths_in_variables(rpcurl, grpc_server):
     ],
 )  # fmt: skip
 def test_set(echo, edits, expected):
-    result = echo(*(word for edit in edits for word in ("--set", edit)), data={})
-    assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out) == expected
+    assert echo(*(word for edit in edits for word in ("--set", edit)), data={}).succeeds().json() == expected
 
 
 @pytest.mark.parametrize(
@@ -134,10 +128,10 @@ def test_set(echo, edits, expected):
         *((f"{path}=1", words) for path, words in INVALID),
     ],
 )
-def test_set_rejects(rpcurl, raw_server, descriptor_set, edit, words):
+def test_set_rejects(demo, raw_server, edit, words):
     server = raw_server(lambda connection: None)
     url = f"http://{server.address}/{SERVICE}/Echo"
-    result = rpcurl("--descriptor-set", descriptor_set, "--set", edit, url)
+    result = demo("--set", edit, url)
     assert result.code in (2, 3, 4) and words in result.err, result.err
     assert server.connections == 0
 
@@ -159,9 +153,7 @@ def test_set_rejects(rpcurl, raw_server, descriptor_set, edit, words):
 )  # fmt: skip
 def test_edit(echo, change, expected):
     for use in (change, f"response-{change}"):
-        result = echo("--use", f"edit,{use}")
-        assert result.code == 0, result.err
-        assert json.loads(result.out) == MESSAGE | expected
+        assert echo("--use", f"edit,{use}").exits(0).json() == MESSAGE | expected
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,12 @@
 """rpcurl plugins: list, check and new; and --plugin ?NAME."""
 
-import json
 import os
-import re
 import shutil
 import subprocess
 
 import pytest
 
-from conftest import ROOT, RPCURL, pkg_config_of_sources
+from harness import ROOT, RPCURL, pkg_config_of_sources
 from terminal import Terminal
 
 HEADERS = ROOT / "Sources" / "CPlugins" / "include"
@@ -60,8 +58,7 @@ def test_list_is_wrapped_between_words_on_a_terminal(rpcurl, columns):
 @pytest.mark.parametrize("words", [["plugins"], ["plugins", "list"]])
 def test_list_shows_built_in_found_and_refused_plugins(rpcurl, directory, words):
     first, second = directory
-    result = rpcurl(*words, env={"RPCURL_PLUGIN_PATH": f"{first}:{second}"})
-    assert (result.code, result.err) == (0, "")
+    result = rpcurl(*words, env={"RPCURL_PLUGIN_PATH": f"{first}:{second}"}).succeeds()
     built_in, rest = result.out.split("Plugins, for --plugin:\n")
     plugins, refused = rest.split("Refused:\n")
     assert "  header: " in built_in and "set=NAME:VALUE" in built_in
@@ -75,9 +72,8 @@ def test_list_shows_built_in_found_and_refused_plugins(rpcurl, directory, words)
 
 
 def test_list_as_json(rpcurl, directory):
-    result = rpcurl("plugins", "list", "--format", "json", env={"RPCURL_PLUGIN_PATH": ":".join(map(str, directory))})
-    assert (result.code, result.err) == (0, "")
-    listed = json.loads(result.out)
+    result = rpcurl("plugins", "list", "--format", "json", env={"RPCURL_PLUGIN_PATH": ":".join(map(str, directory))}).succeeds()
+    listed = result.json()
     header = next(entry for entry in listed["builtIns"] if entry["name"] == "header")
     assert {"form", "summary"} <= header["keys"][0].keys()
     (stamp,) = listed["plugins"]
@@ -104,23 +100,17 @@ def test_list_survives_plugins_that_crash_and_exit(rpcurl, tmp_path):
     shutil.copy(SAMPLES / "stamp.so", tmp_path)
     environment = {"RPCURL_PLUGIN_PATH": str(tmp_path), "CRASH_AT": "entry"}
     for how, words in [("", "crashed (SIGSEGV)"), ("exit", "ended the process")]:
-        result = rpcurl("plugins", env=environment | {"CRASH_HOW": how})
-        assert (result.code, result.err) == (0, "")
-        assert "  stamp 1.0: " in result.out
-        assert f"plugin {tmp_path}/crash.so: it {words} while it was loaded\n" in result.out
+        rpcurl("plugins", env=environment | {"CRASH_HOW": how}).succeeds().prints("  stamp 1.0: ", f"plugin {tmp_path}/crash.so: it {words} while it was loaded\n")
 
 
 def test_list_names_relative_directories_that_are_ignored(rpcurl, tmp_path):
-    result = rpcurl("plugins", env={"RPCURL_PLUGIN_PATH": f"relative:{tmp_path}"})
-    assert result.code == 0
-    assert "ignored in RPCURL_PLUGIN_PATH: 'relative' is not absolute\n" in result.out
+    rpcurl("plugins", env={"RPCURL_PLUGIN_PATH": f"relative:{tmp_path}"}).exits(0).prints("ignored in RPCURL_PLUGIN_PATH: 'relative' is not absolute\n")
     result = rpcurl("plugins", "--format", "json", env={"RPCURL_PLUGIN_PATH": f"relative:{tmp_path}"})
-    assert json.loads(result.out)["ignoredDirectories"] == ["relative"]
+    assert result.json()["ignoredDirectories"] == ["relative"]
 
 
 def test_list_of_an_empty_path_names_it(rpcurl, tmp_path):
-    result = rpcurl("plugins", env={"RPCURL_PLUGIN_PATH": str(tmp_path)})
-    assert result.code == 0 and f"none found in {tmp_path}" in result.out
+    rpcurl("plugins", env={"RPCURL_PLUGIN_PATH": str(tmp_path)}).exits(0).prints(f"none found in {tmp_path}")
 
 
 # check
@@ -132,9 +122,7 @@ def test_list_of_an_empty_path_names_it(rpcurl, tmp_path):
 )
 def test_check_passes_the_samples(rpcurl, plugin):
     name, *configuration = plugin.split(",")
-    result = rpcurl("plugins", "check", ",".join([f"{SAMPLES}/{name}.so", *configuration]))
-    assert result.code == 0, result.err
-    lines = result.out.splitlines()
+    lines = rpcurl("plugins", "check", ",".join([f"{SAMPLES}/{name}.so", *configuration])).exits(0).out.splitlines()
     assert lines[-1] == "no problems found"
     assert "ok    symbol: rpcurl_plugin_entry" in lines
     # Four kinds: three courses, alone and among interceptors that hold, and with one that responds or fails.
@@ -143,50 +131,36 @@ def test_check_passes_the_samples(rpcurl, plugin):
 
 def test_check_finds_a_token_that_is_never_used(rpcurl):
     plugin = f"{SAMPLES}/approve.so,file=/no/such/file"
-    result = rpcurl("plugins", "check", "--call-time", "50ms", plugin)
-    assert result.code == 7
-    assert "rpcurl: call: Unary, success: the plugin did not use the token of request_start within 50 ms" in result.err
+    rpcurl("plugins", "check", "--call-time", "50ms", plugin).exits(7).reports("rpcurl: call: Unary, success: the plugin did not use the token of request_start within 50 ms")
 
 
 def test_check_finds_a_plugin_that_fails_every_call(rpcurl):
-    result = rpcurl("plugins", "check", f"{SAMPLES}/stamp.so,request-field=nonsense")
-    assert result.code == 7
-    assert "the plugin failed the call: internal: google.protobuf.Value has no field nonsense" in result.out
-    assert "rpcurl: calls: Unary: the plugin failed every call: internal: " in result.err
-    assert "--method" in result.err
+    rpcurl("plugins", "check", f"{SAMPLES}/stamp.so,request-field=nonsense").exits(7).prints("the plugin failed the call: internal: google.protobuf.Value has no field nonsense").reports("rpcurl: calls: Unary: the plugin failed every call: internal: ", "--method")
 
 
 def test_check_calls_a_method_of_the_schema(rpcurl, descriptor_set):
     plugin = f"{SAMPLES}/stamp.so,request-field=name,request-prefix=x,response-field=message,response-value=y"
-    result = rpcurl("plugins", "check", "--descriptor-set", descriptor_set, "--method", HELLO, plugin)
-    assert result.code == 0, result.err
+    result = rpcurl("plugins", "check", "--descriptor-set", descriptor_set, "--method", HELLO, plugin).exits(0)
     calls = [line for line in result.out.splitlines() if "call: " in line]
     assert len(calls) == 8 and all(line.startswith("ok    call: Hello, ") for line in calls)
-    result = rpcurl("plugins", "check", "--descriptor-set", descriptor_set, plugin)
-    assert result.code == 2 and "missing option: --method" in result.err
-    result = rpcurl("plugins", "check", "--descriptor-set", descriptor_set, "--method", "demo.v1.Demo/Helo", plugin)
-    assert result.code == 3 and "Hello" in result.err
+    rpcurl("plugins", "check", "--descriptor-set", descriptor_set, plugin).exits(2).reports("missing option: --method")
+    rpcurl("plugins", "check", "--descriptor-set", descriptor_set, "--method", "demo.v1.Demo/Helo", plugin).exits(3).reports("Hello")
 
 
 def test_check_ends_a_callback_that_never_returns(rpcurl, tmp_path):
     plugin = build(tmp_path, "crash")
-    result = rpcurl(
+    rpcurl(
         "plugins", "check", "--call-time", "50ms", plugin, env={"CRASH_AT": "request_start", "CRASH_HOW": "hang"}
-    )
-    assert result.code == 7
-    assert "plugin crash: did not return after the deadline, in request_start, in the call rpcurl.check" in result.err
+    ).exits(7).reports("plugin crash: did not return after the deadline, in request_start, in the call rpcurl.check")
 
 
 def test_check_states_what_it_did_not_exercise(rpcurl, tmp_path):
     plugin = build(tmp_path, "declining")
-    result = rpcurl("plugins", "check", plugin)
-    assert (result.code, result.err) == (0, "")
+    result = rpcurl("plugins", "check", plugin).succeeds()
     assert result.out.splitlines()[-2:] == [
         "note  not exercised: the plugin declined all 32 calls", "no problems found in what was exercised",
     ]  # fmt: skip
-    result = rpcurl("plugins", "check", f"{plugin},calls=yes")
-    assert result.code == 0
-    assert "note  not exercised: a response to its HTTP request, made 32 times\n" in result.out
+    rpcurl("plugins", "check", f"{plugin},calls=yes").exits(0).prints("note  not exercised: a response to its HTTP request, made 32 times\n")
 
 
 def test_check_reports_callbacks_that_block(rpcurl, tmp_path):
@@ -204,9 +178,7 @@ def test_check_reports_callbacks_that_block(rpcurl, tmp_path):
 
 
 def test_check_finds_misuse(rpcurl, tmp_path):
-    result = rpcurl("plugins", "check", build(tmp_path, "misbehaving"))
-    assert result.code == 7
-    assert "rpcurl: call: Unary, success: the plugin misbehaves: proceed with a token that it never received\n" in result.err
+    result = rpcurl("plugins", "check", build(tmp_path, "misbehaving")).exits(7).reports("rpcurl: call: Unary, success: the plugin misbehaves: proceed with a token that it never received\n")
     assert "nothing wrong" not in result.out
 
 
@@ -222,21 +194,16 @@ def test_check_finds_misuse(rpcurl, tmp_path):
     ],
 )
 def test_check_names_the_step_at_which_a_plugin_fails(rpcurl, tmp_path, fixture, step, words):
-    result = rpcurl("plugins", "check", f"{build(tmp_path, fixture)},colour=red")
-    assert result.code == 7
+    result = rpcurl("plugins", "check", f"{build(tmp_path, fixture)},colour=red").exits(7)
     assert result.err.startswith(f"rpcurl: {step}: ") and words in result.err
 
 
 def test_check_reports_a_crash_after_the_steps_that_passed(rpcurl, tmp_path):
-    result = rpcurl("plugins", "check", build(tmp_path, "crash"), env={"CRASH_AT": "response_end"})
-    assert result.code == 7
-    assert "ok    loaded: crash" in result.out
-    assert "plugin crash: crashed (SIGSEGV) in response_end, in the call rpcurl.check.Check/Unary" in result.err
+    rpcurl("plugins", "check", build(tmp_path, "crash"), env={"CRASH_AT": "response_end"}).exits(7).prints("ok    loaded: crash").reports("plugin crash: crashed (SIGSEGV) in response_end, in the call rpcurl.check.Check/Unary")
 
 
 def test_check_of_a_missing_file(rpcurl):
-    result = rpcurl("plugins", "check", "nosuchplugin")
-    assert result.code == 7 and "not found in" in result.err
+    rpcurl("plugins", "check", "nosuchplugin").exits(7).reports("not found in")
     assert rpcurl("plugins", "check").code == 2
 
 
@@ -255,12 +222,9 @@ def make(folder, *arguments, is_valid=True, environment={}):
 @pytest.mark.parametrize(("language", "ending", "flags"), [("c", "c", "CFLAGS"), ("cpp", "cpp", "CXXFLAGS")])
 def test_new_in_c_builds_and_passes_its_own_test(rpcurl, tmp_path, language, ending, flags):
     folder = tmp_path / "my-plugin"
-    result = rpcurl("plugins", "new", "my-plugin", "--lang", language, "--dir", folder)
-    assert (result.code, result.err) == (0, "")
-    assert str(folder) in result.out
+    rpcurl("plugins", "new", "my-plugin", "--lang", language, "--dir", folder).succeeds().prints(str(folder))
     make(folder, "test", f"{flags}=-Werror")
-    result = rpcurl("plugins", "check", f"{folder}/my-plugin.so")
-    assert result.code == 7 and "needs name=TEXT" in result.err
+    rpcurl("plugins", "check", f"{folder}/my-plugin.so").exits(7).reports("needs name=TEXT")
     result = make(folder, "check", "CONFIG=colour=red", is_valid=False)
     assert "colour: unknown key" in result.stderr
     # The loaded plugin does not change: the file is replaced, not overwritten.
@@ -296,14 +260,12 @@ def toolchain(name, home):
     if not (folder / "bin" / "cargo").exists():
         pytest.skip("make debian-rust has not fetched it")
     [library] = folder.glob("lib/*/librustc_driver-*.so")
-    return {
-        "PATH": f"{folder}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(library.parent), "CARGO_HOME": str(home),
-    }  # fmt: skip
+    return {"PATH": f"{folder}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(library.parent), "CARGO_HOME": str(home)}
 
 
 @pytest.mark.parametrize("language", ["swift", "rust", "rust of debian"])
 def test_new_in_other_languages_builds_and_passes_its_own_test(
-    rpcurl, tmp_path, grpc_server, descriptor_set, language
+    rpcurl, demo, tmp_path, grpc_server, language
 ):
     environment = toolchain(language, tmp_path / "cargo")
     language = language.split()[0]
@@ -312,11 +274,11 @@ def test_new_in_other_languages_builds_and_passes_its_own_test(
     assert "name=TEXT" in (folder / "README.md").read_text()
     done = make(folder, "test", environment=environment)
     assert "warning" not in done.stdout + done.stderr
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "{}", "--plugin", f"{folder}/my-plugin.so,name=X-Mine",
+    result = demo(
+        "-d", "{}", "--plugin", f"{folder}/my-plugin.so,name=X-Mine",
         f"{grpc_server.url}/demo.v1.Demo/EchoMetadata",
     )  # fmt: skip
-    assert {"name": "x-mine", "value": "1"} in json.loads(result.out)["headers"]
+    assert {"name": "x-mine", "value": "1"} in result.json()["headers"]
 
 
 
@@ -324,8 +286,7 @@ def test_new_overwrites_nothing(rpcurl, tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "Makefile").write_text("mine\n")
-    result = rpcurl("plugins", "new", "hello", "--dir", folder)
-    assert result.code == 2 and "the files exist already" in result.err
+    rpcurl("plugins", "new", "hello", "--dir", folder).exits(2).reports("the files exist already")
     assert (folder / "Makefile").read_text() == "mine\n" and len(list(folder.iterdir())) == 1
 
 
@@ -334,8 +295,7 @@ def test_new_leaves_nothing_after_a_failure(rpcurl, tmp_path):
     script = "ulimit -f 0; trap '' XFSZ; exec \"$0\" plugins new hello --dir a/b"
     done = subprocess.run(["sh", "-c", script, RPCURL], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1 and "File too large" in done.stderr and list(tmp_path.iterdir()) == []
-    result = rpcurl("plugins", "new", "hello", "--dir", "/proc/none")
-    assert result.code == 1 and "/proc/none/" in result.err
+    rpcurl("plugins", "new", "hello", "--dir", "/proc/none").exits(1).reports("/proc/none/")
 
 
 @pytest.mark.parametrize("name", ["", "Hello", "../up", "a b", "1st", "x-", "é"])
@@ -347,20 +307,16 @@ def test_new_refuses_names(rpcurl, tmp_path, name):
 # --plugin ?NAME
 
 
-def test_optional_plugin_may_be_missing(rpcurl, grpc_server, descriptor_set, tmp_path):
+def test_optional_plugin_may_be_missing(demo, grpc_server, tmp_path):
     def call(plugin, *options):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--plugin", plugin, *options,
-            f"{grpc_server.url}/{HELLO}",
-        )  # fmt: skip
+        return demo("-d", '{"name":"Ada"}', "--plugin", plugin, *options, f"{grpc_server.url}/{HELLO}")
 
     for missing in ["?nosuchplugin,key=value", f"?{tmp_path}/none.so"]:
-        result = call(missing)
-        assert (result.code, result.err) == (0, "")
+        call(missing).succeeds()
         result = call(missing, "-v")
         name = missing[1:].split(",")[0]
         assert f"* plugin {name}: not found, skipped\n" in result.err
-    changed = json.loads(call(f"?{SAMPLES}/stamp.so,response-field=message,response-value=new").out)
+    changed = call(f"?{SAMPLES}/stamp.so,response-field=message,response-value=new").json()
     assert changed["message"] == "new"
     # One that is there must be right.
     broken = tmp_path / "broken.so"
@@ -372,7 +328,5 @@ def test_optional_plugin_may_be_missing(rpcurl, grpc_server, descriptor_set, tmp
 def test_strict_fails_calls_of_a_plugin_that_misbehaves(rpcurl, grpc_server, descriptor_set, tmp_path):
     plugin = build(tmp_path, "misbehaving")
     arguments = ["--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}"]
-    result = rpcurl("--plugin", f"{plugin},strict=true", *arguments)
-    assert result.code == 64 + 13 and "the plugin misbehaves: " in result.err
-    result = rpcurl("--plugin", f"{plugin},strict=perhaps", *arguments)
-    assert result.code == 7 and "strict: neither true nor false" in result.err
+    rpcurl("--plugin", f"{plugin},strict=true", *arguments).exits(64 + 13).reports("the plugin misbehaves: ")
+    rpcurl("--plugin", f"{plugin},strict=perhaps", *arguments).exits(7).reports("strict: neither true nor false")

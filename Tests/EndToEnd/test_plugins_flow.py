@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from harness import ROOT, Caller
 
 HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 GREETING = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "greeting.c"
@@ -18,56 +18,42 @@ def greeting(tmp_path_factory):
     return output
 
 
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set, greeting):
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, "--plugin", greeting, *options,
-            f"{server.url}/demo.v1.Demo/{method}", **keywords,
-        )  # fmt: skip
-
-    return run
+@pytest.fixture
+def call(call, greeting):
+    return Caller(call.rpcurl, call.server, "--plugin", greeting, protocol=call.protocol)
 
 
 def test_plugin_makes_a_call_of_its_own(call):
-    result = call("EchoMetadata", "-d", "{}")
-    assert (result.code, result.err) == (0, "greeting: 1 attempts\n")
-    sent = {h["name"]: h.get("value", "") for h in json.loads(result.out)["headers"]}
+    result = call("EchoMetadata", "-d", "{}").exits(0, err="greeting: 1 attempts\n")
+    sent = {h["name"]: h.get("value", "") for h in result.json()["headers"]}
     assert json.loads(sent["x-greeting"]) == {"message": "Hello, Ada!", "name": "Ada"}
 
 
 def test_status_of_a_plugins_own_call_reaches_it(call):
-    result = call("EchoMetadata", "-d", "{}", env={"GREETING_NAME": ""})
-    assert result.code == 64 + 3
-    assert "interceptor greeting" in result.err
+    call("EchoMetadata", "-d", "{}", env={"GREETING_NAME": ""}).exits(64 + 3).reports("interceptor greeting")
 
 
 def test_own_call_does_not_pass_through_its_plugin(call):
     """Otherwise, each own call would start another one, without an end."""
     result = call("Hello", "-d", '{"name":"Grace"}')
-    assert (result.code, json.loads(result.out)["message"]) == (0, "Hello, Grace!")
+    assert (result.code, result.json()["message"]) == (0, "Hello, Grace!")
 
 
-def test_interrupted_while_it_waits_for_its_own_call(rpcurl, raw_server, descriptor_set, greeting):
+def test_interrupted_while_it_waits_for_its_own_call(demo, raw_server, greeting):
     # It reads until the client closes the connection, and does not respond.
     server = raw_server(lambda connection: [*iter(lambda: connection.recv(1 << 16), b"")])
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--max-time", "0.3", "--plugin", greeting,
+    demo(
+        "--max-time", "0.3", "--plugin", greeting,
         f"http://{server.address}/demo.v1.Demo/EchoMetadata",
-    )  # fmt: skip
-    assert result.code == 64 + 4
-    assert "greeting at request_start" in result.err
+    ).exits(64 + 4).reports("greeting at request_start")  # fmt: skip
 
 
-def test_plugin_retries_a_call(rpcurl, grpc_server, descriptor_set, greeting):
+def test_plugin_retries_a_call(demo, grpc_server, greeting):
     """The first attempt fails before headers are sent; the plugin retries it."""
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", '{"code":14,"message":"busy"}', "--plugin", greeting,
+    result = demo(
+        "-d", '{"code":14,"message":"busy"}', "--plugin", greeting,
         f"{grpc_server.url}/demo.v1.Demo/Fail",
-    )  # fmt: skip
-    assert result.code == 64 + 14
+    ).exits(64 + 14)  # fmt: skip
     assert result.err.endswith("greeting: 2 attempts\n"), result.err
 
 
@@ -83,18 +69,18 @@ def network(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("protocol", "version"), [("grpc", "2"), ("grpc-web", "1.1"), ("connect", "1.1")])
-def test_plugin_opens_a_stream_and_fetches(request, rpcurl, descriptor_set, network, raw_server, protocol, version):
+def test_plugin_opens_a_stream_and_fetches(request, demo, network, raw_server, protocol, version):
     def respond(connection):
         connection.recv(1 << 16)
         connection.sendall(b"HTTP/1.1 404 No\r\ncontent-length: 4\r\nconnection: close\r\n\r\nnone")
 
     server = request.getfixturevalue("grpc_server" if protocol == "grpc" else "connect_server")
     options = ["--http1.1"] if version == "1.1" and protocol != "grpc-web" else []
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--protocol", protocol, *options, "-d", '{"name":"Ada"}', "--plugin", network,
+    result = demo(
+        "--protocol", protocol, *options, "-d", '{"name":"Ada"}', "--plugin", network,
         f"{server.url}/demo.v1.Demo/Hello", env={"NETWORK_URL": f"http://{raw_server(respond).address}/"},
     )  # fmt: skip
-    assert result.code == 0 and json.loads(result.out)["message"] == "Hello, Ada!"
+    assert result.code == 0 and result.json()["message"] == "Hello, Ada!"
     lines = [line.removeprefix("network: ") for line in result.err.splitlines()]
     assert lines[:1] == ["attempt 1, idempotency 1"]
     assert lines[1].startswith("message ") and "own" in lines[1]
@@ -105,21 +91,16 @@ def test_plugin_opens_a_stream_and_fetches(request, rpcurl, descriptor_set, netw
     assert lines[5] == f"origin 0, sent {wire} of 5 bytes"
 
 
-def test_plugin_receives_the_version_of_tls_and_the_finding_decides(rpcurl, grpc_tls_server, descriptor_set, certificates, network):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem", "-d", '{"name":"Ada"}', "--plugin", network,
+def test_plugin_receives_the_version_of_tls_and_the_finding_decides(demo, grpc_tls_server, certificates, network):
+    demo(
+        "--cacert", certificates / "ca.pem", "-d", '{"name":"Ada"}', "--plugin", network,
         f"{grpc_tls_server.url}/demo.v1.Demo/Hello", env={"NETWORK_FINDING": "not good enough"},
-    )  # fmt: skip
-    assert result.code == 8
-    assert "with TLS (TLSv1.3)" in result.err
-    assert "rpcurl: assertion failed: not good enough\n" in result.err
+    ).exits(8).reports("with TLS (TLSv1.3)", "rpcurl: assertion failed: not good enough\n")  # fmt: skip
 
 
-def test_stream_of_a_plugin_ends_with_its_call(rpcurl, raw_server, descriptor_set, network):
+def test_stream_of_a_plugin_ends_with_its_call(demo, raw_server, network):
     server = raw_server(lambda connection: [*iter(lambda: connection.recv(1 << 16), b"")])
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--max-time", "0.3", "-d", "{}", "--plugin", network,
+    demo(
+        "--max-time", "0.3", "-d", "{}", "--plugin", network,
         f"http://{server.address}/demo.v1.Demo/Hello",
-    )  # fmt: skip
-    assert result.code == 64 + 4 and "held by network at request_start" in result.err
-    assert "network: stream ended: 1\n" in result.err
+    ).exits(64 + 4).reports("held by network at request_start", "network: stream ended: 1\n")  # fmt: skip

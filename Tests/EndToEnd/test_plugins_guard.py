@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from harness import ROOT
 
 HELLO = "demo.v1.Demo/Hello"
 FIXTURES = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
@@ -35,29 +35,18 @@ def crash(tmp_path_factory):
 
 
 @pytest.fixture
-def call(rpcurl, grpc_server, descriptor_set):
-    def run(plugin, **environment):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--plugin", plugin, f"{grpc_server.url}/{HELLO}",
-            env=environment,
-        )  # fmt: skip
-
-    return run
+def call(grpc_call):
+    return lambda plugin, **environment: grpc_call("Hello", "--plugin", plugin, data='{"name":"Ada"}', env=environment)
 
 
 @pytest.mark.parametrize("place", IN_CALLS)
 def test_crash_in_a_call_names_plugin_stage_and_call(call, crash, place):
-    result = call(f"{crash},x=1", CRASH_AT=place)
-    assert result.code == 7
-    assert f"rpcurl: plugin crash: crashed (SIGSEGV) in {place}, in the call {HELLO}\n" in result.err
-    assert f"hint: its file is {crash}; " in result.err
+    call(f"{crash},x=1", CRASH_AT=place).exits(7).reports(f"rpcurl: plugin crash: crashed (SIGSEGV) in {place}, in the call {HELLO}\n", f"hint: its file is {crash}; ")
 
 
 @pytest.mark.parametrize("place", OUTSIDE_OF_CALLS)
 def test_crash_outside_of_calls_names_plugin_and_step(call, crash, place):
-    result = call(f"{crash},x=1", CRASH_AT=place)
-    assert result.code == 7
-    assert f"rpcurl: plugin crash: crashed (SIGSEGV) in {place}\n" in result.err
+    call(f"{crash},x=1", CRASH_AT=place).exits(7).reports(f"rpcurl: plugin crash: crashed (SIGSEGV) in {place}\n")
 
 
 def test_crash_before_the_name_is_known_names_the_file(call, crash):
@@ -74,28 +63,23 @@ def test_crash_before_the_name_is_known_names_the_file(call, crash):
     [("abort", "SIGABRT"), ("divide", "SIGFPE"), ("illegal", "SIG(ILL|TRAP)"), ("bus", "SIGBUS"), ("overflow", "SIGSEGV")],
 )
 def test_every_kind_of_crash(call, crash, how, name):
-    result = call(crash, CRASH_AT="response_message", CRASH_HOW=how)
-    assert result.code == 7
+    result = call(crash, CRASH_AT="response_message", CRASH_HOW=how).exits(7)
     assert re.search(rf"plugin crash: crashed \({name}\) in response_message, ", result.err), result.err
 
 
 def test_crash_within_a_function_of_the_host_says_so(call, crash):
-    result = call(crash, CRASH_AT="request_end", CRASH_HOW="host")
-    assert result.code == 7
-    assert f"crashed (SIGSEGV) in request_end, in the call {HELLO}, within a function of rpcurl\n" in result.err
+    call(crash, CRASH_AT="request_end", CRASH_HOW="host").exits(7).reports(f"crashed (SIGSEGV) in request_end, in the call {HELLO}, within a function of rpcurl\n")
 
 
 @pytest.mark.parametrize("how", ["", "abort"])
 def test_crash_on_a_thread_of_the_plugins_own(call, crash, how):
-    result = call(crash, CRASH_AT="thread", CRASH_HOW=how)
-    assert result.code == 7
+    result = call(crash, CRASH_AT="thread", CRASH_HOW=how).exits(7)
     assert re.search(r"plugin crash: crashed \(SIG(SEGV|ABRT)\) outside of a callback\n", result.err), result.err
 
 
 def test_crash_at_exit(call, crash):
-    result = call(crash, CRASH_AT="destructor")
-    assert result.code == 7
-    assert json.loads(result.out)["message"] == "Hello, Ada!"
+    result = call(crash, CRASH_AT="destructor").exits(7)
+    assert result.json()["message"] == "Hello, Ada!"
     assert "plugin crash: crashed (SIGSEGV) outside of a callback" in result.err
 
 
@@ -108,9 +92,7 @@ def test_crash_names_the_line(call, crash):
 
 
 def test_exception_that_leaves_a_callback(call, tmp_path):
-    result = call(build(tmp_path, "escaping.cpp"))
-    assert result.code == 7
-    assert f"plugin escaping: crashed (SIGABRT) in request_start, in the call {HELLO}" in result.err
+    call(build(tmp_path, "escaping.cpp")).exits(7).reports(f"plugin escaping: crashed (SIGABRT) in request_start, in the call {HELLO}")
 
 
 def test_crash_outside_of_plugins_is_not_attributed_to_them(rpcurl, silent_call):
@@ -123,15 +105,13 @@ def test_crash_outside_of_plugins_is_not_attributed_to_them(rpcurl, silent_call)
 
 
 @pytest.fixture
-def silent_call(rpcurl, crash, descriptor_set, raw_server):
+def silent_call(demo, crash, raw_server):
     """A call with a plugin to a silent server."""
 
     server = raw_server(lambda connection: [*iter(lambda: connection.recv(1 << 16), b"")])
 
     def start():
-        process = rpcurl.start(
-            "--descriptor-set", descriptor_set, "--plugin", crash, "-v", f"http://{server.address}/{HELLO}"
-        )
+        process = demo.start("--plugin", crash, "-v", f"http://{server.address}/{HELLO}")
         # Verbose output shows that the plugin is loaded and that the call runs.
         assert process.stderr.read(1)
         return process
@@ -144,19 +124,16 @@ def silent_call(rpcurl, crash, descriptor_set, raw_server):
 
 @pytest.mark.parametrize("how", ["exit", "quick_exit", "pthread_exit"])
 def test_exit_in_a_callback_is_a_failure_of_the_plugin(call, crash, how):
-    result = call(crash, CRASH_AT="response_message", CRASH_HOW=how)
-    assert result.code == 7
+    result = call(crash, CRASH_AT="response_message", CRASH_HOW=how).exits(7)
     what = "ended a thread of rpcurl" if how == "pthread_exit" else "ended the process"
     assert f"rpcurl: plugin crash: {what} in response_message, in the call {HELLO}\n" in result.err
 
 
-def test_callback_that_never_returns_does_not_outlive_the_deadline(rpcurl, grpc_server, descriptor_set, crash):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--plugin", crash, "--max-time", "2",
+def test_callback_that_never_returns_does_not_outlive_the_deadline(demo, grpc_server, crash):
+    demo(
+        "-d", '{"name":"Ada"}', "--plugin", crash, "--max-time", "2",
         f"{grpc_server.url}/{HELLO}", env={"CRASH_AT": "response_message", "CRASH_HOW": "hang"},
-    )  # fmt: skip
-    assert result.code == 7
-    assert f"plugin crash: did not return after the deadline, in response_message, in the call {HELLO}\n" in result.err
+    ).exits(7).reports(f"plugin crash: did not return after the deadline, in response_message, in the call {HELLO}\n")  # fmt: skip
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -190,5 +167,4 @@ def test_blocking_stage_is_reported_and_awaited(rpcurl, grpc_server, descriptor_
 
 
 def test_slow_load_is_accepted(call, crash):
-    result = call(crash, BLOCK_AT="load")
-    assert (result.code, result.err) == (0, "")
+    call(crash, BLOCK_AT="load").succeeds()

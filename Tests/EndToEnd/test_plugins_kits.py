@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, QuietHandler, http_server
+from harness import ROOT, QuietHandler, http_server
 
 SWIFT_KIT = ROOT / "Plugins" / "SwiftKit" / "Sources"
 RUST_KIT = ROOT / "Plugins" / "RustKit" / "rpcurl.rs"
@@ -72,54 +72,44 @@ def test_kit_supports_timers_and_own_calls_with_state():
     swiftc(SOURCES / "Counter.swift", "-typecheck")
 
 
-def test_kit_frees_pending_work_when_the_call_is_closed(rpcurl, keeping, grpc_server, descriptor_set):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--each", "--plugin", keeping,
-        f"{grpc_server.url}/{HELLO}", input='{"name":"Ada"}' * 500,
-    )  # fmt: skip
+def test_kit_frees_pending_work_when_the_call_is_closed(demo, keeping, grpc_server):
+    result = demo("--each", "--plugin", keeping, f"{grpc_server.url}/{HELLO}", input='{"name":"Ada"}' * 500)
     assert "keeping: 500 made, 0 alive\n" in result.err
 
 
-def test_kit_describes_the_schema(rpcurl, keeping, grpc_server, descriptor_set):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", '{"from":1,"to":1}', "--plugin", keeping, "-vv",
-        f"{grpc_server.url}/demo.v1.Demo/Count",
-    )  # fmt: skip
+def test_kit_describes_the_schema(demo, keeping, grpc_server, descriptor_set):
+    result = demo("-d", '{"from":1,"to":1}', "--plugin", keeping, "-vv", f"{grpc_server.url}/demo.v1.Demo/Count")
     lines = [line for line in result.err.splitlines() if line.startswith("keeping: ")]
     assert lines[:2] == ['keeping: serverStreaming ["from", "to", "interval_ms"] 1', "keeping: none: true"]
     # The files that the option names, and those that rpcurl has.
     assert int(re.fullmatch(r"keeping: schema: (\d+) bytes", lines[2])[1]) >= descriptor_set.stat().st_size
 
 
-def test_kit_forwards_what_cannot_be_retried(rpcurl, keeping, grpc_server, descriptor_set):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", '{"code":14,"message":"busy"}', "--plugin", f"{keeping},strict=true",
+def test_kit_forwards_what_cannot_be_retried(demo, keeping, grpc_server):
+    result = demo(
+        "-d", '{"code":14,"message":"busy"}', "--plugin", f"{keeping},strict=true",
         f"{grpc_server.url}/demo.v1.Demo/Fail",
     )  # fmt: skip
     assert result.code == 64 + 14 and "busy" in result.err and "misbehav" not in result.err
 
 
-def test_kit_sets_a_status_with_details(rpcurl, keeping, grpc_server, descriptor_set):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "{}", "--plugin", keeping, f"{grpc_server.url}/{HELLO}"
-    )
-    assert result.code == 64 + 9
+def test_kit_sets_a_status_with_details(demo, keeping, grpc_server):
+    result = demo("-d", "{}", "--plugin", keeping, f"{grpc_server.url}/{HELLO}").exits(64 + 9)
     found = re.findall(r"detail \d+ of a status", result.err)
     assert found == [f"detail {number} of a status" for number in range(1, 101)]
 
 
-def test_kit_has_what_is_in_and_outside_of_calls(rpcurl, everything, grpc_server, descriptor_set, token_server, tmp_path):
+def test_kit_has_what_is_in_and_outside_of_calls(demo, everything, grpc_server, token_server, tmp_path):
     plugin, language = everything
     report = tmp_path / "metrics.prom"
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--attribute", "tier=gold", "--attribute", "gone=1", "-H", "x-sent: 1",
+    result = demo(
+        "--attribute", "tier=gold", "--attribute", "gone=1", "-H", "x-sent: 1",
         "-H", "demo-fail-attempts: 1", "--timeout", "20s", "-d", "{}", "--plugin", f"{plugin},url={token_server}",
         "--use", "header,attribute=kit,set=x-kit:1,remove=x-sent", "--use", f"metrics,format=prometheus,file={report}",
         "--use", "retry,initial=1ms,jitter=0",
         f"{grpc_server.url}/demo.v1.Demo/EchoMetadata",
-    )  # fmt: skip
-    assert result.code == 0, result.err
-    headers = {header["name"]: header["value"] for header in json.loads(result.out)["headers"]}
+    ).exits(0)  # fmt: skip
+    headers = {header["name"]: header["value"] for header in result.json()["headers"]}
     expected = {"x-tier": "gold", "x-greeting": "Hello, kit!", "x-kit": "1", "x-again": "1"}
     assert expected.items() <= headers.items() and "x-sent" not in headers
     lines = [line.removeprefix("everything: ") for line in result.err.splitlines()]
@@ -143,10 +133,9 @@ def test_kit_has_what_is_in_and_outside_of_calls(rpcurl, everything, grpc_server
     assert "kit_total 1.5\n" in report.read_text()
 
 
-def test_kit_sends_a_call_to_another_method(rpcurl, everything, grpc_server, descriptor_set, token_server):
+def test_kit_sends_a_call_to_another_method(demo, everything, grpc_server, token_server):
     plugin, _ = everything
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--attribute", "route=demo.v1.Demo/Find", "-d", "{}",
+    demo(
+        "--attribute", "route=demo.v1.Demo/Find", "-d", "{}",
         "--plugin", f"{plugin},url={token_server}", f"{grpc_server.url}/demo.v1.Demo/EchoMetadata",
-    )  # fmt: skip
-    assert result.code == 64 + 3 and "demo.v1.Demo/Find" in result.err
+    ).exits(64 + 3).reports("demo.v1.Demo/Find")  # fmt: skip

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from harness import ROOT
 
 HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 WITNESS = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "witness.c"
@@ -20,13 +20,10 @@ def witness(tmp_path_factory):
 
 
 @pytest.fixture
-def call(rpcurl, grpc_server, descriptor_set, witness):
-    def run(method, *options, plugins=("",), server=grpc_server, **keywords):
+def call(grpc_call, grpc_server, witness):
+    def run(method, *options, plugins=("",), server=grpc_server, **more):
         specs = [option for settings in plugins for option in ("--plugin", f"{witness}{settings}")]
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--plaintext", *specs, *options, server.address,
-            f"demo.v1.Demo/{method}", **keywords,
-        )  # fmt: skip
+        return grpc_call(method, *specs, *options, to=server, **more)
 
     return run
 
@@ -59,9 +56,7 @@ def deaf(connection):
     ids=["success", "stream", "failure", "deadline"],
 )  # fmt: skip
 def test_plugin_is_notified_of_the_end_once(call, method, arguments, code):
-    result = call(method, *arguments)
-    assert result.code == (64 + code if code else 0)
-    assert reported(result.err) == life(method, code)
+    assert reported(call(method, *arguments).exits(64 + code if code else 0).err) == life(method, code)
 
 
 def test_plugin_is_notified_of_the_end_once_when_the_peer_crashes(call, raw_server):
@@ -101,8 +96,7 @@ def test_own_calls_of_a_plugin_end_with_the_call(call, raw_server):
     """The second plugin takes part in the call that the first one makes, and waits for."""
     result = call(
         "Hello", "-d", "{}", "--max-time", "0.3", plugins=[",own=demo.v1.Demo/Find", ""], server=raw_server(deaf)
-    )
-    assert result.code == 64 + 4
+    ).exits(64 + 4)
     lines = reported(result.err)
     assert lines.count("open demo.v1.Demo/Find 0") == 1
     assert lines.count("close demo.v1.Demo/Find 1") == 1
@@ -112,9 +106,7 @@ def test_own_calls_of_a_plugin_end_with_the_call(call, raw_server):
 
 
 def test_plugin_shortens_the_deadline_and_rpcurl_keeps_it(call, raw_server):
-    result = call("Hello", "-d", "{}", "--max-time", "15", plugins=[",timeout=300"], server=raw_server(deaf))
-    assert result.code == 64 + 4
-    assert "the call took longer than 0.3" in result.err
+    call("Hello", "-d", "{}", "--max-time", "15", plugins=[",timeout=300"], server=raw_server(deaf)).exits(64 + 4).reports("the call took longer than 0.3")
 
 
 @pytest.mark.parametrize("options", [["--max-time", "0.2"], []], ids=["longer", "without"])
@@ -126,9 +118,7 @@ def test_plugin_gives_a_call_more_time(call, options):
 def test_plugin_that_gives_each_attempt_less_time_leaves_the_call_the_rest(call, raw_server):
     result = call(
         "Hello", "-d", "{}", "--max-time", "15", plugins=[",retry=4", ",timeout=200"], server=raw_server(deaf)
-    )
-    assert result.code == 64 + 4
-    assert "the attempt took longer than 0.2" in result.err
+    ).exits(64 + 4).reports("the attempt took longer than 0.2")
     # The outer one, and for each attempt an inner one.
     assert reported(result.err).count("open demo.v1.Demo/Hello 0") == 3
     assert reported(result.err).count("close demo.v1.Demo/Hello 4") == 3

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, QuietHandler, http_server
+from harness import ROOT, QuietHandler, http_server
 
 MANUAL = ROOT / "man" / "rpcurl-plugin.3"
 HEADER = ROOT / "Sources" / "CPlugins" / "include" / "rpcurl" / "plugin.h"
@@ -24,7 +24,7 @@ def members(structure):
     return re.findall(r"\(\*(\w+)\)\(", body)
 
 
-def test_plugin_of_the_manual_builds_and_runs(rpcurl, grpc_server, descriptor_set, tmp_path):
+def test_plugin_of_the_manual_builds_and_runs(rpcurl, demo, grpc_server, tmp_path):
     source, commands = displays()[:2]
     (tmp_path / "tally.c").write_text(source)
     compiler = next(line for line in commands.splitlines() if line.startswith("cc "))
@@ -32,13 +32,10 @@ def test_plugin_of_the_manual_builds_and_runs(rpcurl, grpc_server, descriptor_se
     subprocess.run([*compiler.split(), *flags], cwd=tmp_path, check=True)
     plugin = tmp_path / "tally.so"
     assert rpcurl("plugins", "check", plugin).code == 0
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--plugin", plugin, "-d", '{"from":1,"to":3}', "-v",
+    demo(
+        "--plugin", plugin, "-d", '{"from":1,"to":3}', "-v",
         f"{grpc_server.url}/demo.v1.Demo/Count",
-    )  # fmt: skip
-    assert result.code == 0
-    assert "> x-counted: yes\n" in result.err
-    assert "tally: 3 messages, status 0\n" in result.err
+    ).exits(0).reports("> x-counted: yes\n", "tally: 3 messages, status 0\n")  # fmt: skip
 
 
 def built(rpcurl, folder, name):
@@ -48,12 +45,11 @@ def built(rpcurl, folder, name):
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADER.parents[1]}"]
     subprocess.run(["cc", "-shared", "-fPIC", "-o", f"{name}.so", f"{name}.c", *flags], cwd=folder, check=True)
     plugin = folder / f"{name}.so"
-    check = rpcurl("plugins", "check", plugin)
-    assert check.code == 0, check.err
+    rpcurl("plugins", "check", plugin).exits(0)
     return plugin
 
 
-def test_refresh_of_the_manual_fetches_a_token_and_retries(rpcurl, grpc_server, descriptor_set, tmp_path):
+def test_refresh_of_the_manual_fetches_a_token_and_retries(rpcurl, demo, grpc_server, tmp_path):
     plugin = built(rpcurl, tmp_path, "refresh")
 
     class Handler(QuietHandler):
@@ -64,47 +60,41 @@ def test_refresh_of_the_manual_fetches_a_token_and_retries(rpcurl, grpc_server, 
 
     with http_server(Handler) as url:
         for path, code in [("token", 0), ("none", 64 + 16)]:
-            result = rpcurl(
-                "--descriptor-set", descriptor_set, "-H", "demo-token: secret", "-d", '{"name":"Ada"}',
+            result = demo(
+                "-H", "demo-token: secret", "-d", '{"name":"Ada"}',
                 "--plugin", f"{plugin},url={url}/{path}",
                 f"{grpc_server.url}/demo.v1.Demo/Hello",
-            )  # fmt: skip
-            assert result.code == code, result.err
+            ).exits(code)  # fmt: skip
             assert ("Hello, Ada!" in result.out) == (code == 0)
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_digest_of_the_manual_is_that_of_the_body(rpcurl, grpc_server, descriptor_set, tmp_path, count):
+def test_digest_of_the_manual_is_that_of_the_body(rpcurl, demo, grpc_server, tmp_path, count):
     plugin = built(rpcurl, tmp_path, "digest")
     digest = 0xCBF29CE484222325
     for byte in b"\x08\x07" * count:
         digest = (digest ^ byte) * 0x100000001B3 % 2**64
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--plugin", plugin, "-d", '{"value":7}' * count, "-v",
+    demo(
+        "--plugin", plugin, "-d", '{"value":7}' * count, "-v",
         f"{grpc_server.url}/demo.v1.Demo/Sum",
-    )  # fmt: skip
-    assert result.code == 0
-    assert f"> x-digest: {digest:016x}\n" in result.err
+    ).exits(0).reports(f"> x-digest: {digest:016x}\n")  # fmt: skip
 
 
 def test_retry_of_the_manual_builds_and_retries(rpcurl, grpc_server, descriptor_set, tmp_path):
     plugin = built(rpcurl, tmp_path, "again")
     arguments = ["--descriptor-set", descriptor_set, "--plugin", plugin, "-d"]
-    result = rpcurl(*arguments, '{"code":14,"message":"busy"}', f"{grpc_server.url}/demo.v1.Demo/Fail")
-    assert result.code == 64 + 14
+    result = rpcurl(*arguments, '{"code":14,"message":"busy"}', f"{grpc_server.url}/demo.v1.Demo/Fail").exits(64 + 14)
     assert result.err.count("again: unavailable: retrying\n") == 2
-    result = rpcurl(*arguments, '{"from":1,"to":3}', f"{grpc_server.url}/demo.v1.Demo/Count")
-    assert (result.code, result.err) == (0, "")
+    rpcurl(*arguments, '{"from":1,"to":3}', f"{grpc_server.url}/demo.v1.Demo/Count").succeeds()
 
 
 @pytest.mark.parametrize("codec", ["proto", "json"])
-def test_waiting_of_the_manual_builds_and_waits(rpcurl, connect_server, descriptor_set, tmp_path, codec):
+def test_waiting_of_the_manual_builds_and_waits(rpcurl, demo, connect_server, tmp_path, codec):
     plugin = built(rpcurl, tmp_path, "twice")
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--plugin", plugin, "--codec", codec, "-d", '{"name":"Ada"}',
+    result = demo(
+        "--plugin", plugin, "--codec", codec, "-d", '{"name":"Ada"}',
         "--protocol", "connect", f"{connect_server.url}/demo.v1.Demo/Hello",
-    )  # fmt: skip
-    assert result.code == 0
+    ).exits(0)  # fmt: skip
     # Escaped for the terminal: the server's JSON has lines.
     assert re.search(r'twice: the copy ended with status 0: \{.*"message": ?"Hello, Ada!"', result.err)
 

@@ -13,25 +13,11 @@ import time
 
 import pytest
 
-from conftest import ROOT, QuietHandler, http_server
+from harness import ROOT, QuietHandler, http_server
 
 SAMPLES = ROOT / ".build" / "plugins"
 SOURCES = ROOT / "Plugins"
 KEY = "k3y"
-
-
-@pytest.fixture(params=["grpc", "grpc-web", "connect"])
-def call(request, rpcurl, descriptor_set):
-    """Calls a server of each protocol: `call(method, *options)`."""
-    server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", request.param, *options,
-            f"{server.url}/demo.v1.Demo/{method}", **keywords,
-        )  # fmt: skip
-
-    return run
 
 
 # sign
@@ -39,7 +25,7 @@ def call(request, rpcurl, descriptor_set):
 
 def headers(result):
     assert (result.code, result.err) == (0, "")
-    return {h["name"]: h.get("value", "") for h in json.loads(result.out)["headers"]}
+    return {h["name"]: h.get("value", "") for h in result.json()["headers"]}
 
 
 def signature(method, timestamp, body):
@@ -99,11 +85,10 @@ def test_sign_signs_the_body_that_is_sent_in_every_order(
     uses["both"] = uses["log"] + uses["replay"]
     sign = ["--plugin", f"{SAMPLES}/sign.so,key={KEY}"]
     chain = sign + uses[neighbour] if is_first else uses[neighbour] + sign
-    result = rpcurl(
+    rpcurl(
         *chain, "--protocol", "connect", "--http1.1", "--descriptor-set", descriptor_set,
         "-d", '{"headers":[{"name":"x","value":"y"}]}', f"{url}/demo.v1.Demo/EchoMetadata",
-    )  # fmt: skip
-    assert (result.code, result.err) == (0, "")
+    ).succeeds()  # fmt: skip
     [(headers, body)] = received
     assert body != b""
     assert headers["x-signature-scope"] == "body"
@@ -122,7 +107,7 @@ def test_sign_signs_what_it_receives_and_explain_warns_of_a_later_change(rpcurl,
     assert body == b"\x0a\x06\x0a\x01x\x12\x01z"
     signed = b"\x0a\x06\x0a\x01x\x12\x01y"
     assert headers["x-signature"] == signature("EchoMetadata", headers["x-signature-timestamp"], signed)
-    plan = json.loads(rpcurl("--explain", "--format", "json", *words).out)
+    plan = rpcurl("--explain", "--format", "json", *words).json()
     assert plan["warnings"] == ["sign precedes stamp: stamp changes messages after sign has read them"]
 
 
@@ -132,7 +117,7 @@ def test_sign_before_credentials_causes_no_warning(rpcurl, recording_server, des
         "--plugin", f"{SAMPLES}/sign.so,key={KEY}", "--use", "auth,bearer=x", "--descriptor-set", descriptor_set,
         f"{url}/demo.v1.Demo/EchoMetadata",
     ]  # fmt: skip
-    assert json.loads(rpcurl("--explain", "--format", "json", *words).out)["warnings"] == []
+    assert rpcurl("--explain", "--format", "json", *words).json()["warnings"] == []
 
 
 def test_explain_warns_of_a_cache_after_sign(rpcurl, recording_server, descriptor_set):
@@ -142,7 +127,7 @@ def test_explain_warns_of_a_cache_after_sign(rpcurl, recording_server, descripto
     words = ["--protocol", "connect", "--descriptor-set", descriptor_set, f"{url}/demo.v1.Demo/EchoMetadata"]
     warning = "sign precedes cache: cache compares the headers that sign makes, and finds no response if they differ in each request"
     for chain, warnings in [(sign + cache, [warning]), (cache + sign, [])]:
-        assert json.loads(rpcurl("--explain", "--format", "json", *chain, *words).out)["warnings"] == warnings
+        assert rpcurl("--explain", "--format", "json", *chain, *words).json()["warnings"] == warnings
     for _ in range(2):
         assert rpcurl(*cache, *sign, *words).code == 0
     assert len(received) == 1
@@ -150,25 +135,23 @@ def test_explain_warns_of_a_cache_after_sign(rpcurl, recording_server, descripto
 
 def test_sign_signs_a_message_larger_than_the_window_of_streams(rpcurl, recording_server, descriptor_set):
     url, received = recording_server
-    result = rpcurl(
+    rpcurl(
         "--plugin", f"{SAMPLES}/sign.so,key={KEY}", "--protocol", "connect", "--descriptor-set", descriptor_set,
         "-d", "@-", f"{url}/demo.v1.Demo/EchoMetadata",
         input='{"headers":[{"name":"x","value":"%s"}]}' % ("y" * 5_000_000),
-    )  # fmt: skip
-    assert (result.code, result.err) == (0, "")
+    ).succeeds()  # fmt: skip
     [(headers, body)] = received
     assert headers["x-signature"] == signature("EchoMetadata", headers["x-signature-timestamp"], body)
 
 
 @pytest.mark.parametrize("how", ["method", "all"])
-def test_sign_signs_streams(rpcurl, grpc_server, descriptor_set, how):
+def test_sign_signs_streams(demo, grpc_server, how):
     """The headers come back as a person sees them with -v."""
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", '{"value":1}{"value":300}', "-v", "--show-secrets",
+    result = demo(
+        "-d", '{"value":1}{"value":300}', "-v", "--show-secrets",
         "--plugin", f"{SAMPLES}/sign.so,key={KEY},stream={how}", f"{grpc_server.url}/demo.v1.Demo/Sum",
-    )  # fmt: skip
-    assert result.code == 0
-    assert json.loads(result.out) == {"total": "301", "count": 2}
+    ).exits(0)  # fmt: skip
+    assert result.json() == {"total": "301", "count": 2}
     sent = dict(re.findall(r"^> ([\w-]+): (.*)$", result.err, re.M))
     body = b"\x00\x00\x00\x02\x08\x01\x00\x00\x00\x03\x08\xac\x02" if how == "all" else b""
     assert sent["x-signature-scope"] == {"all": "body", "method": "method"}[how]
@@ -181,19 +164,16 @@ def test_sign_refuses(rpcurl, raw_server, descriptor_set):
     result = rpcurl("--plugin", f"{SAMPLES}/sign.so,key={KEY},stream=refuse", *arguments)
     assert result.code > 64 and "streams cannot be signed" in result.err
     assert rpcurl("--plugin", f"{SAMPLES}/sign.so", *arguments).code == 7
-    result = rpcurl("--plugin", f"{SAMPLES}/sign.so,key=env:NONE", *arguments)
-    assert result.code == 7 and "NONE is not set" in result.err
+    rpcurl("--plugin", f"{SAMPLES}/sign.so,key=env:NONE", *arguments).exits(7).reports("NONE is not set")
     assert server.connections == 0
 
 
-def test_sign_of_a_stream_longer_than_its_window_fails(rpcurl, grpc_server, descriptor_set):
+def test_sign_of_a_stream_longer_than_its_window_fails(demo, grpc_server):
     long = '{"text":"%s"}' % ("x" * 1_000_000)
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", "@-", "--plugin", f"{SAMPLES}/sign.so,key={KEY},stream=all",
+    demo(
+        "-d", "@-", "--plugin", f"{SAMPLES}/sign.so,key={KEY},stream=all",
         f"{grpc_server.url}/demo.v1.Demo/Chat", input=long * 6,
-    )  # fmt: skip
-    assert result.code == 64 + 8
-    assert "sign collects values at request_start, and they exceed the window of 4194304 bytes" in result.err
+    ).exits(64 + 8).reports("sign collects values at request_start, and they exceed the window of 4194304 bytes")  # fmt: skip
 
 
 # redact
@@ -213,10 +193,9 @@ def test_redact_hides_fields_of_every_shape(call):
         "string_value", "int32_value", "nesteds[*].label", "nesteds[1].number", "strings[*]", "string_to_nested[*].label",
         "int32s[*]", "int32_to_string[*]",
     ]  # fmt: skip
-    result = call("Echo", "-d", json.dumps(ALL), "--plugin", redact(*fields))
-    assert (result.code, result.err) == (0, "")
+    result = call("Echo", "-d", json.dumps(ALL), "--plugin", redact(*fields)).succeeds()
     hidden = "[redacted]"
-    assert json.loads(result.out) == {
+    assert result.json() == {
         "stringValue": hidden, "nesteds": [{"label": hidden, "number": 1}, {"label": hidden}], "strings": [hidden, hidden],
         "stringToNested": {'q"': {"label": hidden}}, "int32ToString": {"-5": hidden},
     }  # fmt: skip
@@ -225,19 +204,16 @@ def test_redact_hides_fields_of_every_shape(call):
 def test_redact_hides_values_of_keys_with_brackets(call):
     sent = {"stringToInt32": {"x[*]": 7, "y": 8}, "stringToNested": {'\\"[*]': {"label": "a"}, "b[*]": {"label": "c"}}}
     fields = ["string_to_int32[*]", "string_to_nested[*].label"]
-    result = call("Echo", "-d", json.dumps(sent), "--plugin", redact(*fields))
-    assert (result.code, result.err) == (0, "")
+    result = call("Echo", "-d", json.dumps(sent), "--plugin", redact(*fields)).succeeds()
     hidden = {"label": "[redacted]"}
-    assert json.loads(result.out) == {"stringToNested": {'\\"[*]': hidden, "b[*]": hidden}}
-    result = call("Echo", "-d", json.dumps(sent), "--plugin", redact('string_to_nested["b[*]"].label'))
-    assert (result.code, result.err) == (0, "")
+    assert result.json() == {"stringToNested": {'\\"[*]': hidden, "b[*]": hidden}}
+    result = call("Echo", "-d", json.dumps(sent), "--plugin", redact('string_to_nested["b[*]"].label')).succeeds()
     sent["stringToNested"]["b[*]"] = hidden
-    assert json.loads(result.out) == sent
+    assert result.json() == sent
 
 
 def test_redact_warns_of_a_path_that_never_matched(call):
-    result = call("Hello", "-d", '{"name":"Ada"}', "--plugin", redact("nmae"))
-    assert result.code == 0
+    result = call("Hello", "-d", '{"name":"Ada"}', "--plugin", redact("nmae")).exits(0)
     assert result.err == "redact: no message of the call has a field nmae\n"
 
 
@@ -247,14 +223,11 @@ def rules(rpcurl, tmp_path):
 
     def make(value):
         schema = tmp_path / "redact.binpb"
-        subprocess.run(
-            ["protoc", f"-I{SOURCES}/redact", f"--descriptor_set_out={schema}", "redact.proto"], check=True
-        )
+        subprocess.run(["protoc", f"-I{SOURCES}/redact", f"--descriptor_set_out={schema}", "redact.proto"], check=True)
         done = rpcurl(
             "convert", "--descriptor-set", schema, "--type", "redact.v1.Rules", "--from", "json", "--to", "binary",
             input=json.dumps(value),
-        )  # fmt: skip
-        assert done.code == 0, done.err
+        ).exits(0)  # fmt: skip
         file = tmp_path / "rules.binpb"
         file.write_bytes(done.out_bytes)
         return file
@@ -272,9 +245,8 @@ def test_redact_reads_its_own_configuration_message(call, rules):
             ]
         }
     )
-    result = call("Hello", "-d", '{"name":"Ada"}', "--plugin", f"{SAMPLES}/redact.so,rules={file}")
-    assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out) == {"message": "***", "name": "Grace"}
+    result = call("Hello", "-d", '{"name":"Ada"}', "--plugin", f"{SAMPLES}/redact.so,rules={file}").succeeds()
+    assert result.json() == {"message": "***", "name": "Grace"}
 
 
 def test_redact_fails_calls_that_it_cannot_redact(rpcurl, raw_server, descriptor_set, rules):
@@ -305,7 +277,7 @@ def test_explain_warns_of_the_wrong_order_of_redact_and_log_only(rpcurl, descrip
     options = {"redact": ["--plugin", f"{SAMPLES}/redact.so,rules={file}"]}
     chain = [word for use in uses for word in options.get(use, ["--use", use])]
     words = ["--explain", "--format", "json", *chain, "--descriptor-set", descriptor_set, "http://localhost:1/demo.v1.Demo/Hello"]
-    assert json.loads(rpcurl(*words).out)["warnings"] == warnings
+    assert rpcurl(*words).json()["warnings"] == warnings
 
 
 def test_generated_code_of_redact_is_current(tmp_path):
@@ -335,20 +307,17 @@ def test_approve_waits_for_a_file(rpcurl, grpc_server, descriptor_set, tmp_path)
     assert json.loads(out)["message"] == "Hello, Ada!"
 
 
-def test_approve_times_out_and_sends_nothing(rpcurl, raw_server, descriptor_set, tmp_path):
+def test_approve_times_out_and_sends_nothing(demo, raw_server, tmp_path):
     server = raw_server(lambda connection: None)
     plugin = f"{SAMPLES}/approve.so,file={tmp_path}/never,timeout=0.1"
-    result = rpcurl("--descriptor-set", descriptor_set, "--plugin", plugin, f"http://{server.address}/demo.v1.Demo/Hello")
-    assert result.code == 64 + 7
-    assert "the call was not approved in time" in result.err
+    demo("--plugin", plugin, f"http://{server.address}/demo.v1.Demo/Hello").exits(64 + 7).reports("the call was not approved in time")
     assert server.connections == 0
 
 
 def test_deadline_and_interrupt_end_the_wait_of_approve(rpcurl, descriptor_set, tmp_path):
     plugin = f"{SAMPLES}/approve.so,file={tmp_path}/never"
     arguments = ["--descriptor-set", descriptor_set, *HOLDING, plugin, "http://localhost:1/demo.v1.Demo/Hello"]
-    result = rpcurl("--max-time", "0.2", *arguments)
-    assert result.code == 64 + 4 and "approve" in result.err
+    rpcurl("--max-time", "0.2", *arguments).exits(64 + 4).reports("approve")
     with rpcurl.start(*arguments) as process:
         assert b"> unary over grpc" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
@@ -382,10 +351,8 @@ def test_approve_asks_on_the_terminal(rpcurl, grpc_server, descriptor_set, respo
     assert (b"Hello, Ada!" in seen) == (code == 0)
 
 
-def test_approve_needs_a_terminal(rpcurl, descriptor_set):
-    command = rpcurl.command(
-        ("--descriptor-set", descriptor_set, "--plugin", f"{SAMPLES}/approve.so", "http://localhost:1/demo.v1.Demo/Hello")
-    )
+def test_approve_needs_a_terminal(rpcurl, demo):
+    command = demo.command(("--plugin", f"{SAMPLES}/approve.so", "http://localhost:1/demo.v1.Demo/Hello"))
     done = subprocess.run(
         command, env=rpcurl.environment(None), start_new_session=True, stdin=subprocess.DEVNULL, capture_output=True
     )
@@ -398,19 +365,17 @@ def test_approve_needs_a_terminal(rpcurl, descriptor_set):
 @pytest.mark.parametrize("runtime", ["count", "count-shared"])
 def test_count_shows_a_table_at_the_end(call, runtime):
     options = ["--plugin", f"{SAMPLES}/{runtime}.so,field=number"]
-    result = call("Count", "-d", '{"from":1,"to":3}', *options)
-    assert result.code == 0
+    result = call("Count", "-d", '{"from":1,"to":3}', *options).exits(0)
     assert [json.loads(line)["number"] for line in result.out.splitlines()] == [1, 2, 3]
     assert result.err == "count: response messages by number\ncount:   1  1\ncount:   1  2\ncount:   1  3\n"
 
 
-def test_count_counts_values_of_requests(rpcurl, grpc_server, descriptor_set):
+def test_count_counts_values_of_requests(demo, grpc_server):
     sent = "".join(f'{{"text":"{text}"}}' for text in ["b", "a", "b", ""] + ["a"] * 9)
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", sent, "--plugin", f"{SAMPLES}/count.so,field=text,of=request,most=2",
+    result = demo(
+        "-d", sent, "--plugin", f"{SAMPLES}/count.so,field=text,of=request,most=2",
         f"{grpc_server.url}/demo.v1.Demo/Chat",
-    )  # fmt: skip
-    assert result.code == 0
+    ).exits(0)  # fmt: skip
     words = ["request messages by text", "  10  a", "   2  b", "   1  (other values)"]
     assert result.err == "".join(f"count: {line}\n" for line in words)
 
@@ -422,24 +387,21 @@ def test_count_counts_values_of_requests(rpcurl, grpc_server, descriptor_set):
         ("bytes_value", '"AQ=="'), ("string_value", "(empty)"), ("double_value", "1.5"), ("string_to_int32[\"k\"]", "4"),
     ],
 )  # fmt: skip
-def test_count_shows_values_in_readable_form(rpcurl, grpc_server, descriptor_set, field, shown):
+def test_count_shows_values_in_readable_form(demo, grpc_server, field, shown):
     sent = {
         "color": 1, "nested": {"label": "x"}, "boolValue": True, "strings": ["a"], "bytesValue": "AQ==", "doubleValue": 1.5,
         "stringToInt32": {"k": 4},
     }  # fmt: skip
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", json.dumps(sent), "--plugin", f"{SAMPLES}/count.so,field={field}",
+    result = demo(
+        "-d", json.dumps(sent), "--plugin", f"{SAMPLES}/count.so,field={field}",
         f"{grpc_server.url}/demo.v1.Demo/Echo",
-    )  # fmt: skip
-    assert result.code == 0
+    ).exits(0)  # fmt: skip
     assert result.err.splitlines()[1] == f"count:   1  {shown}"
 
 
-def test_count_refuses_wrong_configuration(rpcurl, descriptor_set):
+def test_count_refuses_wrong_configuration(demo):
     for configuration in ["", ",field=a,of=both", ",field=a,most=0", ",colour=red"]:
-        result = rpcurl(
-            "--descriptor-set", descriptor_set, "--plugin", f"{SAMPLES}/count.so{configuration}", "http://localhost:1/demo.v1.Demo/Count"
-        )
+        result = demo("--plugin", f"{SAMPLES}/count.so{configuration}", "http://localhost:1/demo.v1.Demo/Count")
         assert result.code == 7 and result.err.startswith("rpcurl: plugin count: "), result.err
 
 

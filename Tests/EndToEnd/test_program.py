@@ -1,13 +1,12 @@
 """The program file as it is built for release: one file, hardened, without symbols that plugins could meet."""
 
-import json
 import os
 import re
 import subprocess
 
 import pytest
 
-from conftest import ROOT, RPCURL
+from harness import ROOT, RPCURL
 
 # What the C library consists of, by any version of glibc.
 C_LIBRARY = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux[-a-z0-9_]*)\.so\.\d")
@@ -107,7 +106,7 @@ def test_debug_information_is_separate():
 def test_version_says_built_in(rpcurl):
     if not (BUILT_IN / "libcurl.a").exists():
         pytest.skip("libcurl is not built in")
-    libcurl = json.loads(rpcurl("version", "--format", "json", env={"RPCURL_LIBCURL": ""}).out)["libcurl"]
+    libcurl = rpcurl("version", "--format", "json", env={"RPCURL_LIBCURL": ""}).json()["libcurl"]
     assert libcurl["source"] == "built-in" and "path" not in libcurl
     assert libcurl["httpVersions"] == ["1.1", "2"]
     assert {"TLS", "HTTPS proxies", "unix sockets", "IPv6"} <= set(libcurl["features"])

@@ -10,7 +10,7 @@ import subprocess
 import termios
 
 import pytest
-from conftest import Process
+from harness import Process
 
 SERVICE = "demo.v1.Demo"
 SLOW = '{"from":1,"to":9,"intervalMs":250}'

@@ -1,6 +1,5 @@
 """The project file .rpcurl, which may be hostile, and the command that trusts it."""
 
-import json
 import os
 import re
 import shutil
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_SECONDS, ROOT, SERVERS, Result, Rpcurl
+from harness import PATIENCE_SECONDS, ROOT, SERVERS, Result, Rpcurl
 
 SERVICE = "demo.v1.Demo"
 ECHO = f"{SERVICE}/EchoMetadata"
@@ -55,20 +54,16 @@ class Project:
         return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
     def plan(self, *arguments: object, **keywords) -> dict:
-        result = self(*EXPLAIN, *arguments, **keywords)
-        assert result.code == 0, result.err
-        return json.loads(result.out)
+        return self(*EXPLAIN, *arguments, **keywords).exits(0).json()
 
     def received(self, *arguments: object, **keywords) -> dict[str, str]:
         """The headers that the server has received from a call."""
-        result = self(*arguments, **keywords)
-        assert result.code == 0, result.err
-        return {h["name"]: h.get("value") for h in json.loads(result.out)["headers"]}
+        result = self(*arguments, **keywords).exits(0)
+        return {h["name"]: h.get("value") for h in result.json()["headers"]}
 
     def refused(self, *arguments: object, line: int = 1, why: str = NEEDS_TRUST, **keywords) -> None:
         """Nothing is sent, and the error names the line."""
-        result = self(*arguments, **keywords)
-        assert (result.code, result.out) == (2, "")
+        result = self(*arguments, **keywords).exits(2, "")
         assert result.err.startswith(f"rpcurl: {self.file}, line {line}: "), result.err
         assert why in result.err and '\nhint: read the file, then run "rpcurl trust"\n' in result.err
 
@@ -169,10 +164,10 @@ def test_precedence_of_targets(project):
 
 def test_the_target_of_the_environment_is_for_all_commands(project, grpc_server):
     environment = {"RPCURL_TARGET": grpc_server.url}
-    assert "headers" in json.loads(project("EchoMetadata", env=environment).out)
+    assert "headers" in project("EchoMetadata", env=environment).json()
     assert SERVICE in project("list", env=environment).out
     assert "rpc Hello" in project("describe", SERVICE, env=environment).out
-    assert json.loads(project("template", "Hello", env=environment).out)["name"] == ""
+    assert project("template", "Hello", env=environment).json()["name"] == ""
     assert project("export", SERVICE, "-o", "set.binpb", env=environment).code == 0
     assert "Hello, Ada!" in project("session", env=environment, input=b'call Hello {"name":"Ada"}\n').out
     (project.directory / "script").write_text('call Hello {"name":"Ada"}\n')
@@ -182,8 +177,7 @@ def test_the_target_of_the_environment_is_for_all_commands(project, grpc_server)
     assert "not_found" in project("health", "no.such.Service", env=environment).err
     assert project("check", env=environment).code == 0
     for command in ("health", "check"):
-        missing = project(command)
-        assert (missing.code, missing.err) == (2, f'rpcurl: missing argument: TARGET\nhint: see "rpcurl {command} --help"\n')
+        project(command).exits(2, err=f'rpcurl: missing argument: TARGET\nhint: see "rpcurl {command} --help"\n')
     wrong = project("M", env={"RPCURL_TARGET": "ftp://host"})
     assert wrong.code == 2 and wrong.err.startswith("rpcurl: RPCURL_TARGET: ftp://host: not a URL of http or https\n")
 
@@ -226,17 +220,14 @@ def test_settings_with_effects_need_trust(project, line):
 def test_what_is_only_typed_is_refused_with_and_without_trust(project, line):
     project.write(f"{line}\n")
     for _ in range(2):
-        result = project("http://127.0.0.1:1", ECHO)
-        assert result.code == 2 and "only for the command line" in result.err and "hint: remove the line, and type --" in result.err, result.err
+        project("http://127.0.0.1:1", ECHO).exits(2).reports("only for the command line", "hint: remove the line, and type --")
         project("trust")
 
 
 def test_trust_allows_everything_until_the_file_changes(project, grpc_server):
     project.write(f"target {grpc_server.url}\n--bearer secret\n--use header,set=x-ran:cmd:echo it\n")
     project.refused("EchoMetadata", line=2)
-    result = project("trust")
-    assert (result.code, result.err) == (0, "")
-    assert result.out == f"trusted: {project.file}\nline 2: --bearer\nline 3: --use\n"
+    assert project("trust").succeeds().out == f"trusted: {project.file}\nline 2: --bearer\nline 3: --use\n"
     headers = project.received("EchoMetadata")
     assert (headers["authorization"], headers["x-ran"]) == ("Bearer secret", "it")
     with project.file.open("a") as file:
@@ -279,8 +270,7 @@ def test_a_damaged_or_open_record_is_refused(project):
     assert project("trust").code == 0
     (entry,) = project.record.iterdir()
     entry.chmod(0o666)
-    result = project(*EXPLAIN, "http://host", ECHO)
-    assert result.code == 2 and f"others can write the file {entry}" in result.err
+    project(*EXPLAIN, "http://host", ECHO).exits(2).reports(f"others can write the file {entry}")
     entry.chmod(0o600)
     entry.write_text("rpcurl trust 1\n")
     assert project(*EXPLAIN, "http://host", ECHO).err.startswith(f"rpcurl: {entry}: not a file of rpcurl trust\n")
@@ -421,11 +411,8 @@ def test_a_client_certificate_is_not_shown_to_an_untrusted_target(project, grpc_
 
 def test_what_is_not_a_regular_file_is_refused_at_once(project, tmp_path):
     def refused(why):
-        for words, hint in (
-            ([*EXPLAIN, "http://host", ECHO], "hint: --config /dev/null ignores it\n"), (["trust"], None)
-        ):
-            result = project(*words)
-            assert result.code == 2
+        for words, hint in (([*EXPLAIN, "http://host", ECHO], "hint: --config /dev/null ignores it\n"), (["trust"], None)):
+            result = project(*words).exits(2)
             assert result.err.startswith(f"rpcurl: {project.file}: {why}\n{hint or ''}"), result.err
             assert ("--config" in result.err) == (hint is not None), result.err
         assert project(*EXPLAIN, "--config", "/dev/null", "http://host", ECHO).code == 0
@@ -456,8 +443,7 @@ def test_what_is_not_a_regular_file_is_refused_at_once(project, tmp_path):
 def test_a_huge_file_is_refused(project):
     with project.file.open("wb") as file:
         file.truncate(1 << 40)
-    result = project(*EXPLAIN, "http://host", ECHO)
-    assert (result.code, result.err) == (2, f"rpcurl: {project.file}: more than 1048576 bytes\n")
+    project(*EXPLAIN, "http://host", ECHO).exits(2, err=f"rpcurl: {project.file}: more than 1048576 bytes\n")
     assert project("trust").code == 2
 
 
@@ -466,8 +452,7 @@ def test_a_file_that_every_user_can_write_is_refused(project):
     for mode in (0o666, 0o602):
         project.file.chmod(mode)
         for words in ([*EXPLAIN, "M"], ["trust"]):
-            result = project(*words)
-            assert result.code == 2
+            result = project(*words).exits(2)
             assert result.err == (
                 f"rpcurl: {project.file}: every user can write the file, so it is not used\nhint: chmod o-w {project.file}\n"
             )
@@ -480,8 +465,7 @@ def test_a_file_that_every_user_can_write_is_refused(project):
 def test_a_file_of_another_user_is_not_used_without_trust(project):
     project.write("target http://host\n")
     os.chown(project.file, 65534, -1)
-    result = project(*EXPLAIN, "M")
-    assert result.code == 2
+    result = project(*EXPLAIN, "M").exits(2)
     assert result.err.startswith(f"rpcurl: {project.file}: it belongs to another user (65534), so it is not used\nhint: read it")
     assert project("trust").code == 0
     assert project.plan("M")["target"] == "http://host"
@@ -534,8 +518,7 @@ def test_no_use_omits_an_interceptor_of_the_configuration(project):
     assert plan["omitted"] == [f"retry (--no-use; {own}, line 1)", f"sign (--no-use; {own}, line 3)"]
     text = project("--explain", "--no-use", "sign", "http://host", ECHO).out
     assert f"omitted      sign (--no-use; {own}, line 3)\n" in text
-    wrong = project("--no-use", "retri", "http://host", ECHO)
-    assert (wrong.code, wrong.err) == (2, "rpcurl: --no-use retri: not an interceptor of the configuration\nhint: did you mean retry?\n")
+    project("--no-use", "retri", "http://host", ECHO).exits(2, err="rpcurl: --no-use retri: not an interceptor of the configuration\nhint: did you mean retry?\n")
     none = project("--config", "/dev/null", "--use", "retry", "--no-use", "retry", "http://host", ECHO)
     assert none.code == 2 and none.err.endswith("hint: no configuration file that was read has interceptors\n")
 
@@ -557,8 +540,7 @@ def test_two_credentials_of_the_command_line_contradict_each_other(project, opti
     file = tmp_path / "headers"
     file.write_text("Authorization: x\n")
     for header in ("authorization: x", f"@{file}"):
-        result = project(*EXPLAIN, *option, "-H", header, "http://host", ECHO)
-        assert result.code == 2
+        result = project(*EXPLAIN, *option, "-H", header, "http://host", ECHO).exits(2)
         assert result.err == (
             f"rpcurl: {option[0]}: {option[0]} and the header authorization of -H contradict each other\n"
             "hint: omit one of them\n"
@@ -581,11 +563,9 @@ def test_typed_credentials_replace_those_of_the_configuration(project):
 def test_two_hosts_of_the_command_line_contradict_each_other(project):
     for command in (["list"], [*EXPLAIN]):
         method = [ECHO] if command[0] != "list" else []
-        result = project(*command, "--authority", "a", "-H", "Host: b", "http://host", *method)
-        assert (result.code, result.out) == (2, "")
+        result = project(*command, "--authority", "a", "-H", "Host: b", "http://host", *method).exits(2, "")
         assert result.err == "rpcurl: --authority: --authority and the header host of -H contradict each other\nhint: omit one of them\n"
-        result = project(*command, "-H", "host: a", "-H", "Host: b", "http://host", *method)
-        assert (result.code, result.out) == (2, "")
+        result = project(*command, "-H", "host: a", "-H", "Host: b", "http://host", *method).exits(2, "")
         assert result.err == "rpcurl: -H: the header host is given more than once\nhint: give it once\n"
     plan = project.plan("--authority", "a", "--rpc-header", "host: b", "http://host", ECHO)
     assert plan["headers"] == [["host", "b"]]
@@ -605,7 +585,7 @@ def test_a_session_can_replace_its_credentials(project, grpc_server):
 
 def test_the_manual_lists_what_needs_no_trust(rpcurl):
     """In both directions."""
-    table = json.loads(rpcurl("--dump-options").out)["commands"]
+    table = rpcurl("--dump-options").json()["commands"]
     harmless = {"harmless", "projectPath", "header"}
     expected = {
         tuple(option["names"]) for command in table for option in command["options"]

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import wait_until
+from harness import wait_until
 from test_describe_round_trip import ROOT, WELL_KNOWN
 
 SERVERS = ROOT / "Tests" / "Servers"
@@ -24,19 +24,12 @@ def proto(tmp_path) -> Path:
     return path
 
 
-def fails(result, code, *words):
-    assert (result.code, result.out_bytes) == (code, b""), result.err
-    for word in words:
-        assert word in result.err
-
-
 def test_every_command(rpcurl, grpc_server):
     source = ["-I", SERVERS, "--import-path", WELL_KNOWN, "--proto", "demo.proto"]
     assert rpcurl("list", *source).out == "demo.v1.Demo\n"
     assert "Hello greets by name" in rpcurl("describe", *source, "Hello").out
-    assert json.loads(rpcurl("template", *source, "Hello").out) == {"name": "", "language": ""}
-    called = rpcurl(*source, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, "demo.v1.Demo/Hello")
-    assert (called.code, called.err) == (0, "")
+    assert rpcurl("template", *source, "Hello").json() == {"name": "", "language": ""}
+    rpcurl(*source, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, "demo.v1.Demo/Hello").succeeds()
     words = ["--type", "demo.v1.HelloRequest", "--from", "json", "--to", "text"]
     assert rpcurl("convert", *source, *words, input='{"name":"Ada"}').out == 'name: "Ada"\n'
     assert rpcurl("export", *source).code == 0
@@ -54,15 +47,12 @@ def test_protoc_without_the_well_known_types(rpcurl, tmp_path):
     path = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     bare = subprocess.run(["protoc", "-I", tmp_path, "-o", os.devnull, "own.proto"], env=os.environ | path)
     assert bare.returncode != 0
-    result = rpcurl("describe", "-I", tmp_path, "--proto", "own.proto", "Own", env=path)
-    assert (result.code, result.err) == (0, "") and "google.protobuf.Any any = 1" in result.out
+    rpcurl("describe", "-I", tmp_path, "--proto", "own.proto", "Own", env=path).succeeds().prints("google.protobuf.Any any = 1")
 
 
 def test_paths(rpcurl, proto):
     # Where a file is by its full name it is found without -I.
-    assert rpcurl("describe", "--proto", proto, "own.Own").out.endswith(
-        "// Said.\nmessage Own {\n  string text = 1;\n}\n"
-    )
+    assert rpcurl("describe", "--proto", proto, "own.Own").out.endswith("// Said.\nmessage Own {\n  string text = 1;\n}\n")
     (rpcurl.home / "below.proto").write_text(FILE)
     assert rpcurl("describe", "--proto", "below.proto", "Own").code == 0
     (rpcurl.home / "-o.proto").write_text(FILE.replace("own", "dash"))
@@ -86,16 +76,14 @@ def test_order_of_sources(rpcurl, proto, tmp_path):
 def test_errors_pass_through(rpcurl, proto):
     proto.write_text('syntax = "proto3";\nmessage X { Missing x = 1; }\n')
     assert rpcurl("list", "--proto", proto).err.endswith('own.proto:2:13: "Missing" is not defined\n')
-    fails(rpcurl("list", "--proto", "/no/such.proto"), 3, "rpcurl: /no/such.proto: No such file or directory")
+    rpcurl("list", "--proto", "/no/such.proto").fails(3, "rpcurl: /no/such.proto: No such file or directory")
     proto.write_text(FILE.replace("package", 'import "google/protobuf/empty.proto";\npackage'))
-    warned = rpcurl("list", "--kind", "message", "--proto", proto, "-I", proto.parent, "-I", WELL_KNOWN)
-    assert warned.code == 0 and "own.Own" in warned.out
-    assert "empty.proto is unused" in warned.err
+    rpcurl("list", "--kind", "message", "--proto", proto, "-I", proto.parent, "-I", WELL_KNOWN).exits(0).prints("own.Own").reports("empty.proto is unused")
 
 
 def test_missing_protoc(rpcurl, proto, tmp_path):
     result = rpcurl("list", "--proto", proto, env={"PATH": str(tmp_path)})
-    fails(result, 3, "rpcurl: protoc: not found", "Debian and Ubuntu: protobuf-compiler")
+    result.fails(3, "rpcurl: protoc: not found", "Debian and Ubuntu: protobuf-compiler")
 
 
 def test_temporary_file(rpcurl, proto, tmp_path):
@@ -109,12 +97,12 @@ def test_temporary_file(rpcurl, proto, tmp_path):
     )
     (fake / "protoc").chmod(0o755)
     env = {"PATH": f"{fake}:{os.environ['PATH']}", "TMPDIR": str(directory)}
-    fails(rpcurl("list", "--proto", proto, env=env), 3)
+    rpcurl("list", "--proto", proto, env=env).fails(3)
     link, mode, files = shown.read_text().split("\n")[:3]
     assert link.startswith(f"{directory}/rpcurl.")
     assert (mode, files.strip()) == ("600", "0")
     missing = rpcurl("list", "--proto", proto, env={"TMPDIR": str(tmp_path / "none")})
-    fails(missing, 3, "none: No such file or directory")
+    missing.fails(3, "none: No such file or directory")
 
 
 # A program that starts another one, holds a pipe, and does not end.
@@ -175,8 +163,7 @@ def files(rpcurl):
 def test_max_time_ends_programs_with_all_that_they_have_started(rpcurl, files, endless, name):
     environment, held = endless(name)
     words, code = COMMANDS[name]
-    result = rpcurl("--max-time", "2", *words, env=environment)
-    assert result.code == code, result.err
+    rpcurl("--max-time", "2", *words, env=environment).exits(code)
     assert started(held)
     ends(held)
 
@@ -220,7 +207,7 @@ def test_a_file_that_can_be_read_only_once(rpcurl, proto):
     pipe = proto.with_name("pipe.proto")
     os.mkfifo(pipe)
     for file in (pipe, "/dev/stdin"):
-        fails(rpcurl("list", "--proto", file, input=FILE), 3, f"rpcurl: {file}: is not a regular file, ", "hint: ")
+        rpcurl("list", "--proto", file, input=FILE).fails(3, f"rpcurl: {file}: is not a regular file, ", "hint: ")
     # It is not a part of a directory.
     assert rpcurl("diff", proto.parent, proto).out == "no breaking changes (PACKAGE)\n"
 
@@ -230,17 +217,16 @@ def test_files_that_imports_name_from_a_directory_above(rpcurl):
     folder.mkdir(parents=True)
     (folder / "a.proto").write_text(FILE.replace("package own;", 'package demo.v1; import "proto/demo/v1/b.proto";'))
     (folder / "b.proto").write_text('syntax = "proto3"; package demo.v1; message B {}')
-    result = rpcurl("list", "--kind", "message", "--proto", "proto/demo/v1/a.proto", "--proto", "proto/demo/v1/b.proto")
-    assert (result.code, "demo.v1.B\n" in result.out) == (0, True), result.err
+    rpcurl("list", "--kind", "message", "--proto", "proto/demo/v1/a.proto", "--proto", "proto/demo/v1/b.proto").exits(0).prints("demo.v1.B\n")
     assert rpcurl("diff", "proto", ".").code == 0
 
 
 def test_a_directory_of_imports_that_does_not_exist(rpcurl, proto):
     proto.write_text('syntax = "proto3";\nmessage X { Missing x = 1; }\n')
     result = rpcurl("list", "-I", "none", "-I", proto.parent, "--proto", proto)
-    fails(result, 3, 'own.proto:2:13: "Missing" is not defined\n')
+    result.fails(3, 'own.proto:2:13: "Missing" is not defined\n')
     hint = f"hint: none is not a directory; add -I {proto.parent}\n"
-    fails(rpcurl("list", "-I", "none", "--proto", proto), 3, f"rpcurl: {proto}: is in no directory of -I\n{hint}")
+    rpcurl("list", "-I", "none", "--proto", proto).fails(3, f"rpcurl: {proto}: is in no directory of -I\n{hint}")
 
 
 def test_a_name_with_an_at_sign_is_no_file_of_options(rpcurl):

@@ -14,6 +14,7 @@ from google.protobuf import descriptor_pool, json_format, message_factory, text_
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.message import DecodeError
 from random_messages import RandomMessages
+from harness import varint
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "Schemas"
 ORACLE = Path(__file__).parent / "oracle" / "repack_plain.c"
@@ -110,14 +111,6 @@ def split(data):
         items.append(data[position : position + length])
         position += length
     return items
-
-
-def varint(number):
-    out = b""
-    while number > 127:
-        out += bytes([number & 127 | 128])
-        number >>= 7
-    return out + bytes([number])
 
 
 def lines(data):

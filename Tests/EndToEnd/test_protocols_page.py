@@ -7,7 +7,7 @@ import pytest
 import raw_http2
 
 import manual
-from conftest import ROOT
+from harness import ROOT, Caller
 
 PAGE = (ROOT / "man" / "rpcurl-protocols.7").read_text()
 HELLO = "demo.v1.Demo/Hello"
@@ -21,15 +21,12 @@ def table(head):
 
 
 @pytest.fixture
-def call(rpcurl, descriptor_set):
+def call(demo):
     """`call(protocol, server, *options)` gives the exit code, and the events by their names."""
 
     def run(protocol, server, *options, method="Hello"):
-        result = rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", protocol, "--format", "events", *options,
-            f"http://{server.address}/demo.v1.Demo/{method}",
-        )  # fmt: skip
-        return result.code, {e["event"]: e for e in map(json.loads, result.out.splitlines())}
+        result = Caller(demo, server, "--format", "events", protocol=protocol)(method, *options)
+        return result.code, {event["event"]: event for event in result.lines()}
 
     return run
 

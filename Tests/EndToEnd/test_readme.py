@@ -7,7 +7,7 @@ import re
 import manual
 import pexpect
 import pytest
-from conftest import ROOT, RPCURL
+from harness import ROOT, RPCURL
 
 README = (ROOT / "README.md").read_text()
 PAIR = re.compile(r"^```sh\n(.*?)^```\n\n```\n(.*?)^```$", re.M | re.S)

@@ -7,6 +7,7 @@ import time
 
 import manual
 import pytest
+from harness import Caller
 
 DEMO = "demo.v1.Demo"
 NOWHERE = "http://127.0.0.1:1"
@@ -22,13 +23,9 @@ CALLS = [
 
 
 @pytest.fixture
-def call(rpcurl, descriptor_set):
-    """`call(url, method, data, *options)`."""
-
-    def run(url, method, data, *options, **keywords):
-        return rpcurl("--descriptor-set", descriptor_set, "-d", data, *options, f"{url}/{DEMO}/{method}", **keywords)
-
-    return run
+def call(demo):
+    """`call(server, method, *options, data=…)`."""
+    return lambda server, *words, **more: Caller(demo, server)(*words, **more)
 
 
 @pytest.fixture
@@ -45,7 +42,7 @@ def test_all_kinds_of_calls_are_replayed(call, cassette, request, protocol, code
         pytest.skip("the gRPC server speaks protobuf only")
 
     def events(result):
-        kept = [e for e in map(json.loads, result.out.splitlines()) if e["event"] in ("headers", "message", "end")]
+        kept = [e for e in result.lines() if e["event"] in ("headers", "message", "end")]
         for event in kept:
             for name in ("http_status", "http_version", "sent", "bytes"):
                 event.pop(name, None)
@@ -56,18 +53,18 @@ def test_all_kinds_of_calls_are_replayed(call, cassette, request, protocol, code
     recorded = []
     for number, (method, data) in enumerate(CALLS):
         append = "true" if number else "false"
-        result = call(server.url, method, data, *options, "--use", f"record,file={cassette},append={append}")
+        result = call(server.url, method, *options, "--use", f"record,file={cassette},append={append}", data=data)
         recorded.append(events(result))
     for (method, data), expected in zip(CALLS, recorded):
-        result = call(NOWHERE, method, data, *options, "--use", f"replay,file={cassette}")
+        result = call(NOWHERE, method, *options, "--use", f"replay,file={cassette}", data=data)
         assert events(result) == expected, method
 
 
 def test_cassette_of_one_protocol_is_replayed_in_another(call, cassette, connect_server):
     use = ["--use", f"record,file={cassette}"]
-    assert call(connect_server.url, "Hello", '{"name":"Ada"}', "--protocol", "connect", "--codec", "json", *use).code == 0
-    result = call(NOWHERE, "Hello", '{"name":"Ada"}', "--use", f"replay,file={cassette}")
-    assert json.loads(result.out) == {"message": "Hello, Ada!", "name": "Ada"}
+    assert call(connect_server.url, "Hello", "--protocol", "connect", "--codec", "json", *use, data='{"name":"Ada"}').code == 0
+    result = call(NOWHERE, "Hello", "--use", f"replay,file={cassette}", data='{"name":"Ada"}')
+    assert result.json() == {"message": "Hello, Ada!", "name": "Ada"}
 
 
 def test_cassette_has_no_secrets_and_is_private(call, cassette, grpc_server):
@@ -75,13 +72,13 @@ def test_cassette_has_no_secrets_and_is_private(call, cassette, grpc_server):
     options = [word for header in headers for word in ("-H", header)]
     data = '{"name":"SECRET"}'
     use = f"record,file={cassette},redact=x-mine,redact-field=name,redact-field=message"
-    assert call(grpc_server.url, "Hello", data, *options, "--use", use).code == 0
+    assert call(grpc_server.url, "Hello", *options, "--use", use, data=data).code == 0
     text = cassette.read_text()
     assert "SECRET" not in text and "U0VDUkVU" not in text
     assert cassette.stat().st_mode & 0o777 == 0o600
     assert all(json.loads(line) for line in text.splitlines())
-    result = call(NOWHERE, "Hello", data, "--use", f"replay,file={cassette},redact-field=name")
-    assert json.loads(result.out) == {"message": "[redacted]", "name": "[redacted]"}
+    result = call(NOWHERE, "Hello", "--use", f"replay,file={cassette},redact-field=name", data=data)
+    assert result.json() == {"message": "[redacted]", "name": "[redacted]"}
 
 
 def test_interrupted_session_is_readable(call, rpcurl, descriptor_set, cassette, grpc_server):
@@ -92,8 +89,8 @@ def test_interrupted_session_is_readable(call, rpcurl, descriptor_set, cassette,
         process.send_signal(signal.SIGKILL)
     events = [json.loads(line) for line in cassette.read_text().splitlines()[1:]]
     assert [event["event"] for event in events] == ["start", "sent", "headers", "received"]
-    result = call(NOWHERE, "Chat", '{"text":"a"}', "--use", f"replay,file={cassette}")
-    assert json.loads(result.out) == {"text": "you said: a"}
+    result = call(NOWHERE, "Chat", "--use", f"replay,file={cassette}", data='{"text":"a"}')
+    assert result.json() == {"text": "you said: a"}
     assert result.code == 64 + 14 and "calls.rec:2: the recorded call was interrupted" in result.err
 
 
@@ -107,9 +104,9 @@ def test_interrupted_session_is_readable(call, rpcurl, descriptor_set, cassette,
         (["-d", "{}", "--connect-get"], 2),
     ],
 )
-def test_run_that_fails_before_its_call_keeps_the_file(rpcurl, descriptor_set, cassette, use, words, code):
+def test_run_that_fails_before_its_call_keeps_the_file(demo, cassette, use, words, code):
     cassette.write_text("before")
-    result = rpcurl("--descriptor-set", descriptor_set, "--use", f"{use},file={cassette}", *words, f"{NOWHERE}/{DEMO}/Hello")
+    result = demo("--use", f"{use},file={cassette}", *words, f"{NOWHERE}/{DEMO}/Hello")
     assert (result.code, cassette.read_text()) == (code, "before")
 
 
@@ -123,15 +120,14 @@ def test_server_without_a_schema_keeps_the_cassette(rpcurl, cassette):
 def test_recording_of_a_replay_keeps_the_call(call, cassette, grpc_server, order):
     """Also if both use the same file."""
     data = '{"name":"Ada"}'
-    recorded = call(grpc_server.url, "Hello", data, "--use", f"record,file={cassette}")
+    recorded = call(grpc_server.url, "Hello", "--use", f"record,file={cassette}", data=data)
     for _ in range(2):
-        result = call(NOWHERE, "Hello", data, *[word for name in order for word in ("--use", f"{name},file={cassette}")])
-        assert (result.code, result.out) == (0, recorded.out), result.err
+        call(NOWHERE, "Hello", *[word for name in order for word in ("--use", f"{name},file={cassette}")], data=data).exits(0, recorded.out)
 
 
-def test_bidi_stream_is_replayed_by_turns(call, rpcurl, descriptor_set, cassette, grpc_server):
+def test_bidi_stream_is_replayed_by_turns(call, demo, cassette, grpc_server):
     def chat(url, use):
-        with rpcurl.start("--descriptor-set", descriptor_set, "--use", use, f"{url}/{DEMO}/Chat") as process:
+        with demo.start("--use", use, f"{url}/{DEMO}/Chat") as process:
             for text in "abc":
                 process.stdin.write(json.dumps({"text": text}).encode())
                 assert json.loads(process.stdout.readline()) == {"text": f"you said: {text}"}
@@ -144,24 +140,24 @@ def test_bidi_stream_is_replayed_by_turns(call, rpcurl, descriptor_set, cassette
 
 def test_time_is_kept_when_asked(call, cassette, grpc_server):
     data = '{"from":1,"to":3,"intervalMs":100}'
-    assert call(grpc_server.url, "Count", data, "--use", f"record,file={cassette}").code == 0
+    assert call(grpc_server.url, "Count", "--use", f"record,file={cassette}", data=data).code == 0
     begin = time.monotonic()
-    assert call(NOWHERE, "Count", data, "--use", f"replay,file={cassette},timing=original").code == 0
+    assert call(NOWHERE, "Count", "--use", f"replay,file={cassette},timing=original", data=data).code == 0
     assert time.monotonic() - begin > 0.2
     # Without it, a replay does not wait, though the call took an hour.
     cassette.write_text(re.sub(r'"ms":(\d+)', r'"ms":36000\1', cassette.read_text()))
-    assert call(NOWHERE, "Count", data, "--use", f"replay,file={cassette},timing=none").code == 0
+    assert call(NOWHERE, "Count", "--use", f"replay,file={cassette},timing=none", data=data).code == 0
 
 
 def test_match_by_fields_and_by_order(call, cassette, grpc_server):
     for number, name in enumerate(["Ada", "Eve"]):
         data = json.dumps({"name": name, "language": "de"})
         append = "true" if number else "false"
-        assert call(grpc_server.url, "Hello", data, "--use", f"record,file={cassette},append={append}").code == 0
+        assert call(grpc_server.url, "Hello", "--use", f"record,file={cassette},append={append}", data=data).code == 0
 
     def name(data, settings):
-        result = call(NOWHERE, "Hello", data, "--use", f"replay,file={cassette},{settings}")
-        return json.loads(result.out)["name"] if result.code == 0 else result.code
+        result = call(NOWHERE, "Hello", "--use", f"replay,file={cassette},{settings}", data=data)
+        return result.json()["name"] if result.code == 0 else result.code
 
     assert name('{"name":"Eve"}', "match=fields,fields=name") == "Eve"
     assert name('{"language":"de"}', "match=fields,fields=language") == "Ada"
@@ -170,26 +166,23 @@ def test_match_by_fields_and_by_order(call, cassette, grpc_server):
 
 
 def test_miss(call, cassette, grpc_server):
-    assert call(grpc_server.url, "Hello", '{"name":"Ada"}', "--use", f"record,file={cassette}").code == 0
-    result = call(NOWHERE, "Hello", '{"name":"Eve"}', "--use", f"replay,file={cassette}")
-    assert (result.code, result.out) == (64 + 12, "")
-    assert 'calls.rec:2: name is "Eve", recorded is "Ada"' in result.err
-    result = call(NOWHERE, "Sum", '{"value":1}', "--use", f"replay,file={cassette}")
-    assert result.code == 64 + 12 and f"no call of {DEMO}/Sum was recorded" in result.err
+    assert call(grpc_server.url, "Hello", "--use", f"record,file={cassette}", data='{"name":"Ada"}').code == 0
+    call(NOWHERE, "Hello", "--use", f"replay,file={cassette}", data='{"name":"Eve"}').exits(64 + 12, "").reports('calls.rec:2: name is "Eve", recorded is "Ada"')
+    call(NOWHERE, "Sum", "--use", f"replay,file={cassette}", data='{"value":1}').exits(64 + 12).reports(f"no call of {DEMO}/Sum was recorded")
     size = cassette.stat().st_size
-    result = call(grpc_server.url, "Hello", '{"name":"Eve"}', "--use", f"replay,file={cassette},miss=pass")
+    result = call(grpc_server.url, "Hello", "--use", f"replay,file={cassette},miss=pass", data='{"name":"Eve"}')
     assert (result.code, cassette.stat().st_size) == (0, size)
     for method, data in [("Hello", '{"name":"Eve"}'), *CALLS[2:5]]:
-        first = call(grpc_server.url, method, data, "--use", f"replay,file={cassette},miss=record")
+        first = call(grpc_server.url, method, "--use", f"replay,file={cassette},miss=record", data=data)
         size = cassette.stat().st_size
-        again = call(NOWHERE, method, data, "--use", f"replay,file={cassette},miss=record")
+        again = call(NOWHERE, method, "--use", f"replay,file={cassette},miss=record", data=data)
         assert (first.code, again.code) == (0, 0), again.err
         assert (again.out, cassette.stat().st_size) == (first.out, size)
 
 
 def test_failed_connection_is_replayed_as_one(call, cassette):
-    assert call(NOWHERE, "Hello", "{}", "--use", f"record,file={cassette}").code == 5
-    assert call(NOWHERE, "Hello", "{}", "--use", f"replay,file={cassette}").code == 5
+    assert call(NOWHERE, "Hello", "--use", f"record,file={cassette}", data="{}").code == 5
+    assert call(NOWHERE, "Hello", "--use", f"replay,file={cassette}", data="{}").code == 5
 
 
 @pytest.mark.parametrize(
@@ -206,16 +199,12 @@ def test_failed_connection_is_replayed_as_one(call, cassette):
 )
 def test_wrong_cassettes_are_refused(call, cassette, content, words):
     cassette.write_bytes(content)
-    result = call(NOWHERE, "Hello", "{}", "--use", f"replay,file={cassette}")
-    assert (result.code, result.out) == (7, "")
-    assert "replay: file: " in result.err and words in result.err, result.err
+    call(NOWHERE, "Hello", "--use", f"replay,file={cassette}", data="{}").exits(7, "").reports("replay: file: ", words)
 
 
 def test_missing_cassette(call, cassette):
-    result = call(NOWHERE, "Hello", "{}", "--use", f"replay,file={cassette}")
-    assert result.code == 7 and "hint: record a cassette" in result.err
-    result = call(NOWHERE, "Hello", "{}", "--use", "record,file=/no/such/file")
-    assert result.code == 7 and "record: file: /no/such/file: " in result.err
+    call(NOWHERE, "Hello", "--use", f"replay,file={cassette}", data="{}").exits(7).reports("hint: record a cassette")
+    call(NOWHERE, "Hello", "--use", "record,file=/no/such/file", data="{}").exits(7).reports("record: file: /no/such/file: ")
 
 
 def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pyte
 import pytest
-from conftest import ROOT, RPCURL, Rpcurl, Server
+from harness import ROOT, RPCURL, Rpcurl, Server
 from picture import svg
 from terminal import Terminal
 

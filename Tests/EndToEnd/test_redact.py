@@ -52,8 +52,7 @@ def test_no_output_repeats_credentials(rpcurl, grpc_server, tmp_path, output, so
         config.write_text("--redact x-mi*\n")
         options += ["--config", config]
     headers = [word for header in HEADERS for word in ("-H", header)]
-    result = rpcurl("--bearer", BEARER, *headers, *options, "-d", DATA, grpc_server.url, "Fail")
-    assert result.code == (8 if "assert" in output else 67), result.err
+    result = rpcurl("--bearer", BEARER, *headers, *options, "-d", DATA, grpc_server.url, "Fail").exits(8 if "assert" in output else 67)
     text = {"out": result.out, "err": result.err, "file": file.read_bytes().decode(errors="replace") if file.exists() else ""}[place]
     assert text
     for shown in (result.out, result.err, text):
@@ -70,16 +69,14 @@ def test_details_are_shown_without_credentials(rpcurl, grpc_server):
 
 def test_responses_are_not_changed(rpcurl, grpc_server):
     result = rpcurl("--bearer", BEARER, "-d", json.dumps({"name": BEARER}), "--format", "events", grpc_server.url, "Hello")
-    message = next(event for event in map(json.loads, result.out.splitlines()) if event["event"] == "message")
+    message = next(event for event in result.lines() if event["event"] == "message")
     assert message["message"]["name"] == BEARER
 
 
 def test_reports_of_suites_and_sessions_hide_named_headers(rpcurl, grpc_server, tmp_path):
     suite = tmp_path / "suite.rpcurl"
     suite.write_text(f"target {grpc_server.url}\nheader x-mine: {NAMED}\ntest t\nheader demo-header: x-echo=got {NAMED}\ncall Hello\nexpect header x-echo == x\n")
-    result = rpcurl("test", "--redact", "x-mine", suite)
-    assert result.code == 8 and "got [redacted]" in result.out, result.out
-    assert NAMED not in result.out
+    assert NAMED not in rpcurl("test", "--redact", "x-mine", suite).exits(8).prints("got [redacted]").out
     saved, transcript = tmp_path / "saved.rpcurl", tmp_path / "transcript"
     script = f"record {transcript}\nheader x-mine: {NAMED}\nheaders\ncall Hello\nsave {saved}\n"
     result = rpcurl("session", "--redact", "x-mine", grpc_server.url, input=script)
@@ -117,9 +114,7 @@ def test_transcripts_hide_what_the_session_knows(rpcurl, grpc_server, tmp_path, 
 def test_names_in_a_suite_reach_its_reports(rpcurl, grpc_server, tmp_path):
     suite = tmp_path / "suite.rpcurl"
     suite.write_text(f"target {grpc_server.url}\ntest t\noptions --redact x-mine\nheader x-mine: {NAMED}\ncall Hello\nexpect header x-echo == x\n")
-    result = rpcurl("test", suite)
-    assert result.code == 8 and "X_MINE" in result.out, result.out
-    assert NAMED not in result.out
+    assert NAMED not in rpcurl("test", suite).exits(8).prints("X_MINE").out
 
 
 # Values that are read from elsewhere, and named headers, where no call prints them itself.
@@ -190,5 +185,4 @@ def test_named_headers_are_secret_in_each_command(rpcurl, raw_server, tmp_path, 
 
 @pytest.mark.parametrize("name", ["", "x-mine:", "X-MINE: v", " x-mine", "x-mi*ne", "a b", "*"])
 def test_what_is_no_name_is_an_error(rpcurl, grpc_server, name):
-    result = rpcurl("--redact", name, "-d", "{}", grpc_server.url, "Hello")
-    assert (result.code, result.out) == (2, "") and "not the name of a header or an attribute" in result.err, result.err
+    rpcurl("--redact", name, "-d", "{}", grpc_server.url, "Hello").exits(2, "").reports("not the name of a header or an attribute")

@@ -13,7 +13,7 @@ from google.protobuf import descriptor_pool
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto, MethodOptions
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from conftest import wait_until
+from harness import wait_until
 from test_session_terminal import CTRL_D, terminal  # noqa: F401
 
 STRING, INT32, MESSAGE = (getattr(FieldDescriptorProto, f"TYPE_{name}") for name in ("STRING", "INT32", "MESSAGE"))
@@ -147,7 +147,7 @@ EXTENSIONS = ["x.Base 100", "x.Base 101"]
 @pytest.mark.parametrize("options", [[], ["--format", "pretty"], ["-v"]])
 def test_extensions_of_responses(echo, server, options):
     result = echo(*options)
-    assert (result.code, json.loads(result.out)) == (0, TYPED), result.err
+    assert (result.code, result.json()) == (0, TYPED), result.err
     assert server.asked() == EXTENSIONS
 
 
@@ -155,7 +155,7 @@ def test_extensions_of_responses_in_other_formats(echo, server):
     text = echo("--format", "text").out
     assert text == 'name: "n"\n[x.nick]: "q"\n[x.extra] {\n  z: 7\n}\n'
     assert echo("--filter", "[x.extra].z").out == "7\n"
-    events = [json.loads(line) for line in echo("--format", "events").out.splitlines()]
+    events = echo("--format", "events").lines()
     assert [event["message"] for event in events if event["event"] == "message"] == [TYPED]
     server.asked()
     assert echo("--format", "binary").out_bytes == REPLY
@@ -169,35 +169,34 @@ def test_names_within_types_that_were_looked_up(echo, server):
     anything = b"\x0a\x1btype.googleapis.com/x.Extra\x12" + bytes([len(content)]) + content
     message = b"\x12" + bytes([len(anything)]) + anything
     result = echo("--data-format", "binary", "-d", "@-", input=message)
-    assert (result.code, json.loads(result.out)) == (0, IN_ANY), result.err
+    assert (result.code, result.json()) == (0, IN_ANY), result.err
     assert server.asked() == ["x.Extra", "x.Extra 100"]
 
 
 def test_a_number_that_the_server_does_not_know_stays_unknown(echo, server):
     result = echo("--data-format", "binary", "-d", "@-", "--unknown-fields", "show", input=UNKNOWN_NUMBER)
-    assert json.loads(result.out) == {"name": "n", "107": [{"string": "q", "bytes": "cQ=="}]}
+    assert result.json() == {"name": "n", "107": [{"string": "q", "bytes": "cQ=="}]}
     assert server.asked() == ["x.Base 107"]
 
 
 def test_numbers_have_a_limit(echo, server):
     fields = b"".join(bytes([(n << 3) & 0x7F | 0x80, n >> 4, 1]) for n in range(200, 400))
-    result = echo("--data-format", "binary", "-d", "@-", input=fields)
-    assert (result.code, result.out) == (0, "{}\n")
+    echo("--data-format", "binary", "-d", "@-", input=fields).exits(0, "{}\n")
     assert len(server.asked()) == 32
 
 
 def test_other_names_are_found_if_the_server_refuses_numbers(echo, server):
     server.refuses_extensions = True
     result = echo("-d", json.dumps({"any": {"@type": "x/x.Extra", "@value": "CAQ="}, "name": "n"}))
-    assert json.loads(result.out) == {"any": {"@type": "x/x.Extra", "z": 4}, "name": "n"}
-    assert json.loads(echo().out) == {"name": "n"}
+    assert result.json() == {"any": {"@type": "x/x.Extra", "z": 4}, "name": "n"}
+    assert echo().json() == {"name": "n"}
 
 
 @pytest.mark.parametrize("options", [[], ["--use", "log"]])
 def test_lookups_keep_the_deadline(echo, server, options):
     server.release.clear()
     result = echo("--max-time", "1", *options)
-    assert (result.code, json.loads(result.out)) == (0, {"name": "n"}), result.err
+    assert (result.code, result.json()) == (0, {"name": "n"}), result.err
 
 
 def test_without_reflection_nothing_is_asked(rpcurl, server, tmp_path):
@@ -205,15 +204,14 @@ def test_without_reflection_nothing_is_asked(rpcurl, server, tmp_path):
     assert rpcurl("export", "-o", schema, server.url).code == 0
     server.asked()
     result = rpcurl("--descriptor-set", schema, f"{server.url}/{SERVICE}/Echo")
-    assert (json.loads(result.out), server.asked()) == ({"name": "n"}, [])
+    assert (result.json(), server.asked()) == ({"name": "n"}, [])
     result = rpcurl("--descriptor-set", schema, "--reflect", f"{server.url}/{SERVICE}/Echo")
-    assert (json.loads(result.out), server.asked()) == (TYPED, EXTENSIONS)
+    assert (result.json(), server.asked()) == (TYPED, EXTENSIONS)
 
 
 def test_cached_schema(rpcurl, server):
     for _ in range(2):
-        result = rpcurl("-d", '{"[x.nick]":"q"}', f"{server.url}/{SERVICE}/Echo")
-        assert (result.code, result.out) == (0, '{"[x.nick]":"q"}\n'), result.err
+        rpcurl("-d", '{"[x.nick]":"q"}', f"{server.url}/{SERVICE}/Echo").exits(0, '{"[x.nick]":"q"}\n')
     assert server.asked() == ["x.nick", "x.nick"]
 
 
@@ -233,9 +231,7 @@ def test_cached_schema(rpcurl, server):
     ],
 )
 def test_names_in_requests(echo, server, arguments, shown):
-    result = echo(*arguments)
-    assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out) == shown
+    assert echo(*arguments).succeeds().json() == shown
 
 
 def test_lookups_before_a_call_have_one_time_limit(rpcurl, server):
@@ -254,8 +250,7 @@ def test_lookups_for_a_message_have_one_time_limit(rpcurl, options):
     server.delay_seconds = 0.8
     try:
         data = json.dumps({f"[x.part{index}]": 1 for index in range(4)})
-        result = rpcurl("--no-cache", "--max-time", "2", *options, "-d", data, f"{server.url}/{SERVICE}/Echo")
-        assert (result.code, "has no field" in result.err) == (4, True), result.err
+        rpcurl("--no-cache", "--max-time", "2", *options, "-d", data, f"{server.url}/{SERVICE}/Echo").exits(4).reports("has no field")
         # The third lookup would end after 2.4 seconds.
         assert "x.part3" not in server.asked()
     finally:
@@ -266,21 +261,17 @@ def test_lookups_for_a_message_have_one_time_limit(rpcurl, options):
 def test_only_names_that_the_server_does_not_know_are_ignored(echo, server, options):
     options = [*options, "--allow-unknown-fields"]
     result = echo(*options, "-d", '{"[x.nick]":"a","[x.no]":1,"no":{"[x.extra]":2}}')
-    assert (result.code, json.loads(result.out)) == (0, {"[x.nick]": "a"}), result.err
+    assert (result.code, result.json()) == (0, {"[x.nick]": "a"}), result.err
     assert server.asked() == ["x.extra", "x.nick", "x.no"]
     result = echo(*options, "--data-format", "text", "-d", '[x.nick]: "a" [x.no]: 1')
-    assert (result.code, json.loads(result.out)) == (0, {"[x.nick]": "a"}), result.err
+    assert (result.code, result.json()) == (0, {"[x.nick]": "a"}), result.err
 
 
 def test_names_in_requests_that_the_server_does_not_know(echo, server):
-    result = echo("-d", '{"[x.no]":1}')
-    assert (result.code, result.out) == (4, "")
-    assert 'x.Base has no field "[x.no]"' in result.err
+    echo("-d", '{"[x.no]":1}').exits(4, "").reports('x.Base has no field "[x.no]"')
     assert server.asked() == ["x.no"]
-    result = echo("--set", "[x.no]=1")
-    assert (result.code, "x.Base has no field [x.no]" in result.err) == (3, True), result.err
-    result = echo("-d", '{"any":{"@type":"x/x.No"}}')
-    assert (result.code, "the schema does not define the type x.No" in result.err) == (4, True), result.err
+    echo("--set", "[x.no]=1").exits(3).reports("x.Base has no field [x.no]")
+    echo("-d", '{"any":{"@type":"x/x.No"}}').exits(4).reports("the schema does not define the type x.No")
 
 
 def test_explain_asks_nothing(echo, server):
@@ -294,27 +285,21 @@ def test_explain_asks_nothing(echo, server):
 def test_messages_of_a_stream(rpcurl, server, options):
     lines = [{"[x.nick]": "a"}, {"name": "b"}, {"[x.extra]": {"z": 1}}, {"[x.nick]": "c"}, IN_ANY]
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    result = rpcurl("--no-cache", *options, "--format", "json", "-d", "@-", f"{server.url}/{SERVICE}/Chat", input=text)
-    assert result.code == 0, result.err
-    assert [json.loads(line) for line in result.out.splitlines()] == lines
+    result = rpcurl("--no-cache", *options, "--format", "json", "-d", "@-", f"{server.url}/{SERVICE}/Chat", input=text).exits(0)
+    assert result.lines() == lines
     assert server.asked() == ["x.deep", "x.nick"]
 
 
 def test_calls_of_a_batch_share_lookups(echo, server):
     text = json.dumps({"[x.nick]": "a"}) * 20 + json.dumps({"any": {"@type": "x/x.Extra", "z": 1}}) * 20
-    result = echo("--each", "--jobs", 4, "--format", "json", "-d", "@-", input=text)
-    assert (result.code, result.err) == (0, "")
-    assert [json.loads(line) for line in result.out.splitlines()] == [{"[x.nick]": "a"}] * 20 + [
-        {"any": {"@type": "x/x.Extra", "z": 1}}
-    ] * 20
+    result = echo("--each", "--jobs", 4, "--format", "json", "-d", "@-", input=text).succeeds()
+    assert result.lines() == [{"[x.nick]": "a"}] * 20 + [{"any": {"@type": "x/x.Extra", "z": 1}}] * 20
     assert server.asked() == ["x.nick"]
 
 
 def test_invalid_call_of_a_batch(echo, server):
     text = '{"[x.nick]":"a"}{"[x.no]":1}{"[x.nick]":"c"}'
-    result = echo("--each", "--format", "json", "-d", "@-", input=text)
-    assert (result.code, result.out) == (4, '{"[x.nick]":"a"}\n')
-    assert 'call 1: standard input: x.Base has no field "[x.no]"' in result.err
+    echo("--each", "--format", "json", "-d", "@-", input=text).exits(4, '{"[x.nick]":"a"}\n').reports('call 1: standard input: x.Base has no field "[x.no]"')
 
 
 def test_typed_messages_after_one_whose_name_the_server_lacks(terminal, server):  # noqa: F811
@@ -343,9 +328,7 @@ def test_names_in_responses_of_the_cache(rpcurl):
         # The second response is from the cache, so its names are looked up after the interceptors.
         for _ in range(2):
             options = ["--no-cache", "--format", "events", "--use", "edit,response-set=name=w", "--use", "cache,ttl=60s"]
-            result = rpcurl(*options, f"{server.url}/{SERVICE}/Echo")
-            assert result.code == 0, result.err
-            events = [json.loads(line) for line in result.out.splitlines()]
+            events = rpcurl(*options, f"{server.url}/{SERVICE}/Echo").exits(0).lines()
             assert [event["message"] for event in events if event["event"] == "message"] == [{**TYPED, "name": "w"}]
             assert server.asked() == EXTENSIONS
     finally:
@@ -354,12 +337,12 @@ def test_names_in_responses_of_the_cache(rpcurl):
 
 def test_interceptors_receive_names(echo):
     result = echo("--use", 'assert,check=.[x.nick] == q', "--use", "log,bodies=true")
-    assert (result.code, json.loads(result.out)) == (0, TYPED), result.err
+    assert (result.code, result.json()) == (0, TYPED), result.err
     assert json.dumps(TYPED, separators=(",", ":")) in result.err
     result = echo("--use", "edit,response-set=name=w")
-    assert json.loads(result.out) == {**TYPED, "name": "w"}, result.err
+    assert result.json() == {**TYPED, "name": "w"}, result.err
     result = echo("--use", "edit,set=[x.nick]=w,response-set=[x.extra].z=8")
-    assert json.loads(result.out) == {"[x.nick]": "w", "[x.extra]": {"z": 8}}, result.err
+    assert result.json() == {"[x.nick]": "w", "[x.extra]": {"z": 8}}, result.err
 
 
 def test_session_asks_for_each_name_once(rpcurl, server):
@@ -373,9 +356,7 @@ def test_session_asks_for_each_name_once(rpcurl, server):
         "receive",
         "close",
     ]
-    result = rpcurl("session", "--no-cache", server.url, input="\n".join(commands))
-    assert (result.code, result.err) == (0, ""), result.err
-    assert '{"[x.extra]":{"z":5}}' in result.out
+    result = rpcurl("session", "--no-cache", server.url, input="\n".join(commands)).succeeds().prints('{"[x.extra]":{"z":5}}')
     assert "warning" not in result.out
     assert server.asked() == EXTENSIONS
 
@@ -389,8 +370,7 @@ def session(rpcurl, server, tmp_path):
 
     def run(*commands, url=server.url):
         options = ["--no-cache", "-v", "--descriptor-set", schema, "--reflect", "--format", "json"]
-        result = rpcurl("session", *options, url, input="\n".join(commands))
-        assert result.code == 0, result.err
+        result = rpcurl("session", *options, url, input="\n".join(commands)).exits(0)
         return [json.loads(line) for line in result.out.splitlines() if line.startswith("{")], result.out + result.err
 
     return run

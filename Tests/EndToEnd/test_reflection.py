@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from conftest import RPCURL, http_server, pump, relay
+from harness import RPCURL, http_server, pump, relay
 
 grpc = pytest.importorskip("grpc")
 
@@ -49,48 +49,34 @@ def schema_line(result):
     return lines[0].removeprefix("* schema: ")
 
 
-def fails(result, code, *words):
-    assert result.code == code, result.err
-    assert result.out == ""
-    assert result.err.startswith("rpcurl: ")
-    for word in words:
-        assert word in result.err, result.err
-
-
 # The schema from the server
 
 
 def test_a_call_needs_no_descriptor_set(call, server):
-    result = call("-v", "-d", '{"name":"Ada"}', f"{server.url}/demo.v1.Demo/Hello")
-    assert result.code == 0, result.err
-    assert '"Hello, Ada!"' in result.out
+    result = call("-v", "-d", '{"name":"Ada"}', f"{server.url}/demo.v1.Demo/Hello").exits(0).prints('"Hello, Ada!"')
     assert schema_line(result).startswith("reflection v1, 7 files, ")
     assert schema_line(result).endswith(" ms")
 
 
 def test_over_tls(call, request, protocol, certificates):
     server = request.getfixturevalue("grpc_tls_server" if protocol == "grpc" else "connect_tls_server")
-    result = call("--cacert", certificates / "ca.pem", f"{server.url}/{DELAY}")
-    assert result.code == 0, result.err
+    call("--cacert", certificates / "ca.pem", f"{server.url}/{DELAY}").exits(0)
 
 
 def test_types_of_imports_are_known(call, server):
     data = '{"timestamp":"2024-02-29T12:00:00Z","duration":"1.500s","any":{"@type":"type.googleapis.com/google.protobuf.Duration","value":"3s"}}'
     result = call("-d", data, f"{server.url}/demo.v1.Demo/Echo")
-    assert (result.code, json.loads(result.out)) == (0, json.loads(data)), result.err
+    assert (result.code, result.json()) == (0, json.loads(data)), result.err
 
 
 def test_reflection_itself_can_be_reflected_on(call, server):
-    result = call("--reflect-version", "v1alpha", "-v", f"{server.url}/{HEALTH}")
-    assert result.code == 0, result.err
-    assert "SERVING" in result.out
+    result = call("--reflect-version", "v1alpha", "-v", f"{server.url}/{HEALTH}").exits(0).prints("SERVING")
     assert schema_line(result).startswith("reflection v1alpha, ")
 
 
 def test_reflection_and_the_call_share_a_connection(call, server, raw_server):
     proxy = raw_server(lambda client: relay(client, server.port))
-    result = call("--plaintext", proxy.address, DELAY)
-    assert result.code == 0, result.err
+    call("--plaintext", proxy.address, DELAY).exits(0)
     assert proxy.connections == 1
 
 
@@ -119,8 +105,7 @@ def test_the_call_reconnects_if_the_connection_of_reflection_is_closed(rpcurl, g
             back.join()
 
     proxy = raw_server(forward)
-    result = rpcurl("--plaintext", proxy.address, DELAY)
-    assert result.code == 0, result.err
+    rpcurl("--plaintext", proxy.address, DELAY).exits(0)
     assert proxy.connections > 1
 
 
@@ -129,22 +114,19 @@ def test_headers_are_sent_to_the_call_to_reflection_or_to_both(call, server, rpc
     result = call(
         "-H", f"demo-note: {note}-both", "--reflect-header", f"demo-other: {note}-schema",
         "--rpc-header", f"demo-call: {note}-call", "--format", "events", f"{server.url}/{DELAY}",
-    )
-    assert result.code == 0, result.err
+    ).exits(0)
     start = result.out.splitlines()[0]
     assert f"{note}-both" in start and f"{note}-call" in start and f"{note}-schema" not in start
     assert f"reflection file_containing_symbol demo.v1.Demo {note}-both" in server.log()
-    only = call("--reflect-header", f"demo-note: {note}-only", f"{server.url}/{DELAY}")
-    assert only.code == 0, only.err
+    call("--reflect-header", f"demo-note: {note}-only", f"{server.url}/{DELAY}").exits(0)
     assert f"{note}-only" in server.log()
-    hidden = call("--no-cache", "--rpc-header", f"demo-note: {note}-hidden", f"{server.url}/{DELAY}")
-    assert hidden.code == 0, hidden.err
+    call("--no-cache", "--rpc-header", f"demo-note: {note}-hidden", f"{server.url}/{DELAY}").exits(0)
     assert f"{note}-hidden" not in server.log()
 
 
 @pytest.mark.parametrize("option", ["--reflect-header", "--rpc-header"])
 def test_bad_header_names_its_option(rpcurl, option):
-    fails(rpcurl(option, "nonsense", f"http://localhost:1/{DELAY}"), 2, option, "missing colon")
+    rpcurl(option, "nonsense", f"http://localhost:1/{DELAY}").fails(2, option, "missing colon")
 
 
 # Built-in schemas
@@ -155,12 +137,9 @@ def test_services_of_grpc_need_no_schema(current_rpcurl, start_server, version):
     rpcurl = current_rpcurl
     server = start_server("grpc_server.py", "--no-reflection")
     for options in ([], ["--no-reflect"]):
-        result = rpcurl("-v", *options, f"{server.url}/{HEALTH}")
-        assert (result.code, result.out) == (0, '{"status":"SERVING"}\n'), result.err
-    result = rpcurl(f"{server.url}/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo")
-    assert (result.code, "unimplemented" in result.err) == (64 + 12, True), result.err
-    result = rpcurl(f"{server.url}/grpc.channelz.v1.Channelz/GetTopChannels")
-    assert (result.code, "unimplemented" in result.err) == (64 + 12, True), result.err
+        rpcurl("-v", *options, f"{server.url}/{HEALTH}").exits(0, '{"status":"SERVING"}\n')
+    rpcurl(f"{server.url}/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo").exits(64 + 12).reports("unimplemented")
+    rpcurl(f"{server.url}/grpc.channelz.v1.Channelz/GetTopChannels").exits(64 + 12).reports("unimplemented")
 
 
 def test_built_in_schemas_come_last(rpcurl, grpc_server):
@@ -178,16 +157,14 @@ def test_schema_commands_use_built_in_schemas_last(rpcurl, start_server, descrip
         assert (result.code, result.err) == (0, ""), source
         assert declaration in result.out
         result = rpcurl("template", *source, HEALTH)
-        assert (result.code, json.loads(result.out)) == (0, {"service": ""}), result.err
+        assert (result.code, result.json()) == (0, {"service": ""}), result.err
     assert rpcurl("list", "grpc.health.v1.Health").out.split() == [
         "grpc.health.v1.Health/Check", "grpc.health.v1.Health/List", "grpc.health.v1.Health/Watch",
     ]  # fmt: skip
     assert "message RetryInfo {" in rpcurl("describe", "google.rpc.RetryInfo").out
-    result = rpcurl("describe", "grpc.health.v1.Helth")
-    assert (result.code, "not found in the schema" in result.err) == (3, True), result.err
+    rpcurl("describe", "grpc.health.v1.Helth").exits(3).reports("not found in the schema")
     # They are not among the services of other sources.
-    result = rpcurl("list", server.url)
-    assert result.code == 3 and "does not offer reflection" in result.err and "--proto FILE" in result.err
+    rpcurl("list", server.url).exits(3).reports("does not offer reflection", "--proto FILE")
     assert "grpc.health" not in rpcurl("list", "--descriptor-set", descriptor_set).out
 
 
@@ -197,21 +174,18 @@ def test_schema_commands_use_built_in_schemas_last(rpcurl, start_server, descrip
 def test_descriptor_set_comes_first(call, server, descriptor_set):
     note = f"note-{time.monotonic_ns()}"
     options = ["--descriptor-set", descriptor_set, "--reflect", "-v", "--reflect-header", f"demo-note: {note}"]
-    known = call(*options, f"{server.url}/{DELAY}")
-    assert known.code == 0, known.err
+    known = call(*options, f"{server.url}/{DELAY}").exits(0)
     assert note not in server.log() and "* schema" not in known.err
-    other = call(*options, f"{server.url}/{HEALTH}")
-    assert other.code == 0, other.err
-    assert schema_line(other).startswith("reflection v1, ")
+    assert schema_line(call(*options, f"{server.url}/{HEALTH}").exits(0)).startswith("reflection v1, ")
 
 
 def test_descriptor_set_alone_makes_no_reflection(call, server, descriptor_set):
     result = call("--descriptor-set", descriptor_set, f"{server.url}/demo.v1.Other/Hello")
-    fails(result, 3, "no service demo.v1.Other in the schema")
+    result.fails(3, "no service demo.v1.Other in the schema")
 
 
 def test_no_reflect_and_no_other_source(call, server):
-    fails(call("--no-reflect", f"{server.url}/{DELAY}"), 3, "no schema: reflection is off", "--descriptor-set")
+    call("--no-reflect", f"{server.url}/{DELAY}").fails(3, "no schema: reflection is off", "--descriptor-set")
 
 
 # Missing names and services
@@ -219,19 +193,19 @@ def test_no_reflect_and_no_other_source(call, server):
 
 def test_unknown_service_suggests_the_nearest(call, server):
     result = call(f"{server.url}/demo.v1.Dem/Hello")
-    fails(result, 3, "the server has no service demo.v1.Dem", "did you mean demo.v1.Demo/Hello?")
+    result.fails(3, "the server has no service demo.v1.Dem", "did you mean demo.v1.Demo/Hello?")
 
 
 def test_unknown_service_lists_the_existing_ones(call, server):
-    fails(call(f"{server.url}/a.b.C/D"), 3, "no service a.b.C", "services: demo.v1.Demo, grpc.health.v1.Health")
+    call(f"{server.url}/a.b.C/D").fails(3, "no service a.b.C", "services: demo.v1.Demo, grpc.health.v1.Health")
 
 
 def test_unknown_method_suggests_the_nearest(call, server):
-    fails(call(f"{server.url}/demo.v1.Demo/Dela"), 3, "no method Dela", "did you mean demo.v1.Demo/Delay?")
+    call(f"{server.url}/demo.v1.Demo/Dela").fails(3, "no method Dela", "did you mean demo.v1.Demo/Delay?")
 
 
 def test_symbol_that_is_not_a_service(call, server):
-    fails(call(f"{server.url}/demo.v1.HelloRequest/Hello"), 3, "no service demo.v1.HelloRequest")
+    call(f"{server.url}/demo.v1.HelloRequest/Hello").fails(3, "no service demo.v1.HelloRequest")
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +220,7 @@ def v1alpha_server(start_server):
 
 def test_server_without_reflection(rpcurl, bare_server):
     result = rpcurl(f"{bare_server.url}/{DELAY}")
-    fails(result, 3, bare_server.url, "offer reflection", "--descriptor-set")
+    result.fails(3, bare_server.url, "offer reflection", "--descriptor-set")
 
 
 def test_http_server_without_reflection(rpcurl, raw_server):
@@ -255,20 +229,18 @@ def test_http_server_without_reflection(rpcurl, raw_server):
             connection.sendall(b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\nno")
 
     result = rpcurl("--protocol", "connect", f"http://{raw_server(respond).address}/{DELAY}")
-    fails(result, 3, "probably does not offer reflection", "HTTP 404")
+    result.fails(3, "probably does not offer reflection", "HTTP 404")
 
 
 def test_v1alpha_if_there_is_no_v1(rpcurl, v1alpha_server):
-    result = rpcurl("-v", f"{v1alpha_server.url}/{DELAY}")
-    assert result.code == 0, result.err
-    assert schema_line(result).startswith("reflection v1alpha, 7 files, ")
+    assert schema_line(rpcurl("-v", f"{v1alpha_server.url}/{DELAY}").exits(0)).startswith("reflection v1alpha, 7 files, ")
     again = rpcurl("-v", f"{v1alpha_server.url}/{DELAY}")
     assert schema_line(again) == "reflection v1alpha, 7 files, cached"
 
 
 def test_requested_version_is_the_only_one(rpcurl, v1alpha_server):
-    fails(rpcurl("--reflect-version", "v1", f"{v1alpha_server.url}/{DELAY}"), 3, "offer reflection")
-    fails(rpcurl("--reflect-version", "v2", f"{v1alpha_server.url}/{DELAY}"), 2, "v2", "v1alpha")
+    rpcurl("--reflect-version", "v1", f"{v1alpha_server.url}/{DELAY}").fails(3, "offer reflection")
+    rpcurl("--reflect-version", "v2", f"{v1alpha_server.url}/{DELAY}").fails(2, "v2", "v1alpha")
 
 
 REFUSALS = ["UNIMPLEMENTED", "UNAVAILABLE", "NOT_FOUND", "UNKNOWN", "INTERNAL", "PERMISSION_DENIED", "UNAUTHENTICATED"]
@@ -326,9 +298,7 @@ def refusing():
 @pytest.mark.parametrize("code", REFUSALS)
 def test_v1alpha_where_v1_is_refused(rpcurl, refusing, code):
     url, requested = refusing(v1=code, v1alpha=None)
-    result = rpcurl("-v", url)
-    assert result.code == 0, result.err
-    assert schema_line(result).startswith("reflection v1alpha, 2 files, ")
+    assert schema_line(rpcurl("-v", url).exits(0)).startswith("reflection v1alpha, 2 files, ")
     # After NOT_FOUND, which may mean the symbol, the list of services is requested.
     assert requested == ["v1"] * (2 if code == "NOT_FOUND" else 1) + ["v1alpha"]
 
@@ -337,7 +307,7 @@ def test_v1alpha_where_v1_is_refused(rpcurl, refusing, code):
 @pytest.mark.parametrize("other", ["UNAVAILABLE", "UNIMPLEMENTED"])
 def test_refusal_of_v1_is_reported_where_v1alpha_is_refused_too(rpcurl, refusing, code, other):
     url, requested = refusing(v1=code, v1alpha=other)
-    fails(rpcurl(url), 64 + grpc.StatusCode[code].value[0], "v1: no route")
+    rpcurl(url).fails(64 + grpc.StatusCode[code].value[0], "v1: no route")
     assert requested == ["v1", "v1alpha"]
 
 
@@ -353,7 +323,7 @@ def test_check_names_the_refusal_of_reflection(rpcurl, refusing, code):
 @pytest.mark.parametrize("code", ["DEADLINE_EXCEEDED", "CANCELLED", "RESOURCE_EXHAUSTED"])
 def test_v1alpha_is_not_tried_after_a_timeout_or_limit_of_v1(rpcurl, refusing, code):
     url, requested = refusing(v1=code, v1alpha=None)
-    fails(rpcurl(url), 64 + grpc.StatusCode[code].value[0], "v1: no route")
+    rpcurl(url).fails(64 + grpc.StatusCode[code].value[0], "v1: no route")
     assert requested == ["v1"]
 
 
@@ -390,8 +360,7 @@ def test_v1alpha_where_a_proxy_has_no_route_for_v1(call, server, raw_server, sta
             pump(client, upstream)
             back.join()
 
-    result = call("-v", "--http1.1", f"http://{raw_server(proxy).address}/{DELAY}")
-    assert result.code == 0, result.err
+    result = call("-v", "--http1.1", f"http://{raw_server(proxy).address}/{DELAY}").exits(0)
     assert schema_line(result).startswith("reflection v1alpha, 7 files, ")
     assert len(refused) == 1
 
@@ -402,8 +371,7 @@ def test_v1alpha_where_a_proxy_has_no_route_for_v1(call, server, raw_server, sta
 def test_second_call_uses_the_cache(call, server, rpcurl):
     note = f"note-{time.monotonic_ns()}"
     for count in (1, 1):
-        result = call("-v", "-H", f"demo-note: {note}", f"{server.url}/{DELAY}")
-        assert result.code == 0, result.err
+        result = call("-v", "-H", f"demo-note: {note}", f"{server.url}/{DELAY}").exits(0)
         assert server.log().count(note) == count
     assert schema_line(result) == "reflection v1, 7 files, cached"
     (file,) = cache_files(rpcurl)
@@ -471,8 +439,7 @@ def test_damaged_cache_is_replaced(rpcurl, grpc_server, damage, tmp_path):
         case "folder":
             file.unlink()
             file.mkdir()
-    result = rpcurl("-v", url)
-    assert result.code == 0, result.err
+    result = rpcurl("-v", url).exits(0)
     assert " ms\n" in result.err and "cached" not in result.err
     if damage != "folder":
         assert schema_line(rpcurl("-v", url)).endswith("cached")
@@ -507,8 +474,7 @@ def test_method_missing_from_the_cache_is_fetched(rpcurl, grpc_server):
 def test_unwritable_cache_is_not_an_error(rpcurl, grpc_server, tmp_path):
     (tmp_path / "file").write_text("")
     for environment in ({"XDG_CACHE_HOME": str(tmp_path / "file")}, {"XDG_CACHE_HOME": "relative", "HOME": ""}):
-        result = rpcurl("-v", f"{grpc_server.url}/{DELAY}", env=environment)
-        assert result.code == 0, result.err
+        rpcurl("-v", f"{grpc_server.url}/{DELAY}", env=environment).exits(0)
     assert not (rpcurl.home / "relative").exists()
 
 
@@ -527,12 +493,12 @@ def test_targets_do_not_share_the_cache(rpcurl, grpc_server, v1alpha_server):
 def test_refused_connection(call):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    fails(call(f"http://127.0.0.1:{port}/{DELAY}"), 5, "connect", str(port))
+    call(f"http://127.0.0.1:{port}/{DELAY}").fails(5, "connect", str(port))
 
 
 def test_certificate_of_an_unknown_authority(call, request, protocol):
     server = request.getfixturevalue("grpc_tls_server" if protocol == "grpc" else "connect_tls_server")
-    fails(call(f"{server.url}/{DELAY}"), 6, "certificate", "--cacert")
+    call(f"{server.url}/{DELAY}").fails(6, "certificate", "--cacert")
 
 
 def test_silent_peer_meets_the_deadline(call, raw_server):
@@ -541,7 +507,7 @@ def test_silent_peer_meets_the_deadline(call, raw_server):
             pass
 
     result = call("--max-time", "300ms", f"http://{raw_server(listen).address}/{DELAY}")
-    fails(result, 64 + 4, "reflection failed: deadline_exceeded (4): it took longer than 0.3 seconds")
+    result.fails(64 + 4, "reflection failed: deadline_exceeded (4): it took longer than 0.3 seconds")
 
 
 def test_interrupt(rpcurl, raw_server):
@@ -636,8 +602,7 @@ def test_files_one_by_one(rpcurl, reflecting):
             else:
                 yield reflection_pb2.ServerReflectionResponse(error_response={"error_code": 5})
 
-    result = rpcurl("-v", "-d", '{"u":{}}', reflecting(reflect))
-    assert (result.code, result.out) == (0, '{"u":{}}\n'), result.err
+    result = rpcurl("-v", "-d", '{"u":{}}', reflecting(reflect)).exits(0, '{"u":{}}\n')
     assert schema_line(result).startswith("reflection v1, 4 files, ")
     assert streams == [["a.S"], ["t.proto", "other.proto", "gone.proto"], ["u.proto"]]
 
@@ -650,7 +615,7 @@ def test_missing_import_that_is_needed(rpcurl, reflecting):
             else:
                 yield reflection_pb2.ServerReflectionResponse(error_response={"error_code": 5})
 
-    fails(rpcurl(reflecting(reflect)), 3, "a.T", "t.proto", "reflection of http://127.0.0.1")
+    rpcurl(reflecting(reflect)).fails(3, "a.T", "t.proto", "reflection of http://127.0.0.1")
 
 
 def test_missing_import_is_found_by_a_symbol(rpcurl, reflecting):
@@ -673,8 +638,7 @@ def test_missing_import_is_found_by_a_symbol(rpcurl, reflecting):
                 respond.error_response.error_code = 5
                 yield respond
 
-    result = rpcurl("-d", '{"u":{"x":1}}', reflecting(reflect))
-    assert (result.code, result.out) == (0, '{"u":{"x":1}}\n'), result.err
+    rpcurl("-d", '{"u":{"x":1}}', reflecting(reflect)).exits(0, '{"u":{"x":1}}\n')
     assert requested == ["a.S", "t.proto", "dir/u.proto", "a.U"]
 
 
@@ -692,17 +656,16 @@ def test_services_that_the_server_does_not_describe(rpcurl, reflecting, tmp_path
     server = reflecting(reflect).removesuffix("/a.S/M")
     remark = "services that the server lists but does not describe: b.T\n"
     for words in (["describe"], ["list", "--kind", "method"], ["export", "-o", tmp_path / "a.binpb"]):
-        result = rpcurl(*words, server)
-        assert (result.code, result.err) == (0, f"rpcurl: {remark}")
+        rpcurl(*words, server).exits(0, err=f"rpcurl: {remark}")
     listed = rpcurl("list", server).out.split()
     assert rpcurl("list", "--kind", "service", server).out.split() == listed
-    services = json.loads(rpcurl("list", "--format", "json", server).out)
+    services = rpcurl("list", "--format", "json", server).json()
     assert [service["name"] for service in services] == listed == ["a.S", "b.T", HEALTH.split("/")[0]]
     assert [service.get("file") for service in services] == ["s.proto", None, None]
-    fails(rpcurl("list", server, "b.T"), 3, "rpcurl: b.T: the server lists this service but does not describe it\n")
+    rpcurl("list", server, "b.T").fails(3, "rpcurl: b.T: the server lists this service but does not describe it\n")
     hint = f'hint: run "rpcurl list {server}" to see what exists\n'
-    fails(rpcurl("describe", server, "grpc.health.v1.Missing"), 3, "not found in the schema", hint)
-    fails(rpcurl("diff", server, tmp_path / "a.binpb"), 3, remark, "hint: name a descriptor set")
+    rpcurl("describe", server, "grpc.health.v1.Missing").fails(3, "not found in the schema", hint)
+    rpcurl("diff", server, tmp_path / "a.binpb").fails(3, remark, "hint: name a descriptor set")
 
 
 def test_services_are_listed_with_a_leading_dot(rpcurl, reflecting):
@@ -719,8 +682,7 @@ def test_services_are_listed_with_a_leading_dot(rpcurl, reflecting):
     assert rpcurl("list", server).out == "a.S\n"
     assert rpcurl("list", server, "--kind", "method").out == "a.S/M\n"
     for method in ("a.S/M", "S/M", "M"):
-        result = rpcurl("--no-cache", server, method)
-        assert (result.code, result.out) == (0, "{}\n"), result.err
+        rpcurl("--no-cache", server, method).exits(0, "{}\n")
 
 
 def test_other_sources_suffice_for_a_server_without_reflection(rpcurl, refusing, tmp_path):
@@ -740,15 +702,13 @@ def test_other_sources_suffice_for_a_server_without_reflection(rpcurl, refusing,
     assert requested == []
     remark = f"rpcurl: {server}: the server does not offer reflection; only other sources are used\n"
     for command in (["list"], ["list", "--kind", "method"], ["describe"], ["export", "-o", tmp_path / "b.binpb"]):
-        result = rpcurl(command[0], *options[1:], *command[1:], server)
-        assert (result.code, result.err) == (0, remark)
+        result = rpcurl(command[0], *options[1:], *command[1:], server).exits(0, err=remark)
         assert command[0] == "export" or "S" in result.out
-    result = rpcurl("session", *options, server, input="list\nlist\ncall M\n")
-    assert (result.code, result.out, result.err) == (0, "a.S\na.S\n{}\n", remark)
+    rpcurl("session", *options, server, input="list\nlist\ncall M\n").exits(0, "a.S\na.S\n{}\n", remark)
     result = rpcurl("session", *options, server, input="call N\n")
     assert result.err.startswith(f"{remark}rpcurl: N: not found in the schema\n"), result.err
     # Without another source, its lack is an error.
-    fails(rpcurl("list", server), 3, "the server does not offer reflection")
+    rpcurl("list", server).fails(3, "the server does not offer reflection")
 
 
 # Types that no method names
@@ -780,7 +740,7 @@ def asking(call, server):
 def test_types_in_an_any_are_looked_up(asking):
     result, requested = asking("Echo", {"any": UNNAMED, "anys": [UNKNOWN, UNNAMED, UNKNOWN]})
     assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out) == {"any": SERVING, "anys": [UNKNOWN, SERVING, UNKNOWN]}
+    assert result.json() == {"any": SERVING, "anys": [UNKNOWN, SERVING, UNKNOWN]}
     # Each once, also the one that is not found.
     assert sorted(requested) == ["demo.v1.Demo", "grpc.health.v1.HealthCheckResponse", "no.such.Type"]
 
@@ -791,7 +751,7 @@ def test_types_of_details_are_looked_up(asking):
     assert result.code == 69
     assert 'grpc.health.v1.HealthCheckResponse: {"status":"SERVING"}' in result.err
     assert "no.such.Type: 2 bytes" in result.err
-    events = [json.loads(line) for line in result.out.splitlines()]
+    events = result.lines()
     assert [e["event"] for e in events] == ["start", "sent", "headers", "message", "message", "message", "end", "metrics"]
     assert sorted(requested) == ["demo.v1.Demo", "grpc.health.v1.HealthCheckResponse", "no.such.Type"]
 
@@ -799,7 +759,7 @@ def test_types_of_details_are_looked_up(asking):
 def test_calls_of_a_batch_share_lookups(asking):
     result, requested = asking("Echo", None, "--each", "--jobs", 4, input=json.dumps({"any": UNNAMED}) * 20)
     assert (result.code, result.err) == (0, "")
-    assert [json.loads(line) for line in result.out.splitlines()] == [{"any": SERVING}] * 20
+    assert result.lines() == [{"any": SERVING}] * 20
     assert len(requested) == 2
 
 
@@ -807,13 +767,13 @@ def test_look_ups_have_a_limit(asking):
     anys = [{"@type": f"type.googleapis.com/no.such.Type{n}", "@value": ""} for n in range(200)]
     result, requested = asking("Echo", {"anys": anys})
     assert result.code == 0, result.err
-    assert len(json.loads(result.out)["anys"]) == 200
+    assert len(result.json()["anys"]) == 200
     assert len(requested) == 1 + 32
 
 
 def test_nothing_is_looked_up_without_reflection(asking, descriptor_set):
     result, requested = asking("Echo", {"any": UNNAMED}, "--descriptor-set", descriptor_set)
-    assert json.loads(result.out) == {"any": UNNAMED}
+    assert result.json() == {"any": UNNAMED}
     assert requested == []
 
 
@@ -835,7 +795,7 @@ def test_look_ups_keep_the_deadline(rpcurl, reflecting):
     url = reflecting(reflect)
     result = rpcurl("--max-time", "600ms", "-d", json.dumps({"any": UNKNOWN}), url)
     release.set()
-    assert (result.code, json.loads(result.out)) == (0, {"any": UNKNOWN}), result.err
+    assert (result.code, result.json()) == (0, {"any": UNKNOWN}), result.err
 
 
 def test_endless_responses(rpcurl, reflecting):
@@ -843,7 +803,7 @@ def test_endless_responses(rpcurl, reflecting):
         while True:
             yield response_with(file("x.proto"))
 
-    fails(rpcurl(reflecting(reflect)), 3)
+    rpcurl(reflecting(reflect)).fails(3)
 
 
 def test_endless_imports(rpcurl, reflecting):
@@ -863,7 +823,7 @@ def test_circle_of_imports(rpcurl, reflecting):
             else:
                 yield response_with(file("t.proto", "s.proto"))
 
-    fails(rpcurl(reflecting(reflect)), 3, "import cycle: ")
+    rpcurl(reflecting(reflect)).fails(3, "import cycle: ")
 
 
 @pytest.mark.parametrize("response", [b"\xff\xff", b"", response_with(), b"\x22\x04\x0a\x02\xff\xff"])
@@ -872,7 +832,7 @@ def test_invalid_responses(rpcurl, reflecting, response):
         for _ in requests:
             yield response
 
-    fails(rpcurl(reflecting(reflect)), 3)
+    rpcurl(reflecting(reflect)).fails(3)
 
 
 def test_stream_that_ends_without_a_response(rpcurl, reflecting):
@@ -880,7 +840,7 @@ def test_stream_that_ends_without_a_response(rpcurl, reflecting):
         next(requests)
         yield from ()
 
-    fails(rpcurl(reflecting(reflect)), 3, "without a response")
+    rpcurl(reflecting(reflect)).fails(3, "without a response")
 
 
 def test_response_after_the_schema_is_complete(rpcurl, reflecting):
@@ -892,8 +852,7 @@ def test_response_after_the_schema_is_complete(rpcurl, reflecting):
         yield response_with(service_file("t.proto"), types)
         yield response_with()
 
-    result = rpcurl(reflecting(reflect))
-    assert (result.code, result.out) == (0, "{}\n"), result.err
+    rpcurl(reflecting(reflect)).exits(0, "{}\n")
 
 
 def test_not_found_as_the_status_of_the_stream(rpcurl, reflecting):
@@ -901,11 +860,9 @@ def test_not_found_as_the_status_of_the_stream(rpcurl, reflecting):
         for request in requests:
             if not request.HasField("list_services"):
                 context.abort(grpc.StatusCode.NOT_FOUND, "no")
-            yield reflection_pb2.ServerReflectionResponse(
-                list_services_response={"service": [{"name": "a.SS"}]}
-            )
+            yield reflection_pb2.ServerReflectionResponse(list_services_response={"service": [{"name": "a.SS"}]})
 
-    fails(rpcurl(reflecting(reflect)), 3, "no service a.S", "did you mean a.SS/M?")
+    rpcurl(reflecting(reflect)).fails(3, "no service a.S", "did you mean a.SS/M?")
 
 
 @pytest.mark.parametrize("code", ["UNAUTHENTICATED", "UNAVAILABLE", "PERMISSION_DENIED"])
@@ -917,7 +874,7 @@ def test_status_of_reflection_is_the_exit_code(rpcurl, reflecting, code):
         context.abort(status, "not \x1b[31mnow")
 
     result = rpcurl(reflecting(reflect))
-    fails(result, 64 + status.value[0], "reflection failed", status.value[1].replace(" ", "_"), "not \\u{1B}[31mnow")
+    result.fails(64 + status.value[0], "reflection failed", status.value[1].replace(" ", "_"), "not \\u{1B}[31mnow")
     assert (CREDENTIALS in result.err) == (code != "UNAVAILABLE"), result.err
 
 
@@ -942,17 +899,15 @@ def test_http_status_of_reflection_has_a_hint(rpcurl, protocol, status):
     with http_server(Refusal) as url:
         for command in (["list", url], ["call", f"{url}/a.S/M"]):
             result = rpcurl(*command, "--protocol", protocol)
-            fails(result, {401: 80, 403: 71}[status], CREDENTIALS)
+            result.fails({401: 80, 403: 71}[status], CREDENTIALS)
 
 
 def test_error_in_a_response(rpcurl, reflecting):
     def reflect(requests, context):
         for _ in requests:
-            yield reflection_pb2.ServerReflectionResponse(
-                error_response={"error_code": 7, "error_message": "not you"}
-            )
+            yield reflection_pb2.ServerReflectionResponse(error_response={"error_code": 7, "error_message": "not you"})
 
-    fails(rpcurl(reflecting(reflect)), 3, "refused a.S", "permission_denied (7): not you", CREDENTIALS)
+    rpcurl(reflecting(reflect)).fails(3, "refused a.S", "permission_denied (7): not you", CREDENTIALS)
 
 
 def test_http_2_if_a_server_requires_it_for_streams(rpcurl, raw_server):

@@ -20,32 +20,25 @@ CALLS = {
 }
 
 
-def events(result, name):
-    lines = [json.loads(line) for line in result.out.splitlines()]
-    return [event for event in lines if event["event"] == name]
-
-
 @pytest.mark.parametrize("method", CALLS)
 def test_calls_of_all_kinds_are_retried(call, method):
     data, _ = CALLS[method]
     options = [word for one in data for word in ("-d", one)]
-    plain = call(f"demo.v1.Demo/{method}", *options)
-    assert (plain.code, plain.err) == (0, "")
+    plain = call(f"demo.v1.Demo/{method}", *options).succeeds()
     options += ["--use", QUICK, "-H", "demo-fail-attempts: 2"]
-    result = call(f"demo.v1.Demo/{method}", *options)
-    assert (result.code, result.out) == (0, plain.out)
+    result = call(f"demo.v1.Demo/{method}", *options).exits(0, plain.out)
     assert result.err.splitlines() == [
         "retry: attempt 1 of 5 failed: unavailable (attempt 1 is to fail); retrying in 10 ms",
         "retry: attempt 2 of 5 failed: unavailable (attempt 2 is to fail); retrying in 20 ms",
     ]
     shown = call(f"demo.v1.Demo/{method}", "--format", "events", *options)
-    assert [event["attempts"] for event in events(shown, "metrics")] == [3]
-    assert len(events(shown, "headers")) == len(events(shown, "end")) == 1
+    assert [event["attempts"] for event in shown.events("metrics")] == [3]
+    assert len(shown.events("headers")) == len(shown.events("end")) == 1
 
 
 def test_times_after_a_retry_count_from_the_start_of_the_call(call):
     words = ["-d", '{"name":"Ada"}', "--use", "retry,initial=200ms,jitter=0", "-H", "demo-fail-attempts: 1"]
-    (metrics,) = events(call(HELLO, "--format", "events", *words), "metrics")
+    (metrics,) = call(HELLO, "--format", "events", *words).events("metrics")
     # The connection of the first attempt, the response to the second.
     assert 0 < metrics["resolve_ms"] <= metrics["connect_ms"] < 200
     assert 200 <= metrics["first_byte_ms"] <= metrics["total_ms"]
@@ -53,14 +46,12 @@ def test_times_after_a_retry_count_from_the_start_of_the_call(call):
 
 def test_the_server_receives_the_number_of_attempts(call):
     result = call("demo.v1.Demo/EchoMetadata", "-d", "{}", "--use", QUICK, "-H", "demo-fail-attempts: 3")
-    fields = {field["name"]: field.get("value") for field in json.loads(result.out)["headers"]}
+    fields = {field["name"]: field.get("value") for field in result.json()["headers"]}
     assert fields["grpc-previous-rpc-attempts"] == "3"
 
 
 def test_attempts_are_limited(call):
-    result = call(HELLO, "-d", '{"name":"Ada"}', "--use", f"{QUICK},attempts=3", "-H", "demo-fail-attempts: 9")
-    assert (result.code, result.out) == (64 + 14, "")
-    assert "attempt 3 of 3 failed: unavailable (attempt 3 is to fail); not retried" in result.err
+    result = call(HELLO, "-d", '{"name":"Ada"}', "--use", f"{QUICK},attempts=3", "-H", "demo-fail-attempts: 9").exits(64 + 14, "").reports("attempt 3 of 3 failed: unavailable (attempt 3 is to fail); not retried")
     assert "attempt 4" not in result.err
 
 
@@ -71,8 +62,7 @@ def test_pushback_of_the_server_is_obeyed(call, pushback, words):
     result = call(
         HELLO, "-d", '{"name":"Ada"}', "--use", f"{QUICK},attempts=2",
         "-H", "demo-code: 14", "-H", f"demo-trailer: grpc-retry-pushback-ms={pushback}",
-    )  # fmt: skip
-    assert result.code == 64 + 14
+    ).exits(64 + 14)  # fmt: skip
     assert words in result.err.splitlines()[0]
 
 
@@ -89,33 +79,25 @@ def test_retry_info_is_the_minimum_wait(call):
 @pytest.mark.parametrize("method", ["FailStream"])
 def test_a_response_that_has_begun_is_not_retried(call, method):
     data = json.dumps({"code": 14, "message": "gone", "afterMessages": 2})
-    result = call(f"demo.v1.Demo/{method}", "-d", data, "--use", QUICK)
-    assert result.code == 64 + 14
+    result = call(f"demo.v1.Demo/{method}", "-d", data, "--use", QUICK).exits(64 + 14)
     assert len(result.out.splitlines()) == 2
     assert "not retried: the response has started" in result.err
 
 
 def test_an_attempt_that_the_deadline_ends_is_one_event(call):
-    result = call("demo.v1.Demo/Delay", "-d", '{"milliseconds":60000}', "--use", QUICK, "--max-time", "1", "--format", "events")
-    assert result.code == 64 + 4
-    assert [(event["number"], event["code"]) for event in events(result, "attempt")] == [(1, "deadline_exceeded")]
+    result = call("demo.v1.Demo/Delay", "-d", '{"milliseconds":60000}', "--use", QUICK, "--max-time", "1", "--format", "events").exits(64 + 4)
+    assert [(event["number"], event["code"]) for event in result.events("attempt")] == [(1, "deadline_exceeded")]
 
 
 def test_no_attempt_starts_after_the_deadline(call):
-    result = call(
+    call(
         HELLO, "-d", '{"name":"Ada"}', "--max-time", "5", "--use", "retry,initial=60,max=60", "-H", "demo-fail-attempts: 1"
-    )
-    assert result.code == 64 + 14
-    assert "the deadline is before the next attempt" in result.err
+    ).exits(64 + 14).reports("the deadline is before the next attempt")
 
 
-def test_an_unreachable_server_is_retried(rpcurl, descriptor_set, raw_server):
+def test_an_unreachable_server_is_retried(demo, raw_server):
     server = raw_server(lambda connection: None)
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--use", f"{QUICK},attempts=3",
-        f"http://{server.address}/{HELLO}",
-    )  # fmt: skip
-    assert result.code == 5
+    result = demo("-d", '{"name":"Ada"}', "--use", f"{QUICK},attempts=3", f"http://{server.address}/{HELLO}").exits(5)
     assert server.connections >= 3
     assert result.err.count("retry: attempt") == 3
 
@@ -123,9 +105,7 @@ def test_an_unreachable_server_is_retried(rpcurl, descriptor_set, raw_server):
 def test_a_request_larger_than_the_buffer_is_sent_once(call):
     data = json.dumps({"name": "A" * 5000})
     options = ["-d", data, "--use", f"{QUICK},buffer=4k", "-H", "demo-fail-attempts: 1"]
-    result = call(HELLO, *options)
-    assert result.code == 64 + 14
-    assert "larger than the buffer" in result.err
+    call(HELLO, *options).exits(64 + 14).reports("larger than the buffer")
 
 
 @pytest.fixture
@@ -137,9 +117,7 @@ def policy(tmp_path):
 
 def test_policies_come_from_a_service_config(call, policy):
     options = ["-d", '{"name":"Ada"}', "--use", f"retry,policy={policy},seed=1", "-H", "demo-fail-attempts: 9"]
-    result = call(HELLO, *options)
-    assert result.code == 64 + 14
-    assert "attempt 4 of 4" in result.err
+    call(HELLO, *options).exits(64 + 14).reports("attempt 4 of 4")
     policy.write_text(policy.read_text().replace('"service": "demo.v1.Demo"', '"service": "demo.v1.Demo", "method": "Find"'))
     assert "attempt" not in call(HELLO, *options).err.partition("rpcurl:")[0]
 
@@ -152,13 +130,10 @@ def test_policies_come_from_a_service_config(call, policy):
         ('{"retryThrottling":{}}', ["retryThrottling", "maxTokens"]),
     ],
 )
-def test_a_wrong_service_config_is_refused(rpcurl, tmp_path, descriptor_set, content, words):
+def test_a_wrong_service_config_is_refused(demo, tmp_path, content, words):
     path = tmp_path / "service-config.json"
     path.write_text(content)
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--plaintext", "--use", f"retry,policy={path}", "localhost:1", HELLO
-    )
-    assert (result.code, result.out) == (7, "")
+    result = demo("--plaintext", "--use", f"retry,policy={path}", "localhost:1", HELLO).exits(7, "")
     assert all(word in result.err for word in ["retry: policy", str(path), *words]), result.err
 
 

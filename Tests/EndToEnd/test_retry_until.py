@@ -9,7 +9,7 @@ import pytest
 
 import manual
 import raw_http2
-from conftest import GENERATED
+from harness import GENERATED, Caller
 from raw_http2 import OK
 
 SERVICE = "demo.v1.Demo"
@@ -83,14 +83,11 @@ def job_server():
 
 
 @pytest.fixture
-def call(rpcurl, descriptor_set):
+def call(demo):
     """`call(server, settings, *options)` calls Hello through `retry,SETTINGS`."""
 
     def run(server, settings, *options, method="Hello", data='{"name":"job"}'):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "-d", data, "--use", f"retry,{QUICK},{settings}", *options,
-            f"{server.url}/{SERVICE}/{method}",
-        )  # fmt: skip
+        return Caller(demo, server, "--use", f"retry,{QUICK},{settings}")(method, *options, data=data)
 
     return run
 
@@ -98,7 +95,7 @@ def call(rpcurl, descriptor_set):
 def test_a_call_is_repeated_until_a_field_has_a_value(call, job_server):
     server = job_server("QUEUED", "RUNNING", "DONE")
     result = call(server, "until=.message == DONE,timeout=30s")
-    assert (result.code, json.loads(result.out)) == (0, {"message": "DONE", "name": "job"})
+    assert (result.code, result.json()) == (0, {"message": "DONE", "name": "job"})
     assert result.err.splitlines() == [
         'retry: attempt 1: .message == DONE: expected "DONE", got "QUEUED"; repeating in 10 ms',
         'retry: attempt 2: .message == DONE: expected "DONE", got "RUNNING"; repeating in 20 ms',
@@ -110,7 +107,7 @@ def test_a_call_is_repeated_until_a_field_has_a_value(call, job_server):
 def test_errors_between_are_retried(call, job_server):
     server = job_server("QUEUED", grpc.StatusCode.UNAVAILABLE, "DONE")
     result = call(server, "until=.message == DONE")
-    assert (result.code, json.loads(result.out)["message"]) == (0, "DONE")
+    assert (result.code, result.json()["message"]) == (0, "DONE")
     assert "retry: attempt 2 failed: unavailable (scripted); retrying in 20 ms" in result.err
 
 
@@ -130,28 +127,21 @@ def test_a_status_is_a_condition(call, job_server):
     ("settings", "words"),
     [("timeout=200ms", "within 200 ms"), ("attempts=3", "in 3 attempts"), ("timeout=5,initial=9", "within 5 s")],
 )
-def test_unmet_condition_fails_the_call(rpcurl, descriptor_set, job_server, settings, words):
+def test_unmet_condition_fails_the_call(demo, job_server, settings, words):
     server = job_server("RUNNING")
     defaults = "" if "initial" in settings else "initial=10ms,"
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "-d", '{"name":"job"}', "--use",
+    demo(
+        "-d", '{"name":"job"}', "--use",
         f"retry,jitter=0,{defaults}until=.message == DONE,{settings}", f"{server.url}/{HELLO}",
-    )  # fmt: skip
-    assert (result.code, result.out) == (64 + 4, "")
-    assert f'until is not met: .message == DONE: expected "DONE", got "RUNNING", {words}' in result.err
+    ).exits(64 + 4, "").reports(f'until is not met: .message == DONE: expected "DONE", got "RUNNING", {words}')  # fmt: skip
 
 
 def test_a_wrong_condition_is_reported_before_anything_is_sent(call, job_server):
     server = job_server("DONE")
-    result = call(server, "until=.stat == DONE")
-    assert result.code == 7
-    assert "interceptor retry: until: .stat == DONE: demo.v1.HelloReply has no field stat" in result.err
-    result = call(server, "until=.number == 1", method="Count", data="{}")
-    assert (result.code, "until: applies to methods with a single response" in result.err) == (7, True)
-    result = call(server, "until=.message")
-    assert (result.code, "missing condition after .message" in result.err) == (7, True)
-    result = call(server, "until=state == DONE")
-    assert (result.code, "A path starts with a full stop: .state == DONE" in result.err) == (7, True)
+    call(server, "until=.stat == DONE").exits(7).reports("interceptor retry: until: .stat == DONE: demo.v1.HelloReply has no field stat")
+    call(server, "until=.number == 1", method="Count", data="{}").exits(7).reports("until: applies to methods with a single response")
+    call(server, "until=.message").exits(7).reports("missing condition after .message")
+    call(server, "until=state == DONE").exits(7).reports("A path starts with a full stop: .state == DONE")
     assert server.calls == []
 
 
@@ -167,7 +157,7 @@ def test_headers_that_are_sent_early_can_be_held(call, job_server, raw_server, r
     assert (result.code, server.connections) == (64 + 14, 1)
     assert "not retried: the response has started" in result.err
     result = call(job_server(grpc.StatusCode.UNAVAILABLE, "DONE", sends_headers=True), "hold-headers=30s")
-    assert (result.code, json.loads(result.out)["message"]) == (0, "DONE")
+    assert (result.code, result.json()["message"]) == (0, "DONE")
 
 
 def test_only_idempotent_methods_are_retried(call, job_server):
@@ -179,16 +169,10 @@ def test_only_idempotent_methods_are_retried(call, job_server):
     assert call(failing(), "only=all", method="Fail", data="{}").code == 0
 
 
-def events(result, name):
-    lines = [json.loads(line) for line in result.out.splitlines()]
-    return [event for event in lines if event["event"] == name]
-
-
 def test_each_attempt_is_an_event(call, job_server):
     server = job_server(grpc.StatusCode.UNAVAILABLE, "RUNNING", "DONE")
-    result = call(server, "until=.message == DONE", "--format", "events")
-    assert result.code == 0
-    assert events(result, "attempt") == [
+    result = call(server, "until=.message == DONE", "--format", "events").exits(0)
+    assert result.events("attempt") == [
         {"event": "attempt", "number": 1, "code": "unavailable", "code_number": 14, "message": "scripted", "peer": server.address},
         {"event": "attempt", "number": 2, "code": "ok", "code_number": 0, "message": "", "wait_ms": 10, "peer": server.address},
         {"event": "attempt", "number": 3, "code": "ok", "code_number": 0, "message": "", "wait_ms": 20, "peer": server.address},
@@ -200,17 +184,16 @@ def test_each_attempt_is_an_event(call, job_server):
 
 
 def test_attempts_that_are_not_sent_have_no_peer(call, job_server, rpcurl, descriptor_set):
-    result = call(job_server("DONE"), "attempts=2", "--format", "events", "--use", "fault,abort=unavailable")
-    assert result.code == 64 + 14
-    assert [(event["number"], event["code"], event.get("peer")) for event in events(result, "attempt")] == [
+    result = call(job_server("DONE"), "attempts=2", "--format", "events", "--use", "fault,abort=unavailable").exits(64 + 14)
+    assert [(event["number"], event["code"], event.get("peer")) for event in result.events("attempt")] == [
         (1, "unavailable", None), (2, "unavailable", None),
     ]  # fmt: skip
 
 
-def test_calls_without_an_interceptor_that_retries_have_no_attempts(rpcurl, descriptor_set, job_server):
+def test_calls_without_an_interceptor_that_retries_have_no_attempts(demo, job_server):
     server = job_server("DONE")
-    result = rpcurl("--descriptor-set", descriptor_set, "-d", "{}", "--format", "events", f"{server.url}/{HELLO}")
-    assert (result.code, events(result, "attempt")) == (0, [])
+    result = demo("-d", "{}", "--format", "events", f"{server.url}/{HELLO}")
+    assert (result.code, result.events("attempt")) == (0, [])
 
 
 def test_the_example_of_the_manual(job_server, descriptor_set, tmp_path):

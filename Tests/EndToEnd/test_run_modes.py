@@ -11,7 +11,7 @@ import socket
 import threading
 
 import pytest
-from conftest import pump
+from harness import pump
 
 DELAY = "demo.v1.Demo/Delay"
 BEFORE, AFTER = '{"name":"Ada"}', '{"name":"Zoe"}'

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from harness import ROOT
 
 PACKAGE = ROOT / "Tests" / "SamplePackage"
 RESOURCES = ROOT / "Sources" / "Client" / "RPCurlClient.docc" / "Resources"

@@ -1,6 +1,5 @@
 """`rpcurl list` and `rpcurl describe`: names and declarations of a schema, from all its sources."""
 
-import json
 import os
 import resource
 
@@ -16,15 +15,6 @@ def schema(rpcurl, descriptor_set):
         return rpcurl(command, "--descriptor-set", descriptor_set, *words, **options)
 
     return run
-
-
-def fails(result, code, *words):
-    assert (result.code, result.out_bytes) == (code, b""), result.err
-    lines = result.err.splitlines()
-    assert lines[0].startswith("rpcurl: ")
-    assert len(lines) <= 2 and all(line.startswith("hint: ") for line in lines[1:]), result.err
-    for word in words:
-        assert word in result.err
 
 
 def file_set(*files: descriptor_pb2.FileDescriptorProto) -> bytes:
@@ -54,16 +44,11 @@ def test_list_services(schema):
 
 @pytest.mark.parametrize("name", ["demo.v1.Demo", "v1.Demo", "Demo"])
 def test_list_methods(schema, name):
-    result = schema("list", name)
-    assert (result.code, result.err) == (0, "")
-    assert result.out.split() == [f"demo.v1.Demo/{method}" for method in METHODS]
+    assert schema("list", name).succeeds().out.split() == [f"demo.v1.Demo/{method}" for method in METHODS]
 
 
 def test_list_members_of_others(schema):
-    assert schema("list", "HelloRequest").out.split() == [
-        "demo.v1.HelloRequest.language",
-        "demo.v1.HelloRequest.name",
-    ]
+    assert schema("list", "HelloRequest").out.split() == ["demo.v1.HelloRequest.language", "demo.v1.HelloRequest.name"]
     assert "demo.v1.Color.COLOR_RED" in schema("list", "demo.v1.Color").out.split()
 
 
@@ -79,8 +64,8 @@ def test_list_kinds(schema):
 
 def test_list_as_json(schema):
     result = schema("list", "--format", "json")
-    assert json.loads(result.out) == [{"name": "demo.v1.Demo", "kind": "service", "file": "demo.proto"}]
-    methods = json.loads(schema("list", "Demo", "--format", "json").out)
+    assert result.json() == [{"name": "demo.v1.Demo", "kind": "service", "file": "demo.proto"}]
+    methods = schema("list", "Demo", "--format", "json").json()
     assert methods[0] == {"name": "demo.v1.Demo/Chat", "kind": "method", "file": "demo.proto"}
 
 
@@ -88,8 +73,7 @@ def test_list_as_json(schema):
 
 
 def test_describe_a_method(schema):
-    result = schema("describe", "demo.v1.Demo/Hello")
-    assert (result.code, result.err) == (0, "")
+    result = schema("describe", "demo.v1.Demo/Hello").succeeds()
     assert result.out == (
         "// demo.v1.Demo/Hello: method, demo.proto\n"
         "// Hello greets by name. An empty name is INVALID_ARGUMENT, with a\n"
@@ -116,11 +100,10 @@ def test_describe_a_method(schema):
     ],
 )
 def test_describe_kinds(schema, symbol, kind, line):
-    result = schema("describe", symbol)
-    assert (result.code, result.err) == (0, "")
+    result = schema("describe", symbol).succeeds()
     assert f": {kind}" in result.out.splitlines()[0]
     assert line in result.out.splitlines()
-    described = json.loads(schema("describe", symbol, "--format", "json").out)
+    described = schema("describe", symbol, "--format", "json").json()
     assert described["kind"] == kind
     assert line in described["proto"]
 
@@ -128,8 +111,7 @@ def test_describe_kinds(schema, symbol, kind, line):
 def test_oneofs_of_optional_fields_are_not_shown(schema):
     """They are the compiler's, and no .proto file has them."""
     assert schema("list", "--kind", "oneof").out.splitlines() == ["demo.v1.AllTypes.choice", "google.protobuf.Value.kind"]
-    result = schema("describe", "demo.v1.AllTypes._optional_bool")
-    assert (result.code, result.out) == (3, "")
+    schema("describe", "demo.v1.AllTypes._optional_bool").exits(3, "")
 
 
 def test_describe_without_symbol_shows_services(schema):
@@ -137,7 +119,7 @@ def test_describe_without_symbol_shows_services(schema):
 
 
 def test_describe_as_json(schema):
-    message = json.loads(schema("describe", "HelloRequest", "--format", "json").out)
+    message = schema("describe", "HelloRequest", "--format", "json").json()
     assert message["name"] == "demo.v1.HelloRequest"
     assert message["fields"][0] == {
         "name": "name",
@@ -146,11 +128,11 @@ def test_describe_as_json(schema):
         "type": "string",
         "comment": "Who to greet. Must not be empty.",
     }
-    method = json.loads(schema("describe", "Demo/Hello", "--format", "json").out)
+    method = schema("describe", "Demo/Hello", "--format", "json").json()
     assert (method["input"], method["output"]) == ("demo.v1.HelloRequest", "demo.v1.HelloReply")
     assert method["options"] == {"idempotency_level": "NO_SIDE_EFFECTS"}
     assert method["clientStreaming"] is False
-    file = json.loads(schema("describe", "demo.proto", "--format", "json").out)
+    file = schema("describe", "demo.proto", "--format", "json").json()
     assert (file["kind"], file["syntax"], file["services"]) == ("file", "proto3", ["demo.v1.Demo"])
 
 
@@ -159,19 +141,19 @@ def test_describe_as_json(schema):
 
 @pytest.mark.parametrize("command", ["describe", "template", "export"])
 def test_unknown_name(schema, command):
-    fails(schema(command, "demo.v1.HelloRequst"), 3, "did you mean demo.v1.HelloRequest")
-    fails(schema(command, "Helo"), 3, "did you mean demo.v1.Demo/Hello")
-    fails(schema(command, "no.such.ThingAtAll"), 3, "not found in the schema")
+    schema(command, "demo.v1.HelloRequst").fails(3, "did you mean demo.v1.HelloRequest")
+    schema(command, "Helo").fails(3, "did you mean demo.v1.Demo/Hello")
+    schema(command, "no.such.ThingAtAll").fails(3, "not found in the schema")
 
 
 def test_unknown_file(schema):
-    fails(schema("describe", "demmo.proto"), 3, "did you mean demo.proto")
+    schema("describe", "demmo.proto").fails(3, "did you mean demo.proto")
 
 
 def test_ambiguous_name(rpcurl, tmp_path):
     file = tmp_path / "two.binpb"
     file.write_bytes(file_set(small("a.proto", "a", "Same"), small("b.proto", "b", "Same")))
-    fails(rpcurl("describe", "--descriptor-set", file, "Same"), 3, "2 names end with this", "a.Same, b.Same")
+    rpcurl("describe", "--descriptor-set", file, "Same").fails(3, "2 names end with this", "a.Same, b.Same")
     assert rpcurl("describe", "--descriptor-set", file, "b.Same").code == 0
     # A full name is not ambiguous, though others end with it.
     file.write_bytes(file_set(small("a.proto", "a.b", "Same"), small("b.proto", "b", "Same")))
@@ -189,38 +171,29 @@ def test_own_names_come_before_the_standard_ones(rpcurl, tmp_path):
 @pytest.mark.parametrize("source", ["set", "reflection"])
 def test_suffix_of_a_name_is_enough_for_calls(rpcurl, grpc_server, descriptor_set, method, source):
     sources = ["--descriptor-set", descriptor_set] if source == "set" else []
-    result = rpcurl(*sources, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, method)
-    assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out)["message"] == "Hello, Ada!"
+    result = rpcurl(*sources, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, method).succeeds()
+    assert result.json()["message"] == "Hello, Ada!"
 
 
 def test_unknown_suffix_of_a_name_in_calls(rpcurl, grpc_server, descriptor_set):
     for sources in [["--descriptor-set", descriptor_set], []]:
-        fails(rpcurl(*sources, "--plaintext", grpc_server.address, "Helo"), 3, "did you mean demo.v1.Demo/Hello")
+        rpcurl(*sources, "--plaintext", grpc_server.address, "Helo").fails(3, "did you mean demo.v1.Demo/Hello")
 
 
 # Sources
 
 
 def test_reflection(rpcurl, grpc_server, schema):
-    services = rpcurl("list", "--plaintext", grpc_server.address)
-    assert (services.code, services.err) == (0, "")
-    assert "demo.v1.Demo" in services.out.split()
+    assert "demo.v1.Demo" in rpcurl("list", "--plaintext", grpc_server.address).succeeds().out.split()
     for words in (["demo.v1.Demo"], ["Demo"], ["--format", "json", "Demo"]):
         result = rpcurl("list", "--plaintext", grpc_server.address, *words)
         assert (result.code, result.err, result.out) == (0, "", schema("list", *words).out)
     described = rpcurl("describe", "--plaintext", grpc_server.address, "demo.v1.HelloRequest")
     # Reflection has no comments.
-    assert described.out.splitlines()[1:] == [
-        "message HelloRequest {",
-        "  string name = 1;",
-        "  string language = 2;",
-        "}",
-    ]
+    assert described.out.splitlines()[1:] == ["message HelloRequest {", "  string name = 1;", "  string language = 2;", "}"]
     # The name as grpcurl prints it.
-    dotted = rpcurl("describe", "--plaintext", grpc_server.address, ".demo.v1.HelloRequest")
-    assert (dotted.code, dotted.out) == (0, described.out)
-    fails(rpcurl("describe", "--plaintext", grpc_server.address, "Helo"), 3, "did you mean demo.v1.Demo/Hello")
+    rpcurl("describe", "--plaintext", grpc_server.address, ".demo.v1.HelloRequest").exits(0, described.out)
+    rpcurl("describe", "--plaintext", grpc_server.address, "Helo").fails(3, "did you mean demo.v1.Demo/Hello")
 
 
 def test_several_sources(rpcurl, grpc_server, tmp_path, descriptor_set):
@@ -233,22 +206,21 @@ def test_several_sources(rpcurl, grpc_server, tmp_path, descriptor_set):
     assert {"one.Service", "two.Service", "demo.v1.Demo"} <= set(with_server.out.split())
     # A target that is not needed is not contacted.
     assert rpcurl("list", *sets, "127.0.0.1:1", "one.Service").out == "one.Service/Call\n"
-    result = rpcurl("list", "--descriptor-set", "-", input=descriptor_set.read_bytes())
-    assert (result.code, result.out) == (0, "demo.v1.Demo\n")
+    rpcurl("list", "--descriptor-set", "-", input=descriptor_set.read_bytes()).exits(0, "demo.v1.Demo\n")
 
 
 def test_no_source(rpcurl):
     for command in ["list", "describe", "export"]:
-        fails(rpcurl(command), 3, "no schema: ", "--descriptor-set FILE", "--proto FILE")
-    fails(rpcurl("list", "--no-reflect", "x"), 3, "no schema: ")
+        rpcurl(command).fails(3, "no schema: ", "--descriptor-set FILE", "--proto FILE")
+    rpcurl("list", "--no-reflect", "x").fails(3, "no schema: ")
 
 
 def test_no_server(rpcurl):
-    fails(rpcurl("list", "--plaintext", "127.0.0.1:1"), 5, "127.0.0.1:1")
+    rpcurl("list", "--plaintext", "127.0.0.1:1").fails(5, "127.0.0.1:1")
 
 
 def test_too_many_words(schema):
-    fails(schema("list", "a", "b", "c"), 2, "c: unexpected argument")
+    schema("list", "a", "b", "c").fails(2, "c: unexpected argument")
 
 
 def test_without_a_server_libcurl_is_not_loaded(rpcurl, descriptor_set, tmp_path):
@@ -256,8 +228,7 @@ def test_without_a_server_libcurl_is_not_loaded(rpcurl, descriptor_set, tmp_path
     broken.write_bytes(b"not a library")
     env = {"LD_LIBRARY_PATH": str(tmp_path)}
     for words in (["list"], ["describe"], ["template", "Hello"], ["export", "-o", tmp_path / "out"]):
-        result = rpcurl(words[0], "--descriptor-set", descriptor_set, *words[1:], env=env)
-        assert (result.code, result.err) == (0, "")
+        rpcurl(words[0], "--descriptor-set", descriptor_set, *words[1:], env=env).succeeds()
 
 
 # Hostile schemas
@@ -333,8 +304,7 @@ def test_large_schemas_take_linear_time(rpcurl, tmp_path):
     path.write_bytes(file_set(file))
     for words in [[], ["large.proto"], ["p.Maps"], ["p.Nested"]]:
         for form in ["text", "json"]:
-            result = rpcurl("describe", "--descriptor-set", path, "--format", form, *words)
-            assert (result.code, result.err) == (0, "")
+            rpcurl("describe", "--descriptor-set", path, "--format", form, *words).succeeds()
 
 
 def test_describe_reads_each_file_once(rpcurl, tmp_path):
@@ -351,8 +321,7 @@ def test_describe_reads_each_file_once(rpcurl, tmp_path):
                     service.method.add(name=f"Call{method}", input_type=f".p.M{index}", output_type=f".p.M{index}")
         (tmp_path / "set").write_bytes(file_set(*files))
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        result = rpcurl("describe", "--descriptor-set", tmp_path / "set")
-        assert (result.code, result.err) == (0, "")
+        rpcurl("describe", "--descriptor-set", tmp_path / "set").succeeds()
         return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
     names = [f"S{number:04}" for number in range(3000)]
@@ -365,5 +334,5 @@ def test_comments_of_a_file_with_carriage_returns(rpcurl):
     (rpcurl.home / "crlf.proto").write_bytes(text.encode())
     shown = rpcurl("describe", "--proto", "crlf.proto", "M")
     assert shown.out.split("\n", 1)[1] == "// One.\n// Two.\nmessage M {\n  // A field.\n  string a = 1;\n}\n"
-    printed = json.loads(rpcurl("describe", "--proto", "crlf.proto", "M", "--format", "json").out)
+    printed = rpcurl("describe", "--proto", "crlf.proto", "M", "--format", "json").json()
     assert printed["comment"] == "One.\nTwo."

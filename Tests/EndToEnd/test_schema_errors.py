@@ -90,11 +90,9 @@ def items(rpcurl):
 
 def test_the_package_gives_the_directory_of_imports(rpcurl, items, tmp_path):
     for path in [items, rpcurl.home / items, f"./protos/../{items}"]:
-        result = rpcurl("list", "--proto", path)
-        assert (result.code, result.out, result.err) == (0, "api.v1.Items\n", "")
+        rpcurl("list", "--proto", path).exits(0, "api.v1.Items\n", "")
     # Both files have the name by which others import them.
-    both = rpcurl("list", "--kind", "message", "--proto", items, "--proto", "protos/api/v1/types.proto")
-    assert (both.code, both.out) == (0, "api.v1.Item\n")
+    rpcurl("list", "--kind", "message", "--proto", items, "--proto", "protos/api/v1/types.proto").exits(0, "api.v1.Item\n")
     assert rpcurl("describe", "--proto", items, "api/v1/items.proto").code == 0
     inside = tmp_path / "link"
     inside.symlink_to(rpcurl.home / "protos" / "api" / "v1")
@@ -104,8 +102,7 @@ def test_the_package_gives_the_directory_of_imports(rpcurl, items, tmp_path):
 def test_imports_give_the_directory_of_imports(rpcurl):
     content = SERVICE_FILE.replace("package api.v1", "package acme.api.v1").replace("(Item)", "(.api.v1.Item)")
     write(rpcurl.home / "x", api__v1__items=content, api__v1__types=TYPES)
-    result = rpcurl("list", "--proto", "x/api/v1/items.proto")
-    assert (result.code, result.out, result.err) == (0, "acme.api.v1.Items\n", "")
+    rpcurl("list", "--proto", "x/api/v1/items.proto").exits(0, "acme.api.v1.Items\n", "")
 
 
 def test_common_imports_need_no_directory(rpcurl):
@@ -124,8 +121,7 @@ def test_common_imports_need_no_directory(rpcurl):
     }
     """
     write(rpcurl.home, own=content)
-    result = rpcurl("describe", "--proto", "own.proto", "own.S", "-s")
-    assert result.code == 0 and 'get: "/m/{id}"' in result.out
+    rpcurl("describe", "--proto", "own.proto", "own.S", "-s").exits(0).prints('get: "/m/{id}"')
     message = rpcurl("describe", "--proto", "own.proto", "own.M", "-s").out
     assert "(buf.validate.field)" in message and "min_len: 3" in message and "REQUIRED" in message
     # Those of -I take precedence.
@@ -199,8 +195,7 @@ def test_modules(rpcurl, files):
         (rpcurl.home / name).write_text(content)
     # By its path, and by its name in the module.
     for name in ["protos/api/v1/items.proto", "api/v1/items.proto"]:
-        result = rpcurl("list", "--proto", name)
-        assert (result.code, result.out, result.err) == (0, "api.v1.Items\n", "")
+        rpcurl("list", "--proto", name).exits(0, "api.v1.Items\n", "")
 
 
 # As `buf build`: it prints the image of the files, with the modules that it has fetched.
@@ -237,8 +232,7 @@ def modules(rpcurl, items):
 
 
 def test_buf_fetches_dependencies(rpcurl, items, modules):
-    result = rpcurl("list", "--proto", items, env=modules())
-    assert (result.code, result.out, result.err) == (0, "api.v1.Items\n", "")
+    rpcurl("list", "--proto", items, env=modules()).exits(0, "api.v1.Items\n", "")
 
 
 def test_buf_is_missing(rpcurl, items, modules):
@@ -257,8 +251,7 @@ def test_buf_does_not_run_for_an_untrusted_project_file(rpcurl, items, modules):
         ["list"], ["describe", "api.v1.Items"], ["template", "api.v1.Items/Get"], ["export"], ["api.v1.Items/Get"],
         ["load", "--requests", "1", "api.v1.Items/Get"], ["list", "--proto", items],
     ]:  # fmt: skip
-        result = rpcurl(*words, env=environment)
-        assert result.code == 3 and error in result.err and hint in result.err, result.err
+        rpcurl(*words, env=environment).exits(3).reports(error, hint)
     # Typed alone, or with trust, it runs.
     fails(rpcurl("list", "--config", "/dev/null", "--proto", items, env=environment), 3, "buf build: Failure: the server hosted at that remote is unavailable", "with -I DIR")
     assert rpcurl("trust").code == 0

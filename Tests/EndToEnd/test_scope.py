@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from conftest import ROOT
+from harness import ROOT
 
 SERVICE = "demo.v1.Demo"
 HELLO = f"{SERVICE}/Hello"
@@ -12,16 +12,15 @@ SAMPLES = ROOT / ".build" / "plugins"
 
 
 @pytest.fixture
-def stamped(rpcurl, descriptor_set, grpc_server):
+def stamped(demo, grpc_server):
     """`stamped(settings, *options)`: whether `header,set=x-stamp:1,SETTINGS` changed the request of a call."""
 
     def run(settings, *options, url=None):
-        result = rpcurl(
-            "--descriptor-set", descriptor_set, "--format", "json", *options, "-d", "{}",
+        result = demo(
+            "--format", "json", *options, "-d", "{}",
             "--use", f"header,set=x-stamp:1,{settings}", f"{url or grpc_server.url}/{SERVICE}/EchoMetadata",
-        )  # fmt: skip
-        assert (result.code, result.err) == (0, "")
-        return "x-stamp" in [field["name"] for field in json.loads(result.out)["headers"]]
+        ).succeeds()  # fmt: skip
+        return "x-stamp" in [field["name"] for field in result.json()["headers"]]
 
     return run
 
@@ -45,20 +44,17 @@ def stamped(rpcurl, descriptor_set, grpc_server):
 )
 def test_scope_selects_calls(rpcurl, stamped, settings, options, is_stamped):
     if is_stamped is None:
-        result = rpcurl("--use", f"header,set=x-stamp:1,{settings}", "localhost:1", HELLO)
-        assert result.code == 7
-        assert "rpcurl: header: methods: !demo.v1.*/Echo*: none of" in result.err
+        rpcurl("--use", f"header,set=x-stamp:1,{settings}", "localhost:1", HELLO).exits(7).reports("rpcurl: header: methods: !demo.v1.*/Echo*: none of")
     else:
         assert stamped(settings, *options) is is_stamped
 
 
-def test_share_of_a_batch_is_repeatable(rpcurl, descriptor_set, grpc_server):
+def test_share_of_a_batch_is_repeatable(demo, grpc_server):
     def stamped(seed):
-        result = rpcurl(
-            "--descriptor-set", descriptor_set, "--format", "json", "--each", "-d", "{}" * 40,
+        result = demo(
+            "--format", "json", "--each", "-d", "{}" * 40,
             "--use", f"header,set=x-stamp:1,percent=50,seed={seed}", f"{grpc_server.url}/{SERVICE}/EchoMetadata",
-        )  # fmt: skip
-        assert result.code == 0
+        ).exits(0)  # fmt: skip
         lines = result.out.splitlines()
         assert len(lines) == 40
         return ["x-stamp" in line for line in lines]
@@ -69,13 +65,12 @@ def test_share_of_a_batch_is_repeatable(rpcurl, descriptor_set, grpc_server):
     assert stamped(2) != first
 
 
-def test_plugin_has_the_same_keys(rpcurl, descriptor_set, grpc_server):
+def test_plugin_has_the_same_keys(demo, grpc_server):
     def stamped(settings):
-        result = rpcurl(
-            "--descriptor-set", descriptor_set, "--format", "json", "-d", "{}",
+        result = demo(
+            "--format", "json", "-d", "{}",
             "--plugin", f"{SAMPLES / 'stamp.so'},{settings}", f"{grpc_server.url}/{SERVICE}/EchoMetadata",
-        )  # fmt: skip
-        assert (result.code, result.err) == (0, "")
+        ).succeeds()  # fmt: skip
         return "x-stamp" in result.out
 
     assert stamped("header=x-stamp:1")
@@ -84,28 +79,26 @@ def test_plugin_has_the_same_keys(rpcurl, descriptor_set, grpc_server):
     assert not stamped("header=x-stamp:1,chain-header=x-debug")
 
 
-def test_credentials_have_the_same_hosts(rpcurl, descriptor_set, grpc_server):
+def test_credentials_have_the_same_hosts(demo, grpc_server):
     def sends(hosts):
-        result = rpcurl(
-            "--descriptor-set", descriptor_set, "--format", "json", "-d", "{}", "--use", f"auth,bearer=t,hosts={hosts}",
+        result = demo(
+            "--format", "json", "-d", "{}", "--use", f"auth,bearer=t,hosts={hosts}",
             f"{grpc_server.url}/{SERVICE}/EchoMetadata",
-        )  # fmt: skip
-        assert result.code == 0
+        ).exits(0)  # fmt: skip
         return "authorization" in result.out
 
     assert sends("127.0.0.1+*.example.com")
     assert not sends("127.0.0.1+!127.0.0.1")
 
 
-def test_placement_orders_the_chain(rpcurl, descriptor_set, grpc_server):
+def test_placement_orders_the_chain(demo, grpc_server):
     def last(*placements):
         options = [word for index, place in enumerate(placements) for word in ("--use", f"header,set=x-last:{index}{place}")]
-        result = rpcurl(
-            "--descriptor-set", descriptor_set, "--format", "json", "-d", "{}", *options, "--use", "log,file=/dev/null",
+        result = demo(
+            "--format", "json", "-d", "{}", *options, "--use", "log,file=/dev/null",
             f"{grpc_server.url}/{SERVICE}/EchoMetadata",
-        )  # fmt: skip
-        assert (result.code, result.err) == (0, "")
-        (field,) = [field for field in json.loads(result.out)["headers"] if field["name"] == "x-last"]
+        ).succeeds()  # fmt: skip
+        (field,) = [field for field in result.json()["headers"] if field["name"] == "x-last"]
         return field["value"]
 
     assert last("", "") == "1"
@@ -130,9 +123,7 @@ def test_placement_orders_the_chain(rpcurl, descriptor_set, grpc_server):
     ],
 )
 def test_impossible_placement_is_an_error(rpcurl, options, error, hint):
-    result = rpcurl(*options, "localhost:1", HELLO)
-    assert result.code == 7
-    assert result.err == f"rpcurl: {error}\nhint: {hint}\n"
+    assert rpcurl(*options, "localhost:1", HELLO).exits(7).err == f"rpcurl: {error}\nhint: {hint}\n"
 
 
 def test_session_places_interceptors(rpcurl, descriptor_set):
@@ -162,8 +153,7 @@ move retry 1
 
 def test_session_moves_interceptors(rpcurl, descriptor_set):
     script = "use retry\nuse log,file=/dev/null\nuse header,set=a:b\nmove header before=retry\nmove retry after=log\nchain\n"
-    result = rpcurl("session", "--descriptor-set", descriptor_set, "localhost:1", input=script)
-    assert (result.code, result.err) == (0, "")
+    result = rpcurl("session", "--descriptor-set", descriptor_set, "localhost:1", input=script).succeeds()
     assert re.findall(r"^\d (\w+)", result.out, re.MULTILINE) == ["header", "log", "retry"]
 
 
@@ -172,16 +162,13 @@ def test_explain_states_settings_scope_stages_and_place(rpcurl, descriptor_set):
         "--explain", "--format", "json", "--descriptor-set", descriptor_set, "--use", "retry,attempts=3,codes=aborted",
         "--use", "log,before=retry,header=authorization == Bearer x,percent=12.5,file=/dev/null", "--use", "assert,check=status ok,kinds=!unary",
         "-H", "authorization: Bearer x", f"localhost:1/{HELLO}",
-    )  # fmt: skip
-    assert result.code == 0
-    log, retry, check = json.loads(result.out)["interceptors"]
+    ).exits(0)  # fmt: skip
+    log, retry, check = result.json()["interceptors"]
     assert (log["name"], retry["name"], check["name"]) == ("log", "retry", "assert")
     assert log["scope"] == "header authorization == Bearer [redacted]; 12.5 % of them, at random"
     assert "Bearer x" not in json.dumps(log)
     assert (log["place"], log["effects"]) == ("before=retry", [])
-    assert retry["defaults"] == [
-        "initial=100ms", "max=5s", "multiplier=2", "jitter=0.2", "only=all", "buffer=1m",
-    ]  # fmt: skip
+    assert retry["defaults"] == ["initial=100ms", "max=5s", "multiplier=2", "jitter=0.2", "only=all", "buffer=1m"]
     assert retry["stages"] == ["request_start", "response_start", "response_message", "response_end"]
     assert (retry["scope"], retry["place"]) == ("all calls", "as given")
     assert (check["used"], check["unused_because"], check["scope"]) == (False, "kinds", "kinds !unary")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import manual
 import pytest
-from conftest import Server
+from harness import Server
 
 SCRIPT = manual.examples("rpcurl-call.1")[-1]
 SUITE = manual.examples("rpcurl-assert.7")[-1]

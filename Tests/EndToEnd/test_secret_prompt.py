@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Server
+from harness import Server
 from terminal import Terminal
 from test_session_terminal import CTRL_C, CTRL_D, terminal  # noqa: F401
 

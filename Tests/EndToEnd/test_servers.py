@@ -12,7 +12,7 @@ import demo_pb2 as demo
 import demo_pb2_grpc
 import grpc
 import pytest
-from conftest import GENERATED, SERVERS, VENV, Process, Rpcurl
+from harness import GENERATED, SERVERS, VENV, Process, Rpcurl, envelope
 from google.protobuf import descriptor_pb2
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -173,9 +173,7 @@ class TestGRPC:
         with channel_to(grpc_server) as channel:
             for name in ("gzip", "deflate"):
                 large = demo_pb2_grpc.DemoStub(channel).Large
-                reply, call = large.with_call(
-                    demo.LargeRequest(size_bytes=MEBIBYTE), metadata=[("demo-compression", name)]
-                )
+                reply, call = large.with_call(demo.LargeRequest(size_bytes=MEBIBYTE), metadata=[("demo-compression", name)])
                 assert len(reply.payload) == MEBIBYTE
 
     @pytest.mark.parametrize("version", ["v1", "v1alpha"])
@@ -347,7 +345,7 @@ def test_rpcurl_runs_in_a_clean_environment(tmp_path, monkeypatch):
     script = tmp_path / "rpcurl"
     script.write_text("#!/bin/sh\nenv; cat; echo error >&2; exit 69\n")
     script.chmod(0o755)
-    monkeypatch.setattr("conftest.RPCURL", script)
+    monkeypatch.setattr("harness.program.RPCURL", script)
     monkeypatch.setenv("RPCURL_PROTOCOL", "connect")
     monkeypatch.setenv("https_proxy", "http://proxy.test")
     result = Rpcurl(tmp_path)("list", input="typed", env={"EXTRA": "1"})

@@ -15,7 +15,7 @@ from collections import deque
 import pytest
 
 import raw_http2
-from conftest import PATIENCE_SECONDS, ROOT, RPCURL
+from harness import PATIENCE_SECONDS, ROOT, RPCURL
 
 ADA = '{"message":"Hello, Ada!","name":"Ada"}'
 
@@ -91,16 +91,14 @@ def run(rpcurl, *arguments, lines, **more):
 
 
 def test_calls_by_their_own_names_over_each_protocol(rpcurl, options):
-    result = run(rpcurl, *options, lines=['call Hello {"name":"Ada"}', 'call demo.v1.Demo/Find {"id":"2"}', "call Demo.Hello"])
-    assert result.code == 0
+    result = run(rpcurl, *options, lines=['call Hello {"name":"Ada"}', 'call demo.v1.Demo/Find {"id":"2"}', "call Demo.Hello"]).exits(0)
     assert result.out.splitlines() == [ADA, '{"id":"2","title":"Jacquard loom"}']
     assert result.err.startswith("rpcurl: demo.v1.Demo/Hello: invalid_argument (3): name must not be empty\n")
 
 
 def test_errors_are_those_of_call_and_the_session_continues(rpcurl, grpc_server, descriptor_set):
     plain = rpcurl("-d", '{"id":"9"}', grpc_server.url, "demo.v1.Demo/Find")
-    result = run(rpcurl, grpc_server.url, lines=['call Find {"id":"9"}', 'call Hello {"name":"Ada"}'])
-    assert (result.code, result.out, result.err) == (0, ADA + "\n", plain.err)
+    run(rpcurl, grpc_server.url, lines=['call Find {"id":"9"}', 'call Hello {"name":"Ada"}']).exits(0, ADA + "\n", plain.err)
 
 
 def test_responses_are_data_in_commands(rpcurl, grpc_server, tmp_path):
@@ -191,43 +189,36 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
     ],
 )
 def test_mistakes_are_reported_and_the_session_continues(rpcurl, grpc_server, line, words):
-    result = run(rpcurl, grpc_server.url, lines=[line, "headers", 'call Hello {"name":"Ada"}'])
-    assert result.code == 0
+    result = run(rpcurl, grpc_server.url, lines=[line, "headers", 'call Hello {"name":"Ada"}']).exits(0)
     assert result.out.splitlines()[-1] == ADA
     assert words in result.err, result.err
     assert result.err.count("rpcurl: ") == 1
 
 
 def test_values_of_headers_have_no_quotes(rpcurl, grpc_server):
-    result = run(rpcurl, grpc_server.url, lines=["header x: 'unclosed", "headers"])
-    assert (result.code, result.out, result.err) == (0, "x: 'unclosed\n", "")
+    run(rpcurl, grpc_server.url, lines=["header x: 'unclosed", "headers"]).exits(0, "x: 'unclosed\n", "")
 
 
 def test_unfinished_json(rpcurl, grpc_server):
-    result = run(rpcurl, grpc_server.url, lines=['call Hello {"name":"Ada"', "exit"])
-    assert (result.code, result.err) == (4, "rpcurl: standard input: unexpected end of the JSON\n")
+    run(rpcurl, grpc_server.url, lines=['call Hello {"name":"Ada"', "exit"]).exits(4, err="rpcurl: standard input: unexpected end of the JSON\n")
 
 
 def test_no_part_of_a_statement_that_is_not_utf8_is_a_command(rpcurl, grpc_server, tmp_path):
     error = 'not UTF-8\nhint: convert it with "iconv -f LATIN1 -t UTF-8"\n'
     invalid = b'call Hello {"name":"\xe9","x":\nexit\n{"name":"Bob"}\n}\n'
     last = b'call Hello {"name":"Ada"}\n'
-    result = rpcurl("session", grpc_server.url, input=invalid + last)
-    assert (result.code, result.out, result.err) == (0, ADA + "\n", f"rpcurl: standard input: {error}")
-    result = rpcurl("session", grpc_server.url, input=invalid[:-2] + last)
-    assert (result.code, result.out, result.err) == (4, "", f"rpcurl: standard input: {error}")
+    rpcurl("session", grpc_server.url, input=invalid + last).exits(0, ADA + "\n", f"rpcurl: standard input: {error}")
+    rpcurl("session", grpc_server.url, input=invalid[:-2] + last).exits(4, "", f"rpcurl: standard input: {error}")
     script = tmp_path / "script"
     script.write_bytes(invalid + last)
     result = run(rpcurl, grpc_server.url, lines=[f"source --keep-going {script}"])
     assert (result.out, result.err) == (ADA + "\n", f"rpcurl: {script}, line 1: {error}")
     script.write_bytes(invalid[:-2])
-    result = rpcurl("run", grpc_server.url, script)
-    assert (result.code, result.out, result.err) == (4, "", f"rpcurl: {script}, line 1: {error}")
+    rpcurl("run", grpc_server.url, script).exits(4, "", f"rpcurl: {script}, line 1: {error}")
 
 
 def test_no_server_is_needed_until_a_call(rpcurl):
-    result = run(rpcurl, "--plaintext", "127.0.0.1:1", lines=["help", "set a = 1", "vars", "call Hello", "vars"])
-    assert result.code == 0
+    result = run(rpcurl, "--plaintext", "127.0.0.1:1", lines=["help", "set a = 1", "vars", "call Hello", "vars"]).exits(0)
     assert result.out.endswith("a = 1\na = 1\n")
     assert result.err.startswith("rpcurl: http://127.0.0.1:1: ")
 
@@ -334,8 +325,7 @@ def counting_proxy(server):
 
 
 def test_end_of_a_pipe_half_closes_and_waits(rpcurl, grpc_server):
-    result = run(rpcurl, grpc_server.url, lines=["open Sum", '{"value":2}', "open Chat", '{"text":"a"}', "switch Sum[1]", '{"value":3}'])
-    assert (result.code, result.err) == (0, "")
+    result = run(rpcurl, grpc_server.url, lines=["open Sum", '{"value":2}', "open Chat", '{"text":"a"}', "switch Sum[1]", '{"value":3}']).succeeds()
     assert sorted(result.out.splitlines())[-2:] in (
         ['Chat[2] {"text":"you said: a"}', 'Sum[1] {"total":"5","count":2}'],
         ['Chat[2] {"text":"you said: a"}', '{"total":"5","count":2}'],
@@ -541,7 +531,7 @@ def test_responses_of_a_call_in_a_file(rpcurl, grpc_server, tmp_path):
 def test_functions_need_no_option(rpcurl, grpc_server):
     lines = ['call Echo {"bytesValue":"${base64(\'hello \\"é\\"\')}"}', 'set id = "${uuid()}"', 'call Echo {"bytesValue":${base64(\'a\')},"stringValue":"$${uuid()}"}', 'call Echo {"bytesValue":"hello"}', 'call Echo {"stringValue":"${random(5,5)} ${last.stringValue}"}', "print $id"]
     result = run(rpcurl, grpc_server.url, lines=lines)
-    *answers, id = [json.loads(line) for line in result.out.splitlines()]
+    *answers, id = result.lines()
     assert answers == [{"bytesValue": "aGVsbG8gIsOpIg=="}, {"bytesValue": "YQ==", "stringValue": "${uuid()}"}, {"stringValue": "5 ${uuid()}"}]
     assert len(id) == 36
     assert "not base64" in result.err and result.err.count("rpcurl: ") == 1
@@ -650,11 +640,9 @@ def test_configuration_for_calls_only_is_ignored(rpcurl, grpc_server, tmp_path):
     assert (result.code, result.out.splitlines(), result.err) == (0, ["x-config: yes", "9", ADA], "")
     script = tmp_path / "script"
     script.write_text('call Hello {"name":"Ada"}\n')
-    result = rpcurl("run", "--config", config, script)
-    assert (result.code, result.out, result.err) == (0, ADA + "\n", "")
+    rpcurl("run", "--config", config, script).exits(0, ADA + "\n", "")
     config.write_text("--colour blue\n")
-    result = run(rpcurl, "--config", config, grpc_server.url, lines=["headers"])
-    assert (result.code, result.out) == (2, "") and f"{config}, line 1: " in result.err
+    run(rpcurl, "--config", config, grpc_server.url, lines=["headers"]).exits(2, "").reports(f"{config}, line 1: ")
 
 
 def test_verbosity_counts(rpcurl, grpc_server):
@@ -688,8 +676,7 @@ def test_files_of_headers_are_expanded(rpcurl, grpc_server, tmp_path):
     arguments = ["--expand=all", "-H", f"@{headers}", grpc_server.url]
     result = run(rpcurl, *arguments, lines=["headers"], env={"ONE": "1", "TWO": "AAE="})
     assert result.out.splitlines() == ["x-one: 1", "x-two-bin: AAE="]
-    result = run(rpcurl, *arguments, lines=["headers"], env={"ONE": "1", "TWO": "!"})
-    assert (result.code, result.out) == (2, "") and f"{headers}, line 4: " in result.err
+    run(rpcurl, *arguments, lines=["headers"], env={"ONE": "1", "TWO": "!"}).exits(2, "").reports(f"{headers}, line 4: ")
 
 
 # Errors for programs, and silence
@@ -715,14 +702,12 @@ def test_errors_as_json(rpcurl, grpc_server, tmp_path):
 
 def test_silence(rpcurl, grpc_server, tmp_path):
     lines = ["exut", 'call Find {"id":"9"}', 'call Hello {"name":"Ada"}']
-    silent = run(rpcurl, "-s", grpc_server.url, lines=lines)
-    assert (silent.code, silent.out, silent.err) == (0, ADA + "\n", "")
+    run(rpcurl, "-s", grpc_server.url, lines=lines).exits(0, ADA + "\n", "")
     loud = run(rpcurl, "-sS", grpc_server.url, lines=lines)
     assert loud.out == ADA + "\n" and loud.err.count("rpcurl: ") == 2
     script = tmp_path / "script"
     script.write_text("exut\n")
-    silent = rpcurl("run", "-s", grpc_server.url, script)
-    assert (silent.code, silent.out, silent.err) == (2, "", "")
+    rpcurl("run", "-s", grpc_server.url, script).exits(2, "", "")
 
 
 # The chain
@@ -885,8 +870,7 @@ def test_file_that_each_call_reads_is_no_pipe(rpcurl, grpc_server, tmp_path):
 def test_flag_that_is_off_is_saved(rpcurl, grpc_server, tmp_path):
     saved = tmp_path / "saved"
     options = ["-k=false", "--no-reflect=false", "--connect-get=false"]
-    result = rpcurl("session", *options, grpc_server.url, input=f'call Hello {{"name":"Ada"}}\nsave {saved}\n')
-    assert result.code == 0, result.err
+    rpcurl("session", *options, grpc_server.url, input=f'call Hello {{"name":"Ada"}}\nsave {saved}\n').exits(0)
     assert "options -k=false --no-reflect=false --connect-get=false\n" in saved.read_text()
     assert rpcurl("run", saved).out == ADA + "\n"
 
@@ -894,8 +878,7 @@ def test_flag_that_is_off_is_saved(rpcurl, grpc_server, tmp_path):
 def test_source_stops_at_the_first_failed_command(rpcurl, grpc_server, tmp_path):
     (tmp_path / "inner").write_text('# a comment\ncall Hello {"name":\n  "Ada"}\ncall Find {"id":"9"}\ncall Hello {"name":"never"}\n')
     (tmp_path / "outer").write_text(f"header x-a: 1\nsource {tmp_path}/inner\nheader x-b: 2\n")
-    result = run(rpcurl, grpc_server.url, lines=[f"source {tmp_path}/outer", "headers", f"source --keep-going {tmp_path}/inner"])
-    assert result.code == 0
+    result = run(rpcurl, grpc_server.url, lines=[f"source {tmp_path}/outer", "headers", f"source --keep-going {tmp_path}/inner"]).exits(0)
     assert result.out.splitlines() == [ADA, "x-a: 1", ADA, '{"message":"Hello, never!","name":"never"}']
     assert f"rpcurl: {tmp_path}/inner, line 4: the command failed\n" in result.err
 
@@ -904,29 +887,23 @@ def test_script_that_keeps_going_fails_at_its_end(rpcurl, grpc_server, tmp_path)
     (tmp_path / "inner").write_text('call Find {"id":"9"}\nnonsense\ncall Hello {"name":"Ada"}\n')
     outer = tmp_path / "outer"
     outer.write_text(f'source --keep-going {tmp_path}/inner\ncall Hello {{"name":"never"}}\n')
-    result = rpcurl("run", grpc_server.url, outer)
-    assert (result.code, result.out) == (64 + 5, ADA + "\n")
-    assert "line 2: nonsense: no such command\n" in result.err
+    result = rpcurl("run", grpc_server.url, outer).exits(64 + 5, ADA + "\n").reports("line 2: nonsense: no such command\n")
     assert result.err.endswith(f"rpcurl: {outer}, line 1: the command failed\n")
 
 
 def test_scripts_that_run_themselves_end(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "self"
     script.write_text(f"source {script}\n")
-    result = run(rpcurl, grpc_server.url, lines=[f"source {script}", 'call Hello {"name":"Ada"}'])
-    assert (result.code, result.out) == (0, ADA + "\n")
-    assert "more than 16 deep" in result.err
+    run(rpcurl, grpc_server.url, lines=[f"source {script}", 'call Hello {"name":"Ada"}']).exits(0, ADA + "\n").reports("more than 16 deep")
 
 
 def test_run_ends_with_the_first_failure(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "script"
     script.write_text('#!/usr/bin/env -S rpcurl run\ncall Hello {"name":"Ada"}\n\ncall Find {"id":"9"}\ncall Hello\n')
-    result = rpcurl("run", grpc_server.url, script)
-    assert (result.code, result.out) == (64 + 5, ADA + "\n")
+    result = rpcurl("run", grpc_server.url, script).exits(64 + 5, ADA + "\n")
     assert result.err.endswith(f"rpcurl: {script}, line 4: the command failed\n")
     script.write_text("nonsense\n")
-    result = rpcurl("run", script)
-    assert (result.code, result.err) == (2, f"rpcurl: {script}, line 1: nonsense: no such command\nhint: run \"help\" to list the commands\n")
+    rpcurl("run", script).exits(2, err=f"rpcurl: {script}, line 1: nonsense: no such command\nhint: run \"help\" to list the commands\n")
     script.write_text('call Hello {"name":\n')
     assert rpcurl("run", script).code == 4
 
@@ -934,9 +911,7 @@ def test_run_ends_with_the_first_failure(rpcurl, grpc_server, tmp_path):
 def test_run_reports_a_failed_stream(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "script"
     script.write_text('header x-a: b\nopen FailStream {"code":9,"afterMessages":1}\n')
-    result = rpcurl("run", grpc_server.url, script)
-    assert (result.code, result.out) == (64 + 9, '{"number":1}\n')
-    assert f"rpcurl: {script}, line 2: the stream opened here failed\n" in result.err
+    rpcurl("run", grpc_server.url, script).exits(64 + 9, '{"number":1}\n').reports(f"rpcurl: {script}, line 2: the stream opened here failed\n")
 
 
 @pytest.mark.parametrize("end", ["close\n", "wait\n", ""])
@@ -946,19 +921,16 @@ def test_half_close_without_the_only_message_fails(rpcurl, grpc_server, tmp_path
     chain = f"use mock,file={tmp_path}/stubs.json\n" if is_mocked else ""
     script = tmp_path / "script"
     script.write_text(f"{chain}open Hello\n{end}")
-    result = rpcurl("run", grpc_server.url, script)
-    assert result.code == 64 + 3, result.err
-    assert "the request has no message, but the method requires exactly one\nhint: send a message after open" in result.err
+    rpcurl("run", grpc_server.url, script).exits(64 + 3).reports("the request has no message, but the method requires exactly one\nhint: send a message after open")
     script.write_text(f"{chain}call Hello @/dev/null\n")
-    result = rpcurl("run", grpc_server.url, script)
-    assert result.code == 4 and "Hello: the data is empty\n" in result.err
+    rpcurl("run", grpc_server.url, script).exits(4).reports("Hello: the data is empty\n")
 
 
 def test_lines_of_scripts_end_as_those_of_the_prompt(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "script"
     script.write_bytes('call Hello {"name":"a\u2028b\x85"}\r\nsource nowhere'.encode())
     result = rpcurl("run", grpc_server.url, script)
-    assert json.loads(result.out)["name"] == "a\u2028b\x85"
+    assert result.json()["name"] == "a\u2028b\x85"
     assert result.err == f"rpcurl: {script}, line 2: nowhere: No such file or directory\n"
 
 
@@ -1003,8 +975,7 @@ def masked(out):
 def test_file_before_the_target_is_an_error(rpcurl, tmp_path):
     script = tmp_path / "script"
     script.write_text("list\n")
-    result = rpcurl("run", script, "localhost:1")
-    assert (result.code, result.out) == (2, "")
+    result = rpcurl("run", script, "localhost:1").exits(2, "")
     assert result.err == f"rpcurl: {script}: this file is in the place of the target\nhint: rpcurl run [OPTIONS] TARGET FILE\n"
 
 
@@ -1019,8 +990,7 @@ def test_saved_scripts_print_the_same_responses(rpcurl, grpc_server, tmp_path):
         assert file.stat().st_mode & 0o077 == 0
     again = rpcurl("run", script, env=secret)
     assert (again.code, again.err, masked(again.out)) == (0, "", responses)
-    missing = rpcurl("run", script)
-    assert missing.code == 4 and "AUTHORIZATION" in missing.err
+    rpcurl("run", script).exits(4).reports("AUTHORIZATION")
     environment = rpcurl.environment(secret) | {"PATH": f"{RPCURL.parent}:{os.environ['PATH']}"}
     by_shell = subprocess.run(["sh", shell], capture_output=True, text=True, env=environment)
     assert (by_shell.returncode, by_shell.stderr, masked(by_shell.stdout)) == (0, "", responses)
@@ -1034,8 +1004,7 @@ def test_shell_scripts_do_not_expand_messages_again(rpcurl, grpc_server, tmp_pat
     (rpcurl.home / ".config/rpcurl/config").write_text(configuration)
     shell = tmp_path / "saved.sh"
     lines = ['call Echo {"stringValue":"$${env(HOME)} ${random(1,9)}"}', 'call Echo {"stringValue":"${last.stringValue}"}', f"save {shell}"]
-    result = run(rpcurl, "--expand", "--seed", 1, grpc_server.url, lines=lines)
-    assert (result.code, result.err) == (0, "")
+    result = run(rpcurl, "--expand", "--seed", 1, grpc_server.url, lines=lines).succeeds()
     assert result.out.count('"${env(HOME)} ') == 2
     environment = rpcurl.environment(None) | {"PATH": f"{RPCURL.parent}:{os.environ['PATH']}"}
     by_shell = subprocess.run(["sh", shell], capture_output=True, text=True, env=environment)
@@ -1064,9 +1033,7 @@ def test_saved_scripts_end_open_streams(rpcurl, prompt, grpc_server, tmp_path):
     assert session.process.wait() == 0
     last = script.read_text().splitlines()[-2:]
     assert last[0].startswith("receive ") and last[1] == "cancel 1"
-    again = rpcurl("run", script)
-    assert (again.code, again.err) == (0, "")
-    assert again.out.startswith('{"number":1}\n')
+    assert rpcurl("run", script).succeeds().out.startswith('{"number":1}\n')
     environment = rpcurl.environment(None) | {"PATH": f"{RPCURL.parent}:{os.environ['PATH']}"}
     by_shell = subprocess.run(["sh", shell], capture_output=True, text=True, env=environment, timeout=60)
     assert (by_shell.returncode, by_shell.stderr) == (0, "")
@@ -1105,8 +1072,7 @@ def test_arguments_of_waits_and_names_of_methods_may_be_variables(rpcurl, grpc_s
         "set n = 2", 'set d = "1ms"', 'set m = "Hello"', 'call ${m} {"name":"Ada"}', 'open Count{"from":1,"to":3}',
         "receive $n", "sleep ${d}", "wait",
     ]  # fmt: skip
-    result = run(rpcurl, grpc_server.url, lines=lines)
-    assert (result.code, result.err) == (0, "")
+    result = run(rpcurl, grpc_server.url, lines=lines).succeeds()
     assert result.out.splitlines() == [ADA, *(f'{{"number":{number}}}' for number in (1, 2, 3))]
 
 

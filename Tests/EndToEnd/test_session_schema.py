@@ -8,7 +8,7 @@ from concurrent import futures
 from pathlib import Path
 
 import pytest
-from conftest import PATIENCE_SECONDS, Rpcurl
+from harness import PATIENCE_SECONDS, Rpcurl
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
 from test_session import Prompt, prompt  # noqa: F401
 
@@ -169,9 +169,7 @@ def test_a_schema_of_some_age_is_read_again(
     first.type('call M {"old":"1"}')
     first.line()
     first.end()
-    (file,) = [
-        file for file in (rpcurl.home / ".cache" / "rpcurl" / "reflection").glob("*.binpb") if "-_-" in file.name
-    ]
+    (file,) = [file for file in (rpcurl.home / ".cache" / "rpcurl" / "reflection").glob("*.binpb") if "-_-" in file.name]
     # The cached schema is used for a moment, and is then as old as a single call accepts it.
     seconds = time.time() - 298
     os.utime(file, (seconds, seconds))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import RPCURL, RawServer, Rpcurl, Server, wait_until
+from harness import RPCURL, RawServer, Rpcurl, Server, wait_until
 from terminal import PATIENCE_SECONDS, Terminal
 from test_plugins_guard import build
 
@@ -126,14 +126,7 @@ def test_long_help_is_printed_without_a_pager(session: Callable[..., Terminal], 
 def test_calls_print_their_responses(session: Callable[..., Terminal]) -> None:
     screen = session()
     screen.send('call Hello {"name":"Ada"}\r')
-    screen.shows(
-        'rpcurl> call Hello {"name":"Ada"}',
-        "{",
-        '  "message": "Hello, Ada!",',
-        '  "name": "Ada"',
-        "}",
-        "rpcurl>",
-    )
+    screen.shows('rpcurl> call Hello {"name":"Ada"}', "{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
     screen.send("quit\r")
     assert screen.end() == (0, None)
 
@@ -604,9 +597,7 @@ def wait_until_delivered(process: int) -> None:
 def test_terminals_without_cursor_control(session: Callable[..., Terminal], kind: str) -> None:
     screen = session(TERM=kind)
     screen.send('call Hello {"name":"Ada"}\r')
-    screen.shows(
-        'rpcurl> call Hello {"name":"Ada"}', "{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>"
-    )
+    screen.shows('rpcurl> call Hello {"name":"Ada"}', "{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
     screen.send(CTRL_D)
     assert screen.end() == (0, None)
     assert b"\x1b" not in screen.output
@@ -623,8 +614,7 @@ def test_works_without_libedit(session: Callable[..., Terminal], tmp_path: Path)
 
 
 def test_no_line_editing_in_a_pipe(rpcurl: Rpcurl, grpc_server: Server) -> None:
-    result = rpcurl("session", "--plaintext", grpc_server.address, input='call Hello {"name":"Ada"}\n')
-    assert result.code == 0
+    result = rpcurl("session", "--plaintext", grpc_server.address, input='call Hello {"name":"Ada"}\n').exits(0)
     assert "\x1b" not in result.out
     assert "rpcurl>" not in result.out
 

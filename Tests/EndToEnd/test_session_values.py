@@ -21,7 +21,7 @@ def send(rpcurl, grpc_server, tmp_path):
             path = tmp_path / "suite.rpcurl"
             path.write_text("\n".join(['set who = "Ada"', f"target {grpc_server.url}", "test t", "rows rows.ndjson", *calls, "expect . == null"]))
             result = rpcurl("test", "--report", "ndjson", path, env=ENVIRONMENT)
-            test = next(event for event in map(json.loads, result.out.splitlines()) if event["event"] == "test")
+            test = next(event for event in result.lines() if event["event"] == "test")
             if "error" in test:
                 return None, f"{test['error']['why']}\n{test['error'].get('hint', '')}"
             # The last check fails, so that its report has the response.
@@ -90,7 +90,7 @@ def test_other_text_is_never_sent(send, surface, data, words):
 def test_headers(rpcurl, grpc_server, line, value):
     script = f'set who = "Ada"\n{line}\ncall EchoMetadata\n'
     result = rpcurl("session", "--format", "json", grpc_server.url, input=script, env=ENVIRONMENT)
-    headers = {field["name"]: field["value"] for field in json.loads(result.out)["headers"]}
+    headers = {field["name"]: field["value"] for field in result.json()["headers"]}
     assert headers["x-a"] == value if value else len(headers["x-a"]) == 36, result.err
 
 
@@ -145,8 +145,7 @@ def test_variables_of_blocks_precede_others(rpcurl, grpc_server, tmp_path):
         'test sets\nset a = "test"\ncall Hello {"name":"${a} ${b} ${c}"}\nexpect .name == "test suite option"\n\n'
         'test does not\ncall Hello {"name":"${a} ${b} ${c}"}\nexpect .name == "suite suite option"\n'
     )
-    result = rpcurl("test", "--var", "a=option", "--var", "b=option", "--var", "c=option", suite)
-    assert result.code == 0, result.out
+    rpcurl("test", "--var", "a=option", "--var", "b=option", "--var", "c=option", suite).exits(0)
 
 
 def test_values_of_servers_are_not_expanded_again(rpcurl, grpc_server):
@@ -171,37 +170,31 @@ def test_variables_of_the_command_line(rpcurl, grpc_server, tmp_path, command):
         arguments = [*options, script]
     if command != "test":
         arguments += ["--format", "json"]
-    result = rpcurl(command, *arguments, input=line, env=ENVIRONMENT | {"TOKEN": "t0ken-value"})
-    assert result.code == 0, result.err
+    result = rpcurl(command, *arguments, input=line, env=ENVIRONMENT | {"TOKEN": "t0ken-value"}).exits(0)
     if command == "test":
         assert "t0ken-value" not in result.out
     else:
-        assert json.loads(result.out) == {"stringValue": "Ada t0ken-value", "int32Value": 1}
+        assert result.json() == {"stringValue": "Ada t0ken-value", "int32Value": 1}
 
 
 def test_set_replaces_variables_of_the_command_line(rpcurl, grpc_server):
     script = 'print a\nset a = "set"\nprint a\noptions --var a=options\nprint a\n'
     result = rpcurl("session", "--var", "a=option", grpc_server.url, input=script)
-    assert [json.loads(line) for line in result.out.splitlines()] == ["option", "set", "options"], result.err
+    assert result.lines() == ["option", "set", "options"], result.err
 
 
 def test_variables_of_calls_need_expand(rpcurl, grpc_server):
-    result = rpcurl("call", "--var", "a=1", grpc_server.url, "Hello")
-    assert result.code == 2 and "--var: requires --expand" in result.err
-    result = rpcurl("call", "--expand", "--var", "last=1", grpc_server.url, "Hello")
-    assert result.code == 2 and "a value of the language has this name" in result.err
-    result = rpcurl("call", "--expand", "--var", "user=Ada", "-d", '{"name":"${usr}"}', grpc_server.url, "Hello")
-    assert result.code == 4 and "usr: no such variable" in result.err and "did you mean user?" in result.err
-    result = rpcurl("call", "--expand", "--var", "user=Ada", "-d", '{"name":"${city}"}', grpc_server.url, "Hello")
-    assert result.code == 4 and "city: no such variable" in result.err and "--var city=VALUE" in result.err
+    rpcurl("call", "--var", "a=1", grpc_server.url, "Hello").exits(2).reports("--var: requires --expand")
+    rpcurl("call", "--expand", "--var", "last=1", grpc_server.url, "Hello").exits(2).reports("a value of the language has this name")
+    rpcurl("call", "--expand", "--var", "user=Ada", "-d", '{"name":"${usr}"}', grpc_server.url, "Hello").exits(4).reports("usr: no such variable", "did you mean user?")
+    rpcurl("call", "--expand", "--var", "user=Ada", "-d", '{"name":"${city}"}', grpc_server.url, "Hello").exits(4).reports("city: no such variable", "--var city=VALUE")
 
 
 def test_saved_session_keeps_variables(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "saved.rpcurl"
     lines = f'call Hello {{"name":"${{user}} ${{token}}"}}\nsave {script}\nsave {tmp_path}/saved.sh\n'
     options = ["--var", "user=Ada", "--var", "token=t0ken-value"]
-    result = rpcurl("session", "--format", "json", *options, grpc_server.url, input=lines)
-    assert result.code == 0, result.err
+    result = rpcurl("session", "--format", "json", *options, grpc_server.url, input=lines).exits(0)
     assert "t0ken-value" not in script.read_text()
     assert "--var" not in (tmp_path / "saved.sh").read_text()
     again = rpcurl("run", "--format", "json", script, env=ENVIRONMENT | {"TOKEN": "t0ken-value"})

@@ -7,6 +7,7 @@ import socket
 import pytest
 
 import manual
+from harness import Caller
 
 HELLO = "demo.v1.Demo/Hello"
 METADATA = "demo.v1.Demo/EchoMetadata"
@@ -24,21 +25,16 @@ def second_connect_server(start_server):
 
 
 @pytest.fixture(params=["grpc", "grpc-web", "connect", "connect-json"])
-def call(request, rpcurl, descriptor_set, grpc_server, connect_server, second_grpc_server, second_connect_server):
+def call(request, demo, grpc_server, connect_server, second_grpc_server, second_connect_server):
     """Calls a server: `call(method, *options)`; `call.second` is the other one."""
     protocol = request.param.removesuffix("-json")
-    server, second = (
-        (grpc_server, second_grpc_server) if protocol == "grpc" else (connect_server, second_connect_server)
-    )
-    codec = ["--codec", "json"] if request.param.endswith("json") else []
+    server, second = (grpc_server, second_grpc_server) if protocol == "grpc" else (connect_server, second_connect_server)
+    caller = Caller(demo, server, *(["--codec", "json"] if request.param.endswith("json") else []), protocol=protocol)
 
-    def run(method, *options, use=f"shadow,to={second.address},file=out", **keywords):
-        return rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", protocol, *codec, "--use", use, *options,
-            f"{server.url}/{method}", **keywords,
-        )  # fmt: skip
+    def run(method, *options, use=f"shadow,to={second.address},file=out", **more):
+        return caller(method, "--use", use, *options, **more)
 
-    run.second, run.home, run.server = second, rpcurl.home, server
+    run.second, run.home, run.server = second, demo.home, server
     return run
 
 
@@ -59,7 +55,7 @@ def silent(raw_server):
 def test_equal_responses(call):
     before = received(call.second, HELLO)
     result = call(HELLO, "-d", '{"name":"Ada"}', "-v")
-    assert (result.code, json.loads(result.out)["name"]) == (0, "Ada"), result.err
+    assert (result.code, result.json()["name"]) == (0, "Ada"), result.err
     assert received(call.second, HELLO) == before + 1
     assert f"* shadow: no difference from http://{call.second.address}: " in result.err
     (line,) = results(call.home)
@@ -68,16 +64,13 @@ def test_equal_responses(call):
 
 def test_credentials_are_not_copied(call):
     options = ["-d", "{}", "-H", "authorization: Bearer secret", "-H", "x-plain: 1"]
-    result = call(METADATA, *options)
-    assert result.code == 0
-    assert f"shadow: {METADATA} differs at http://{call.second.address}: " in result.err
+    result = call(METADATA, *options).exits(0).reports(f"shadow: {METADATA} differs at http://{call.second.address}: ")
     (line,) = results(call.home)
-    sent = {header["name"] for header in json.loads(result.out)["headers"]}
+    sent = {header["name"] for header in result.json()["headers"]}
     assert {"authorization", "x-plain"} <= sent
     # The lists of headers differ in length: the copy lacks one.
     assert not line["same"] and any("shadow" not in found for found in line["differences"])
-    result = call(METADATA, *options, use=f"shadow,to={call.second.address},headers=authorization,ignore=headers,file=out")
-    assert (result.code, result.err) == (0, "")
+    call(METADATA, *options, use=f"shadow,to={call.second.address},headers=authorization,ignore=headers,file=out").succeeds()
     assert results(call.home)[0]["same"]
 
 
@@ -85,7 +78,7 @@ def test_other_status(call):
     # The second server requires the token, and does not receive it.
     options = ["-d", '{"name":"Ada"}', "-H", "demo-token: t", "-H", "authorization: Bearer t"]
     result = call(HELLO, *options, use=f"shadow,to={call.second.address},headers=demo-token,file=out")
-    assert (result.code, json.loads(result.out)["name"]) == (0, "Ada")
+    assert (result.code, result.json()["name"]) == (0, "Ada")
     assert '(status) is "ok", there "unauthenticated' in result.err
     assert results(call.home)[0]["shadow_code"] == "unauthenticated"
 
@@ -95,26 +88,26 @@ def test_server_that_cannot_be_reached(call):
         closed.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{closed.getsockname()[1]}"
         result = call(HELLO, "-d", '{"name":"Ada"}', use=f"shadow,to={address}")
-    assert (result.code, json.loads(result.out)["name"]) == (0, "Ada")
+    assert (result.code, result.json()["name"]) == (0, "Ada")
     assert f'differs at http://{address}: (status) is "ok", there "unavailable: ' in result.err
 
 
 def test_the_wait_for_the_copy_is_bounded(call, silent):
     result = call(HELLO, "-d", '{"name":"Ada"}', use=f"shadow,to={silent.address},wait=50ms")
-    assert (result.code, json.loads(result.out)["name"]) == (0, "Ada")
+    assert (result.code, result.json()["name"]) == (0, "Ada")
     assert '(status) is "ok", there "canceled: no response within 0.05 seconds after the end of the call"' in result.err
 
 
 def test_the_copy_ends_at_the_deadline(call, silent):
     result = call(HELLO, "-d", '{"name":"Ada"}', "--max-time", "0.5", use=f"shadow,to={silent.address},wait=1h")
-    assert (result.code, json.loads(result.out)["name"]) == (0, "Ada")
+    assert (result.code, result.json()["name"]) == (0, "Ada")
     assert 'there "deadline_exceeded: ' in result.err
 
 
 @pytest.mark.parametrize("batch", [[], ["--each"]])
-def test_the_response_does_not_wait_for_the_copy(rpcurl, grpc_server, silent, descriptor_set, batch):
-    with rpcurl.start(
-        "--descriptor-set", descriptor_set, "--use", f"shadow,to={silent.address},wait=1h", "-d", '{"name":"Ada"}',
+def test_the_response_does_not_wait_for_the_copy(demo, grpc_server, silent, batch):
+    with demo.start(
+        "--use", f"shadow,to={silent.address},wait=1h", "-d", '{"name":"Ada"}',
         *batch, f"{grpc_server.url}/{HELLO}",
     ) as process:  # fmt: skip
         assert json.loads(process.stdout.readline())["name"] == "Ada"
@@ -127,8 +120,7 @@ def test_the_response_does_not_wait_for_the_copy(rpcurl, grpc_server, silent, de
 
 
 def test_failure_of_the_call(call):
-    result = call(HELLO, "-d", "{}")
-    assert result.code == 64 + 3
+    call(HELLO, "-d", "{}").exits(64 + 3)
     (line,) = results(call.home)
     assert line["same"] and line["code"] == line["shadow_code"] == "invalid_argument"
 
@@ -141,8 +133,7 @@ def test_events(call):
 
 def test_batches(call):
     before = received(call.second, HELLO)
-    result = call(HELLO, "--each", "--jobs", 4, input="".join(f'{{"name":"{number}"}}' for number in range(20)))
-    assert (result.code, result.err) == (0, "")
+    result = call(HELLO, "--each", "--jobs", 4, input="".join(f'{{"name":"{number}"}}' for number in range(20))).succeeds()
     assert [json.loads(line)["name"] for line in result.out.splitlines()] == [str(number) for number in range(20)]
     assert received(call.second, HELLO) == before + 20
     assert [line["same"] for line in results(call.home)] == [True] * 20
@@ -163,12 +154,11 @@ def test_streams_pass(call):
 
 
 def test_session(rpcurl, grpc_server, second_grpc_server, descriptor_set):
-    result = rpcurl(
+    rpcurl(
         "session", "--descriptor-set", descriptor_set, "--plaintext", "--use",
         f"shadow,to={second_grpc_server.address},file=out,wait=1m", grpc_server.address,
         input='call Hello {"name":"Ada"}\ncall Hello {"name":"Grace"}\n',
-    )  # fmt: skip
-    assert result.code == 0, result.err
+    ).exits(0)  # fmt: skip
     assert [line["same"] for line in results(rpcurl.home)] == [True, True]
 
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import wait_until
+from harness import wait_until
 
 NAMES = ["Ada", "Bob", "Cy"]
 PROCESSES = 12
@@ -20,9 +20,7 @@ def replayed(rpcurl, descriptor_set, cassette):
 
     def replay(name):
         words = ["--descriptor-set", descriptor_set, "--use", f"replay,file={cassette}", "-d", json.dumps({"name": name})]
-        result = rpcurl(*words, "http://127.0.0.1:1/demo.v1.Demo/Hello")
-        assert result.code == 0, result.err
-        return json.loads(result.out)["name"]
+        return rpcurl(*words, "http://127.0.0.1:1/demo.v1.Demo/Hello").exits(0).json()["name"]
 
     return replay
 

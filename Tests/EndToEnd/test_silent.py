@@ -1,6 +1,5 @@
 """-s and -S: standard error is empty except for requested output, as with curl."""
 
-import json
 
 import pytest
 
@@ -8,12 +7,8 @@ SERVICE = "demo.v1.Demo"
 
 
 @pytest.fixture
-def call(rpcurl, grpc_server, descriptor_set):
-    def call(*options, data="{}", method="Hello", **more):
-        words = ["--descriptor-set", descriptor_set, *options, "-d", data, f"{grpc_server.url}/{SERVICE}/{method}"]
-        return rpcurl(*words, **more)
-
-    return call
+def call(grpc_call):
+    return lambda *options, data="{}", method="Hello", **more: grpc_call(method, *options, data=data, **more)
 
 
 FAILED = "rpcurl: demo.v1.Demo/Fail: not_found (5)\n"
@@ -27,8 +22,7 @@ FAILED = "rpcurl: demo.v1.Demo/Fail: not_found (5)\n"
     ],
 )  # fmt: skip
 def test_errors_of_a_call(call, options, err):
-    result = call(*options, data='{"code":5}', method="Fail")
-    assert (result.code, result.out, result.err) == (69, "", err)
+    call(*options, data='{"code":5}', method="Fail").exits(69, "", err)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +40,7 @@ def test_errors_of_a_call(call, options, err):
 )
 def test_errors_of_every_kind(call, words, code):
     data = '{"name":"A"}'
-    silent = call("-s", *words, data=data)
-    assert (silent.code, silent.err) == (code, "")
+    call("-s", *words, data=data).exits(code, err="")
     shown = call("-sS", *words, data=data)
     assert shown.code == code and shown.err.startswith("rpcurl: ")
     assert shown.err == call(*words, data=data).err
@@ -62,16 +55,12 @@ def test_errors_of_every_kind(call, words, code):
     ],
 )  # fmt: skip
 def test_errors_of_other_commands(rpcurl, words):
-    silent = rpcurl(*words, "-s")
-    assert (silent.code, silent.err) == (rpcurl(*words).code, "")
-    assert silent.code != 0
+    assert rpcurl(*words, "-s").exits(rpcurl(*words).code, err="").code != 0
     assert rpcurl(*words, "-sS").err == rpcurl(*words).err != ""
 
 
 def test_requested_output_is_printed(call):
-    result = call("-s", "-v", "--timing", data='{"code":5}', method="Fail")
-    assert result.code == 69
-    assert "> POST " in result.err and "* not_found (5)" in result.err and "timing: " in result.err
+    result = call("-s", "-v", "--timing", data='{"code":5}', method="Fail").exits(69).reports("> POST ", "* not_found (5)", "timing: ")
     assert "rpcurl: " not in result.err
     flags = call("-sv", data='{"code":5}', method="Fail").err
     assert "> POST " in flags and "rpcurl: " not in flags
@@ -81,9 +70,7 @@ def test_warnings_are_omitted(rpcurl, tmp_path):
     (tmp_path / "a.proto").write_text('syntax = "proto3";\nimport "google/protobuf/empty.proto";\nmessage M {}\n')
     words = ["describe", "-I", tmp_path, "--proto", "a.proto", "M"]
     assert "unused" in rpcurl(*words).err
-    silent = rpcurl(*words, "-s")
-    assert (silent.code, silent.err) == (0, "")
-    assert silent.out == rpcurl(*words).out
+    assert rpcurl(*words, "-s").succeeds().out == rpcurl(*words).out
 
 
 def test_the_argument_after_an_option_is_its_value(call):
@@ -100,4 +87,4 @@ def test_the_configuration_file_may_contain_it(rpcurl, call):
 
 def test_responses_are_not_errors(call):
     result = call("-s", data='{"name":"A"}')
-    assert (result.code, result.err, json.loads(result.out)["name"]) == (0, "", "A")
+    assert (result.code, result.err, result.json()["name"]) == (0, "", "A")

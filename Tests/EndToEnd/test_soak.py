@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import RPCURL
+from harness import RPCURL
 from faults import plugins, soak
 
 

@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from harness import ROOT
 
 # Needed to read the results.
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -37,18 +37,13 @@ def call(rpcurl, server):
     return run
 
 
-def messages(result):
-    assert (result.code, result.err) == (0, "")
-    return [json.loads(line) for line in result.out.splitlines()]
-
-
 def plan(query):
     return {"root": {"sql": {"query": query}}}
 
 
 def batches(result):
     """The rows of each batch of Arrow in the responses."""
-    found = [message["arrowBatch"]["data"] for message in messages(result) if "arrowBatch" in message]
+    found = [message["arrowBatch"]["data"] for message in result.succeeds().lines() if "arrowBatch" in message]
     return [pyarrow.ipc.open_stream(base64.b64decode(data)).read_all().to_pylist() for data in found]
 
 
@@ -61,11 +56,11 @@ def test_rows(call):
 
 def test_session(call):
     """The calls share a temporary view."""
-    messages(call("ExecutePlan", {"plan": plan("CREATE TEMPORARY VIEW numbers AS SELECT 1 AS one, map('a', 2) AS map")}))
-    [analyzed] = messages(call("AnalyzePlan", {"schema": {"plan": plan("SELECT * FROM numbers")}}))
+    call("ExecutePlan", {"plan": plan("CREATE TEMPORARY VIEW numbers AS SELECT 1 AS one, map('a', 2) AS map")}).succeeds().lines()
+    [analyzed] = call("AnalyzePlan", {"schema": {"plan": plan("SELECT * FROM numbers")}}).succeeds().lines()
     fields = analyzed["schema"]["schema"]["struct"]["fields"]
     assert [(field["name"], list(field["dataType"])) for field in fields] == [("one", ["integer"]), ("map", ["map"])]
-    [config] = messages(call("Config", {"operation": {"get": {"keys": ["spark.app.name"]}}}))
+    [config] = call("Config", {"operation": {"get": {"keys": ["spark.app.name"]}}}).succeeds().lines()
     assert config["pairs"] == [{"key": "spark.app.name", "value": "test"}]
 
 
@@ -74,12 +69,11 @@ def test_client_stream(call):
     chunks = [bytes([number]) * 30_000 for number in range(20)]
     data = [{"data": base64.b64encode(chunk).decode(), "crc": zlib.crc32(chunk)} for chunk in chunks]
     begin = {"name": "files/numbers.bin", "totalBytes": 600_000, "numChunks": 20, "initialChunk": data[0]}
-    [response] = messages(call("AddArtifacts", {"beginChunk": begin}, *({"chunk": chunk} for chunk in data[1:])))
+    [response] = call("AddArtifacts", {"beginChunk": begin}, *({"chunk": chunk} for chunk in data[1:])).succeeds().lines()
     assert response["artifacts"] == [{"name": "files/numbers.bin", "isCrcSuccessful": True}]
 
 
 def test_error_with_details(call):
-    result = call("ExecutePlan", {"plan": plan("SELECT missing FROM range(5)")})
-    assert result.code == INTERNAL
+    result = call("ExecutePlan", {"plan": plan("SELECT missing FROM range(5)")}).exits(INTERNAL)
     assert "[UNRESOLVED_COLUMN.WITH_SUGGESTION]" in result.err.splitlines()[0]
     assert 'google.rpc.ErrorInfo: {"reason":"org.apache.spark.sql.catalyst.ExtendedAnalysisException"' in result.err

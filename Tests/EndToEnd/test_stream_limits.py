@@ -55,18 +55,14 @@ LIMITS = pytest.mark.parametrize("limited_server", [1, 4], indirect=True)
 @pytest.mark.usefixtures("leads_connections")
 def test_calls_of_a_batch_stay_within_the_limit(rpcurl, descriptor_set, limited_server):
     options = ("--descriptor-set", descriptor_set, "--each", "--jobs", JOBS, "-d", "{}" * CALLS)
-    result = rpcurl("call", *options, f"{limited_server}/{HELLO}")
-    assert (result.code, result.err) == (0, "")
-    assert len(result.out.splitlines()) == CALLS
+    assert len(rpcurl("call", *options, f"{limited_server}/{HELLO}").succeeds().out.splitlines()) == CALLS
 
 
 @LIMITS
 @pytest.mark.usefixtures("leads_connections")
 def test_a_load_has_no_errors_because_of_the_limit(rpcurl, descriptor_set, limited_server):
     options = ("--descriptor-set", descriptor_set, "--requests", 4 * CALLS, "--jobs", JOBS, "--format", "json", "-d", "{}")
-    result = rpcurl("load", *options, limited_server, HELLO)
-    assert result.code == 0, result.err
-    report = json.loads(result.out)
+    report = rpcurl("load", *options, limited_server, HELLO).exits(0).json()
     assert (report["calls"], report["errors"]) == (4 * CALLS, 0)
 
 
@@ -119,9 +115,7 @@ def test_calls_at_a_server_that_refuses_streams_beyond_its_limit(rpcurl, descrip
     """Only a request beyond the limit is refused."""
     server = RefusingServer(raw_server, 2, settings=struct.pack(">HI", MAX_CONCURRENT_STREAMS, 2))
     options = ("--descriptor-set", descriptor_set, "--each", "--jobs", JOBS, "-d", "{}" * CALLS)
-    result = rpcurl("call", *options, f"http://{server.server.address}/{HELLO}")
-    assert (result.code, result.err) == (0, "")
-    assert len(result.out.splitlines()) == CALLS
+    assert len(rpcurl("call", *options, f"http://{server.server.address}/{HELLO}").succeeds().out.splitlines()) == CALLS
     assert server.refused == []
 
 
@@ -132,9 +126,7 @@ def test_calls_at_a_server_that_does_not_announce_its_limit(rpcurl, descriptor_s
     server = RefusingServer(raw_server, limit, first=limit + 1)
     data = "".join(json.dumps({"name": str(number)}) for number in range(2 * CALLS))
     options = ("--descriptor-set", descriptor_set, "--each", "--jobs", JOBS, "-d", data)
-    result = rpcurl("call", *options, f"http://{server.server.address}/{HELLO}")
-    assert (result.code, result.err) == (0, "")
-    assert len(result.out.splitlines()) == 2 * CALLS
+    assert len(rpcurl("call", *options, f"http://{server.server.address}/{HELLO}").succeeds().out.splitlines()) == 2 * CALLS
     assert len(server.received) == 2 * CALLS and max(server.received.values()) <= 4
     assert server.refused
 
@@ -146,9 +138,7 @@ def test_a_load_has_no_errors_because_of_a_limit_that_is_not_announced(rpcurl, d
     server = RefusingServer(raw_server, limit)
     options = (*options, "--requests", 4 * CALLS, "--jobs", JOBS, "--format", "json", "-d", "{}")
     url = f"http://{server.server.address}"
-    result = rpcurl("load", "--descriptor-set", descriptor_set, *options, url, HELLO)
-    assert result.code == 0, result.err
-    report = json.loads(result.out)
+    report = rpcurl("load", "--descriptor-set", descriptor_set, *options, url, HELLO).exits(0).json()
     assert (report["calls"], report["errors"]) == (4 * CALLS, 0)
 
 
@@ -183,6 +173,5 @@ def test_one_call_leads_a_connection_until_the_settings_arrive(rpcurl, descripto
 
     server = raw_server(serve)
     options = ("--descriptor-set", descriptor_set, "--each", "--jobs", 4, "-d", "{}" * 4)
-    result = rpcurl("call", *options, f"http://{server.address}/{HELLO}")
-    assert (result.code, result.err) == (0, "")
+    rpcurl("call", *options, f"http://{server.address}/{HELLO}").succeeds()
     assert leader_alone.is_set() and server.connections == 1

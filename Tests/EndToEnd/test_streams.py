@@ -8,7 +8,7 @@ import subprocess
 import threading
 
 import pytest
-from conftest import Process, wait_until
+from harness import Process, wait_until
 
 SERVICE = "demo.v1.Demo"
 
@@ -22,21 +22,16 @@ def options(request, descriptor_set, certificates):
     return ["--protocol", protocol, "--descriptor-set", descriptor_set, *security], server.url
 
 
-def lines(result):
-    assert (result.code, result.err) == (0, "")
-    return [json.loads(line) for line in result.out.splitlines()]
-
-
 def test_server_stream(rpcurl, options):
     arguments, url = options
     result = rpcurl(*arguments, "-d", '{"from":1,"to":500}', f"{url}/{SERVICE}/Count")
-    assert lines(result) == [{"number": n} for n in range(1, 501)]
+    assert result.succeeds().lines() == [{"number": n} for n in range(1, 501)]
 
 
 def test_client_stream_from_options(rpcurl, options):
     arguments, url = options
     data = ["-d", '{"value":1}{"value":2}', "-d", '{"value":"3"}']
-    assert lines(rpcurl(*arguments, *data, f"{url}/{SERVICE}/Sum")) == [{"total": "6", "count": 3}]
+    assert rpcurl(*arguments, *data, f"{url}/{SERVICE}/Sum").succeeds().lines() == [{"total": "6", "count": 3}]
 
 
 def test_client_stream_from_a_file_and_standard_input(rpcurl, options, tmp_path):
@@ -45,13 +40,13 @@ def test_client_stream_from_a_file_and_standard_input(rpcurl, options, tmp_path)
     file.write_text("".join(f'{{"value":{n}}}' for n in range(20_000)))
     data = ["-d", f"@{file}", "-d", "@-", "-d", '{"value":5}']
     result = rpcurl(*arguments, *data, f"{url}/{SERVICE}/Sum", input='{"value":1}\n\n  {"value":\n2}')
-    assert lines(result) == [{"total": str(sum(range(20_000)) + 8), "count": 20_003}]
+    assert result.succeeds().lines() == [{"total": str(sum(range(20_000)) + 8), "count": 20_003}]
 
 
 def test_no_message_at_all(rpcurl, options):
     arguments, url = options
-    assert lines(rpcurl(*arguments, f"{url}/{SERVICE}/Sum")) == [{}]
-    assert lines(rpcurl(*arguments, f"{url}/{SERVICE}/Chat")) == []
+    assert rpcurl(*arguments, f"{url}/{SERVICE}/Sum").succeeds().lines() == [{}]
+    assert rpcurl(*arguments, f"{url}/{SERVICE}/Chat").succeeds().lines() == []
 
 
 def test_each_response_is_printed_before_the_next_message_is_read(rpcurl, options):
@@ -69,9 +64,8 @@ def test_each_response_is_printed_before_the_next_message_is_read(rpcurl, option
 def test_stream_that_fails_shows_its_messages_and_its_status(rpcurl, options):
     arguments, url = options
     data = json.dumps({"code": 9, "message": "enough", "afterMessages": 3})
-    result = rpcurl(*arguments, "-d", data, f"{url}/{SERVICE}/FailStream")
-    assert result.code == 64 + 9
-    assert [json.loads(line) for line in result.out.splitlines()] == [{"number": n} for n in (1, 2, 3)]
+    result = rpcurl(*arguments, "-d", data, f"{url}/{SERVICE}/FailStream").exits(64 + 9)
+    assert result.lines() == [{"number": n} for n in (1, 2, 3)]
     assert "failed_precondition (9): enough" in result.err
 
 
@@ -85,18 +79,17 @@ def test_stream_that_fails_shows_its_messages_and_its_status(rpcurl, options):
 )
 def test_wrong_data_in_a_stream_cancels_it(rpcurl, options, text, words):
     arguments, url = options
-    result = rpcurl(*arguments, f"{url}/{SERVICE}/Chat", input=text)
-    assert result.code == 4
+    result = rpcurl(*arguments, f"{url}/{SERVICE}/Chat", input=text).exits(4)
     assert result.err.startswith("rpcurl: standard input: ")
     assert all(word in result.err for word in words), result.err
     assert sum(line.startswith("rpcurl: ") for line in result.err.splitlines()) == 1
 
 
-def test_wrong_data_in_an_option_is_reported_before_anything_is_sent(rpcurl, raw_server, descriptor_set):
+def test_wrong_data_in_an_option_is_reported_before_anything_is_sent(demo, raw_server):
     server = raw_server(lambda connection: None)
     data = ["-d", '{"text":"a"}', "-d", '{"tex":"b"}']
     url = f"http://{server.address}/{SERVICE}/Chat"
-    assert rpcurl("--descriptor-set", descriptor_set, *data, url).code == 4
+    assert demo(*data, url).code == 4
     assert server.connections == 0
 
 
@@ -177,10 +170,8 @@ def test_huge_input_to_a_slow_server_stays_in_flat_memory(rpcurl, raw_server, de
 # The process's own streams
 
 
-def test_closed_output_is_an_error_and_a_closed_pipe_is_not(rpcurl, grpc_server, descriptor_set):
-    arguments = rpcurl.command(
-        ("--descriptor-set", descriptor_set, "-d", '{"from":1,"to":100000}', f"{grpc_server.url}/{SERVICE}/Count")
-    )
+def test_closed_output_is_an_error_and_a_closed_pipe_is_not(demo, grpc_server):
+    arguments = demo.command(("-d", '{"from":1,"to":100000}', f"{grpc_server.url}/{SERVICE}/Count"))
     words = " ".join(f"'{word}'" for word in arguments)
     closed = subprocess.run(["bash", "-c", f"{words} >&-"], capture_output=True, text=True)
     assert closed.returncode == 1 and "standard output" in closed.stderr
@@ -191,12 +182,10 @@ def test_closed_output_is_an_error_and_a_closed_pipe_is_not(rpcurl, grpc_server,
     assert piped.stderr == ""
 
 
-def test_non_blocking_output_loses_nothing(rpcurl, grpc_server, descriptor_set):
+def test_non_blocking_output_loses_nothing(demo, grpc_server):
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    arguments = rpcurl.command(
-        ("--descriptor-set", descriptor_set, "-d", '{"sizeBytes":1000000}', f"{grpc_server.url}/{SERVICE}/Large")
-    )
+    arguments = demo.command(("-d", '{"sizeBytes":1000000}', f"{grpc_server.url}/{SERVICE}/Large"))
     process = Process(arguments, stdout=writing, stdin=subprocess.DEVNULL)
     os.close(writing)
     # The pipe is full: rpcurl waits for its reader.

@@ -1,9 +1,8 @@
 """rpcurl test --compare: recorded suites against a newer schema."""
 
-import json
 
 import pytest
-from conftest import ROOT
+from harness import ROOT
 
 PROTO = (ROOT / "Tests/Servers/demo.proto").read_text()
 SUITE = """
@@ -30,14 +29,13 @@ def compare(rpcurl, grpc_server, tmp_path):
         (tmp_path / "new/demo.proto").write_text(new)
         path = tmp_path / "a.rpcurl"
         path.write_text(f"target {grpc_server.url}\n{suite}")
-        recorded = rpcurl("test", "--record", tmp_path / "cassettes", path)
-        assert recorded.code == 0, recorded.out
+        rpcurl("test", "--record", tmp_path / "cassettes", path).exits(0)
         path.write_text(path.read_text().replace(grpc_server.url, "http://127.0.0.1:1"))
         result = rpcurl(
             "test", "--report", "ndjson", "--replay", tmp_path / "cassettes", "--compare", tmp_path / "old",
             "--proto", tmp_path / "new/demo.proto", *options, path,
         )  # fmt: skip
-        events = [json.loads(line) for line in result.out.splitlines()]
+        events = result.lines()
         assert events[1]["tests"] == sum(event["event"] == "test" for event in events)
         return result, {event["name"].split(" ")[0]: event for event in events if event["event"] == "test"}
 
@@ -136,11 +134,10 @@ def test_mistake_of_the_suite_is_an_error(compare, rpcurl, tmp_path):
     path = tmp_path / "a.rpcurl"
     path.write_text('target http://127.0.0.1:1\ntest t\ncall Helo {"name":"Ada"}\n\ntest u\ncall Hello {"nam":"Ada"}\n')
     result = rpcurl("test", "--report", "ndjson", "--compare", tmp_path / "old", "--proto", tmp_path / "new/demo.proto", path)
-    outcomes = [event["outcome"] for event in map(json.loads, result.out.splitlines()) if event["event"] == "test"]
+    outcomes = [event["outcome"] for event in result.lines() if event["event"] == "test"]
     assert result.code == 4 and outcomes == ["error", "error", "passed"], result.out
 
 
 def test_schema_that_does_not_exist(rpcurl, tmp_path):
     (tmp_path / "a.rpcurl").write_text("test a\n")
-    result = rpcurl("test", "--compare", tmp_path / "no.binpb", tmp_path)
-    assert result.code == 3 and "No such file" in result.err
+    rpcurl("test", "--compare", tmp_path / "no.binpb", tmp_path).exits(3).reports("No such file")

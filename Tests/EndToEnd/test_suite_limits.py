@@ -97,13 +97,11 @@ def test_file_that_cannot_be_found_is_an_error(rpcurl, tmp_path):
     (tmp_path / "good.rpcurl").write_text("test t\n")
     path = os.fsencode(tmp_path) + b"/x\xff.rpcurl"
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
-    result = rpcurl("test", tmp_path)
-    assert (result.code, result.out) == (2, "")
+    result = rpcurl("test", tmp_path).exits(2, "")
     assert result.err.startswith(f"rpcurl: {tmp_path}/x\ufffd.rpcurl: the name is not UTF-8\n"), result.err
 
 
 @pytest.mark.parametrize("text", ["test a \n\n\n\ncall B", "test a\n\ncall B\n"])
 def test_standard_input_is_formatted_to_standard_output(rpcurl, text):
-    result = rpcurl("test", "--format-files", "-", input=text)
-    assert (result.code, result.out, result.err) == (0, "test a\n\ncall B\n", "")
+    rpcurl("test", "--format-files", "-", input=text).exits(0, "test a\n\ncall B\n", "")
     assert list(rpcurl.home.iterdir()) == []

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import PATIENCE_SECONDS, Process, wait_until
+from harness import PATIENCE_SECONDS, Process, wait_until
 from terminal import Terminal
 
 HELLO = 'test t\ncall Hello {"name":"Ada"}\n'
@@ -50,7 +50,7 @@ def test_files_that_need_a_password_fail_without_a_prompt(rpcurl, suite):
 def test_long_output_needs_no_disk(rpcurl, suite):
     path, end = suite("a", 'test t\ncall Count {"from":1,"to":20000}\nexpect count == 1\n')
     result = rpcurl("test", "--report", "ndjson", path, env={"TMPDIR": "/dev/null"})
-    (test,) = [event for event in map(json.loads, result.out.splitlines()) if event["event"] == "test"]
+    (test,) = [event for event in result.lines() if event["event"] == "test"]
     assert (result.code, test["outcome"], end.exists()) == (8, "failed", True), result
     assert test["output"].startswith("…") and test["output"].endswith('{"number":20000}\n'), test["output"][-100:]
 
@@ -119,7 +119,7 @@ def test_message_that_is_large_fails_only_its_check(rpcurl, suite, tmp_path):
     large, _ = suite("a", f'test t\ncall Hello @{tmp_path}/large.json > /dev/null\nexpect .name == "q"\n\n{HELLO.replace(" t", " u")}')
     small, _ = suite("b", HELLO)
     result = rpcurl("test", "--report", "ndjson", large, small)
-    tests = [event for event in map(json.loads, result.out.splitlines()) if event["event"] == "test"]
+    tests = [event for event in result.lines() if event["event"] == "test"]
     assert sorted(test["outcome"] for test in tests) == ["failed", "passed", "passed"], result.out[-1000:]
     (failure,) = [failure for test in tests for step in test["steps"] for failure in step.get("failures", [])]
     assert failure["check"] == '.name == "q"' and "command" not in failure, failure.keys()
@@ -129,14 +129,12 @@ def test_report_that_cannot_be_written_does_not_prevent_others(rpcurl, suite, tm
     path, end = suite("a", HELLO)
     page = tmp_path / "page.html"
     options = ["--report", "terminal", "--report", "junit=/dev/full", "--report", f"html={page}", "--coverage", "json=/dev/full"]
-    result = rpcurl("test", *options, path)
-    assert (result.code, result.err) == (1, f"rpcurl: /dev/full: {FULL}\n" * 2)
+    result = rpcurl("test", *options, path).exits(1, err=f"rpcurl: /dev/full: {FULL}\n" * 2)
     assert "1 passed" in result.out and "</html>" in page.read_text()
     # One that certainly cannot is an error before the run.
     end.unlink()
     missing = tmp_path / "none" / "report.xml"
-    result = rpcurl("test", "--report", f"junit={missing}", path)
-    assert (result.code, result.err) == (1, f"rpcurl: {missing}: No such file or directory\n")
+    rpcurl("test", "--report", f"junit={missing}", path).exits(1, err=f"rpcurl: {missing}: No such file or directory\n")
     assert not end.exists()
 
 
@@ -153,8 +151,7 @@ def test_options_of_each_process_are_those_of_the_run(rpcurl, suite, grpc_server
     for path in files:
         path.write_text(HELLO)
     host = grpc_server.url.removeprefix("http://")
-    result = rpcurl("test", "--plaintext=false", *files, env={"RPCURL_TARGET": host})
-    assert result.code == 4 and "does not use TLS" in result.out, result.out
+    rpcurl("test", "--plaintext=false", *files, env={"RPCURL_TARGET": host}).exits(4).prints("does not use TLS")
 
 
 def test_suite_that_waits_for_its_schema_when_the_run_ends_is_skipped(rpcurl, suite, raw_server, tmp_path):
@@ -171,7 +168,7 @@ def test_suite_that_waits_for_its_schema_when_the_run_ends_is_skipped(rpcurl, su
     waiting.write_text(f"target http://{raw_server(serve).address}\ntest t\ncall demo.v1.Demo/Hello\n")
     failing, _ = suite("b", f'test u\ncall Hello @{asked}\nexpect .name == "q"\n')
     result = rpcurl("test", "--fail-early", "--jobs", "2", "--report", "ndjson", waiting, failing)
-    tests = {event["name"]: event for event in map(json.loads, result.out.splitlines()) if event["event"] == "test"}
+    tests = {event["name"]: event for event in result.lines() if event["event"] == "test"}
     outcomes = {name: (test["outcome"], test.get("reason")) for name, test in tests.items()}
     assert outcomes == {"t": ("skipped", "the run ended early"), "u": ("failed", None)}, result.out
 
@@ -201,8 +198,7 @@ def test_suites_that_record_to_one_file_keep_the_calls_of_the_others(rpcurl, sui
     for path in files:
         path.write_text(path.read_text().replace("test t\n", f"use record,file={tmp_path}/shared.rec\ntest t\n", 1))
     for _ in range(2):
-        result = rpcurl("test", "--jobs", jobs, *files)
-        assert result.code == 0, result.out
+        rpcurl("test", "--jobs", jobs, *files).exits(0)
         assert len(set(numbers_of_calls(tmp_path / "shared.rec"))) == len(numbers_of_calls(tmp_path / "shared.rec")) == 6
 
 

@@ -10,7 +10,7 @@ import manual
 import pexpect
 import pyte
 import pytest
-from conftest import RPCURL
+from harness import RPCURL
 from test_session_schema import ChangingServer
 
 PASSING = """
@@ -75,7 +75,7 @@ def suite(rpcurl, grpc_server, tmp_path):
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(f"target {grpc_server.url}\n{text}")
         result = rpcurl("test", "--report", "ndjson", *options, path, env=env)
-        events = [json.loads(line) for line in result.out.splitlines()]
+        events = result.lines()
         return result, {event["name"] + (f" {event['row']}" if "row" in event else ""): event for event in events if event["event"] == "test"}, events
 
     return run
@@ -159,9 +159,8 @@ def test_stream_that_violates_an_assertion_fails_its_test(suite):
 def test_limit_of_the_run_is_an_error_of_each_suite_that_it_ends(rpcurl, suite, grpc_server, tmp_path):
     suite("test never\ncall Hello\n", "--only", "none", name="suites/b.rpcurl")
     (tmp_path / "suites/a.rpcurl").write_text("test t\nsleep 1m\n\ntest u\nsleep 1m\n")
-    result = rpcurl("test", "--jobs", 1, "--total-timeout", "500ms", "--report", "ndjson", tmp_path / "suites")
-    assert result.code == 8
-    events = [json.loads(line) for line in result.out.splitlines()]
+    result = rpcurl("test", "--jobs", 1, "--total-timeout", "500ms", "--report", "ndjson", tmp_path / "suites").exits(8)
+    events = result.lines()
     tests = {event["name"]: event for event in events if event["event"] == "test"}
     assert [tests["t"]["outcome"], tests["u"]["outcome"]] == ["error", "skipped"], events
     assert tests["t"]["error"]["why"] == "the run took longer than 500 ms"
@@ -175,8 +174,7 @@ def test_limit_of_the_run_is_an_error_of_each_suite_that_it_ends(rpcurl, suite, 
 def test_suites_do_not_share_a_file(rpcurl, tmp_path, use):
     for name in "ab":
         (tmp_path / f"{name}.rpcurl").write_text("test t\ncall Hello\n")
-    result = rpcurl("test", "--use", use, tmp_path)
-    assert result.code == 2
+    result = rpcurl("test", "--use", use, tmp_path).exits(2)
     assert result.err.startswith(f"rpcurl: --use {use.split(',')[0]}: each suite runs in a process of its own"), result.err
     assert not (rpcurl.home / "x").exists()
 
@@ -274,7 +272,7 @@ def test_step_is_retried_until_the_server_accepts_connections(rpcurl, tmp_path):
     result = rpcurl("test", "--report", "ndjson", tmp_path / "late.rpcurl")
     for server in servers:
         server.server.stop(0)
-    (test,) = [event for event in map(json.loads, result.out.splitlines()) if event["event"] == "test"]
+    (test,) = [event for event in result.lines() if event["event"] == "test"]
     assert (test["outcome"], test["attempts"]) == ("passed", 2), test
 
 
@@ -447,8 +445,7 @@ def test_recorded_suite_runs_without_a_server(rpcurl, grpc_server, tmp_path, sui
     assert result.code == 0, result.out
     path = tmp_path / "suite.rpcurl"
     path.write_text(path.read_text().replace(grpc_server.url, "http://127.0.0.1:1"))
-    again = rpcurl("test", "--replay", cassettes, path)
-    assert again.code == 0, again.out
+    rpcurl("test", "--replay", cassettes, path).exits(0)
 
 
 def test_recorded_files_without_calls_are_replayed(rpcurl, grpc_server, tmp_path):
@@ -459,11 +456,9 @@ def test_recorded_files_without_calls_are_replayed(rpcurl, grpc_server, tmp_path
     (suites / "skips.rpcurl").write_text("test u\nskip later\ncall Hello\n")
     cassettes = tmp_path / "cassettes"
     for _ in range(2):
-        result = rpcurl("test", "--record", cassettes, suites)
-        assert (result.code, result.err) == (0, "")
+        rpcurl("test", "--record", cassettes, suites).succeeds()
         (suites / "common.rpcurl").write_text("target http://127.0.0.1:1\n")
-        result = rpcurl("test", "--replay", cassettes, suites)
-        assert result.code == 0, result.out
+        rpcurl("test", "--replay", cassettes, suites).exits(0)
         (suites / "common.rpcurl").write_text(f"target {grpc_server.url}\n")
 
 
@@ -489,11 +484,7 @@ def test_failures_of_setup_and_teardown_are_both_reported(suite):
 def test_two_reports_with_one_file_are_an_error(rpcurl, tmp_path):
     path = tmp_path / "a.rpcurl"
     path.write_text("test t\n")
-    result = rpcurl("test", path, "--report", f"junit={tmp_path}/x", "--coverage", f"html={tmp_path}/x")
-    assert (result.code, result.err) == (
-        2,
-        f"rpcurl: {tmp_path}/x: two reports are written to this file\nhint: give each a file of its own\n",
-    )
+    rpcurl("test", path, "--report", f"junit={tmp_path}/x", "--coverage", f"html={tmp_path}/x").exits(2, err=f"rpcurl: {tmp_path}/x: two reports are written to this file\nhint: give each a file of its own\n")
 
 
 def test_files_run_in_processes(rpcurl, grpc_server, tmp_path):
@@ -502,9 +493,7 @@ def test_files_run_in_processes(rpcurl, grpc_server, tmp_path):
     (tmp_path / "below").mkdir()
     (tmp_path / "below/bad.rpcurl").write_text("test t\nnonsense\n")
     (tmp_path / "other.txt").write_text("no suite\n")
-    result = rpcurl("test", "--jobs", "3", tmp_path)
-    assert result.code == 4
-    assert "4 passed" in result.out and "no such command" in result.out and "below/bad.rpcurl" in result.out
+    rpcurl("test", "--jobs", "3", tmp_path).exits(4).prints("4 passed", "no such command", "below/bad.rpcurl")
 
 
 def test_run_that_is_interrupted_runs_its_teardown(rpcurl, grpc_server, tmp_path):
@@ -547,8 +536,7 @@ def test_run_that_is_interrupted_runs_its_teardown(rpcurl, grpc_server, tmp_path
 def test_mistakes_in_the_structure(rpcurl, tmp_path, text, words):
     path = tmp_path / "bad.rpcurl"
     path.write_text(text)
-    result = rpcurl("test", path)
-    assert result.code == 4
+    result = rpcurl("test", path).exits(4)
     assert all(word in result.out for word in words), result.out
 
 
@@ -558,7 +546,7 @@ def test_exit_in_a_sourced_file_is_an_error(rpcurl, grpc_server, tmp_path):
     path = tmp_path / "a.rpcurl"
     path.write_text(f"target {grpc_server.url}\n\ntest a\nsource {tmp_path}/leave\n\ntest b\ncall Fail {{\"code\":5}}\n")
     result = rpcurl("test", "--report", "ndjson", path)
-    events = [json.loads(line) for line in result.out.splitlines()]
+    events = result.lines()
     outcomes = {event["name"]: event["outcome"] for event in events if event["event"] == "test"}
     assert (result.code, outcomes) == (8, {"a": "error", "b": "failed"}), result.out
 

@@ -121,11 +121,10 @@ def test_reordered_text_on_a_terminal_keeps_its_meaning(rpcurl, descriptor_set, 
 
 
 @pytest.mark.parametrize("where", ["message", "detail"])
-def test_reordered_text_in_a_status(rpcurl, grpc_server, descriptor_set, where):
+def test_reordered_text_in_a_status(demo, grpc_server, where):
     info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": REORDERING}
     data = {"code": 9, "message": REORDERING} if where == "message" else {"code": 9, "details": [info]}
-    result = rpcurl("--descriptor-set", descriptor_set, "-d", json.dumps(data), f"{grpc_server.url}/{SERVICE}/Fail")
-    assert result.code == 64 + 9 and "gnp.exe" in result.err
+    result = demo("-d", json.dumps(data), f"{grpc_server.url}/{SERVICE}/Fail").exits(64 + 9).reports("gnp.exe")
     assert "\u202e" not in result.err
 
 

@@ -5,7 +5,7 @@ import json
 
 import grpc
 import pytest
-from conftest import wait_until
+from harness import Caller, wait_until
 from google.protobuf import json_format
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
@@ -47,20 +47,14 @@ def grpcio(server):
 @pytest.fixture
 def call(rpcurl, server):
     """The schema is the server's."""
-
-    def run(method, request, *options):
-        return rpcurl(*options, "-d", "@-", f"{server.url}/{SERVICE}/{method}", input=json.dumps(request))
-
-    return run
+    return Caller(rpcurl, server, service=SERVICE)
 
 
 def test_reflection(rpcurl, server):
     """tonic has v1alpha only."""
     listed = rpcurl("list", "--no-cache", server.url)
     assert (listed.code, listed.out.split()) == (0, ["grpc.reflection.v1alpha.ServerReflection", SERVICE])
-    described = rpcurl("describe", server.url, f"{SERVICE}.ReadScalars")
-    assert described.code == 0, described.err
-    assert "rpc ReadScalars(ReadScalarsRequest) returns (ReadScalarsResponse)" in described.out
+    rpcurl("describe", server.url, f"{SERVICE}.ReadScalars").exits(0).prints("rpc ReadScalars(ReadScalarsRequest) returns (ReadScalarsResponse)")
 
 
 @pytest.mark.parametrize(
@@ -73,17 +67,14 @@ def test_reflection(rpcurl, server):
 )  # fmt: skip
 def test_responses_equal_those_of_grpcio(call, grpcio, method, data):
     [expected] = grpcio(method, data)
-    result = call(method, data)
-    assert (result.code, result.err) == (0, "")
-    assert json_format.Parse(result.out, type(expected)()) == expected
+    assert json_format.Parse(call(method, data=data).succeeds().out, type(expected)()) == expected
 
 
 def test_stream_of_large_messages(call, grpcio):
     [images] = grpcio("ReadBlobSequences", IMAGES | ALL)
     # After the texts of width and height.
     key = images.runs[0].tags[0].data.values[0].blob_refs[2].blob_key
-    result = call("ReadBlob", {"blobKey": key})
-    assert (result.code, result.err) == (0, "")
+    result = call("ReadBlob", data={"blobKey": key}).succeeds()
     pieces = [base64.b64decode(json.loads(line)["data"]) for line in result.out.splitlines()]
     assert pieces == [response.data for response in grpcio("ReadBlob", {"blobKey": key})]
     assert len(pieces) > 1 and b"".join(pieces) == bytes(range(256)) * (40 << 10)
@@ -98,5 +89,4 @@ def test_stream_of_large_messages(call, grpcio):
     ],
 )
 def test_errors(call, keeps_early_responses, method, options, code, words):
-    result = call(method, {}, *options)
-    assert (result.code, result.out) == (code, "") and words in result.err
+    call(method, *options, data={}).exits(code, "").reports(words)

@@ -1,6 +1,5 @@
 """The interceptor `trace`: context in headers, and spans that a collector receives."""
 
-import json
 import signal
 
 import pytest
@@ -8,7 +7,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status, TracesData
 
 import collector
 import manual
-from conftest import wait_until
+from harness import wait_until
 
 HELLO = "demo.v1.Demo/Hello"
 FAIL = "demo.v1.Demo/Fail"
@@ -28,12 +27,11 @@ def otlp():
 
 
 def received(result):
-    return {header["name"]: header["value"] for header in json.loads(result.out)["headers"]}
+    return {header["name"]: header["value"] for header in result.json()["headers"]}
 
 
 def test_server_receives_the_context_of_the_environment(call):
-    result = call(ECHO, "-d", "{}", "--use", "trace", env={"TRACEPARENT": PARENT, "TRACESTATE": "a=1,b=2"})
-    assert (result.code, result.err) == (0, "")
+    result = call(ECHO, "-d", "{}", "--use", "trace", env={"TRACEPARENT": PARENT, "TRACESTATE": "a=1,b=2"}).succeeds()
     headers = received(result)
     version, trace, span, flags = headers["traceparent"].split("-")
     assert (version, trace, flags) == ("00", TRACE, "01")
@@ -42,8 +40,7 @@ def test_server_receives_the_context_of_the_environment(call):
 
 
 def test_invalid_context_begins_a_new_trace(call):
-    result = call(ECHO, "-d", "{}", "--use", "trace", env={"TRACEPARENT": PARENT.upper(), "TRACESTATE": "a=1"})
-    assert result.code == 0
+    result = call(ECHO, "-d", "{}", "--use", "trace", env={"TRACEPARENT": PARENT.upper(), "TRACESTATE": "a=1"}).exits(0)
     assert result.err == "trace: the environment variable TRACEPARENT is invalid: a new trace begins\n"
     headers = received(result)
     assert TRACE not in headers["traceparent"] and "tracestate" not in headers
@@ -53,19 +50,18 @@ def test_trace_id_is_shown(call):
     env = {"TRACEPARENT": PARENT}
     assert f"* trace: trace ID {TRACE}\n" in call(HELLO, "-d", ADA, "--use", "trace", "-v", env=env).err
     result = call(HELLO, "-d", ADA, "--use", "trace", "--format", "events", env=env)
-    (note,) = [event for event in map(json.loads, result.out.splitlines()) if event["event"] == "note"]
+    (note,) = [event for event in result.lines() if event["event"] == "note"]
     assert (note["interceptor"], note["text"]) == ("trace", f"trace ID {TRACE}")
 
 
 def test_collector_receives_a_call_with_its_attempts(call, otlp):
-    result = call(
+    call(
         HELLO, "-d", ADA, "--use", "trace", "--use", QUICK, "-H", "demo-fail-attempts: 2",
         env={
             "TRACEPARENT": PARENT, "TRACESTATE": "a=1", "OTEL_EXPORTER_OTLP_ENDPOINT": otlp.url + "/",
             "OTEL_EXPORTER_OTLP_HEADERS": "api-key=s%3Decret", "OTEL_SERVICE_NAME": "tests",
         },
-    )  # fmt: skip
-    assert result.code == 0
+    ).exits(0)  # fmt: skip
     assert [headers["api-key"] for headers in otlp.headers] == ["s=ecret"]
     assert collector.attributes(otlp.requests[0].resource_spans[0].resource) == {"service.name": "tests"}
     *attempts, whole = otlp.spans
@@ -81,7 +77,7 @@ def test_collector_receives_a_call_with_its_attempts(call, otlp):
     assert len({span.span_id for span in otlp.spans}) == 4
     shown = collector.attributes(attempts[0])
     assert (shown["rpc.service"], shown["rpc.method"]) == ("demo.v1.Demo", "Hello")
-    assert (shown["server.address"], shown["server.port"]) == ("127.0.0.1", call.port)
+    assert (shown["server.address"], shown["server.port"]) == ("127.0.0.1", call.server.port)
     assert shown["error.type"] == "unavailable"
     if call.protocol == "connect":
         assert (shown["rpc.system"], shown["rpc.connect_rpc.error_code"]) == ("connect_rpc", "unavailable")
@@ -141,8 +137,7 @@ def test_unsampled_trace_is_not_exported(call, otlp):
 
 def test_batch_exports_every_call(call, otlp):
     data = "".join(f'{{"name":"{number}"}}' for number in range(40))
-    result = call(HELLO, "--each", "--jobs", 8, "--use", f"trace,endpoint={otlp.url}", input=data)
-    assert (result.code, result.err) == (0, "")
+    call(HELLO, "--each", "--jobs", 8, "--use", f"trace,endpoint={otlp.url}", input=data).succeeds()
     assert len(otlp.spans) == 80 and len({span.trace_id for span in otlp.spans}) == 40
 
 
@@ -179,8 +174,7 @@ def test_unreachable_collector_is_reported_once(call, raw_server):
 
 def test_wait_for_a_silent_collector_is_bounded(call, otlp):
     otlp.is_open.clear()
-    result = call(HELLO, "-d", ADA, "--use", f"trace,endpoint={otlp.url},timeout=100ms")
-    assert result.code == 0
+    result = call(HELLO, "-d", ADA, "--use", f"trace,endpoint={otlp.url},timeout=100ms").exits(0)
     assert result.err.startswith(f"trace: 2 spans were not exported: {otlp.address}: ")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from conftest import Server
+from harness import Server
 from terminal import Terminal
 from test_session_terminal import CTRL_C, CTRL_D, terminal  # noqa: F401
 
@@ -117,6 +117,5 @@ def test_the_end_within_a_message_is_an_error(chat: Callable[..., Terminal]) -> 
 def test_input_of_a_pipe_ends_at_a_mistake(rpcurl, grpc_server: Server) -> None:
     result = rpcurl(
         "--plaintext", grpc_server.address, "demo.v1.Demo/Chat", input='{"text":"a"}\n{"txt":"b"}\n{"text":"c"}\n'
-    )
-    assert result.code == 4
+    ).exits(4)
     assert "you said: c" not in result.out and "type messages" not in result.err

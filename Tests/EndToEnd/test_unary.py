@@ -26,20 +26,18 @@ def test_response_is_one_line_of_json_in_a_pipe(rpcurl, server_arguments):
     assert result.err == ""
     assert result.code == 0
     assert result.out.count("\n") == 1
-    assert json.loads(result.out) == {"message": "Hello, Ada!", "name": "Ada"}
+    assert result.json() == {"message": "Hello, Ada!", "name": "Ada"}
 
 
-def test_jq_reads_the_response(rpcurl, grpc_server, descriptor_set):
-    result = rpcurl("--descriptor-set", descriptor_set, "--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, HELLO)
-    assert result.code == 0
+def test_jq_reads_the_response(demo, grpc_server):
+    result = demo("--plaintext", "-d", '{"name":"Ada"}', grpc_server.address, HELLO).exits(0)
     jq = subprocess.run(["jq", "-r", ".message"], input=result.out_bytes, capture_output=True, check=True)
     assert jq.stdout == b"Hello, Ada!\n"
 
 
 def test_pretty_format_indents(rpcurl, server_arguments):
     options, host = server_arguments
-    result = rpcurl(*options, "--format", "pretty", "-d", '{"name":"Ada"}', host, HELLO)
-    assert result.code == 0
+    result = rpcurl(*options, "--format", "pretty", "-d", '{"name":"Ada"}', host, HELLO).exits(0)
     assert result.out == '{\n  "message": "Hello, Ada!",\n  "name": "Ada"\n}\n'
 
 
@@ -54,9 +52,8 @@ def test_forms_of_method_names(rpcurl, grpc_server, descriptor_set, spelling):
         "prefix slash": [f"http://{address}/", HELLO],
     }[spelling]
     command = ["call"] if spelling == "call command" else []
-    result = rpcurl(*command, "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', *words)
-    assert (result.code, result.err) == (0, "")
-    assert json.loads(result.out)["message"] == "Hello, Ada!"
+    result = rpcurl(*command, "--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', *words).succeeds()
+    assert result.json()["message"] == "Hello, Ada!"
 
 
 def test_data_from_a_file_and_from_standard_input(rpcurl, grpc_server, descriptor_set, tmp_path):
@@ -64,23 +61,21 @@ def test_data_from_a_file_and_from_standard_input(rpcurl, grpc_server, descripto
     file = tmp_path / "request.json"
     file.write_text('{"name": "Grace"}\n')
     from_file = rpcurl(*options, "-d", f"@{file}", grpc_server.address, HELLO)
-    assert json.loads(from_file.out)["name"] == "Grace"
+    assert from_file.json()["name"] == "Grace"
     from_input = rpcurl(*options, "-d", "@-", grpc_server.address, HELLO, input='{"name":\n"Alan"}')
-    assert json.loads(from_input.out)["name"] == "Alan"
+    assert from_input.json()["name"] == "Alan"
 
 
-def test_no_data_sends_an_empty_message(rpcurl, grpc_server, descriptor_set):
-    result = rpcurl("--descriptor-set", descriptor_set, "--plaintext", grpc_server.address, "demo.v1.Demo/Echo")
-    assert (result.code, result.out) == (0, "{}\n")
+def test_no_data_sends_an_empty_message(demo, grpc_server):
+    demo("--plaintext", grpc_server.address, "demo.v1.Demo/Echo").exits(0, "{}\n")
 
 
-def test_json_codec_sends_json(rpcurl, connect_server, descriptor_set):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--protocol", "connect", "--codec", "json", "--format", "events",
+def test_json_codec_sends_json(demo, connect_server):
+    result = demo(
+        "--protocol", "connect", "--codec", "json", "--format", "events",
         "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}",
-    )  # fmt: skip
-    assert result.code == 0
-    events = [json.loads(line) for line in result.out.splitlines()]
+    ).exits(0)  # fmt: skip
+    events = result.lines()
     assert ["content-type", "application/json"] in events[0]["headers"]
     message = next(e for e in events if e["event"] == "message")
     assert message["message"] == {"message": "Hello, Ada!", "name": "Ada"}
@@ -91,10 +86,9 @@ def test_content_type_is_that_of_the_codec(rpcurl, grpc_server, connect_server, 
     """As in every command line of curl. The call sends the header itself."""
     words = ["--protocol", "connect", option, "Content-Type: application/json", "-d", '{"name":"Ada"}']
     json_codec = rpcurl(*words, "--codec", "json", "--descriptor-set", descriptor_set, f"{connect_server.url}/{HELLO}")
-    assert (json_codec.code, json.loads(json_codec.out)["message"]) == (0, "Hello, Ada!"), json_codec.err
+    assert (json_codec.code, json_codec.json()["message"]) == (0, "Hello, Ada!"), json_codec.err
     for target in (connect_server.url, grpc_server.url):
-        result = rpcurl(*words, f"{target}/{HELLO}")
-        assert (result.code, result.out) == (2, "")
+        result = rpcurl(*words, f"{target}/{HELLO}").exits(2, "")
         assert result.err == (
             f"rpcurl: {option}: the header content-type is set by --protocol and --codec and cannot be changed\n"
             "hint: omit it; --protocol connect --codec json sends application/json\n"
@@ -106,9 +100,8 @@ def test_headers_reach_the_server_in_order(rpcurl, server_arguments):
     result = rpcurl(
         *options, "-H", "x-first: 1", "-H", "X-Twice: a", "-H", "x-twice: b", "-H", "x-data-bin: AAEC",
         host, "demo.v1.Demo/EchoMetadata",
-    )  # fmt: skip
-    assert (result.code, result.err) == (0, "")
-    headers = json.loads(result.out)["headers"]
+    ).succeeds()  # fmt: skip
+    headers = result.json()["headers"]
     own = [(h["name"], h.get("value") or h.get("binary")) for h in headers if h["name"].startswith("x-") and "envoy" not in h["name"] and "forwarded" not in h["name"] and "request-id" not in h["name"]]
     flat = [(name, v.strip()) for name, value in own for v in (value or "").split(",")]
     assert ("x-first", "1") in flat
@@ -119,17 +112,14 @@ def test_headers_reach_the_server_in_order(rpcurl, server_arguments):
 def test_max_time_is_sent_and_ends_the_call(rpcurl, server_arguments):
     options, host = server_arguments
     echoed = rpcurl(*options, "--max-time", "20", host, "demo.v1.Demo/EchoMetadata")
-    assert 10_000 < int(json.loads(echoed.out)["timeoutMs"]) <= 20_000
-    late = rpcurl(*options, "--max-time", "300ms", "-d", '{"milliseconds":10000}', host, "demo.v1.Demo/Delay")
-    assert late.code == 64 + 4
-    assert "deadline_exceeded (4)" in late.err
+    assert 10_000 < int(echoed.json()["timeoutMs"]) <= 20_000
+    late = rpcurl(*options, "--max-time", "300ms", "-d", '{"milliseconds":10000}', host, "demo.v1.Demo/Delay").exits(64 + 4).reports("deadline_exceeded (4)")
     assert late.out == ""
 
 
 def test_failed_call_shows_code_message_and_details(rpcurl, server_arguments):
     options, host = server_arguments
-    result = rpcurl(*options, "-d", '{"id":"42"}', host, "demo.v1.Demo/Find")
-    assert result.code == 64 + 5
+    result = rpcurl(*options, "-d", '{"id":"42"}', host, "demo.v1.Demo/Find").exits(64 + 5)
     assert result.out == ""
     lines = result.err.splitlines()
     assert lines[0] == 'rpcurl: demo.v1.Demo/Find: not_found (5): no item "42"'
@@ -138,15 +128,13 @@ def test_failed_call_shows_code_message_and_details(rpcurl, server_arguments):
 
 
 @pytest.mark.parametrize("code", range(1, 17))
-def test_exit_code_reports_the_status(rpcurl, grpc_server, connect_server, descriptor_set, code):
+def test_exit_code_reports_the_status(demo, grpc_server, connect_server, code):
     data = json.dumps({"code": code, "message": "so: 100% – ✓"})
     for server, protocol in ((grpc_server, "grpc"), (connect_server, "connect")):
-        result = rpcurl(
-            "--descriptor-set", descriptor_set, "--protocol", protocol, "-d", data,
+        demo(
+            "--protocol", protocol, "-d", data,
             f"{server.url}/demo.v1.Demo/Fail",
-        )  # fmt: skip
-        assert result.code == 64 + code
-        assert f"({code}): so: 100% – ✓\n" in result.err
+        ).exits(64 + code).reports(f"({code}): so: 100% – ✓\n")  # fmt: skip
 
 
 def test_events_describe_the_whole_call(rpcurl, server_arguments):
@@ -157,9 +145,7 @@ def test_events_describe_the_whole_call(rpcurl, server_arguments):
     }
     # Compressed responses can be shorter than their messages.
     arguments = ["--accept-compression", "identity", "--format", "events", "-d", json.dumps(request)]
-    result = rpcurl(*options, *arguments, host, "demo.v1.Demo/EchoMetadata")
-    assert result.code == 0
-    events = [json.loads(line) for line in result.out.splitlines()]
+    events = rpcurl(*options, *arguments, host, "demo.v1.Demo/EchoMetadata").exits(0).lines()
     assert [e["event"] for e in events] == ["start", "sent", "headers", "message", "end", "metrics"]
     start, sent, headers, message, end, metrics = events
     assert (start["method"], start["kind"]) == ("demo.v1.Demo/EchoMetadata", "unary")
@@ -179,9 +165,8 @@ def test_events_describe_the_whole_call(rpcurl, server_arguments):
 
 def test_events_of_a_failed_call(rpcurl, server_arguments):
     options, host = server_arguments
-    result = rpcurl(*options, "--format", "events", "-d", '{"id":"42"}', host, "demo.v1.Demo/Find")
-    assert result.code == 69
-    end = next(e for e in map(json.loads, result.out.splitlines()) if e["event"] == "end")
+    result = rpcurl(*options, "--format", "events", "-d", '{"id":"42"}', host, "demo.v1.Demo/Find").exits(69)
+    end = next(e for e in result.lines() if e["event"] == "end")
     assert (end["code"], end["code_number"], end["message"]) == ("not_found", 5, 'no item "42"')
     assert [d["type"] for d in end["details"]] == ["google.rpc.ErrorInfo", "google.rpc.ResourceInfo"]
     assert end["details"][0]["debug"]["reason"]
@@ -191,9 +176,8 @@ def test_events_of_a_failed_call(rpcurl, server_arguments):
 def test_verbose_shows_metadata_and_redacts_secrets(rpcurl, server_arguments):
     options, host = server_arguments
     arguments = [*options, "-v", "-H", "authorization: Bearer s3cret", "-d", '{"name":"Ada"}', host, HELLO]
-    result = rpcurl(*arguments)
-    assert result.code == 0
-    assert json.loads(result.out)["name"] == "Ada"
+    result = rpcurl(*arguments).exits(0)
+    assert result.json()["name"] == "Ada"
     assert "> authorization: Bearer [redacted]\n" in result.err
     assert "s3cret" not in result.err
     assert "< HTTP/" in result.err
@@ -201,17 +185,16 @@ def test_verbose_shows_metadata_and_redacts_secrets(rpcurl, server_arguments):
     assert "> authorization: Bearer s3cret\n" in rpcurl("--show-secrets", *arguments).err
 
 
-def test_events_redact_secrets(rpcurl, grpc_server, descriptor_set):
-    result = rpcurl(
-        "--descriptor-set", descriptor_set, "--plaintext", "--format", "events", "-H", "authorization: Bearer s3cret",
+def test_events_redact_secrets(demo, grpc_server):
+    result = demo(
+        "--plaintext", "--format", "events", "-H", "authorization: Bearer s3cret",
         "-d", '{"name":"Ada"}', grpc_server.address, HELLO,
     )  # fmt: skip
     assert result.code == 0 and "s3cret" not in result.out
 
 
-def test_insecure_accepts_any_certificate(rpcurl, grpc_tls_server, descriptor_set):
-    result = rpcurl("--descriptor-set", descriptor_set, "-k", "-d", '{"name":"Ada"}', grpc_tls_server.url, HELLO)
-    assert (result.code, result.err) == (0, "")
+def test_insecure_accepts_any_certificate(demo, grpc_tls_server):
+    demo("-k", "-d", '{"name":"Ada"}', grpc_tls_server.url, HELLO).succeeds()
 
 
 def test_protocol_from_the_environment(rpcurl, connect_server, descriptor_set):
@@ -224,13 +207,8 @@ def test_protocol_from_the_environment(rpcurl, connect_server, descriptor_set):
 def test_large_message_and_its_limit(rpcurl, server_arguments):
     options, host = server_arguments
     arguments = ["-d", '{"sizeBytes":3000000}', host, "demo.v1.Demo/Large"]
-    whole = rpcurl(*options, *arguments)
-    assert whole.code == 0
-    assert len(json.loads(whole.out)["payload"]) == 4_000_000
-    limited = rpcurl(*options, "--max-message-size", "1m", *arguments)
-    assert limited.code == 64 + 8
-    assert "the limit is 1048576" in limited.err
-    assert limited.out == ""
+    assert len(rpcurl(*options, *arguments).exits(0).json()["payload"]) == 4_000_000
+    assert rpcurl(*options, "--max-message-size", "1m", *arguments).exits(64 + 8).reports("the limit is 1048576").out == ""
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

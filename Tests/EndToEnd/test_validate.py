@@ -5,7 +5,7 @@ import json
 import pytest
 
 import manual
-from conftest import ROOT
+from harness import ROOT
 
 PROTOS = ROOT / "Tests" / "EndToEnd" / "validate"
 SERVER = "http://localhost:1"
@@ -30,11 +30,7 @@ def proto(tmp_path):
 def test_invalid_request_is_not_sent(rpcurl, raw_server, proto):
     server = raw_server(lambda connection: None)
     words = ["--plaintext", "--proto", proto, "-d", '{"name":"A","language":"english"}', "--use", "validate"]
-    result = rpcurl(*words, server.address, "demo.v1.Demo/Hello")
-    assert (result.code, result.out) == (64 + 3, "")
-    assert "interceptor validate: invalid_argument (3): invalid request: name: must be at least 2 characters" in result.err
-    assert "[string.min_len] (and 1 more)" in result.err
-    assert '  google.rpc.BadRequest: {"fieldViolations":[' in result.err
+    rpcurl(*words, server.address, "demo.v1.Demo/Hello").exits(64 + 3, "").reports("interceptor validate: invalid_argument (3): invalid request: name: must be at least 2 characters", "[string.min_len] (and 1 more)", '  google.rpc.BadRequest: {"fieldViolations":[')
     result = rpcurl("--error-format", "json", *words, server.address, "demo.v1.Demo/Hello")
     error = json.loads(result.err)["error"]
     assert error["code"] == "invalid_argument" and error["interceptor"] == "validate"
@@ -55,16 +51,12 @@ def test_invalid_request_is_not_sent(rpcurl, raw_server, proto):
 def test_every_protocol(rpcurl, request, proto, protocol):
     server = request.getfixturevalue("grpc_server" if protocol == "grpc" else "connect_server")
     words = ["--protocol", protocol, "--proto", proto, "--use", "validate,responses=fail"]
-    result = rpcurl(*words, "-d", '{"name":"Ada"}', f"{server.url}/demo.v1.Demo/Hello")
-    assert (result.code, result.out) == (64 + 13, "")
-    assert "internal (13): invalid response: message: does not have prefix `Hi` [string.prefix]" in result.err
+    rpcurl(*words, "-d", '{"name":"Ada"}', f"{server.url}/demo.v1.Demo/Hello").exits(64 + 13, "").reports("internal (13): invalid response: message: does not have prefix `Hi` [string.prefix]")
     words[-1] = "validate,responses=warn"
     result = rpcurl(*words, "-d", '{"name":"Ada"}', f"{server.url}/demo.v1.Demo/Hello")
-    assert (result.code, json.loads(result.out)["message"]) == (0, "Hello, Ada!")
+    assert (result.code, result.json()["message"]) == (0, "Hello, Ada!")
     assert "validate: invalid response: message: does not have prefix `Hi` [string.prefix]" in result.err
-    result = rpcurl(*words, "-d", '{"text":"a"}{"text":""}{"text":"b"}', f"{server.url}/demo.v1.Demo/Chat")
-    assert result.code == 64 + 3
-    assert "invalid request 1: text: must be at least 1 characters [string.min_len]" in result.err
+    rpcurl(*words, "-d", '{"text":"a"}{"text":""}{"text":"b"}', f"{server.url}/demo.v1.Demo/Chat").exits(64 + 3).reports("invalid request 1: text: must be at least 1 characters [string.min_len]")
 
 
 def test_batch_continues_after_invalid_requests(rpcurl, grpc_server, proto):
@@ -120,17 +112,15 @@ def test_a_hostile_pattern_ends(rpcurl, grpc_server, tmp_path):
         """
     )
     (tmp_path / "data.json").write_text(json.dumps({"name": "a" * 100_000}))
-    result = rpcurl(
+    rpcurl(
         "--plaintext", "--proto", tmp_path / "demo.proto", "--use", "validate", "-d", f"@{tmp_path / 'data.json'}",
         grpc_server.address, "demo.v1.Demo/Hello",
-    )  # fmt: skip
-    assert result.code == 0 and "string.pattern is skipped: the regular expression takes too long" in result.err
+    ).exits(0).reports("string.pattern is skipped: the regular expression takes too long")  # fmt: skip
 
 
 def test_schema_from_reflection_has_the_rules(rpcurl, tmp_path, grpc_server):
     # The server's own schema has no rules: everything is sent.
-    result = rpcurl("--plaintext", "-d", '{"name":"A"}', "--use", "validate", grpc_server.address, "demo.v1.Demo/Hello")
-    assert (result.code, result.err) == (0, "")
+    rpcurl("--plaintext", "-d", '{"name":"A"}', "--use", "validate", grpc_server.address, "demo.v1.Demo/Hello").succeeds()
 
 
 def test_the_examples_of_the_manual(grpc_server, descriptor_set, tmp_path):

@@ -14,7 +14,7 @@ import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 from grpc_tools import protoc
 
-from conftest import ROOT
+from harness import ROOT
 
 PROTOS = ROOT / "Tests" / "EndToEnd" / "validate"
 BUILT_IN = ROOT / "Sources" / "Protobuf" / "WellKnown" / "common"

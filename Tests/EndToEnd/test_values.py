@@ -7,20 +7,10 @@ import subprocess
 import pytest
 
 import manual
-from conftest import PATIENCE_SECONDS
+from harness import PATIENCE_SECONDS
 
 SERVICE = "demo.v1.Demo"
 CHUNK = 1 << 16
-
-
-@pytest.fixture
-def call(rpcurl, grpc_server, descriptor_set):
-    """Calls a method of the server."""
-
-    def call(method, *options, **more):
-        return rpcurl("--descriptor-set", descriptor_set, *options, f"{grpc_server.url}/{SERVICE}/{method}", **more)
-
-    return call
 
 
 def output(result):
@@ -49,22 +39,22 @@ def failure(result, code):
         ('{"nested": "a": 1}, "b": 2}', 'expected "," or "}" (line 1, column 15)', None),
     ],
 )  # fmt: skip
-def test_errors_show_what_to_write(call, data, why, hint):
-    lines = failure(call("Echo", "-d", data), 4)
+def test_errors_show_what_to_write(grpc_call, data, why, hint):
+    lines = failure(grpc_call("Echo", "-d", data), 4)
     assert why in lines[0]
     assert (hint or "") in lines[-1]
 
 
-def test_unexpanded_functions_are_named(call):
+def test_unexpanded_functions_are_named(grpc_call):
     for options in (["-d", '{"bytesValue":"${base64(foo)}"}'], ["--set", "bytesValue=${base64(foo)}"]):
-        lines = failure(call("Echo", *options), 4)
+        lines = failure(grpc_call("Echo", *options), 4)
         assert lines[-1] == "hint: add --expand to replace ${base64(foo)}"
-    lines = failure(call("Echo", "--set", "int64Value=${random(1,9)}"), 4)
+    lines = failure(grpc_call("Echo", "--set", "int64Value=${random(1,9)}"), 4)
     assert lines[-1] == "hint: add --expand to replace ${random(1,9)}"
     # The cause of another field is not a function.
-    lines = failure(call("Echo", "-d", '{"stringValue":"${uuid()}","bytesValue":"!"}'), 4)
+    lines = failure(grpc_call("Echo", "-d", '{"stringValue":"${uuid()}","bytesValue":"!"}'), 4)
     assert "to replace" not in lines[-1]
-    assert failure(call("Echo", "--set", "bytesValue=@f.bin"), 4)[-1] == "hint: use --set-file bytesValue=f.bin"
+    assert failure(grpc_call("Echo", "--set", "bytesValue=@f.bin"), 4)[-1] == "hint: use --set-file bytesValue=f.bin"
 
 
 TEXT_NOTE = """note: {0}: "bar" was read as base64 (2 bytes)
@@ -72,61 +62,56 @@ hint: to send this text, write ${{base64({2})}} with --expand, or use {1}
 """
 
 
-def test_text_in_bytes_fields_is_noted(call, tmp_path):
+def test_text_in_bytes_fields_is_noted(grpc_call, tmp_path):
     data = '{"bytesValue":"bar"}'
-    result = call("Echo", "-d", data)
-    assert (result.code, result.err) == (0, TEXT_NOTE.format("bytesValue", "--data-format text", r'\"bar\"'))
-    assert json.loads(result.out) == {"bytesValue": "bao="}
-    result = call("Echo", "-d", '{"nested":{},"bytesList":["Zm9v","bar","foo"]}')
-    assert (result.code, result.err) == (0, TEXT_NOTE.format("bytesList[1]", "--data-format text", r'\"bar\"'))
-    result = call("Echo", "--set", "bytesValue=bar")
-    assert (result.code, result.err) == (0, TEXT_NOTE.format("--set bytesValue", "--set-file bytesValue=FILE", '"bar"'))
+    result = grpc_call("Echo", "-d", data).exits(0, err=TEXT_NOTE.format("bytesValue", "--data-format text", r'\"bar\"'))
+    assert result.json() == {"bytesValue": "bao="}
+    grpc_call("Echo", "-d", '{"nested":{},"bytesList":["Zm9v","bar","foo"]}').exits(0, err=TEXT_NOTE.format("bytesList[1]", "--data-format text", r'\"bar\"'))
+    grpc_call("Echo", "--set", "bytesValue=bar").exits(0, err=TEXT_NOTE.format("--set bytesValue", "--set-file bytesValue=FILE", '"bar"'))
     # The word of four letters has no padding to lack.
-    assert 'was read as base64 (3 bytes)' in call("Echo", "--set", "bytesValue=Adam").err
+    assert 'was read as base64 (3 bytes)' in grpc_call("Echo", "--set", "bytesValue=Adam").err
     path = tmp_path / "data.json"
     path.write_text(data)
     for options in (["-s", "-d", data], ["-d", f"@{path}"], ["-d", '{"bytesValue":"bao="}']):
-        output(call("Echo", *options))
-    output(call("Echo", "-d", "@-", input=data))
-    output(call("Echo", "--expand", "-d", r'{"bytesValue":"${base64(\"bar\")}"}'))
+        output(grpc_call("Echo", *options))
+    output(grpc_call("Echo", "-d", "@-", input=data))
+    output(grpc_call("Echo", "--expand", "-d", r'{"bytesValue":"${base64(\"bar\")}"}'))
 
 
-def test_functions_that_are_sent_as_text_are_noted(call, tmp_path):
+def test_functions_that_are_sent_as_text_are_noted(grpc_call, tmp_path):
     note = "note: ${uuid()} is sent as text\nhint: add --expand to replace it\n"
     data = '{"stringValue":"${uuid()}","strings":["${uuid()}"]}'
-    result = call("Echo", "-d", data)
-    assert (result.code, result.err) == (0, note)
-    result = call("Echo", "--set", "stringValue=${uuid()}")
-    assert (result.code, result.err) == (0, note)
-    assert "note: ${NAME} is sent as text" in call("Echo", "-d", '{"stringValue":"${NAME}"}').err
-    output(call("Echo", "-d", '{"stringValue":"$NAME $${uuid()}"}'))
-    output(call("Echo", "--expand", "-d", data))
+    grpc_call("Echo", "-d", data).exits(0, err=note)
+    grpc_call("Echo", "--set", "stringValue=${uuid()}").exits(0, err=note)
+    assert "note: ${NAME} is sent as text" in grpc_call("Echo", "-d", '{"stringValue":"${NAME}"}').err
+    output(grpc_call("Echo", "-d", '{"stringValue":"$NAME $${uuid()}"}'))
+    output(grpc_call("Echo", "--expand", "-d", data))
 
 
 # Output
 
 
-def test_limit_ends_a_stream_cleanly(call, grpc_server):
+def test_limit_ends_a_stream_cleanly(grpc_call, grpc_server):
     data = '{"from":1,"to":1000000,"intervalMs":1}'
     before = grpc_server.canceled_calls(f"{SERVICE}/Count")
-    assert output(call("Count", "--limit", 3, "-d", data)) == '{"number":1}\n{"number":2}\n{"number":3}\n'
+    assert output(grpc_call("Count", "--limit", 3, "-d", data)) == '{"number":1}\n{"number":2}\n{"number":3}\n'
     grpc_server.wait_for_canceled_calls(f"{SERVICE}/Count", before + 1)
-    assert output(call("Count", "--limit", 3, "-d", '{"from":1,"to":2}')) == '{"number":1}\n{"number":2}\n'
-    assert output(call("Hello", "--limit", 1, "-d", '{"name":"Ada"}')).startswith("{")
-    assert failure(call("Hello", "--limit", 0), 2)[0] == "rpcurl: --limit: must be at least 1"
-    assert failure(call("Hello", "--limit", 1, "--each"), 2)[0] == "rpcurl: --limit: cannot be combined with --each"
+    assert output(grpc_call("Count", "--limit", 3, "-d", '{"from":1,"to":2}')) == '{"number":1}\n{"number":2}\n'
+    assert output(grpc_call("Hello", "--limit", 1, "-d", '{"name":"Ada"}')).startswith("{")
+    assert failure(grpc_call("Hello", "--limit", 0), 2)[0] == "rpcurl: --limit: must be at least 1"
+    assert failure(grpc_call("Hello", "--limit", 1, "--each"), 2)[0] == "rpcurl: --limit: cannot be combined with --each"
 
 
-def test_limit_counts_printed_messages(call):
+def test_limit_counts_printed_messages(grpc_call):
     options = ["--filter", "number", "--limit", 2, "-d", '{"from":5,"to":9}']
-    assert output(call("Count", *options)) == "5\n6\n"
+    assert output(grpc_call("Count", *options)) == "5\n6\n"
 
 
-def test_int64_numbers(call):
+def test_int64_numbers(grpc_call):
     data = '{"int64Value":"-9007199254740993","uint64s":["1"],"stringToInt32":{"a":1}}'
     expected = '{"int64Value":-9007199254740993,"uint64s":[1],"stringToInt32":{"a":1}}\n'
-    assert output(call("Echo", "--int64-numbers", "-d", data)) == expected
-    assert failure(call("Echo", "--int64-numbers", "--format", "text"), 2)[0].endswith("only for JSON; the output is text")
+    assert output(grpc_call("Echo", "--int64-numbers", "-d", data)) == expected
+    assert failure(grpc_call("Echo", "--int64-numbers", "--format", "text"), 2)[0].endswith("only for JSON; the output is text")
 
 
 MESSAGE = json.dumps(
@@ -157,18 +142,18 @@ MESSAGE = json.dumps(
         ("anys[0].value", ["2s"]), ("wrappedString", ["w"]), ("struct.list", ['[{"k":"v"},2]']), ("strings[]", []),
     ],
 )  # fmt: skip
-def test_filter(call, path, lines):
-    assert output(call("Echo", "--filter", path, "-d", MESSAGE)).splitlines() == lines
+def test_filter(grpc_call, path, lines):
+    assert output(grpc_call("Echo", "--filter", path, "-d", MESSAGE)).splitlines() == lines
 
 
-def test_filter_missing(call):
+def test_filter_missing(grpc_call):
     path = "nesteds[].child.number"
-    lines = failure(call("Echo", "--filter", path, "-d", MESSAGE), 8)
+    lines = failure(grpc_call("Echo", "--filter", path, "-d", MESSAGE), 8)
     assert lines[0] == f"rpcurl: --filter {path}: response message 0 has no such field"
-    assert output(call("Echo", "--filter", path, "--filter-missing", "skip", "-d", MESSAGE)) == "1\n3\n"
-    assert output(call("Echo", "--filter", path, "--filter-missing", "null", "-d", MESSAGE)) == "1\nnull\n3\n"
-    assert output(call("Echo", "--filter", "anys[].id", "--filter-missing", "skip", "-d", MESSAGE)) == "3\n"
-    assert output(call("Echo", "--filter", "int32s[-4]", "--filter-missing", "skip", "-d", MESSAGE)) == ""
+    assert output(grpc_call("Echo", "--filter", path, "--filter-missing", "skip", "-d", MESSAGE)) == "1\n3\n"
+    assert output(grpc_call("Echo", "--filter", path, "--filter-missing", "null", "-d", MESSAGE)) == "1\nnull\n3\n"
+    assert output(grpc_call("Echo", "--filter", "anys[].id", "--filter-missing", "skip", "-d", MESSAGE)) == "3\n"
+    assert output(grpc_call("Echo", "--filter", "int32s[-4]", "--filter-missing", "skip", "-d", MESSAGE)) == ""
 
 
 @pytest.mark.parametrize(
@@ -182,25 +167,25 @@ def test_filter_missing(call):
         (["--filter", "bytes_value", "--raw", "--filter-missing", "null"], 2, "cannot be combined with --filter-missing null"),
     ],
 )  # fmt: skip
-def test_filter_is_checked_before_the_call(call, options, code, what):
-    assert what in failure(call("Echo", *options), code)[0]
+def test_filter_is_checked_before_the_call(grpc_call, options, code, what):
+    assert what in failure(grpc_call("Echo", *options), code)[0]
 
 
-def test_raw_bytes(call, tmp_path):
+def test_raw_bytes(grpc_call, tmp_path):
     file = tmp_path / "out"
     size = 300_000
-    assert output(call("Large", "--filter", "payload", "--raw", "-o", file, "-d", f'{{"sizeBytes":{size}}}')) == ""
+    assert output(grpc_call("Large", "--filter", "payload", "--raw", "-o", file, "-d", f'{{"sizeBytes":{size}}}')) == ""
     assert file.read_bytes() == bytes(i % 251 for i in range(size))
     data = '{"bytesList":["AAH/","Cg=="]}'
-    assert output(call("Echo", "--filter", "bytesList", "--raw", "-o", file, "-d", data)) == ""
+    assert output(grpc_call("Echo", "--filter", "bytesList", "--raw", "-o", file, "-d", data)) == ""
     assert file.read_bytes() == b"\0\1\xff\n"
-    assert output(call("Chat", "--filter", "text", "--raw", "-d", '{"text":"a"}{"text":"b"}')) == "you said: ayou said: b"
+    assert output(grpc_call("Chat", "--filter", "text", "--raw", "-d", '{"text":"a"}{"text":"b"}')) == "you said: ayou said: b"
 
 
 # Fields from options
 
 
-def test_set(call):
+def test_set(grpc_call):
     options = ["--set", "string_value=Ada = 36", "--set", "int32Value=7", "--set", "color=COLOR_RED", "--set", "nested.child.label=x"]
     options += ["--set", "duration=1.5s", "--set", 'nested.number="8"', "--set", "strings[]=a", "--set", "strings[]=b"]
     options += ["--set", "strings[0]=c", "--set", 'string_to_int32["k=v"]=5', "--set", "bytesValue=AAE=", "--set", "int32s=[1,2]"]
@@ -209,12 +194,12 @@ def test_set(call):
         "nested": {"label": "over", "number": 8, "child": {"label": "x"}}, "int32s": [1, 2], "strings": ["c", "b"],
         "stringToInt32": {"k=v": 5}, "duration": "1.500s",
     }  # fmt: skip
-    assert json.loads(output(call("Echo", *options, "-d", '{"nested":{"label":"over","number":1},"int32Value":1}'))) == expected
-    assert json.loads(output(call("Hello", "--set", "name=Ada")))["name"] == "Ada"
-    sums = call("Sum", "--set", "value=2", "-d", '{"value":1}{"value":5}')
+    assert json.loads(output(grpc_call("Echo", *options, "-d", '{"nested":{"label":"over","number":1},"int32Value":1}'))) == expected
+    assert json.loads(output(grpc_call("Hello", "--set", "name=Ada")))["name"] == "Ada"
+    sums = grpc_call("Sum", "--set", "value=2", "-d", '{"value":1}{"value":5}')
     assert json.loads(output(sums)) == {"total": "4", "count": 2}
-    assert json.loads(output(call("Sum", "--set", "value=2"))) == {"total": "2", "count": 1}
-    names = call("Hello", "--each", "--set", "language=de", input='{"name":"A"}{"name":"B"}')
+    assert json.loads(output(grpc_call("Sum", "--set", "value=2"))) == {"total": "2", "count": 1}
+    names = grpc_call("Hello", "--each", "--set", "language=de", input='{"name":"A"}{"name":"B"}')
     assert [json.loads(line)["name"] for line in output(names).splitlines()] == ["A", "B"]
 
 
@@ -228,8 +213,8 @@ def test_set(call):
         (["--set-file", "name=/dev/null", "--chunk", "1k"], 2, "rpcurl: --chunk: Hello accepts one message, not a stream"),
     ],
 )
-def test_invalid_options(call, options, code, line):
-    assert failure(call("Hello", *options), code)[0] == line
+def test_invalid_options(grpc_call, options, code, line):
+    assert failure(grpc_call("Hello", *options), code)[0] == line
 
 
 @pytest.mark.parametrize(
@@ -239,58 +224,58 @@ def test_invalid_options(call, options, code, line):
         ("nesteds[0].label=x", "--set nesteds[0].label: index 0 is out of range"), ("bytesValue=!", "--set bytesValue: not base64"),
     ],
 )  # fmt: skip
-def test_invalid_values(call, option, why):
-    assert why in failure(call("Echo", "--set", option), 4)[0]
+def test_invalid_values(grpc_call, option, why):
+    assert why in failure(grpc_call("Echo", "--set", option), 4)[0]
 
 
-def test_file_in_a_field(call, tmp_path):
+def test_file_in_a_field(grpc_call, tmp_path):
     file = tmp_path / "clip"
     content = bytes(range(256)) * 10
     file.write_bytes(content)
     copy = tmp_path / "copy"
     options = ["--set-file", f"bytesValue={file}", "--set", "color=COLOR_RED", "--filter", "bytesValue", "--raw", "-o", copy]
-    assert output(call("Echo", *options)) == ""
+    assert output(grpc_call("Echo", *options)) == ""
     assert copy.read_bytes() == content
-    assert json.loads(output(call("Echo", "--set-file", "stringValue=-", input="text"))) == {"stringValue": "text"}
-    assert failure(call("Echo", "--set-file", f"stringValue={file}"), 4)[0].endswith("not UTF-8, but string_value is a string")
+    assert json.loads(output(grpc_call("Echo", "--set-file", "stringValue=-", input="text"))) == {"stringValue": "text"}
+    assert failure(grpc_call("Echo", "--set-file", f"stringValue={file}"), 4)[0].endswith("not UTF-8, but string_value is a string")
 
 
-def test_explain_shows_fields(call, tmp_path):
+def test_explain_shows_fields(grpc_call, tmp_path):
     options = ["--explain", "--set", "name=Ada", "--set-file", f"language={tmp_path / 'missing'}"]
-    lines = output(call("Hello", *options)).splitlines()
+    lines = output(grpc_call("Hello", *options)).splitlines()
     assert "set          name=Ada" in lines
     assert f"set file     language={tmp_path / 'missing'}" in lines
-    assert json.loads(output(call("Hello", *options, "--format", "json")))["set"] == ["name=Ada"]
+    assert json.loads(output(grpc_call("Hello", *options, "--format", "json")))["set"] == ["name=Ada"]
 
 
-def test_chunks(call, tmp_path):
+def test_chunks(grpc_call, tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"0123456789")
     options = ["-d", '{"text":"first"}', "--set-file", f"text={file}", "--chunk", 4, "--filter", "text"]
     lines = [f"you said: {text}" for text in ("first", "0123", "4567", "89")]
-    assert output(call("Chat", *options)).splitlines() == lines
-    assert output(call("Chat", *options[2:], input="x")).splitlines() == lines[1:]
+    assert output(grpc_call("Chat", *options)).splitlines() == lines
+    assert output(grpc_call("Chat", *options[2:], input="x")).splitlines() == lines[1:]
     last = ["-d", '{"text":"last"}', "-d", '{"text":"and least"}']
-    assert output(call("Chat", *options, *last)).splitlines() == [*lines, "you said: last", "you said: and least"]
+    assert output(grpc_call("Chat", *options, *last)).splitlines() == [*lines, "you said: last", "you said: and least"]
     file.write_bytes(b"")
-    assert output(call("Chat", *options)).splitlines() == lines[:1]
+    assert output(grpc_call("Chat", *options)).splitlines() == lines[:1]
 
 
-def test_chunks_with_their_offset(call, tmp_path):
+def test_chunks_with_their_offset(grpc_call, tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"0123456789")
     options = ["--expand", "--set", "text=at ${offset()} ${last()}", "--set-file", f"text={file}", "--filter", "text", "--chunk"]
-    responses = output(call("Chat", *options, 4)).splitlines()
+    responses = output(grpc_call("Chat", *options, 4)).splitlines()
     assert responses == ["you said: at 0 false", "you said: at 4 false", "you said: at 8 true"]
     # The end of the file is the end of a piece, and not the end of what one system call reads.
     file.write_bytes(b"0" * (CHUNK * 2))
-    responses = output(call("Chat", *options, CHUNK)).splitlines()
+    responses = output(grpc_call("Chat", *options, CHUNK)).splitlines()
     assert responses == ["you said: at 0 false", f"you said: at {CHUNK} true"]
 
 
-def test_offset_requires_a_piece(call):
+def test_offset_requires_a_piece(grpc_call):
     for name in ("offset", "last"):
-        assert failure(call("Hello", "--expand", "--set", f"name=${{{name}()}}"), 4) == [
+        assert failure(grpc_call("Hello", "--expand", "--set", f"name=${{{name}()}}"), 4) == [
             f"rpcurl: --set name: {name}(): only the fields of a piece of --chunk have a value of it"
         ]
 
@@ -317,20 +302,20 @@ def test_chunks_of_a_large_file_do_not_fill_memory(rpcurl, grpc_server, descript
 UUID = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
 
-def test_value_functions_in_data(call, tmp_path):
+def test_value_functions_in_data(grpc_call, tmp_path):
     file = tmp_path / "file"
     file.write_text('say "hi"\n')
     data = '{"stringValue":"${uuid()} ${env.NAME} $${x","int32Value":${random(5,5)},"timestamp":${now(-1d)},'
     data += f'"optionalString":"${{file({file})}}"}}'
-    reply = json.loads(output(call("Echo", "--expand", "-d", data, env={"NAME": 'a"b'})))
+    reply = json.loads(output(grpc_call("Echo", "--expand", "-d", data, env={"NAME": 'a"b'})))
     assert re.fullmatch(UUID + r' a"b \$\{x', reply["stringValue"])
     assert (reply["int32Value"], reply["optionalString"]) == (5, 'say "hi"')
     assert reply["timestamp"].endswith("Z")
-    names = call("Hello", "--each", "--expand=files", "--filter", "name", input='{"name":"${uuid()}"}' * 3)
+    names = grpc_call("Hello", "--each", "--expand=files", "--filter", "name", input='{"name":"${uuid()}"}' * 3)
     assert len(set(output(names).split())) == 3
-    same = [output(call("Hello", "--expand", "--seed", 7, "--filter", "name", "--set", "name=${uuid()}")) for _ in range(2)]
+    same = [output(grpc_call("Hello", "--expand", "--seed", 7, "--filter", "name", "--set", "name=${uuid()}")) for _ in range(2)]
     assert same[0] == same[1] and re.fullmatch(UUID + "\n", same[0])
-    assert output(call("Hello", "-s", "--filter", "name", "-d", '{"name":"${uuid()}"}')) == "${uuid()}\n"
+    assert output(grpc_call("Hello", "-s", "--filter", "name", "-d", '{"name":"${uuid()}"}')) == "${uuid()}\n"
 
 
 @pytest.mark.parametrize(
@@ -344,24 +329,24 @@ def test_value_functions_in_data(call, tmp_path):
         (["--set", "name=${uid()}"], 4, "rpcurl: --set name: uid is not a function"),
     ],
 )  # fmt: skip
-def test_invalid_functions(call, options, code, line):
-    assert failure(call("Hello", "--expand", *options), code)[0] == line
+def test_invalid_functions(grpc_call, options, code, line):
+    assert failure(grpc_call("Hello", "--expand", *options), code)[0] == line
 
 
-def test_errors_after_expansion_do_not_show_secrets(call):
-    result = call("Hello", "--expand", "-d", '{"name":"${env.SECRET}","x":1}', env={"SECRET": "hunter2"})
+def test_errors_after_expansion_do_not_show_secrets(grpc_call):
+    result = grpc_call("Hello", "--expand", "-d", '{"name":"${env.SECRET}","x":1}', env={"SECRET": "hunter2"})
     assert result.code == 4 and "hunter2" not in result.err
 
 
-def test_value_functions_of_header_and_mock(call, tmp_path):
+def test_value_functions_of_header_and_mock(grpc_call, tmp_path):
     header = "header,expand=true,seed=1,set=x-id:${uuid()}"
-    reply = json.loads(output(call("EchoMetadata", "--use", header)))
+    reply = json.loads(output(grpc_call("EchoMetadata", "--use", header)))
     (value,) = [field["value"] for field in reply["headers"] if field["name"] == "x-id"]
     assert re.fullmatch(UUID, value)
     stubs = tmp_path / "stubs.json"
     stubs.write_text('{"response":{"message":{"message":"${random(3,3)} for ${request.name}","name":"${uuid()}"}}}')
     # A value of the request is not expanded.
-    reply = json.loads(output(call("Hello", "--use", f"mock,file={stubs}", "-s", "-d", '{"name":"${env.HOME}"}')))
+    reply = json.loads(output(grpc_call("Hello", "--use", f"mock,file={stubs}", "-s", "-d", '{"name":"${env.HOME}"}')))
     assert reply["message"] == "3 for ${env.HOME}"
     assert re.fullmatch(UUID, reply["name"])
 

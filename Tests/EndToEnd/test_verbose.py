@@ -5,19 +5,16 @@ import re
 import subprocess
 
 import pytest
-from conftest import ROOT
+from harness import ROOT, Caller
 
 SERVICE = "demo.v1.Demo"
 SECRET = "c2VjcmV0LXNlY3JldA"
 
 
 @pytest.fixture
-def call(rpcurl, grpc_server, descriptor_set):
-    def call(*options, data='{"name":"A"}', method="Hello", server=grpc_server, run=rpcurl, **more):
-        words = ["--descriptor-set", descriptor_set, *options, "-d", data, f"{server.url}/{SERVICE}/{method}"]
-        result = run(*words, **more)
-        assert result.code == 0, result.err
-        return result.err
+def call(demo, grpc_server):
+    def call(*options, data='{"name":"A"}', method="Hello", server=grpc_server, run=demo, **more):
+        return Caller(run, server)(method, *options, data=data, **more).exits(0).err
 
     return call
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import RPCURL, ROOT, Result, Rpcurl
+from harness import ROOT, RPCURL, Caller, Result, Rpcurl
 
 STRIPPED = Path(f"{RPCURL}.stripped")
 PLUGIN = ROOT / ".build" / "plugins" / "stamp.so"
@@ -87,21 +87,11 @@ def checked(tmp_path_factory, copy):
 @pytest.fixture(params=["grpc", "grpc-web", "connect"])
 def call(request, checked, descriptor_set):
     server = request.getfixturevalue("grpc_server" if request.param == "grpc" else "connect_server")
-
-    def run(method, *options, **more):
-        schema = ["--descriptor-set", descriptor_set, "--protocol", request.param]
-        return checked(*schema, *options, f"{server.url}/demo.v1.Demo/{method}", **more)
-
-    return run
-
-
-def succeeds(result):
-    assert result.code == 0, result.err
-    return result.out
+    return Caller(checked, server, "--descriptor-set", descriptor_set, protocol=request.param)
 
 
 def test_unary(call):
-    assert json.loads(succeeds(call("Hello", "-d", '{"name":"Ada"}')))["name"] == "Ada"
+    assert call("Hello", "-d", '{"name":"Ada"}').exits(0).json()["name"] == "Ada"
 
 
 @pytest.mark.parametrize("compression", ["gzip", "zstd", "br", "snappy", "deflate"])
@@ -110,55 +100,52 @@ def test_compression(checked, connect_server, descriptor_set, compression):
     if compression != "deflate":
         options += ["--compression", compression]
     request = json.dumps({"name": "x" * 2000})
-    succeeds(checked(*options, "-d", request, f"{connect_server.url}/demo.v1.Demo/Hello"))
+    checked(*options, "-d", request, f"{connect_server.url}/demo.v1.Demo/Hello").exits(0)
 
 
 def test_streams(call):
-    assert len(succeeds(call("Count", "-d", '{"from":1,"to":200}')).splitlines()) == 200
-    assert json.loads(succeeds(call("Sum", "-d", "@-", input='{"value":2}' * 100)))["total"] == "200"
+    assert len(call("Count", "-d", '{"from":1,"to":200}').exits(0).out.splitlines()) == 200
+    assert call("Sum", "-d", "@-", input='{"value":2}' * 100).exits(0).json()["total"] == "200"
 
 
 def test_bidirectional_stream(checked, grpc_server, descriptor_set):
-    out = succeeds(checked("--descriptor-set", descriptor_set, f"{grpc_server.url}/demo.v1.Demo/Chat", input='{"text":"a"}' * 20))
+    out = checked("--descriptor-set", descriptor_set, f"{grpc_server.url}/demo.v1.Demo/Chat", input='{"text":"a"}' * 20).exits(0).out
     assert len(out.splitlines()) == 20
 
 
 def test_error_with_details(call):
-    result = call("Find", "-d", '{"id":"9"}')
-    assert result.code == 64 + 5, result.err
+    call("Find", "-d", '{"id":"9"}').exits(64 + 5)
 
 
 def test_deadline(checked, grpc_server, descriptor_set):
-    result = checked("--descriptor-set", descriptor_set, "--max-time", "1ms", f"{grpc_server.url}/demo.v1.Demo/Chat")
-    assert result.code == 64 + 4, result.err
+    checked("--descriptor-set", descriptor_set, "--max-time", "1ms", f"{grpc_server.url}/demo.v1.Demo/Chat").exits(64 + 4)
 
 
 def test_refused_connection(checked, descriptor_set):
-    result = checked("--descriptor-set", descriptor_set, "-d", "{}", "http://127.0.0.1:1/demo.v1.Demo/Hello")
-    assert result.code == 5, result.err
+    checked("--descriptor-set", descriptor_set, "-d", "{}", "http://127.0.0.1:1/demo.v1.Demo/Hello").exits(5)
 
 
 def test_tls(checked, grpc_tls_server, descriptor_set):
     options = ["--descriptor-set", descriptor_set, "--cacert", grpc_tls_server.ca, "-d", '{"name":"Ada"}']
-    succeeds(checked(*options, f"{grpc_tls_server.url}/demo.v1.Demo/Hello"))
+    checked(*options, f"{grpc_tls_server.url}/demo.v1.Demo/Hello").exits(0)
 
 
 def test_batch(call):
-    out = succeeds(call("Hello", "--each", "--jobs", "8", input='{"name":"Ada"}' * 50))
+    out = call("Hello", "--each", "--jobs", "8", input='{"name":"Ada"}' * 50).exits(0).out
     assert len(out.splitlines()) == 50
 
 
 def test_reflection(checked, grpc_server):
-    assert "demo.v1.Demo" in succeeds(checked("list", "--no-cache", grpc_server.url)).split()
-    assert "rpc Hello" in succeeds(checked("describe", "--no-cache", grpc_server.url, "demo.v1.Demo"))
+    assert "demo.v1.Demo" in checked("list", "--no-cache", grpc_server.url).exits(0).out.split()
+    assert "rpc Hello" in checked("describe", "--no-cache", grpc_server.url, "demo.v1.Demo").exits(0).out
     # Once to write the cache, and once to read it.
     for _ in range(2):
-        succeeds(checked("-d", '{"name":"Ada"}', f"{grpc_server.url}/demo.v1.Demo/Hello"))
+        checked("-d", '{"name":"Ada"}', f"{grpc_server.url}/demo.v1.Demo/Hello").exits(0)
 
 
 def test_session(checked, grpc_server, descriptor_set):
     lines = 'call Hello {"name":"Ada"}\nopen Chat\n{"text":"a"}\nclose\nwait\nexpect status ok\nchain use retry\ncall Count {"from":1,"to":3}\n'
-    succeeds(checked("session", "--descriptor-set", descriptor_set, grpc_server.url, input=lines))
+    checked("session", "--descriptor-set", descriptor_set, grpc_server.url, input=lines).exits(0)
 
 
 def test_session_of_streams_at_the_same_time(checked, grpc_server, descriptor_set):
@@ -169,7 +156,7 @@ def test_session_of_streams_at_the_same_time(checked, grpc_server, descriptor_se
         f"options --descriptor-set {descriptor_set}", 'call Hello {"name":"Eve"}',
     ]  # fmt: skip
     result = checked("session", "--descriptor-set", descriptor_set, grpc_server.url, input="\n".join(lines) + "\n")
-    out = succeeds(result)
+    out = result.exits(0)
     for text in ("you said: a", "you said: b", '{"message":"Hello, Ada!"', '\n"Hello, Ada!"\n', '{"message":"Hello, Eve!"'):
         assert text in out, out + result.err
 
@@ -177,7 +164,7 @@ def test_session_of_streams_at_the_same_time(checked, grpc_server, descriptor_se
 @pytest.mark.parametrize("loop", [("--jobs", "4"), ("--rate", "20")], ids=["closed", "open"])
 def test_load(checked, grpc_server, descriptor_set, loop):
     words = ["--plaintext", "--descriptor-set", descriptor_set, "--format", "json", "-d", '{"name":"Ada"}']
-    out = succeeds(checked("load", *words, "--requests", "40", *loop, grpc_server.address, "demo.v1.Demo/Hello"))
+    out = checked("load", *words, "--requests", "40", *loop, grpc_server.address, "demo.v1.Demo/Hello").exits(0)
     report = json.loads(out)
     assert (report["calls"], report["errors"]) == (40, 0)
 
@@ -202,22 +189,22 @@ def test_convert(checked, descriptor_set):
     binary = checked(*convert, "--from", "json", "--to", "binary", input='{"name":"Ada"}')
     assert (binary.code, binary.out_bytes) == (0, b"\n\x03Ada"), binary.err
     text = checked(*convert, "--from", "binary", "--to", "text", input=binary.out_bytes)
-    assert 'name: "Ada"' in succeeds(text)
+    assert 'name: "Ada"' in text.exits(0)
 
 
 def test_plugin_in_c(call):
-    succeeds(call("Hello", "--plugin", PLUGIN, "-d", '{"name":"Ada"}'))
+    call("Hello", "--plugin", PLUGIN, "-d", '{"name":"Ada"}').exits(0)
 
 
 def test_interceptors(checked, grpc_server, descriptor_set, tmp_path):
     cassette, url = tmp_path / "calls.rec", f"{grpc_server.url}/demo.v1.Demo/Find"
     schema = ["--descriptor-set", descriptor_set, "-d", '{"id":"2"}']
-    first = succeeds(checked(*schema, "--use", "log", "--use", "metrics", "--use", f"record,file={cassette}", url))
-    assert succeeds(checked(*schema, "--use", "assert,check=status ok", "--use", f"replay,file={cassette}", url)) == first
+    first = checked(*schema, "--use", "log", "--use", "metrics", "--use", f"record,file={cassette}", url).exits(0)
+    assert checked(*schema, "--use", "assert,check=status ok", "--use", f"replay,file={cassette}", url).exits(0).out == first
     retried = ["--use", "retry,attempts=4,seed=3", "--use", "fault,abort=unavailable,abort-percent=50,seed=10"]
-    succeeds(checked(*schema, *retried, "--use", "cache", "--use", "hedge", url))
+    checked(*schema, *retried, "--use", "cache", "--use", "hedge", url).exits(0)
 
 
 def test_help_and_errors(checked):
-    succeeds(checked("--help"))
+    checked("--help").exits(0)
     assert checked("--no-such-option").code == 2

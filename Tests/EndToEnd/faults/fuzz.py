@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 # It adds the directory of demo_pb2 to the path.
-import conftest
+import harness
 import demo_pb2 as demo
 import hpack
 from google.protobuf import json_format, struct_pb2
@@ -107,13 +107,13 @@ class World:
     def make(home: Path, certificates: Path) -> "World":
         """With a directory in which there are the certificates, or to which they are written."""
         if not certificates.exists():
-            conftest.server_module("certificates").write_certificates(certificates)
-        rpcurl = conftest.Rpcurl(home)
+            harness.server_module("certificates").write_certificates(certificates)
+        rpcurl = harness.Rpcurl(home)
         has_http3 = "3" in json.loads(rpcurl("version", "--format", "json").out)["libcurl"]["httpVersions"]
-        other = conftest.HTTP3Rpcurl(home).environment(None) if conftest.HTTP3_LIBCURL.exists() else None
+        other = harness.HTTP3Rpcurl(home).environment(None) if harness.HTTP3_LIBCURL.exists() else None
         environment = rpcurl.environment(None)
         return World(
-            conftest.RPCURL, conftest.GENERATED / "demo.binpb", home, environment, certificates,
+            harness.RPCURL, harness.GENERATED / "demo.binpb", home, environment, certificates,
             environment if has_http3 else other,
         )  # fmt: skip
 
@@ -490,7 +490,7 @@ def main() -> int:
     parser.add_argument("--only", type=int)
     parser.add_argument("--jobs", type=int, default=4 * (os.cpu_count() or 1))
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home, servers(conftest) as ports:
+    with tempfile.TemporaryDirectory() as home, servers(harness) as ports:
         world = World.make(Path(home), Path(home) / "certificates")
         return 1 if asyncio.run(fuzz(world, ports, chosen)) else 0
 

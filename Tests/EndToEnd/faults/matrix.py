@@ -181,7 +181,7 @@ async def check(world: World, seed: int, part: float, only: str, jobs: int) -> t
 
 
 def main() -> int:
-    import conftest
+    import harness
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--part", type=float, default=1)
@@ -189,13 +189,13 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=8)
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home, servers(conftest) as (grpc_port, connect_port):
+    with tempfile.TemporaryDirectory() as home, servers(harness) as (grpc_port, connect_port):
         certificates = Path(home) / "certificates"
         certificates.mkdir()
-        conftest.server_module("certificates").write_certificates(certificates)
+        harness.server_module("certificates").write_certificates(certificates)
         world = World(
-            conftest.RPCURL, conftest.GENERATED / "demo.binpb", Path(home), grpc_port, connect_port,
-            conftest.Rpcurl(Path(home)).environment(None), certificates,
+            harness.RPCURL, harness.GENERATED / "demo.binpb", Path(home), grpc_port, connect_port,
+            harness.Rpcurl(Path(home)).environment(None), certificates,
         )  # fmt: skip
         start = time.monotonic()
         failures, counts = asyncio.run(check(world, chosen.seed, chosen.part, chosen.only, chosen.jobs))
@@ -208,7 +208,7 @@ def main() -> int:
 
 
 @contextlib.contextmanager
-def servers(conftest):
+def servers(harness):
     """The servers of the matrix; gives their ports."""
     import subprocess
 
@@ -217,13 +217,13 @@ def servers(conftest):
         for script in ("grpc_server.py", "connect_server.py"):
             process = stack.enter_context(
                 subprocess.Popen(
-                    [conftest.VENV / "bin" / "python", conftest.SERVERS / script, "--exit-with-stdin"],
+                    [harness.VENV / "bin" / "python", harness.SERVERS / script, "--exit-with-stdin"],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                    env=os.environ | {"DEMO_GENERATED": str(conftest.GENERATED)},
+                    env=os.environ | {"DEMO_GENERATED": str(harness.GENERATED)},
                 )  # fmt: skip
             )
             stack.callback(process.terminate)
-            line = conftest.first_line(process, conftest.PATIENCE_SECONDS)
+            line = harness.first_line(process, harness.PATIENCE_SECONDS)
             ports.append(int(line.rpartition(":")[2]))
         yield ports
 

@@ -16,7 +16,7 @@ import statistics
 from collections.abc import Iterable
 
 # It adds the directory of demo_pb2 to the path.
-import conftest  # noqa: F401
+import harness  # noqa: F401
 import demo_pb2 as demo
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError

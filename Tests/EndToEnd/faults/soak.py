@@ -246,7 +246,7 @@ def require(lines: list[str], number: int, added: dict[str, str], fault: Fault) 
 
 
 def main() -> int:
-    import conftest
+    import harness
 
     from .matrix import servers
 
@@ -255,10 +255,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--plugin", type=Path)
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home, servers(conftest) as (port, _):
-        environment = conftest.Rpcurl(Path(home)).environment(None)
+    with tempfile.TemporaryDirectory() as home, servers(harness) as (port, _):
+        environment = harness.Rpcurl(Path(home)).environment(None)
         builds = plugins.build(Path(home)) if chosen.plugin else {}
-        world = World(conftest.RPCURL, environment, Path(home), port, chosen.plugin, builds)
+        world = World(harness.RPCURL, environment, Path(home), port, chosen.plugin, builds)
         samples = asyncio.run(soak(world, chosen.seconds, chosen.seed))
     memory, files = samples.growth()
     print(f"{len(samples.memory)} rounds: {memory} kB and {files} descriptors more after the warm-up")
