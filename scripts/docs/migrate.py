@@ -23,6 +23,8 @@ class Row:
 
     names: list[str]
     text: str
+    # Whether rpcurl has the option with the same long name.
+    is_same: bool = False
 
 
 def flags(names: list[str]) -> str:
@@ -80,6 +82,7 @@ def rows(tool: str, table: dict, replaced: set[str]) -> list[Row]:
             row = Row([], "")
             found.append((meaning, row))
         row.names.append(name)
+        row.is_same = name.lstrip("-") in [own.lstrip("-") for option in same for own in option["names"]] and len(same) == 1
         row.text = sentence(hint["hint"]) if hint else own(same, row.names) if same else ""
     return [row for _, row in found]
 
@@ -104,6 +107,12 @@ def items(tool: str, notes: str, table: dict) -> str:
     for row in result:
         if not row.text:
             raise Incomplete(f"{PROSE.name}: a note must say what {tool}'s {' '.join(row.names)} is")
+    # Those without a note are one item.
+    noted = {name for names in given for name in names}
+    same = [row for row in result if row.is_same and len(row.names) == 1 and not noted & set(row.names)]
+    if same:
+        result = [row for row in result if row not in same]
+        result.append(Row([name for row in same for name in row.names], "The option of this name, with two dashes.\n"))
     return "".join(f".It {flags(row.names)}\n{row.text}" for row in result)
 
 
