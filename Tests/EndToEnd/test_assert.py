@@ -174,7 +174,9 @@ def test_checks_that_share_a_report(call, tmp_path):
 
 def test_report_in_the_file_of_another_format(call, tmp_path):
     file = tmp_path / "report"
-    call("Hello", "--use", f"log,format=har,file={file}", "--use", f"assert,junit={file}", data="{}").exits(7, "").reports(f"assert: junit: {file}: another interceptor writes this file, in another format")
+    call("Hello", "--use", f"log,format=har,file={file}", "--use", f"assert,junit={file}", data="{}").exits(7, "").reports(
+        f"assert: junit: {file}: another interceptor writes this file, in another format",
+    )
 
 
 @pytest.mark.parametrize(

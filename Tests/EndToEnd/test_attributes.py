@@ -59,8 +59,7 @@ def session(rpcurl, grpc_server, descriptor_set):
 def test_an_attribute_selects_calls_for_an_interceptor(demo, grpc_server, attributes, condition, matches):
     options = [word for text in attributes for word in ("--attribute", text)]
     use = f"header,attribute={condition},set=x-tier:yes"
-    result = demo(*options, "--use", use, f"{grpc_server.url}/{ECHO}")
-    assert (received(result).get("x-tier") == "yes") == matches
+    assert (received(demo(*options, "--use", use, f"{grpc_server.url}/{ECHO}")).get("x-tier") == "yes") == matches
 
 
 def test_attributes_are_never_sent(call):
@@ -128,8 +127,9 @@ def test_explain_shows_attributes_and_masks_secrets(explain):
 
 
 def test_the_command_of_explain_has_attributes(explain):
-    result = explain("--attribute", "tier=gold", "--attribute", "api_token=canary", "--format", "sh")
-    assert '--attribute tier=gold' in result.out and '--attribute "api_token=${API_TOKEN}"' in result.out
+    result = explain("--attribute", "tier=gold", "--attribute", "api_token=canary", "--format", "sh").prints(
+        '--attribute tier=gold', '--attribute "api_token=${API_TOKEN}"',
+    )
     assert "canary" not in result.out
 
 
@@ -213,8 +213,7 @@ def test_a_saved_session_sets_its_attributes_without_secrets(rpcurl, session, tm
     written = shell.read_text()
     assert "--attribute tier=gold" in written and '--attribute "api_token=${API_TOKEN}"' in written
     assert "canary" not in saved + written
-    ran = rpcurl("run", script, env={"API_TOKEN": "other"})
-    assert received(ran)["x-tier"] == "gold"
+    assert received(rpcurl("run", script, env={"API_TOKEN": "other"}))["x-tier"] == "gold"
 
 
 def test_a_suite_sets_attributes_for_a_test(rpcurl, grpc_server, tmp_path):
@@ -225,6 +224,5 @@ def test_a_suite_sets_attributes_for_a_test(rpcurl, grpc_server, tmp_path):
         f"test gold\nattribute tier=gold\ncall EchoMetadata\nexpect . contains {gold}\n\n"
         f"test plain\ncall EchoMetadata\nexpect . contains {gold}\n"
     )
-    result = rpcurl("test", "--report", "ndjson", suite)
-    tests = [event for event in result.lines() if event["event"] == "test"]
+    tests = [event for event in rpcurl("test", "--report", "ndjson", suite).lines() if event["event"] == "test"]
     assert {test["name"]: test["outcome"] for test in tests} == {"gold": "passed", "plain": "failed"}

@@ -116,8 +116,7 @@ def test_a_token_is_renewed_once_only(call, tokens, oauth):
 
 @pytest.mark.parametrize("where", ["basic", "body"])
 def test_client_credentials_in_the_header_and_in_the_body(call, tokens, oauth, where):
-    result = call(ECHO, "-d", "{}", "--use", f"{oauth},client-auth={where},audience=api")
-    assert header(result) == ["Bearer t1"]
+    assert header(call(ECHO, "-d", "{}", "--use", f"{oauth},client-auth={where},audience=api")) == ["Bearer t1"]
     assert ("client_secret" in tokens.requests[0]) == (where == "body")
     assert tokens.requests[0]["audience"] == "api"
 
@@ -224,11 +223,10 @@ def test_output_of_a_call_contains_no_credentials(call, options, name):
     ).exits(0)
     assert "t0psecret" not in result.out + result.err
     assert f"> {name}: " in result.err and "[redacted]" in result.err
-    shown = call(
+    call(
         "demo.v1.Demo/Hello", "-d", '{"name":"Ada"}', "--use", f"auth,bearer=t0psecret,header={name}", "-v",
         "--show-secrets",
-    )  # fmt: skip
-    assert "t0psecret" in shown.err
+    ).reports("t0psecret")  # fmt: skip
 
 
 @pytest.mark.parametrize(

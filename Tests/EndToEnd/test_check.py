@@ -142,7 +142,9 @@ def test_no_connection(check):
 
 def test_server_that_closes_each_connection(rpcurl, raw_server):
     """The advice is not to run this command."""
-    result = rpcurl("check", "--plaintext", raw_server(lambda connection: connection.recv(1 << 16)).address).exits(5).prints("the server closed the connection without a response")
+    result = rpcurl("check", "--plaintext", raw_server(lambda connection: connection.recv(1 << 16)).address).exits(5).prints(
+        "the server closed the connection without a response",
+    )
     assert "hint: check the port" in result.out and '"rpcurl check' not in result.out + result.err
 
 
@@ -188,8 +190,7 @@ def test_unix_socket(check, start_server, certificates, tmp_path):
 
 
 def test_report_as_text(rpcurl, grpc_server):
-    result = rpcurl("check", "--plaintext", grpc_server.address)
-    lines = result.out.splitlines()
+    lines = rpcurl("check", "--plaintext", grpc_server.address).out.splitlines()
     assert lines[0] == "✓ name        127.0.0.1"
     assert lines[-2:] == ["", f"rpcurl list http://{grpc_server.address}"]
 
@@ -325,7 +326,9 @@ def test_health(rpcurl, grpc_server, connect_server):
 
 def test_health_of_an_unknown_service(rpcurl, grpc_server):
     rpcurl("health", "--plaintext", grpc_server.address, "demo.v1.Other").exits(64 + 5, "")
-    rpcurl("health", "--watch", "--wait", "1s", "--plaintext", grpc_server.address, "demo.v1.Other").exits(8, "SERVICE_UNKNOWN\n").reports("the status is SERVICE_UNKNOWN")
+    rpcurl("health", "--watch", "--wait", "1s", "--plaintext", grpc_server.address, "demo.v1.Other").exits(8, "SERVICE_UNKNOWN\n").reports(
+        "the status is SERVICE_UNKNOWN",
+    )
 
 
 def test_health_without_a_server(rpcurl):

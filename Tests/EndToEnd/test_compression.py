@@ -58,7 +58,9 @@ def test_missing_library_is_an_error_when_its_compression_is_requested(demo, rpc
 
 @pytest.mark.parametrize("protocol", ["grpc-web", "connect"])
 def test_server_without_the_compression_reports_it(demo, connect_server, protocol):
-    demo("--protocol", protocol, "--compression", "deflate", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}").exits(64 + 12).reports("unimplemented (12): ", "deflate")
+    demo("--protocol", protocol, "--compression", "deflate", "-d", '{"name":"Ada"}', f"{connect_server.url}/{HELLO}").exits(64 + 12).reports(
+        "unimplemented (12): ", "deflate",
+    )
 
 
 @pytest.mark.parametrize("compression", ["identity", "gzip", "br", "zstd", "snappy"])
@@ -73,8 +75,7 @@ def test_connect_get(demo, connect_server, codec, compression, transport):
     found = demo(*arguments, "-d", json.dumps({"name": name}), f"{connect_server.url}/{HELLO}").succeeds().named_events()
     assert found["message"]["message"] == {"message": f"Hello, {name}!", "name": name}
     assert (found["sent"]["index"], found["end"]["sent"], found["metrics"]["bytes_sent"]) == (0, 1, 0)
-    echoed = demo(*arguments, f"{connect_server.url}/demo.v1.Demo/EchoMetadata")
-    reply = echoed.named_events()["message"]["message"]
+    reply = demo(*arguments, f"{connect_server.url}/demo.v1.Demo/EchoMetadata").named_events()["message"]["message"]
     assert reply["httpMethod"] == "GET"
     names = [header["name"] for header in reply["headers"]]
     assert "x-own" in names
@@ -108,7 +109,9 @@ def test_connect_get_becomes_post_if_the_url_is_too_long(demo, connect_server):
 
 
 def test_connect_get_fails_like_any_call(demo, connect_server):
-    demo("--protocol", "connect", "--connect-get", "-d", '{"id":"42"}', f"{connect_server.url}/demo.v1.Demo/Find").exits(64 + 5).reports('not_found (5): no item "42"', "google.rpc.ResourceInfo")
+    demo("--protocol", "connect", "--connect-get", "-d", '{"id":"42"}', f"{connect_server.url}/demo.v1.Demo/Find").exits(64 + 5).reports(
+        'not_found (5): no item "42"', "google.rpc.ResourceInfo",
+    )
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,7 @@ def test_reports_have_the_coverage(run, rpcurl, tmp_path):
 def test_coverage_is_only_collected_if_asked_for(rpcurl, grpc_server, tmp_path):
     (tmp_path / "a.rpcurl").write_text(f'target {grpc_server.url}\ntest a\ncall Hello {{"name":"Ada"}}\n')
     for options, expected in [((), False), (("--coverage", "report"), True)]:
-        result = rpcurl("test", "--report", "ndjson", *options, tmp_path)
-        assert ('"event":"coverage"' in result.out) == expected
+        assert ('"event":"coverage"' in rpcurl("test", "--report", "ndjson", *options, tmp_path).out) == expected
 
 
 def test_services_are_selected(run):

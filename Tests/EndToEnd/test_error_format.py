@@ -83,8 +83,7 @@ def test_detail_whose_type_only_the_server_has(rpcurl, raw_server, descriptor_se
 
 def test_text_of_a_server_is_json(demo, grpc_server):
     data = '{"code":3,"message":"\\u001b[31m\\"\\n\\u2028é"}'
-    result = demo(*JSON, "-d", data, f"{grpc_server.url}/{SERVICE}/Fail")
-    (line, _) = result.err.split("\n")
+    (line, _) = demo(*JSON, "-d", data, f"{grpc_server.url}/{SERVICE}/Fail").err.split("\n")
     assert json.loads(line)["error"]["message"] == '\x1b[31m"\n\u2028é'
     assert "\u2028" not in line and "é" in line
     assert not any(ord(c) < 32 or 0x7F <= ord(c) <= 0x9F for c in line)

@@ -275,7 +275,9 @@ def test_wrong_protocol_has_a_hint(demo, connect_server, grpc_server, raw_server
 
 
 def test_control_characters_of_a_server_do_not_reach_the_terminal(call, grpc_server):
-    result = call("-d", '{"code":3,"message":"\\u001b[31mred\\u0007\\u009b2J"}', grpc_server.address, "demo.v1.Demo/Fail").exits(64 + 3).reports("\\u{1B}[31mred\\u{07}\\u{009B}2J")
+    result = call("-d", '{"code":3,"message":"\\u001b[31mred\\u0007\\u009b2J"}', grpc_server.address, "demo.v1.Demo/Fail").exits(64 + 3).reports(
+        "\\u{1B}[31mred\\u{07}\\u{009B}2J",
+    )
     assert not any(ord(c) < 32 and c != "\n" or 0x7F <= ord(c) <= 0x9F for c in result.err)
 
 

@@ -136,9 +136,9 @@ def test_schema(rpcurl, etcd_schema):
     assert (services.code, services.out.split()) == (0, SERVICES)
     methods = rpcurl("list", "--descriptor-set", etcd_schema, KV)
     assert methods.out.split() == [f"{KV}/{name}" for name in ("Compact", "DeleteRange", "Put", "Range", "Txn")]
-    described = rpcurl("describe", "--descriptor-set", etcd_schema, f"{KV}.Range")
-    assert "rpc Range(RangeRequest) returns (RangeResponse) {" in described.out
-    assert 'option (google.api.http) = { post: "/v3/kv/range" body: "*" };' in described.out
+    rpcurl("describe", "--descriptor-set", etcd_schema, f"{KV}.Range").prints(
+        "rpc Range(RangeRequest) returns (RangeResponse) {", 'option (google.api.http) = { post: "/v3/kv/range" body: "*" };',
+    )
     rpcurl("describe", "--descriptor-set", etcd_schema, "etcdserverpb.RequestOp").succeeds().prints("  oneof request {\n    RangeRequest request_range = 1;\n")
 
 

@@ -186,8 +186,7 @@ def test_values_are_escaped_in_json(grpc_call):
     for options in (["-d", '{"stringValue":"${env.X}"}'], ["--set", 'nested={"label":"${env.X}"}'], ["--set", 'strings=["${env.X}"]'], ["--set", "stringValue=${env.X}"]):
         result = grpc_call("Echo", "--expand", *options, env=env)
         assert (result.code, env["X"] in json.dumps(result.json()).replace('\\"', '"')) == (0, True), result.err
-    result = grpc_call("Echo", "--expand", "-d", '{"strings":[${env.X}]}', env=env)
-    assert result.json() == {"strings": [env["X"]]}
+    assert grpc_call("Echo", "--expand", "-d", '{"strings":[${env.X}]}', env=env).json() == {"strings": [env["X"]]}
 
 
 @pytest.mark.parametrize("data", ["${n}", " ${n}\n", '${message}'])
@@ -204,8 +203,7 @@ def test_a_value_is_the_whole_message(rpcurl, grpc_server, data):
 
 
 def test_a_whole_value_without_expand_names_the_option(rpcurl, grpc_server):
-    result = rpcurl("-d", "${uuid()}", grpc_server.url, "Hello")
-    assert "expected an object (demo.v1.HelloRequest) (line 1, column 1)" in result.err and "hint: add --expand to replace ${uuid()}" in result.err, result.err
+    rpcurl("-d", "${uuid()}", grpc_server.url, "Hello").reports("expected an object (demo.v1.HelloRequest) (line 1, column 1)", "hint: add --expand to replace ${uuid()}")
 
 
 def test_messages_within_bytes(grpc_call):

@@ -178,5 +178,4 @@ def test_what_is_not_possible_is_an_error(rpcurl, descriptor_set, words, code, e
 
 
 def test_sessions_have_no_such_format(rpcurl):
-    result = rpcurl("session", "http://localhost:1", input="format curl\n")
-    assert "requires --explain" in result.err
+    rpcurl("session", "http://localhost:1", input="format curl\n").reports("requires --explain")

@@ -29,8 +29,7 @@ def test_from_a_set(rpcurl, descriptor_set, symbol):
     result = rpcurl("export", "--descriptor-set", descriptor_set, *symbol).succeeds()
     load(result.out_bytes).FindServiceByName("demo.v1.Demo")
     assert ("google/rpc/error_details.proto" in names(result.out_bytes)) == (not symbol)
-    again = rpcurl("export", "--descriptor-set", "-", *symbol, input=result.out_bytes)
-    assert again.out_bytes == result.out_bytes
+    assert rpcurl("export", "--descriptor-set", "-", *symbol, input=result.out_bytes).out_bytes == result.out_bytes
 
 
 def test_only_what_is_needed(rpcurl, tmp_path):

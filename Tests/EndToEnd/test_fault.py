@@ -75,7 +75,9 @@ def test_typed_messages_that_may_be_damaged_are_an_error(raw_server, rpcurl, des
     words = [word for text in chain for word in ("--use", text)]
     words += ["--descriptor-set", descriptor_set, *ADA, f"http://{server.address}/{HELLO}"]
     for options in ([], ["--explain"]):
-        rpcurl(*options, *words).exits(7, "").reports(f"rpcurl: {interceptor}: receives typed {direction} that fault has made impossible to parse", f"hint: place {interceptor} on the other side of fault, with before= or after=")
+        rpcurl(*options, *words).exits(7, "").reports(
+            f"rpcurl: {interceptor}: receives typed {direction} that fault has made impossible to parse", f"hint: place {interceptor} on the other side of fault, with before= or after=",
+        )
     assert server.connections == 0
     moved = [f"{word},before=fault" if word == chain[1] else word for word in words]
     assert chain[0].startswith("log") or rpcurl("--explain", *moved).code == 0

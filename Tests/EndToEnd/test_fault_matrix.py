@@ -80,7 +80,7 @@ def lines(outcome, change):
 
 
 def report(outcome, **change):
-    return {"out": json.dumps(outcome.json() | change)}
+    return {"out": json.dumps(json.loads(outcome.out) | change)}
 
 
 def replaced(outcome, old, new):

@@ -80,8 +80,7 @@ def test_describe_as_grpcurl_has_it(rpcurl, grpc_server):
 def test_a_server_beside_a_descriptor_set(rpcurl, descriptor_set):
     for target in ["http://127.0.0.1:1", "127.0.0.1:1", "unix:/no/such"]:
         assert rpcurl("list", "--descriptor-set", descriptor_set, target).out == f"{SERVICE}\n"
-        result = rpcurl("describe", "--descriptor-set", descriptor_set, target, "HelloRequest")
-        assert "message HelloRequest {" in result.out
+        rpcurl("describe", "--descriptor-set", descriptor_set, target, "HelloRequest").prints("message HelloRequest {")
 
 
 def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):

@@ -27,8 +27,7 @@ def test_values_come_from_all_sources(call, tmp_path):
         "set=x-command:cmd:echo from 'command',set=x-command-bin:cmd:printf '\\001\\002',set=x-bin:AAE,"
         "rename=x-old:x-new"
     )
-    result = call(ECHO, "-d", "{}", "-H", "x-old: old", "--use", spec, env={"VALUE": "from env"})
-    found = fields(result)
+    found = fields(call(ECHO, "-d", "{}", "-H", "x-old: old", "--use", spec, env={"VALUE": "from env"}))
     assert {name: value for name, value in found.items() if name.startswith("x-")} == {
         "x-env": "from env", "x-file": "from file", "x-file-bin": b"\x00\xff\n", "x-command": "from command",
         "x-command-bin": b"\x01\x02", "x-bin": b"\x00\x01", "x-new": "old",

@@ -63,7 +63,9 @@ def test_reset_after_headers_and_messages(rpcurl, resetting_server, descriptor_s
 
     server = resetting_server(answer)
     options = ["--descriptor-set", descriptor_set, "--max-time", "5", "-d", "{}"]
-    rpcurl(*options, f"http://{server.address}/demo.v1.Demo/Count").exits(5, '{"number":5}\n' * messages).reports("the server asked for the request again after it had begun its response")
+    rpcurl(*options, f"http://{server.address}/demo.v1.Demo/Count").exits(5, '{"number":5}\n' * messages).reports(
+        "the server asked for the request again after it had begun its response",
+    )
     assert server.requests == ["HTTP/2"]
 
 

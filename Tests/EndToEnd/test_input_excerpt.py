@@ -74,8 +74,7 @@ def test_a_running_stream(rpcurl, grpc_server, descriptor_set):
     words = ["--descriptor-set", descriptor_set, f"{grpc_server.url}/{SUM}"]
     result = rpcurl(*words, input='{"value":1}\n{"value":2} {"valu":3}\n')
     assert result.code == 4 and excerpt(result) == ['…{"valu":3}', "  ^"]
-    result = rpcurl(*words, input='{"value":1}\n{"value":2} ]')
-    assert excerpt(result) == ['{"value":2} ]', "            ^"]
+    assert excerpt(rpcurl(*words, input='{"value":1}\n{"value":2} ]')) == ['{"value":2} ]', "            ^"]
     rpcurl("--each", *words[:2], f"{grpc_server.url}/{SERVICE}/Hello", input='{"name":"A"}\n{"nam":"B"}\n').exits(4).reports('  {"nam":"B"}\n   ^\n')
 
 

@@ -85,8 +85,7 @@ def test_wrong_configuration_names_the_key(demo, spec, words):
 def test_a_mistake_is_reported_before_a_server_is_contacted(rpcurl, raw_server):
     requested = []
     server = raw_server(lambda connection: requested.append(connection.recv(1)))
-    result = rpcurl("--use", "no-such-one", f"http://{server.address}/{HELLO}")
-    assert (result.code, requested) == (7, [])
+    assert (rpcurl("--use", "no-such-one", f"http://{server.address}/{HELLO}").code, requested) == (7, [])
 
 
 def test_values_are_never_repeated_in_errors(rpcurl, descriptor_set):

@@ -294,5 +294,4 @@ def test_connect_get(rpcurl, envoy, start_interop_server):
 def test_reflection(rpcurl, start_interop_server, name):
     server = start_interop_server(name)
     assert SERVICE in rpcurl("list", "--no-cache", server.url).succeeds().out.split()
-    result = rpcurl("--no-cache", "-d", '{"responseSize":3}', f"{server.url}/{SERVICE}/UnaryCall")
-    assert payloads(result) == [bytes(3)]
+    assert payloads(rpcurl("--no-cache", "-d", '{"responseSize":3}', f"{server.url}/{SERVICE}/UnaryCall")) == [bytes(3)]

@@ -173,7 +173,9 @@ def test_usual_places(call_where_authorities_are_in, path):
 
 
 def test_no_authorities_at_all(call_where_authorities_are_in, certificates):
-    call_where_authorities_are_in(None).exits(6, "").reports("no certificate authorities found on this machine\n", "hint: install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE\n")
+    call_where_authorities_are_in(None).exits(6, "").reports(
+        "no certificate authorities found on this machine\n", "hint: install ca-certificates, set SSL_CERT_FILE, or use --cacert FILE\n",
+    )
     assert is_trusted(call_where_authorities_are_in(None, "--cacert", certificates / "ca.pem"))
     assert is_trusted(call_where_authorities_are_in(None, "-k"))
 

@@ -355,8 +355,7 @@ def test_report_as_text(rpcurl, descriptor_set, address):
 
 def test_report_as_csv(rpcurl, descriptor_set, address):
     words = ["load", "--plaintext", "--descriptor-set", descriptor_set, "-d", ADA, "--requests", 20]
-    result = rpcurl(*words, "--format", "csv", address, HELLO)
-    (row,) = csv.DictReader(io.StringIO(result.out))
+    (row,) = csv.DictReader(io.StringIO(rpcurl(*words, "--format", "csv", address, HELLO).out))
     assert (row["method"], row["calls"], row["errors"]) == (HELLO, "20", "0") and float(row["p99_ms"]) > 0
 
 

@@ -109,7 +109,9 @@ def test_otlp_can_be_written_to_a_file(call, tmp_path):
 
 def test_failed_export_does_not_fail_the_call(call, otlp):
     otlp.status = 503
-    call(HELLO, "-d", ADA, "--use", "metrics,format=otlp", env={"OTEL_EXPORTER_OTLP_ENDPOINT": otlp.url}).exits(0, err=f"metrics: not exported: {otlp.address} responded with HTTP 503\n")
+    call(HELLO, "-d", ADA, "--use", "metrics,format=otlp", env={"OTEL_EXPORTER_OTLP_ENDPOINT": otlp.url}).exits(
+        0, err=f"metrics: not exported: {otlp.address} responded with HTTP 503\n",
+    )
 
 
 def test_unwritable_file_does_not_fail_the_call(call):

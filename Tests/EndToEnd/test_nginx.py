@@ -169,13 +169,13 @@ def test_backend_that_is_down_while_the_stream_stays_open(current_rpcurl, start_
 def test_missing_client_certificate(call, start_nginx, grpc_server, certificates):
     """nginx accepts the TLS handshake, and responds with a page."""
     server = start_nginx("grpc", grpc_server.address, "--tls-dir", certificates, "--require-client-certificate")
-    call(server, HELLO, "-d", "{}").exits(64 + 13).reports("without a gRPC status: 400 No required SSL certificate was sent\n", "hint: the server requires a client certificate: use --cert FILE")
+    call(server, HELLO, "-d", "{}").exits(64 + 13).reports(
+        "without a gRPC status: 400 No required SSL certificate was sent\n", "hint: the server requires a client certificate: use --cert FILE",
+    )
     pair = ["--cert", certificates / "client.pem", "--key", certificates / "client-key.pem"]
     assert call(server, HELLO, *pair, "-d", '{"name":"Ada"}').succeeds().lines()[0]["message"] == "Hello, Ada!"
     pair = ["--cert", certificates / "other-client.pem", "--key", certificates / "other-client-key.pem"]
-    refused = call(server, HELLO, *pair, "-d", "{}")
-    assert "400 The SSL certificate error\n" in refused.err
-    assert "hint: use --cert FILE with a certificate that the server trusts\n" in refused.err
+    call(server, HELLO, *pair, "-d", "{}").reports("400 The SSL certificate error\n", "hint: use --cert FILE with a certificate that the server trusts\n")
 
 
 def test_backend_that_dies_during_a_stream(current_rpcurl, start_nginx, start_server, descriptor_set):
@@ -191,7 +191,9 @@ def test_backend_that_dies_during_a_stream(current_rpcurl, start_nginx, start_se
 
 def test_request_larger_than_nginx_accepts(current_rpcurl, call, start_nginx, grpc_server):
     server = start_nginx("grpc", grpc_server.address, "--max-body", "64k")
-    call(server, HELLO, "-d", "@-", input=json.dumps({"name": "x" * 100_000})).exits(UNKNOWN, "").reports("HTTP 413, without a gRPC status: 413 Request Entity Too Large\n")
+    call(server, HELLO, "-d", "@-", input=json.dumps({"name": "x" * 100_000})).exits(UNKNOWN, "").reports(
+        "HTTP 413, without a gRPC status: 413 Request Entity Too Large\n",
+    )
     assert call(server, HELLO, "-d", '{"name":"Ada"}').succeeds().lines()
 
 

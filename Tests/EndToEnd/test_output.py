@@ -256,11 +256,9 @@ def test_timing_is_printed_on_standard_error(echo, rpcurl, grpc_tls_server, desc
 
 
 def test_timing_of_events_and_batches(echo):
-    result = echo("--format", "events", data={"name": "A"}, method="Hello")
-    metrics = json.loads(result.out.splitlines()[-1])
+    metrics = json.loads(echo("--format", "events", data={"name": "A"}, method="Hello").out.splitlines()[-1])
     assert 0 < metrics["resolve_ms"] <= metrics["connect_ms"] <= metrics["first_byte_ms"] <= metrics["total_ms"]
-    result = echo("--each", "--timing", "-d", '{"name":"B"}', data={"name": "A"}, method="Hello")
-    *calls, summary = result.err.splitlines()
+    *calls, summary = echo("--each", "--timing", "-d", '{"name":"B"}', data={"name": "A"}, method="Hello").err.splitlines()
     assert [line.split(":")[:2] for line in calls] == [["call 0", " timing"], ["call 1", " timing"]]
     assert summary.startswith("timing of 2 calls: least ")
     # The second used the first one's connection.

@@ -131,11 +131,15 @@ def test_check_passes_the_samples(rpcurl, plugin):
 
 def test_check_finds_a_token_that_is_never_used(rpcurl):
     plugin = f"{SAMPLES}/approve.so,file=/no/such/file"
-    rpcurl("plugins", "check", "--call-time", "50ms", plugin).exits(7).reports("rpcurl: call: Unary, success: the plugin did not use the token of request_start within 50 ms")
+    rpcurl("plugins", "check", "--call-time", "50ms", plugin).exits(7).reports(
+        "rpcurl: call: Unary, success: the plugin did not use the token of request_start within 50 ms",
+    )
 
 
 def test_check_finds_a_plugin_that_fails_every_call(rpcurl):
-    rpcurl("plugins", "check", f"{SAMPLES}/stamp.so,request-field=nonsense").exits(7).prints("the plugin failed the call: internal: google.protobuf.Value has no field nonsense").reports("rpcurl: calls: Unary: the plugin failed every call: internal: ", "--method")
+    rpcurl("plugins", "check", f"{SAMPLES}/stamp.so,request-field=nonsense").exits(7).prints("the plugin failed the call: internal: google.protobuf.Value has no field nonsense").reports(
+        "rpcurl: calls: Unary: the plugin failed every call: internal: ", "--method",
+    )
 
 
 def test_check_calls_a_method_of_the_schema(rpcurl, descriptor_set):
@@ -178,7 +182,9 @@ def test_check_reports_callbacks_that_block(rpcurl, tmp_path):
 
 
 def test_check_finds_misuse(rpcurl, tmp_path):
-    result = rpcurl("plugins", "check", build(tmp_path, "misbehaving")).exits(7).reports("rpcurl: call: Unary, success: the plugin misbehaves: proceed with a token that it never received\n")
+    result = rpcurl("plugins", "check", build(tmp_path, "misbehaving")).exits(7).reports(
+        "rpcurl: call: Unary, success: the plugin misbehaves: proceed with a token that it never received\n",
+    )
     assert "nothing wrong" not in result.out
 
 
@@ -199,7 +205,9 @@ def test_check_names_the_step_at_which_a_plugin_fails(rpcurl, tmp_path, fixture,
 
 
 def test_check_reports_a_crash_after_the_steps_that_passed(rpcurl, tmp_path):
-    rpcurl("plugins", "check", build(tmp_path, "crash"), env={"CRASH_AT": "response_end"}).exits(7).prints("ok    loaded: crash").reports("plugin crash: crashed (SIGSEGV) in response_end, in the call rpcurl.check.Check/Unary")
+    rpcurl("plugins", "check", build(tmp_path, "crash"), env={"CRASH_AT": "response_end"}).exits(7).prints("ok    loaded: crash").reports(
+        "plugin crash: crashed (SIGSEGV) in response_end, in the call rpcurl.check.Check/Unary",
+    )
 
 
 def test_check_of_a_missing_file(rpcurl):
@@ -300,8 +308,7 @@ def test_new_leaves_nothing_after_a_failure(rpcurl, tmp_path):
 
 @pytest.mark.parametrize("name", ["", "Hello", "../up", "a b", "1st", "x-", "é"])
 def test_new_refuses_names(rpcurl, tmp_path, name):
-    result = rpcurl("plugins", "new", name, "--dir", tmp_path / "d")
-    assert result.code == 2 and not (tmp_path / "d").exists()
+    assert rpcurl("plugins", "new", name, "--dir", tmp_path / "d").code == 2 and not (tmp_path / "d").exists()
 
 
 # --plugin ?NAME

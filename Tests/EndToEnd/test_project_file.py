@@ -525,11 +525,9 @@ def test_no_use_omits_an_interceptor_of_the_configuration(project):
 
 def test_no_use_in_a_session(project):
     own = project.own("--use retry\n--use log\n")
-    result = project("session", "--no-use", "retry", "http://127.0.0.1:1", input=b"chain\noptions --no-use log\nuse retry\nchain\n")
-    assert f"1 log (built in, as given, all calls)\nomitted: retry (--no-use; {own}, line 1)\n" in result.out
-    assert "2 retry (built in, as given, all calls)" in result.out
-    assert "--no-use is only accepted at the start of the session" in result.err
-    assert "hint: remove N|NAME" in result.err
+    project("session", "--no-use", "retry", "http://127.0.0.1:1", input=b"chain\noptions --no-use log\nuse retry\nchain\n").prints(f"1 log (built in, as given, all calls)\nomitted: retry (--no-use; {own}, line 1)\n", "2 retry (built in, as given, all calls)").reports(
+        "--no-use is only accepted at the start of the session", "hint: remove N|NAME",
+    )
 
 
 # Contradictions

@@ -143,10 +143,8 @@ def test_services_of_grpc_need_no_schema(current_rpcurl, start_server, version):
 
 
 def test_built_in_schemas_come_last(rpcurl, grpc_server):
-    result = rpcurl("-v", f"{grpc_server.url}/{HEALTH}")
-    assert schema_line(result) == "built in"
-    result = rpcurl("-v", "--no-cache", "--reflect", f"{grpc_server.url}/{HEALTH}")
-    assert schema_line(result).startswith("reflection v1, ")
+    assert schema_line(rpcurl("-v", f"{grpc_server.url}/{HEALTH}")) == "built in"
+    assert schema_line(rpcurl("-v", "--no-cache", "--reflect", f"{grpc_server.url}/{HEALTH}")).startswith("reflection v1, ")
 
 
 def test_schema_commands_use_built_in_schemas_last(rpcurl, start_server, descriptor_set, grpc_server):
@@ -234,8 +232,7 @@ def test_http_server_without_reflection(rpcurl, raw_server):
 
 def test_v1alpha_if_there_is_no_v1(rpcurl, v1alpha_server):
     assert schema_line(rpcurl("-v", f"{v1alpha_server.url}/{DELAY}").exits(0)).startswith("reflection v1alpha, 7 files, ")
-    again = rpcurl("-v", f"{v1alpha_server.url}/{DELAY}")
-    assert schema_line(again) == "reflection v1alpha, 7 files, cached"
+    assert schema_line(rpcurl("-v", f"{v1alpha_server.url}/{DELAY}")) == "reflection v1alpha, 7 files, cached"
 
 
 def test_requested_version_is_the_only_one(rpcurl, v1alpha_server):

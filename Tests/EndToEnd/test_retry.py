@@ -51,7 +51,9 @@ def test_the_server_receives_the_number_of_attempts(call):
 
 
 def test_attempts_are_limited(call):
-    result = call(HELLO, "-d", '{"name":"Ada"}', "--use", f"{QUICK},attempts=3", "-H", "demo-fail-attempts: 9").exits(64 + 14, "").reports("attempt 3 of 3 failed: unavailable (attempt 3 is to fail); not retried")
+    result = call(HELLO, "-d", '{"name":"Ada"}', "--use", f"{QUICK},attempts=3", "-H", "demo-fail-attempts: 9").exits(64 + 14, "").reports(
+        "attempt 3 of 3 failed: unavailable (attempt 3 is to fail); not retried",
+    )
     assert "attempt 4" not in result.err
 
 

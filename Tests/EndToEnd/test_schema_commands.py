@@ -63,8 +63,7 @@ def test_list_kinds(schema):
 
 
 def test_list_as_json(schema):
-    result = schema("list", "--format", "json")
-    assert result.json() == [{"name": "demo.v1.Demo", "kind": "service", "file": "demo.proto"}]
+    assert schema("list", "--format", "json").json() == [{"name": "demo.v1.Demo", "kind": "service", "file": "demo.proto"}]
     methods = schema("list", "Demo", "--format", "json").json()
     assert methods[0] == {"name": "demo.v1.Demo/Chat", "kind": "method", "file": "demo.proto"}
 

@@ -116,8 +116,7 @@ def test_responses_are_data_in_commands(rpcurl, grpc_server, tmp_path):
 
 @pytest.mark.parametrize("command, reply", [("options ${last.name}", "--insecure"), ("options --bearer ${last.name}", "env:HOME"), ("use ${last.name}", "log,file=x"), ("header ${last.name}: b", "x-c: a"), ("export schema.pb ${last.name}", "-oother.pb")])
 def test_responses_that_would_be_syntax_are_refused(rpcurl, grpc_server, command, reply):
-    result = run(rpcurl, grpc_server.url, lines=[f"call Hello {json.dumps({'name': reply})}", command, "headers", "chain"])
-    assert "value" in result.err and "hint: " in result.err
+    result = run(rpcurl, grpc_server.url, lines=[f"call Hello {json.dumps({'name': reply})}", command, "headers", "chain"]).reports("value", "hint: ")
     assert result.out.splitlines()[1:] == ["no interceptors"]
 
 
@@ -666,8 +665,7 @@ def test_headers_are_expanded_once(rpcurl, grpc_server):
         assert "rpcurl: the value contains ${ after variables are replaced\nhint: omit --expand" in result.err
     result = run(rpcurl, grpc_server.url, lines=["header x-own: ${env.TRICK}", "options --expand", "headers"], env=environment)
     assert (result.out.splitlines(), result.err) == (["x-own: ${API_KEY}"], "")
-    result = run(rpcurl, *start, lines=["headers"], env={})
-    assert "env.API_KEY: the environment variable is not set" in result.err
+    run(rpcurl, *start, lines=["headers"], env={}).reports("env.API_KEY: the environment variable is not set")
 
 
 def test_files_of_headers_are_expanded(rpcurl, grpc_server, tmp_path):
@@ -1103,14 +1101,11 @@ def test_secrets_are_saved_on_request(rpcurl, grpc_server, tmp_path):
 
 def test_secrets_are_found_however_options_are_written(rpcurl, grpc_server, tmp_path):
     lines = ['set agent = "me/1"', 'options -ku Ada:s3 -A $agent', "options -vH 'x-token: s4'", "headers", "unheader x-token", f"record {tmp_path}/c", "target http://Ada:s5@nowhere", 'options -u Ada:s6 -H "x: ${agent}"', 'call EchoMetadata', f"save {tmp_path}/a", f"save {tmp_path}/b.sh"]
-    result = run(rpcurl, "-kvu", "Ada:s2", grpc_server.url, lines=lines)
-    assert "x-token: [redacted]" in result.out
+    run(rpcurl, "-kvu", "Ada:s2", grpc_server.url, lines=lines).prints("x-token: [redacted]")
     for name in ("a", "b.sh", "c"):
         text = (tmp_path / name).read_text()
         assert not any(secret in text for secret in ("s2", "s3", "s4", "s5", "s6"))
-    again = rpcurl("run", tmp_path / "a", env={"RPCURL_USER": "Ada:s2", "X_TOKEN": "s4"})
-    assert '{"name":"user-agent","value":"me/1' in again.out
-    assert '{"name":"x","value":"me/1"}' in again.out
+    rpcurl("run", tmp_path / "a", env={"RPCURL_USER": "Ada:s2", "X_TOKEN": "s4"}).prints('{"name":"user-agent","value":"me/1', '{"name":"x","value":"me/1"}')
 
 
 def test_record_contains_input_and_output(rpcurl, grpc_server, tmp_path):
@@ -1169,8 +1164,7 @@ def test_schema_commands_are_those_of_the_command_line(rpcurl, grpc_server, desc
     # The server lists reflection, and does not describe it.
     assert "grpc.reflection.v1.ServerReflection\n" in expected[0].out
     assert result.out == "".join(each.out for each in expected) + "4 services\n"
-    exported = rpcurl("list", "--descriptor-set", tmp_path / "x.binpb")
-    assert "demo.v1.Demo\n" in exported.out
+    rpcurl("list", "--descriptor-set", tmp_path / "x.binpb").prints("demo.v1.Demo\n")
 
 
 def test_schema_of_files(rpcurl, grpc_server, descriptor_set):

@@ -41,8 +41,7 @@ def test_limit_ends_the_wait_for_the_schema(rpcurl, raw_server, tmp_path, limit)
     server = raw_server(lambda connection: [None for _ in iter(lambda: connection.recv(1 << 16), b"")])
     path = tmp_path / "suite.rpcurl"
     path.write_text(f"target http://{server.address}\ntest waits\n{'' if limit else 'timeout 200ms'}\ncall demo.v1.Demo/Hello\n")
-    result = rpcurl("test", "--report", "ndjson", *([limit, "200ms"] if limit else []), path)
-    (test,) = results(result.out)
+    (test,) = results(rpcurl("test", "--report", "ndjson", *([limit, "200ms"] if limit else []), path).out)
     assert test["error"]["why"].endswith("took longer than 200 ms"), test
     assert test["error"]["hint"].startswith(limit or "--test-timeout, or timeout DURATION in the suite"), test
     assert test["seconds"] < 5, test
@@ -87,8 +86,7 @@ def test_interrupted_editor_is_named(rpcurl, suite, tmp_path):
 
 
 def test_command_of_a_canceled_call_has_no_limit_without_responses(rpcurl, suite):
-    result = rpcurl("test", "--report", "ndjson", suite("test t\nopen Chat\ncancel\nexpect status ok\n"))
-    (test,) = results(result.out)
+    (test,) = results(rpcurl("test", "--report", "ndjson", suite("test t\nopen Chat\ncancel\nexpect status ok\n")).out)
     (failure,) = test["steps"][0]["failures"]
     assert failure["command"].startswith("rpcurl call ") and "--limit" not in failure["command"]
 

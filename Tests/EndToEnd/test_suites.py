@@ -484,7 +484,9 @@ def test_failures_of_setup_and_teardown_are_both_reported(suite):
 def test_two_reports_with_one_file_are_an_error(rpcurl, tmp_path):
     path = tmp_path / "a.rpcurl"
     path.write_text("test t\n")
-    rpcurl("test", path, "--report", f"junit={tmp_path}/x", "--coverage", f"html={tmp_path}/x").exits(2, err=f"rpcurl: {tmp_path}/x: two reports are written to this file\nhint: give each a file of its own\n")
+    rpcurl("test", path, "--report", f"junit={tmp_path}/x", "--coverage", f"html={tmp_path}/x").exits(
+        2, err=f"rpcurl: {tmp_path}/x: two reports are written to this file\nhint: give each a file of its own\n",
+    )
 
 
 def test_files_run_in_processes(rpcurl, grpc_server, tmp_path):

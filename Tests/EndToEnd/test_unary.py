@@ -60,10 +60,8 @@ def test_data_from_a_file_and_from_standard_input(rpcurl, grpc_server, descripto
     options = ["--descriptor-set", descriptor_set, "--plaintext"]
     file = tmp_path / "request.json"
     file.write_text('{"name": "Grace"}\n')
-    from_file = rpcurl(*options, "-d", f"@{file}", grpc_server.address, HELLO)
-    assert from_file.json()["name"] == "Grace"
-    from_input = rpcurl(*options, "-d", "@-", grpc_server.address, HELLO, input='{"name":\n"Alan"}')
-    assert from_input.json()["name"] == "Alan"
+    assert rpcurl(*options, "-d", f"@{file}", grpc_server.address, HELLO).json()["name"] == "Grace"
+    assert rpcurl(*options, "-d", "@-", grpc_server.address, HELLO, input='{"name":\n"Alan"}').json()["name"] == "Alan"
 
 
 def test_no_data_sends_an_empty_message(demo, grpc_server):

@@ -30,9 +30,10 @@ def proto(tmp_path):
 def test_invalid_request_is_not_sent(rpcurl, raw_server, proto):
     server = raw_server(lambda connection: None)
     words = ["--plaintext", "--proto", proto, "-d", '{"name":"A","language":"english"}', "--use", "validate"]
-    rpcurl(*words, server.address, "demo.v1.Demo/Hello").exits(64 + 3, "").reports("interceptor validate: invalid_argument (3): invalid request: name: must be at least 2 characters", "[string.min_len] (and 1 more)", '  google.rpc.BadRequest: {"fieldViolations":[')
-    result = rpcurl("--error-format", "json", *words, server.address, "demo.v1.Demo/Hello")
-    error = json.loads(result.err)["error"]
+    rpcurl(*words, server.address, "demo.v1.Demo/Hello").exits(64 + 3, "").reports(
+        "interceptor validate: invalid_argument (3): invalid request: name: must be at least 2 characters", "[string.min_len] (and 1 more)", '  google.rpc.BadRequest: {"fieldViolations":[',
+    )
+    error = json.loads(rpcurl("--error-format", "json", *words, server.address, "demo.v1.Demo/Hello").err)["error"]
     assert error["code"] == "invalid_argument" and error["interceptor"] == "validate"
     assert error["details"] == [
         {
@@ -51,12 +52,16 @@ def test_invalid_request_is_not_sent(rpcurl, raw_server, proto):
 def test_every_protocol(rpcurl, request, proto, protocol):
     server = request.getfixturevalue("grpc_server" if protocol == "grpc" else "connect_server")
     words = ["--protocol", protocol, "--proto", proto, "--use", "validate,responses=fail"]
-    rpcurl(*words, "-d", '{"name":"Ada"}', f"{server.url}/demo.v1.Demo/Hello").exits(64 + 13, "").reports("internal (13): invalid response: message: does not have prefix `Hi` [string.prefix]")
+    rpcurl(*words, "-d", '{"name":"Ada"}', f"{server.url}/demo.v1.Demo/Hello").exits(64 + 13, "").reports(
+        "internal (13): invalid response: message: does not have prefix `Hi` [string.prefix]",
+    )
     words[-1] = "validate,responses=warn"
     result = rpcurl(*words, "-d", '{"name":"Ada"}', f"{server.url}/demo.v1.Demo/Hello")
     assert (result.code, result.json()["message"]) == (0, "Hello, Ada!")
     assert "validate: invalid response: message: does not have prefix `Hi` [string.prefix]" in result.err
-    rpcurl(*words, "-d", '{"text":"a"}{"text":""}{"text":"b"}', f"{server.url}/demo.v1.Demo/Chat").exits(64 + 3).reports("invalid request 1: text: must be at least 1 characters [string.min_len]")
+    rpcurl(*words, "-d", '{"text":"a"}{"text":""}{"text":"b"}', f"{server.url}/demo.v1.Demo/Chat").exits(64 + 3).reports(
+        "invalid request 1: text: must be at least 1 characters [string.min_len]",
+    )
 
 
 def test_batch_continues_after_invalid_requests(rpcurl, grpc_server, proto):

@@ -188,8 +188,7 @@ def test_convert(checked, descriptor_set):
     convert = ["convert", "--descriptor-set", descriptor_set, "--type", "demo.v1.HelloRequest"]
     binary = checked(*convert, "--from", "json", "--to", "binary", input='{"name":"Ada"}')
     assert (binary.code, binary.out_bytes) == (0, b"\n\x03Ada"), binary.err
-    text = checked(*convert, "--from", "binary", "--to", "text", input=binary.out_bytes)
-    assert 'name: "Ada"' in text.exits(0)
+    assert 'name: "Ada"' in checked(*convert, "--from", "binary", "--to", "text", input=binary.out_bytes).exits(0)
 
 
 def test_plugin_in_c(call):
