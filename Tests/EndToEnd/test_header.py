@@ -115,8 +115,3 @@ def test_the_example_of_the_manual(grpc_server, descriptor_set, tmp_path):
     assert json.loads(done.stdout)["message"] == "Hello, Ada!"
     assert "> x-tenant: blue\n" in done.stderr and re.search(r"^> x-request-id: \d+$", done.stderr, re.M)
     assert "< x-new: 1\n" in done.stderr and "x-old: 1\n" not in done.stderr
-
-
-@pytest.mark.parametrize("text", ["header", "header,x-a:b", "header,priority=1"])
-def test_a_configuration_without_a_change_is_an_error(rpcurl, text):
-    rpcurl("--explain", "--use", text, "http://host", "demo.v1.Demo/Hello").exits(7).reports("hint: write header,set=NAME:VALUE")

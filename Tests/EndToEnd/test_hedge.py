@@ -151,13 +151,6 @@ def test_a_fast_response_has_one_attempt(call, hedge_server):
     assert (attempts(result), server.calls, server.cancelled) == ([(1, "ok")], [1], [])
 
 
-def test_failures_start_the_next_attempt_at_once(call, hedge_server):
-    server = hedge_server(grpc.StatusCode.UNAVAILABLE, "second")
-    result = call(server, "delay=60s", "--format", "events")
-    assert (result.code, attempts(result)) == (0, [(1, "unavailable"), (2, "ok")])
-    assert result.err == "hedge: attempt 1 of 2 failed: unavailable (scripted 1)\n"
-
-
 def test_other_failures_end_the_call_and_cancel_the_rest(call, hedge_server):
     server = hedge_server(HOLD, grpc.StatusCode.NOT_FOUND)
     call(server, "delay=20ms").exits(64 + 5, "")
@@ -169,21 +162,6 @@ def test_the_last_failure_is_the_result(call, hedge_server):
     result = call(server, "delay=60s")
     assert (result.code, server.calls) == (64 + 14, [1, 2])
     assert "scripted 2" in result.err.splitlines()[-1]
-
-
-def test_the_server_may_refuse_further_attempts(call, hedge_server):
-    server = hedge_server((grpc.StatusCode.UNAVAILABLE, "-1"), "second")
-    result = call(server, "delay=60s")
-    assert (result.code, server.calls) == (64 + 14, [1])
-    assert "hedge: no further attempt: the server refused it" in result.err
-
-
-def test_a_server_that_fails_too_often_receives_one_attempt(call, hedge_server):
-    server = hedge_server(grpc.StatusCode.UNAVAILABLE)
-    result = call(server, "delay=60s,throttle=2:0.1", "--each", "-d", '{"name":"again"}')
-    # The first failure leaves half of the tokens.
-    assert (result.code, server.calls) == (64 + 14, [1, 1]), result.err
-    assert "fails too often (throttled)" in result.err
 
 
 def test_the_deadline_ends_all_attempts(call, hedge_server):
@@ -261,18 +239,6 @@ def test_attempts_are_nested_three_times(demo, hedge_server):
             expected.append((f"{outer}.{middle}", "unavailable", 2))
         expected.append((f"{outer}", "unavailable", 2))
     assert (result.code, all_attempts(result)) == (64 + 14, expected)
-
-
-def test_a_method_with_side_effects_is_hedged_only_by_name(call, grpc_server):
-    settings = "delay=0,attempts=2"
-    method, path, data = "Echo", f"{SERVICE}/Echo", "{}"
-    before = grpc_server.log().count(f"received {path}\n")
-    result = call(grpc_server, settings, "-H", "demo-fail-attempts: 1", method=method, data=data).exits(64 + 14)
-    assert result.err.startswith(
-        f"hedge: not hedged: the schema does not mark {SERVICE}/Echo as idempotent; name it with methods=PATTERN\n"
-    )
-    assert grpc_server.log().count(f"received {path}\n") == before + 1
-    call(grpc_server, f"{settings},methods={SERVICE}/Echo", "-H", "demo-fail-attempts: 1", method=method, data=data).exits(0, "{}\n")
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])

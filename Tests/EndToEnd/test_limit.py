@@ -10,7 +10,6 @@ import manual
 from harness import ROOT
 
 HELLO = "demo.v1.Demo/Hello"
-DELAY = "demo.v1.Demo/Delay"
 HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 GREETING = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "greeting.c"
 
@@ -25,29 +24,6 @@ def test_a_batch_has_the_rate(call):
     assert time.monotonic() - begin >= 8 / 20
     assert (result.code, result.err) == (0, "")
     assert [json.loads(line)["name"] for line in result.out.splitlines()] == [str(number) for number in range(9)]
-
-
-def test_a_burst_starts_at_once(call):
-    # The next call could start after an hour.
-    result = call(HELLO, "--each", "--jobs", 8, "--use", "limit,rate=1/h,burst=8", input=names(8))
-    assert (result.code, result.err, len(result.out.splitlines())) == (0, "", 8)
-
-
-def test_a_batch_has_the_concurrency(call):
-    begin = time.monotonic()
-    data = '{"milliseconds":100}' * 6
-    result = call(DELAY, "--each", "--jobs", 6, "--use", "limit,concurrency=2", input=data)
-    assert time.monotonic() - begin >= 0.3
-    assert (result.code, result.err, len(result.out.splitlines())) == (0, "", 6)
-
-
-def test_calls_over_the_limit_fail(call):
-    # The first call runs until the deadline, so no other is admitted.
-    use = ["--use", "limit,concurrency=1,when-full=fail", "--max-time", "1"]
-    result = call(DELAY, "--each", "--jobs", 3, *use, input='{"milliseconds":60000}' * 3)
-    words = "interceptor limit: resource_exhausted (8): the limit of 1 concurrent call is reached"
-    assert result.err.count(words) == 2
-    assert result.err.count("deadline_exceeded (4)") == 1
 
 
 def test_the_deadline_includes_the_wait(call):
