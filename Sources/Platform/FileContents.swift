@@ -80,6 +80,13 @@ package enum FileContents {
     throw Problem(why: String(cString: strerror(EAGAIN)))
   }
 
+  /// The number of bytes that a regular file has from the present place on; nil for other files.
+  package static func remainingBytes(_ descriptor: Int32) -> Int? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return max(Int(status.st_size) - max(lseek(descriptor, 0, SEEK_CUR), 0), 0)
+  }
+
   /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file, and nil if there are none yet.
   package static func readAvailable(_ descriptor: Int32, limitBytes: Int) throws(Problem) -> [UInt8]? {
     while true {

@@ -14,20 +14,20 @@ from harness import Process
 
 SERVICE = "demo.v1.Demo"
 SLOW = '{"from":1,"to":9,"intervalMs":250}'
-LINE = re.compile(r"sent \d+ messages?, [\d.]+ [KMG]?i?B; received (\d+) messages?, [\d.]+ [KMG]?i?B; [\d.]+ [KMG]?i?B/s; \d+:\d\d")
+LINE = re.compile(r"sent \d+ messages?, [\d.]+ [kMG]?B; received (\d+) messages?, [\d.]+ [kMG]?B; [\d.]+ [kMG]?B/s; \d+:\d\d")
 
 
 @pytest.fixture
 def on_terminal(rpcurl, grpc_server, descriptor_set):
     """Runs a call whose standard error is a terminal; returns its exit code, output, and the terminal's input."""
 
-    def run(*options, data=SLOW, method="Count", out=subprocess.PIPE, columns=120, number=None):
+    def run(*options, data=SLOW, method="Count", out=subprocess.PIPE, columns=120, number=None, input=subprocess.DEVNULL):
         reading, writing = pty.openpty()
         fcntl.ioctl(writing, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         words = ["--descriptor-set", descriptor_set, *options, "-d", data, f"{grpc_server.url}/{SERVICE}/{method}"]
         stdout = writing if out == "the same" else out
         with Process(
-            rpcurl.command(words), stdin=subprocess.DEVNULL, stdout=stdout, stderr=writing, env=rpcurl.environment(None)
+            rpcurl.command(words), stdin=input, stdout=stdout, stderr=writing, env=rpcurl.environment(None)
         ) as process:
             os.close(writing)
             shown = b""
@@ -115,4 +115,20 @@ def test_a_batch(on_terminal):
     data = ["-d", '{"milliseconds":"800"}'] * 2
     code, out, shown = on_terminal("--each", *data, data='{"milliseconds":"800"}', method="Delay")
     assert (code, len(out.splitlines())) == (0, 3)
-    assert "sent 2 messages, " in shown and "received 1 message, " in shown and left(shown) == ""
+    assert "1 of 3 calls (33 %), " in shown and ", 1 running; sent 2 messages, " in shown and left(shown) == ""
+    # The bytes of calls that have ended count: each request has 3, with 5 before it.
+    assert "sent 2 messages, 16 B" in shown
+
+
+def test_a_batch_of_a_file(on_terminal, tmp_path):
+    (tmp_path / "input").write_text('{"milliseconds":"700"}\n' * 4)
+    with open(tmp_path / "input") as file:
+        code, out, shown = on_terminal("--each", data="@-", method="Delay", input=file)
+    assert (code, len(out.splitlines())) == (0, 4)
+    assert "1 call (100 %), " in shown
+
+
+def test_a_load(on_terminal):
+    words = ["load", "--requests", "4", "--jobs", "1"]
+    code, _, shown = on_terminal(*words, data='{"milliseconds":"400"}', method="Delay", out="the same")
+    assert code == 0 and re.search(r"[12] of 4 calls \((25|50) %\), [\d.]+/s, 1 running; p50 4\d\d\.", shown)

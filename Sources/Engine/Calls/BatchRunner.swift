@@ -5,6 +5,7 @@ import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
+import RPCurlReports
 import RPCurlTransport
 
 /// Runs a plan as a batch: one call per message, several at a time, with output in the order of the messages.
@@ -47,8 +48,8 @@ package final class BatchRunner {
   /// The calls from the first one whose output is not complete to the last one started.
   private var members: [Member] = []
   private var running = 0
-  /// The traffic of the calls that have ended.
-  private var ended = ProgressLine.Traffic()
+  /// The messages and bytes of the calls that have ended.
+  private var ended = Progress()
   private var count = 0
   private var failed = 0
   /// The calls that ended by themselves.
@@ -56,6 +57,8 @@ package final class BatchRunner {
   private var succeeded = 0
   private var latency = LatencySummary()
   private var firstFailure: (index: Int, status: ExitStatus)?
+  /// The number of all calls; nil if the messages are read as calls are made.
+  private let total: Int?
   /// Whether no more calls are started.
   private var isStopped = false
   private var isOutputBehind = false
@@ -78,6 +81,9 @@ package final class BatchRunner {
       }
     }
     reader = RequestReader(sources, loop: client.loop)
+    total = plan.sources.reduce(0) { sum, source in
+      if let sum, case .messages(let messages) = source { sum + messages.count } else { nil }
+    }
     encoder.whenDone = { [weak self] in self?.startWaiting() }
   }
 
@@ -88,7 +94,7 @@ package final class BatchRunner {
     }
     let begin = MonotonicClock.now
     let (isInterrupted, status) = try CommandLoop(client.loop).run(
-      flushing: console, traffic: { [weak self] in self?.traffic ?? ProgressLine.Traffic() },
+      flushing: console, progress: { [weak self] in self?.progress ?? Progress() },
       whenBehind: { [weak self] in self?.isOutputBehind = $0 },
       onInterrupt: { [self] in
         stop(cancelingAfter: -1, Interrupt.reason)
@@ -221,22 +227,19 @@ package final class BatchRunner {
     call.cancel("the input cannot be sent")
   }
 
-  /// The traffic of all calls so far.
-  private var traffic: ProgressLine.Traffic {
-    members.reduce(into: ended) { sum, member in if member.call != nil { Self.add(member, to: &sum) } }
-  }
-
-  private static func add(_ member: Member, to sum: inout ProgressLine.Traffic) {
-    let traffic = member.call?.traffic ?? (sent: 0, received: 0)
-    sum.sentMessages += member.printer?.sent ?? 0
-    sum.receivedMessages += member.printer?.received ?? 0
-    sum.sentBytes += traffic.sent
-    sum.receivedBytes += traffic.received
+  /// The progress of all calls.
+  private var progress: Progress {
+    var progress = members.reduce(into: ended) { sum, member in
+      if member.call != nil, let printer = member.printer { sum += printer.progress }
+    }
+    progress.calls = Progress.Calls(ended: completed, failed: failed, running: running, of: total)
+    progress.share = reader.share
+    return progress
   }
 
   private func end(_ member: Member) {
     if member.call != nil { running -= 1 }
-    Self.add(member, to: &ended)
+    if let printer = member.printer { ended += printer.progress }
     member.call = nil
     member.isDone = true
     if member.printer?.isGivenUp != true {

@@ -33,11 +33,10 @@ package struct CallRunner {
     deadline.set(plan.timeout.map { .now + $0 })
     let (isInterrupted, status) = try CommandLoop(client.loop).run(
       flushing: clients.console,
-      traffic: {
-        let traffic = call.traffic
-        return ProgressLine.Traffic(
-          sentMessages: printer.sent, receivedMessages: printer.received, sentBytes: traffic.sent,
-          receivedBytes: traffic.received)
+      progress: {
+        var progress = printer.progress
+        progress.share = feeder.share
+        return progress
       },
       whenBehind: { printer.setOutputBehind($0) },
       start: {

@@ -1,6 +1,7 @@
 import RPCurlPlatform
 import RPCurlPluginHost
 import RPCurlProgram
+import RPCurlReports
 import RPCurlTransport
 
 /// Runs the event loop for a command, which SIGINT and SIGTERM interrupt.
@@ -52,7 +53,7 @@ package struct CommandLoop {
   ///
   /// - Parameters:
   ///   - console: Where the command prints.
-  ///   - traffic: What the progress line reports.
+  ///   - progress: What the progress line reports.
   ///   - whenBehind: Called when the reader of standard output falls behind, and when it has caught up.
   ///   - start: Called when signals are handled and output is flushed, before the first round of events.
   ///   - onInterrupt: Called when the first signal arrives; makes the condition hold soon.
@@ -62,7 +63,7 @@ package struct CommandLoop {
   /// - Returns: The status from `conclude`, and whether a signal arrived before the condition held, made calls fail, or cut the
   ///   output off.
   package func run(
-    flushing console: Console, traffic: @escaping () -> ProgressLine.Traffic,
+    flushing console: Console, progress: @escaping () -> Progress,
     whenBehind: @escaping (_ isBehind: Bool) -> Void,
     start: () -> Void = {}, onInterrupt: @escaping () -> Void, until isDone: () -> Bool,
     conclude: () -> ExitStatus?
@@ -71,15 +72,15 @@ package struct CommandLoop {
     let flusher = OutputFlusher(console.output, loop, whenBehind: whenBehind)
     // Calls end with all that interceptors do at the end.
     console.output.interruptAtFailure()
-    let progress = ProgressLine(console, loop, traffic: traffic)
-    defer { progress?.finish() }
+    let line = ProgressLine(console, loop, progress: progress)
+    defer { line?.finish() }
     let isInterrupted = try run(
       start: start,
       onInterrupt: {
         if !console.output.hasFailed { console.error.endEchoedLine() }
         onInterrupt()
       }, until: isDone)
-    progress?.finish()
+    line?.finish()
     let status = conclude()
     flusher.finish()
     // Calls that succeeded before the signal arrived, and whose output is whole, are not interrupted.

@@ -3,42 +3,6 @@ import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtocols
 import RPCurlReports
-import RPCurlTransport
-
-/// The line on the terminal that shows a run.
-final class LoadProgress {
-  private static let interval = Duration.milliseconds(200)
-
-  private let error: StandardError
-  private let loop: EventLoop
-  private let text: () -> String
-  private var timer: EventLoop.TimerID?
-
-  /// Shows the line; returns nil if standard error is not a terminal.
-  init?(_ console: Console, _ loop: EventLoop, text: @escaping () -> String) {
-    error = console.error
-    guard error.isTerminal, error.diagnostics.showsRemarks else { return nil }
-    self.loop = loop
-    self.text = text
-    schedule()
-  }
-
-  /// Removes the line.
-  func finish() {
-    if let timer { loop.cancel(timer) }
-    timer = nil
-    error.show(progress: nil)
-  }
-
-  private func schedule() {
-    timer = loop.schedule(at: .now + Self.interval) { [weak self] in
-      guard let self else { return }
-      // A wrapped line could not be removed.
-      error.show(progress: String(text().prefix(error.columns - 1)))
-      schedule()
-    }
-  }
-}
 
 /// The file of `--raw`: each latency on a line. A regular file is replaced at the end.
 final class RawLatencies {

@@ -110,8 +110,8 @@ final class LoadRunner {
       plan.chain.conclude(clients[0], log: log)
       plan.chain.unload()
     }
-    let progress = LoadProgress(console, clients[0].loop) { [unowned self] in progressLine }
-    defer { progress?.finish() }
+    let line = ProgressLine(console, clients[0].loop, printsMessages: false) { [unowned self] in progress }
+    defer { line?.finish() }
     begin = .now
     let time = SystemValues(waitLimit: nil).nanosecondsSince1970
     _ = try CommandLoop(clients[0].loop).run(
@@ -139,8 +139,8 @@ final class LoadRunner {
   /// The time since the start of the run.
   private var elapsed: Duration { .now - begin }
 
-  private var progressLine: String {
-    LoadReport.progress(statistics, running: running.count, at: elapsed, options.shape)
+  private var progress: Progress {
+    statistics.progress(running: running.count, at: elapsed, options.shape)
   }
 
   /// Starts the calls that are due. Returns whether the run is over.

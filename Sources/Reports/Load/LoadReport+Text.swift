@@ -54,24 +54,23 @@ extension LoadReport {
     }
     return text
   }
+}
 
-  /// The line that shows a run on a terminal.
+extension LoadStatistics {
+  /// What the line on the terminal shows.
   ///
   /// - Parameters:
-  ///   - statistics: What was measured so far.
   ///   - running: The number of calls that have not ended.
   ///   - now: The time since the start of the run.
   ///   - shape: The load.
-  package static func progress(
-    _ statistics: LoadStatistics, running: Int, at now: Duration, _ shape: LoadShape
-  ) -> String {
-    let seconds = Decimal.text(now / .seconds(1), 0)
-    guard now > shape.leadTime else { return "\(seconds) s: warm-up, \(running) running" }
-    let time = (now - shape.leadTime) / .seconds(1)
-    let rate = Decimal.text(Double(statistics.ended) / time, 1)
-    let latencies = statistics.latencies
-    return "\(seconds) s: \(statistics.calls) calls, \(rate)/s, \(running) running, "
-      + "p50 \(Decimal.milliseconds(latencies.quantile(50))) ms, "
-      + "p99 \(Decimal.milliseconds(latencies.quantile(99))) ms, \(statistics.errors) errors"
+  package func progress(running: Int, at now: Duration, _ shape: LoadShape) -> Progress {
+    var progress = Progress()
+    (progress.sentMessages, progress.receivedMessages) = (sentMessages, receivedMessages)
+    (progress.sentBytes, progress.receivedBytes) = (sentBytes, receivedBytes)
+    progress.calls = Progress.Calls(ended: ended, failed: errors, running: running, of: shape.requests)
+    if shape.requests == nil { progress.share = shape.endTime.map { min(now / $0, 1) } }
+    progress.latencies = (latencies.quantile(50), latencies.quantile(99))
+    progress.isWarmUp = now <= shape.leadTime
+    return progress
   }
 }

@@ -97,10 +97,13 @@ struct LoadReportTests {
   @Test func progressIsOneLine() {
     let report = LoadThresholdTests.report()
     let shape = LoadShape(.closed, jobs: 1, warmUp: .seconds(2), duration: nil)
-    let line = LoadReport.progress(report.statistics, running: 3, at: .seconds(12), shape)
-    #expect(line.hasPrefix("12 s: 1000 calls, 100.0/s, 3 running, p50 500"))
+    let line = report.statistics.progress(running: 3, at: .seconds(12), shape)
+      .text(rates: (100, 0), elapsed: .seconds(12))
+    #expect(line.hasPrefix("1000 calls, 100/s, 5 failed, 3 running; p50 500"), "\(line)")
+    #expect(line.hasSuffix("/s; 0:12"))
+    let before = LoadStatistics(from: .seconds(2)).progress(running: 3, at: .seconds(1), shape)
     #expect(
-      LoadReport.progress(report.statistics, running: 3, at: .seconds(1), shape) == "1 s: warm-up, 3 running")
+      before.text(rates: (0, 0), elapsed: .seconds(1)).hasPrefix("warm-up; 0 calls, 0.0/s, 3 running; sent"))
   }
 
   /// The log is decoded by another implementation in `Tests/EndToEnd/test_load.py`.

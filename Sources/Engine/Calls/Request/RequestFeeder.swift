@@ -49,6 +49,9 @@ package final class RequestFeeder {
     encoder.whenDone = reader.whenReady
   }
 
+  /// The share of the file that was read; nil if its size is not known.
+  package var share: Double? { reader.share }
+
   /// Starts sending.
   package func start() {
     do {

@@ -35,6 +35,9 @@ package final class RequestReader<Ready> {
     var isAtEnd = false
     /// Whether the data so far ends with a line end.
     var endsLine = false
+    /// The bytes that it has, of a file whose size is known, and those that were read.
+    let size: Int?
+    var read = 0
   }
 
   private let loop: EventLoop
@@ -71,6 +74,12 @@ package final class RequestReader<Ready> {
       case .stream(let path, let form): try open(path, form)
       }
     }
+  }
+
+  /// The share of the file or standard input that was read; nil if there is none, or if its size is not known.
+  package var share: Double? {
+    guard let stream, let size = stream.size, size > 0 else { return nil }
+    return min(Double(stream.read) / Double(size), 1)
   }
 
   /// Stops reading until the next call of `next`.
@@ -111,10 +120,12 @@ package final class RequestReader<Ready> {
 
   private func open(_ path: String, _ form: RequestForm) throws(Failure) {
     do {
+      let descriptor = try FileContents.open(path)
       stream = Stream(
-        descriptor: try FileContents.open(path),
+        descriptor: descriptor,
         origin: RequestOrigin(path == "-" ? "standard input" : path, form, isTyped: false),
-        isTyped: path == "-" && isatty(0) == 1, splitter: MessageSplitter(form.framing))
+        isTyped: path == "-" && isatty(0) == 1, splitter: MessageSplitter(form.framing),
+        size: FileContents.remainingBytes(descriptor))
     } catch {
       throw Failure(.input, path, error.why)
     }
@@ -143,6 +154,7 @@ package final class RequestReader<Ready> {
         stream?.splitter.finish()
       } else if let piece {
         stream?.splitter.append(piece)
+        stream?.read += piece.count
         stream?.endsLine = piece.last == UInt8(ascii: "\n")
       }
     } catch {

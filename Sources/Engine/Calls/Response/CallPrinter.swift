@@ -5,6 +5,7 @@ import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
+import RPCurlReports
 
 /// Prints a call: responses in the chosen format on standard output, the rest on standard error.
 ///
@@ -40,6 +41,8 @@ package final class CallPrinter: CallObserver {
   /// The call until its metrics; its flow control follows the output. Not weak: an object that has weak references is retained
   /// slowly, and a call is retained for each message.
   package var call: Call?
+  /// The bytes of the bodies; nil before the end of the call.
+  private var traffic: (sent: Int, received: Int)?
   /// Called with each response message when its names are known, before it is printed.
   package var onResponse: ((Payload) -> Void)?
   /// Finds the names of a message that can be looked up; such a message is not printed yet.
@@ -95,6 +98,14 @@ package final class CallPrinter: CallObserver {
     writer = MessageWriter(plan, isTerminal: output.isTerminal)
   }
 
+  /// The messages and bytes so far.
+  package var progress: Progress {
+    var progress = Progress()
+    (progress.sentMessages, progress.receivedMessages) = (sent, received)
+    (progress.sentBytes, progress.receivedBytes) = traffic ?? call?.traffic ?? (0, 0)
+    return progress
+  }
+
   /// Whether events wait for names.
   package var isHolding: Bool { held != nil }
 
@@ -112,6 +123,7 @@ package final class CallPrinter: CallObserver {
     case .responseStart(let start): self.start = start
     case .responseEnd(let end):
       feeder?.stop()
+      traffic = call?.traffic
       let names = end.error?.details.map { UnresolvedName.symbol($0.typeName) } ?? []
       if held == nil, let missing = lookup?.missing(among: names) { return hold(event, for: missing) }
     case .metrics: call = nil
