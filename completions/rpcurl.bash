@@ -62,8 +62,11 @@ _rpcurl_arguments() {
 --seed|||none
 --allow-unknown-fields|||flag
 --each|||flag
+--rows|||file
 --jobs|||none
 --fail-early|||flag
+--repeat|||none
+--every|||none
 --use|+||ask:use
 --plugin|+||ask:plugin
 --no-use|+||ask:use
@@ -218,6 +221,8 @@ _rpcurl_arguments() {
 --max-message-size||--max-msg-sz|none
 --seed|||none
 --allow-unknown-fields|||flag
+--repeat|||none
+--every|||none
 --use|+||ask:use
 --plugin|+||ask:plugin
 --no-use|+||ask:use
@@ -382,6 +387,7 @@ _rpcurl_arguments() {
 --set-file|+||ask:set
 --seed|||none
 --allow-unknown-fields|||flag
+--rows|||file
 --jobs|||none
 --use|+||ask:use
 --plugin|+||ask:plugin

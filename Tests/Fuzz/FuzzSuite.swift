@@ -12,7 +12,7 @@ func fuzzSuite(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     precondition(Set(suite.tests.map(\.name)).count == suite.tests.count, "names distinguish tests")
   }
   for path in ["rows.csv", "rows.ndjson"] {
-    guard let rows = try? SuiteRows.parse(path, content) else { continue }
+    guard let rows = try? DataRows.parse(path, content) else { continue }
     precondition(!rows.isEmpty && rows.count <= content.count, "rows are those of the file")
   }
   return 0

@@ -52,7 +52,7 @@ import Testing
     ("${last()}", "last(): only the fields of a piece of --chunk have a value of it"),
     ("${NAME}", "NAME: there are no variables here"),
     ("${base64(foo)}", "foo: there are no variables here"),
-    ("${row.key}", "row.key: only the tests of a suite have rows"),
+    ("${row.key}", "row.key: no row here"),
     ("${last.x}", "last.x: only sessions and suites have a last call"),
     ("${request.x}", "request.x: only stubs of mock have a request"),
     ("${message(test.Nothing, {})}", "message(test.Nothing): the schema does not define this type"),

@@ -88,10 +88,6 @@ package final class BatchRunner {
   }
 
   package func run() throws {
-    defer {
-      plan.chain.conclude(client, log: request.request.log)
-      plan.chain.unload()
-    }
     let begin = MonotonicClock.now
     let (isInterrupted, status) = try CommandLoop(client.loop).run(
       flushing: console, progress: { [weak self] in self?.progress ?? Progress() },

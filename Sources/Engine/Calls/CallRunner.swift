@@ -17,10 +17,8 @@ package struct CallRunner {
   }
 
   package func run() throws {
-    defer { plan.chain.unload() }
     let client = try clients.client()
     let log = clients.console.log(showingDebug: plan.verbosity > 1)
-    defer { plan.chain.conclude(client, log: log) }
     let lookup = NameLookup(plan, client: client)
     let printer = CallPrinter(
       plan, lookup: lookup, output: CallOutput(clients.console.output, isDirect: true))

@@ -1,4 +1,5 @@
 import RPCurlPlatform
+import RPCurlProgram
 
 /// A way to run steps, which decides what a failure and a signal mean. `effect(of:)` is the only place that says so;
 /// rpcurl(1) has the same table.
@@ -63,6 +64,18 @@ package enum RunMode {
     case (.failedCheck, .suite), (.invalidStep, .suite): .endsTest
     case (.interrupt, .prompt): .endsCall
     case (.failedCheck, .file), (.invalidStep, _), (.interrupt, _), (.termination, _): .endsRun
+    }
+  }
+}
+
+extension Failure {
+  /// What ended a call with this failure.
+  package var event: RunMode.Event {
+    switch status {
+    case .connection, .tls: .failedCall
+    case .assertion: .failedCheck
+    case _ where ExitStatus.ofCalls.contains(status.rawValue): .failedCall
+    default: .invalidStep
     }
   }
 }

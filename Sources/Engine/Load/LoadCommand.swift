@@ -31,14 +31,9 @@ package final class LoadCommand {
       defer { plan.chain.unload() }
       return console.output.print(try LoadExport(plan, arguments, options.shape, options.thresholds).text())
     }
-    let runner: LoadRunner
-    do {
-      runner = try LoadRunner(plan, options, clients: clients)
-    } catch {
-      plan.chain.unload()
-      throw error
+    let (report, start, problem) = try plan.withChain(clients) { _ in
+      try LoadRunner(plan, options, clients: clients).run()
     }
-    let (report, start, problem) = try runner.run()
     let results = report.results(of: options.thresholds)
     try LoadReports(report: report, results: results, start: start, console: console, waitLimit: plan.timeout)
       .write(options)

@@ -31,7 +31,6 @@ final class LoadRunner {
   /// A client for each connection. Their loops run within that of the first.
   private let clients: [LoopClient]
   private let hasInterceptors: Bool
-  private let log: LogSink
   /// The request of each client.
   private let requests: [PreparedRequest]
   private let timer: PreciseTimer
@@ -64,7 +63,6 @@ final class LoadRunner {
     // Further connections for each failed call would be a load on the server.
     request.connection.diagnosisTime = .zero
     hasInterceptors = !request.interceptors.isEmpty
-    log = request.log
     requests = clients.map { $0.prepare(request) }
     guard let timer = PreciseTimer(clients[0].loop) else {
       throw Failure(.internalError, "timer", "too many open files")
@@ -106,10 +104,6 @@ final class LoadRunner {
   /// Makes the calls. Returns the report, the time of day at which the measured part began, in nanoseconds since 1970, and
   /// why the file of `--raw` could not be written, nil if it was.
   func run() throws -> (report: LoadReport, start: Int64, problem: Failure?) {
-    defer {
-      plan.chain.conclude(clients[0], log: log)
-      plan.chain.unload()
-    }
     let line = ProgressLine(console, clients[0].loop, printsMessages: false) { [unowned self] in progress }
     defer { line?.finish() }
     begin = .now

@@ -159,20 +159,6 @@ package final class Session {
     return end ?? .success
   }
 
-  /// Runs a script until its end or the first command that fails.
-  package func run(script path: String) throws {
-    defer { finish() }
-    do {
-      try runScript(path)
-      if end == nil { try finishStreams() }
-    } catch {
-      cancelAll("the script failed")
-      throw withStatusOfSignal(error)
-    }
-    if let end, end != .success { throw Failure(reported: end) }
-    try throwFailure()
-  }
-
   /// Ends the session: cancels its calls, and lets its interceptors write what they have collected.
   package func finish() {
     cancelAll("the session ends")

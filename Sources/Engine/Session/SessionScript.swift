@@ -27,6 +27,30 @@ extension Session {
   /// The limit of nested scripts.
   private static let depthLimit = 16
 
+  /// Runs a script until its end or the first command that fails.
+  package func run(script path: String, _ repetition: Repetition? = nil) throws {
+    defer { finish() }
+    guard let repetition else { return try runOnce(path) }
+    try repetition.run(client, console) {
+      let scope = beginScope(keepsVariables: false)
+      defer { try? end(scope) }
+      try runOnce(path)
+      if end != nil, interruption == nil { resume() }
+    }
+  }
+
+  private func runOnce(_ path: String) throws {
+    do {
+      try runScript(path)
+      if end == nil { try finishStreams() }
+    } catch {
+      cancelAll("the script failed")
+      throw withStatusOfSignal(error)
+    }
+    if let end, end != .success { throw Failure(reported: end) }
+    try throwFailure()
+  }
+
   /// Runs the commands of a file.
   ///
   /// - Parameters:

@@ -65,7 +65,7 @@ extension SuiteRunner {
     case .schema: return hasFailedCall || (try? session.server()) != nil
     case .input: return hasFailedCall || (error as? Failure)?.cause == .streamEnded
     // The status of the call for the schema.
-    case _ where (64...80).contains(status.rawValue): return true
+    case _ where ExitStatus.ofCalls.contains(status.rawValue): return true
     default: return hasFailedCall
     }
   }

@@ -139,10 +139,9 @@ final class SuiteRunner {
   private func rows(of test: Suite.Test) -> [Row] {
     guard let rows = test.rows, test.skipReason == nil else { return [.none] }
     do {
-      let bytes = try SuitePath.read(
+      let values = try DataRows.read(
         Directory.path(of: rows.path, besides: file.path), named: rows.path, waitLimit: session.waitLimit)
-      let values = try SuiteRows.parse(rows.path, bytes)
-      return zip(values, SuiteRows.names(of: values, by: rows.nameField)).map { .value($0, name: $1) }
+      return zip(values, DataRows.names(of: values, by: rows.nameField)).map { .value($0, name: $1) }
     } catch {
       line = rows.line
       return [.problem(problem(error))]

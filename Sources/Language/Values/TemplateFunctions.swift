@@ -206,6 +206,8 @@ package struct FunctionValues: TemplateValues, Sendable {
   private let type: MessageType?
   /// The piece of a file that the text belongs to; nil if there is none.
   private let piece: FilePiece?
+  /// The row of data that the text is for; nil if there is none.
+  private let row: JSONValue?
   /// Whether the text may read the environment and files.
   private let readsElsewhere: Bool
   /// What grants this to text that may not, for errors.
@@ -219,16 +221,19 @@ package struct FunctionValues: TemplateValues, Sendable {
   ///   - pool: The schema of `message(TYPE, JSON)`; nil if it is not known.
   ///   - type: A type of this schema, in place of the pool.
   ///   - piece: The piece of a file that the text belongs to; nil if there is none.
+  ///   - row: The row of data that the text is for; nil if there is none.
   ///   - readsElsewhere: Whether the text may read the environment and files.
   package init(
     _ functions: TemplateFunctions, variables: [String: JSONValue]? = nil, pool: DescriptorPool?,
-    schemaOf type: MessageType? = nil, piece: FilePiece? = nil, readsElsewhere: Bool = true
+    schemaOf type: MessageType? = nil, piece: FilePiece? = nil, row: JSONValue? = nil,
+    readsElsewhere: Bool = true
   ) {
     self.functions = functions
     self.variables = variables
     self.pool = pool
     self.type = type
     self.piece = piece
+    self.row = row
     self.readsElsewhere = readsElsewhere
   }
 
@@ -242,7 +247,14 @@ package struct FunctionValues: TemplateValues, Sendable {
     case .variable(let path):
       guard let value = variables?[reference.name] else { throw noValue(of: reference, path) }
       return try value.value(ofVariableAt: path)
-    case .row: throw LanguageError("\(reference): only the tests of a suite have rows")
+    case .row(let path):
+      guard let row else {
+        throw LanguageError(
+          "\(reference): no row here",
+          hint:
+            "--rows FILE makes a call for each row, with its values in -d and --set; in a suite, rows FILE")
+      }
+      return try path.map { path throws(LanguageError) in try row.value(at: path, "\(reference)") } ?? row
     case .last: throw LanguageError("\(reference): only sessions and suites have a last call")
     case .request: throw LanguageError("\(reference): only stubs of mock have a request")
     }

@@ -16,6 +16,9 @@ package struct ExitStatus: Equatable {
   package static let interrupted = ExitStatus(rawValue: 130)
   package static let terminated = ExitStatus(rawValue: 143)
 
+  /// The exit codes of calls that ended with a status.
+  package static let ofCalls: ClosedRange<Int32> = 64...80
+
   /// The exit code of a failed call: by the layer that failed, else 64 plus the status code.
   package static func call(_ error: RPCError) -> ExitStatus {
     switch error.origin {

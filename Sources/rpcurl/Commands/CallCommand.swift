@@ -6,9 +6,11 @@ import RPCurlProtocols
 /// `rpcurl [call]`: calls a method.
 struct CallCommand {
   private let arguments: CallArguments
+  private let repetition: Repetition?
 
-  init(_ invocation: Invocation) {
+  init(_ invocation: Invocation) throws(Failure) {
     arguments = CallArguments(invocation)
+    repetition = try Repetition(invocation)
   }
 
   func run(on console: Console) throws {
@@ -34,7 +36,8 @@ struct CallCommand {
     guard let output = arguments.response.output, let path = output.text, path != "-" else {
       return try run(plan, clients)
     }
-    let isWhole = !plan.method.serverStreaming && plan.batch == nil && plan.format != .events
+    let isWhole =
+      !plan.method.serverStreaming && plan.batch == nil && repetition == nil && plan.format != .events
     let option = output.origin.place.map { "\($0): -o" } ?? "-o"
     let file = try ResponseFile(
       redirecting: console.output, to: path, isWhole: isWhole, option: option,
@@ -49,10 +52,20 @@ struct CallCommand {
   }
 
   private func run(_ plan: CallPlan, _ clients: ClientSource) throws {
-    if let batch = plan.batch {
-      try BatchRunner(plan, batch, clients: clients).run()
-    } else {
-      try CallRunner(plan, clients: clients).run()
+    let readsInput = plan.sources.contains { if case .stream("-", _) = $0 { true } else { false } }
+    guard repetition == nil || !readsInput else {
+      throw Failure(
+        .usage, "--repeat", "standard input can be read once", hint: "write the data to a file: -d @FILE")
+    }
+    try plan.withChain(clients) { client in
+      let calls = {
+        if let batch = plan.batch {
+          try BatchRunner(plan, batch, clients: clients).run()
+        } else {
+          try CallRunner(plan, clients: clients).run()
+        }
+      }
+      if let repetition { try repetition.run(client, clients.console, calls) } else { try calls() }
     }
   }
 }

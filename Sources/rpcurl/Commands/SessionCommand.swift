@@ -50,6 +50,11 @@ struct RunCommand {
       console, SessionState(invocation, target: target), isInteractive: false,
       schemaCommand: SchemaCommands.run)
     try session.setVariables(of: invocation)
-    try session.run(script: path)
+    let repetition = try Repetition(invocation)
+    guard repetition == nil || path != "-" else {
+      throw Failure(
+        .usage, "--repeat", "standard input can be read once", hint: "write the commands to a file")
+    }
+    try session.run(script: path, repetition)
   }
 }

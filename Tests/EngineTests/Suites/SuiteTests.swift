@@ -82,7 +82,7 @@ import Testing
   // MARK: Rows
 
   @Test func readsRowsOfCSV() throws {
-    let rows = try SuiteRows.parse(
+    let rows = try DataRows.parse(
       "a.CSV", Array("\u{FEFF}name,text\r\nAda,\"a \"\"b\"\", c\"\r\n\r\n\"two\nlines\",\r\n".utf8))
     #expect(
       rows.map(\.text) == [#"{"name":"Ada","text":"a \"b\", c"}"#, #"{"name":"two\nlines","text":""}"#])
@@ -98,7 +98,7 @@ import Testing
   ])
   func reportsInvalidRows(_ path: String, _ text: String, _ expected: String) {
     do throws(Failure) {
-      _ = try SuiteRows.parse(path, Array(text.utf8))
+      _ = try DataRows.parse(path, Array(text.utf8))
       Issue.record("no error")
     } catch {
       #expect(error.message.map { "\($0.what): \($0.why)" } == expected)
@@ -107,11 +107,11 @@ import Testing
 
   @Test func namesOfRowsDiffer() throws {
     let text = #"{"n":"Ada"}"# + "\n{}\n" + #"{"n":7}"# + "\n" + #"{"n":"Ada"}"#
-    let rows = try SuiteRows.parse("a.ndjson", Array(text.utf8))
-    #expect(SuiteRows.names(of: rows, by: "n") == ["Ada, row 1", "row 2", "7", "Ada, row 4"])
-    #expect(SuiteRows.names(of: rows, by: nil) == ["row 1", "row 2", "row 3", "row 4"])
-    let equal = try SuiteRows.parse("a.csv", Array("n\na\na\n\"a, row 1\"\n".utf8))
-    #expect(SuiteRows.names(of: equal, by: "n") == ["a, row 1, row 1", "a, row 2", "a, row 1, row 3"])
+    let rows = try DataRows.parse("a.ndjson", Array(text.utf8))
+    #expect(DataRows.names(of: rows, by: "n") == ["Ada, row 1", "row 2", "7", "Ada, row 4"])
+    #expect(DataRows.names(of: rows, by: nil) == ["row 1", "row 2", "row 3", "row 4"])
+    let equal = try DataRows.parse("a.csv", Array("n\na\na\n\"a, row 1\"\n".utf8))
+    #expect(DataRows.names(of: equal, by: "n") == ["a, row 1, row 1", "a, row 2", "a, row 1, row 3"])
   }
 
   // MARK: Selection

@@ -127,7 +127,7 @@ struct OptionTableTests {
     .effects: [
       .plaintext, .insecure, .cacert, .capath, .servername, .authority, .tls12, .tls13, .unixSocket,
       .abstractUnixSocket, .proxy, .proxyUser, .resolve, .connectTo, .expand, .maxMessageSize,
-      .each, .jobs, .failEarly, .raw, .output, .showSecrets, .explain, .silent,
+      .each, .jobs, .failEarly, .repeats, .every, .raw, .output, .showSecrets, .explain, .silent,
     ],
   ]
 

@@ -18,15 +18,18 @@ package struct BatchPlan: Equatable {
   package init?(_ options: BatchOptions, _ method: MethodDescriptor) throws(Failure) {
     guard options.each else {
       if let jobs = options.jobs { throw Self.needsEach("--jobs").at(jobs.origin) }
-      if options.failEarly { throw Self.needsEach("--fail-early") }
+      if options.failEarly, !options.isRepeated { throw Self.needsEach("--fail-early") }
       return nil
     }
     guard method.kind == .unary else {
       throw Failure(
-        .usage, "--each", "\(method.name) is a stream, but a batch consists of unary calls",
-        hint: method.clientStreaming
-          ? "without --each, all messages are sent in one call"
-          : "omit --each; a shell loop makes one call after another")
+        .usage, options.hasRows ? "--rows" : "--each",
+        "\(method.name) is a stream, but a batch consists of unary calls",
+        hint: options.hasRows
+          ? DataRows.hintForStreams
+          : method.clientStreaming
+            ? "without --each, all messages are sent in one call"
+            : "omit --each; a shell loop makes one call after another")
     }
     if case .number(let number)? = options.jobs?.value { jobs = number } else { jobs = 1 }
     failsEarly = options.failEarly

@@ -172,6 +172,8 @@ extension CallPlan {
   ) throws(Failure) {
     var form = settings.requestForm
     form.expansion?.pool = pool
+    let rows = try rows(options, readsData: readsData)
+    if let rows, rows.isEmpty { form.expansion = nil } else { form.expansion?.row = rows?.first }
     if options.hasTemplatesInData, form.format != .json {
       throw Failure(
         .usage, "--expand", "cannot replace values in data of --data-format \(form.format.rawValue)",
@@ -193,8 +195,9 @@ extension CallPlan {
     form.edits = try FieldEdit.read(edits, form.expansion, waitLimit: settings.timeout)
     guard var chunks else {
       sources = try messages(
-        data, of: options, isBatch: isForMany, form,
+        data, of: options, isBatch: isForMany && (rows == nil || !data.isEmpty), form,
         waitLimit: readsTypedMessage(data) ? nil : settings.timeout)
+      if let rows { try multiply(by: rows) }
       return
     }
     chunks.marksLast = form.edits.contains { $0.calls(.last) }
@@ -205,6 +208,34 @@ extension CallPlan {
       try data.isEmpty ? [] : messages(data, of: options, isBatch: false, plain)
     }
     sources = around[0] + [.stream(path: chunks.file, form: form)] + around[1]
+  }
+
+  /// The rows of `--rows`; nil without, and none if they are not read.
+  private func rows(_ options: DataOptions, readsData: Bool) throws(Failure) -> [JSONValue]? {
+    guard let argument = options.rows, let path = argument.text else { return nil }
+    guard !method.clientStreaming, options.chunkBytes == nil else {
+      throw Failure(
+        .usage, argument.name, "a row makes a call with one message, but \(method.name) has a request stream",
+        hint: DataRows.hintForStreams)
+    }
+    guard readsData || path != "-" else { return [] }
+    return try DataRows.read(path, named: path == "-" ? "standard input" : path, waitLimit: settings.timeout)
+  }
+
+  /// Replaces the messages by those of each row.
+  private mutating func multiply(by rows: [JSONValue]) throws(Failure) {
+    var messages: [RequestMessage] = []
+    for source in sources { messages += try source.messages(waitLimit: settings.timeout) }
+    sources = [
+      .messages(
+        rows.flatMap { row in
+          messages.map { message in
+            var message = message
+            message.row = row
+            return message
+          }
+        })
+    ]
   }
 
   /// The messages of `-d`. The error of a file has the place of the option that names it.

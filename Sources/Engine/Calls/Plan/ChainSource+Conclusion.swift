@@ -24,3 +24,19 @@ extension ChainSource {
       onInterrupt: { isInterrupted = true }, until: { isInterrupted || areDone() })
   }
 }
+
+extension CallPlan {
+  /// Makes the calls of the plan; then the interceptors write what they have collected, and plugins are unloaded.
+  ///
+  /// - Parameters:
+  ///   - clients: The source of the client.
+  ///   - calls: Makes the calls.
+  package func withChain<Result>(
+    _ clients: ClientSource, _ calls: (LoopClient) throws -> Result
+  ) throws -> Result {
+    defer { chain.unload() }
+    let client = try clients.client()
+    defer { chain.conclude(client, log: clients.console.log(showingDebug: settings.verbosity > 1)) }
+    return try calls(client)
+  }
+}

@@ -100,7 +100,7 @@ package struct CommonRequestOptions {
   package init(_ invocation: Invocation) {
     protocolName = invocation.choice(.protocolName)
     headers = invocation.all(.header)
-    expansion = invocation.choice(.expand)
+    expansion = Expansion(invocation)
     let hasVariables = OptionTable[.variable].commands.contains(CommandSet(invocation.command))
     variables = hasVariables ? invocation.all(.variable) : nil
     redacted = invocation.all(.redact)
@@ -206,6 +206,8 @@ package struct DataOptions {
   package let dataFormat: MessageFormat
   package let chunkBytes: Int?
   private let expansion: Expansion?
+  /// The file of `--rows`.
+  let rows: Argument?
 
   package var data: [String] { Self.data(parts) }
   /// `--set` and `--set-file`, in the order given.
@@ -238,7 +240,8 @@ package struct DataOptions {
 
   package init(_ invocation: Invocation) {
     parts = invocation.all(of: [.data, .set, .setFile])
-    expansion = invocation.choice(.expand)
+    expansion = Expansion(invocation)
+    rows = invocation.last(.rows)
     chunkBytes = invocation.bytes(.chunk)
     dataFormat = invocation.choice(.dataFormat) ?? .json
   }
@@ -249,12 +252,18 @@ package struct BatchOptions {
   package let each: Bool
   package let jobs: Argument?
   package let failEarly: Bool
+  /// Whether rows imply `--each`.
+  let hasRows: Bool
+  /// Whether the calls are repeated.
+  let isRepeated: Bool
 
   package init(_ invocation: Invocation) {
-    each = invocation.has(.each)
+    hasRows = invocation.command == .call && invocation.last(.rows) != nil
+    each = invocation.has(.each) || hasRows
     // Those of a load are not the calls of a batch.
     jobs = invocation.command == .load ? nil : invocation.last(.jobs)
     failEarly = invocation.has(.failEarly)
+    isRepeated = invocation.last(of: [.repeats, .every]) != nil
   }
 }
 

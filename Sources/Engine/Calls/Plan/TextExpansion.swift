@@ -10,6 +10,15 @@ package enum Expansion: String {
   case files
   /// Also the content of files and of standard input.
   case all
+
+  /// The option; rows are of use in templates only.
+  init?(_ invocation: Invocation) {
+    guard let level: Self = invocation.choice(.expand) ?? (invocation.last(.rows) != nil ? .typed : nil)
+    else {
+      return nil
+    }
+    self = level
+  }
 }
 
 /// Replaces the templates of a command line by values.
@@ -20,6 +29,8 @@ package struct TextExpansion: Equatable {
   private let variables: VariableArguments?
   /// The schema of `message(TYPE, JSON)`; nil if it is not known yet.
   package var pool: DescriptorPool?
+  /// The row of data of a call; nil if it has none.
+  var row: JSONValue?
 
   /// - Parameters:
   ///   - level: Which texts are templates.
@@ -44,13 +55,14 @@ package struct TextExpansion: Equatable {
   func values(isTyped: Bool, piece: FilePiece? = nil) -> FunctionValues? {
     guard isTyped || level != .typed else { return nil }
     return FunctionValues(
-      functions, variables: variables?.values, pool: pool, piece: piece,
+      functions, variables: variables?.values, pool: pool, piece: piece, row: row,
       readsElsewhere: isTyped || level == .all)
   }
 
   /// Equal if they have the same random values.
   package static func == (a: TextExpansion, b: TextExpansion) -> Bool {
     a.level == b.level && a.functions == b.functions && a.variables == b.variables && a.pool === b.pool
+      && a.row == b.row
   }
 }
 

@@ -28,6 +28,8 @@ package struct RequestMessage {
   package let bytes: [UInt8]
   /// The whole argument of `-d` that it is part of; nil for other sources.
   var argument: String?
+  /// The row of data whose values it has; nil without rows.
+  var row: JSONValue?
   /// Whether it is the last one of its source. Only known of pieces of a file, if that is needed.
   var isLast = false
 
@@ -53,7 +55,8 @@ extension RequestMessage {
   /// - Throws: `Failure` if there is no such value.
   @inline(never)
   package func expanded(_ type: MessageType) throws(Failure) -> RequestMessage {
-    guard let expansion = form.expansion else { return self }
+    guard var expansion = form.expansion else { return self }
+    if let row { expansion.row = row }
     if !origin.isTyped, form.format == .json, form.chunks == nil, expansion.values(isTyped: false) == nil {
       form.notes?.noteTemplates(of: source, in: bytes)
     }

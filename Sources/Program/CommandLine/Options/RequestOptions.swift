@@ -154,6 +154,15 @@ extension OptionTable {
       example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json",
       trust: .effects),
     Option(
+      .rows, "--rows", .text, "FILE", .batch, .callAndLoad,
+      "Make a call for each row of a CSV or NDJSON file: ${row.NAME} in -d and --set.",
+      "The first line of a file whose name ends with .csv has the names; a row of NDJSON is an object, and - is standard "
+        + "input. Of several messages of -d, each row makes a call with each. It implies --each and --expand. The calls of "
+        + "load take the rows in turn.",
+      example:
+        "rpcurl --rows users.csv --jobs 8 -d '{\"name\":\"${row.name}\"}' https://demo.example demo.v1.Demo/Hello",
+      isConfigurable: false, trust: .effects, completion: "file"),
+    Option(
       .jobs, "--jobs", .number, "NUMBER", .batch, .callLoadAndTest,
       "Maximum number of concurrent calls of --each (default: 1) or load (10, 1000 with --rate), or of suites.",
       "The default for suites is the number of processors.",
@@ -161,9 +170,22 @@ extension OptionTable {
       trust: .effects),
     Option(
       .failEarly, "--fail-early", .flag, "", .batch, .callAndTest,
-      "Stop --each at the first call that fails, or a run of suites at the first test.",
+      "Stop --each or --repeat at the first call that fails, or a run of suites at the first test.",
       "Calls before it are completed; those after it are canceled. Suites that run are stopped, with their teardowns.",
       example: "rpcurl --each --fail-early https://demo.example demo.v1.Demo/Hello < requests.json",
+      trust: .effects),
+    Option(
+      .repeats, "--repeat", .number, "NUMBER", .batch, .callAndRun,
+      "Make the call, all calls of --each, or run the file, this many times.",
+      "One that fails is reported, and the next one follows unless --fail-early is given; the exit code is that of the first "
+        + "that failed. Templates have new values each time, and a file begins each time with the settings of the command line.",
+      example: "rpcurl --repeat 10 --timing -o /dev/null https://demo.example demo.v1.Demo/Hello",
+      trust: .effects),
+    Option(
+      .every, "--every", .duration, "DURATION", .batch, .callAndRun,
+      "Begin again this long after the last beginning; without --repeat, until Ctrl-C.",
+      "What takes longer is followed at once.",
+      example: "rpcurl --every 2s https://demo.example grpc.health.v1.Health/Check",
       trust: .effects),
   ]
 

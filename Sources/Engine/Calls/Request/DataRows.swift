@@ -2,12 +2,34 @@ import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 
-/// The rows of data that a test runs for, of a file in CSV (RFC 4180) or NDJSON.
-package enum SuiteRows {
+/// The rows of data that a test runs for, or that calls are made for, of a file in CSV (RFC 4180) or NDJSON.
+package enum DataRows {
   /// The most rows of a file.
   package static let limit = 100_000
 
-  /// Reads the rows of a file. The name decides about the format: `.csv` or else NDJSON.
+  /// What makes calls of streams for each row.
+  static let hintForStreams = "in a suite, \"rows FILE\" in a test makes its calls for each row"
+
+  /// Reads the rows of a file.
+  ///
+  /// - Parameters:
+  ///   - path: The file; `-` for standard input.
+  ///   - name: Its name in errors, and for the format.
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  /// - Throws: `Failure` if it cannot be read, or with the first line that is not a row.
+  package static func read(
+    _ path: String, named name: String, waitLimit: Duration?
+  ) throws(Failure) -> [JSONValue] {
+    let bytes: [UInt8]
+    do throws(FileContents.Problem) {
+      bytes = try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
+    } catch {
+      throw Failure(.input, name, error.why)
+    }
+    return try parse(name, bytes.withoutByteOrderMark)
+  }
+
+  /// Reads the rows of a file's content. The name decides about the format: `.csv` or else NDJSON.
   ///
   /// - Parameters:
   ///   - path: The name of the file, for the format and for errors.
