@@ -4,6 +4,8 @@ harness/settings.py lists the environment variables that change them. A server s
 ends with the test run, however it ends.
 """
 
+import contextlib
+import functools
 import json
 import os
 import shutil
@@ -16,9 +18,10 @@ from pathlib import Path
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from harness import (
-    GENERATED, HTTP3_LIBCURL, RPCURL, SERVERS, VENV, Caller, HTTP3Rpcurl, RawServer, Rpcurl, Server, announced_address,
-    server_module,
+    GENERATED, HTTP3_LIBCURL, RPCURL, SERVERS, VENV, Caller, HTTP3Rpcurl, Prompt, RawServer, Rpcurl, Server, announced_address,
+    build_plugin, server_module,
 )  # fmt: skip
+from terminal import Terminal
 
 # Characters of each server's log that the report of a failed test has.
 MAX_REPORTED_LOG = 10_000
@@ -84,6 +87,58 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = {report.longrepr[2] for report in terminalreporter.stats.get("skipped", [])}
     for reason in sorted(reasons):
         terminalreporter.write_line(f"not tested: {reason.removeprefix('Skipped: ')}")
+
+
+@pytest.fixture
+def prompt(rpcurl: Rpcurl) -> Iterator[Callable[..., Prompt]]:
+    """`prompt(*arguments)` starts a session that ends with the test."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*arguments: object, env: dict[str, str] | None = None) -> Prompt:
+            process = stack.enter_context(rpcurl.start("session", *arguments, env=env))
+            stack.callback(process.kill)
+            return Prompt(process)
+
+        yield start
+
+
+@pytest.fixture
+def terminal(rpcurl: Rpcurl, tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
+    """`terminal(arguments…, TERM=…)` runs a program in a terminal, rpcurl unless `program` is another."""
+    terminals: list[Terminal] = []
+
+    def start(
+        *arguments: object, program: str = str(RPCURL), columns: int = 80, rows: int = 24,
+        cwd: Path | None = None, **env: str
+    ) -> Terminal:  # fmt: skip
+        settings = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HOME": str(tmp_path)} | env
+        command = [program, *(str(argument) for argument in arguments)]
+        terminals.append(Terminal(command, rpcurl.environment(settings), columns, rows, cwd and str(cwd)))
+        return terminals[-1]
+
+    yield start
+    for started in terminals:
+        started.close()
+
+
+# Plugins
+
+
+@pytest.fixture(scope="session")
+def built_plugin(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """`built_plugin(name)`: a plugin of the host's unit tests, which is built once."""
+    directory = tmp_path_factory.mktemp("plugins")
+
+    @functools.cache
+    def build(name: str) -> Path:
+        return build_plugin(f"{name}.c", directory / f"{name}.so")
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def crash(built_plugin: Callable[[str], Path]) -> Path:
+    return built_plugin("crash")
 
 
 # Servers

@@ -4,6 +4,7 @@ import json
 
 import collector
 import pytest
+from harness import write
 
 HELLO = "demo.v1.Demo/Hello"
 ECHO = "demo.v1.Demo/EchoMetadata"
@@ -164,8 +165,7 @@ def test_events_of_calls_without_attributes_have_none(call):
 
 
 def test_the_configuration_has_attributes_that_the_command_line_replaces(rpcurl, tmp_path, descriptor_set):
-    path = tmp_path / "config"
-    path.write_text('--attribute tier=gold\n--attribute=b=1\n')
+    path = write(tmp_path / "config", '--attribute tier=gold\n--attribute=b=1\n')
 
     def attributes(*options):
         words = ["--config", path, "--descriptor-set", descriptor_set, "--explain", "--format", "json", *options]

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 
 import manual
+from harness import silent
 
 ECHO = "demo.v1.Demo/EchoMetadata"
 CALLS = {
@@ -132,8 +133,8 @@ def test_a_refusal_of_the_token_server_is_reported_and_nothing_is_sent(demo, raw
 
     fails(f"{oauth},scope=everything", "invalid_scope", "not for you", f"127.0.0.1:{tokens.server_port}")
     fails(oauth.replace("=me", "=you"), "token server", "refused")
-    silent = raw_server(lambda connection: [None for _ in iter(lambda: connection.recv(4096), b"")])
-    fails(f"auth,token-url=http://{silent.address}/,client-id=me,client-secret=x,timeout=50ms", "longer")
+    mute = raw_server(silent)
+    fails(f"auth,token-url=http://{mute.address}/,client-id=me,client-secret=x,timeout=50ms", "longer")
     fails("auth,bearer=cmd:sh -c 'exit 3'", "no token", "exit code 3")
     fails("auth,bearer=cmd:sleep 60,timeout=100ms", "took too long")
     fails("auth,bearer=@/no/such/file", "/no/such/file")

@@ -9,14 +9,10 @@ import threading
 
 import pytest
 import raw_http2
-from harness import relay
+from harness import names, relay
 from raw_http2 import RESPONSE, OK, STATUS_OK
 
 HELLO, FIND, DELAY = "demo.v1.Demo/Hello", "demo.v1.Demo/Find", "demo.v1.Demo/Delay"
-
-
-def names(count):
-    return "".join(f'{{"name":"{number}"}}' for number in range(count))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from google.protobuf import json_format
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorSet
+from harness import write
 
 ORACLE = Path(__file__).parent / "oracle" / "repack.c"
 
@@ -52,8 +53,7 @@ MESSAGES = {
 def protobuf_c(tmp_path_factory, descriptor_set):
     """A program that unpacks AllTypes with protobuf-c and packs it again."""
     directory = tmp_path_factory.mktemp("protobuf-c")
-    schema = directory / "schema.binpb"
-    schema.write_bytes(as_proto2(FileDescriptorSet.FromString(descriptor_set.read_bytes())).SerializeToString())
+    schema = write(directory / "schema.binpb", as_proto2(FileDescriptorSet.FromString(descriptor_set.read_bytes())).SerializeToString())
     names = ["any", "duration", "field_mask", "struct", "timestamp", "wrappers"]
     protos = [f"google/protobuf/{name}.proto" for name in names]
     subprocess.run(["protoc", f"--descriptor_set_in={schema}", f"--c_out={directory}", *protos, "demo.proto"], check=True)

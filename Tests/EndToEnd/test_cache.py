@@ -7,7 +7,7 @@ import re
 import pytest
 
 import manual
-from harness import ROOT, Caller
+from harness import ROOT, Caller, write
 
 SAMPLES = ROOT / ".build" / "plugins"
 FIND = "demo.v1.Demo/Find"
@@ -95,8 +95,7 @@ def test_other_sockets_are_other_servers(demo, start_server, tmp_path):
 
 
 def stub(directory, message):
-    path = directory / f"{message}.json"
-    path.write_text(json.dumps({"response": {"message": {"message": message}}}))
+    path = write(directory / f"{message}.json", json.dumps({"response": {"message": {"message": message}}}))
     return path
 
 
@@ -158,8 +157,7 @@ def test_responses_that_are_changed_are_used_with_the_same_change_only(call, opt
 
 
 def test_explain_states_what_is_part_of_the_key(rpcurl, descriptor_set, tmp_path):
-    stubs = tmp_path / "stub.json"
-    stubs.write_text('{"response":{"message":{}}}')
+    stubs = write(tmp_path / "stub.json", '{"response":{"message":{}}}')
     words = ["--use", "cache", "--use", f"mock,file={stubs}", "--descriptor-set", descriptor_set]
     plan = rpcurl("--explain", "--format", "json", *words, f"http://localhost:1/{FIND}").json()
     assert plan["warnings"] == [

@@ -2,20 +2,14 @@
 
 import json
 import re
-import socket
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
-from harness import PATIENCE_SECONDS, ROOT, RPCURL, relay
+from harness import PATIENCE_SECONDS, ROOT, RPCURL, closed_port, relay
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-
-
-def closed_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def shell(rpcurl, command, **variables):

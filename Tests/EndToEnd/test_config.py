@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import RPCURL, Process
+from harness import RPCURL, Process, write
 
 SERVICE = "demo.v1.Demo"
 HELLO = f"{SERVICE}/Hello"
@@ -290,8 +290,7 @@ def test_files_of_another_user_are_refused(rpcurl, tmp_path, culprit):
     directory = tmp_path / "directory"
     directory.mkdir()
     directory.chmod(0o755)
-    file = directory / "file"
-    file.write_text("--max-time 1")
+    file = write(directory / "file", "--max-time 1")
     file.chmod(0o644)
     link = tmp_path / "link"
     link.symlink_to(file)

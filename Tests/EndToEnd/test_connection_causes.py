@@ -8,15 +8,10 @@ import struct
 import pytest
 import raw_http2
 import trustme
-from harness import server_module
+from harness import closed_port, names, server_module, silent, write
 
 HELLO = "demo.v1.Demo/Hello"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-
-
-def closed_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 @pytest.fixture
@@ -111,7 +106,7 @@ def test_a_connection_that_is_not_accepted_in_time(fails):
 @pytest.fixture
 def silent_server(raw_server):
     """Accepts connections, and sends nothing."""
-    return raw_server(lambda connection: [None for _ in iter(lambda: connection.recv(1 << 16), b"")])
+    return raw_server(silent)
 
 
 @pytest.fixture(params=["--descriptor-set", "--no-cache"])
@@ -190,8 +185,7 @@ def test_unknown_authority(fails, grpc_tls_server):
 
 
 def test_file_of_authorities_without_any(fails, grpc_tls_server, tmp_path):
-    file = tmp_path / "ca.pem"
-    file.write_text("none")
+    file = write(tmp_path / "ca.pem", "none")
     fails(6, f"no certificate authority can be read from {file}", "PEM", "--cacert", file, grpc_tls_server.url)
 
 

@@ -11,6 +11,7 @@ import threading
 
 import pytest
 import raw_http2
+from harness import shown_on, write
 
 HELLO = "demo.v1.Demo/Hello"
 ECHO = "demo.v1.Demo/EchoMetadata"
@@ -89,11 +90,7 @@ def typed_at_the_prompt(rpcurl, arguments, prompt):
     while prompt not in shown:
         shown += os.read(terminal, 1000)
     os.write(terminal, b"open sesame\n")
-    try:
-        while piece := os.read(terminal, 1000):
-            shown += piece
-    except OSError:  # the terminal's end
-        pass
+    shown += b"".join(shown_on(terminal))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     os.close(terminal)
     return shown
@@ -301,8 +298,7 @@ def test_unreadable_netrc_file_is_an_error(rpcurl, raw_server, descriptor_set, t
     """libcurl would send the request without credentials."""
     server = raw_server(lambda connection: None)
     text, why = UNREADABLE_NETRC[problem]
-    file = tmp_path / ".netrc"
-    file.write_text(text("127.0.0.1"))
+    file = write(tmp_path / ".netrc", text("127.0.0.1"))
     schema = ["--descriptor-set", descriptor_set] if command in ("call", "load", "session") else []
     method = [HELLO] if command in ("call", "load") else []
     for option in (["--netrc"], ["--netrc-file", file]):

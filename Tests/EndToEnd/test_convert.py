@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+from harness import write
 
 TYPE = "demo.v1.HelloRequest"
 
@@ -32,8 +33,7 @@ STREAMS = {
 def test_single_message(convert, tmp_path, source, target):
     result = convert(source, target, input=FORMS[source])
     assert (result.code, result.err, result.out_bytes) == (0, "", FORMS[target])
-    file = tmp_path / "input"
-    file.write_bytes(FORMS[source])
+    file = write(tmp_path / "input", FORMS[source])
     assert convert(source, target, file).out_bytes == FORMS[target]
 
 
@@ -68,8 +68,7 @@ def test_memory_does_not_grow_with_the_stream(rpcurl, descriptor_set, tmp_path, 
     one = {"binary": b"\x05\x0a\x03Ada", "json": FORMS["json"], "text": FORMS["text"]}[source]
 
     def peak_kilobytes(count):
-        file = tmp_path / "input"
-        file.write_bytes(one * count)
+        file = write(tmp_path / "input", one * count)
         words = ["--type", TYPE, "--from", source, "--to", target, "--delimited", str(file)]
         command = rpcurl.command(("convert", "--descriptor-set", descriptor_set, *words))
         child = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"

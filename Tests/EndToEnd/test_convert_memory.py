@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Field
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
-from harness import delimited, varint
+from harness import delimited, varint, write
 
 BYTES = 1 << 18
 # Memory that malloc keeps because it gets it in steps.
@@ -61,8 +61,7 @@ def schema_set():
 
 @pytest.fixture(scope="module")
 def schema(tmp_path_factory):
-    file = tmp_path_factory.mktemp("schema") / "w.binpb"
-    file.write_bytes(schema_set().SerializeToString())
+    file = write(tmp_path_factory.mktemp("schema") / "w.binpb", schema_set().SerializeToString())
     return file
 
 

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 from google.rpc import error_details_pb2
-from test_plugins_guard import build
+from harness import build_plugin, write
 
 SERVICE = "demo.v1.Demo"
 HELLO = f"{SERVICE}/Hello"
@@ -211,7 +211,7 @@ def test_interrupt(demo, grpc_server):
 
 
 def test_a_plugin_that_crashes(rpcurl, grpc_server, descriptor_set, tmp_path):
-    plugin = build(tmp_path, "crash.c")
+    plugin = build_plugin("crash.c", tmp_path / "crash.so")
     words = ["--descriptor-set", descriptor_set, "-d", '{"name":"A"}', "--plugin", f"{plugin},x=1", f"{grpc_server.url}/{HELLO}"]
     result = rpcurl(*words, *JSON, env={"CRASH_AT": "request_start"})
     error = json.loads(result.err)["error"]
@@ -223,8 +223,7 @@ def test_a_plugin_that_crashes(rpcurl, grpc_server, descriptor_set, tmp_path):
 
 
 def test_the_configuration_file_may_select_it(rpcurl):
-    file = rpcurl.home / "config"
-    file.write_text("--error-format json\n--max-time soon\n")
+    file = write(rpcurl.home / "config", "--error-format json\n--max-time soon\n")
     error = json.loads(rpcurl("--config", file, "localhost:1", HELLO).err)["error"]
     assert error["exit"] == 2 and error["what"] == f"{file}, line 2"
 

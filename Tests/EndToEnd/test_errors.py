@@ -4,7 +4,7 @@ import os
 import socket
 
 import pytest
-from harness import varint
+from harness import varint, write
 
 HELLO = "demo.v1.Demo/Hello"
 
@@ -106,8 +106,7 @@ def test_descriptor_set_that_is_a_directory(rpcurl, tmp_path):
     ids=["empty", "proto source", "json", "binary", "random", "overlong"],
 )
 def test_file_that_is_not_a_descriptor_set(rpcurl, tmp_path, content):
-    file = tmp_path / "x.binpb"
-    file.write_bytes(content)
+    file = write(tmp_path / "x.binpb", content)
     rpcurl("--descriptor-set", file, "localhost:1", HELLO).fails(3, str(file), "descriptor set")
 
 
@@ -127,8 +126,7 @@ def test_descriptor_set_without_its_imports(rpcurl, tmp_path):
 
     bare = FileDescriptorProto(dependency=["other/b.proto"])
     bare.message_type.add(name="T").field.add(name="b", number=1, label=1, type=11, type_name=".other.B")
-    file = tmp_path / "bare.binpb"
-    file.write_bytes(schema_with(bare.SerializeToString()))
+    file = write(tmp_path / "bare.binpb", schema_with(bare.SerializeToString()))
     result = rpcurl("--descriptor-set", file, "--plaintext", "localhost:1", "a.S/M")
     result.fails(3, "a.proto", "other/b.proto", "--include_imports")
 
@@ -138,8 +136,7 @@ def test_deeply_nested_descriptor_is_refused(rpcurl, tmp_path):
     for _ in range(20_000):
         body = b"\x0a\x01T" + (b"\x1a" + varint(len(nested)) + nested if nested else b"")
         nested = body
-    file = tmp_path / "deep.binpb"
-    file.write_bytes(schema_with(b"\x22" + varint(len(nested)) + nested))
+    file = write(tmp_path / "deep.binpb", schema_with(b"\x22" + varint(len(nested)) + nested))
     rpcurl("--descriptor-set", file, "--plaintext", "localhost:1", "a.S/M").fails(3, "deep.binpb", "nested deeper")
 
 

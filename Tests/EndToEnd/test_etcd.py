@@ -8,7 +8,7 @@ import signal
 import uuid
 
 import pytest
-from test_session import counting_proxy, prompt  # noqa: F401
+from harness import relay
 
 KV, WATCH, LEASE = "etcdserverpb.KV", "etcdserverpb.Watch/Watch", "etcdserverpb.Lease"
 MAINTENANCE, AUTH = "etcdserverpb.Maintenance", "etcdserverpb.Auth"
@@ -275,20 +275,20 @@ def test_server_that_stops_ends_the_stream(current_rpcurl, start, etcd, start_fo
 # A session
 
 
-def test_session_with_watch_and_put_on_one_connection(prompt, etcd_server, etcd_schema, key):  # noqa: F811
-    with counting_proxy(etcd_server) as proxy:
-        session = prompt("--descriptor-set", etcd_schema, "--plaintext", f"127.0.0.1:{proxy.port}")
-        session.type(f"open {WATCH}", json.dumps({"createRequest": {"key": key}}))
-        assert json.loads(session.line())["created"]
-        for number in range(20):
-            session.type(f"call {KV}/Put " + json.dumps({"key": key, "value": base64_of(str(number))}))
-            # The response of the put and the event of the watch come in either order.
-            lines = [json.loads(session.line().removeprefix("Watch[1] ")) for _ in range(2)]
-            [event] = next(line for line in lines if "events" in line)["events"]
-            assert event["kv"]["value"] == base64_of(str(number))
-        session.type("exit")
-        assert session.process.wait() == 0
-        assert proxy.connections == 1
+def test_session_with_watch_and_put_on_one_connection(prompt, etcd_server, etcd_schema, key, raw_server):
+    proxy = raw_server(lambda client: relay(client, etcd_server.port))
+    session = prompt("--descriptor-set", etcd_schema, "--plaintext", f"127.0.0.1:{proxy.port}")
+    session.type(f"open {WATCH}", json.dumps({"createRequest": {"key": key}}))
+    assert json.loads(session.line())["created"]
+    for number in range(20):
+        session.type(f"call {KV}/Put " + json.dumps({"key": key, "value": base64_of(str(number))}))
+        # The response of the put and the event of the watch come in either order.
+        lines = [json.loads(session.line().removeprefix("Watch[1] ")) for _ in range(2)]
+        [event] = next(line for line in lines if "events" in line)["events"]
+        assert event["kv"]["value"] == base64_of(str(number))
+    session.type("exit")
+    assert session.process.wait() == 0
+    assert proxy.connections == 1
 
 
 # TLS

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from harness import ROOT, Result, Rpcurl
+from harness import ROOT, Result, Rpcurl, write
 
 SERVICE = "demo.v1.Demo"
 HELLO = ("-d", '{"name":"Ada"}')
@@ -130,8 +130,7 @@ def an_output_that_cannot_be_made(world):
 
 @scenario(2, "RPCURL_LIBCURL")
 def a_libcurl_that_is_not_one(world):
-    path = world.value("tmp_path") / "libcurl.so.4"
-    path.write_bytes(b"not a library")
+    path = write(world.value("tmp_path") / "libcurl.so.4", b"not a library")
     return world.call("Hello", *HELLO, env={"RPCURL_LIBCURL": str(path)})
 
 

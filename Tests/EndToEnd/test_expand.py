@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from harness import write
 
 SERVICE = "demo.v1.Demo"
 ENV = {"KEY": "a key", "OTHER": "b", "NESTED": "${env.KEY}", "LINES": "a\nb", "RETURN": "a\rb", "EMPTY": "", "_x9": "c", "BIN": "AAE="}
@@ -100,8 +101,7 @@ def test_old_options_name_the_new_one(rpcurl, name):
 
 def test_files_and_standard_input_need_more(grpc_call, tmp_path):
     data = '{"name":"${random(3,3)} ${env.KEY}"}'
-    file = tmp_path / "data.json"
-    file.write_text(data)
+    file = write(tmp_path / "data.json", data)
     for options, more in ((["-d", f"@{file}"], {}), (["-d", "@-"], {"input": data}), (["--each"], {"input": data})):
         sent = [grpc_call("Hello", level, "--filter", "name", *options, env=ENV, **more) for level in ("--expand", "--expand=all", "--expand=files")]
         assert (sent[0].code, sent[0].out) == (0, "${random(3,3)} ${env.KEY}\n")
@@ -217,8 +217,7 @@ def test_messages_within_bytes(grpc_call):
 
 
 def test_messages_within_bytes_of_stubs(grpc_call, tmp_path):
-    stubs = tmp_path / "stubs.json"
-    stubs.write_text('{"response":{"message":{"bytesValue":"${message(demo.v1.HelloRequest, {\\"name\\":\\"${request.stringValue}\\"})}"}}}')
+    stubs = write(tmp_path / "stubs.json", '{"response":{"message":{"bytesValue":"${message(demo.v1.HelloRequest, {\\"name\\":\\"${request.stringValue}\\"})}"}}}')
     result = grpc_call("Echo", "-d", '{"stringValue":"Ada"}', "--use", f"mock,file={stubs}")
     assert result.json() == {"bytesValue": "CgNBZGE="}, result.err
 
@@ -230,8 +229,7 @@ def test_types_of_messages_are_looked_up(rpcurl, grpc_server):
 
 @pytest.mark.parametrize("source", ["file", "standard input"])
 def test_a_file_that_is_not_expanded_is_noted(grpc_call, tmp_path, source):
-    file = tmp_path / "data.json"
-    file.write_text('{"stringValue":"${uuid()}"}')
+    file = write(tmp_path / "data.json", '{"stringValue":"${uuid()}"}')
     name, data, more = (file, f"@{file}", {}) if source == "file" else ("standard input", "@-", {"input": file.read_text()})
     note = f"note: ${{ in {name} is sent as it is\nhint: --expand=files replaces values in files and in standard input too\n"
     result = grpc_call("Echo", "--expand", "-d", data, **more)
@@ -241,8 +239,7 @@ def test_a_file_that_is_not_expanded_is_noted(grpc_call, tmp_path, source):
 
 
 def test_the_note_about_a_file_is_printed_once(grpc_call, tmp_path):
-    file = tmp_path / "data.json"
-    file.write_text('{"text":"${a}"}' * 3)
+    file = write(tmp_path / "data.json", '{"text":"${a}"}' * 3)
     result = grpc_call("Chat", "--expand", "-d", f"@{file}")
     assert (result.code, result.out.count("${a}"), result.err.count("note:")) == (0, 3, 1)
     file.write_text('{"text":"$a {b}"}')

@@ -1,11 +1,10 @@
 """--explain prints what a call would be, and sends nothing."""
 
 import os
-import subprocess
 import threading
 
 import pytest
-from harness import ROOT
+from harness import ROOT, build_plugin, write
 
 SERVICE = "demo.v1.Demo"
 
@@ -111,13 +110,9 @@ def declaring(tmp_path):
     """`declaring(name, flags)` gives a plugin of that name which declares effects."""
 
     def build(name, flags):
-        source, file = tmp_path / f"{name}.c", tmp_path / f"{name}.so"
         text = (ROOT / "Plugins/stamp/stamp.c").read_text().replace('.name = "stamp"', f'.flags = {flags}, .name = "{name}"')
         assert flags in text
-        source.write_text(text)
-        header = ROOT / "Sources" / "CPlugins" / "include"
-        subprocess.run(["gcc", "-shared", "-fPIC", f"-I{header}", "-o", file, source], check=True)
-        return file
+        return build_plugin(write(tmp_path / f"{name}.c", text), tmp_path / f"{name}.so")
 
     return build
 

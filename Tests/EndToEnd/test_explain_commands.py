@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from harness import RPCURL
+from harness import RPCURL, write
 from google.protobuf.json_format import MessageToDict
 
 import demo_pb2
@@ -22,8 +22,7 @@ def run(rpcurl, tmp_path):
 
     def run(script, input=b"", **environment):
         path = {"PATH": f"{programs}:{os.environ['PATH']}"}
-        file = tmp_path / "script"
-        file.write_text(script)
+        file = write(tmp_path / "script", script)
         return subprocess.run(
             ["sh", "-e", file], input=input, capture_output=True, timeout=60, cwd=rpcurl.home,
             env=rpcurl.environment(path | environment),

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool
 from test_describe_round_trip import HERE, protoc
+from harness import write
 
 
 def load(data: bytes) -> descriptor_pool.DescriptorPool:
@@ -62,8 +63,7 @@ def test_protoc_reads_it(rpcurl, descriptor_set, tmp_path):
 
 def test_missing_imports_are_reported(rpcurl, tmp_path):
     file = descriptor_pb2.FileDescriptorProto(name="x.proto", dependency=["gone.proto"])
-    path = tmp_path / "x.binpb"
-    path.write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
+    path = write(tmp_path / "x.binpb", descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
     result = rpcurl("export", "--descriptor-set", path)
     assert (result.code, names(result.out_bytes)) == (0, ["x.proto"])
     assert result.err == "rpcurl: imported files not found in any source: gone.proto\n"

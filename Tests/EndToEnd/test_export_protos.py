@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from harness import VENV
+from harness import VENV, names
 from google.protobuf import descriptor_pb2
 from test_describe_round_trip import HERE, normal, protoc
 

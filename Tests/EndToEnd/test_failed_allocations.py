@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 from harness import ALL_TESTS, FAILURES, PATIENCE_SECONDS, ROOT
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
-from test_session_terminal import terminal  # noqa: F401
 
 FAULTS = Path(__file__).parent / "faults"
 SERVICE = "demo.v1.Demo"
@@ -124,7 +123,7 @@ def test_failed_allocation_in_libraries(
     assert not wrong
 
 
-def test_session_without_memory_for_the_line_editor(terminal, grpc_server, failing_allocations):  # noqa: F811
+def test_session_without_memory_for_the_line_editor(terminal, grpc_server, failing_allocations):
     """Lines are read as the terminal sends them."""
     screen = terminal(
         "session", "--plaintext", grpc_server.address, LD_PRELOAD=str(failing_allocations), FAILING_LIBRARIES="libedit.",

@@ -10,6 +10,7 @@ from demo_pb2 import HelloReply, HelloRequest, SumRequest
 from google.protobuf import text_format
 from google.protobuf.internal.decoder import _DecodeVarint32
 from google.protobuf.internal.encoder import _VarintBytes
+from harness import write
 
 SERVICE = "demo.v1.Demo"
 
@@ -107,8 +108,7 @@ def test_a_single_message_in_each_format(rpcurl, options, tmp_path):
     message = HelloRequest(name="Ada", language="de")
     inputs = {"text": text_format.MessageToString(message).encode(), "binary": message.SerializeToString()}
     for form, data in inputs.items():
-        file = tmp_path / form
-        file.write_bytes(data)
+        file = write(tmp_path / form, data)
         words = [*arguments, "--data-format", form, f"{url}/{SERVICE}/Hello"]
         expected = '{"message":"Hallo, Ada!","name":"Ada"}\n'
         assert rpcurl(*words, "-d", f"@{file}").succeeds().out == expected
@@ -131,8 +131,7 @@ def test_streams_in_each_format(rpcurl, options, tmp_path):
         "binary": delimited(messages),
     }
     for form, data in inputs.items():
-        file = tmp_path / form
-        file.write_bytes(data)
+        file = write(tmp_path / form, data)
         for words, input in [(["-d", f"@{file}"], None), ([], data)]:
             result = rpcurl(*arguments, "--data-format", form, *words, f"{url}/{SERVICE}/Sum", input=input).succeeds()
             assert result.json() == {"total": str(sum(range(3000))), "count": 3000}

@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass
 
 import pytest
-from harness import PATIENCE_SECONDS
+from harness import PATIENCE_SECONDS, write
 from terminal import Terminal
 
 HELLO = "demo.v1.Demo/Hello"
@@ -89,8 +89,7 @@ def test_full_disk(disk, rpcurl, grpc_server, descriptor_set, name):
 
 def test_disk_that_fills_during_a_batch_with_a_har_log(disk, rpcurl, grpc_server, descriptor_set):
     """One error, and exit code 7: calls whose entries are lost are not reported as logged."""
-    data = rpcurl.home / "data"
-    data.write_text('{"name":"Ada"}' * 200)
+    data = write(rpcurl.home / "data", '{"name":"Ada"}' * 200)
     call = ("--descriptor-set", descriptor_set, "--each", "--use", "log,format=har,file=log", "-d", f"@{data}", f"{grpc_server.url}/{HELLO}")
     done = disk(rpcurl.command(call), rpcurl.environment(None), full=False)
     assert done.out == RESPONSE * 200
@@ -102,8 +101,7 @@ def test_disk_that_fills_during_a_batch_with_a_har_log(disk, rpcurl, grpc_server
 def test_full_disk_of_commands(disk, rpcurl, grpc_server, descriptor_set):
     """Reports of suites and of a load, and an exported schema."""
     address = grpc_server.url
-    suite = rpcurl.home / "suite.rpcurl"
-    suite.write_text(f'target {address}\ntest t\ncall Hello {{"name":"Ada"}}\n')
+    suite = write(rpcurl.home / "suite.rpcurl", f'target {address}\ntest t\ncall Hello {{"name":"Ada"}}\n')
     call = ["--descriptor-set", descriptor_set]
     load = ["load", *call, "--requests", "10", "-d", '{"name":"Ada"}', address, HELLO]
     commands = [

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 
 import pytest
-from harness import Caller, Server, wait_until
+from harness import Caller, Server, wait_until, write
 from test_check import check  # noqa: F401
 
 DEMO = "demo.v1.Demo"
@@ -223,11 +223,10 @@ def test_rule_refuses_other_content_types(rpcurl, descriptor_set, strict_nginx):
 @pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
 def test_route_without_a_healthy_server(current_rpcurl, envoy, tmp_path, protocol, method):
     """Envoy responds with 503, or with the status of gRPC."""
-    schema = tmp_path / "without.proto"
-    schema.write_text(
+    schema = write(tmp_path / "without.proto", (
         'syntax = "proto3"; package without.upstream; message M {}'
         "service S { rpc Unary(M) returns (M); rpc Stream(M) returns (stream M); }"
-    )
+    ))
     name = f"without.upstream.S/{method}"
     result = current_rpcurl("--proto", schema, "--protocol", protocol, "-d", "{}", f"{envoy.url}/{name}").exits(UNAVAILABLE, "")
     assert result.err.startswith(f"rpcurl: {name}: unavailable (14): ")

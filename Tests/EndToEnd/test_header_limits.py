@@ -7,6 +7,7 @@ import struct
 import pytest
 import raw_http2
 from raw_http2 import RESPONSE, CONTINUATION, END_HEADERS, END_STREAM, HEADERS, OK, STATUS_OK, header_block
+from harness import write
 
 HELLO = "demo.v1.Demo/Hello"
 # Linear cost is far below, and quadratic cost 2 to 7 seconds.
@@ -220,8 +221,7 @@ def test_headers_that_http2_cannot_send_are_refused(demo, raw_server, tmp_path, 
 
 
 def test_headers_that_http2_cannot_send_are_refused_after_negotiation(demo, connect_tls_server, certificates, tmp_path):
-    file = tmp_path / "headers"
-    file.write_text(f"x-big: {'s' * 65_536}\n")
+    file = write(tmp_path / "headers", f"x-big: {'s' * 65_536}\n")
     demo(
         "--protocol", "connect", "--cacert", certificates / "ca.pem", "-H", f"@{file}", "-d", "{}",
         f"{connect_tls_server.url}/{HELLO}",

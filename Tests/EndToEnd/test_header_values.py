@@ -3,17 +3,12 @@
 import json
 
 import pytest
+from harness import silent, write
 
 DEMO = "demo.v1.Demo"
 HELLO = f"{DEMO}/Hello"
 DEADLINE_EXCEEDED = 64 + 4
 TIMEOUTS = {"grpc": ("grpc-timeout", "100m"), "grpc-web": ("grpc-timeout", "100000u"), "connect": ("connect-timeout-ms", "100")}
-
-
-def silent(connection):
-    """A server that responds to nothing."""
-    while connection.recv(1 << 16):
-        pass
 
 
 # Bytes other than printable ASCII, which gRPC forbids
@@ -95,8 +90,7 @@ def test_host_of_a_request_is_a_host(rpcurl, raw_server, command, option, value)
 
 
 def test_blanks_around_a_value_are_not_sent(rpcurl, connect_server, descriptor_set, tmp_path):
-    file = tmp_path / "headers"
-    file.write_bytes(b"x-file: v \t\r\n")
+    file = write(tmp_path / "headers", b"x-file: v \t\r\n")
     options = ["-H", "x-a: v \t", "-H", f"@{file}", "-A", "agent ", "--bearer", "token ", "--show-secrets"]
     options += ["--use", "header,set=x-set:v ,add=x-add: v ,set=x-env:env:BLANK,set=x-command:cmd:printf 'v '"]
     call = ["--descriptor-set", descriptor_set, "--protocol", "connect", "-d", '{"name":"Ada"}', "--format", "events"]

@@ -2,15 +2,15 @@
 
 import json
 import signal
-import sys
 import threading
-from concurrent import futures
 
 import grpc
 import pytest
 
 import manual
-from harness import GENERATED, PATIENCE_SECONDS, Caller, wait_until
+from harness import PATIENCE_SECONDS, Caller, wait_until
+from harness.grpcio import serve
+import demo_pb2 as pb
 
 SERVICE = "demo.v1.Demo"
 HOLD = "hold"
@@ -25,25 +25,14 @@ class HedgeServer:
     """
 
     def __init__(self, script):
-        sys.path.insert(0, str(GENERATED))
-        try:
-            import demo_pb2
-        finally:
-            sys.path.remove(str(GENERATED))
-        self.messages = demo_pb2
         self.script = list(script)
         self.lock = threading.Condition()
         # The numbers of the attempts that have arrived, and of those that the client has cancelled.
         self.calls = []
         self.cancelled = []
-        self.server = grpc.server(futures.ThreadPoolExecutor(8))
-        self.server.add_generic_rpc_handlers([self.handlers()])
-        self.url = f"http://127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
-        self.server.start()
+        self.server, self.url = serve({SERVICE: self.handlers()})
 
     def handlers(self):
-        pb = self.messages
-
         def next_step(context):
             headers = dict(context.invocation_metadata())
             number = int(headers.get("grpc-previous-rpc-attempts", 0)) + 1
@@ -76,13 +65,10 @@ class HedgeServer:
             next_step(context)
             yield from (pb.CountReply(number=number) for number in (1, 2))
 
-        return grpc.method_handlers_generic_handler(
-            SERVICE,
-            {
-                "Hello": grpc.unary_unary_rpc_method_handler(hello, pb.HelloRequest.FromString, pb.HelloReply.SerializeToString),
-                "Count": grpc.unary_stream_rpc_method_handler(count, pb.CountRequest.FromString, pb.CountReply.SerializeToString),
-            },
-        )
+        return {
+            "Hello": grpc.unary_unary_rpc_method_handler(hello, pb.HelloRequest.FromString, pb.HelloReply.SerializeToString),
+            "Count": grpc.unary_stream_rpc_method_handler(count, pb.CountRequest.FromString, pb.CountReply.SerializeToString),
+        }
 
     def wait_for_cancelled(self, *numbers):
         wait_until(lambda: sorted(self.cancelled) == list(numbers), f"attempts {numbers} are cancelled")

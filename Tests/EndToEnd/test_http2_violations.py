@@ -9,6 +9,7 @@ import pytest
 
 import raw_http2
 from raw_http2 import OK, RESPONSE, STATUS_OK, VIOLATIONS
+from harness import write
 
 DEMO = "demo.v1.Demo"
 KINDS = pytest.mark.parametrize("kind", VIOLATIONS)
@@ -146,8 +147,7 @@ def test_violation_of_a_server_that_reads_nothing(call, has_mended_libcurl, raw_
         connection.sendall(VIOLATIONS[kind])
         ended.wait(60)
 
-    data = tmp_path / "data"
-    data.write_text(json.dumps({"name": "a" * 30_000_000}))
+    data = write(tmp_path / "data", json.dumps({"name": "a" * 30_000_000}))
     try:
         fails_at_once(call(raw_server(serve), "Hello", "-d", f"@{data}"))
     finally:

@@ -3,10 +3,10 @@
 import contextlib
 import json
 import re
-import socket
 
+import harness
 import pytest
-from test_batch import names
+from harness import names
 
 HELLO, CHAT, ECHO = "demo.v1.Demo/Hello", "demo.v1.Demo/Chat", "demo.v1.Demo/EchoMetadata"
 USER, PASSWORD = "ada", "s3cret"
@@ -39,8 +39,7 @@ def guarded_socks_proxy(start_proxy):
 
 @pytest.fixture
 def closed_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+    return harness.closed_port()
 
 
 @pytest.fixture(params=["grpc h2c", "grpc tls", "connect http1", "grpc-web http1", "connect h2c", "connect tls"])

@@ -1,12 +1,10 @@
 """Interceptors, built in and from plugins, around real calls."""
 
-import subprocess
 
 import pytest
 
-from harness import ROOT, Caller
+from harness import ROOT, Caller, build_plugin, write
 
-HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 STAMP = ROOT / ".build" / "plugins" / "stamp.so"
 HELLO = "demo.v1.Demo/Hello"
 ECHO = "demo.v1.Demo/EchoMetadata"
@@ -36,8 +34,7 @@ def test_header_sets_adds_and_removes(call):
 
 
 def test_values_come_from_the_environment_and_from_files(call, tmp_path):
-    file = tmp_path / "value"
-    file.write_text("x-test-f:from file\n")
+    file = write(tmp_path / "value", "x-test-f:from file\n")
     result = call(
         ECHO, "--use", f"header,set=env:HEADER,set=@{file},set=x-test-comma:a,,b", env={"HEADER": "x-test-e:from env"}, data={}
     )
@@ -121,15 +118,6 @@ def test_unknown_field_fails_the_call_before_it_is_sent(demo, raw_server):
     assert server.connections == 0
 
 
-def build(directory, source, name="plugin.so", *flags):
-    """Compiles a plugin against the header alone."""
-    file = directory / f"{name}.c"
-    file.write_text(source)
-    output = directory / name
-    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", *flags, "-o", output, file], check=True)
-    return output
-
-
 def load(rpcurl, descriptor_set, plugin):
     return rpcurl("--descriptor-set", descriptor_set, "--plaintext", "--plugin", plugin, "localhost:1", HELLO)
 
@@ -151,12 +139,12 @@ def test_files_that_are_not_plugins(rpcurl, descriptor_set, plugin, words):
 
 
 def test_library_without_the_version_note(rpcurl, descriptor_set, tmp_path):
-    load(rpcurl, descriptor_set, build(tmp_path, "int nothing;\n")).exits(7, "").reports("not an rpcurl plugin")
+    load(rpcurl, descriptor_set, build_plugin(write(tmp_path / "plugin.c", "int nothing;\n"), tmp_path / "plugin.so")).exits(7, "").reports("not an rpcurl plugin")
 
 
 def test_plugin_without_the_entry_symbol(rpcurl, descriptor_set, tmp_path):
     source = '#include <rpcurl/plugin.h>\nRPCURL_NOTE_(RPCURL_ABI_MAJOR, RPCURL_ABI_MINOR, 0)\n'
-    load(rpcurl, descriptor_set, build(tmp_path, source)).exits(7, "").reports("missing symbol rpcurl_plugin_entry")
+    load(rpcurl, descriptor_set, build_plugin(write(tmp_path / "plugin.c", source), tmp_path / "plugin.so")).exits(7, "").reports("missing symbol rpcurl_plugin_entry")
 
 
 def test_plugin_of_another_abi_version_is_refused_before_it_runs(rpcurl, descriptor_set, tmp_path):
@@ -165,12 +153,11 @@ def test_plugin_of_another_abi_version_is_refused_before_it_runs(rpcurl, descrip
         '__attribute__((constructor)) static void run(void) { puts("I run"); }\n'
         "const rpcurl_plugin *rpcurl_plugin_entry(void) { return 0; }\n"
     )
-    load(rpcurl, descriptor_set, build(tmp_path, source)).exits(7, "").reports("version 7.3", "this rpcurl has 1.")
+    load(rpcurl, descriptor_set, build_plugin(write(tmp_path / "plugin.c", source), tmp_path / "plugin.so")).exits(7, "").reports("version 7.3", "this rpcurl has 1.")
 
 
 def test_plugin_that_others_can_write_is_refused(rpcurl, descriptor_set, tmp_path):
-    plugin = tmp_path / "stamp.so"
-    plugin.write_bytes(STAMP.read_bytes())
+    plugin = write(tmp_path / "stamp.so", STAMP.read_bytes())
     plugin.chmod(0o666)
     load(rpcurl, descriptor_set, plugin).exits(7).reports("chmod go-w")
     plugin.chmod(0o644)

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from harness import write
 
 SERVICE = "demo.v1.Demo"
 ANY = "type.googleapis.com/demo.v1.HelloRequest"
@@ -121,8 +122,7 @@ def suite(rpcurl, grpc_server, descriptor_set, tmp_path):
     """Runs a suite of one test."""
 
     def suite(*lines, **more):
-        path = tmp_path / "language.rpcurl"
-        path.write_text("".join(f"{line}\n" for line in (f"target {grpc_server.url}", "test one", *lines)))
+        path = write(tmp_path / "language.rpcurl", "".join(f"{line}\n" for line in (f"target {grpc_server.url}", "test one", *lines)))
         return rpcurl("test", "--descriptor-set", descriptor_set, path, **more)
 
     return suite
@@ -139,8 +139,7 @@ def quoted(value: str) -> str:
 
 def stub(tmp_path, condition: str) -> str:
     """A mock that responds only to requests that meet a condition."""
-    path = tmp_path / "stub.json"
-    path.write_text(json.dumps({"method": f"{SERVICE}/Echo", "where": [condition], "response": {"message": {"stringValue": "stubbed"}}}))
+    path = write(tmp_path / "stub.json", json.dumps({"method": f"{SERVICE}/Echo", "where": [condition], "response": {"message": {"stringValue": "stubbed"}}}))
     return f"mock,file={path}"
 
 
@@ -359,8 +358,7 @@ def surfaces(grpc_call, session, suite, rpcurl, grpc_server, descriptor_set, tmp
         return json.loads(result.out.splitlines()[-1])["stringValue"]
 
     def mock(text):
-        path = tmp_path / "values.json"
-        path.write_text(json.dumps({"method": f"{SERVICE}/Echo", "response": {"message": {"stringValue": text}}}))
+        path = write(tmp_path / "values.json", json.dumps({"method": f"{SERVICE}/Echo", "response": {"message": {"stringValue": text}}}))
         return grpc_call("Echo", "-d", "{}", "--use", f"mock,file={path}", **more)
 
     places = {

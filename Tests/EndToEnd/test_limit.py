@@ -1,21 +1,14 @@
 """The interceptor `limit`, over batches, scripts and the calls of plugins."""
 
 import json
-import subprocess
 import time
 
 import pytest
 
 import manual
-from harness import ROOT
+from harness import names
 
 HELLO = "demo.v1.Demo/Hello"
-HEADERS = ROOT / "Sources" / "CPlugins" / "include"
-GREETING = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "greeting.c"
-
-
-def names(count):
-    return "".join(f'{{"name":"{number}"}}' for number in range(count))
 
 
 def test_a_batch_has_the_rate(call):
@@ -43,11 +36,9 @@ def test_a_session_shares_the_limits(rpcurl, grpc_server, descriptor_set):
     assert time.monotonic() - begin >= 4 / 10
 
 
-@pytest.fixture(scope="module")
-def greeting(tmp_path_factory):
-    output = tmp_path_factory.mktemp("plugins") / "greeting.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", "-o", output, GREETING], check=True)
-    return output
+@pytest.fixture
+def greeting(built_plugin):
+    return built_plugin("greeting")
 
 
 def test_the_call_of_a_plugin_does_not_wait_for_its_own_call(call, greeting):

@@ -14,7 +14,7 @@ from base64 import b64decode
 
 import pytest
 import raw_http2
-from harness import Result, relay, wait_until
+from harness import Result, relay, wait_until, write
 from raw_http2 import OK, RESPONSE, STATUS_OK
 
 HELLO, DELAY, COUNT, SUM, CHAT = (f"demo.v1.Demo/{name}" for name in ("Hello", "Delay", "Count", "Sum", "Chat"))
@@ -181,8 +181,7 @@ def test_percentiles_are_those_of_the_latencies(load, address, tmp_path):
 def test_raw_file_is_kept_if_the_process_is_killed(rpcurl, raw_server, descriptor_set, tmp_path):
     called = threading.Event()
     server = raw_server(raw_http2.handler(lambda _: called.set()))
-    raw = tmp_path / "raw.txt"
-    raw.write_text("1\n")
+    raw = write(tmp_path / "raw.txt", "1\n")
     options = ["--descriptor-set", descriptor_set, "--plaintext", "--raw", raw, "-d", ADA]
     with rpcurl.start("load", *options, server.address, HELLO) as process:
         assert called.wait(60)
@@ -193,8 +192,7 @@ def test_raw_file_is_kept_if_the_process_is_killed(rpcurl, raw_server, descripto
 
 
 def test_raw_file_keeps_its_permissions_and_links(load, address, tmp_path):
-    file = tmp_path / "raw.txt"
-    file.write_text("old\n" * 100)
+    file = write(tmp_path / "raw.txt", "old\n" * 100)
     file.chmod(0o640)
     link = tmp_path / "link"
     link.symlink_to(file)
@@ -450,8 +448,7 @@ def test_script_has_no_secrets(rpcurl, descriptor_set):
 
 
 def test_script_for_k6_has_all_options(rpcurl, descriptor_set, tmp_path):
-    other = tmp_path / "other.binpb"
-    other.write_bytes(descriptor_set.read_bytes())
+    other = write(tmp_path / "other.binpb", descriptor_set.read_bytes())
     result = exported(
         rpcurl, descriptor_set, "--descriptor-set", other, "--authority", "a.example", "-A", "probe", "-k",
         "--max-message-size", "1k", "--compression", "gzip", "--connections", 4, "-d", ADA, "localhost:50051", HELLO).succeeds()  # fmt: skip

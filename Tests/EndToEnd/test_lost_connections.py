@@ -9,6 +9,7 @@ import struct
 import pytest
 import raw_http2
 from raw_http2 import OK, RESPONSE, STATUS_OK
+from harness import silent
 
 HELLO = "demo.v1.Demo/Hello"
 TWO = '{"name":"Ada"}\n{"name":"Bob"}\n'
@@ -150,11 +151,6 @@ def once_lost_server(raw_server):
         return server
 
     return start
-
-
-def silent(connection):
-    while connection.recv(1 << 16):
-        pass
 
 
 @raw_http2.handler

@@ -8,7 +8,7 @@ import subprocess
 
 import collector
 import pytest
-from harness import PATIENCE_SECONDS, Process
+from harness import PATIENCE_SECONDS, Process, write
 
 SERVICE = "demo.v1.Demo"
 ENDLESS = '{"from":1,"to":2000000000}'
@@ -114,8 +114,7 @@ def test_a_full_disk_of_other_commands(rpcurl, descriptor_set, run):
 @pytest.mark.parametrize("command", ["call", "batch", "session", "run"])
 @pytest.mark.parametrize("target", ["closed", "full"])
 def test_reports_of_interceptors_are_written(rpcurl, grpc_server, run, command, target):
-    script = rpcurl.home / "script"
-    script.write_text("call Count " + ENDLESS + "\n")
+    script = write(rpcurl.home / "script", "call Count " + ENDLESS + "\n")
     metrics = rpcurl.home / "metrics"
     count = ["-d", ENDLESS, f"{grpc_server.url}/{SERVICE}/Count"]
     words = {
@@ -185,8 +184,7 @@ def test_session_whose_terminal_closes_while_it_prints(rpcurl, grpc_server):
 
 def test_a_file_size_limit_leaves_no_partial_response(words, run, tmp_path):
     """On a full disk, the existing file is kept."""
-    file = tmp_path / "reply"
-    file.write_text("before")
+    file = write(tmp_path / "reply", "before")
     script = 'trap "" XFSZ; ulimit -f 1; exec "$@"'
     done = run(["bash", "-c", script, "bash", *words("-o", file, data='{"sizeBytes":300000}', method="Large")])
     assert (done.returncode, done.stderr.decode()) == (1, f"rpcurl: {file}: File too large\n")

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
-from harness import ALL_TESTS
+from harness import ALL_TESTS, write
 
 # The tests provoke a race.
 CALLS, AT_A_TIME = 200 if ALL_TESTS else 48, 8
@@ -35,8 +35,7 @@ def outcomes(current_rpcurl, tmp_path):
 
     def count(*arguments, data=None):
         if data is not None:
-            file = tmp_path / "data.json"
-            file.write_text(data)
+            file = write(tmp_path / "data.json", data)
             arguments = ("-d", f"@{file}", *arguments)
         with ThreadPoolExecutor(AT_A_TIME) as pool:
             return Counter(pool.map(run, [arguments] * CALLS))
@@ -87,8 +86,7 @@ def test_batch_of_large_requests_and_responses(current_rpcurl, etcd, tmp_path):
             {"requestRange": {"key": "YmF0Y2g=", "rangeEnd": "YmF0Y2gz"}},
         ]}
     ] * TRANSACTIONS  # fmt: skip
-    file = tmp_path / "calls.json"
-    file.write_text("\n".join(map(json.dumps, calls)))
+    file = write(tmp_path / "calls.json", "\n".join(map(json.dumps, calls)))
     arguments = ["--each", "--jobs", 50, "-d", f"@{file}", *etcd("etcdserverpb.KV/Txn")]
     result = current_rpcurl(*arguments).succeeds()
     revisions = set()

@@ -7,7 +7,7 @@ import socket
 import struct
 
 import pytest
-from harness import Process
+from harness import Process, write
 
 HELLO = "demo.v1.Demo/Hello"
 NOWHERE = f"http://127.0.0.1:1/{HELLO}"
@@ -30,8 +30,7 @@ def run(rpcurl, *arguments, input=b"", limit=LIMIT):
 
 def test_headers_of_a_stub(rpcurl, descriptor_set, tmp_path):
     headers = ",".join(f'"x-{number}":"v"' for number in range(80_000))
-    stub = tmp_path / "stub.json"
-    stub.write_text('{"method":"*","response":{"headers":{%s},"message":{}}}' % headers)
+    stub = write(tmp_path / "stub.json", '{"method":"*","response":{"headers":{%s},"message":{}}}' % headers)
     code, out, err = run(rpcurl, "--descriptor-set", descriptor_set, "--use", f"mock,file={stub}", "-d", "{}", NOWHERE)
     assert (code, out) == (0, b"{}\n"), err
 
@@ -54,8 +53,7 @@ def test_commands_that_add_to_the_settings(rpcurl, command, count):
 
 def test_headers_of_a_request(rpcurl, descriptor_set, tmp_path, raw_server):
     """They exceed the limit of libcurl for a request, after they were put into its list."""
-    file = tmp_path / "headers"
-    file.write_text("".join(f"x-{number}: v\n" for number in range(60_000)))
+    file = write(tmp_path / "headers", "".join(f"x-{number}: v\n" for number in range(60_000)))
     server = raw_server(lambda connection: connection.recv(1))
     code, _, err = run(rpcurl, "--descriptor-set", descriptor_set, "-H", f"@{file}", "-d", "{}", f"http://{server.address}/{HELLO}", limit=1)
     assert code in (2, 5), err

@@ -10,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import collector
 import manual
+from harness import names
 
 HELLO = "demo.v1.Demo/Hello"
 FAIL = "demo.v1.Demo/Fail"
@@ -22,10 +23,6 @@ ADA = '{"name":"Ada"}'
 def otlp():
     with collector.running() as server:
         yield server
-
-
-def names(count):
-    return "".join(f'{{"name":"{number}"}}' for number in range(count))
 
 
 def test_batch_is_reported_in_a_table(call):

@@ -4,7 +4,7 @@ import json
 
 import manual
 import pytest
-from harness import Caller
+from harness import Caller, write
 
 DEMO = "demo.v1.Demo"
 NOWHERE = "http://127.0.0.1:1"
@@ -33,8 +33,7 @@ STUBS = """
 @pytest.fixture
 def call(demo, tmp_path):
     """Calls a method of no server: `call(method, *options, data=…)`."""
-    stubs = tmp_path / "stubs.json"
-    stubs.write_text(STUBS)
+    stubs = write(tmp_path / "stubs.json", STUBS)
     caller = Caller(demo, NOWHERE)
     return lambda method, *options, settings="", **more: caller(method, "--use", f"mock,file={stubs}{settings}", *options, **more)
 
@@ -52,8 +51,7 @@ def test_server_stream(call):
 
 
 def test_bidi_stream_responds_to_each_message(rpcurl, descriptor_set, tmp_path):
-    stubs = tmp_path / "stubs.json"
-    stubs.write_text(STUBS)
+    stubs = write(tmp_path / "stubs.json", STUBS)
     options = ["--descriptor-set", descriptor_set, "--use", f"mock,file={stubs}"]
     with rpcurl.start(*options, f"{NOWHERE}/{DEMO}/Chat") as process:
         process.stdin.write(b'{"text":"a"}')

@@ -7,9 +7,7 @@ import socket
 import threading
 
 import pytest
-from harness import relay, wait_until
-from test_batch import names
-from test_session import prompt  # noqa: F401
+from harness import names, relay, wait_until
 
 HELLO, FIND, FAIL, RAW, LARGE, COUNT, SUM, CHAT, DELAY, FAIL_STREAM, ECHO = (
     f"demo.v1.Demo/{name}"
@@ -206,7 +204,7 @@ def test_batch_while_nginx_closes_connections(current_rpcurl, call, start_nginx,
     assert len(wait_for_accesses(server, HELLO, 200)) == 200
 
 
-def test_session_while_nginx_closes_connections(current_rpcurl, prompt, start_nginx, grpc_server, descriptor_set):  # noqa: F811
+def test_session_while_nginx_closes_connections(current_rpcurl, prompt, start_nginx, grpc_server, descriptor_set):
     """An open stream continues on a connection that accepts no further calls."""
     server = start_nginx("grpc", grpc_server.address, "--keepalive-requests", 3)
     # What it reports on standard error is in the report of a failure.
@@ -223,7 +221,7 @@ def test_session_while_nginx_closes_connections(current_rpcurl, prompt, start_ng
 
 @pytest.mark.parametrize("mode", ["grpc", "http"])
 def test_session_while_nginx_closes_idle_connections(
-    current_rpcurl, prompt, start_nginx, grpc_server, connect_server, raw_server, descriptor_set, mode  # noqa: F811
+    current_rpcurl, prompt, start_nginx, grpc_server, connect_server, raw_server, descriptor_set, mode
 ):
     """The next call uses a new connection, and does not fail on the old one."""
     backend = grpc_server if mode == "grpc" else connect_server

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from google.protobuf import unknown_fields
 from google.protobuf.empty_pb2 import Empty
-from harness import delimited, varint
+from harness import delimited, varint, write
 
 SAMPLE = bytes.fromhex("089601 12034164611a0228410d0000803f")
 
@@ -59,8 +59,7 @@ def test_text_is_that_of_protoc(rpcurl):
 
 
 def test_sample(rpcurl, tmp_path):
-    file = tmp_path / "message.bin"
-    file.write_bytes(SAMPLE)
+    file = write(tmp_path / "message.bin", SAMPLE)
     assert rpcurl("convert", "--no-schema", file).out == (
         "1: 150  # or sint64 75\n"
         '2: "Ada"\n'
@@ -214,8 +213,7 @@ def old_set(tmp_path, descriptor_set):
             if type.name == "HelloReply":
                 del type.field[:]
                 type.ClearField("oneof_decl")
-    path = tmp_path / "old.binpb"
-    path.write_bytes(files.SerializeToString())
+    path = write(tmp_path / "old.binpb", files.SerializeToString())
     return path
 
 
@@ -250,8 +248,7 @@ def test_unknown_fields_in_a_session(rpcurl, grpc_server, old_set):
 
 def test_filter_without_a_schema(rpcurl, tmp_path):
     data = b"\x0a\x03\xff\xfe\x00\x0a\x02hi\x12\x04\x0a\x02(A\x18\x07"
-    file = tmp_path / "message.bin"
-    file.write_bytes(data)
+    file = write(tmp_path / "message.bin", data)
 
     def convert(*words):
         return rpcurl("convert", "--no-schema", file, *words)

@@ -7,7 +7,7 @@ import subprocess
 import threading
 
 import pytest
-from harness import Process, wait_until
+from harness import Process, wait_until, write
 
 HELLO = "demo.v1.Demo/Hello"
 ECHO = "demo.v1.Demo/EchoMetadata"
@@ -79,8 +79,7 @@ def test_a_pipe_for_authorities_is_an_error(demo, pipe):
 @pytest.mark.parametrize("place", ["suite", "rows", "export"])
 def test_max_time_ends_the_wait_for_a_pipe_of_suites_and_sessions(rpcurl, descriptor_set, pipe, tmp_path, place):
     options = ("--descriptor-set", descriptor_set, "--max-time", "0.5")
-    suite = tmp_path / "suite.rpcurl"
-    suite.write_text(f"target http://127.0.0.1:1\ntest t\nrows {pipe}\ncall Hello\n")
+    suite = write(tmp_path / "suite.rpcurl", f"target http://127.0.0.1:1\ntest t\nrows {pipe}\ncall Hello\n")
     if place == "export":
         result = rpcurl("session", *options, "http://127.0.0.1:1", input=f"export {pipe}\n")
         why = "the pipe got no reader within --max-time"
@@ -270,8 +269,7 @@ def test_the_output_file_has_the_mode_of_a_new_file(rpcurl, demo, grpc_server, t
     "spec", ["log,file={}", "log,file={},append=true", "log,format=har,file={}", "record,file={}"]
 )
 def test_an_existing_log_becomes_private(demo, grpc_server, tmp_path, spec):
-    file = tmp_path / "file"
-    file.write_text("")
+    file = write(tmp_path / "file", "")
     file.chmod(0o644)
     use = ["--use", spec.format(file)]
     demo("-d", '{"name":"Ada"}', *use, f"{grpc_server.url}/{HELLO}").exits(0)

@@ -7,7 +7,7 @@ import re
 import subprocess
 
 import pytest
-from harness import Process
+from harness import Process, shown_on, write
 
 SERVICE = "demo.v1.Demo"
 ALL = {
@@ -34,15 +34,7 @@ def on_terminal(rpcurl, *words, env=None, errors=False):
     streams = {"stdout": subprocess.PIPE, "stderr": writing} if errors else {"stdout": writing, "stderr": subprocess.PIPE}
     with Process(rpcurl.command(words), stdin=subprocess.DEVNULL, **streams, env=rpcurl.environment(env)) as process:
         os.close(writing)
-        shown = b""
-        while True:
-            try:
-                piece = os.read(reading, 65536)
-            except OSError:  # the other end was closed
-                break
-            if not piece:
-                break
-            shown += piece
+        shown = b"".join(shown_on(reading))
         process.communicate()
     os.close(reading)
     return process.returncode, shown.decode().replace("\r\n", "\n")
@@ -133,8 +125,7 @@ def test_output_goes_to_the_file(echo, tmp_path):
 
 
 def test_a_failed_call_leaves_the_file_as_it_was(echo, tmp_path):
-    file = tmp_path / "reply.json"
-    file.write_text("before")
+    file = write(tmp_path / "reply.json", "before")
     file.chmod(0o640)
     assert echo("-o", file, data={"code": 5}, method="Fail").code == 69
     assert file.read_text() == "before"

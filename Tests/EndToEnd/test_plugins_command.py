@@ -6,20 +6,11 @@ import subprocess
 
 import pytest
 
-from harness import ROOT, RPCURL, pkg_config_of_sources
+from harness import ROOT, RPCURL, build_plugin, pkg_config_of_sources, write
 from terminal import Terminal
 
-HEADERS = ROOT / "Sources" / "CPlugins" / "include"
-FIXTURES = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
 SAMPLES = ROOT / ".build" / "plugins"
 HELLO = "demo.v1.Demo/Hello"
-
-
-def build(directory, fixture):
-    output = directory / f"{fixture}.so"
-    source = FIXTURES / f"{fixture}.c"
-    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", "-o", output, source, "-lpthread"], check=True)
-    return output
 
 
 @pytest.fixture
@@ -34,8 +25,8 @@ def directory(tmp_path):
     (first / "notes.txt").write_text("not looked at\n")
     shutil.copy(SAMPLES / "sign.so", first / "open.so")
     (first / "open.so").chmod(0o666)
-    build(second, "other_version")
-    build(second, "no_symbol")
+    build_plugin("other_version.c", second / "other_version.so")
+    build_plugin("no_symbol.c", second / "no_symbol.so")
     return first, second
 
 
@@ -84,19 +75,18 @@ def test_list_as_json(rpcurl, directory):
 
 
 def test_list_runs_no_code_of_refused_plugins(rpcurl, tmp_path):
-    file = tmp_path / "plugin.c"
-    file.write_text(
+    file = write(tmp_path / "plugin.c", (
         "#include <rpcurl/plugin.h>\n#include <stdio.h>\nRPCURL_NOTE_(2, 0, 0)\n"
         '__attribute__((constructor)) static void run(void) { puts("I run"); }\n'
         "const rpcurl_plugin *rpcurl_plugin_entry(void) { return 0; }\n"
-    )
-    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", "-o", tmp_path / "p.so", file], check=True)
+    ))
+    build_plugin(file, tmp_path / "p.so")
     result = rpcurl("plugins", env={"RPCURL_PLUGIN_PATH": str(tmp_path)})
     assert result.code == 0 and "I run" not in result.out
 
 
 def test_list_survives_plugins_that_crash_and_exit(rpcurl, tmp_path):
-    build(tmp_path, "crash")
+    build_plugin("crash.c", tmp_path / "crash.so")
     shutil.copy(SAMPLES / "stamp.so", tmp_path)
     environment = {"RPCURL_PLUGIN_PATH": str(tmp_path), "CRASH_AT": "entry"}
     for how, words in [("", "crashed (SIGSEGV)"), ("exit", "ended the process")]:
@@ -152,14 +142,14 @@ def test_check_calls_a_method_of_the_schema(rpcurl, descriptor_set):
 
 
 def test_check_ends_a_callback_that_never_returns(rpcurl, tmp_path):
-    plugin = build(tmp_path, "crash")
+    plugin = build_plugin("crash.c", tmp_path / "crash.so")
     rpcurl(
         "plugins", "check", "--call-time", "50ms", plugin, env={"CRASH_AT": "request_start", "CRASH_HOW": "hang"}
     ).exits(7).reports("plugin crash: did not return after the deadline, in request_start, in the call rpcurl.check")
 
 
 def test_check_states_what_it_did_not_exercise(rpcurl, tmp_path):
-    plugin = build(tmp_path, "declining")
+    plugin = build_plugin("declining.c", tmp_path / "declining.so")
     result = rpcurl("plugins", "check", plugin).succeeds()
     assert result.out.splitlines()[-2:] == [
         "note  not exercised: the plugin declined all 32 calls", "no problems found in what was exercised",
@@ -169,7 +159,7 @@ def test_check_states_what_it_did_not_exercise(rpcurl, tmp_path):
 
 def test_check_reports_callbacks_that_block(rpcurl, tmp_path):
     seen = tmp_path / "seen"
-    plugin = build(tmp_path, "blocking")
+    plugin = build_plugin("blocking.c", tmp_path / "blocking.so")
     with rpcurl.start("plugins", "check", "--call-time", "15s", f"{plugin},seen={seen}") as process:
         # The callback blocks until the file exists.
         for line in process.stderr:
@@ -182,7 +172,7 @@ def test_check_reports_callbacks_that_block(rpcurl, tmp_path):
 
 
 def test_check_finds_misuse(rpcurl, tmp_path):
-    result = rpcurl("plugins", "check", build(tmp_path, "misbehaving")).exits(7).reports(
+    result = rpcurl("plugins", "check", build_plugin("misbehaving.c", tmp_path / "misbehaving.so")).exits(7).reports(
         "rpcurl: call: Unary, success: the plugin misbehaves: proceed with a token that it never received\n",
     )
     assert "nothing wrong" not in result.out
@@ -200,12 +190,13 @@ def test_check_finds_misuse(rpcurl, tmp_path):
     ],
 )
 def test_check_names_the_step_at_which_a_plugin_fails(rpcurl, tmp_path, fixture, step, words):
-    result = rpcurl("plugins", "check", f"{build(tmp_path, fixture)},colour=red").exits(7)
+    plugin = build_plugin(f"{fixture}.c", tmp_path / f"{fixture}.so")
+    result = rpcurl("plugins", "check", f"{plugin},colour=red").exits(7)
     assert result.err.startswith(f"rpcurl: {step}: ") and words in result.err
 
 
 def test_check_reports_a_crash_after_the_steps_that_passed(rpcurl, tmp_path):
-    rpcurl("plugins", "check", build(tmp_path, "crash"), env={"CRASH_AT": "response_end"}).exits(7).prints("ok    loaded: crash").reports(
+    rpcurl("plugins", "check", build_plugin("crash.c", tmp_path / "crash.so"), env={"CRASH_AT": "response_end"}).exits(7).prints("ok    loaded: crash").reports(
         "plugin crash: crashed (SIGSEGV) in response_end, in the call rpcurl.check.Check/Unary",
     )
 
@@ -326,14 +317,13 @@ def test_optional_plugin_may_be_missing(demo, grpc_server, tmp_path):
     changed = call(f"?{SAMPLES}/stamp.so,response-field=message,response-value=new").json()
     assert changed["message"] == "new"
     # One that is there must be right.
-    broken = tmp_path / "broken.so"
-    broken.write_text("x")
+    broken = write(tmp_path / "broken.so", "x")
     assert call(f"?{broken}").code == 7
     assert call(f"?{SAMPLES}/stamp.so,colour=red").code == 7
 
 
 def test_strict_fails_calls_of_a_plugin_that_misbehaves(rpcurl, grpc_server, descriptor_set, tmp_path):
-    plugin = build(tmp_path, "misbehaving")
+    plugin = build_plugin("misbehaving.c", tmp_path / "misbehaving.so")
     arguments = ["--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}"]
     rpcurl("--plugin", f"{plugin},strict=true", *arguments).exits(64 + 13).reports("the plugin misbehaves: ")
     rpcurl("--plugin", f"{plugin},strict=perhaps", *arguments).exits(7).reports("strict: neither true nor false")

@@ -1,21 +1,16 @@
 """Calls that a plugin makes itself, and calls that it tries again, over the network."""
 
 import json
-import subprocess
 
 import pytest
 
-from harness import ROOT, Caller
-
-HEADERS = ROOT / "Sources" / "CPlugins" / "include"
-GREETING = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "greeting.c"
+from harness import Caller, silent
 
 
-@pytest.fixture(scope="module")
-def greeting(tmp_path_factory):
-    output = tmp_path_factory.mktemp("plugins") / "greeting.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", "-o", output, GREETING], check=True)
-    return output
+
+@pytest.fixture
+def greeting(built_plugin):
+    return built_plugin("greeting")
 
 
 @pytest.fixture
@@ -41,7 +36,7 @@ def test_own_call_does_not_pass_through_its_plugin(call):
 
 def test_interrupted_while_it_waits_for_its_own_call(demo, raw_server, greeting):
     # It reads until the client closes the connection, and does not respond.
-    server = raw_server(lambda connection: [*iter(lambda: connection.recv(1 << 16), b"")])
+    server = raw_server(silent)
     demo(
         "--max-time", "0.3", "--plugin", greeting,
         f"http://{server.address}/demo.v1.Demo/EchoMetadata",
@@ -60,12 +55,9 @@ def test_plugin_retries_a_call(demo, grpc_server, greeting):
 # Streams, HTTP requests, facts and findings
 
 
-@pytest.fixture(scope="module")
-def network(tmp_path_factory):
-    output = tmp_path_factory.mktemp("plugins") / "network.so"
-    source = GREETING.with_name("network.c")
-    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", "-o", output, source], check=True)
-    return output
+@pytest.fixture
+def network(built_plugin):
+    return built_plugin("network")
 
 
 @pytest.mark.parametrize(("protocol", "version"), [("grpc", "2"), ("grpc-web", "1.1"), ("connect", "1.1")])
@@ -99,7 +91,7 @@ def test_plugin_receives_the_version_of_tls_and_the_finding_decides(demo, grpc_t
 
 
 def test_stream_of_a_plugin_ends_with_its_call(demo, raw_server, network):
-    server = raw_server(lambda connection: [*iter(lambda: connection.recv(1 << 16), b"")])
+    server = raw_server(silent)
     demo(
         "--max-time", "0.3", "-d", "{}", "--plugin", network,
         f"http://{server.address}/demo.v1.Demo/Hello",

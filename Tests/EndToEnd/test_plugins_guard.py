@@ -7,31 +7,14 @@ import subprocess
 
 import pytest
 
-from harness import ROOT
+from harness import build_plugin, silent
 
 HELLO = "demo.v1.Demo/Hello"
-FIXTURES = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
-HEADERS = ROOT / "Sources" / "CPlugins" / "include"
 OUTSIDE_OF_CALLS = ["load", "configure", "ready", "unload"]
 IN_CALLS = [
     "open", "stages", "request_start", "request_message", "request_end", "response_start", "response_message",
     "response_end", "metrics", "close",
 ]  # fmt: skip
-
-
-def build(directory, fixture):
-    """Compiles a fixture of the plugin host's tests."""
-    output = directory / f"{fixture.split('.')[0]}.so"
-    compiler = ["g++", "-std=c++11"] if fixture.endswith("cpp") else ["gcc"]
-    subprocess.run(
-        [*compiler, "-g", "-shared", "-fPIC", f"-I{HEADERS}", "-o", output, FIXTURES / fixture, "-lpthread"], check=True
-    )
-    return output
-
-
-@pytest.fixture(scope="module")
-def crash(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("plugins"), "crash.c")
 
 
 @pytest.fixture
@@ -92,7 +75,7 @@ def test_crash_names_the_line(call, crash):
 
 
 def test_exception_that_leaves_a_callback(call, tmp_path):
-    call(build(tmp_path, "escaping.cpp")).exits(7).reports(f"plugin escaping: crashed (SIGABRT) in request_start, in the call {HELLO}")
+    call(build_plugin("escaping.cpp", tmp_path / "escaping.so")).exits(7).reports(f"plugin escaping: crashed (SIGABRT) in request_start, in the call {HELLO}")
 
 
 def test_crash_outside_of_plugins_is_not_attributed_to_them(rpcurl, silent_call):
@@ -108,7 +91,7 @@ def test_crash_outside_of_plugins_is_not_attributed_to_them(rpcurl, silent_call)
 def silent_call(demo, crash, raw_server):
     """A call with a plugin to a silent server."""
 
-    server = raw_server(lambda connection: [*iter(lambda: connection.recv(1 << 16), b"")])
+    server = raw_server(silent)
 
     def start():
         process = demo.start("--plugin", crash, "-v", f"http://{server.address}/{HELLO}")

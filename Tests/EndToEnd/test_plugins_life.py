@@ -2,21 +2,15 @@
 the deadline."""
 
 import signal
-import subprocess
 
 import pytest
 
-from harness import ROOT
-
-HEADERS = ROOT / "Sources" / "CPlugins" / "include"
-WITNESS = ROOT / "Tests" / "PluginHostTests" / "Fixtures" / "witness.c"
 
 
-@pytest.fixture(scope="module")
-def witness(tmp_path_factory):
-    output = tmp_path_factory.mktemp("plugins") / "witness.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{HEADERS}", "-o", output, WITNESS], check=True)
-    return output
+
+@pytest.fixture
+def witness(built_plugin):
+    return built_plugin("witness")
 
 
 @pytest.fixture

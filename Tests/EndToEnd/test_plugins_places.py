@@ -4,23 +4,8 @@
 import pytest
 
 from harness import ROOT
-from test_plugins_guard import build
 
 SAMPLES = ROOT / ".build" / "plugins"
-
-
-@pytest.fixture(scope="module")
-def plugin(tmp_path_factory):
-    """`plugin(name)` is the shared object of a fixture of the plugin host's tests."""
-    directory = tmp_path_factory.mktemp("places")
-    built = {}
-
-    def build_once(name):
-        if name not in built:
-            built[name] = build(directory, f"{name}.c")
-        return built[name]
-
-    return build_once
 
 
 @pytest.fixture
@@ -39,9 +24,9 @@ def in_both_orders(*members):
 
 
 @pytest.mark.parametrize("form", ["typed", "bytes"])
-def test_plugin_holds_request_until_its_end_beside_plugin_of_other_form(demo, plugin, form):
-    batch = ["--plugin", f"{plugin('batch')},on=request,of={form}"]
-    for chain in in_both_orders(["--plugin", plugin("enc")], batch):
+def test_plugin_holds_request_until_its_end_beside_plugin_of_other_form(demo, built_plugin, form):
+    batch = ["--plugin", f"{built_plugin('batch')},on=request,of={form}"]
+    for chain in in_both_orders(["--plugin", built_plugin("enc")], batch):
         result = demo("Sum", '{"value":1}{"value":2}', *chain)
         assert (result.code, result.lines()) == (0, [{"total": "3", "count": 2}])
         assert "batch: 2 held\n" in result.err
@@ -49,8 +34,8 @@ def test_plugin_holds_request_until_its_end_beside_plugin_of_other_form(demo, pl
 
 @pytest.mark.parametrize("form", ["typed", "bytes"])
 @pytest.mark.parametrize("use", ["log,file={}/log", "record,file={}/cassette", "edit,response-set=number=77"])
-def test_plugin_holds_response_until_its_end_beside_interceptor(demo, plugin, tmp_path, form, use):
-    batch = ["--plugin", f"{plugin('batch')},on=response,of={form}"]
+def test_plugin_holds_response_until_its_end_beside_interceptor(demo, built_plugin, tmp_path, form, use):
+    batch = ["--plugin", f"{built_plugin('batch')},on=response,of={form}"]
     for index, chain in enumerate(in_both_orders(["--use", use.format(tmp_path)], batch)):
         result = demo("Count", '{"from":1,"to":3}', *chain)
         numbers = [77, 77, 77] if "edit" in use else [1, 2, 3]
@@ -58,25 +43,25 @@ def test_plugin_holds_response_until_its_end_beside_interceptor(demo, plugin, tm
         assert "batch: 3 held\n" in result.err
 
 
-def test_failure_while_messages_are_kept_shows_only_redacted_ones(demo, plugin):
+def test_failure_while_messages_are_kept_shows_only_redacted_ones(demo, built_plugin):
     redact = ["--plugin", f"{SAMPLES}/redact.so,field=number"]
-    for chain in in_both_orders(["--plugin", plugin("leak")], redact):
+    for chain in in_both_orders(["--plugin", built_plugin("leak")], redact):
         result = demo("Count", '{"from":11,"to":20}', *chain)
         assert (result.code, result.lines()) == (64 + 13, [{}, {}])
         assert "the quota is used up" in result.err
 
 
 @pytest.mark.parametrize("form", ["typed", "bytes"])
-def test_failure_after_a_held_message_shows_only_edited_ones(demo, plugin, form):
-    late = ["--plugin", f"{plugin('late')},of={form}"]
+def test_failure_after_a_held_message_shows_only_edited_ones(demo, built_plugin, form):
+    late = ["--plugin", f"{built_plugin('late')},of={form}"]
     for chain in in_both_orders(late, ["--use", "edit,response-set=number=77"]):
         result = demo("Count", '{"from":1,"to":5}', *chain)
         assert (result.code, result.lines()) == (64 + 13, [{"number": 77}, {"number": 77}])
 
 
 @pytest.mark.parametrize("milliseconds", [0, 50])
-def test_delayed_start_before_a_changer_works_as_an_undelayed_one(demo, plugin, milliseconds):
-    chain = ["--plugin", f"{plugin('gate')},ms={milliseconds}", "--use", "edit,set=name=Grace"]
+def test_delayed_start_before_a_changer_works_as_an_undelayed_one(demo, built_plugin, milliseconds):
+    chain = ["--plugin", f"{built_plugin('gate')},ms={milliseconds}", "--use", "edit,set=name=Grace"]
     result = demo("Hello", '{"name":"Ada"}', *chain)
     assert (result.code, result.lines()[0]["message"]) == (0, "Hello, Grace!")
     assert "gate: 5 bytes\n" in result.err
@@ -84,13 +69,13 @@ def test_delayed_start_before_a_changer_works_as_an_undelayed_one(demo, plugin, 
 
 @pytest.mark.parametrize("signer", ["sign", "sig2"])
 @pytest.mark.parametrize("method", ["Hello", "Sum"])
-def test_signer_after_a_changer_of_bytes_signs_what_is_sent(demo, plugin, signer, method):
-    last = f"{SAMPLES}/sign.so,key=k,stream=all" if signer == "sign" else plugin("sig2")
+def test_signer_after_a_changer_of_bytes_signs_what_is_sent(demo, built_plugin, signer, method):
+    last = f"{SAMPLES}/sign.so,key=k,stream=all" if signer == "sign" else built_plugin("sig2")
     data = '{"name":"Ada"}' if method == "Hello" else '{"value":1}{"value":2}'
-    demo(method, data, "--plugin", plugin("enc"), "--plugin", last).succeeds()
+    demo(method, data, "--plugin", built_plugin("enc"), "--plugin", last).succeeds()
 
 
-def test_serial_plugin_that_collects_is_a_configuration_error(demo, plugin):
-    result = demo("Hello", "{}", "--plugin", f"{plugin('declared')},serial=yes,collects=yes")
+def test_serial_plugin_that_collects_is_a_configuration_error(demo, built_plugin):
+    result = demo("Hello", "{}", "--plugin", f"{built_plugin('declared')},serial=yes,collects=yes")
     assert result.code != 0 and result.out == ""
     assert "is_serial and collects exclude each other" in result.err

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from harness import ROOT, QuietHandler, http_server
+from harness import ROOT, QuietHandler, http_server, shown_on, write
 
 SAMPLES = ROOT / ".build" / "plugins"
 SOURCES = ROOT / "Plugins"
@@ -228,8 +228,7 @@ def rules(rpcurl, tmp_path):
             "convert", "--descriptor-set", schema, "--type", "redact.v1.Rules", "--from", "json", "--to", "binary",
             input=json.dumps(value),
         ).exits(0)  # fmt: skip
-        file = tmp_path / "rules.binpb"
-        file.write_bytes(done.out_bytes)
+        file = write(tmp_path / "rules.binpb", done.out_bytes)
         return file
 
     return make
@@ -340,11 +339,7 @@ def test_approve_asks_on_the_terminal(rpcurl, grpc_server, descriptor_set, respo
         seen += os.read(terminal, 1024)
     assert b"approve: call demo.v1.Demo/Hello of http" in seen
     os.write(terminal, response)
-    try:
-        while piece := os.read(terminal, 1024):
-            seen += piece
-    except OSError:
-        pass  # the child has closed its side
+    seen += b"".join(shown_on(terminal))
     _, status = os.waitpid(child, 0)
     os.close(terminal)
     assert os.waitstatus_to_exitcode(status) == code, seen

@@ -10,7 +10,7 @@ import subprocess
 import termios
 
 import pytest
-from harness import Process
+from harness import Process, shown_on
 
 SERVICE = "demo.v1.Demo"
 SLOW = '{"from":1,"to":9,"intervalMs":250}'
@@ -31,13 +31,7 @@ def on_terminal(rpcurl, grpc_server, descriptor_set):
         ) as process:
             os.close(writing)
             shown = b""
-            while True:
-                try:
-                    piece = os.read(reading, 65536)
-                except OSError:
-                    break
-                if not piece:
-                    break
+            for piece in shown_on(reading):
                 shown += piece
                 if number and b"sent " in shown:
                     process.send_signal(number)

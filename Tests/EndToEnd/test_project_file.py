@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import PATIENCE_SECONDS, ROOT, SERVERS, Result, Rpcurl
+from harness import PATIENCE_SECONDS, ROOT, SERVERS, Result, Rpcurl, write
 
 SERVICE = "demo.v1.Demo"
 ECHO = f"{SERVICE}/EchoMetadata"
@@ -301,8 +301,7 @@ def test_schema_outside_of_the_folder_needs_trust(project, tmp_path, descriptor_
 def test_a_name_of_a_proto_file_is_no_file_of_options(project):
     (project.directory / "evil").write_text("--plugin=protoc-gen-x=./run\n--x_out=.\nx.proto\n")
     (project.directory / "x.proto").write_text('syntax = "proto3"; message X {}')
-    run = project.directory / "run"
-    run.write_text("#!/bin/sh\ntouch ran\n")
+    run = write(project.directory / "run", "#!/bin/sh\ntouch ran\n")
     run.chmod(0o755)
     project.write("--proto @evil\n")
     assert project("list").code == 3
@@ -535,8 +534,7 @@ def test_no_use_in_a_session(project):
 
 @pytest.mark.parametrize("option", [["--bearer", "t"], ["-u", "a:b"]])
 def test_two_credentials_of_the_command_line_contradict_each_other(project, option, tmp_path):
-    file = tmp_path / "headers"
-    file.write_text("Authorization: x\n")
+    file = write(tmp_path / "headers", "Authorization: x\n")
     for header in ("authorization: x", f"@{file}"):
         result = project(*EXPLAIN, *option, "-H", header, "http://host", ECHO).exits(2)
         assert result.err == (

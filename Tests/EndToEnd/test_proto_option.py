@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness import wait_until
+from harness import wait_until, write
 from test_describe_round_trip import ROOT, WELL_KNOWN
 
 SERVERS = ROOT / "Tests" / "Servers"
@@ -121,8 +121,7 @@ def endless(tmp_path):
     os.mkfifo(tmp_path / "held")
 
     def make(name):
-        program = tmp_path / "bin" / name
-        program.write_text(ENDLESS.format(pipe=tmp_path / "held"))
+        program = write(tmp_path / "bin" / name, ENDLESS.format(pipe=tmp_path / "held"))
         program.chmod(0o755)
         # Opened without waiting for the writer; it waits for the end of the one that opens it.
         return {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}, os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK)
@@ -233,8 +232,7 @@ def test_a_name_with_an_at_sign_is_no_file_of_options(rpcurl):
     (rpcurl.home / "evil").write_text("--plugin=protoc-gen-x=./run\n--x_out=.\nx.proto\n")
     (rpcurl.home / "x.proto").write_text('syntax = "proto3"; message X {}')
     (rpcurl.home / "@own.proto").write_text(FILE)
-    run = rpcurl.home / "run"
-    run.write_text("#!/bin/sh\ntouch ran\n")
+    run = write(rpcurl.home / "run", "#!/bin/sh\ntouch ran\n")
     run.chmod(0o755)
     assert rpcurl("list", "--proto", "@evil").code == 3
     assert not (rpcurl.home / "ran").exists()

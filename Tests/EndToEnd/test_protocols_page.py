@@ -10,7 +10,6 @@ import manual
 from harness import ROOT, Caller
 
 PAGE = (ROOT / "man" / "rpcurl-protocols.7").read_text()
-HELLO = "demo.v1.Demo/Hello"
 PROTOCOLS = ["grpc", "grpc-web", "connect"]
 
 

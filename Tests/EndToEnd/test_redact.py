@@ -5,6 +5,7 @@ import json
 
 import pytest
 import raw_http2
+from harness import write
 
 BEARER = "hunter2-bearer"
 NAMED = "hunter2-named"
@@ -48,8 +49,7 @@ def test_no_output_repeats_credentials(rpcurl, grpc_server, tmp_path, output, so
     if source == "option":
         options += ["--redact", "X-Mine"]
     else:
-        config = tmp_path / "config"
-        config.write_text("--redact x-mi*\n")
+        config = write(tmp_path / "config", "--redact x-mi*\n")
         options += ["--config", config]
     headers = [word for header in HEADERS for word in ("-H", header)]
     result = rpcurl("--bearer", BEARER, *headers, *options, "-d", DATA, grpc_server.url, "Fail").exits(8 if "assert" in output else 67)
@@ -173,8 +173,7 @@ def test_named_headers_are_secret_in_each_command(rpcurl, raw_server, tmp_path, 
         stream.headers([(":status", "200"), ("content-type", "application/grpc"), *status], end=True)
 
     server = raw_server(raw_http2.handler(respond))
-    config = tmp_path / "config"
-    config.write_text("--redact x-mine\n")
+    config = write(tmp_path / "config", "--redact x-mine\n")
     words = [f"http://{server.address}" if word == "URL" else word for word in NAMES_OF_COMMANDS[command]]
     result = rpcurl(*words, "--config", config, "-H", f"x-mine: {NAMED}")
     assert NAMED not in result.out + result.err, result.out + result.err

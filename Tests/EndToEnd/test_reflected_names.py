@@ -3,7 +3,6 @@
 import json
 import threading
 import time
-from concurrent import futures
 
 import pytest
 
@@ -11,10 +10,12 @@ grpc = pytest.importorskip("grpc")
 
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto, MethodOptions
-from grpc_reflection.v1alpha import reflection, reflection_pb2
+from grpc_reflection.v1alpha import reflection_pb2
+from grpc_reflection.v1alpha.reflection import ReflectionServicer
 
-from harness import wait_until
-from test_session_terminal import CTRL_D, terminal  # noqa: F401
+from harness import wait_until, write
+from harness.grpcio import ECHO_STREAM, REFLECTION, reflection, serve
+from test_session_terminal import CTRL_D
 
 STRING, INT32, MESSAGE = (getattr(FieldDescriptorProto, f"TYPE_{name}") for name in ("STRING", "INT32", "MESSAGE"))
 SERVICE = "x.S"
@@ -67,7 +68,7 @@ class Server:
         pool.AddSerializedFile(any_pb2.DESCRIPTOR.serialized_pb)
         for file in files or all_files():
             pool.Add(file)
-        self.known = reflection.ReflectionServicer([SERVICE], pool=pool)
+        self.known = ReflectionServicer([SERVICE], pool=pool)
         self.requested = []
         self.release = threading.Event()
         self.release.set()
@@ -76,25 +77,8 @@ class Server:
         # How many lookups of names fail, and how.
         self.failures = 0
         self.failure = grpc.StatusCode.UNAVAILABLE
-        handler = grpc.stream_stream_rpc_method_handler(
-            self.reflect,
-            request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
-            response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
-        )
-        methods = {
-            "Echo": grpc.unary_unary_rpc_method_handler(lambda request, context: request or REPLY),
-            "Chat": grpc.stream_stream_rpc_method_handler(lambda requests, context: requests),
-        }
-        name = "grpc.reflection.v1.ServerReflection"
-        self.server = grpc.server(futures.ThreadPoolExecutor(8))
-        self.server.add_generic_rpc_handlers(
-            [
-                grpc.method_handlers_generic_handler(name, {"ServerReflectionInfo": handler}),
-                grpc.method_handlers_generic_handler(SERVICE, methods),
-            ]
-        )
-        self.url = f"http://127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
-        self.server.start()
+        echo = grpc.unary_unary_rpc_method_handler(lambda request, context: request or REPLY)
+        self.server, self.url = serve({REFLECTION: reflection(self.reflect), SERVICE: {"Echo": echo, "Chat": ECHO_STREAM}})
 
     def reflect(self, requests, context):
         for request in requests:
@@ -302,7 +286,7 @@ def test_invalid_call_of_a_batch(echo, server):
     echo("--each", "--format", "json", "-d", "@-", input=text).exits(4, '{"[x.nick]":"a"}\n').reports('call 1: standard input: x.Base has no field "[x.no]"')
 
 
-def test_typed_messages_after_one_whose_name_the_server_lacks(terminal, server):  # noqa: F811
+def test_typed_messages_after_one_whose_name_the_server_lacks(terminal, server):
     options = ["--no-cache", "--format", "json", "-d", "@-"]
     screen = terminal(*options, f"{server.url}/{SERVICE}/Chat", columns=120)
     screen.shows("* type messages in JSON for Chat; Ctrl-D ends the request")
@@ -410,8 +394,7 @@ def test_session_asks_another_target_again(session, server):
 
 
 def test_suite_names_extensions(rpcurl, server, tmp_path):
-    suite = tmp_path / "a.rpcurl"
-    suite.write_text(
+    suite = write(tmp_path / "a.rpcurl", (
         f"""target {server.url}
 test unset
 call Echo {{"name":"n"}}
@@ -421,7 +404,7 @@ call Echo {{}}
 expect .[x.nick] == "q"
 expect . == {json.dumps(TYPED)}
 """
-    )
+    ))
     result = rpcurl("test", "--no-cache", suite)
     assert (result.code, "2 passed" in result.out + result.err) == (0, True), result.out + result.err
 

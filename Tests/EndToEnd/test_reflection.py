@@ -8,12 +8,12 @@ import struct
 import subprocess
 import threading
 import time
-from concurrent import futures
 from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from harness import RPCURL, http_server, pump, relay
+from harness import RPCURL, http_server, pump, relay, write
+from harness.grpcio import ECHO, REFLECTION, reflection, serve
 
 grpc = pytest.importorskip("grpc")
 
@@ -263,29 +263,12 @@ def refusing():
                     context.abort(grpc.StatusCode[code], f"{version}: no route")
                 yield from (response_with(service_file("t.proto"), TYPES) for _ in questions)
 
-            return grpc.method_handlers_generic_handler(
-                f"grpc.reflection.{version}.ServerReflection",
-                {
-                    "ServerReflectionInfo": grpc.stream_stream_rpc_method_handler(
-                        reflect,
-                        request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
-                        response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
-                    )
-                },
-            )
+            return reflection(reflect)
 
-        echo = grpc.unary_unary_rpc_method_handler(lambda request, context: request)
-        server = grpc.server(futures.ThreadPoolExecutor(2))
-        server.add_generic_rpc_handlers(
-            (
-                *(reflection_of(version, code) for version, code in codes.items()),
-                grpc.method_handlers_generic_handler("a.S", {"M": echo}),
-            )
-        )
-        port = server.add_insecure_port("127.0.0.1:0")
-        server.start()
+        services = {f"grpc.reflection.{version}.ServerReflection": reflection_of(version, code) for version, code in codes.items()}
+        server, url = serve({"a.S": {"M": ECHO}} | services, threads=2)
         servers.append(server)
-        return f"http://127.0.0.1:{port}/a.S/M", requested
+        return f"{url}/a.S/M", requested
 
     yield start
     for server in servers:
@@ -532,24 +515,9 @@ def reflecting():
     servers = []
 
     def start(function):
-        handler = grpc.stream_stream_rpc_method_handler(
-            function,
-            request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
-            response_serializer=lambda respond: respond if isinstance(respond, bytes) else respond.SerializeToString(),
-        )
-        echo = grpc.unary_unary_rpc_method_handler(lambda request, context: request)
-        server = grpc.server(futures.ThreadPoolExecutor(2))
-        name = "grpc.reflection.v1.ServerReflection"
-        server.add_generic_rpc_handlers(
-            (
-                grpc.method_handlers_generic_handler(name, {"ServerReflectionInfo": handler}),
-                grpc.method_handlers_generic_handler("a.S", {"M": echo}),
-            )
-        )
-        port = server.add_insecure_port("127.0.0.1:0")
-        server.start()
+        server, url = serve({REFLECTION: reflection(function), "a.S": {"M": ECHO}}, threads=2)
         servers.append(server)
-        return f"http://127.0.0.1:{port}/a.S/M"
+        return f"{url}/a.S/M"
 
     yield start
     for server in servers:
@@ -685,11 +653,9 @@ def test_services_are_listed_with_a_leading_dot(rpcurl, reflecting):
 def test_other_sources_suffice_for_a_server_without_reflection(rpcurl, refusing, tmp_path):
     url, requested = refusing(v1="UNIMPLEMENTED", v1alpha="UNIMPLEMENTED")
     server = url.removesuffix("/a.S/M")
-    schema = tmp_path / "a.binpb"
-    schema.write_bytes(FileDescriptorSet(file=[TYPES, service_file("t.proto")]).SerializeToString())
+    schema = write(tmp_path / "a.binpb", FileDescriptorSet(file=[TYPES, service_file("t.proto")]).SerializeToString())
     options = ["--no-cache", "--descriptor-set", schema, "--reflect"]
-    script = tmp_path / "a.rpcurl"
-    script.write_text("call M\ncall a.S/M {}\n")
+    script = write(tmp_path / "a.rpcurl", "call M\ncall a.S/M {}\n")
     for command in (["session", server], ["run", server, script], ["call", url]):
         result = rpcurl(command[0], *options, *command[1:], input=script.read_text() if command[0] == "session" else "")
         assert (result.code, set(result.out.split()), result.err) == (0, {"{}"}, "")

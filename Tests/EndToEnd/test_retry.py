@@ -5,6 +5,7 @@ import json
 import pytest
 
 import manual
+from harness import write
 
 HELLO = "demo.v1.Demo/Hello"
 QUICK = "retry,initial=10ms,jitter=0"
@@ -88,8 +89,7 @@ def test_an_unreachable_server_is_retried(demo, raw_server):
 
 @pytest.fixture
 def policy(tmp_path):
-    path = tmp_path / "service-config.json"
-    path.write_text(manual.examples("rpcurl-retry.7")[1])
+    path = write(tmp_path / "service-config.json", manual.examples("rpcurl-retry.7")[1])
     return path
 
 
@@ -109,8 +109,7 @@ def test_policies_come_from_a_service_config(call, policy):
     ],
 )
 def test_a_wrong_service_config_is_refused(demo, tmp_path, content, words):
-    path = tmp_path / "service-config.json"
-    path.write_text(content)
+    path = write(tmp_path / "service-config.json", content)
     result = demo("--plaintext", "--use", f"retry,policy={path}", "localhost:1", HELLO).exits(7, "")
     assert all(word in result.err for word in ["retry: policy", str(path), *words]), result.err
 

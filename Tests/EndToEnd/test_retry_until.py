@@ -1,15 +1,15 @@
 """The interceptor `retry`: polling with `until`, held headers, idempotent methods, and the events of attempts."""
 
 import json
-import sys
-from concurrent import futures
 
 import grpc
 import pytest
 
 import manual
 import raw_http2
-from harness import GENERATED, Caller
+from harness import Caller
+from harness.grpcio import serve
+import demo_pb2 as pb
 from raw_http2 import OK
 
 SERVICE = "demo.v1.Demo"
@@ -21,21 +21,11 @@ class JobServer:
     """A server whose responses to Hello, Fail and Count are scripted: a text is a message, a code an error."""
 
     def __init__(self, script, sends_headers):
-        sys.path.insert(0, str(GENERATED))
-        try:
-            import demo_pb2
-        finally:
-            sys.path.remove(str(GENERATED))
-        self.messages = demo_pb2
         self.script = list(script)
         self.sends_headers = sends_headers
         self.calls = []
-        self.server = grpc.server(futures.ThreadPoolExecutor(4))
-        self.server.add_generic_rpc_handlers([self.handlers()])
-        self.port = self.server.add_insecure_port("127.0.0.1:0")
-        self.server.start()
-        self.address = f"127.0.0.1:{self.port}"
-        self.url = f"http://{self.address}"
+        self.server, self.url = serve({SERVICE: self.handlers()}, threads=4)
+        self.address = self.url.removeprefix("http://")
 
     def handlers(self):
         def next_step(context):
@@ -48,25 +38,21 @@ class JobServer:
             return step
 
         def hello(request, context):
-            return self.messages.HelloReply(message=next_step(context), name=request.name)
+            return pb.HelloReply(message=next_step(context), name=request.name)
 
         def fail(request, context):
             next_step(context)
-            return self.messages.FailReply()
+            return pb.FailReply()
 
         def count(request, context):
             next_step(context)
-            yield self.messages.CountReply(number=1)
+            yield pb.CountReply(number=1)
 
-        method, pb = grpc, self.messages
-        return grpc.method_handlers_generic_handler(
-            SERVICE,
-            {
-                "Hello": method.unary_unary_rpc_method_handler(hello, pb.HelloRequest.FromString, pb.HelloReply.SerializeToString),
-                "Fail": method.unary_unary_rpc_method_handler(fail, pb.FailRequest.FromString, pb.FailReply.SerializeToString),
-                "Count": method.unary_stream_rpc_method_handler(count, pb.CountRequest.FromString, pb.CountReply.SerializeToString),
-            },
-        )
+        return {
+            "Hello": grpc.unary_unary_rpc_method_handler(hello, pb.HelloRequest.FromString, pb.HelloReply.SerializeToString),
+            "Fail": grpc.unary_unary_rpc_method_handler(fail, pb.FailRequest.FromString, pb.FailReply.SerializeToString),
+            "Count": grpc.unary_stream_rpc_method_handler(count, pb.CountRequest.FromString, pb.CountReply.SerializeToString),
+        }
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import ROOT
+from harness import ROOT, write
 
 PACKAGE = ROOT / "Tests" / "SamplePackage"
 RESOURCES = ROOT / "Sources" / "Client" / "RPCurlClient.docc" / "Resources"
@@ -79,8 +79,7 @@ def test_steps_of_the_tutorial_compile(sample, file):
 
 
 def test_context_of_a_call_stays_on_the_loop_and_its_handle_does_not(sample, tmp_path):
-    file = tmp_path / "main.swift"
-    file.write_text(TASK.replace(".PART", ".handle"))
+    file = write(tmp_path / "main.swift", TASK.replace(".PART", ".handle"))
     result = type_check(sample, file)
     assert result.returncode == 0, result.stderr
     file.write_text(TASK.replace(".PART", ""))

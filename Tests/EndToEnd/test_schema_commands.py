@@ -5,6 +5,7 @@ import resource
 
 import pytest
 from google.protobuf import descriptor_pb2
+from harness import write
 
 
 @pytest.fixture
@@ -150,8 +151,7 @@ def test_unknown_file(schema):
 
 
 def test_ambiguous_name(rpcurl, tmp_path):
-    file = tmp_path / "two.binpb"
-    file.write_bytes(file_set(small("a.proto", "a", "Same"), small("b.proto", "b", "Same")))
+    file = write(tmp_path / "two.binpb", file_set(small("a.proto", "a", "Same"), small("b.proto", "b", "Same")))
     rpcurl("describe", "--descriptor-set", file, "Same").fails(3, "2 names end with this", "a.Same, b.Same")
     assert rpcurl("describe", "--descriptor-set", file, "b.Same").code == 0
     # A full name is not ambiguous, though others end with it.
@@ -160,8 +160,7 @@ def test_ambiguous_name(rpcurl, tmp_path):
 
 
 def test_own_names_come_before_the_standard_ones(rpcurl, tmp_path):
-    file = tmp_path / "own.binpb"
-    file.write_bytes(file_set(small("own.proto", "own", "Timestamp")))
+    file = write(tmp_path / "own.binpb", file_set(small("own.proto", "own", "Timestamp")))
     assert rpcurl("describe", "--descriptor-set", file, "Timestamp").out.startswith("// own.Timestamp:")
     assert rpcurl("describe", "--descriptor-set", file, "Duration").out.startswith("// google.protobuf.Duration:")
 
@@ -223,8 +222,7 @@ def test_too_many_words(schema):
 
 
 def test_without_a_server_libcurl_is_not_loaded(rpcurl, descriptor_set, tmp_path):
-    broken = tmp_path / "libcurl.so.4"
-    broken.write_bytes(b"not a library")
+    broken = write(tmp_path / "libcurl.so.4", b"not a library")
     env = {"LD_LIBRARY_PATH": str(tmp_path)}
     for words in (["list"], ["describe"], ["template", "Hello"], ["export", "-o", tmp_path / "out"]):
         rpcurl(words[0], "--descriptor-set", descriptor_set, *words[1:], env=env).succeeds()
@@ -247,8 +245,7 @@ def test_schemas_cannot_control_a_terminal(rpcurl, tmp_path):
     place = file.source_code_info.location.add(path=[4, 0])
     place.leading_comments, place.trailing_comments = HOSTILE, HOSTILE
     place.leading_detached_comments.append(HOSTILE)
-    path = tmp_path / "hostile.binpb"
-    path.write_bytes(file_set(file))
+    path = write(tmp_path / "hostile.binpb", file_set(file))
     name = f"x.Bad{HOSTILE}"
     commands = [
         ["list"],
@@ -299,8 +296,7 @@ def test_large_schemas_take_linear_time(rpcurl, tmp_path):
         service = file.service.add(name=f"S{number}")
         for method in range(5):
             service.method.add(name=f"M{method}", input_type=".p.Maps", output_type=".p.Nested")
-    path = tmp_path / "large.binpb"
-    path.write_bytes(file_set(file))
+    path = write(tmp_path / "large.binpb", file_set(file))
     for words in [[], ["large.proto"], ["p.Maps"], ["p.Nested"]]:
         for form in ["text", "json"]:
             rpcurl("describe", "--descriptor-set", path, "--format", form, *words).succeeds()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from harness import Server
 from terminal import Terminal
-from test_session_terminal import CTRL_C, CTRL_D, terminal  # noqa: F401
+from test_session_terminal import CTRL_C, CTRL_D
 
 PROMPT = "password of ada:"
 
@@ -19,7 +19,7 @@ def echoes(screen: Terminal) -> bool:
 
 @pytest.mark.parametrize("command", ["call", "session"])
 def test_ctrl_c_ends_the_command_with_echo(
-    terminal: Callable[..., Terminal], grpc_server: Server, command: str  # noqa: F811
+    terminal: Callable[..., Terminal], grpc_server: Server, command: str
 ) -> None:
     method = ["demo.v1.Demo/Hello"] if command == "call" else []
     screen = terminal(command, "-u", "ada", grpc_server.url, *method)
@@ -32,7 +32,7 @@ def test_ctrl_c_ends_the_command_with_echo(
 
 
 def test_a_password_that_is_not_utf8(
-    terminal: Callable[..., Terminal], grpc_server: Server  # noqa: F811
+    terminal: Callable[..., Terminal], grpc_server: Server
 ) -> None:
     screen = terminal("call", "-u", "ada", grpc_server.url, "demo.v1.Demo/Hello")
     screen.shows(PROMPT)
@@ -43,7 +43,7 @@ def test_a_password_that_is_not_utf8(
 
 
 def test_ctrl_c_after_the_prompt(
-    terminal: Callable[..., Terminal], grpc_server: Server, tmp_path: Path  # noqa: F811
+    terminal: Callable[..., Terminal], grpc_server: Server, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "data")
     screen = terminal("call", "-u", "ada", "-d", f"@{tmp_path}/data", grpc_server.url, "demo.v1.Demo/Hello")
@@ -55,7 +55,7 @@ def test_ctrl_c_after_the_prompt(
 
 
 def test_ctrl_c_ends_only_the_command_of_a_session(
-    terminal: Callable[..., Terminal], grpc_server: Server  # noqa: F811
+    terminal: Callable[..., Terminal], grpc_server: Server
 ) -> None:
     screen = terminal("session", grpc_server.url)
     screen.shows("rpcurl>")

@@ -12,7 +12,7 @@ import demo_pb2 as demo
 import demo_pb2_grpc
 import grpc
 import pytest
-from harness import GENERATED, SERVERS, VENV, Process, Rpcurl, envelope
+from harness import GENERATED, SERVERS, VENV, Process, Rpcurl, envelope, write
 from google.protobuf import descriptor_pb2
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -342,8 +342,7 @@ def test_full_duplex_in_http1(connect_server, protocol):
 
 def test_rpcurl_runs_in_a_clean_environment(tmp_path, monkeypatch):
     """With a shell script in place of rpcurl."""
-    script = tmp_path / "rpcurl"
-    script.write_text("#!/bin/sh\nenv; cat; echo error >&2; exit 69\n")
+    script = write(tmp_path / "rpcurl", "#!/bin/sh\nenv; cat; echo error >&2; exit 69\n")
     script.chmod(0o755)
     monkeypatch.setattr("harness.program.RPCURL", script)
     monkeypatch.setenv("RPCURL_PROTOCOL", "connect")

@@ -1,77 +1,18 @@
 """Sessions in a pipe: commands and messages in, responses out, over one connection."""
 
-import contextlib
 import json
 import os
 import re
-import selectors
 import signal
-import socket
 import subprocess
 import threading
-import time
-from collections import deque
 
 import pytest
 
 import raw_http2
-from harness import PATIENCE_SECONDS, ROOT, RPCURL
+from harness import PATIENCE_SECONDS, RPCURL, build_plugin, relay, write
 
 ADA = '{"message":"Hello, Ada!","name":"Ada"}'
-
-
-class Prompt:
-    """A running session, and the lines that it has printed."""
-
-    def __init__(self, process):
-        self.process = process
-        self.lines = {process.stdout: deque(), process.stderr: deque()}
-        self.rests = {pipe: b"" for pipe in self.lines}
-        self.selector = selectors.DefaultSelector()
-        for pipe in self.lines:
-            self.selector.register(pipe, selectors.EVENT_READ)
-
-    def type(self, *lines):
-        self.process.stdin.write("".join(f"{line}\n" for line in lines).encode())
-
-    def line(self, timeout=PATIENCE_SECONDS):
-        """The next line of standard output."""
-        return self.take(self.process.stdout, timeout)
-
-    def error(self, timeout=PATIENCE_SECONDS):
-        """The next line of standard error."""
-        return self.take(self.process.stderr, timeout)
-
-    def take(self, pipe, timeout):
-        deadline = time.monotonic() + timeout
-        while not self.lines[pipe]:
-            ready = self.selector.select(max(0, deadline - time.monotonic()))
-            assert ready, f"nothing came in time; there was {self.lines}"
-            for key, _ in ready:
-                piece = os.read(key.fd, 1 << 16)
-                if not piece:
-                    self.selector.unregister(key.fileobj)
-                    assert key.fileobj is not pipe, f"it ended; there was {self.lines}"
-                *lines, self.rests[key.fileobj] = (self.rests[key.fileobj] + piece).split(b"\n")
-                self.lines[key.fileobj].extend(lines)
-        return self.lines[pipe].popleft().decode()
-
-    def end(self, code=0):
-        self.process.stdin.close()
-        assert self.process.wait() == code
-
-
-@pytest.fixture
-def prompt(rpcurl):
-    """`prompt(*arguments)` starts a session that ends with the test."""
-    with contextlib.ExitStack() as stack:
-
-        def start(*arguments, env=None):
-            process = stack.enter_context(rpcurl.start("session", *arguments, env=env))
-            stack.callback(process.kill)
-            return Prompt(process)
-
-        yield start
 
 
 @pytest.fixture(params=["grpc", "grpc tls", "connect", "connect tls", "grpc-web"])
@@ -208,8 +149,7 @@ def test_no_part_of_a_statement_that_is_not_utf8_is_a_command(rpcurl, grpc_serve
     last = b'call Hello {"name":"Ada"}\n'
     rpcurl("session", grpc_server.url, input=invalid + last).exits(0, ADA + "\n", f"rpcurl: standard input: {error}")
     rpcurl("session", grpc_server.url, input=invalid[:-2] + last).exits(4, "", f"rpcurl: standard input: {error}")
-    script = tmp_path / "script"
-    script.write_bytes(invalid + last)
+    script = write(tmp_path / "script", invalid + last)
     result = run(rpcurl, grpc_server.url, lines=[f"source --keep-going {script}"])
     assert (result.out, result.err) == (ADA + "\n", f"rpcurl: {script}, line 1: {error}")
     script.write_bytes(invalid[:-2])
@@ -258,69 +198,33 @@ def test_each_response_is_printed_before_the_next_message_is_read(prompt, option
     session.end()
 
 
-def test_streams_of_all_kinds_at_once_over_one_connection(prompt, start_server):
+def test_streams_of_all_kinds_at_once_over_one_connection(prompt, start_server, raw_server):
     server = start_server("grpc_server.py")
-    with counting_proxy(server) as proxy:
-        session = prompt("--plaintext", f"127.0.0.1:{proxy.port}")
-        session.type("open Chat", "open Sum", "open Chat", 'open Count {"from":7,"to":8}')
-        assert {session.line(), session.line()} == {'Count[4] {"number":7}', 'Count[4] {"number":8}'}
-        session.type('{"text":"third"}')
-        assert session.line() == 'Chat[3] {"text":"you said: third"}'
-        session.type("switch 2", '{"value":1}', '{"value":41}', "switch 1", '{"text":"first"}')
-        assert session.line() == 'Chat[1] {"text":"you said: first"}'
-        session.type('call Hello {"name":"Ada"}')
-        assert session.line() == ADA
-        session.type("streams")
-        assert [session.line() for _ in range(3)] == [
-            "* Chat[1] demo.v1.Demo/Chat open, 1 received",
-            "  Sum[2] demo.v1.Demo/Sum open, 0 received",
-            "  Chat[3] demo.v1.Demo/Chat open, 1 received",
-        ]
-        session.type("wait 2")
-        assert session.line() == 'Sum[2] {"total":"42","count":2}'
-        session.type("cancel 3", "streams")
-        assert session.line() == "* Chat[1] demo.v1.Demo/Chat open, 1 received"
-        session.type('{"text":"alone"}')
-        assert session.line() == '{"text":"you said: alone"}'
-        session.end()
-        assert proxy.connections == 1
+    proxy = raw_server(lambda client: relay(client, server.port))
+    session = prompt("--plaintext", f"127.0.0.1:{proxy.port}")
+    session.type("open Chat", "open Sum", "open Chat", 'open Count {"from":7,"to":8}')
+    assert {session.line(), session.line()} == {'Count[4] {"number":7}', 'Count[4] {"number":8}'}
+    session.type('{"text":"third"}')
+    assert session.line() == 'Chat[3] {"text":"you said: third"}'
+    session.type("switch 2", '{"value":1}', '{"value":41}', "switch 1", '{"text":"first"}')
+    assert session.line() == 'Chat[1] {"text":"you said: first"}'
+    session.type('call Hello {"name":"Ada"}')
+    assert session.line() == ADA
+    session.type("streams")
+    assert [session.line() for _ in range(3)] == [
+        "* Chat[1] demo.v1.Demo/Chat open, 1 received",
+        "  Sum[2] demo.v1.Demo/Sum open, 0 received",
+        "  Chat[3] demo.v1.Demo/Chat open, 1 received",
+    ]
+    session.type("wait 2")
+    assert session.line() == 'Sum[2] {"total":"42","count":2}'
+    session.type("cancel 3", "streams")
+    assert session.line() == "* Chat[1] demo.v1.Demo/Chat open, 1 received"
+    session.type('{"text":"alone"}')
+    assert session.line() == '{"text":"you said: alone"}'
+    session.end()
+    assert proxy.connections == 1
     server.wait_for_canceled_calls("demo.v1.Demo/Chat", 1)
-
-
-@contextlib.contextmanager
-def counting_proxy(server):
-    """Passes bytes on, and counts the connections."""
-
-    class Proxy:
-        connections = 0
-
-    listener = socket.create_server(("127.0.0.1", 0))
-    proxy = Proxy()
-    proxy.port = listener.getsockname()[1]
-    sockets = []
-
-    def pump(source, sink):
-        with contextlib.suppress(OSError):
-            while piece := source.recv(1 << 16):
-                sink.sendall(piece)
-            sink.shutdown(socket.SHUT_WR)
-
-    def accept():
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = listener.accept()
-                proxy.connections += 1
-                upstream = socket.create_connection(("127.0.0.1", server.port))
-                sockets.extend([client, upstream])
-                for pair in ((client, upstream), (upstream, client)):
-                    threading.Thread(target=pump, args=pair, daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    yield proxy
-    for each in [listener, *sockets]:
-        with contextlib.suppress(OSError):
-            each.shutdown(socket.SHUT_RDWR)
-        each.close()
 
 
 def test_end_of_a_pipe_half_closes_and_waits(rpcurl, grpc_server):
@@ -387,8 +291,7 @@ def test_termination_ends_it(prompt, grpc_server):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("last", ["sleep 600s", "receive", "wait"])
 def test_the_status_of_a_script_that_a_signal_ends_is_that_of_the_signal(rpcurl, grpc_server, tmp_path, number, last):
-    script = tmp_path / "script"
-    script.write_text(f'open Count {{"from":1,"to":2000000000,"intervalMs":600000}}\nreceive\n{last}\n')
+    script = write(tmp_path / "script", f'open Count {{"from":1,"to":2000000000,"intervalMs":600000}}\nreceive\n{last}\n')
     with rpcurl.start("run", grpc_server.url, script) as process:
         assert process.stdout.readline() == b'{"number":1}\n'
         process.send_signal(number)
@@ -625,8 +528,7 @@ def test_secrets_are_not_shown(rpcurl, grpc_server):
 
 
 def test_options_of_the_command_line_and_of_a_file(rpcurl, grpc_server, tmp_path):
-    config = tmp_path / "config"
-    config.write_text(f"target {grpc_server.url}\n--header x-config: yes\n--max-time 9\n")
+    config = write(tmp_path / "config", f"target {grpc_server.url}\n--header x-config: yes\n--max-time 9\n")
     result = run(rpcurl, "--config", config, "-H", "x-line: too", "-v", lines=["headers", "deadline", "verbose off", 'call Hello {"name":"Ada"}'])
     assert result.out.splitlines() == ["x-config: yes", "x-line: too", "9", ADA]
     assert result.err == f"* configuration: {config}\n* target: {grpc_server.url} ({config}, line 1)\n"
@@ -637,8 +539,7 @@ def test_configuration_for_calls_only_is_ignored(rpcurl, grpc_server, tmp_path):
     config.write_text(f'target {grpc_server.url}\n--each\n-d {{"name":"Bob"}}\n-o nowhere\n-H x-config: yes\n[profile fast]\n--max-time 9\n--jobs 4\n')
     result = run(rpcurl, "--config", config, "--profile", "fast", lines=["headers", "deadline", 'call Hello {"name":"Ada"}'])
     assert (result.code, result.out.splitlines(), result.err) == (0, ["x-config: yes", "9", ADA], "")
-    script = tmp_path / "script"
-    script.write_text('call Hello {"name":"Ada"}\n')
+    script = write(tmp_path / "script", 'call Hello {"name":"Ada"}\n')
     rpcurl("run", "--config", config, script).exits(0, ADA + "\n", "")
     config.write_text("--colour blue\n")
     run(rpcurl, "--config", config, grpc_server.url, lines=["headers"]).exits(2, "").reports(f"{config}, line 1: ")
@@ -669,8 +570,7 @@ def test_headers_are_expanded_once(rpcurl, grpc_server):
 
 
 def test_files_of_headers_are_expanded(rpcurl, grpc_server, tmp_path):
-    headers = tmp_path / "headers"
-    headers.write_text("# for the server\nx-one: ${env.ONE}\n\nx-two-bin: ${env.TWO}\n")
+    headers = write(tmp_path / "headers", "# for the server\nx-one: ${env.ONE}\n\nx-two-bin: ${env.TWO}\n")
     arguments = ["--expand=all", "-H", f"@{headers}", grpc_server.url]
     result = run(rpcurl, *arguments, lines=["headers"], env={"ONE": "1", "TWO": "AAE="})
     assert result.out.splitlines() == ["x-one: 1", "x-two-bin: AAE="]
@@ -690,8 +590,7 @@ def test_errors_as_json(rpcurl, grpc_server, tmp_path):
     ]  # fmt: skip
     assert objects[2]["excerpt"] == '{"nam":1}' and objects[2]["column"] == 2
     assert result.err.endswith("rpcurl: exut: no such command\nhint: did you mean exit?\n")
-    script = tmp_path / "script"
-    script.write_text('call Hello {"name":"Ada"}\ncall Hello {"nam":1}\n')
+    script = write(tmp_path / "script", 'call Hello {"name":"Ada"}\ncall Hello {"nam":1}\n')
     result = rpcurl("run", "--error-format", "json", grpc_server.url, script)
     (error,) = [json.loads(line)["error"] for line in result.err.splitlines()]
     assert result.code == error["exit"] == 4
@@ -703,8 +602,7 @@ def test_silence(rpcurl, grpc_server, tmp_path):
     run(rpcurl, "-s", grpc_server.url, lines=lines).exits(0, ADA + "\n", "")
     loud = run(rpcurl, "-sS", grpc_server.url, lines=lines)
     assert loud.out == ADA + "\n" and loud.err.count("rpcurl: ") == 2
-    script = tmp_path / "script"
-    script.write_text("exut\n")
+    script = write(tmp_path / "script", "exut\n")
     rpcurl("run", "-s", grpc_server.url, script).exits(2, "", "")
 
 
@@ -750,7 +648,6 @@ def test_open_streams_keep_their_chain(prompt, grpc_server, tmp_path):
     assert "seen" in log.read_text() and "unseen" not in log.read_text()
 
 
-HEADERS = [ROOT / "Sources" / "CPlugins" / "include", ROOT / "Tests" / "PluginHostTests" / "Fixtures"]
 VERSION = r"""
 #include "minimal.h"
 
@@ -766,26 +663,18 @@ RPCURL_PLUGIN(plugin)
 """
 
 
-def build_plugin(output, version):
-    """A plugin that sets the header x-version."""
-    source = output.with_suffix(".c")
-    source.write_text(VERSION % version)
-    includes = [f"-I{directory}" for directory in HEADERS]
-    subprocess.run(["gcc", "-shared", "-fPIC", *includes, "-o", output, source], check=True)
-
-
 def version_of(line):
     return {h["name"]: h.get("value") for h in json.loads(line)["headers"]}.get("x-version")
 
 
 def test_rebuilt_plugin_is_reloaded(prompt, grpc_server, tmp_path):
     plugin = tmp_path / "version.so"
-    build_plugin(plugin, "one")
+    build_plugin(write(plugin.with_suffix(".c"), VERSION % "one"), plugin)
     session = prompt(grpc_server.url)
     session.type(f"plugin load {plugin}", "call EchoMetadata")
     assert version_of(session.line()) == "one"
     for before, version in [("one", "two"), ("two", "three")]:
-        build_plugin(plugin, version)
+        build_plugin(write(plugin.with_suffix(".c"), VERSION % version), plugin)
         session.type("call EchoMetadata")
         assert version_of(session.line()) == before
         session.type("plugin reload version", "call EchoMetadata")
@@ -793,7 +682,7 @@ def test_rebuilt_plugin_is_reloaded(prompt, grpc_server, tmp_path):
     # Also after it was removed from the chain, and if the file was written in place.
     session.type("remove version", "call EchoMetadata")
     assert version_of(session.line()) is None
-    build_plugin(plugin, "four")
+    build_plugin(write(plugin.with_suffix(".c"), VERSION % "four"), plugin)
     session.type(f"plugin load {plugin}", "call EchoMetadata")
     assert version_of(session.line()) == "four"
     # What cannot be loaded leaves the chain as it was.
@@ -812,11 +701,10 @@ def test_rebuilt_plugin_is_reloaded(prompt, grpc_server, tmp_path):
 
 
 def test_script_expects_the_status_of_a_call(rpcurl, grpc_server, tmp_path):
-    script = tmp_path / "script"
-    script.write_text(
+    script = write(tmp_path / "script", (
         'call Find {"id":"9"}\nexpect status not_found\nexpect error =~ item\n'
         'open FailStream {"code":5,"message":"m","afterMessages":1}\nwait\nwait\nexpect count == 1\nexpect status not_found\ncall Hello {"name":"Ada"}\n'
-    )
+    ))
     result = rpcurl("run", grpc_server.url, script)
     assert result.code == 0 and result.out.endswith('"name":"Ada"}\n'), result.err
 
@@ -832,8 +720,7 @@ def test_script_expects_the_status_of_a_call(rpcurl, grpc_server, tmp_path):
     ],
 )
 def test_script_ends_at_a_failed_call_that_no_check_expects(rpcurl, grpc_server, tmp_path, lines, code):
-    script = tmp_path / "script"
-    script.write_text("\n".join(lines))
+    script = write(tmp_path / "script", "\n".join(lines))
     result = rpcurl("run", grpc_server.url, script)
     assert "never" not in result.out and "no-such-command" not in result.err
     single = rpcurl("-d", '{"id":"9"}', grpc_server.url, "demo.v1.Demo/Find")
@@ -850,15 +737,13 @@ def test_sourced_call_with_its_check_is_saved(rpcurl, grpc_server, tmp_path):
 
 
 def test_script_names_the_line_of_the_call_that_failed(rpcurl, grpc_server, tmp_path):
-    script = tmp_path / "script"
-    script.write_text('call Find {"id":"9"}\nexpect count == 0\nexpect latency < 60s\ncall Hello\n')
+    script = write(tmp_path / "script", 'call Find {"id":"9"}\nexpect count == 0\nexpect latency < 60s\ncall Hello\n')
     result = rpcurl("run", grpc_server.url, script)
     assert (result.code, result.err.splitlines()[-1]) == (64 + 5, f"rpcurl: {script}, line 1: the command failed")
 
 
 def test_file_that_each_call_reads_is_no_pipe(rpcurl, grpc_server, tmp_path):
-    script = tmp_path / "script"
-    script.write_text("call EchoMetadata\n")
+    script = write(tmp_path / "script", "call EchoMetadata\n")
     for options, hint in [(("--bearer", "@-"), "use env:NAME, cmd:COMMAND or a file"), (("--netrc-file", "/dev/stdin"), "write it to a file")]:
         result = rpcurl("run", *options, grpc_server.url, script, input="token")
         why = f"each call reads it, and a pipe can be read once\nhint: {hint}\n"
@@ -883,8 +768,7 @@ def test_source_stops_at_the_first_failed_command(rpcurl, grpc_server, tmp_path)
 
 def test_script_that_keeps_going_fails_at_its_end(rpcurl, grpc_server, tmp_path):
     (tmp_path / "inner").write_text('call Find {"id":"9"}\nnonsense\ncall Hello {"name":"Ada"}\n')
-    outer = tmp_path / "outer"
-    outer.write_text(f'source --keep-going {tmp_path}/inner\ncall Hello {{"name":"never"}}\n')
+    outer = write(tmp_path / "outer", f'source --keep-going {tmp_path}/inner\ncall Hello {{"name":"never"}}\n')
     result = rpcurl("run", grpc_server.url, outer).exits(64 + 5, ADA + "\n").reports("line 2: nonsense: no such command\n")
     assert result.err.endswith(f"rpcurl: {outer}, line 1: the command failed\n")
 
@@ -896,8 +780,7 @@ def test_scripts_that_run_themselves_end(rpcurl, grpc_server, tmp_path):
 
 
 def test_run_ends_with_the_first_failure(rpcurl, grpc_server, tmp_path):
-    script = tmp_path / "script"
-    script.write_text('#!/usr/bin/env -S rpcurl run\ncall Hello {"name":"Ada"}\n\ncall Find {"id":"9"}\ncall Hello\n')
+    script = write(tmp_path / "script", '#!/usr/bin/env -S rpcurl run\ncall Hello {"name":"Ada"}\n\ncall Find {"id":"9"}\ncall Hello\n')
     result = rpcurl("run", grpc_server.url, script).exits(64 + 5, ADA + "\n")
     assert result.err.endswith(f"rpcurl: {script}, line 4: the command failed\n")
     script.write_text("nonsense\n")
@@ -907,8 +790,7 @@ def test_run_ends_with_the_first_failure(rpcurl, grpc_server, tmp_path):
 
 
 def test_run_reports_a_failed_stream(rpcurl, grpc_server, tmp_path):
-    script = tmp_path / "script"
-    script.write_text('header x-a: b\nopen FailStream {"code":9,"afterMessages":1}\n')
+    script = write(tmp_path / "script", 'header x-a: b\nopen FailStream {"code":9,"afterMessages":1}\n')
     rpcurl("run", grpc_server.url, script).exits(64 + 9, '{"number":1}\n').reports(f"rpcurl: {script}, line 2: the stream opened here failed\n")
 
 
@@ -917,24 +799,21 @@ def test_run_reports_a_failed_stream(rpcurl, grpc_server, tmp_path):
 def test_half_close_without_the_only_message_fails(rpcurl, grpc_server, tmp_path, is_mocked, end):
     (tmp_path / "stubs.json").write_text('{"response":{"message":{}}}')
     chain = f"use mock,file={tmp_path}/stubs.json\n" if is_mocked else ""
-    script = tmp_path / "script"
-    script.write_text(f"{chain}open Hello\n{end}")
+    script = write(tmp_path / "script", f"{chain}open Hello\n{end}")
     rpcurl("run", grpc_server.url, script).exits(64 + 3).reports("the request has no message, but the method requires exactly one\nhint: send a message after open")
     script.write_text(f"{chain}call Hello @/dev/null\n")
     rpcurl("run", grpc_server.url, script).exits(4).reports("Hello: the data is empty\n")
 
 
 def test_lines_of_scripts_end_as_those_of_the_prompt(rpcurl, grpc_server, tmp_path):
-    script = tmp_path / "script"
-    script.write_bytes('call Hello {"name":"a\u2028b\x85"}\r\nsource nowhere'.encode())
+    script = write(tmp_path / "script", 'call Hello {"name":"a\u2028b\x85"}\r\nsource nowhere'.encode())
     result = rpcurl("run", grpc_server.url, script)
     assert result.json()["name"] == "a\u2028b\x85"
     assert result.err == f"rpcurl: {script}, line 2: nowhere: No such file or directory\n"
 
 
 def test_script_runs_by_its_interpreter_line(rpcurl, grpc_server, tmp_path):
-    script = tmp_path / "script"
-    script.write_text(f"#!/usr/bin/env -S {RPCURL} run\ntarget {grpc_server.url}\ncall Hello {{\"name\":\"Ada\"}}\n")
+    script = write(tmp_path / "script", f"#!/usr/bin/env -S {RPCURL} run\ntarget {grpc_server.url}\ncall Hello {{\"name\":\"Ada\"}}\n")
     script.chmod(0o700)
     done = subprocess.run([script], capture_output=True, text=True, env=rpcurl.environment(None))
     assert (done.returncode, done.stdout, done.stderr) == (0, ADA + "\n", "")
@@ -971,8 +850,7 @@ def masked(out):
 
 
 def test_file_before_the_target_is_an_error(rpcurl, tmp_path):
-    script = tmp_path / "script"
-    script.write_text("list\n")
+    script = write(tmp_path / "script", "list\n")
     result = rpcurl("run", script, "localhost:1").exits(2, "")
     assert result.err == f"rpcurl: {script}: this file is in the place of the target\nhint: rpcurl run [OPTIONS] TARGET FILE\n"
 
@@ -1127,8 +1005,7 @@ def test_the_rest_of_a_secret_is_not_recorded(rpcurl, grpc_server, tmp_path):
 
 
 def test_edit_sends_the_saved_message(rpcurl, grpc_server, tmp_path):
-    editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\ncp "$1" "$0.seen"; sed -i \'s/"name": ""/"name": "Ada"/; s/Ada\\(+*\\)"/Ada\\1+"/\' "$1"\n')
+    editor = write(tmp_path / "editor", '#!/bin/sh\ncp "$1" "$0.seen"; sed -i \'s/"name": ""/"name": "Ada"/; s/Ada\\(+*\\)"/Ada\\1+"/\' "$1"\n')
     editor.chmod(0o700)
     result = run(rpcurl, grpc_server.url, lines=["edit Hello", "edit Hello"], env={"EDITOR": str(editor)})
     assert result.err == ""

@@ -4,19 +4,17 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent import futures
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_SECONDS, Rpcurl
+from harness import PATIENCE_SECONDS, Prompt, Rpcurl
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
-from test_session import Prompt, prompt  # noqa: F401
 
 grpc = pytest.importorskip("grpc")
 from grpc_reflection.v1alpha import reflection_pb2  # noqa: E402
+from harness.grpcio import ECHO_STREAM, REFLECTION, reflection, serve
 
 STRING = FieldDescriptorProto.TYPE_STRING
-NAME = "grpc.reflection.v1.ServerReflection"
 
 
 class ChangingServer:
@@ -31,22 +29,9 @@ class ChangingServer:
         # What follows each request in its response.
         self.extra = b""
         self.lock = threading.Lock()
-        handler = grpc.stream_stream_rpc_method_handler(
-            self.reflect,
-            request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
-            response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
-        )
         echo = grpc.unary_unary_rpc_method_handler(lambda request, context: request + self.extra)
-        stream = grpc.stream_stream_rpc_method_handler(lambda requests, context: requests)
-        self.server = grpc.server(futures.ThreadPoolExecutor(4))
-        self.server.add_generic_rpc_handlers(
-            (
-                grpc.method_handlers_generic_handler(NAME, {"ServerReflectionInfo": handler}),
-                grpc.method_handlers_generic_handler("a.S", {"M": echo, "N": echo, "Stream": stream}),
-            )
-        )
-        self.url = f"http://127.0.0.1:{self.server.add_insecure_port(address)}"
-        self.server.start()
+        methods = {"M": echo, "N": echo, "Stream": ECHO_STREAM}
+        self.server, self.url = serve({REFLECTION: reflection(self.reflect), "a.S": methods}, address)
 
     def file(self) -> bytes:
         made = FileDescriptorProto(name="s.proto", package="a", syntax="proto3")
@@ -83,7 +68,7 @@ def server() -> Iterator[ChangingServer]:
     started.server.stop(0)
 
 
-def test_a_new_field_of_a_request_is_found(prompt: Callable[..., Prompt], server: ChangingServer) -> None:  # noqa: F811
+def test_a_new_field_of_a_request_is_found(prompt: Callable[..., Prompt], server: ChangingServer) -> None:
     session = prompt(server.url)
     session.type('call M {"old":"1"}')
     assert session.line() == '{"old":"1"}'
@@ -95,7 +80,7 @@ def test_a_new_field_of_a_request_is_found(prompt: Callable[..., Prompt], server
     session.end()
 
 
-def test_a_new_method_is_found(prompt: Callable[..., Prompt], server: ChangingServer) -> None:  # noqa: F811
+def test_a_new_method_is_found(prompt: Callable[..., Prompt], server: ChangingServer) -> None:
     session = prompt("--no-cache", server.url)
     session.type("call N")
     assert session.error() == "rpcurl: N: not found in the schema"
@@ -118,7 +103,7 @@ def test_a_new_service_is_found_if_the_schema_is_cached(rpcurl: Rpcurl, server: 
 
 
 def test_a_new_field_of_a_response_is_reported_and_shown_by_the_next_call(
-    prompt: Callable[..., Prompt], server: ChangingServer  # noqa: F811
+    prompt: Callable[..., Prompt], server: ChangingServer
 ) -> None:
     session = prompt(server.url)
     server.extra = b"\x12\x03two"
@@ -148,7 +133,7 @@ def test_a_field_that_the_server_does_not_describe_is_reported_once(
     assert result.err == "warning: M: a.T has fields 2, 3, which the schema lacks\n"
 
 
-def test_a_stream_names_the_change(prompt: Callable[..., Prompt], server: ChangingServer) -> None:  # noqa: F811
+def test_a_stream_names_the_change(prompt: Callable[..., Prompt], server: ChangingServer) -> None:
     server.methods = ["M", "Stream"]
     session = prompt(server.url)
     session.type("open Stream", '{"old":"1"}')
@@ -163,7 +148,7 @@ def test_a_stream_names_the_change(prompt: Callable[..., Prompt], server: Changi
 
 
 def test_a_schema_of_some_age_is_read_again(
-    rpcurl: Rpcurl, prompt: Callable[..., Prompt], server: ChangingServer  # noqa: F811
+    rpcurl: Rpcurl, prompt: Callable[..., Prompt], server: ChangingServer
 ) -> None:
     first = prompt(server.url)
     first.type('call M {"old":"1"}')
@@ -188,7 +173,7 @@ def test_a_schema_of_some_age_is_read_again(
 
 
 def test_a_mistake_costs_one_question_and_a_server_without_reflection_keeps_its_schema(
-    prompt: Callable[..., Prompt], server: ChangingServer  # noqa: F811
+    prompt: Callable[..., Prompt], server: ChangingServer
 ) -> None:
     session = prompt("--no-cache", server.url)
     session.type('call M {"old":"1"}')

@@ -5,35 +5,15 @@ import re
 import signal
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness import RPCURL, RawServer, Rpcurl, Server, wait_until
+from harness import RPCURL, RawServer, Rpcurl, Server, wait_until, write
 from terminal import PATIENCE_SECONDS, Terminal
-from test_plugins_guard import build
 
 UP, DOWN, LEFT = "\x1b[A", "\x1b[B", "\x1b[D"
 HOME, CTRL_C, CTRL_D, CTRL_R, CTRL_Z = "\x01", "\x03", "\x04", "\x12", "\x1a"
-
-
-@pytest.fixture
-def terminal(rpcurl: Rpcurl, tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
-    """`terminal(arguments…, TERM=…)` runs a program in a terminal, rpcurl unless `program` is another."""
-    terminals: list[Terminal] = []
-
-    def start(
-        *arguments: object, program: str = str(RPCURL), columns: int = 80, rows: int = 24,
-        cwd: Path | None = None, **env: str
-    ) -> Terminal:  # fmt: skip
-        settings = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HOME": str(tmp_path)} | env
-        command = [program, *(str(argument) for argument in arguments)]
-        terminals.append(Terminal(command, rpcurl.environment(settings), columns, rows, cwd and str(cwd)))
-        return terminals[-1]
-
-    yield start
-    for started in terminals:
-        started.close()
 
 
 @pytest.fixture
@@ -97,8 +77,7 @@ def test_help_is_wrapped_between_words(session: Callable[..., Terminal], command
 
 
 def test_long_help_is_shown_in_the_pager(session: Callable[..., Terminal], tmp_path: Path) -> None:
-    pager = tmp_path / "pager"
-    pager.write_text(f"cat > {tmp_path}/shown; echo paged; read line < /dev/tty; echo end of $line\n")
+    pager = write(tmp_path / "pager", f"cat > {tmp_path}/shown; echo paged; read line < /dev/tty; echo end of $line\n")
     screen = session(PAGER=f"sh {pager}")
     screen.send("help\r")
     screen.wait(lambda: "paged" in screen.lines, "the pager")
@@ -547,11 +526,6 @@ def test_restores_the_terminal_when_a_signal_ends_it(
     assert len(modes) == 2
     assert modes[0] == modes[1]
     assert screen.output.rindex(b"\x1b[?2004l") > screen.output.rindex(b"\x1b[?2004h")
-
-
-@pytest.fixture(scope="module")
-def crash(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("plugins"), "crash.c")
 
 
 @pytest.mark.parametrize(

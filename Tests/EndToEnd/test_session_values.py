@@ -4,6 +4,7 @@ import base64
 import json
 
 import pytest
+from harness import write
 
 ENVIRONMENT = {"FOO": "from-env"}
 ROWS = '{"key":"a b","n":3,"tags":["x"]}\n'
@@ -139,12 +140,11 @@ def test_an_open_stream_without_response_keeps_the_last_response(rpcurl, grpc_se
 
 
 def test_variables_of_blocks_precede_others(rpcurl, grpc_server, tmp_path):
-    suite = tmp_path / "suite.rpcurl"
-    suite.write_text(
+    suite = write(tmp_path / "suite.rpcurl", (
         f'target {grpc_server.url}\nset a = "suite"\nset b = "suite"\n\n'
         'test sets\nset a = "test"\ncall Hello {"name":"${a} ${b} ${c}"}\nexpect .name == "test suite option"\n\n'
         'test does not\ncall Hello {"name":"${a} ${b} ${c}"}\nexpect .name == "suite suite option"\n'
-    )
+    ))
     rpcurl("test", "--var", "a=option", "--var", "b=option", "--var", "c=option", suite).exits(0)
 
 

@@ -11,7 +11,6 @@ from harness import Caller
 
 HELLO = "demo.v1.Demo/Hello"
 METADATA = "demo.v1.Demo/EchoMetadata"
-DELAY = "demo.v1.Demo/Delay"
 
 
 @pytest.fixture(scope="module")

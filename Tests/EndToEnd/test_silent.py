@@ -2,8 +2,8 @@
 
 
 import pytest
+from harness import write
 
-SERVICE = "demo.v1.Demo"
 
 
 @pytest.fixture
@@ -79,8 +79,7 @@ def test_the_argument_after_an_option_is_its_value(call):
 
 
 def test_the_configuration_file_may_contain_it(rpcurl, call):
-    file = rpcurl.home / "config"
-    file.write_text("--silent\n")
+    file = write(rpcurl.home / "config", "--silent\n")
     assert call("--config", file, data='{"code":5}', method="Fail").err == ""
     assert call("--config", file, "-S", data='{"code":5}', method="Fail").err == FAILED
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from harness import RPCURL
+from harness import RPCURL, write
 from faults import plugins, soak
 
 
@@ -46,8 +46,7 @@ def test_soak_of_a_plugin_that_is_not_replaced(plugin_world):
     ],
 )
 def test_soak_of_a_wrong_program(world, tmp_path, script, reason):
-    program = tmp_path / "program"
-    program.write_text(f"#!/bin/sh\n{script.replace('$RPCURL', str(RPCURL))}\n")
+    program = write(tmp_path / "program", f"#!/bin/sh\n{script.replace('$RPCURL', str(RPCURL))}\n")
     program.chmod(0o755)
     with pytest.raises(SystemExit, match=reason):
         asyncio.run(soak.soak(replace(world, program=program), 0.5, 1))

@@ -8,7 +8,7 @@ import subprocess
 import threading
 
 import pytest
-from harness import Process, wait_until
+from harness import Process, wait_until, write
 
 SERVICE = "demo.v1.Demo"
 
@@ -36,8 +36,7 @@ def test_client_stream_from_options(rpcurl, options):
 
 def test_client_stream_from_a_file_and_standard_input(rpcurl, options, tmp_path):
     arguments, url = options
-    file = tmp_path / "values"
-    file.write_text("".join(f'{{"value":{n}}}' for n in range(20_000)))
+    file = write(tmp_path / "values", "".join(f'{{"value":{n}}}' for n in range(20_000)))
     data = ["-d", f"@{file}", "-d", "@-", "-d", '{"value":5}']
     result = rpcurl(*arguments, *data, f"{url}/{SERVICE}/Sum", input='{"value":1}\n\n  {"value":\n2}')
     assert result.succeeds().lines() == [{"total": str(sum(range(20_000)) + 8), "count": 20_003}]

@@ -2,7 +2,7 @@
 
 
 import pytest
-from harness import ROOT
+from harness import ROOT, write
 
 PROTO = (ROOT / "Tests/Servers/demo.proto").read_text()
 SUITE = """
@@ -27,8 +27,7 @@ def compare(rpcurl, grpc_server, tmp_path):
         (tmp_path / "new").mkdir()
         (tmp_path / "old/demo.proto").write_text(PROTO)
         (tmp_path / "new/demo.proto").write_text(new)
-        path = tmp_path / "a.rpcurl"
-        path.write_text(f"target {grpc_server.url}\n{suite}")
+        path = write(tmp_path / "a.rpcurl", f"target {grpc_server.url}\n{suite}")
         rpcurl("test", "--record", tmp_path / "cassettes", path).exits(0)
         path.write_text(path.read_text().replace(grpc_server.url, "http://127.0.0.1:1"))
         result = rpcurl(
@@ -131,8 +130,7 @@ def test_rules_are_selected(compare):
 
 def test_mistake_of_the_suite_is_an_error(compare, rpcurl, tmp_path):
     result, tests = compare(suite=SUITE)
-    path = tmp_path / "a.rpcurl"
-    path.write_text('target http://127.0.0.1:1\ntest t\ncall Helo {"name":"Ada"}\n\ntest u\ncall Hello {"nam":"Ada"}\n')
+    path = write(tmp_path / "a.rpcurl", 'target http://127.0.0.1:1\ntest t\ncall Helo {"name":"Ada"}\n\ntest u\ncall Hello {"nam":"Ada"}\n')
     result = rpcurl("test", "--report", "ndjson", "--compare", tmp_path / "old", "--proto", tmp_path / "new/demo.proto", path)
     outcomes = [event["outcome"] for event in result.lines() if event["event"] == "test"]
     assert result.code == 4 and outcomes == ["error", "error", "passed"], result.out

@@ -5,6 +5,7 @@ import os
 import signal
 
 import pytest
+from harness import write
 
 ENDLESS = '{"from":1,"to":1000000,"intervalMs":20}'
 
@@ -39,8 +40,7 @@ def test_limit_ends_the_wait_for_a_file_or_a_program(rpcurl, suite, tmp_path, co
 @pytest.mark.parametrize("limit", [None, "--step-timeout", "--test-timeout"])
 def test_limit_ends_the_wait_for_the_schema(rpcurl, raw_server, tmp_path, limit):
     server = raw_server(lambda connection: [None for _ in iter(lambda: connection.recv(1 << 16), b"")])
-    path = tmp_path / "suite.rpcurl"
-    path.write_text(f"target http://{server.address}\ntest waits\n{'' if limit else 'timeout 200ms'}\ncall demo.v1.Demo/Hello\n")
+    path = write(tmp_path / "suite.rpcurl", f"target http://{server.address}\ntest waits\n{'' if limit else 'timeout 200ms'}\ncall demo.v1.Demo/Hello\n")
     (test,) = results(rpcurl("test", "--report", "ndjson", *([limit, "200ms"] if limit else []), path).out)
     assert test["error"]["why"].endswith("took longer than 200 ms"), test
     assert test["error"]["hint"].startswith(limit or "--test-timeout, or timeout DURATION in the suite"), test

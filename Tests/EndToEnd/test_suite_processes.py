@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from harness import PATIENCE_SECONDS, Process, wait_until
+from harness import PATIENCE_SECONDS, Process, wait_until, write
 from terminal import Terminal
 
 HELLO = 'test t\ncall Hello {"name":"Ada"}\n'
@@ -164,8 +164,7 @@ def test_suite_that_waits_for_its_schema_when_the_run_ends_is_skipped(rpcurl, su
         while connection.recv(1 << 16):
             pass
 
-    waiting = tmp_path / "waiting.rpcurl"
-    waiting.write_text(f"target http://{raw_server(serve).address}\ntest t\ncall demo.v1.Demo/Hello\n")
+    waiting = write(tmp_path / "waiting.rpcurl", f"target http://{raw_server(serve).address}\ntest t\ncall demo.v1.Demo/Hello\n")
     failing, _ = suite("b", f'test u\ncall Hello @{asked}\nexpect .name == "q"\n')
     result = rpcurl("test", "--fail-early", "--jobs", "2", "--report", "ndjson", waiting, failing)
     tests = {event["name"]: event for event in result.lines() if event["event"] == "test"}

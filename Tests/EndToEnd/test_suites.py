@@ -10,7 +10,7 @@ import manual
 import pexpect
 import pyte
 import pytest
-from harness import RPCURL
+from harness import RPCURL, write
 from test_session_schema import ChangingServer
 
 PASSING = """
@@ -197,8 +197,7 @@ def test_teardown_of_the_suite_that_ends_the_run_completes(suite, tmp_path):
 
 @pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])
 def test_signal_ends_the_run_of_one_suite(rpcurl, grpc_server, tmp_path, number, code, word):
-    path = tmp_path / "a.rpcurl"
-    path.write_text(f'target {grpc_server.url}\ntest waits\ncall Count {{"from":1,"to":1000000,"intervalMs":20}}\nteardown\nset a = 1\n')
+    path = write(tmp_path / "a.rpcurl", f'target {grpc_server.url}\ntest waits\ncall Count {{"from":1,"to":1000000,"intervalMs":20}}\nteardown\nset a = 1\n')
     received = grpc_server.log().splitlines().count("received demo.v1.Demo/Count")
     with rpcurl.start("test", path) as process:
         grpc_server.wait_for_calls("demo.v1.Demo/Count", received + 1)
@@ -335,8 +334,7 @@ def test_responses_of_another_test_are_not_received(suite):
 
 
 def test_shared_steps_are_sourced(suite, tmp_path):
-    shared = tmp_path / "shared"
-    shared.write_text('call Hello {"name":"Ada"}\nexpect .name == "Eve"\ncall Hello {"name":"never"}\n')
+    shared = write(tmp_path / "shared", 'call Hello {"name":"Ada"}\nexpect .name == "Eve"\ncall Hello {"name":"never"}\n')
     result, tests, _ = suite(f"test t\nsource {shared}\ncall Hello\n\ntest u\nsource {shared}\n")
     assert result.code == 8
     for test in tests.values():
@@ -348,8 +346,7 @@ def test_shared_steps_are_sourced(suite, tmp_path):
 
 
 def test_failed_call_of_shared_steps_has_its_place(suite, tmp_path):
-    shared = tmp_path / "shared"
-    shared.write_text('\ncall Find {"id":"9"}\n')
+    shared = write(tmp_path / "shared", '\ncall Find {"id":"9"}\n')
     _, tests, _ = suite(f"test t\nsource {shared}\n")
     (failure,) = tests["t"]["steps"][0]["failures"]
     assert (failure["file"], failure["line"], failure["check"]) == (str(shared), 2, "status ok")
@@ -390,8 +387,7 @@ def test_variables_of_the_command_line(suite):
 
 
 def test_secrets_of_the_environment_and_of_the_configuration_are_masked(suite, tmp_path):
-    config = tmp_path / "config"
-    config.write_text('--bearer hunter2-config\n-H x-api-key: hunter2-header\n--use header,set=x-three:env:TOKEN3\n')
+    config = write(tmp_path / "config", '--bearer hunter2-config\n-H x-api-key: hunter2-header\n--use header,set=x-three:env:TOKEN3\n')
     text = (
         'test reads variables\ncall Hello {"name":"${env.API_TOKEN} ${env.HOME_TOWN}"}\nexpect .name == "x"\n\n'
         'test echoes headers\nuse header,set=x-own:env:HOME_KEY\ncall EchoMetadata\nexpect . == {"headers":[]}\n'
@@ -482,8 +478,7 @@ def test_failures_of_setup_and_teardown_are_both_reported(suite):
 
 
 def test_two_reports_with_one_file_are_an_error(rpcurl, tmp_path):
-    path = tmp_path / "a.rpcurl"
-    path.write_text("test t\n")
+    path = write(tmp_path / "a.rpcurl", "test t\n")
     rpcurl("test", path, "--report", f"junit={tmp_path}/x", "--coverage", f"html={tmp_path}/x").exits(
         2, err=f"rpcurl: {tmp_path}/x: two reports are written to this file\nhint: give each a file of its own\n",
     )
@@ -501,11 +496,10 @@ def test_files_run_in_processes(rpcurl, grpc_server, tmp_path):
 def test_run_that_is_interrupted_runs_its_teardown(rpcurl, grpc_server, tmp_path):
     names = []
     for number in range(2):
-        path = tmp_path / f"{number}.rpcurl"
-        path.write_text(
+        path = write(tmp_path / f"{number}.rpcurl", (
             f"target {grpc_server.url}\nset number = {number}\n\ntest waits\ncall Count {{\"from\":1,\"to\":1000000,\"intervalMs\":20}}\n\n"
             f"test never\ncall Hello\n\nteardown\ncall Hello {{\"name\":\"down\"}}\nexport {tmp_path}/{number}.binpb\n"
-        )
+        ))
         names.append(path)
     received = grpc_server.log().splitlines().count("received demo.v1.Demo/Count")
     with rpcurl.start("test", "--report", "ndjson", "--jobs", "2", *names) as process:
@@ -536,8 +530,7 @@ def test_run_that_is_interrupted_runs_its_teardown(rpcurl, grpc_server, tmp_path
     ],
 )
 def test_mistakes_in_the_structure(rpcurl, tmp_path, text, words):
-    path = tmp_path / "bad.rpcurl"
-    path.write_text(text)
+    path = write(tmp_path / "bad.rpcurl", text)
     result = rpcurl("test", path).exits(4)
     assert all(word in result.out for word in words), result.out
 
@@ -545,8 +538,7 @@ def test_mistakes_in_the_structure(rpcurl, tmp_path, text, words):
 def test_exit_in_a_sourced_file_is_an_error(rpcurl, grpc_server, tmp_path):
     """Calls after the end of a session would do nothing, and so pass."""
     (tmp_path / "leave").write_text("exit\n")
-    path = tmp_path / "a.rpcurl"
-    path.write_text(f"target {grpc_server.url}\n\ntest a\nsource {tmp_path}/leave\n\ntest b\ncall Fail {{\"code\":5}}\n")
+    path = write(tmp_path / "a.rpcurl", f"target {grpc_server.url}\n\ntest a\nsource {tmp_path}/leave\n\ntest b\ncall Fail {{\"code\":5}}\n")
     result = rpcurl("test", "--report", "ndjson", path)
     events = result.lines()
     outcomes = {event["name"]: event["outcome"] for event in events if event["event"] == "test"}
@@ -568,8 +560,7 @@ def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):
 
 
 def test_progress_is_removed_before_other_output(rpcurl, tmp_path):
-    suite = tmp_path / "suite.rpcurl"
-    suite.write_text("target h:1\ntest a\nnonsense\n")
+    suite = write(tmp_path / "suite.rpcurl", "target h:1\ntest a\nnonsense\n")
     screen = pyte.Screen(100, 30)
     terminal = pexpect.spawn(str(RPCURL), ["test", str(suite)], env=rpcurl.environment({"TERM": "xterm"}), dimensions=(30, 100), timeout=60)
     shown = terminal.read()

@@ -4,6 +4,7 @@
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, empty_pb2, json_format, message_factory
 from test_describe_round_trip import HERE, ROOT, protoc
+from harness import write
 
 
 @pytest.fixture
@@ -95,8 +96,7 @@ def test_large_messages_are_cut(rpcurl, tmp_path):
         message = file.message_type.add(name=f"M{index}")
         for number in (1, 2):
             message.field.add(name=f"f{number}", number=number, type=11, label=1, type_name=f".M{min(index + 1, 29)}")
-    path = tmp_path / "wide.binpb"
-    path.write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
+    path = write(tmp_path / "wide.binpb", descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
     result = rpcurl("template", "--descriptor-set", path, "M0").succeeds()
     assert len(result.out_bytes) < 1_000_000
     words = ["--descriptor-set", path, "--type", "M0", "--from", "json", "--to", "binary"]
@@ -116,8 +116,7 @@ def test_required_messages_are_cut_too(rpcurl, tmp_path):
         message = file.message_type.add(name=f"M{index}")
         for number in (1, 2, 3):
             message.field.add(name=f"f{number}", number=number, type=11, label=2, type_name=f".M{min(index + 1, 59)}")
-    path = tmp_path / "required.binpb"
-    path.write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
+    path = write(tmp_path / "required.binpb", descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
     assert rpcurl("template", "--descriptor-set", path, "M0").code == 0
 
 
@@ -129,8 +128,7 @@ def test_many_fields_of_a_large_enum(rpcurl, tmp_path):
     file.message_type.add(name="M")
     for number in range(1, 18_000):
         file.message_type[0].field.add(name=f"f{number}", number=number, type=14, label=1, type_name=".E")
-    path = tmp_path / "enums.binpb"
-    path.write_bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
+    path = write(tmp_path / "enums.binpb", descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
     rpcurl("template", "--descriptor-set", path, "M").succeeds()
 
 

@@ -11,6 +11,7 @@ from demo_pb2 import CountReply, FailRequest, HelloReply
 from google.protobuf import any_pb2
 from google.rpc import error_details_pb2, status_pb2
 from test_output import on_terminal
+from harness import write
 
 SERVICE = "demo.v1.Demo"
 # Colour, a title, DEL, C1's CSI, and lines that look like rpcurl's own.
@@ -73,8 +74,7 @@ def test_binary_does_not_go_to_a_terminal(rpcurl, grpc_server, descriptor_set):
 
 @pytest.mark.parametrize("to", ["json", "text"])
 def test_converted_text(rpcurl, descriptor_set, tmp_path, to):
-    file = tmp_path / "message"
-    file.write_bytes(HelloReply(message=HOSTILE).SerializeToString())
+    file = write(tmp_path / "message", HelloReply(message=HOSTILE).SerializeToString())
     words = ("convert", "--descriptor-set", descriptor_set, "--type", "demo.v1.HelloReply", "--from", "binary", "--to", to, file)
     code, out, err = shows(rpcurl, *words)
     assert (code, err) == (0, "") and "title" in out
@@ -113,8 +113,7 @@ def test_reordered_text_in_a_message(rpcurl, grpc_server, descriptor_set, words)
 def test_reordered_text_on_a_terminal_keeps_its_meaning(rpcurl, descriptor_set, to):
     words = ("convert", "--descriptor-set", descriptor_set, "--type", "demo.v1.HelloReply")
     data = HelloReply(message=REORDERING + MARKS).SerializeToString()
-    file = rpcurl.home / "message"
-    file.write_bytes(data)
+    file = write(rpcurl.home / "message", data)
     code, out = on_terminal(rpcurl, *words, "--from", "binary", "--to", to, file)
     assert code == 0 and not set(MARKS) & set(out)
     assert rpcurl(*words, "--from", to, "--to", "binary", input=out.encode()).out_bytes == data

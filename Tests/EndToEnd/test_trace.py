@@ -10,7 +10,6 @@ import manual
 from harness import wait_until
 
 HELLO = "demo.v1.Demo/Hello"
-FAIL = "demo.v1.Demo/Fail"
 COUNT = "demo.v1.Demo/Count"
 DELAY = "demo.v1.Demo/Delay"
 ADA = '{"name":"Ada"}'

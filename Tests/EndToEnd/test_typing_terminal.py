@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 from harness import Server
 from terminal import Terminal
-from test_session_terminal import CTRL_C, CTRL_D, terminal  # noqa: F401
+from test_session_terminal import CTRL_C, CTRL_D
 
 AWAITED = "* type messages in JSON for Chat; Ctrl-D ends the request"
 
 
 @pytest.fixture
-def chat(terminal: Callable[..., Terminal], grpc_server: Server) -> Callable[..., Terminal]:  # noqa: F811
+def chat(terminal: Callable[..., Terminal], grpc_server: Server) -> Callable[..., Terminal]:
     def start(*options: object) -> Terminal:
         return terminal("--plaintext", "--format", "json", *options, grpc_server.address, "demo.v1.Demo/Chat", columns=120)
 
@@ -79,7 +79,7 @@ def test_a_line_has_one_error(chat: Callable[..., Terminal]) -> None:
     assert screen.end() == (0, None)
 
 
-def test_a_typed_unary_message_is_announced(terminal: Callable[..., Terminal], grpc_server: Server) -> None:  # noqa: F811
+def test_a_typed_unary_message_is_announced(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
     screen = terminal("--plaintext", "--format", "json", "-d", "@-", grpc_server.address, "demo.v1.Demo/Hello")
     screen.shows("* type a message for Hello; Ctrl-D ends it")
     screen.send('{"name":"Ada"}\r' + CTRL_D)
@@ -96,7 +96,7 @@ def test_ctrl_c_has_a_line_of_its_own(chat: Callable[..., Terminal]) -> None:
     assert screen.end() == (130, None)
 
 
-def test_ctrl_c_in_a_batch_has_a_line_of_its_own(terminal: Callable[..., Terminal], grpc_server: Server) -> None:  # noqa: F811
+def test_ctrl_c_in_a_batch_has_a_line_of_its_own(terminal: Callable[..., Terminal], grpc_server: Server) -> None:
     data = ["-d", '{"milliseconds":1}', "-d", '{"milliseconds":600000}']
     screen = terminal("--plaintext", "--each", *data, "--format", "json", grpc_server.address, "demo.v1.Demo/Delay", columns=120)
     screen.shows('{"milliseconds":"1"}')

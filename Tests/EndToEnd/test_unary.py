@@ -5,6 +5,7 @@ import signal
 import subprocess
 
 import pytest
+from harness import write
 
 HELLO = "demo.v1.Demo/Hello"
 
@@ -58,8 +59,7 @@ def test_forms_of_method_names(rpcurl, grpc_server, descriptor_set, spelling):
 
 def test_data_from_a_file_and_from_standard_input(rpcurl, grpc_server, descriptor_set, tmp_path):
     options = ["--descriptor-set", descriptor_set, "--plaintext"]
-    file = tmp_path / "request.json"
-    file.write_text('{"name": "Grace"}\n')
+    file = write(tmp_path / "request.json", '{"name": "Grace"}\n')
     assert rpcurl(*options, "-d", f"@{file}", grpc_server.address, HELLO).json()["name"] == "Grace"
     assert rpcurl(*options, "-d", "@-", grpc_server.address, HELLO, input='{"name":\n"Alan"}').json()["name"] == "Alan"
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import manual
-from harness import ROOT
+from harness import ROOT, write
 
 PROTOS = ROOT / "Tests" / "EndToEnd" / "validate"
 SERVER = "http://localhost:1"
@@ -22,8 +22,7 @@ service Demo { rpc Hello(HelloRequest) returns (HelloReply); rpc Chat(stream Cha
 
 @pytest.fixture
 def proto(tmp_path):
-    path = tmp_path / "demo.proto"
-    path.write_text(FILE)
+    path = write(tmp_path / "demo.proto", FILE)
     return path
 
 

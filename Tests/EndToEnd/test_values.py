@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import manual
-from harness import PATIENCE_SECONDS
+from harness import PATIENCE_SECONDS, write
 
 SERVICE = "demo.v1.Demo"
 CHUNK = 1 << 16
@@ -70,8 +70,7 @@ def test_text_in_bytes_fields_is_noted(grpc_call, tmp_path):
     grpc_call("Echo", "--set", "bytesValue=bar").exits(0, err=TEXT_NOTE.format("--set bytesValue", "--set-file bytesValue=FILE", '"bar"'))
     # The word of four letters has no padding to lack.
     assert 'was read as base64 (3 bytes)' in grpc_call("Echo", "--set", "bytesValue=Adam").err
-    path = tmp_path / "data.json"
-    path.write_text(data)
+    path = write(tmp_path / "data.json", data)
     for options in (["-s", "-d", data], ["-d", f"@{path}"], ["-d", '{"bytesValue":"bao="}']):
         output(grpc_call("Echo", *options))
     output(grpc_call("Echo", "-d", "@-", input=data))
@@ -249,8 +248,7 @@ def test_explain_shows_fields(grpc_call, tmp_path):
 
 
 def test_chunks(grpc_call, tmp_path):
-    file = tmp_path / "file"
-    file.write_bytes(b"0123456789")
+    file = write(tmp_path / "file", b"0123456789")
     options = ["-d", '{"text":"first"}', "--set-file", f"text={file}", "--chunk", 4, "--filter", "text"]
     lines = [f"you said: {text}" for text in ("first", "0123", "4567", "89")]
     assert output(grpc_call("Chat", *options)).splitlines() == lines
@@ -262,8 +260,7 @@ def test_chunks(grpc_call, tmp_path):
 
 
 def test_chunks_with_their_offset(grpc_call, tmp_path):
-    file = tmp_path / "file"
-    file.write_bytes(b"0123456789")
+    file = write(tmp_path / "file", b"0123456789")
     options = ["--expand", "--set", "text=at ${offset()} ${last()}", "--set-file", f"text={file}", "--filter", "text", "--chunk"]
     responses = output(grpc_call("Chat", *options, 4)).splitlines()
     assert responses == ["you said: at 0 false", "you said: at 4 false", "you said: at 8 true"]
@@ -303,8 +300,7 @@ UUID = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
 
 def test_value_functions_in_data(grpc_call, tmp_path):
-    file = tmp_path / "file"
-    file.write_text('say "hi"\n')
+    file = write(tmp_path / "file", 'say "hi"\n')
     data = '{"stringValue":"${uuid()} ${env.NAME} $${x","int32Value":${random(5,5)},"timestamp":${now(-1d)},'
     data += f'"optionalString":"${{file({file})}}"}}'
     reply = json.loads(output(grpc_call("Echo", "--expand", "-d", data, env={"NAME": 'a"b'})))
@@ -343,8 +339,7 @@ def test_value_functions_of_header_and_mock(grpc_call, tmp_path):
     reply = json.loads(output(grpc_call("EchoMetadata", "--use", header)))
     (value,) = [field["value"] for field in reply["headers"] if field["name"] == "x-id"]
     assert re.fullmatch(UUID, value)
-    stubs = tmp_path / "stubs.json"
-    stubs.write_text('{"response":{"message":{"message":"${random(3,3)} for ${request.name}","name":"${uuid()}"}}}')
+    stubs = write(tmp_path / "stubs.json", '{"response":{"message":{"message":"${random(3,3)} for ${request.name}","name":"${uuid()}"}}}')
     # A value of the request is not expanded.
     reply = json.loads(output(grpc_call("Hello", "--use", f"mock,file={stubs}", "-s", "-d", '{"name":"${env.HOME}"}')))
     assert reply["message"] == "3 for ${env.HOME}"

@@ -2,10 +2,9 @@
 
 import json
 import re
-import subprocess
 
 import pytest
-from harness import ROOT, Caller
+from harness import Caller, build_plugin, write
 
 SERVICE = "demo.v1.Demo"
 SECRET = "c2VjcmV0LXNlY3JldA"
@@ -28,8 +27,7 @@ def test_once_shows_metadata_only(call):
 
 
 def test_a_request_that_was_not_sent_is_not_shown(call, tmp_path):
-    stubs = tmp_path / "stubs"
-    stubs.write_text('{"method":"demo.v1.Demo/Hello","response":{}}')
+    stubs = write(tmp_path / "stubs", '{"method":"demo.v1.Demo/Hello","response":{}}')
     err = call("-v", "--use", f"mock,file={stubs}")
     assert not re.search(r"^>", err, re.M)
     assert "* no request was sent: the call ended before\n< (local response)\n" in err
@@ -132,11 +130,7 @@ RPCURL_PLUGIN(plugin)
 
 
 def test_interceptors_log_more(rpcurl, call, tmp_path):
-    (tmp_path / "chatty.c").write_text(CHATTY)
-    fixtures = ROOT / "Tests" / "PluginHostTests" / "Fixtures"
-    headers = ["-I", ROOT / "Sources" / "CPlugins" / "include", "-I", fixtures]
-    plugin = tmp_path / "chatty.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", *headers, "-o", plugin, tmp_path / "chatty.c"], check=True)
+    plugin = build_plugin(write(tmp_path / "chatty.c", CHATTY), tmp_path / "chatty.so")
     once = call("-v", "--plugin", plugin)
     assert "chatty: a word\n" in once and "a detail" not in once
     assert "chatty: a detail\n" in call("-vv", "--plugin", plugin)

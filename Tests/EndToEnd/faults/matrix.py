@@ -6,7 +6,6 @@
 import argparse
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import ssl

@@ -6,8 +6,12 @@ import pytest
 pytest.register_assert_rewrite("harness.program")
 
 from harness.calls import Caller
-from harness.program import HTTP3Rpcurl, Process, Result, Rpcurl, pkg_config_of_sources, wait_until
-from harness.servers import QuietHandler, RawServer, Server, announced_address, first_line, http_server, pump, relay
+from harness.files import build_plugin, write
+from harness.program import HTTP3Rpcurl, Process, Result, Rpcurl, names, pkg_config_of_sources, shown_on, wait_until
+from harness.servers import (
+    QuietHandler, RawServer, Server, announced_address, closed_port, first_line, http_server, pump, relay, silent,
+)  # fmt: skip
+from harness.session import Prompt
 from harness.settings import (
     ALL_TESTS, FAILURES, GENERATED, HTTP3_LIBCURL, PATIENCE_SECONDS, ROOT, RPCURL, SERVERS, VENV, server_module,
 )  # fmt: skip

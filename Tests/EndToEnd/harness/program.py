@@ -1,11 +1,12 @@
 """Runs of rpcurl, and what a test expects of them."""
 
+import contextlib
 import json
 import os
 import re
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,18 @@ def wait_until(condition: Callable[[], Any], what: str) -> Any:
         assert time.monotonic() < deadline, f"not within {PATIENCE_SECONDS} seconds: {what}"
         time.sleep(0.01)
     return value
+
+
+def names(count: int) -> str:
+    """Requests of Hello with so many names."""
+    return "".join(f'{{"name":"{number}"}}' for number in range(count))
+
+
+def shown_on(terminal: int) -> Iterator[bytes]:
+    """What a terminal shows, in pieces, until the other side is closed."""
+    with contextlib.suppress(OSError):
+        while piece := os.read(terminal, 65536):
+            yield piece
 
 
 @dataclass(frozen=True)

@@ -149,6 +149,18 @@ class RawServer:
             pass
 
 
+def silent(connection: socket.socket) -> None:
+    """A handler that reads to the end, and sends nothing."""
+    while connection.recv(1 << 16):
+        pass
+
+
+def closed_port() -> int:
+    """A port on which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
 def pump(source: socket.socket, sink: socket.socket) -> None:
     """Pass bytes on until `source` ends, and end `sink` then."""
     try:
