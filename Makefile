@@ -56,7 +56,7 @@ LIBCURL_PACKAGES := libnghttp2-dev libssl-dev debian-archive-keyring patch xz-ut
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
 TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion \
-  etcd-server libfaketime nginx tinyproxy-bin microsocks haproxy stunnel4 squid strace libidn2-0 libxml2-utils perl
+  etcd-server libfaketime nginx tinyproxy-bin microsocks haproxy stunnel4 squid strace libidn2-0 libxml2-utils perl valgrind
 SPARK_PACKAGES  := default-jre-headless
 BENCH_PACKAGES  := valgrind binutils curl nginx protobuf-compiler time
 PLOT_PACKAGES   := etcd-server nghttp2-client
@@ -107,7 +107,7 @@ SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/sw
 # One more at a time than there are processors: tests wait for a third of their time.
 PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -p skips -n $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test test-all unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust spark grpc-swift libcurl \
+.PHONY: help demo test test-all counts unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust spark grpc-swift libcurl \
   static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads sanitize-program fuzz \
   lint format quick docs check-docs api docs-api schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix mutation-fuzz soak install install-built \
   uninstall clean build-packages plugin-packages server-packages test-packages bench-packages glibc
@@ -262,6 +262,9 @@ sanitize-program: build-packages plugins servers test-packages http3-libcurl ## 
 bench-async: build-packages ## Measure what asynchronous calls cost more than those of the loop
 	swift build -c release --scratch-path $(BUILD)/bench $(SWIFT_FLAGS) --product AsyncBenchmark
 	$(BUILD)/bench/release/AsyncBenchmark
+
+counts: release servers test-packages ## Write how many instructions six commands take, which a test compares
+	RPCURL_COUNTS=write $(PYTEST) Tests/EndToEnd/test_instructions.py
 
 symbol-order: release servers bench-packages # Write the order in which the linker places functions
 	scripts/symbol-order

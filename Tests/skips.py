@@ -15,6 +15,8 @@ EXPECTED = {
     r"EndToEnd/test_floods\.py::test_deadline_in_a_flood_of_messages\[": "after the end of a call, output waits for its reader",
     # A combination of parameters that no server has.
     r"EndToEnd/test_record\.py::test_all_kinds_of_calls_are_replayed\[": "the gRPC server speaks protobuf only",
+    # The program of packages has another C library than that of each day, which loads two libraries more.
+    r"EndToEnd/test_instructions\.py::test_commands_take_as_many_instructions_as_before$": "the counts are of a program that loads other libraries",
     # A random schema that buf, with which results are compared, does not accept.
     r"EndToEnd/test_diff_oracle\.py::test_random_changes_break_the_same_rules\[": "buf refuses the schema of seed",
 }
