@@ -132,8 +132,7 @@ def test_status_and_health(etcd):
 
 def test_schema(rpcurl, etcd_schema):
     """Google's options are declared in the set, and printed with their names."""
-    services = rpcurl("list", "--descriptor-set", etcd_schema)
-    assert (services.code, services.out.split()) == (0, SERVICES)
+    assert rpcurl("list", "--descriptor-set", etcd_schema).exits(0).out.split() == SERVICES
     methods = rpcurl("list", "--descriptor-set", etcd_schema, KV)
     assert methods.out.split() == [f"{KV}/{name}" for name in ("Compact", "DeleteRange", "Put", "Range", "Txn")]
     rpcurl("describe", "--descriptor-set", etcd_schema, f"{KV}.Range").prints(

@@ -196,8 +196,7 @@ def test_unknown_fields_of_convert(rpcurl, descriptor_set, target, default, show
     words = ["--descriptor-set", descriptor_set, "--type", TYPE, "--from", "binary", "--to", target]
     for options, output in [([], default), (["show"], shown), (["drop"], dropped)]:
         options = [f"--unknown-fields={option}" for option in options]
-        result = rpcurl("convert", *words, *options, input=UNKNOWN)
-        assert (result.code, result.out_bytes.decode("latin1")) == (0, output)
+        assert rpcurl("convert", *words, *options, input=UNKNOWN).exits(0).out_bytes.decode("latin1") == output
     assert rpcurl("convert", *words, "--no-unknown-fields", input=UNKNOWN).out_bytes.decode("latin1") == dropped
 
 

@@ -33,8 +33,7 @@ def test_crash_outside_of_calls_names_plugin_and_step(call, crash, place):
 
 
 def test_crash_before_the_name_is_known_names_the_file(call, crash):
-    result = call(crash, CRASH_AT="constructor")
-    assert (result.code, result.err.splitlines()[0]) == (7, f"rpcurl: plugin {crash}: crashed (SIGSEGV) in dlopen")
+    assert call(crash, CRASH_AT="constructor").exits(7).err.splitlines()[0] == f"rpcurl: plugin {crash}: crashed (SIGSEGV) in dlopen"
     result = call(crash, CRASH_AT="entry")
     assert (result.code, result.err.splitlines()[0]) == (
         7, f"rpcurl: plugin {crash}: crashed (SIGSEGV) in rpcurl_plugin_entry",

@@ -55,8 +55,7 @@ def test_failure_while_messages_are_kept_shows_only_redacted_ones(demo, built_pl
 def test_failure_after_a_held_message_shows_only_edited_ones(demo, built_plugin, form):
     late = ["--plugin", f"{built_plugin('late')},of={form}"]
     for chain in in_both_orders(late, ["--use", "edit,response-set=number=77"]):
-        result = demo("Count", '{"from":1,"to":5}', *chain)
-        assert (result.code, result.lines()) == (64 + 13, [{"number": 77}, {"number": 77}])
+        assert demo("Count", '{"from":1,"to":5}', *chain).exits(64 + 13).lines() == [{"number": 77}, {"number": 77}]
 
 
 @pytest.mark.parametrize("milliseconds", [0, 50])

@@ -130,8 +130,7 @@ EXTENSIONS = ["x.Base 100", "x.Base 101"]
 
 @pytest.mark.parametrize("options", [[], ["--format", "pretty"], ["-v"]])
 def test_extensions_of_responses(echo, server, options):
-    result = echo(*options)
-    assert (result.code, result.json()) == (0, TYPED), result.err
+    assert echo(*options).exits(0).json() == TYPED
     assert server.asked() == EXTENSIONS
 
 
@@ -152,8 +151,7 @@ def test_names_within_types_that_were_looked_up(echo, server):
     content = b"\x08\x04\xa2\x06\x01d"
     anything = b"\x0a\x1btype.googleapis.com/x.Extra\x12" + bytes([len(content)]) + content
     message = b"\x12" + bytes([len(anything)]) + anything
-    result = echo("--data-format", "binary", "-d", "@-", input=message)
-    assert (result.code, result.json()) == (0, IN_ANY), result.err
+    assert echo("--data-format", "binary", "-d", "@-", input=message).exits(0).json() == IN_ANY
     assert server.asked() == ["x.Extra", "x.Extra 100"]
 
 
@@ -179,8 +177,7 @@ def test_other_names_are_found_if_the_server_refuses_numbers(echo, server):
 @pytest.mark.parametrize("options", [[], ["--use", "log"]])
 def test_lookups_keep_the_deadline(echo, server, options):
     server.release.clear()
-    result = echo("--max-time", "1", *options)
-    assert (result.code, result.json()) == (0, {"name": "n"}), result.err
+    assert echo("--max-time", "1", *options).exits(0).json() == {"name": "n"}
 
 
 def test_without_reflection_nothing_is_asked(rpcurl, server, tmp_path):
@@ -244,11 +241,9 @@ def test_lookups_for_a_message_have_one_time_limit(rpcurl, options):
 @pytest.mark.parametrize("options", [[], ["--each"]])
 def test_only_names_that_the_server_does_not_know_are_ignored(echo, server, options):
     options = [*options, "--allow-unknown-fields"]
-    result = echo(*options, "-d", '{"[x.nick]":"a","[x.no]":1,"no":{"[x.extra]":2}}')
-    assert (result.code, result.json()) == (0, {"[x.nick]": "a"}), result.err
+    assert echo(*options, "-d", '{"[x.nick]":"a","[x.no]":1,"no":{"[x.extra]":2}}').exits(0).json() == {"[x.nick]": "a"}
     assert server.asked() == ["x.extra", "x.nick", "x.no"]
-    result = echo(*options, "--data-format", "text", "-d", '[x.nick]: "a" [x.no]: 1')
-    assert (result.code, result.json()) == (0, {"[x.nick]": "a"}), result.err
+    assert echo(*options, "--data-format", "text", "-d", '[x.nick]: "a" [x.no]: 1').exits(0).json() == {"[x.nick]": "a"}
 
 
 def test_names_in_requests_that_the_server_does_not_know(echo, server):

@@ -65,8 +65,7 @@ def test_over_tls(call, request, protocol, certificates):
 
 def test_types_of_imports_are_known(call, server):
     data = '{"timestamp":"2024-02-29T12:00:00Z","duration":"1.500s","any":{"@type":"type.googleapis.com/google.protobuf.Duration","value":"3s"}}'
-    result = call("-d", data, f"{server.url}/demo.v1.Demo/Echo")
-    assert (result.code, result.json()) == (0, json.loads(data)), result.err
+    assert call("-d", data, f"{server.url}/demo.v1.Demo/Echo").exits(0).json() == json.loads(data)
 
 
 def test_reflection_itself_can_be_reflected_on(call, server):
@@ -154,8 +153,7 @@ def test_schema_commands_use_built_in_schemas_last(rpcurl, start_server, descrip
         result = rpcurl("describe", *source, "grpc.health.v1.Health")
         assert (result.code, result.err) == (0, ""), source
         assert declaration in result.out
-        result = rpcurl("template", *source, HEALTH)
-        assert (result.code, result.json()) == (0, {"service": ""}), result.err
+        assert rpcurl("template", *source, HEALTH).exits(0).json() == {"service": ""}
     assert rpcurl("list", "grpc.health.v1.Health").out.split() == [
         "grpc.health.v1.Health/Check", "grpc.health.v1.Health/List", "grpc.health.v1.Health/Watch",
     ]  # fmt: skip

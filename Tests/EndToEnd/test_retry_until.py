@@ -178,8 +178,7 @@ def test_attempts_that_are_not_sent_have_no_peer(call, job_server, rpcurl, descr
 
 def test_calls_without_an_interceptor_that_retries_have_no_attempts(demo, job_server):
     server = job_server("DONE")
-    result = demo("-d", "{}", "--format", "events", f"{server.url}/{HELLO}")
-    assert (result.code, result.events("attempt")) == (0, [])
+    assert demo("-d", "{}", "--format", "events", f"{server.url}/{HELLO}").exits(0).events("attempt") == []
 
 
 def test_the_example_of_the_manual(job_server, descriptor_set, tmp_path):

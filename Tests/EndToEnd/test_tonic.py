@@ -52,8 +52,7 @@ def call(rpcurl, server):
 
 def test_reflection(rpcurl, server):
     """tonic has v1alpha only."""
-    listed = rpcurl("list", "--no-cache", server.url)
-    assert (listed.code, listed.out.split()) == (0, ["grpc.reflection.v1alpha.ServerReflection", SERVICE])
+    assert rpcurl("list", "--no-cache", server.url).exits(0).out.split() == ["grpc.reflection.v1alpha.ServerReflection", SERVICE]
     rpcurl("describe", server.url, f"{SERVICE}.ReadScalars").exits(0).prints("rpc ReadScalars(ReadScalarsRequest) returns (ReadScalarsResponse)")
 
 
