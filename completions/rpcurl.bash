@@ -408,6 +408,8 @@ _rpcurl_arguments() {
 --hdr|||file
 --raw|||file
 --export|||list k6
+--only|+||none
+--skip|+||none
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json

@@ -80,6 +80,12 @@ package enum FileContents {
     throw Problem(why: String(cString: strerror(EAGAIN)))
   }
 
+  /// Whether a path names a regular file, or a link to one.
+  package static func isRegularFile(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// The number of bytes that a regular file has from the present place on; nil for other files.
   package static func remainingBytes(_ descriptor: Int32) -> Int? {
     var status = stat()

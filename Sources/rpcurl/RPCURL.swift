@@ -89,7 +89,12 @@ enum RPCURL {
 
   /// Whether this process runs one suite of several: the process of the run reports what concerns all.
   static var isProcessOfSuite: Bool {
-    Swift.CommandLine.unsafeArgv[0].map { strcmp($0, TestCommand.processName) } == 0
+    Swift.CommandLine.unsafeArgv[0].map { strcmp($0, TestCommand.processName) } == 0 || isProcessOfLoad
+  }
+
+  /// Whether this process runs the tests of a suite for a load: standard input says which.
+  static var isProcessOfLoad: Bool {
+    Swift.CommandLine.unsafeArgv[0].map { strcmp($0, SuiteLoad.processName) } == 0
   }
 
   private static func run(_ invocation: Invocation, on console: Console) throws {

@@ -8,13 +8,21 @@ package final class LoadCommand {
   // A class: the code that copies a struct with all options of a call would be 25 KB.
   private let arguments: CallArguments
   private let options: LoadOptions
+  private let suite: SuiteLoad?
+  /// The seed of the order of tests.
+  private let seed: UInt64?
 
   /// Reads the arguments.
   ///
   /// - Throws: `Failure` if an option is invalid.
   package init(_ invocation: Invocation) throws(Failure) {
     arguments = CallArguments(invocation)
-    options = try LoadOptions(invocation)
+    suite = try SuiteLoad(invocation)
+    seed = invocation.number(.seed).map { UInt64(bitPattern: Int64($0)) }
+    options = try LoadOptions(invocation, isOfSuite: suite != nil)
+    guard suite == nil, let argument = invocation.last(of: [.only, .skip]) else { return }
+    throw Failure(
+      .usage, argument.name, "selects tests of a suite", hint: "rpcurl load [OPTIONS] SUITE: a file")
   }
 
   /// Makes the run, and prints its report.
@@ -23,6 +31,10 @@ package final class LoadCommand {
   package func run(on console: Console) throws {
     let clients = ClientSource(
       console, verbosity: arguments.output.verbose, showsSecrets: arguments.output.showSecrets)
+    if let suite {
+      let runner = try SuiteLoadRunner(suite, options, seed: seed, clients: clients)
+      return try report(runner.run(), on: console)
+    }
     let resolved = try CallPlan.resolve(
       arguments, clients: clients, environment: EnvironmentVariables.value, isDry: false, readsData: true)
     // The schema is known: the call is not dry.
@@ -31,11 +43,19 @@ package final class LoadCommand {
       defer { plan.chain.unload() }
       return console.output.print(try LoadExport(plan, arguments, options.shape, options.thresholds).text())
     }
-    let (report, start, problem) = try plan.withChain(clients) { _ in
-      try LoadRunner(plan, options, clients: clients).run()
-    }
+    try report(
+      plan.withChain(clients) { _ in try LoadRunner(plan, options, clients: clients).run() }, on: console,
+      waitLimit: plan.timeout)
+  }
+
+  /// Writes the reports of a run.
+  private func report(
+    _ run: (report: LoadReport, start: Int64, problem: Failure?), on console: Console,
+    waitLimit: Duration? = nil
+  ) throws(Failure) {
+    let (report, start, problem) = run
     let results = report.results(of: options.thresholds)
-    try LoadReports(report: report, results: results, start: start, console: console, waitLimit: plan.timeout)
+    try LoadReports(report: report, results: results, start: start, console: console, waitLimit: waitLimit)
       .write(options)
     if let problem { throw problem }
     if report.isInterrupted { throw Failure(reported: Interrupt.status) }

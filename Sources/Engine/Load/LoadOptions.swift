@@ -33,15 +33,18 @@ package struct LoadOptions {
 
   /// Resolves the options.
   ///
+  /// - Parameters:
+  ///   - invocation: The arguments.
+  ///   - isOfSuite: Whether each concurrent run of a test is a process.
   /// - Throws: `Failure` if an option is invalid.
-  package init(_ invocation: Invocation) throws(Failure) {
+  package init(_ invocation: Invocation, isOfSuite: Bool = false) throws(Failure) {
     let requests = invocation.number(.requests)
     if let requests { try Self.check(requests, 1...1_000_000_000_000, "--requests") }
     connections = invocation.number(.connections)
     if let connections { try Self.check(connections, 1...Self.mostConnections, "--connections") }
     let loop = try Self.loop(invocation)
-    let jobs = invocation.number(.jobs) ?? (loop == .closed ? 10 : 1000)
-    try Self.check(jobs, 1...Self.mostJobs, "--jobs")
+    let jobs = invocation.number(.jobs) ?? (loop == .closed || isOfSuite ? 10 : 1000)
+    try Self.check(jobs, 1...(isOfSuite ? SuiteLoad.mostJobs : Self.mostJobs), "--jobs")
     shape = LoadShape(
       loop, jobs: jobs, warmUp: invocation.duration(.warmUp) ?? .zero,
       duration: invocation.duration(.duration) ?? (requests == nil ? .seconds(10) : nil), requests: requests)

@@ -5,7 +5,7 @@ import RPCurlProtobuf
 package struct Suite {
   /// The words of a suite that are no session commands.
   package enum Word: String, CaseIterable {
-    case setup, test, step, teardown, tags, timeout, skip, rows, retry
+    case setup, test, step, teardown, tags, timeout, skip, rows, retry, weight
   }
 
   /// A session command.
@@ -48,6 +48,8 @@ package struct Suite {
     package var tags: [String] = []
     package var limit: Duration?
     package var rows: Rows?
+    /// How often a load runs it, in relation to the other tests.
+    package var weight = 1
     /// Why the test is not run; nil if it is.
     package var skipReason: String?
     /// The first step has no name, and may be empty.
@@ -107,6 +109,11 @@ package struct Suite {
     }
   }
 
+  /// The tests of a selection, in the order of the file.
+  package func tests(of selection: SuiteSelection) -> [Test] {
+    tests.filter { selection.includes($0.name, tags: tags + $0.tags) }
+  }
+
   private static func text(ofLine line: ArraySlice<UInt8>) throws(Failure) -> String {
     guard let text = String(validating: line, as: UTF8.self) else { throw Failure(.input, "", "not UTF-8") }
     return text
@@ -136,7 +143,7 @@ package struct Suite {
     case (let word, .test): try addToTest(command, word, rest)
     case (nil, .setup): setup.append(command)
     case (nil, .teardown): teardown.append(command)
-    case (.step, _), (.skip, _), (.rows, _), (.retry, _):
+    case (.step, _), (.skip, _), (.rows, _), (.retry, _), (.weight, _):
       throw Failure(.input, String(verb), "only possible in a test", hint: "test NAME begins one")
     }
   }
@@ -151,6 +158,7 @@ package struct Suite {
     case .timeout: tests[last].limit = try Self.limit(rest)
     case .skip: tests[last].skipReason = rest.isEmpty ? "skipped" : rest
     case .rows: tests[last].rows = try Self.rows(rest, command.line)
+    case .weight: tests[last].weight = try Self.weight(rest)
     case .retry: tests[last].steps[tests[last].steps.count - 1].retry = try Self.retry(rest)
     default: tests[last].steps[tests[last].steps.count - 1].commands.append(command)
     }
@@ -174,6 +182,13 @@ package struct Suite {
       throw usage("timeout DURATION, such as 10s")
     }
     return limit
+  }
+
+  private static func weight(_ text: String) throws(Failure) -> Int {
+    guard let weight = Int(text), (0...1_000_000).contains(weight) else {
+      throw usage("weight NUMBER, such as 3; a load never runs a test with 0")
+    }
+    return weight
   }
 
   private static func retry(_ text: String) throws(Failure) -> Retry {

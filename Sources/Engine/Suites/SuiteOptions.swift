@@ -30,6 +30,9 @@ package struct SuiteOptions {
   /// The files that the suites of the run write; nil if this is the only one.
   package var runFiles: RunFiles?
 
+  /// Says which tests run, again and again; nil to run each test once.
+  package var orders: SuiteOrders?
+
   /// What is recorded, or responds instead of the server; nil for neither.
   package var recordings: Recordings?
 

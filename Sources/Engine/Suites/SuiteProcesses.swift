@@ -12,18 +12,10 @@ package final class SuiteProcesses {
   private struct Worker {
     let file: String
     let process: pid_t
-    /// The end of the pipe that its events come from.
-    let descriptor: Int32
-    /// The bytes of a line that is not complete.
-    var rest: [UInt8] = []
-    /// The number of bytes of `rest` in which there is no line feed.
-    var searched = 0
+    var events: SuiteEventReader
     /// Whether the end of the file was reported.
     var hasEnded = false
   }
-
-  /// The longest line of an event, in bytes.
-  private static let limitBytes = SuiteEvent.maximumLength
 
   private let jobs: Int
   private let runFiles: RunFiles?
@@ -111,7 +103,6 @@ package final class SuiteProcesses {
 
   private func start(_ file: String) {
     guard let pipe = Pipe() else { return refuse(file, FileContents.lastError()) }
-    _ = fcntl(pipe.readEnd, F_SETFL, O_NONBLOCK)
     var descriptors = [(own: pipe.writeEnd, its: Int32(1))]
     if let runFiles { descriptors.append((runFiles.descriptor, RunFiles.inheritedDescriptor)) }
     // Without a terminal a prompt fails, which several processes at a time could not share.
@@ -119,7 +110,8 @@ package final class SuiteProcesses {
       arguments(file), hasInput: file == "-", giving: descriptors, leadsSession: true)
     close(pipe.writeEnd)
     switch started {
-    case .success(let process): workers.append(Worker(file: file, process: process, descriptor: pipe.readEnd))
+    case .success(let process):
+      workers.append(Worker(file: file, process: process, events: SuiteEventReader(pipe.readEnd)))
     case .failure(let error):
       close(pipe.readEnd)
       refuse(file, "cannot start a process: \(error.why)")
@@ -133,7 +125,7 @@ package final class SuiteProcesses {
 
   /// Waits for events, a signal or a time.
   private func wait(_ interrupt: Int32?, until time: MonotonicClock.Instant?) {
-    var descriptors = workers.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+    var descriptors = workers.map { pollfd(fd: $0.events.descriptor, events: Int16(POLLIN), revents: 0) }
     if let interrupt, !Interrupt.isPending {
       descriptors.append(pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0))
     }
@@ -145,36 +137,25 @@ package final class SuiteProcesses {
   }
 
   private func read(_ index: Int) {
-    let piece = (try? FileContents.readPiece(workers[index].descriptor, limitBytes: 1 << 16)) ?? []
-    guard !piece.isEmpty else { return end(index) }
-    workers[index].rest += piece
-    while let newline = workers[index].rest[workers[index].searched...].firstIndex(of: UInt8(ascii: "\n")) {
-      let line = Array(workers[index].rest[..<newline])
-      workers[index].rest.removeSubrange(...newline)
-      workers[index].searched = 0
-      receive(line, of: index)
-    }
-    workers[index].searched = workers[index].rest.count
-    if workers[index].rest.count > Self.limitBytes {
-      kill(-workers[index].process, SIGKILL)
-      fail(index, "an event is longer than \(Self.limitBytes >> 20) MiB")
-      (workers[index].rest, workers[index].searched) = ([], 0)
+    for item in workers[index].events.read() {
+      switch item {
+      case .event(let event): receive(event, of: index)
+      case .problem(let why, let isTooLong):
+        if isTooLong { kill(-workers[index].process, SIGKILL) }
+        fail(index, why)
+      case .end: end(index)
+      }
     }
   }
 
-  private func receive(_ line: [UInt8], of index: Int) {
-    do throws(SuiteEventError) {
-      let event = try SuiteEvent(parsing: line)
-      switch event {
-      // Each worker reports a run of one file.
-      case .run, .end: return
-      case .fileEnd: workers[index].hasEnded = true
-      case .file, .test, .coverage: break
-      }
-      receive(ending.map { Self.changed(event, $0) } ?? event)
-    } catch {
-      fail(index, "an event is invalid: \(error)")
+  private func receive(_ event: SuiteEvent, of index: Int) {
+    switch event {
+    // Each worker reports a run of one file.
+    case .run, .end: return
+    case .fileEnd: workers[index].hasEnded = true
+    case .file, .test, .coverage: break
     }
+    receive(ending.map { Self.changed(event, $0) } ?? event)
   }
 
   /// An event after the run was stopped: what that has interrupted has no error, or that of the limit.
@@ -212,7 +193,7 @@ package final class SuiteProcesses {
 
   private func end(_ index: Int) {
     let worker = workers[index]
-    close(worker.descriptor)
+    close(worker.events.descriptor)
     let status = ChildProcess.wait(for: worker.process)
     let signal = status & 0x7F
     // A process that was just started does not handle the signal that stops it yet: its suite was not run.

@@ -61,13 +61,24 @@ final class SuiteRunner {
     let plans = selected.map { test in (test: test, rows: rows(of: test)) }
     let isCompared = contract != nil && !plans.isEmpty
     let count = plans.reduce(isCompared ? 1 : 0) { $0 + $1.rows.count }
-    emit(.file(SuiteFile(file: file.path, tests: count)))
+    let start = SuiteEvent.file(SuiteFile(file: file.path, tests: count))
+    if options.orders == nil { emit(start) }
     session.observer = self
     defer { session.observer = nil }
     var problem = plans.isEmpty ? nil : runSetup()
-    for (test, rows) in plans {
-      let skipReason = problem != nil ? "the setup failed" : test.skipReason
-      if !run(test, rows, skipReason: skipReason), options.failsEarly { break }
+    if let orders = options.orders {
+      // A load begins when the setups of all processes have ended.
+      if problem == nil { emit(start) }
+      while problem == nil, interruption == nil, let order = orders.next(session) {
+        guard plans.indices.contains(order.test) else { break }
+        let (test, rows) = plans[order.test]
+        _ = run(test, [rows[order.number % rows.count]], skipReason: test.skipReason)
+      }
+    } else {
+      for (test, rows) in plans {
+        let skipReason = problem != nil ? "the setup failed" : test.skipReason
+        if !run(test, rows, skipReason: skipReason), options.failsEarly { break }
+      }
     }
     if isCompared { reportChanges() }
     let first = interruption
@@ -90,7 +101,7 @@ final class SuiteRunner {
   }
 
   private var selected: [Suite.Test] {
-    var tests = file.tests.filter { options.selection.includes($0.name, tags: file.tags + $0.tags) }
+    var tests = file.tests(of: options.selection)
     if var order = options.orderSeed.map({ SeededGenerator(seed: $0) }) { tests.shuffle(using: &order) }
     return tests
   }

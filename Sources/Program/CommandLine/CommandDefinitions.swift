@@ -324,7 +324,11 @@ extension CommandTable {
   private static var load: Command {
     Command(
       id: .load, name: "load", summary: "Make many calls of a method, and report latencies, errors and rate.",
-      usage: "rpcurl load [OPTIONS] URL\nrpcurl load [OPTIONS] URL|HOST:PORT METHOD",
+      usage: """
+        rpcurl load [OPTIONS] URL
+        rpcurl load [OPTIONS] URL|HOST:PORT METHOD
+        rpcurl load [OPTIONS] SUITE
+        """,
       discussion: """
         Without --rate, a number of calls run at any time (--jobs), and a slow server receives fewer of them. With --rate, \
         calls start at their due times whether or not earlier ones have ended, and a latency counts from the due time: a pause of \
@@ -333,13 +337,18 @@ extension CommandTable {
         Each message of the data is a call, in turn and from the first one again after the last; if the client streams, each \
         call sends all of them. Responses are not printed. The exit code is 8 if a threshold fails, and 0 also if calls failed. \
         Ctrl-C ends the run; the report then has what was measured.
+
+        Of a suite, a file of tests for rpcurl test, each concurrent run is a process: it runs the setup, then one test after the \
+        other as the load demands, and the teardown. What is counted is tests; the report also has the calls of each method. \
+        A test is chosen at random by its weight, and --seed repeats the order.
         """,
       examples: """
         rpcurl load --plaintext -d '{"name":"Ada"}' --jobs 20 --duration 10s localhost:50051 demo.v1.Demo/Hello
         rpcurl load --plaintext --rate 200 --ramp 5s --threshold 'p99 < 50ms, errors < 0.1%' localhost:50051 demo.v1.Demo/Hello
+        rpcurl load --jobs 4 --duration 5s --only @smoke greet.rpcurl
         """,
       places: [
-        .init("TARGET", target, isRequired: true, completion: "ask:target"),
+        .init("TARGET|SUITE", "\(target) Or a suite.", isRequired: true, completion: "ask:target"),
         .init("METHOD", "The method to call, unless the URL ends with it.", completion: "ask:method"),
       ])
   }

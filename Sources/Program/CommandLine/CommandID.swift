@@ -30,6 +30,8 @@ package struct CommandSet: OptionSet, Sendable {
   static var diff: CommandSet { CommandSet(rawValue: 0x8000) }
   static var load: CommandSet { CommandSet(rawValue: 0x10000) }
   static var test: CommandSet { CommandSet(rawValue: 0x20000) }
+  /// `load` and `test`.
+  static var loadAndTest: CommandSet { CommandSet(rawValue: 0x30000) }
   /// `call`, `session` and `run`.
   static var calls: CommandSet { CommandSet(rawValue: 0x007) }
   /// The commands that call methods: `calls`, `load` and `test`.

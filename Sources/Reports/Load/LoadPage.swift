@@ -23,8 +23,8 @@ package struct LoadPage {
 
         """,
       main: """
-        \(thresholds)<h2>Calls</h2>
-        \(Self.table(calls))<h2>Latency by percentile</h2>
+        \(thresholds)<h2>\(report.tests.isEmpty ? "Calls" : "Tests")</h2>
+        \(Self.table(calls))\(parts)<h2>Latency by percentile</h2>
         \(distribution)\(percentiles)<h2>Calls in a second, over time</h2>
         \(chart(rates, unit: "/s"))<h2>Longest latency, over time</h2>
         \(chart(longest, unit: " ms"))
@@ -47,6 +47,14 @@ package struct LoadPage {
     .chart .y { right: 100%; transform: translateY(-50%); padding-right: .5rem; }
     .chart .x { top: 100%; transform: translateX(-50%); padding-top: .3rem; }
     """
+
+  /// The tests of a suite and the methods that they called.
+  private var parts: String {
+    report.parts.map { name, parts in
+      "<h2>By \(name == "tests" ? "test" : "method")</h2>\n" + Self.table(parts.map(report.row(of:)))
+    }
+    .joined()
+  }
 
   private var thresholds: String {
     guard !results.isEmpty else { return "" }

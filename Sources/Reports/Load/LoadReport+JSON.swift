@@ -19,6 +19,9 @@ extension LoadReport {
     object.add("rate", raw: Decimal.text(rate, 3))
     object.add("latency_ms", raw: statistics.latencies.total == 0 ? "null" : latencyObject)
     object.add("statuses", raw: Self.array(statistics.groups.map(Self.object)))
+    for (name, parts) in [("tests", tests), ("methods", methods)] where !parts.isEmpty {
+      object.add(name, raw: Self.array(parts.map(Self.object)))
+    }
     object.add("thresholds", raw: Self.array(results.map(Self.object)))
     object.add("interval_seconds", raw: Decimal.seconds(statistics.series.length))
     object.add("intervals", raw: Self.array(statistics.series.intervals.map(Self.object)))
@@ -47,6 +50,19 @@ extension LoadReport {
     object.add("status", group.outcome.name)
     object.add("calls", group.calls)
     if !group.reason.isEmpty { object.add("first", group.reason) }
+    return object.object
+  }
+
+  private static func object(_ part: Part) -> String {
+    let latencies = part.statistics.latencies
+    var object = JSONObject()
+    object.add("name", part.name)
+    object.add("calls", part.statistics.calls)
+    object.add("errors", part.statistics.errors)
+    for percentile in latencies.total == 0 ? [] : percentiles {
+      object.add(
+        "p\(Decimal.short(percentile))_ms", raw: Decimal.milliseconds(latencies.quantile(percentile)))
+    }
     return object.object
   }
 

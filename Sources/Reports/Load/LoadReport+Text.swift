@@ -8,11 +8,18 @@ extension LoadReport {
     if let connections { text += ", \(connections) connection\(connections == 1 ? "" : "s")" }
     text += isInterrupted ? ", interrupted\n\n" : "\n\n"
     var rows = [
-      ["calls", "\(statistics.calls) in \(Decimal.seconds(elapsed)) s, \(Decimal.text(rate, 1))/s"],
+      [
+        tests.isEmpty ? "calls" : "tests",
+        "\(statistics.calls) in \(Decimal.seconds(elapsed)) s, \(Decimal.text(rate, 1))/s",
+      ],
       ["errors", "\(errors) (\(Decimal.percent(errorShare)))"],
-      ["sent", traffic(statistics.sentMessages, statistics.sentBytes)],
-      ["received", traffic(statistics.receivedMessages, statistics.receivedBytes)],
     ]
+    if tests.isEmpty {
+      rows += [
+        ["sent", traffic(statistics.sentMessages, statistics.sentBytes)],
+        ["received", traffic(statistics.receivedMessages, statistics.receivedBytes)],
+      ]
+    }
     if missed > 0 {
       rows.append(["not started", "\(missed), which were due while \(shape.jobs) calls were running"])
     }
@@ -24,12 +31,26 @@ extension LoadReport {
       text += "\nstatus\n"
       text += Self.table(statistics.groups.map { [$0.outcome.name, "\($0.calls)", escape($0.reason)] })
     }
+    for (name, parts) in parts { text += "\n\(name)\n" + Self.table(parts.map(row(of:))) }
     if !results.isEmpty {
       text += "\nthresholds\n"
       let rows = results.map { [$0.holds ? "passed" : "failed", $0.threshold.text, $0.measured] }
       text += Self.table(rows)
     }
     return text
+  }
+
+  /// The tests and methods, with the name of each list.
+  var parts: [(name: String, parts: [Part])] {
+    [("tests", tests), ("calls", methods)].filter { !$0.1.isEmpty }
+  }
+
+  /// A part as cells.
+  func row(of part: Part) -> [String] {
+    let (statistics, latencies) = (part.statistics, part.statistics.latencies)
+    let quantile = { Decimal.milliseconds(latencies.quantile($0)) }
+    let times = latencies.total == 0 ? [] : ["p50 \(quantile(50)) ms", "p99 \(quantile(99)) ms"]
+    return [escape(part.name), "\(statistics.calls)", "\(statistics.errors) failed"] + times
   }
 
   private func traffic(_ messages: Int, _ bytes: Int) -> String {

@@ -19,6 +19,23 @@ package struct LoadReport {
   /// Whether a signal ended the run.
   package let isInterrupted: Bool
 
+  /// What was measured of a part of the calls.
+  package struct Part {
+    /// The name of the test or method.
+    package let name: String
+    package let statistics: LoadStatistics
+
+    /// Makes a part.
+    package init(name: String, statistics: LoadStatistics) {
+      (self.name, self.statistics) = (name, statistics)
+    }
+  }
+
+  /// The tests of a suite, which are what is counted then; none for the load of a method.
+  package var tests: [Part] = []
+  /// The methods that the tests called.
+  package var methods: [Part] = []
+
   /// Makes a report.
   ///
   /// - Parameters:

@@ -48,6 +48,7 @@ struct TestCommand {
     outputs = try ReportOutput.targets(
       invocation.all(.report).compactMap(\.text), coverage: invocation.all(.coverage).compactMap(\.text))
     options.reportPipe = Self.reportPipe(outputs)
+    if RPCURL.isProcessOfLoad { options.orders = SuiteOrders(0) }
     if RPCURL.isProcessOfSuite { options.runFiles = RunFiles(inherited: RunFiles.inheritedDescriptor) }
     self.options = options
     jobs = invocation.number(.jobs) ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))

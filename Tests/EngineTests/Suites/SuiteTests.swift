@@ -163,3 +163,25 @@ import Testing
     #expect(Directory.path(of: "/a.csv", besides: "tests/b.rpcurl") == "/a.csv")
   }
 }
+
+struct SuiteOrderTests {
+  @Test func linesAreReadAgain() {
+    let order = SuiteOrders.Order(test: 3, number: 1_000_000)
+    #expect(order.line == "3 1000000\n")
+    #expect(SuiteOrders.Order(order.line.dropLast()) == order)
+  }
+
+  @Test(arguments: ["", "3", "3 4 5", "-1 0", "0 -1", "a b", "3 99999999999999999999"])
+  func otherLinesAreRefused(line: String) {
+    #expect(SuiteOrders.Order(line) == nil)
+  }
+
+  @Test func weightsAreNumbers() throws {
+    let suite = try Suite("a", parsing: Array("test a\nweight 3\ntest b\ntest c\nweight 0\n".utf8))
+    #expect(suite.tests.map(\.weight) == [3, 1, 0])
+    for text in ["", "x", "-1", "1.5", "1000001"] {
+      #expect(throws: Failure.self) { try Suite("a", parsing: Array("test a\nweight \(text)\n".utf8)) }
+    }
+    #expect(throws: Failure.self) { try Suite("a", parsing: Array("weight 1\n".utf8)) }
+  }
+}

@@ -2,13 +2,13 @@ extension OptionTable {
   /// The options of `test`.
   static let test: [Option] = [
     Option(
-      .only, "--only", .text, "PATTERN", .own, .test,
+      .only, "--only", .text, "PATTERN", .own, .loadAndTest,
       "Run only the tests whose name contains this, or with this tag as @TAG; may repeat.",
       "With * the pattern is that of the whole name: 'says*'. Upper and lower case are the same in names.",
       example: "rpcurl test --only @smoke --only 'login*' tests", repeats: true, isConfigurable: false,
       isCommon: true),
     Option(
-      .skip, "--skip", .text, "PATTERN", .own, .test,
+      .skip, "--skip", .text, "PATTERN", .own, .loadAndTest,
       "Do not run these tests; PATTERN is that of --only; may repeat.",
       example: "rpcurl test --skip @slow tests", repeats: true, isConfigurable: false),
     Option(

@@ -1,0 +1,138 @@
+"""`rpcurl load SUITE`: the tests of a suite as the steps of a load."""
+
+import json
+import signal
+
+import pytest
+
+SUITE = """\
+test hello
+weight 3
+call Hello {"name":"Ada"}
+expect .message == "Hello, Ada!"
+test items
+call Find {"id":"1"}
+call Find {"id":"2"}
+test never
+weight 0
+call Hello {"name":"never"}
+"""
+
+
+@pytest.fixture
+def suite(grpc_server, tmp_path):
+    def write(text):
+        path = tmp_path / "shop.rpcurl"
+        path.write_text(f"target {grpc_server.url}\n{text}")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def load(rpcurl):
+    def load(path, *options):
+        result = rpcurl("load", "--format", "json", *options, path)
+        return result, json.loads(result.out) if result.out else None
+
+    return load
+
+
+def parts(report, name):
+    return {part["name"]: (part["calls"], part["errors"]) for part in report[name]}
+
+
+def test_tests_are_chosen_by_weight(load, suite):
+    result, report = load(suite(SUITE), "--requests", 200, "--jobs", 3, "--seed", 7)
+    assert (result.code, result.err, report["method"], report["calls"], report["errors"]) == (0, "", "suite", 200, 0)
+    tests = parts(report, "tests")
+    # Three to one: of 200, more than 40 from 150 is not by chance.
+    assert tests["never"] == (0, 0) and 110 < tests["hello"][0] < 190
+    hello, items = tests["hello"][0], tests["items"][0]
+    assert parts(report, "methods") == {"demo.v1.Demo/Hello": (hello, 0), "demo.v1.Demo/Find": (2 * items, 0)}
+    assert parts(load(suite(SUITE), "--requests", 200, "--jobs", 2, "--seed", 7)[1], "tests") == tests
+
+
+def test_failures_are_counted_and_have_a_reason(load, suite):
+    text = 'test check\ncall Hello {"name":"Ada"}\nexpect .message == "Hi"\ntest call\ncall Hello {"name":""}\ntest error\nset x = $no\n'
+    result, report = load(suite(text), "--requests", 30, "--jobs", 1, "--threshold", "errors<50%")
+    assert result.code == 8 and report["errors"] == 30
+    statuses = {status["status"]: status["first"] for status in report["statuses"]}
+    assert set(statuses) == {"assertion_failed", "unknown"}
+    assert statuses["assertion_failed"].startswith(("check: ", "call: ")) and statuses["unknown"].startswith("error: ")
+    assert parts(report, "methods")["demo.v1.Demo/Hello"][1] == parts(report, "tests")["call"][1]
+
+
+def test_setup_and_teardown_run_once_in_each_process(load, suite, start_server, tmp_path):
+    server = start_server("grpc_server.py")
+    path = tmp_path / "shop.rpcurl"
+    path.write_text(
+        f"target {server.url}\n"
+        'call Find {"id":"1"}\nset name = $last.title\ntest hello\ncall Hello {"name":"${name}"}\n'
+        'teardown\ncall Echo {}\n'
+    )
+    result, report = load(path, "--requests", 20, "--jobs", 3)
+    assert (result.code, report["calls"], report["errors"]) == (0, 20, 0)
+    received = server.log().splitlines()
+    counts = [received.count(f"received demo.v1.Demo/{method}") for method in ("Find", "Hello", "Echo")]
+    assert counts == [3, 20, 3]
+
+
+def test_rows_are_taken_in_turn_by_all_processes(load, suite, tmp_path, start_server):
+    server = start_server("grpc_server.py")
+    (tmp_path / "rows.ndjson").write_text("".join(f'{{"name":"n{number}"}}\n' for number in range(4)))
+    path = tmp_path / "shop.rpcurl"
+    path.write_text(f'target {server.url}\ntest hello\nrows rows.ndjson\ncall Hello {{"name":"${{row.name}}"}}\nexpect .name == "n0"\n')
+    _, report = load(path, "--requests", 40, "--jobs", 2)
+    # Each of the four rows has a quarter of the runs, and one of them holds.
+    assert (report["calls"], report["errors"]) == (40, 30)
+
+
+def test_open_loop_and_selection(load, suite):
+    result, report = load(suite(SUITE), "--rate", 50, "--duration", "1s", "--warm-up", "200ms", "--only", "items")
+    assert (result.code, report["calls"], report["loop"]) == (0, 50, "open")
+    assert parts(report, "tests") == {"items": (50, 0)}
+
+
+def test_text_and_page(rpcurl, suite, tmp_path):
+    result = rpcurl("load", "--requests", 10, "--jobs", 1, "--html", tmp_path / "page.html", "--raw", tmp_path / "raw", suite(SUITE))
+    assert result.code == 0 and "\n  tests   10 in " in result.out and "\ncalls\n  demo.v1.Demo/" in result.out
+    assert "<h2>By method</h2>" in (tmp_path / "page.html").read_text()
+    assert len((tmp_path / "raw").read_text().splitlines()) == 10
+
+
+def test_ctrl_c_reports_and_runs_teardowns(rpcurl, start_server, tmp_path):
+    server = start_server("grpc_server.py")
+    path = tmp_path / "shop.rpcurl"
+    path.write_text(f'target {server.url}\ntest t\ncall Delay {{"milliseconds":20}}\nteardown\ncall Hello {{"name":"end"}}\n')
+    with rpcurl.start("load", "--jobs", 2, "--duration", "1h", "--format", "json", path) as process:
+        server.wait_for_calls("demo.v1.Demo/Delay", 6)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    report = json.loads(out)
+    assert (process.returncode, report["interrupted"], err) == (130, True, b"")
+    assert report["calls"] >= 2 and report["errors"] == 0
+    assert server.log().count("received demo.v1.Demo/Hello") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code", "error"),
+    [
+        ("call Fail {\"code\":5}\ntest a\n", [], 4, "shop.rpcurl, line 2: status ok: expected ok, got not_found (5)"),
+        ("test a\nnonsense\n", ["--jobs", 1, "--requests", 1], 0, None),
+        ("test a\nset x = 1\nteardown\nnonsense\n", ["--requests", 1], 4, "line 5: nonsense"),
+        ("test a\nskip\n", [], 4, "shop.rpcurl: no test to run"),
+        ("test a\nweight x\n", [], 4, "shop.rpcurl, line 3: wrong usage"),
+        ("test a\n", ["-d", "{}"], 2, "-d: not possible with a suite"),
+        ("test a\n", ["--jobs", 501], 2, "--jobs 501: not a number from 1 to 500"),
+        ("test a\n", ["--use", "metrics,file=x"], 2, "--use metrics: each process of the load would replace the file"),
+    ],
+)
+def test_errors(load, suite, text, options, code, error):
+    result, report = load(suite(text), *options)
+    assert result.code == code, result.err
+    if error:
+        # After a run whose teardown fails, there is a report.
+        assert (report is not None) == ("teardown" in text) and error in result.err, result.err
+    else:
+        assert report["errors"] == 1
