@@ -107,7 +107,7 @@ SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/sw
 # One more at a time than there are processors: tests wait for a third of their time.
 PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -p skips -n $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test test-all counts unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust spark grpc-swift libcurl \
+.PHONY: help demo test test-all counts unit-test plain-unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust spark grpc-swift libcurl \
   static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads sanitize-program fuzz \
   lint format quick docs check-docs api docs-api schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix mutation-fuzz soak install install-built \
   uninstall clean build-packages plugin-packages server-packages test-packages bench-packages glibc
@@ -124,14 +124,20 @@ quick: build-packages servers ## Check what was changed since the branch left ma
 	scripts/quick $(SINCE)
 
 test-all: export RPCURL_TESTS := all
-test-all: spark grpc-swift test soak ## The same, with each combination where `make test` runs a selection, and the soak
+test-all: spark grpc-swift debian-rust debian-go test soak ## The same, with each combination where `make test` runs a selection, servers of other projects, and the soak
 
-unit-test: build-packages test-packages ## Build the tests in Swift and run them
+# CI runs them once, under AddressSanitizer.
+unit-test: $(if $(RPCURL_STRICT),sanitize,plain-unit-test) ## Build the tests in Swift and run them
+
+plain-unit-test: build-packages test-packages
 	swift build --build-tests $(TEST_FLAGS)
 	swift test --skip-build $(FAILURES) $(TEST_FLAGS)
 
-end-to-end-test: release plugins servers test-packages http3-libcurl debian-rust debian-go ## Run the tests in Python
-	$(PYTEST) Tests/EndToEnd Tests/Project
+# With servers of other projects: `make test-all` runs them.
+FOREIGN := etcd flight gateways interop nginx spark tonic
+
+end-to-end-test: release plugins servers test-packages http3-libcurl ## Run the tests in Python
+	$(PYTEST) Tests/EndToEnd Tests/Project $(if $(filter all,$(RPCURL_TESTS)),,$(FOREIGN:%=--ignore=Tests/EndToEnd/test_%.py))
 
 fault-matrix: release servers ## Make faults of the network at every interesting byte of calls: thousands of cases, minutes
 	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -m faults.matrix --seed $(or $(FAULT_SEED),1)
@@ -237,13 +243,13 @@ bench: release plugins servers bench-packages debian-go ## Measure: ratios in on
 	scripts/bench-chain
 	PYTHON=$(VENV)/bin/python scripts/bench-protobuf
 
-sanitize: build-packages ## Run the unit tests under AddressSanitizer, with detection of leaks in C code
+sanitize: build-packages test-packages ## Run the unit tests under AddressSanitizer, with detection of leaks in C code
 	ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt:print_suppressions=0 \
 	  swift test $(FAILURES) --sanitize=address --scratch-path $(BUILD)/address $(TEST_FLAGS)
 
 # The lock of the tests and of the program is one that the sanitizer sees (Sources/Base/Locked.swift).
-sanitize-threads: build-packages ## Run the unit tests under ThreadSanitizer
-	TSAN_OPTIONS=halt_on_error=1 swift test $(FAILURES) --sanitize=thread --scratch-path $(BUILD)/thread $(TEST_FLAGS)
+sanitize-threads: build-packages ## Run the unit tests of what has threads under ThreadSanitizer
+	RPCURL_THREADS=1 TSAN_OPTIONS=halt_on_error=1 swift test $(FAILURES) --sanitize=thread --scratch-path $(BUILD)/thread $(TEST_FLAGS)
 
 # The debug build, with a current libcurl if there is one. A report changes the exit code, so that the test fails. Left out are tests
 # of memory, of which a sanitizer takes more, one that sends SIGSEGV to the program, which is reported as a crash, and one that limits

@@ -267,3 +267,12 @@ if Context.environment["RPCURL_FUZZ"] != nil {
         ], []),
       path: "Tests/Fuzz", exclude: ["Corpus", "README.md"], swiftSettings: strict))
 }
+
+// `make sanitize-threads` sets it, and does not build what has no threads: values in, values out. A session, a suite and a load
+// run on the thread of their loop, whose tests are those of Call and Transport. The rest has locks, threads or other processes.
+if Context.environment["RPCURL_THREADS"] != nil {
+  let pure = ["CEL", "Language", "Protobuf", "Protocols", "Reports", "SchemaTools", "Validate"]
+  let others = ["rpcurl", name("Engine"), name("EngineTests")] + pure.map { name($0) + "Tests" }
+  package.targets.removeAll { others.contains($0.name) || $0.name.hasSuffix("Benchmark") }
+  package.products.removeAll { $0.name == "rpcurl" }
+}

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module", autouse=True)
 def modules():
-    if not (ROOT / ".build/debug/Modules/RPCurlClient.swiftmodule").exists():
+    if not any((ROOT / build / "debug/Modules/RPCurlClient.swiftmodule").exists() for build in (".build", ".build/address")):
         pytest.skip("the modules of a debug build do not exist")
 
 
