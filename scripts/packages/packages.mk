@@ -46,5 +46,6 @@ release-check: ## Check what must hold before a release: all tests, sanitizers, 
 	RPCURL_TESTS=all $(MAKE) package-test
 	$(MAKE) check-reproducible
 	$(MAKE) sanitize sanitize-threads fuzz-smoke
+	$(MAKE) fuzz mutation-fuzz FUZZ_SECONDS=60
 	$(MAKE) sanitize-program
 	$(MAKE) sanitize-program SANITIZER=thread
