@@ -13,17 +13,6 @@ final class LoadExport {
   private let shape: LoadShape
   private let thresholds: [LoadThreshold]
 
-  /// The options that are written in another way, or change nothing in k6.
-  private static let handled: Set<OptionID> = [
-    .descriptorSet, .proto, .importPath, .reflect, .reflectVersion, .noCache, .plaintext, .insecure,
-    .cacert, .cert, .key, .authority, .protocolName, .http2, .http2PriorKnowledge, .header, .rpcHeader,
-    .expand, .variable, .user, .bearer, .userAgent, .maxTime, .maxMessageSize, .data, .dataFormat, .set,
-    .setFile, .seed, .allowUnknownFields, .jobs, .rate, .ramp, .warmUp, .duration, .requests, .threshold,
-    .loadFormat, .html, .histogramLog, .rawLatencies, .exportScript, .use, .plugin, .noUse, .attribute,
-    .verbose,
-    .color, .showSecrets, .redact, .silent, .showError, .errorFormat, .config, .profile,
-  ]
-
   /// - Throws: `Failure` if k6 cannot make the load.
   init(
     _ plan: CallPlan, _ arguments: CallArguments, _ shape: LoadShape, _ thresholds: [LoadThreshold]
@@ -107,11 +96,10 @@ final class LoadExport {
   /// The names of the options that the script does not express. Their values may be secrets.
   private var missing: [String] {
     var names: [String] = []
-    for argument in arguments.given
-    where !Self.handled.contains(argument.id) && argument.value != .flag(false) {
-      let name = OptionTable[argument.id].name
-      let isStandard = ["proto", "identity", "PEM"].contains(argument.string ?? "")
-      if !isStandard, !names.contains(name) { names.append(name) }
+    for argument in arguments.given where argument.value != .flag(false) {
+      let option = OptionTable[argument.id]
+      let isExpressed = option.expressed.contains(.k6) || option.isStandard(argument)
+      if !isExpressed, !names.contains(option.name) { names.append(option.name) }
     }
     return names
   }

@@ -83,6 +83,21 @@ package struct Option: Sendable {
     case settings
   }
 
+  /// Other programs, as commands and scripts of which calls can be written.
+  package struct Programs: OptionSet, Sendable {
+    /// A bit for each program.
+    package let rawValue: UInt8
+
+    /// A set of the programs whose bits are set.
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static var curl: Programs { Programs(rawValue: 1) }
+    package static var grpcurl: Programs { Programs(rawValue: 2) }
+    package static var buf: Programs { Programs(rawValue: 4) }
+    package static var k6: Programs { Programs(rawValue: 8) }
+    static var all: Programs { Programs(rawValue: 15) }
+  }
+
   /// The identifier.
   package let id: OptionID
   let nameList: String
@@ -106,6 +121,12 @@ package struct Option: Sendable {
   let aliasList: String
   /// The names that grpcurl has for the option, without dashes.
   let grpcurlList: String
+  /// The programs that have the option with the same value: grpcurl under its first name, the others under `name`. A
+  /// duration is a number of seconds there.
+  package let same: Programs
+  /// The programs in which what writes the command expresses the option, or in which it changes nothing. The others lack
+  /// it, which the command states.
+  package let expressed: Programs
   /// Whether all values hold, and not only the last.
   package let repeats: Bool
   /// Whether the configuration file may hold it.
@@ -124,9 +145,10 @@ package struct Option: Sendable {
   init(
     _ id: OptionID, _ names: String, _ kind: Kind = .flag, _ placeholder: String = "", _ group: Group,
     _ commands: CommandSet, _ summary: String, _ discussion: String = "", example: String,
-    standard: String = "", aliases: String = "", grpcurl: String = "", repeats: Bool = false,
-    isConfigurable: Bool = true, trust: Trust = .credentials, secrecy: Secrecy = .none,
-    readsElsewhere: Bool = false, isCommon: Bool = false, completion: String = ""
+    standard: String = "", aliases: String = "", grpcurl: String = "", same: Programs = [],
+    expressed: Programs = [], repeats: Bool = false, isConfigurable: Bool = true,
+    trust: Trust = .credentials, secrecy: Secrecy = .none, readsElsewhere: Bool = false,
+    isCommon: Bool = false, completion: String = ""
   ) {
     self.id = id
     nameList = names
@@ -140,6 +162,8 @@ package struct Option: Sendable {
     self.standard = standard
     aliasList = aliases
     grpcurlList = grpcurl
+    self.same = same
+    self.expressed = expressed
     self.repeats = repeats
     self.isConfigurable = isConfigurable
     self.trust = trust
@@ -157,6 +181,8 @@ package struct Option: Sendable {
   package var aliases: [String] { aliasList.split(separator: " ").map(String.init) }
   /// The name for messages: the first long one.
   package var name: String { names.first { $0.hasPrefix("--") } ?? nameList }
+  /// The name in a command of grpcurl.
+  package var grpcurlName: String { "-\(grpcurlList.prefix { $0 != " " })" }
   /// Whether it takes a value.
   package var hasValue: Bool {
     switch kind {
@@ -164,6 +190,8 @@ package struct Option: Sendable {
     default: true
     }
   }
+  /// Whether an argument states the value that holds without it.
+  package func isStandard(_ argument: Argument) -> Bool { !standard.isEmpty && argument.string == standard }
   /// What follows the names in help.
   var valueSynopsis: String {
     if case .level = kind { return placeholder }

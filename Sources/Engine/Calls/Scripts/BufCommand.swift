@@ -6,27 +6,6 @@ import RPCurlProtocols
 struct BufCommand {
   private var call: WrittenCall
   private var script = CallScript("buf", "curl")
-  private var missing: [String] = []
-
-  /// The options that buf has with the same value.
-  private static let same: [OptionID: String] = [
-    .cert: "--cert", .servername: "--servername", .userAgent: "--user-agent", .user: "--user",
-    .netrc: "--netrc", .netrcFile: "--netrc-file", .unixSocket: "--unix-socket", .http3: "--http3",
-    .emitDefaults: "--emit-defaults", .output: "--output",
-  ]
-  /// The options whose value is a number of seconds.
-  private static let durations: [OptionID: String] = [
-    .connectTimeout: "--connect-timeout", .keepaliveTime: "--keepalive-time",
-  ]
-  /// The options that are written in another way, or change nothing in buf.
-  private static let handled: Set<OptionID> = [
-    .descriptorSet, .proto, .reflect, .reflectVersion, .reflectHeader, .header, .rpcHeader, .expand,
-    .variable,
-    .plaintext, .insecure, .cacert, .key, .authority, .protocolName, .http1, .http2, .http2PriorKnowledge,
-    .bearer, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .seed, .verbose, .format,
-    .silent, .showError, .showSecrets, .redact, .color, .noCache, .each, .jobs, .failEarly,
-    .attribute,
-  ]
 
   init(_ call: WrittenCall) {
     self.call = call
@@ -37,16 +16,16 @@ struct BufCommand {
     let name = call.settings.protocolName
     if name != .connect { script.add("--protocol", name == .grpc ? "grpc" : "grpcweb") }
     addSchema()
-    for argument in call.arguments { add(argument) }
+    for argument in call.arguments { if let words = call.words(argument) { script.add(words) } }
     addConnection()
     addHeaders()
     try addData()
     if let format = call.text(.format), format != "json", format != "pretty" {
-      missing.append("--format \(format)")
+      call.missing.append("--format \(format)")
     }
     let method = call.name.service.isEmpty ? call.name.method : "\(call.name)"
     script.add(ShellText("\(call.settings.target.baseURL)/\(method)"))
-    return call.finish(script, without: missing)
+    return call.finish(script)
   }
 
   private mutating func addSchema() {
@@ -67,26 +46,6 @@ struct BufCommand {
   private var hasSchema: Bool { call.isGiven(.descriptorSet) || call.isGiven(.proto) }
   private var usesReflection: Bool { call.has(.reflect) || !hasSchema }
 
-  private mutating func add(_ argument: Argument) {
-    guard argument.value != .flag(false) else { return }
-    if let name = Self.same[argument.id] {
-      guard argument.text != nil else { return script.add(ShellText(name)) }
-      script.add(ShellText(name), call.value(argument))
-    } else if let name = Self.durations[argument.id], case .duration(let duration) = argument.value {
-      script.add(ShellText(name), ShellText(WrittenCall.seconds(duration)))
-    } else if !Self.handled.contains(argument.id), !Self.isStandard(argument) {
-      missing.append(call.shown(argument))
-    }
-  }
-
-  /// Whether an option only states what buf does.
-  private static func isStandard(_ argument: Argument) -> Bool {
-    switch (argument.id, argument.string) {
-    case (.codec, "proto"), (.compression, "identity"), (.certType, "PEM"), (.errorFormat, "text"): true
-    default: false
-    }
-  }
-
   private mutating func addConnection() {
     if call.isTLS {
       // buf refuses authorities that would not be used.
@@ -103,7 +62,7 @@ struct BufCommand {
     case .http1 where !call.isTLS && usesReflection:
       // buf makes no reflection without TLS over HTTP/1.1.
       script.add("--http2-prior-knowledge")
-    case .http1 where call.isTLS: missing.append("--http1.1")
+    case .http1 where call.isTLS: call.missing.append("--http1.1")
     default: break
     }
     // rpcurl waits without limit, and buf for two minutes.

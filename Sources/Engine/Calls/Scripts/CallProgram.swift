@@ -16,6 +16,16 @@ package enum CallProgram: String, CaseIterable {
     }
   }
 
+  /// The program in the definitions of options; empty for rpcurl.
+  var counterpart: Option.Programs {
+    switch self {
+    case .rpcurl: []
+    case .curl: .curl
+    case .grpcurl: .grpcurl
+    case .buf: .buf
+    }
+  }
+
   /// Whether the command contains the messages themselves, so that the data has to be read.
   package func readsData(_ options: DataOptions) -> Bool {
     switch self {

@@ -33,9 +33,9 @@ struct CallScript {
     comments.append(TerminalText.escape(comment))
   }
 
-  mutating func add(_ words: ShellText...) {
-    groups.append(words)
-  }
+  mutating func add(_ words: ShellText...) { add(words) }
+
+  mutating func add(_ words: [ShellText]) { groups.append(words) }
 
   /// The script.
   var text: String {

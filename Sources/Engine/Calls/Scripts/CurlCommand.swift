@@ -10,26 +10,7 @@ struct CurlCommand {
   private let plan: CallPlan
   private let messages: [Message]
   private var script = CallScript("curl")
-  private var missing: [String] = []
 
-  /// The options that curl has with the same value.
-  private static let same: [OptionID: String] = [
-    .cacert: "--cacert", .capath: "--capath", .certType: "--cert-type", .key: "--key",
-    .insecure: "--insecure", .tls12: "--tlsv1.2", .tls13: "--tlsv1.3", .ipv4: "--ipv4", .ipv6: "--ipv6",
-    .unixSocket: "--unix-socket", .abstractUnixSocket: "--abstract-unix-socket", .proxy: "--proxy",
-    .proxyUser: "--proxy-user", .resolve: "--resolve", .connectTo: "--connect-to", .netrc: "--netrc",
-    .netrcFile: "--netrc-file", .userAgent: "--user-agent", .user: "--user", .output: "--output",
-    .silent: "--silent", .showError: "--show-error",
-  ]
-  /// The options that are written in another way, or change nothing in curl.
-  private static let handled: Set<OptionID> = [
-    .descriptorSet, .proto, .importPath, .reflect, .reflectVersion, .reflectHeader, .noCache, .plaintext,
-    .cert, .pass, .servername, .authority, .http1, .http2, .http2PriorKnowledge, .http3, .connectTimeout,
-    .keepaliveTime, .protocolName, .header, .rpcHeader, .expand, .variable, .bearer, .codec, .connectGet,
-    .compression, .maxTime, .data, .dataFormat, .set, .setFile, .chunk, .seed,
-    .allowUnknownFields, .verbose, .showSecrets, .redact, .color, .each, .jobs, .failEarly,
-    .attribute,
-  ]
   /// The headers of the protocol that curl sets itself, or that would make the response unreadable.
   private static let omitted: Set<String> = [
     "user-agent", "accept-encoding", "grpc-accept-encoding", "connect-accept-encoding",
@@ -49,7 +30,7 @@ struct CurlCommand {
   mutating func write() throws(Failure) -> String {
     let (request, body) = try request()
     guard call.variables.apply(request.url) == request.url else { throw call.showsSecret }
-    for argument in call.arguments { add(argument) }
+    for argument in call.arguments { if let words = call.words(argument) { script.add(words) } }
     addConnection()
     let url = addServerName(request.url)
     for argument in call.arguments where argument.id == .header || argument.id == .rpcHeader {
@@ -69,7 +50,7 @@ struct CurlCommand {
         script.add(comment: "The status is in the trailers, which -v shows.")
       }
     }
-    return call.finish(script, without: missing)
+    return call.finish(script)
   }
 
   /// A header without a value, which curl sends only if a semicolon follows the name; nil for another header.
@@ -106,16 +87,6 @@ struct CurlCommand {
     }
   }
 
-  private mutating func add(_ argument: Argument) {
-    guard argument.value != .flag(false) else { return }
-    if let name = Self.same[argument.id] {
-      guard argument.text != nil else { return script.add(ShellText(name)) }
-      script.add(ShellText(name), call.value(argument))
-    } else if !Self.handled.contains(argument.id) {
-      missing.append(call.shown(argument))
-    }
-  }
-
   private mutating func addConnection() {
     if let path = call.settings.target.unixSocket { script.add("--unix-socket", ShellText(path)) }
     switch plan.connection.httpVersion {
@@ -128,12 +99,6 @@ struct CurlCommand {
     // A colon would begin the passphrase.
     if let cert = call.text(.cert) { script.add("--cert", ShellText(cert.replacing(":", with: "\\:"))) }
     if let pass = call.text(.pass).flatMap(WrittenCall.elsewhere) { script.add("--pass", pass) }
-    for (id, name) in [(OptionID.connectTimeout, "--connect-timeout"), (.maxTime, "--max-time")] {
-      guard case .duration(let duration)? = call.arguments.last(where: { $0.id == id })?.value else {
-        continue
-      }
-      script.add(ShellText(name), ShellText(WrittenCall.seconds(duration)))
-    }
     if let time = plan.connection.keepaliveTime {
       script.add("--keepalive-time", ShellText("\(max(1, (time.milliseconds + 999) / 1000))"))
     }

@@ -6,30 +6,6 @@ import RPCurlProtocols
 struct GrpcurlCommand {
   private var call: WrittenCall
   private var script = CallScript("grpcurl")
-  private var missing: [String] = []
-
-  /// The options that grpcurl has with the same value.
-  private static let same: [OptionID: String] = [
-    .cacert: "-cacert", .cert: "-cert", .servername: "-servername", .authority: "-authority",
-    .importPath: "-import-path", .proto: "-proto", .descriptorSet: "-protoset", .userAgent: "-user-agent",
-    .emitDefaults: "-emit-defaults",
-    .allowUnknownFields: "-allow-unknown-fields",
-  ]
-  /// The options whose value is a number of seconds.
-  private static let durations: [OptionID: String] = [
-    .maxTime: "-max-time", .connectTimeout: "-connect-timeout", .keepaliveTime: "-keepalive-time",
-  ]
-  private static let headers: [OptionID: String] = [
-    .header: "-H", .rpcHeader: "-rpc-header", .reflectHeader: "-reflect-header",
-  ]
-  /// The options that are written in another way, or change nothing in grpcurl.
-  private static let handled: Set<OptionID> = [
-    .plaintext, .insecure, .key, .protocolName, .http2, .http2PriorKnowledge, .unixSocket, .user, .bearer,
-    .data, .dataFormat, .set, .setFile, .chunk, .expand, .variable, .seed, .verbose, .format, .reflect,
-    .maxMessageSize, .output, .silent, .showError, .showSecrets, .redact, .color, .noCache, .each, .jobs,
-    .failEarly,
-    .attribute,
-  ]
 
   init(_ call: WrittenCall) {
     self.call = call
@@ -52,7 +28,7 @@ struct GrpcurlCommand {
     try addData()
     script.add(address)
     script.add(ShellText(call.name.service.isEmpty ? call.name.method : "\(call.name)"))
-    return call.finish(script, without: missing)
+    return call.finish(script)
   }
 
   /// `HOST:PORT`, or the path of a socket.
@@ -77,39 +53,18 @@ struct GrpcurlCommand {
   }
 
   private mutating func add(_ argument: Argument) {
-    let id = argument.id
-    guard argument.value != .flag(false) else { return }
-    if id == .proto || id == .importPath, call.isGiven(.descriptorSet) {
-      missing.append("\(call.shown(argument)) beside --descriptor-set")
-    } else if let name = Self.headers[id], argument.text?.hasPrefix("@") == false {
-      if id != .reflectHeader || usesReflection {
-        script.add(ShellText(name), call.header(argument))
-      }
-    } else if let name = Self.same[id] {
-      if argument.text == nil {
-        script.add(ShellText(name))
-      } else {
-        script.add(ShellText(name), call.value(argument))
-      }
-    } else if let name = Self.durations[id], case .duration(let duration) = argument.value {
-      script.add(ShellText(name), ShellText(WrittenCall.seconds(duration)))
-    } else if id == .errorFormat, argument.string == "json" {
-      script.add("-format-error")
-    } else if !Self.handled.contains(id), !Self.isStandard(argument) {
-      missing.append(call.shown(argument))
+    let isHeader = OptionTable[argument.id].secrecy == .header
+    if argument.id == .proto || argument.id == .importPath, call.isGiven(.descriptorSet) {
+      call.missing.append("\(call.shown(argument)) beside --descriptor-set")
+    } else if isHeader, argument.text?.hasPrefix("@") == true {
+      call.missing.append(call.shown(argument))
+    } else if argument.id != .reflectHeader || usesReflection, let words = call.words(argument) {
+      script.add(words)
     }
   }
 
   private var usesReflection: Bool {
     call.has(.reflect) || !call.isGiven(.descriptorSet) && !call.isGiven(.proto)
-  }
-
-  /// Whether an option only states what grpcurl does.
-  private static func isStandard(_ argument: Argument) -> Bool {
-    switch (argument.id, argument.string) {
-    case (.codec, "proto"), (.compression, "identity"), (.certType, "PEM"), (.errorFormat, "text"): true
-    default: false
-    }
   }
 
   private mutating func addFlags() {
@@ -125,8 +80,9 @@ struct GrpcurlCommand {
     }
     if call.settings.verbosity > 0 { script.add(call.settings.verbosity > 1 ? "-vv" : "-v") }
     if let output = call.text(.output), output != "-" { script.output = output }
+    if call.text(.errorFormat) == "json" { script.add("-format-error") }
     if let format = call.text(.format), format != "json", format != "pretty" {
-      missing.append("--format \(format)")
+      call.missing.append("--format \(format)")
     }
   }
 

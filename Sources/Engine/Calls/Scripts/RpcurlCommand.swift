@@ -39,6 +39,6 @@ struct RpcurlCommand {
     if !set.isEmpty {
       script.add(comment: "Also in use, from the environment: \(set.joined(separator: ", "))")
     }
-    return call.finish(script, without: [])
+    return call.finish(script)
   }
 }

@@ -20,6 +20,8 @@ struct WrittenCall {
   /// The messages, if the program needs them; nil otherwise.
   let messages: [Message]?
   var secrets: WrittenSecrets
+  /// What the program lacks.
+  var missing: [String] = []
 
   /// - Throws: `Failure` if the messages are needed and invalid, or if the schema is needed and not known.
   init(_ program: CallProgram, _ command: CallArguments, _ resolved: ResolvedCall) throws(Failure) {
@@ -57,9 +59,8 @@ struct WrittenCall {
 
   /// The arguments that apply.
   private static func applying(_ given: [Argument]) -> [Argument] {
-    let ignored: Set<OptionID> = [.explain, .config, .profile, .help, .version]
     let relevant = given.filter { argument in
-      !ignored.contains(argument.id) && !isContentType(argument)
+      argument.id != .explain && OptionTable[argument.id].group != .configuration && !isContentType(argument)
         && (argument.id != .format || CallProgram(rawValue: argument.string ?? "") == nil)
     }
     return relevant.indices.filter { index in
@@ -72,7 +73,7 @@ struct WrittenCall {
 
   /// Whether an argument is a header that the call sends anyway, so that it has no effect.
   private static func isContentType(_ argument: Argument) -> Bool {
-    [.header, .rpcHeader, .reflectHeader].contains(argument.id)
+    OptionTable[argument.id].secrecy == .header
       && argument.text?.parted(at: ":").before.lowercased() == HeaderSyntax.contentType
   }
 
@@ -130,6 +131,20 @@ struct WrittenCall {
 
   // MARK: Words
 
+  /// The words of an option in the command of a program that has it with the same value; nil for another one, which is noted
+  /// if the program lacks it.
+  mutating func words(_ argument: Argument) -> [ShellText]? {
+    let option = OptionTable[argument.id]
+    guard argument.value != .flag(false), !option.expressed.contains(program.counterpart) else { return nil }
+    guard option.same.contains(program.counterpart) else {
+      if !option.isStandard(argument) { missing.append(shown(argument)) }
+      return nil
+    }
+    let name = ShellText(program == .grpcurl ? option.grpcurlName : option.name)
+    if case .duration(let duration) = argument.value { return [name, ShellText(Self.seconds(duration))] }
+    return argument.text == nil ? [name] : [name, header(argument)]
+  }
+
   /// The value of an option, without secrets.
   mutating func value(_ argument: Argument) -> ShellText {
     let text = argument.text ?? ""
@@ -172,7 +187,7 @@ struct WrittenCall {
 
   /// The template of a header; nil if its text is sent as it is.
   private func template(_ argument: Argument) -> Template? {
-    guard settings.expansion != nil, [.header, .rpcHeader, .reflectHeader].contains(argument.id),
+    guard settings.expansion != nil, OptionTable[argument.id].secrecy == .header,
       let text = argument.text, text.contains("${"), !text.hasPrefix("@")
     else { return nil }
     return try? Template(parsing: text)
@@ -231,7 +246,7 @@ struct WrittenCall {
   }
 
   /// Adds what has no counterpart, and the variables to set, to a script.
-  func finish(_ script: CallScript, without missing: [String]) -> String {
+  func finish(_ script: CallScript) -> String {
     var script = script
     for text in missing { script.add(comment: "not in \(program.command): \(text)") }
     for placeholder in secrets.placeholders {

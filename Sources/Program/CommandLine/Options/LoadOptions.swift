@@ -7,28 +7,28 @@ extension OptionTable {
       "Calls start whether or not earlier ones have ended, but at most --jobs run at a time: those that wait for this "
         + "start late. Latencies count from the due time. Calls that have not started at the end of the run count as errors.",
       example: "rpcurl load --rate 200 --duration 30s https://demo.example demo.v1.Demo/Hello",
-      isConfigurable: false, isCommon: true),
+      expressed: .k6, isConfigurable: false, isCommon: true),
     Option(
       .ramp, "--ramp", .duration, "DURATION", .own, .load,
       "Before the measured part, increase the rate from 0 to --rate in this time.",
       example: "rpcurl load --rate 200 --ramp 10s https://demo.example demo.v1.Demo/Hello",
-      isConfigurable: false),
+      expressed: .k6, isConfigurable: false),
     Option(
       .warmUp, "--warm-up", .duration, "DURATION", .own, .load,
       "Make calls for this time before the measured part, after --ramp.",
       example: "rpcurl load --jobs 20 --warm-up 5s https://demo.example demo.v1.Demo/Hello",
-      isConfigurable: false),
+      expressed: .k6, isConfigurable: false),
     Option(
       .duration, "--duration", .duration, "DURATION", .own, .load,
       "Length of the measured part (default: 10s without --requests).",
       "No call starts after it. Calls that have not ended five seconds later are canceled and counted as unfinished.",
       example: "rpcurl load --jobs 20 --duration 1m https://demo.example demo.v1.Demo/Hello",
-      isConfigurable: false, isCommon: true),
+      expressed: .k6, isConfigurable: false, isCommon: true),
     Option(
       .requests, "--requests", .number, "NUMBER", .own, .load,
       "End the run after this many measured calls.",
       example: "rpcurl load --requests 10000 --jobs 20 https://demo.example demo.v1.Demo/Hello",
-      isConfigurable: false, isCommon: true),
+      expressed: .k6, isConfigurable: false, isCommon: true),
     Option(
       .connections, "--connections", .number, "NUMBER", .own, .load,
       "Spread the calls evenly over this many connections.",
@@ -43,35 +43,35 @@ extension OptionTable {
         + "calls per second. Latencies are p50, p99.9 and other percentiles, min, mean and max. All conditions are reported.",
       example:
         "rpcurl load --threshold 'p99<50ms, errors<0.1%, rate>190' https://demo.example demo.v1.Demo/Hello",
-      repeats: true, isConfigurable: false, isCommon: true, completion: "ask:threshold"),
+      expressed: .k6, repeats: true, isConfigurable: false, isCommon: true, completion: "ask:threshold"),
     Option(
       .loadFormat, "--format", .choice("text json csv"), "FORMAT", .own, .load,
       "Format of the report: text, json or csv.",
       example: "rpcurl load --format json https://demo.example demo.v1.Demo/Hello",
-      standard: "text", isConfigurable: false),
+      standard: "text", expressed: .k6, isConfigurable: false),
     Option(
       .html, "--html", .text, "FILE", .own, .load,
       "Also write the report as an HTML page with charts.",
       example: "rpcurl load --html load.html https://demo.example demo.v1.Demo/Hello",
-      isConfigurable: false, completion: "file"),
+      expressed: .k6, isConfigurable: false, completion: "file"),
     Option(
       .histogramLog, "--hdr", .text, "FILE", .own, .load,
       "Also write the latencies as a log of HdrHistogram, in nanoseconds.",
       example: "rpcurl load --hdr load.hlog https://demo.example demo.v1.Demo/Hello",
-      isConfigurable: false, completion: "file"),
+      expressed: .k6, isConfigurable: false, completion: "file"),
     Option(
       .rawLatencies, "--raw", .text, "FILE", .own, .load,
       "Also write each latency on a line, in nanoseconds.",
       "The lines are in the order in which the calls ended. Calls before the measured part are not written. "
         + "The file is replaced at the end.",
       example: "rpcurl load --raw load.txt https://demo.example demo.v1.Demo/Hello",
-      isConfigurable: false, completion: "file"),
+      expressed: .k6, isConfigurable: false, completion: "file"),
     Option(
       .exportScript, "--export", .choice("k6"), "PROGRAM", .own, .load,
       "Print the same load as a script for k6 instead of making it.",
       "The script uses the module k6/net/grpc, so only gRPC can be exported. Secret headers are variables of the "
         + "environment in it.",
       example: "rpcurl load --export k6 --rate 200 https://demo.example demo.v1.Demo/Hello > load.js",
-      isConfigurable: false),
+      expressed: .k6, isConfigurable: false),
   ]
 }

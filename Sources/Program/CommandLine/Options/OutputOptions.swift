@@ -9,7 +9,7 @@ extension OptionTable {
         + "text format, and each is prefixed with its length (a varint) in binary. With --explain, sh, curl, grpcurl and "
         + "buf print the call as a shell command of rpcurl, curl, grpcurl or buf curl.",
       example: "rpcurl --format events https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "format", trust: .harmless, isCommon: true),
+      grpcurl: "format", expressed: [.grpcurl, .buf], trust: .harmless, isCommon: true),
     Option(
       .textFormat, "--format", .choice("text json"), "FORMAT", .output, .listings,
       "Format of the output: text or json.",
@@ -18,7 +18,7 @@ extension OptionTable {
       .emitDefaults, "--emit-defaults", .flag, "", .output, .callsAndConvert,
       "Print fields that have their default value.",
       example: "rpcurl --emit-defaults https://demo.example demo.v1.Demo/Hello", grpcurl: "emit-defaults",
-      trust: .harmless),
+      same: [.grpcurl, .buf], trust: .harmless),
     Option(
       .enumNumbers, "--enum-numbers", .flag, "", .output, .callsAndConvert,
       "Print enum values as numbers.",
@@ -75,7 +75,7 @@ extension OptionTable {
       "A single response replaces the file if the call succeeded; otherwise the file is unchanged. Streams, batches "
         + "and events are written as they arrive. - means standard output.",
       example: "rpcurl -o reply.json https://demo.example demo.v1.Demo/Hello",
-      trust: .effects, isCommon: true, completion: "file"),
+      same: [.curl, .buf], expressed: .grpcurl, trust: .effects, isCommon: true, completion: "file"),
     Option(
       .verbose, "-v --verbose", .count, "", .output, .remote,
       "Show metadata and the schema's source on standard error; -vv also the connection.",
@@ -83,13 +83,13 @@ extension OptionTable {
         + "and compression of each message, and debug logs of interceptors. Credentials are redacted unless "
         + "--show-secrets is given.",
       example: "rpcurl -v https://demo.example demo.v1.Demo/Hello",
-      aliases: "-i --include", trust: .harmless, isCommon: true),
+      aliases: "-i --include", expressed: .all, trust: .harmless, isCommon: true),
     Option(
       .color, "--color", .choice("auto always never"), "WHEN", .output, .callsAndTest,
       "Color JSON: auto, always or never.",
       "auto colors on a terminal, unless NO_COLOR is set or TERM is dumb.",
       example: "rpcurl --color always --format pretty https://demo.example demo.v1.Demo/Hello | less -R",
-      standard: "auto", aliases: "--colour", trust: .harmless),
+      standard: "auto", aliases: "--colour", expressed: .all, trust: .harmless),
     Option(
       .timing, "--timing", .flag, "", .output, .calls,
       "Print the times of the call on standard error.",
@@ -102,7 +102,8 @@ extension OptionTable {
     Option(
       .showSecrets, "--show-secrets", .flag, "", .output, .callsAndLoad,
       "Do not redact credentials in the output of -v and --explain.",
-      example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello", trust: .effects),
+      example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello", expressed: .all,
+      trust: .effects),
     Option(
       .redact, "--redact", .text, "NAME", .output, .remote,
       "Redact the header or attribute NAME in all output; may repeat.",
@@ -110,7 +111,7 @@ extension OptionTable {
         + "interceptors show [redacted] in place of its value, and of what repeats it. * at the ends of NAME matches any text. "
         + "The names that are secret without this option have a word such as token, secret, password, cookie or api-key.",
       example: "rpcurl -v --redact x-tenant -H 'x-tenant: blue' https://demo.example demo.v1.Demo/Hello",
-      repeats: true, trust: .harmless),
+      expressed: .all, repeats: true, trust: .harmless),
     Option(
       .explain, "--explain", .flag, "", .output, .call,
       "Dry run: print the resolved call, send nothing.",
@@ -259,11 +260,12 @@ extension OptionTable {
       "Print no errors, warnings or progress on standard error.",
       "The exit code is unchanged, and the output of options such as -v and --timing is still printed.",
       example: "rpcurl -s --format none https://demo.example demo.v1.Demo/Hello || echo \"failed with $?\"",
-      trust: .effects),
+      same: .curl, expressed: [.grpcurl, .buf, .k6], trust: .effects),
     Option(
       .showError, "-S --show-error", .flag, "", .errors, .all,
       "With -s, still print errors.",
-      example: "rpcurl -s -S https://demo.example demo.v1.Demo/Hello > reply.json", trust: .harmless),
+      example: "rpcurl -s -S https://demo.example demo.v1.Demo/Hello > reply.json", same: .curl,
+      expressed: [.grpcurl, .buf, .k6], trust: .harmless),
     Option(
       .errorFormat, "--error-format", .choice("text json"), "FORMAT", .errors, .all,
       "Format of errors: text, or json with one object per line.",
@@ -273,19 +275,20 @@ extension OptionTable {
         + "begin with {.",
       example:
         "rpcurl --error-format json https://demo.example demo.v1.Demo/Hello 2>&1 >reply.json | jq -r .error.code",
-      standard: "text", trust: .harmless),
+      standard: "text", expressed: [.grpcurl, .k6], trust: .harmless),
     Option(
       .config, "-K --config", .text, "FILE", .configuration, .remote,
       "Read options from this file only (default: $XDG_CONFIG_HOME/rpcurl/config and the project file .rpcurl).",
       "The file has one option per line, as on the command line but without quotes, and target URL. The command "
         + "line takes precedence, and a project file over the user's. --config /dev/null reads neither. Other commands than call ignore options that they do not have. Lines after "
         + "[profile NAME] apply only with --profile NAME. See rpcurl-config(5).",
-      example: "rpcurl --config ci.conf demo.v1.Demo/Hello", isConfigurable: false, completion: "file"),
+      example: "rpcurl --config ci.conf demo.v1.Demo/Hello", expressed: .k6, isConfigurable: false,
+      completion: "file"),
     Option(
       .profile, "--profile", .text, "NAME", .configuration, .remote,
       "Also read the options of this profile of the configuration files.",
       example: "rpcurl --profile staging demo.v1.Demo/Hello",
-      isConfigurable: false, isCommon: true, completion: "ask:profile"),
+      expressed: .k6, isConfigurable: false, isCommon: true, completion: "ask:profile"),
     Option(
       .help, "-h --help", .flag, "", .general, .all,
       "Show help: -h for the common options, --help for all.", example: "rpcurl list --help",

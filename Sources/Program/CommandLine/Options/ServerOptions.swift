@@ -4,125 +4,133 @@ extension OptionTable {
       .plaintext, "--plaintext", .flag, "", .server, .remote,
       "Use HTTP without TLS for a target that is not a URL.",
       example: "rpcurl --plaintext localhost:50051 demo.v1.Demo/Hello",
-      grpcurl: "plaintext", trust: .effects, isCommon: true),
+      grpcurl: "plaintext", expressed: .all, trust: .effects, isCommon: true),
     Option(
       .insecure, "-k --insecure", .flag, "", .server, .remote,
       "Do not verify the server's certificate.",
       example: "rpcurl -k https://localhost:50052 demo.v1.Demo/Hello",
-      grpcurl: "insecure", trust: .effects, isCommon: true),
+      grpcurl: "insecure", same: .curl, expressed: [.grpcurl, .buf, .k6], trust: .effects, isCommon: true),
     Option(
       .cacert, "--cacert", .text, "FILE", .server, .remote,
       "Certificate authorities to trust (PEM).",
       example: "rpcurl --cacert ca.pem https://localhost:50052 demo.v1.Demo/Hello",
-      grpcurl: "cacert", trust: .effects, isCommon: true, completion: "file"),
+      grpcurl: "cacert", same: [.curl, .grpcurl], expressed: [.buf, .k6], trust: .effects, isCommon: true,
+      completion: "file"),
     Option(
       .capath, "--capath", .text, "DIR", .server, .remote,
       "Directory of certificate authorities to trust, prepared by openssl rehash.",
-      example: "rpcurl --capath /etc/ssl/certs https://demo.example demo.v1.Demo/Hello", trust: .effects,
+      example: "rpcurl --capath /etc/ssl/certs https://demo.example demo.v1.Demo/Hello", same: .curl,
+      trust: .effects,
       completion: "dir"),
     Option(
       .cert, "-E --cert", .text, "FILE", .server, .remote,
       "Client certificate (PEM).",
       example: "rpcurl --cert client.pem --key client.key https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "cert", isCommon: true, completion: "file"),
+      grpcurl: "cert", same: [.grpcurl, .buf], expressed: [.curl, .k6], isCommon: true, completion: "file"),
     Option(
       .certType, "--cert-type", .choice("PEM P12 DER", spellings: "pem=PEM p12=P12 der=DER"), "TYPE", .server,
       .remote, "Format of the client certificate: PEM, P12 (PKCS #12) or DER.",
       example:
         "rpcurl --cert client.p12 --cert-type P12 --pass @phrase https://demo.example demo.v1.Demo/Hello",
-      standard: "PEM"),
+      standard: "PEM", same: .curl),
     Option(
       .key, "--key", .text, "FILE", .server, .remote,
       "Key of the client certificate, if it is in another file.",
       example: "rpcurl --cert client.pem --key client.key https://demo.example demo.v1.Demo/Hello",
-      aliases: "--certkey", grpcurl: "key", completion: "file"),
+      aliases: "--certkey", grpcurl: "key", same: .curl, expressed: [.grpcurl, .buf, .k6], completion: "file"),
     Option(
       .pass, "--pass", .text, "@FILE|env:NAME|cmd:COMMAND", .server, .remote,
       "Passphrase of the client key (default: ask on the terminal).",
       "@FILE reads it from the first line of a file, env:NAME from a variable of the environment, cmd:COMMAND from the "
         + "output of a command.",
       example: "rpcurl --cert client.pem --pass env:PHRASE https://demo.example demo.v1.Demo/Hello",
-      secrecy: .whole, readsElsewhere: true),
+      expressed: .curl, secrecy: .whole, readsElsewhere: true),
     Option(
       .servername, "--servername", .text, "NAME", .server, .remote,
       "Name for TLS SNI and certificate verification.", "It excludes --netrc and --netrc-file over TLS.",
       example: "rpcurl --servername demo.example https://192.0.2.1 demo.v1.Demo/Hello", grpcurl: "servername",
-      trust: .effects),
+      same: [.grpcurl, .buf], expressed: .curl, trust: .effects),
     Option(
       .authority, "--authority", .text, "HOST", .server, .remote,
       "Value of the Host header / :authority.",
       example: "rpcurl --authority demo.example https://192.0.2.1 demo.v1.Demo/Hello", grpcurl: "authority",
-      trust: .effects),
+      same: .grpcurl, expressed: [.curl, .buf, .k6], trust: .effects),
     Option(
       .tls12, "--tlsv1.2", .flag, "", .server, .remote, "Require TLS 1.2 or newer.",
-      example: "rpcurl --tlsv1.2 https://demo.example demo.v1.Demo/Hello", trust: .effects),
+      example: "rpcurl --tlsv1.2 https://demo.example demo.v1.Demo/Hello", same: .curl, trust: .effects),
     Option(
       .tls13, "--tlsv1.3", .flag, "", .server, .remote, "Require TLS 1.3 or newer.",
-      example: "rpcurl --tlsv1.3 https://demo.example demo.v1.Demo/Hello", trust: .effects),
+      example: "rpcurl --tlsv1.3 https://demo.example demo.v1.Demo/Hello", same: .curl, trust: .effects),
     Option(
       .http1, "--http1.1", .flag, "", .server, .remote,
       "Use HTTP/1.1 (the default of Connect and gRPC-Web without TLS).",
-      example: "rpcurl --protocol connect --http1.1 https://demo.example demo.v1.Demo/Hello", trust: .harmless
+      example: "rpcurl --protocol connect --http1.1 https://demo.example demo.v1.Demo/Hello",
+      expressed: [.curl, .buf], trust: .harmless
     ),
     Option(
       .http2, "--http2", .flag, "", .server, .remote,
       "Use HTTP/2 (the default of gRPC and of bidi methods).",
-      example: "rpcurl --protocol connect --http2 https://demo.example demo.v1.Demo/Hello", trust: .harmless),
+      example: "rpcurl --protocol connect --http2 https://demo.example demo.v1.Demo/Hello", expressed: .all,
+      trust: .harmless),
     Option(
       .http2PriorKnowledge, "--http2-prior-knowledge", .flag, "", .server, .remote,
       "Use HTTP/2 from the first byte: without TLS, or over TLS that negotiates no protocol.",
       example: "rpcurl --protocol connect --http2-prior-knowledge http://localhost:8080 demo.v1.Demo/Hello",
-      trust: .harmless),
+      expressed: .all, trust: .harmless),
     Option(
       .http3, "--http3", .flag, "", .server, .remote,
       "Use HTTP/3, if libcurl supports it.",
-      example: "rpcurl --http3 https://demo.example demo.v1.Demo/Hello", trust: .harmless),
+      example: "rpcurl --http3 https://demo.example demo.v1.Demo/Hello", same: .buf, expressed: .curl,
+      trust: .harmless),
     Option(
       .ipv4, "-4 --ipv4", .flag, "", .server, .remote, "Resolve names to IPv4 addresses only.",
-      example: "rpcurl -4 https://demo.example demo.v1.Demo/Hello", trust: .harmless),
+      example: "rpcurl -4 https://demo.example demo.v1.Demo/Hello", same: .curl, trust: .harmless),
     Option(
       .ipv6, "-6 --ipv6", .flag, "", .server, .remote, "Resolve names to IPv6 addresses only.",
-      example: "rpcurl -6 https://demo.example demo.v1.Demo/Hello", trust: .harmless),
+      example: "rpcurl -6 https://demo.example demo.v1.Demo/Hello", same: .curl, trust: .harmless),
     Option(
       .unixSocket, "--unix-socket", .text, "PATH", .server, .remote,
       "Connect to this Unix socket instead of the URL's host.",
       "The scheme of the URL chooses TLS. A target unix:PATH is without TLS, unless an option for TLS is given, such as "
         + "--cacert or -k.",
-      example: "rpcurl --unix-socket demo.sock http://localhost demo.v1.Demo/Hello", trust: .effects,
+      example: "rpcurl --unix-socket demo.sock http://localhost demo.v1.Demo/Hello", same: [.curl, .buf],
+      expressed: .grpcurl, trust: .effects,
       completion: "file"),
     Option(
       .abstractUnixSocket, "--abstract-unix-socket", .text, "NAME", .server, .remote,
       "Connect to this Unix socket of the abstract namespace.",
-      example: "rpcurl --abstract-unix-socket demo http://localhost demo.v1.Demo/Hello", trust: .effects),
+      example: "rpcurl --abstract-unix-socket demo http://localhost demo.v1.Demo/Hello", same: .curl,
+      trust: .effects),
     Option(
       .proxy, "-x --proxy", .text, "URL", .server, .remote,
       "Proxy: http://, https://, socks4://, socks4a://, socks5:// or socks5h://.",
       "Without it, http_proxy, https_proxy, all_proxy and no_proxy of the environment apply. An empty value means no "
         + "proxy.",
-      example: "rpcurl -x socks5h://localhost:1080 https://demo.example demo.v1.Demo/Hello", trust: .effects,
+      example: "rpcurl -x socks5h://localhost:1080 https://demo.example demo.v1.Demo/Hello", same: .curl,
+      trust: .effects,
       secrecy: .login),
     Option(
       .proxyUser, "-U --proxy-user", .text, "NAME[:PASSWORD]", .server, .remote,
       "Credentials for the proxy.",
       "If the password is omitted, rpcurl asks for it on the terminal. @FILE, env:NAME and cmd:COMMAND read both.",
       example: "rpcurl -x http://proxy:3128 -U ada:secret https://demo.example demo.v1.Demo/Hello",
-      trust: .effects, secrecy: .whole, readsElsewhere: true),
+      same: .curl, trust: .effects, secrecy: .whole, readsElsewhere: true),
     Option(
       .resolve, "--resolve", .text, "HOST:PORT:ADDRESS", .server, .remote,
       "Use this address for a host and port; may repeat.",
       example: "rpcurl --resolve demo.example:443:192.0.2.1 https://demo.example demo.v1.Demo/Hello",
-      repeats: true, trust: .effects),
+      same: .curl, repeats: true, trust: .effects),
     Option(
       .connectTo, "--connect-to", .text, "HOST:PORT:HOST:PORT", .server, .remote,
       "Connect to the second host and port instead of the first; may repeat.",
       "An empty first host or port matches any; an empty second one is unchanged.",
       example: "rpcurl --connect-to demo.example:443:localhost:8443 https://demo.example demo.v1.Demo/Hello",
-      repeats: true, trust: .effects),
+      same: .curl, repeats: true, trust: .effects),
     Option(
       .connectTimeout, "--connect-timeout", .duration, "DURATION", .server, .remote,
       "Time limit for connecting, such as 1.5 or 500ms (default: 10 seconds).",
       example: "rpcurl --connect-timeout 2 https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "connect-timeout", trust: .harmless),
+      grpcurl: "connect-timeout", same: [.curl, .grpcurl, .buf], trust: .harmless),
     Option(
       .keepaliveTime, "--keepalive-time", .duration, "DURATION", .server, .remote,
       "Probe a silent server after this time.",
@@ -131,6 +139,6 @@ extension OptionTable {
         + "then end the connection (too_many_pings): gRPC's in Go and C++ by default more than one in five minutes "
         + "without data, also in a call.",
       example: "rpcurl --keepalive-time 300 https://demo.example demo.v1.Demo/Watch",
-      grpcurl: "keepalive-time", trust: .harmless),
+      grpcurl: "keepalive-time", same: [.grpcurl, .buf], expressed: .curl, trust: .harmless),
   ]
 }
