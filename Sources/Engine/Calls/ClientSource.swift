@@ -22,6 +22,11 @@ package final class ClientSource {
     trace = Self.trace(console, verbosity, showsSecrets)
   }
 
+  /// Creates a source that prints what `-v` and `--show-secrets` of a command ask for.
+  package convenience init(_ console: Console, _ options: Invocation) {
+    self.init(console, verbosity: options.verbosity, showsSecrets: options.has(.showSecrets))
+  }
+
   /// Sets what is printed from the next call on.
   package func show(verbosity: Int, showsSecrets: Bool) {
     trace = Self.trace(console, verbosity, showsSecrets)

@@ -6,7 +6,7 @@ import RPCurlReports
 /// `rpcurl load`: makes many calls of a method, and reports what was measured.
 package final class LoadCommand {
   // A class: the code that copies a struct with all options of a call would be 25 KB.
-  private let arguments: CallArguments
+  private let arguments: Invocation
   private let options: LoadOptions
   private let suite: SuiteLoad?
   /// The seed of the order of tests.
@@ -16,7 +16,7 @@ package final class LoadCommand {
   ///
   /// - Throws: `Failure` if an option is invalid.
   package init(_ invocation: Invocation) throws(Failure) {
-    arguments = CallArguments(invocation)
+    arguments = invocation
     suite = try SuiteLoad(invocation)
     seed = invocation.number(.seed).map { UInt64(bitPattern: Int64($0)) }
     options = try LoadOptions(invocation, isOfSuite: suite != nil)
@@ -29,8 +29,7 @@ package final class LoadCommand {
   ///
   /// - Throws: `Failure` if the run cannot be made, a threshold fails, or a signal ended the run.
   package func run(on console: Console) throws {
-    let clients = ClientSource(
-      console, verbosity: arguments.output.verbose, showsSecrets: arguments.output.showSecrets)
+    let clients = ClientSource(console, arguments)
     if let suite {
       let runner = try SuiteLoadRunner(suite, options, seed: seed, clients: clients)
       return try report(runner.run(), on: console)

@@ -9,20 +9,20 @@ import RPCurlReports
 final class LoadExport {
   // A class: the code that copies a struct with all options of a call would be 40 KB.
   private let plan: CallPlan
-  private let arguments: CallArguments
+  private let arguments: Invocation
   private let shape: LoadShape
   private let thresholds: [LoadThreshold]
 
   /// - Throws: `Failure` if k6 cannot make the load.
   init(
-    _ plan: CallPlan, _ arguments: CallArguments, _ shape: LoadShape, _ thresholds: [LoadThreshold]
+    _ plan: CallPlan, _ arguments: Invocation, _ shape: LoadShape, _ thresholds: [LoadThreshold]
   ) throws(Failure) {
     func unavailable(_ why: String) -> Failure { Failure(.usage, "--export k6", why) }
     guard plan.protocolName == .grpc else {
       throw unavailable("the module k6/net/grpc supports gRPC only, not \(plan.protocolName.rawValue)")
     }
     guard plan.target.unixSocket == nil else { throw unavailable("k6 cannot connect to a Unix socket") }
-    guard !arguments.data.isExpanded else {
+    guard !arguments.expandsData else {
       throw unavailable("k6 cannot replace the values of --expand in data")
     }
     let headers = plan.settings.headers
@@ -56,8 +56,8 @@ final class LoadExport {
       schema: schema, messages: try messages(), metadata: metadata, timeout: plan.timeout, shape: shape,
       thresholds: thresholds)
     (script.authority, script.userAgent) = (authority, userAgent)
-    script.isInsecure = arguments.server.insecure
-    if arguments.given.contains(where: { $0.id == .maxMessageSize }) {
+    script.isInsecure = arguments.has(.insecure)
+    if arguments.last(.maxMessageSize) != nil {
       script.maxMessageBytes = plan.settings.maxMessageBytes
     }
     script.notes = secrets.placeholders.map {
@@ -68,7 +68,7 @@ final class LoadExport {
     }
     let missing = self.missing
     if !missing.isEmpty { script.notes.append("Not in k6: \(missing.joined(separator: ", ")).") }
-    if arguments.server.cacert != nil || arguments.server.cert != nil {
+    if arguments.last(of: [.cacert, .cert]) != nil {
       script.notes.append(
         "Add the certificates as tls: { cacerts, cert, key } to the second argument of client.connect.")
     }
@@ -85,18 +85,18 @@ final class LoadExport {
   }
 
   private var schema: [K6Script.Schema] {
-    let files = arguments.schema.protos.compactMap(\.string)
+    let files = arguments.protos.compactMap(\.string)
     // Of two methods with one name, k6 calls the one that is loaded last, and rpcurl the first.
     var sources: [K6Script.Schema] =
-      files.isEmpty ? [] : [.protos(importPaths: arguments.schema.importPaths, files: files)]
-    sources += arguments.schema.descriptorSets.compactMap(\.string).reversed().map { .descriptorSet($0) }
-    return arguments.reflection.reflect ?? sources.isEmpty ? sources + [.reflection] : sources
+      files.isEmpty ? [] : [.protos(importPaths: arguments.texts(.importPath), files: files)]
+    sources += arguments.descriptorSets.compactMap(\.string).reversed().map { .descriptorSet($0) }
+    return arguments.flag(.reflect) ?? sources.isEmpty ? sources + [.reflection] : sources
   }
 
   /// The names of the options that the script does not express. Their values may be secrets.
   private var missing: [String] {
     var names: [String] = []
-    for argument in arguments.given where argument.value != .flag(false) {
+    for argument in arguments.arguments where argument.value != .flag(false) {
       let option = OptionTable[argument.id]
       let isExpressed = option.expressed.contains(.k6) || option.isStandard(argument)
       if !isExpressed, !names.contains(option.name) { names.append(option.name) }

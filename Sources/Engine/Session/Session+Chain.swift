@@ -65,7 +65,7 @@ extension Session {
 
 extension ChainSetup {
   /// How the interceptors of a session's chain are created.
-  package init(_ console: Console, _ options: SessionOptions) {
-    self.init(console, verbosity: options.output.verbose, waitLimit: options.request.maxTime)
+  package init(_ console: Console, _ options: Invocation) {
+    self.init(console, verbosity: options.verbosity, waitLimit: options.duration(.maxTime))
   }
 }

@@ -34,7 +34,7 @@ extension Session {
       if let timeout = server?.timeout { server?.timeout = min(timeout, Self.patience) }
       _ = try schema.pool(options, server: server)
     } catch {
-      if options.schema.hasSources { report(error) }
+      if options.hasSchema { report(error) }
     }
     handleSignal()
   }

@@ -10,16 +10,16 @@ extension Session {
   package func setState(_ change: (inout SessionState) throws -> Void) throws {
     var changed = state
     try change(&changed)
-    let parsed = changed.options
+    let parsed = changed.invocation
     let settings = try settings(of: changed, parsed)
     secrets.use(settings.secretNames, in: changed)
-    if changed.target != state.target || parsed.server.tls != options.server.tls {
+    if changed.target != state.target || parsed.tls != options.tls {
       schema.forgetServer()
     }
     state = changed
     options = parsed
-    console.error.configure(Diagnostics(changed.invocation))
-    clients.show(verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
+    console.error.configure(Diagnostics(parsed))
+    clients.show(verbosity: options.verbosity, showsSecrets: options.has(.showSecrets))
     for stream in streams.open { stream.show(as: settings) }
   }
 
@@ -35,41 +35,40 @@ extension Session {
 
   /// Changes the headers. Does not check the others again, and does not copy their list, so that the time to set many is linear.
   private func change(headers new: [Argument], _ change: (inout SessionHeaders) -> Void) throws {
-    var checked = state
-    checked.headers = SessionHeaders()
-    for header in new { checked.headers.append(header) }
-    _ = try settings(of: checked, checked.options)
-    options.request.common.headers = []
+    _ = try settings(options, headers: new, state.target ?? Self.noTarget)
     change(&state.headers)
-    options.request.common.headers = state.headers.arguments
   }
 
-  func settings(of state: SessionState, _ options: SessionOptions) throws -> CallSettings {
-    try settings(options, state.target ?? Self.noTarget, MethodName(service: "", method: ""))
+  func settings(of state: SessionState, _ options: Invocation) throws -> CallSettings {
+    try settings(options, headers: state.headers.arguments, state.target ?? Self.noTarget)
   }
 
   /// How long to wait for data from a pipe: `--max-time`, but not longer than the commands may take; nil for no limit.
-  package var waitLimit: Duration? { [options.request.maxTime, observer?.timeLeft].compactMap(\.self).min() }
+  package var waitLimit: Duration? {
+    [options.duration(.maxTime), observer?.timeLeft].compactMap(\.self).min()
+  }
 
   /// The target for checking settings while none is set.
   static let noTarget = Positional("http://localhost", .session)
 
+  /// The settings of calls, by default of no method.
   func settings(
-    _ options: SessionOptions, _ argument: Positional, _ name: MethodName, _ output: StandardOutput? = nil
+    _ options: Invocation, headers: [Argument], _ argument: Positional,
+    _ name: MethodName = MethodName(service: "", method: ""), _ output: StandardOutput? = nil
   ) throws -> CallSettings {
-    guard options.output.format != .binary else {
+    guard options.format != .binary else {
       throw Failure(
         .usage, "binary", "not available in a session, which prints text around messages",
         hint: "format text, or format json")
     }
     let target: Target
     do throws(Failure) {
-      target = try Target.parse(server: argument.text, options.server.tls)
+      target = try Target.parse(server: argument.text, options.tls)
     } catch {
       throw error.at(argument.origin)
     }
     return try CallSettings(
-      options, target, name,
+      options, headers: headers, target, name,
       isTerminal: (output ?? console.output).isTerminal && isInteractive, sources)
   }
 
@@ -93,11 +92,11 @@ extension Session {
   }
 
   /// Removes credentials from what is shown besides calls.
-  var redaction: Redaction { Redaction(CallSecrets(secrets.names), showsSecrets: options.output.showSecrets) }
+  var redaction: Redaction { Redaction(CallSecrets(secrets.names), showsSecrets: options.has(.showSecrets)) }
 
   /// Replaces credentials in what the user has written.
   var written: WrittenSecrets {
-    WrittenSecrets(showsSecrets: options.output.showSecrets, secrets.names, separates: false)
+    WrittenSecrets(showsSecrets: options.has(.showSecrets), secrets.names, separates: false)
   }
 
   /// Sets the variables of `--var` among options.
@@ -114,12 +113,12 @@ extension Session {
           ? "target URL"
           : "name it on the command line: rpcurl run TARGET FILE; or begin with a line: target URL")
     }
-    return try settings(options, target, name, output)
+    return try settings(options, headers: state.headers.arguments, target, name, output)
   }
 
   /// The server as a source of the schema; nil if reflection is off.
   package func server() throws -> ReflectionSource? {
-    guard options.reflection.reflect ?? !options.schema.hasSources else { return nil }
+    guard options.asksServer else { return nil }
     var source = try settings(for: MethodName(service: "", method: "")).reflection(options, clients)
     // A timeout of 0 would be none.
     if let left = observer?.timeLeft { source.timeout = min(source.timeout, max(left, .milliseconds(1))) }

@@ -36,7 +36,7 @@ extension Session {
 
   /// Parses headers as the options specify.
   fileprivate var headerArguments: HeaderArguments {
-    get throws(Failure) { try options.request.common.headerArguments(sources) }
+    get throws(Failure) { try options.headerArguments(sources) }
   }
 
   /// Values are not expanded again: a header must not contain what `--expand` would replace.
@@ -67,7 +67,7 @@ extension Session {
 
   /// The value of an option that is in force, set or not.
   fileprivate func valueInForce(_ option: OptionID) throws -> String {
-    let settings = try settings(options, Self.noTarget, MethodName(service: "", method: ""))
+    let settings = try settings(options, headers: [], Self.noTarget)
     return switch option {
     case .protocolName: settings.protocolName.rawValue
     case .codec: settings.codec.rawValue
@@ -107,7 +107,7 @@ extension Session {
       guard let line = try session.bindings.expand(pair: arguments.rest, separator: ":") else {
         throw arguments.wrongUsage
       }
-      try session.checkExpandsOnce(line, isHeader: session.options.request.common.expansion != nil)
+      try session.checkExpandsOnce(line, isHeader: session.options.expansion != nil)
       try line.checkFile(.afterAt)
       let header = try SessionState.header(line.text)
       _ = try session.headerArguments.parse([header], option: "header")
@@ -155,7 +155,7 @@ extension Session {
     ) { session, arguments in
       let typed = try SessionWords.split(arguments.rest)
       let expandsHeaders =
-        session.options.request.common.expansion != nil || typed.contains { $0.text.hasPrefix("--expand") }
+        session.options.expansion != nil || typed.contains { $0.text.hasPrefix("--expand") }
       let words = try typed.map { word in
         guard !word.isLiteral else { return ExpandedText([.typed(word.text)]) }
         let text = try session.bindings.expanded(argument: word.text)

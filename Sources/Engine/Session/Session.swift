@@ -29,7 +29,7 @@ package final class Session {
 
   /// The settings of calls; changed by `setState`.
   package internal(set) var state: SessionState
-  package internal(set) var options: SessionOptions
+  package internal(set) var options: Invocation
   package let schema: SessionSchema
   /// Runs `list`, `describe`, `template` or `export`.
   package let schemaCommand: SchemaCommand
@@ -93,13 +93,12 @@ package final class Session {
     self.isInteractive = isInteractive
     reader = SessionStatementReader(endsStrings: isInteractive)
     self.state = state
-    options = state.options
+    options = state.invocation
     secrets.add(of: state)
-    clients = ClientSource(
-      console, verbosity: options.output.verbose, showsSecrets: options.output.showSecrets)
+    clients = ClientSource(console, options)
     client = try clients.client()
     let functions = TemplateFunctions(
-      SystemValues(waitLimit: options.request.maxTime), seed: options.request.seed)
+      SystemValues(waitLimit: options.duration(.maxTime)), seed: options.seed)
     bindings = SessionVariables(functions, environment: self.environment)
     console.error.reserve { [mailbox = client.loop.mailbox, error = console.error] in
       mailbox.post { error.lookAfterOthers() }
@@ -119,7 +118,7 @@ package final class Session {
   /// Prints log records of interceptors. They log from any thread; the terminal belongs to this one.
   package var log: LogSink {
     let mailbox = client.loop.mailbox
-    let log = console.log(showingDebug: options.output.verbose > 1)
+    let log = console.log(showingDebug: options.verbosity > 1)
     return { record in mailbox.post { log(record) } }
   }
 
@@ -167,7 +166,7 @@ package final class Session {
     }
     console.terminal.aside = nil
     input?.close()
-    chain.conclude(client, log: console.log(showingDebug: options.output.verbose > 1))
+    chain.conclude(client, log: console.log(showingDebug: options.verbosity > 1))
     chain.unload()
     pump?.finish()
     console.error.lookAfterOthers()

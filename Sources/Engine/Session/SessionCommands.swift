@@ -334,7 +334,7 @@ extension Session {
   /// Prints the value of an expression, with or without its dollar sign.
   private func show(_ text: String, title: String = "") throws {
     let value = try bindings.value(of: text)
-    let isPretty = try settings(options, Self.noTarget, MethodName(service: "", method: "")).format == .pretty
+    let isPretty = try settings(options, headers: [], Self.noTarget).format == .pretty
     console.output.write(Array("\(title)\(isPretty ? value.indentedText : value.text)\n".utf8))
   }
 }

@@ -11,7 +11,7 @@ package enum SessionInputs {
     }
     PluginExit.restore { TerminalModes.restore() }
     do throws(LineEditor.Unavailable) {
-      let isStyled = session.options.output.color.isUsed(isTerminal: true, session.environment)
+      let isStyled = session.options.usesColor(isTerminal: true, session.environment)
       let editor = try LineEditor(
         on: loop, console, assistant: SessionAssistant(session), isStyled: isStyled,
         isSecret: { [unowned session] line in session.written.occur(inLine: line) })

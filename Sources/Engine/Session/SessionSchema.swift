@@ -66,7 +66,7 @@ package final class SessionSchema {
   /// The complete schema, and the services that the server lists. If the schema is from the cache and lacks one of them,
   /// reads the server's schema again.
   package func complete(
-    _ options: some CallOptions, server: ReflectionSource?
+    _ options: Invocation, server: ReflectionSource?
   ) throws(Failure) -> (pool: DescriptorPool, listed: [String]) {
     let known = try pool(options, server: server)
     if let services { return (known, services) }
@@ -83,15 +83,14 @@ package final class SessionSchema {
   /// - Parameters:
   ///   - options: The schema options.
   ///   - server: The server to ask; nil if reflection is off.
-  package func pool(_ options: some CallOptions, server: ReflectionSource?) throws(Failure) -> DescriptorPool
-  {
+  package func pool(_ options: Invocation, server: ReflectionSource?) throws(Failure) -> DescriptorPool {
     guard let pool else { return try read(options, server, usesCache: true) }
     guard let remote, remote.end <= .now else { return pool }
     return try changed(options, server: server) ?? pool
   }
 
   /// Reads files and the server's schema again.
-  package func reread(_ options: some CallOptions, server: ReflectionSource?) throws(Failure)
+  package func reread(_ options: Invocation, server: ReflectionSource?) throws(Failure)
     -> DescriptorPool
   {
     forgetOwn()
@@ -103,7 +102,7 @@ package final class SessionSchema {
   /// If the server does not describe itself now, the known schema remains.
   ///
   /// - Throws: `Failure` if a signal arrived.
-  package func changed(_ options: some CallOptions, server: ReflectionSource?) throws(Failure)
+  package func changed(_ options: Invocation, server: ReflectionSource?) throws(Failure)
     -> DescriptorPool?
   {
     guard let server, let before = remote else { return nil }
@@ -122,7 +121,7 @@ package final class SessionSchema {
   /// The method with this name. The server is asked only if no other source has it; if it is not found then, reads the
   /// server's schema again.
   package func method(
-    _ name: MethodName, _ options: some CallOptions, server: ReflectionSource?
+    _ name: MethodName, _ options: Invocation, server: ReflectionSource?
   ) throws(Failure) -> (DescriptorPool, MethodDescriptor) {
     if pool == nil, server != nil, let found = try methodOfFiles(name, options) { return found }
     let known = try pool(options, server: server)
@@ -136,7 +135,7 @@ package final class SessionSchema {
 
   /// The method with this name in files; nil if they lack it.
   private func methodOfFiles(
-    _ name: MethodName, _ options: some CallOptions
+    _ name: MethodName, _ options: Invocation
   ) throws(Failure) -> (DescriptorPool, MethodDescriptor)? {
     let sources = try sources(options)
     guard !sources.isEmpty else { return nil }
@@ -146,17 +145,17 @@ package final class SessionSchema {
   }
 
   /// The sources that the options name.
-  private func sources(_ options: some CallOptions) throws(Failure) -> [SchemaSource.Source] {
+  private func sources(_ options: Invocation) throws(Failure) -> [SchemaSource.Source] {
     if let own { return own }
     let sources = try SchemaSource.sources(
-      options.schema, error, waitLimit: options.request.maxTime,
+      options, error, waitLimit: options.duration(.maxTime),
       readLimitBytes: FileContents.dataLimitBytes)
     own = sources
     return sources
   }
 
   private func read(
-    _ options: some CallOptions, _ server: ReflectionSource?, usesCache: Bool
+    _ options: Invocation, _ server: ReflectionSource?, usesCache: Bool
   ) throws(Failure) -> DescriptorPool {
     var sources = try sources(options)
     var remote: (set: SchemaBytes, end: MonotonicClock.Instant)?

@@ -60,7 +60,7 @@ package final class SessionSecrets {
 
   /// Adds the credentials in the options of a session, and those of the environment that these name by `env:NAME`.
   func add(of state: SessionState) {
-    for argument in state.invocation.arguments where WrittenSecrets.occur(in: argument.id) {
+    for argument in state.arguments where WrittenSecrets.occur(in: argument.id) {
       let text = argument.text ?? ""
       add(namedIn: text) { _ = $0.value(text, of: argument.id, argument.name) }
     }

@@ -104,8 +104,10 @@ package struct SessionState {
   }
 
   /// The options without interceptors.
-  private var arguments: [Argument] {
-    var arguments = fixed + headers.arguments + attributes
+  var arguments: [Argument] { fixed + headers.arguments + attributes + settings }
+  /// The options that commands set, except headers and attributes.
+  private var settings: [Argument] {
+    var arguments: [Argument] = []
     arguments += Self.choices.compactMap { chosen[$0.option] }
     arguments += Self.flags.compactMap { switched.contains($0.option) ? try? Argument($0.option) : nil }
     return arguments
@@ -121,7 +123,7 @@ package struct SessionState {
     let hasTemplates = arguments.contains {
       Self.isHeader($0) && $0.origin != .session && $0.text?.contains("${") == true
     }
-    guard options.request.common.expansion != nil, hasTemplates else {
+    guard invocation.expansion != nil, hasTemplates else {
       // The program reads the configuration again.
       return words(of: arguments.filter { $0.id != .variable })
         + (isExpansionConfigured ? ["--expand=false"] : [])
@@ -146,14 +148,11 @@ package struct SessionState {
   /// The arguments of `fixed` as strings.
   package var fixedArguments: [String] { fixed.flatMap(\.words) }
 
-  /// The options as a parsed invocation.
+  /// The options without those of `-H`, which may be many.
   package var invocation: Invocation {
     let verbose = (0..<verbosity).compactMap { _ in try? Argument(.verbose) }
-    return Invocation(.session, arguments + verbose)
+    return Invocation(.session, fixed + attributes + settings + verbose)
   }
-
-  /// The parsed options.
-  package var options: SessionOptions { SessionOptions(invocation) }
 
   /// The headers of `-H`. Reads each `-H @FILE` once, because it may be a pipe.
   ///
@@ -163,7 +162,7 @@ package struct SessionState {
   package static func lines(of invocation: Invocation, waitLimit: Duration?) throws(Failure) -> [Argument] {
     var sources = ArgumentSources(environment: EnvironmentVariables.value, secrets: SecretPrompt())
     sources.waitLimit = waitLimit
-    let arguments = try CommonRequestOptions(invocation).headerArguments(sources)
+    let arguments = try invocation.headerArguments(sources)
     var lines: [Argument] = []
     for header in invocation.all(.header) {
       guard header.text?.begins(with: "@") ?? false else {

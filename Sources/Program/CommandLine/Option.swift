@@ -137,6 +137,8 @@ package struct Option: Sendable {
   package let secrecy: Secrecy
   /// Whether the value, or that of `NAME=VALUE`, may be elsewhere: `@FILE`, `env:NAME` or `cmd:COMMAND`.
   package let readsElsewhere: Bool
+  /// Whether a target that is not a URL uses TLS if it is given.
+  package let impliesTLS: Bool
   /// Whether `-h` shows it.
   package let isCommon: Bool
   /// What the value completes to, if its kind does not determine it: `file`, `dir`, `ask:WHAT`, or `at:WHAT` for one that may be `@FILE`.
@@ -148,7 +150,7 @@ package struct Option: Sendable {
     standard: String = "", aliases: String = "", grpcurl: String = "", same: Programs = [],
     expressed: Programs = [], repeats: Bool = false, isConfigurable: Bool = true,
     trust: Trust = .credentials, secrecy: Secrecy = .none, readsElsewhere: Bool = false,
-    isCommon: Bool = false, completion: String = ""
+    impliesTLS: Bool = false, isCommon: Bool = false, completion: String = ""
   ) {
     self.id = id
     nameList = names
@@ -169,6 +171,7 @@ package struct Option: Sendable {
     self.trust = trust
     self.secrecy = secrecy
     self.readsElsewhere = readsElsewhere
+    self.impliesTLS = impliesTLS
     self.isCommon = isCommon
     completionKind = completion
   }

@@ -5,26 +5,25 @@ import RPCurlProtocols
 
 /// `rpcurl [call]`: calls a method.
 struct CallCommand {
-  private let arguments: CallArguments
+  private let arguments: Invocation
   private let repetition: Repetition?
 
   init(_ invocation: Invocation) throws(Failure) {
-    arguments = CallArguments(invocation)
+    arguments = invocation
     repetition = try Repetition(invocation)
   }
 
   func run(on console: Console) throws {
-    let clients = ClientSource(
-      console, verbosity: arguments.output.verbose, showsSecrets: arguments.output.showSecrets)
+    let clients = ClientSource(console, arguments)
     let environment = EnvironmentVariables.value
-    if let format = arguments.output.format, format == .text || format == .binary {
-      try arguments.output.json.check(output: format.rawValue)
+    if let format = arguments.format, format == .text || format == .binary {
+      try arguments.checkJSON(output: format.rawValue)
     }
-    let explains = arguments.response.explain
-    let program = arguments.output.program
+    let explains = arguments.has(.explain)
+    let program = arguments.program
     let resolved = try CallPlan.resolve(
       arguments, clients: clients, environment: environment, isDry: explains,
-      readsData: program?.readsData(arguments.data) ?? !explains)
+      readsData: program?.readsData(arguments) ?? !explains)
     if let program {
       defer { resolved.chain.unload() }
       return console.output.print(try program.script(arguments, resolved, environment: environment))
@@ -33,7 +32,7 @@ struct CallCommand {
       return try Explanation(arguments, resolved).show(on: console.output)
     }
     console.output.holdsText = plan.format != .binary && plan.settings.filter?.isRaw != true
-    guard let output = arguments.response.output, let path = output.text, path != "-" else {
+    guard let output = arguments.last(.output), let path = output.text, path != "-" else {
       return try run(plan, clients)
     }
     let isWhole =

@@ -1,37 +1,12 @@
 import RPCurlEngine
 import RPCurlProgram
-import RPCurlProtobuf
 
 /// `rpcurl convert`: converts messages to another format, without a server.
 struct ConvertCommand {
-  let schema: SchemaOptions
-  /// The message type; nil to read messages without a schema.
-  let type: Argument?
-  let from: MessageFormat
-  let to: MessageFormat
-  let delimited: Bool
-  let pretty: Bool
-  let json: JSONOptions
-  let allowUnknownFields: Bool
-  let unknownFields: UnknownFields?
-  /// `--filter`, `--filter-missing` and `--raw`.
-  let response: ResponseOptions
-  let allowPartial: Bool
-  let file: String?
+  private let invocation: Invocation
 
   init(_ invocation: Invocation) throws(Failure) {
-    schema = SchemaOptions(invocation)
-    type = invocation.last(.type)
-    from = invocation.choice(.from) ?? .binary
-    response = ResponseOptions(invocation)
-    to = invocation.choice(.to) ?? (response.filter == nil ? .text : .json)
-    delimited = invocation.has(.delimited)
-    pretty = invocation.has(.pretty)
-    json = JSONOptions(invocation)
-    allowUnknownFields = invocation.has(.allowUnknownFields)
-    unknownFields = invocation.has(.noUnknownFields) ? .drop : invocation.choice(.unknownFields)
-    allowPartial = invocation.has(.allowPartial)
-    file = invocation.positionals.first?.text
+    self.invocation = invocation
     if invocation.has(.noSchema) { try Self.checkHasNoSchema(invocation) }
   }
 
@@ -49,6 +24,6 @@ struct ConvertCommand {
   }
 
   func run(on console: Console) throws {
-    try ConvertRunner(self, console).run()
+    try ConvertRunner(invocation, console).run()
   }
 }

@@ -8,12 +8,13 @@ struct ConvertFilter {
   private enum Selector {
     case path(FieldFilter)
     /// Without a schema, by numbers.
-    case numbers(NumberSelector, ResponseOptions)
+    case numbers(NumberSelector)
   }
 
   private let selector: Selector
   private let type: MessageType
   private let text: String
+  private let missing: FieldFilter.MissingAction
   /// Whether bytes are written as they are (`--raw`).
   let isRaw: Bool
 
@@ -24,18 +25,20 @@ struct ConvertFilter {
   ///   - type: The type of the messages.
   ///   - hasSchema: Whether fields have names.
   /// - Throws: `Failure` if the path is invalid.
-  init?(_ options: ResponseOptions, of type: MessageType, hasSchema: Bool) throws(Failure) {
-    text = options.filter?.text ?? ""
-    isRaw = options.raw
+  init?(_ options: Invocation, of type: MessageType, hasSchema: Bool) throws(Failure) {
+    let argument = options.last(.filter)
+    text = argument?.text ?? ""
+    isRaw = options.has(.raw)
+    missing = options.choice(.filterMissing) ?? .fail
     self.type = type
-    if !hasSchema, let filter = options.filter {
+    if !hasSchema, let filter = argument {
       guard let numbers = NumberSelector(try FieldFilter.path(filter)) else {
         throw Failure(
           .usage, "--filter \(text)", "not a path of field numbers", hint: "use a path such as 3[0].1")
       }
-      selector = .numbers(numbers, options)
+      selector = .numbers(numbers)
     } else {
-      guard let filter = try FieldFilter(FieldFilter.settings(options, format: nil), of: type) else {
+      guard let filter = try FieldFilter(FieldFilter.settings(options), of: type) else {
         return nil
       }
       selector = .path(filter)
@@ -63,14 +66,14 @@ struct ConvertFilter {
       } catch let problem as FieldFilter.Problem {
         throw filter.failure(problem, message: index, of: "message")
       }
-    case .numbers(let numbers, let response):
+    case .numbers(let numbers):
       let values = try numbers.append(message, options: isRaw ? nil : options, to: &out)
       guard values.refused == 0 else {
         throw Failure(
           .assertion, "--filter \(text) --raw", "message \(index) has a number there, which has no bytes")
       }
       guard values.found == 0 else { return }
-      switch response.filterMissing ?? .fail {
+      switch missing {
       case .fail:
         throw Failure(
           .assertion, "--filter \(text)", "message \(index) has no such field",

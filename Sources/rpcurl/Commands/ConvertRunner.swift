@@ -14,48 +14,52 @@ struct ConvertRunner {
   private let console: Console
 
   /// Resolves the options. Reads no input.
-  init(_ command: ConvertCommand, _ console: Console) throws(Failure) {
+  init(_ command: Invocation, _ console: Console) throws(Failure) {
     self.console = console
-    if let type = command.type {
-      let pool = try SchemaSource.pool(command.schema, console.error)
+    let type = command.last(.type)
+    if let type {
+      let pool = try SchemaSource.pool(command, console.error)
       do throws(Failure) {
         self.type = try Self.type(type.text ?? "", in: pool)
       } catch {
-        throw error.listing(command.schema.words)
+        throw error.listing(command.schemaWords)
       }
     } else {
       // Each field of a message is unknown to a type that has none.
-      type = try Self.type("google.protobuf.Empty", in: SchemaSource.pool([]))
+      self.type = try Self.type("google.protobuf.Empty", in: SchemaSource.pool([]))
     }
-    path = command.file ?? "-"
-    filter = try ConvertFilter(command.response, of: type, hasSchema: command.type != nil)
-    if filter != nil, command.to != .json {
-      throw Failure(.usage, "--filter", "cannot be combined with --to \(command.to.rawValue)")
+    path = command.positionals.first?.text ?? "-"
+    filter = try ConvertFilter(command, of: self.type, hasSchema: type != nil)
+    let from: MessageFormat = command.choice(.from) ?? .binary
+    let to: MessageFormat = command.choice(.to) ?? (filter == nil ? .text : .json)
+    if filter != nil, to != .json {
+      throw Failure(.usage, "--filter", "cannot be combined with --to \(to.rawValue)")
     }
     if filter?.isRaw == true, console.output.isTerminal {
       throw Failure(.usage, "--raw", "standard output is a terminal", hint: "use a pipe")
     }
-    if command.to != .json {
-      try command.json.check(output: command.to.rawValue)
-    }
-    var options = ConversionOptions(from: command.from, to: command.to, isDelimited: command.delimited)
+    if to != .json { try command.checkJSON(output: to.rawValue) }
+    let isDelimited = command.has(.delimited)
+    var options = ConversionOptions(from: from, to: to, isDelimited: isDelimited)
     if filter != nil {
       // The filter reads binary messages; the length before each separates several.
       options.to = .binary
-      if command.from == .json { options.isDelimited = true }
+      if from == .json { options.isDelimited = true }
     }
-    options.jsonEncoding = command.json.encoding
-    options.jsonEncoding.pretty = command.pretty || console.output.isTerminal && !command.delimited
-    options.jsonDecoding.allowUnknownFields = command.allowUnknownFields
-    options.textDecoding.allowUnknownFields = command.allowUnknownFields
-    options.unknownFields = command.unknownFields ?? .show
+    options.jsonEncoding = command.jsonEncoding
+    options.jsonEncoding.pretty = command.has(.pretty) || console.output.isTerminal && !isDelimited
+    options.jsonDecoding.allowUnknownFields = command.has(.allowUnknownFields)
+    options.textDecoding.allowUnknownFields = command.has(.allowUnknownFields)
+    let unknownFields: UnknownFields? =
+      command.has(.noUnknownFields) ? .drop : command.choice(.unknownFields)
+    options.unknownFields = unknownFields ?? .show
     options.textEncoding.unknownFields = options.unknownFields == .show
-    options.jsonEncoding.unknownFields = command.unknownFields ?? .drop
-    if command.type == nil {
+    options.jsonEncoding.unknownFields = unknownFields ?? .drop
+    if type == nil {
       options.textEncoding.showsTypes = true
       options.jsonEncoding.unknownFields = .show
     }
-    options.allowPartial = command.allowPartial
+    options.allowPartial = command.has(.allowPartial)
     self.options = options
   }
 

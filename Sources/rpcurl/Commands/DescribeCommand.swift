@@ -12,16 +12,16 @@ struct DescribeCommand {
     let printer: ProtoPrinter
   }
 
-  private let options: SchemaCommandOptions
+  private let options: Invocation
   let format: SchemaFormat
 
   init(_ invocation: Invocation) {
-    options = SchemaCommandOptions(invocation)
+    options = invocation
     format = invocation.choice(.textFormat) ?? .text
   }
 
   func run(on console: Console) throws {
-    try run(on: console, SchemaQuery(options, clients: options.clients(console)))
+    try run(on: console, SchemaQuery(options, ClientSource(console, options)))
   }
 
   /// Prints what `query` names.

@@ -12,14 +12,12 @@ struct DiffCommand {
     case text, json, github
   }
 
-  private let options: SchemaCommandOptions
   private let format: Format
   private let category: RuleCategory
   private let invocation: Invocation
   private let only: [Argument]
 
   init(_ invocation: Invocation) {
-    options = SchemaCommandOptions(invocation)
     format = invocation.choice(.diffFormat) ?? .text
     category = invocation.choice(.rules) ?? .package
     self.invocation = invocation
@@ -27,22 +25,22 @@ struct DiffCommand {
   }
 
   func run(on console: Console) throws {
-    let arguments = options.arguments
+    let arguments = invocation.positionals
     guard arguments.count == 2 else { throw Failure(ParseError(missing: "NEW"), of: .diff) }
     guard arguments.contains(where: { $0.text != "-" }) else {
       throw Failure(.usage, "-", "only one of OLD and NEW can be standard input")
     }
     let rules = try Self.rules(invocation)
-    let clients = options.clients(console)
-    let old = try SchemaOperand.pool(arguments[0], options, clients)
-    let new = try SchemaOperand.pool(arguments[1], options, clients)
+    let clients = ClientSource(console, invocation)
+    let old = try SchemaOperand.pool(arguments[0], invocation, clients)
+    let new = try SchemaOperand.pool(arguments[1], invocation, clients)
     try checkNames(old, new)
     let findings = try SchemaOutput.schema { () throws(SchemaError) in
       try SchemaComparison.findings(ofAPI: old, new, rules: rules)
     }
     let wanted = findings.filter(isWanted)
     let broken = wanted.filter { $0.rule != nil }
-    print(options.verbose > 0 ? wanted : broken, on: console.output)
+    print(invocation.verbosity > 0 ? wanted : broken, on: console.output)
     if format == .text { console.output.print("\(summary(broken.count, of: wanted.count))\n") }
     if !broken.isEmpty { throw Failure(reported: .assertion) }
   }

@@ -7,19 +7,19 @@ import RPCurlSchemaTools
 
 /// `rpcurl export`: writes the schema as a descriptor set, or as `.proto` files.
 struct ExportCommand {
-  private let options: SchemaCommandOptions
+  private let options: Invocation
   let output: String?
   /// The folder for `.proto` files; nil to write none.
   let folder: String?
 
   init(_ invocation: Invocation) {
-    options = SchemaCommandOptions(invocation)
+    options = invocation
     output = invocation.text(.output)
     folder = invocation.text(.protoDir)
   }
 
   func run(on console: Console) throws {
-    try run(on: console) { try SchemaQuery(options, clients: options.clients(console)) }
+    try run(on: console) { try SchemaQuery(options, ClientSource(console, options)) }
   }
 
   /// Exports what the query names. The query is made only after the output is checked.
@@ -84,8 +84,8 @@ struct ExportCommand {
   }
 
   private func write(_ bytes: [UInt8], to path: String) throws(Failure) {
-    guard let problem = FileContents.replace(path, with: bytes, newMode: nil, waitLimit: options.maxTime)
-    else { return }
+    let problem = FileContents.replace(path, with: bytes, newMode: nil, waitLimit: options.duration(.maxTime))
+    guard let problem else { return }
     let hint =
       errno == EISDIR ? "--proto-dir DIR writes .proto files into a directory" : nil
     throw Interrupt.failure ?? Failure(.internalError, path, problem.why, hint: hint)

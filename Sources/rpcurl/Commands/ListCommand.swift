@@ -5,18 +5,18 @@ import RPCurlSchemaTools
 
 /// `rpcurl list`: lists the names of a schema.
 struct ListCommand {
-  private let options: SchemaCommandOptions
+  private let options: Invocation
   let kind: [SymbolKind]
   let format: SchemaFormat
 
   init(_ invocation: Invocation) {
-    options = SchemaCommandOptions(invocation)
+    options = invocation
     kind = invocation.texts(.kind).compactMap { SymbolKind(rawValue: $0) }
     format = invocation.choice(.textFormat) ?? .text
   }
 
   func run(on console: Console) throws {
-    try run(on: console, SchemaQuery(options, clients: options.clients(console)))
+    try run(on: console, SchemaQuery(options, ClientSource(console, options)))
   }
 
   /// Lists what `query` names.

@@ -23,13 +23,13 @@ struct PluginsListCommand {
 
 /// `rpcurl plugins check`: tests a plugin.
 struct PluginsCheckCommand {
-  private let schema: SchemaOptions
+  private let schema: Invocation
   private let method: String?
   private let callTime: Duration?
   private let plugin: String
 
   init(_ invocation: Invocation) {
-    schema = SchemaOptions(invocation)
+    schema = invocation
     method = invocation.text(.method)
     callTime = invocation.duration(.callTime)
     plugin = invocation.positionals.first?.text ?? ""
@@ -70,7 +70,7 @@ struct PluginsCheckCommand {
   /// The method of the test calls; nil if none is given.
   private func subject(_ console: Console) throws(Failure) -> MethodDescriptor? {
     guard let method else {
-      guard !schema.hasSources else {
+      guard !schema.hasSchema else {
         throw Failure(.usage, "missing option", "--method", hint: "use --method with a method of the schema")
       }
       return nil

@@ -6,18 +6,18 @@ import RPCurlSchemaTools
 
 /// `rpcurl template`: prints a template of a message.
 struct TemplateCommand {
-  private let options: SchemaCommandOptions
+  private let options: Invocation
   let comments: Bool
   let response: Bool
 
   init(_ invocation: Invocation) {
-    options = SchemaCommandOptions(invocation)
+    options = invocation
     comments = invocation.has(.comments)
     response = invocation.has(.response)
   }
 
   func run(on console: Console) throws {
-    try run(on: console, SchemaQuery(options, clients: options.clients(console)))
+    try run(on: console, SchemaQuery(options, ClientSource(console, options)))
   }
 
   /// Prints the template that `query` names.

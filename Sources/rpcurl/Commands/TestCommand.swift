@@ -124,8 +124,7 @@ struct TestCommand {
   func run(on console: Console) throws {
     if invocation.has(.formatFiles) { return try format(console) }
     let begin = MonotonicClock.now
-    let color = invocation.choice(.color) ?? ColorChoice.auto
-    let isColored = color.isUsed(isTerminal: console.output.isTerminal, EnvironmentVariables.value)
+    let isColored = invocation.usesColor(isTerminal: console.output.isTerminal, EnvironmentVariables.value)
     let output = try ReportOutput(
       outputs, console, isColored: isColored, waitLimit: invocation.duration(.maxTime))
     var counts = SuiteEnd()
@@ -176,8 +175,8 @@ struct TestCommand {
   private func contract(_ console: Console) throws -> SuiteContract? {
     guard let argument = invocation.last(.compare), let text = argument.text else { return nil }
     let rules = try DiffCommand.rules(invocation)
-    let command = SchemaCommandOptions(invocation)
-    let pool = try SchemaOperand.pool(Positional(text, argument.origin), command, command.clients(console))
+    let pool = try SchemaOperand.pool(
+      Positional(text, argument.origin), invocation, ClientSource(console, invocation))
     return SuiteContract(pool, named: text, rules: rules)
   }
 

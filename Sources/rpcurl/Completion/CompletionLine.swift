@@ -23,7 +23,7 @@ struct CompletionLine {
   let first: String
   let second: String
   /// The parsed arguments, with those of the configuration file if the command reads it.
-  private let invocation: Invocation
+  let invocation: Invocation
   /// The target from the configuration file.
   var configuredTarget: String? { invocation.configuredTarget?.text }
   private let deadline = MonotonicClock.now + patience
@@ -84,12 +84,9 @@ struct CompletionLine {
       .compactMap { try? FileContents.map($0) }
   }
 
-  /// Whether the line names a source of the schema.
-  var hasSources: Bool { SchemaOptions(invocation).hasSources }
-
   /// The target `text`, with the options of the line.
   func target(_ text: String) -> Target? {
-    var target = try? Target.parse(server: text, ServerOptions(invocation).tls)
+    var target = try? Target.parse(server: text, invocation.tls)
     if let socket = invocation.text(.unixSocket) { target?.unixSocket = Self.expanded(socket) }
     return target
   }

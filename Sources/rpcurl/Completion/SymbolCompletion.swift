@@ -9,7 +9,7 @@ struct SymbolCompletion {
 
   /// The positional arguments of the schema commands: a target, unless another source is given, then a name.
   func arguments(_ kinds: Set<SymbolKind>) -> [Candidate] {
-    let asksServer = line.flag(.reflect) ?? !line.hasSources
+    let asksServer = line.invocation.asksServer
     guard line.first.isEmpty, asksServer else { return names(kinds) }
     if let sockets = SocketCompletion.targets(line.typed) { return sockets }
     return line.configuredTarget == nil

@@ -18,17 +18,17 @@ struct CallScriptTests {
     knowsSchema: Bool = true, environment: [String: String] = [:]
   ) throws -> String {
     let words = ["call", target, "shop.Orders/\(method)", "--explain", "--format", program.rawValue]
-    let arguments = CallArguments(Parser.parse(words + options))
+    let arguments = Parser.parse(words + options)
     let settings = try CallSettings(
       arguments, isTerminal: false,
       ArgumentSources(environment: { environment[$0] }, secrets: SecretPrompt()))
     let pool = try ShopSchema.pool()
     let found = try #require(try pool.service(named: "shop.Orders")?.method(named: method))
     var plan = try CallPlan(arguments, settings, (pool, found), reflection: nil, sharesConnection: false)
-    if program.readsData(arguments.data) {
+    if program.readsData(arguments) {
       var form = settings.requestForm
-      form.edits = try FieldEdit.read(arguments.data.edits, nil, waitLimit: nil)
-      plan.sources = try RequestData.sources(arguments.data.data, for: found, isBatch: false, form: form)
+      form.edits = try FieldEdit.read(arguments.edits, nil, waitLimit: nil)
+      plan.sources = try RequestData.sources(arguments.data, for: found, isBatch: false, form: form)
     }
     let resolved = ResolvedCall(
       settings: settings, chain: ChainSource(), plan: knowsSchema ? plan : nil,

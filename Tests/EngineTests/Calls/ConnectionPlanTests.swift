@@ -10,14 +10,11 @@ struct ConnectionPlanTests {
   private let plaintext = Target(baseURL: "http://a")
   private let encrypted = Target(baseURL: "https://a")
 
-  private func server(_ options: [String]) -> ServerOptions {
-    ServerOptions(Parser.parse(["call"] + options))
-  }
+  private func server(_ options: [String]) -> Invocation { Parser.parse(["call"] + options) }
 
   private func plan(_ options: [String], _ target: Target? = nil) throws -> ConnectionOptions {
-    let invocation = Parser.parse(["call"] + options)
-    return try ConnectionPlan.options(
-      ServerOptions(invocation), CommonRequestOptions(invocation), target ?? plaintext, .connect,
+    try ConnectionPlan.options(
+      server(options), target ?? plaintext, .connect,
       ArgumentSources(environment: { _ in nil }, secrets: SecretPrompt()))
   }
 

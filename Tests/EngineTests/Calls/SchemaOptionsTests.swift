@@ -6,7 +6,7 @@ import Testing
 struct SchemaOptionsTests {
   @Test func sourceThatIsNamedAgainIsReadOnce() {
     let words = ["--descriptor-set", "a", "--proto", "x", "--descriptor-set", "b"]
-    let options = SchemaOptions(Parser.parse(words + words, as: .session))
+    let options = Parser.parse(words + words, as: .session)
     #expect(options.descriptorSets.map(\.text) == ["a", "b"])
     #expect(options.protos.map(\.text) == ["x"])
   }
@@ -15,9 +15,8 @@ struct SchemaOptionsTests {
     var invocation = Parser.parse(["template", "--descriptor-set", "my file", "-I", "protos", "X"])
     let line = ConfigurationLine(number: 1, name: "--proto", value: "configured.proto")
     invocation.configure([ConfigurationLayer(path: "config", profile: nil, lines: [line])])
-    let options = SchemaOptions(invocation)
-    #expect(options.protos.map(\.text) == ["configured.proto"])
-    #expect(options.words == "--descriptor-set 'my file' -I protos")
+    #expect(invocation.protos.map(\.text) == ["configured.proto"])
+    #expect(invocation.schemaWords == "--descriptor-set 'my file' -I protos")
   }
 
   /// Also in the options of a session, which are made of arguments without the report of the files that were read.
@@ -29,7 +28,7 @@ struct SchemaOptionsTests {
     var invocation = Parser.parse(["session", "--proto", "typed.proto"])
     let line = ConfigurationLine(number: 1, name: "--proto", value: "configured.proto")
     invocation.configure([ConfigurationLayer(path: "config", profile: nil, owner: owner, lines: [line])])
-    let options = SchemaOptions(Invocation(.session, invocation.arguments))
-    #expect(options.originsOfProtos.map(\.isUntrusted) == [false, isUntrusted])
+    let options = Invocation(.session, invocation.arguments)
+    #expect(options.all(.proto).map(\.origin.isUntrusted) == [false, isUntrusted])
   }
 }

@@ -10,7 +10,7 @@ struct SuggestedCommandTests {
     try invocation.check()
     let server = try #require(invocation.positionals.first)
     return SuggestedCommand(
-      invocation, try Target.parse(server: server.text, ServerOptions(invocation).tls),
+      invocation, try Target.parse(server: server.text, invocation.tls),
       environment: { $0 == "RPCURL_PROTOCOL" ? protocolName : nil })
   }
 

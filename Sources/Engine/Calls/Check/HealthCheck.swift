@@ -30,7 +30,7 @@ package final class HealthCheck {
     service = request.arguments.first ?? ""
     isWatching = invocation.has(.watch)
     patience = invocation.duration(.wait)
-    clients = ClientSource(console, verbosity: request.verbosity, showsSecrets: false)
+    clients = ClientSource(console, request.options)
   }
 
   /// Prints each status.

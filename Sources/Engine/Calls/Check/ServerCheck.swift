@@ -28,7 +28,7 @@ package final class ServerCheck {
     request = try ServerRequest(invocation, console)
     isJSON = invocation.text(.textFormat) == "json"
     command = SuggestedCommand(invocation, request.target, request.secretNames)
-    clients = ClientSource(console, verbosity: request.verbosity, showsSecrets: false)
+    clients = ClientSource(console, request.options)
   }
 
   /// Prints the report.
@@ -68,7 +68,7 @@ package final class ServerCheck {
   private func connection(_ protocolName: ProtocolName) throws -> ConnectionOptions {
     // gRPC is checked over HTTP/2 also if the call is over HTTP/1.1.
     let isOverHTTP1 =
-      protocolName == .grpc && request.protocolName != .grpc && request.server.httpVersion == .http1
+      protocolName == .grpc && request.protocolName != .grpc && request.options.httpVersion == .http1
     var options = try request.connection(isOverHTTP1 ? request.protocolName : protocolName)
     if isOverHTTP1 { options.httpVersion = .http2 }
     if hasUnnegotiatedHTTP2, protocolName == .grpc { options.httpVersion = .http2PriorKnowledge }
@@ -132,7 +132,7 @@ package final class ServerCheck {
     }
     guard facts.error == nil || failed?.layer == .tls else { return false }
     let inspected = facts.error == nil ? facts : try probe(client, .inspectTLS)
-    let needsCertificate = inspected.requestsClientCertificate && request.server.cert == nil
+    let needsCertificate = inspected.requestsClientCertificate && request.options.last(.cert) == nil
     report.add(tls: inspected, isInsecure: try connection(.grpc).isInsecure)
     if needsCertificate {
       report.add(
@@ -140,7 +140,7 @@ package final class ServerCheck {
     }
     guard let error = facts.error else { return true }
     let refined = failed?.refined(
-      by: inspected, hasCertificate: request.server.cert != nil, requiresHTTP2: true)
+      by: inspected, hasCertificate: request.options.last(.cert) != nil, requiresHTTP2: true)
     cause = refined ?? cause
     report.add("verification", .failed, refined?.description ?? error.message, hint: refined.map(hint))
     switch refined {
@@ -157,14 +157,17 @@ package final class ServerCheck {
   private func refined(_ cause: ConnectionCause?, _ client: LoopClient) throws -> ConnectionCause? {
     guard let cause, cause == .handshakeCut else { return cause }
     return cause.refined(
-      by: try probe(client, .readFirstBytes), hasCertificate: request.server.cert != nil, requiresHTTP2: true)
+      by: try probe(client, .readFirstBytes), hasCertificate: request.options.last(.cert) != nil,
+      requiresHTTP2: true)
   }
 
   private func hint(_ cause: ConnectionCause) -> String {
     // The advice is to run this command.
     if case .closed = cause { return "check the port, and the log of the server or of a proxy before it" }
-    return ConnectionAdvice(request.target, request.protocolName, hasCertificate: request.server.cert != nil)
-      .hint(for: cause)
+    return ConnectionAdvice(
+      request.target, request.protocolName, hasCertificate: request.options.last(.cert) != nil
+    )
+    .hint(for: cause)
   }
 
   // MARK: Protocols

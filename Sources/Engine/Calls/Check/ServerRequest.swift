@@ -11,9 +11,7 @@ package struct ServerRequest {
   package let target: Target
   package let protocolName: ProtocolName
   package let maxTime: Duration?
-  package let verbosity: Int
-  package let server: ServerOptions
-  package let common: CommonRequestOptions
+  package let options: Invocation
   /// The arguments after the target.
   package let arguments: [String]
   private let headers: Headers
@@ -22,33 +20,31 @@ package struct ServerRequest {
   package let secretNames: SecretNames
 
   /// Resolves the options, and the first positional argument, `TARGET`, or the configured target.
-  package init(_ invocation: Invocation, _ console: Console) throws {
-    server = ServerOptions(invocation)
-    common = CommonRequestOptions(invocation)
-    verbosity = invocation.count(.verbose)
-    let (argument, others) = try ConfiguredTarget.server(of: invocation)
+  package init(_ options: Invocation, _ console: Console) throws {
+    self.options = options
+    let (argument, others) = try ConfiguredTarget.server(of: options)
     arguments = others.map(\.text)
     do throws(Failure) {
-      target = try Target.parse(server: argument.text, server.tls)
+      target = try Target.parse(server: argument.text, options.tls)
     } catch {
       throw error.at(argument.origin)
     }
     let environment = EnvironmentVariables.value
     let sources = ArgumentSources(environment: environment, secrets: console.secrets)
     self.sources = sources
-    secretNames = try common.secretNames()
-    protocolName = try CallSettings.protocolName(common, environment)
-    let given = try common.headerArguments(sources, protocolName).parse(common.headers)
-    try CredentialArguments.check(common, server, given: given)
+    secretNames = try options.secretNames()
+    protocolName = try CallSettings.protocolName(options, environment)
+    let given = try options.headerArguments(sources, protocolName).parse(options.all(.header))
+    try CredentialArguments.check(options, options.all(.header), given: given)
     (headers, maxTime) = try CredentialArguments.headers(
-      common, server, protocolName,
-      bearer: try common.bearer.map { try CredentialArguments.token($0, sources) },
-      given: given, limit: invocation.duration(.maxTime), sources)
+      options, protocolName,
+      bearer: try options.last(.bearer).map { try CredentialArguments.token($0, sources) },
+      given: given, limit: options.duration(.maxTime), sources)
   }
 
   /// The connection options for a protocol.
   package func connection(_ protocolName: ProtocolName) throws -> ConnectionOptions {
-    try ConnectionPlan.options(server, common, target, protocolName, sources)
+    try ConnectionPlan.options(options, target, protocolName, sources)
   }
 
   /// The request of a call.

@@ -6,11 +6,6 @@ import RPCurlProtocols
 
 /// The shortest command for a server, with the options of the check that a call needs too.
 package struct SuggestedCommand {
-  /// Options that have no group of their own and that each request needs.
-  private static let requestOptions: Set<OptionID> = [
-    .header, .expand, .user, .bearer, .netrc, .netrcFile, .userAgent, .config, .profile,
-  ]
-
   /// The words of the options that were given for the check.
   private let kept: [String]
   /// The protocol of a command without `--protocol`: that of the configuration or the environment.
@@ -36,7 +31,7 @@ package struct SuggestedCommand {
     let variable = environment("RPCURL_PROTOCOL").flatMap { $0.isEmpty ? nil : $0 }
     defaultProtocol = configured ?? variable ?? ProtocolName.grpc.rawValue
     isTLS = target.isTLS
-    impliesTLS = ServerOptions(invocation).tls == .always
+    impliesTLS = invocation.tls == .always
     let expandsHeaders = invocation.text(.expand) != nil
     var secrets = WrittenSecrets(names, separates: true)
     kept = invocation.arguments.filter(Self.isKept).flatMap {
@@ -45,11 +40,13 @@ package struct SuggestedCommand {
   }
 
   private static func isKept(_ argument: Argument) -> Bool {
-    // The form of the target says whether TLS is used. The configuration file applies to the command too.
-    guard argument.id != .plaintext, argument.origin.place == nil, argument.value != .flag(false) else {
-      return false
+    // The configuration file applies to the command too.
+    guard argument.origin.place == nil, argument.value != .flag(false) else { return false }
+    switch argument.id {
+    // The form of the target says whether TLS is used, the check which protocol; the time limit is that of the check.
+    case .plaintext, .protocolName, .maxTime: return false
+    default: return [.server, .request, .configuration].contains(OptionTable[argument.id].group)
     }
-    return OptionTable[argument.id].group == .server || requestOptions.contains(argument.id)
   }
 
   private static func words(

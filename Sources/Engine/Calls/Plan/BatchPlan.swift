@@ -15,10 +15,14 @@ package struct BatchPlan: Equatable {
   /// Resolves the options. Returns nil for a single call.
   ///
   /// - Throws: `Failure` if the options do not fit the method.
-  package init?(_ options: BatchOptions, _ method: MethodDescriptor) throws(Failure) {
-    guard options.each else {
-      if let jobs = options.jobs { throw Self.needsEach("--jobs").at(jobs.origin) }
-      if options.failEarly, !options.isRepeated { throw Self.needsEach("--fail-early") }
+  package init?(_ options: Invocation, _ method: MethodDescriptor) throws(Failure) {
+    // Those of a load are not the calls of a batch.
+    let given = options.command == .load ? nil : options.last(.jobs)
+    guard options.has(.each) || options.hasRows else {
+      if let jobs = given { throw Self.needsEach("--jobs").at(jobs.origin) }
+      if options.has(.failEarly), options.last(of: [.repeats, .every]) == nil {
+        throw Self.needsEach("--fail-early")
+      }
       return nil
     }
     guard method.kind == .unary else {
@@ -31,11 +35,11 @@ package struct BatchPlan: Equatable {
             ? "without --each, all messages are sent in one call"
             : "omit --each; a shell loop makes one call after another")
     }
-    if case .number(let number)? = options.jobs?.value { jobs = number } else { jobs = 1 }
-    failsEarly = options.failEarly
+    if case .number(let number)? = given?.value { jobs = number } else { jobs = 1 }
+    failsEarly = options.has(.failEarly)
     guard (1...Self.mostJobs).contains(jobs) else {
       throw Failure(.usage, "--jobs \(jobs)", "not a number from 1 to \(Self.mostJobs)")
-        .at(options.jobs?.origin)
+        .at(given?.origin)
     }
   }
 

@@ -99,7 +99,7 @@ extension CallPlan {
   ///   - readsData: Whether to read the data.
   /// - Throws: `Failure` if an argument is invalid or the method is not found.
   package static func resolve(
-    _ command: CallArguments, clients: ClientSource, environment: @escaping (String) -> String?, isDry: Bool,
+    _ command: Invocation, clients: ClientSource, environment: @escaping (String) -> String?, isDry: Bool,
     readsData: Bool
   ) throws -> ResolvedCall {
     let console = clients.console
@@ -108,11 +108,11 @@ extension CallPlan {
       ArgumentSources(environment: environment, secrets: console.secrets))
     var reflection = try settings.reflection(command, clients)
     reflection.isOffline = isDry
-    let asksServer = command.reflection.reflect ?? !command.schema.hasSources
+    let asksServer = command.asksServer
     // Errors of the interceptors are reported before the server is asked.
     let time = CommandTime()
     let chain = try ChainSource(
-      command.chain,
+      ChainArguments(command),
       ChainSetup(
         console, verbosity: settings.verbosity, waitLimit: settings.timeout, isDry: isDry, time: time))
     settings.timeout = time.remaining(of: settings.timeout)
@@ -120,11 +120,11 @@ extension CallPlan {
       let found: SchemaSource.Found
       do throws(Failure) {
         found = try SchemaSource.find(
-          settings.name, schema: command.schema, reflection: asksServer ? reflection : nil, console.error,
+          settings.name, schema: command, reflection: asksServer ? reflection : nil, console.error,
           waitLimit: settings.timeout)
       } catch {
         guard isDry, error.cause == .notAsked else {
-          let error = error.listing(asksServer ? settings.target.argument : command.schema.words)
+          let error = error.listing(asksServer ? settings.target.argument : command.schemaWords)
           throw asksServer ? error.addingHint(of: chain) : error.addingReflection(command)
         }
         return ResolvedCall(settings: settings, chain: chain, plan: nil, origin: nil)
@@ -135,12 +135,12 @@ extension CallPlan {
         batch: batch,
         sharesConnection: batch != nil)
       plan.settings.noteData(console)
-      if readsData, plan.readsTypedMessage(command.data.data), console.error.isTerminal {
+      if readsData, plan.readsTypedMessage(command.data), console.error.isTerminal {
         console.error.remark("* type a message for \(plan.method.name); Ctrl-D ends it\n")
       }
       try plan.addSources(
-        command.data, readsData: readsData,
-        isForMany: batch != nil || command.repeatsData && !command.data.data.isEmpty)
+        command, readsData: readsData,
+        isForMany: batch != nil || command.command == .load && !command.data.isEmpty)
       plan.chain = chain
       return ResolvedCall(settings: settings, chain: chain, plan: plan, origin: found.origin)
     } catch {
@@ -150,9 +150,9 @@ extension CallPlan {
   }
 
   private static func batch(
-    _ command: CallArguments, _ method: MethodDescriptor, _ settings: CallSettings
+    _ command: Invocation, _ method: MethodDescriptor, _ settings: CallSettings
   ) throws(Failure) -> BatchPlan? {
-    let batch = try BatchPlan(command.batch, method)
+    let batch = try BatchPlan(command, method)
     guard batch == nil || settings.limit == nil else {
       throw Failure(.usage, "--limit", "cannot be combined with --each")
     }
@@ -168,13 +168,13 @@ extension CallPlan {
   ///
   /// - Parameter isForMany: Whether the data has the messages of many calls.
   private mutating func addSources(
-    _ options: DataOptions, readsData: Bool, isForMany: Bool
+    _ options: Invocation, readsData: Bool, isForMany: Bool
   ) throws(Failure) {
     var form = settings.requestForm
     form.expansion?.pool = pool
     let rows = try rows(options, readsData: readsData)
     if let rows, rows.isEmpty { form.expansion = nil } else { form.expansion?.row = rows?.first }
-    if options.hasTemplatesInData, form.format != .json {
+    if options.hasTemplates(in: [.data]), form.format != .json {
       throw Failure(
         .usage, "--expand", "cannot replace values in data of --data-format \(form.format.rawValue)",
         hint: "write the data in JSON")
@@ -211,9 +211,9 @@ extension CallPlan {
   }
 
   /// The rows of `--rows`; nil without, and none if they are not read.
-  private func rows(_ options: DataOptions, readsData: Bool) throws(Failure) -> [JSONValue]? {
-    guard let argument = options.rows, let path = argument.text else { return nil }
-    guard !method.clientStreaming, options.chunkBytes == nil else {
+  private func rows(_ options: Invocation, readsData: Bool) throws(Failure) -> [JSONValue]? {
+    guard let argument = options.last(.rows), let path = argument.text else { return nil }
+    guard !method.clientStreaming, options.bytes(.chunk) == nil else {
       throw Failure(
         .usage, argument.name, "a row makes a call with one message, but \(method.name) has a request stream",
         hint: DataRows.hintForStreams)
@@ -240,12 +240,13 @@ extension CallPlan {
 
   /// The messages of `-d`. The error of a file has the place of the option that names it.
   private func messages(
-    _ data: [String], of options: DataOptions, isBatch: Bool, _ form: RequestForm, waitLimit: Duration? = nil
+    _ data: [String], of options: Invocation, isBatch: Bool, _ form: RequestForm, waitLimit: Duration? = nil
   ) throws(Failure) -> [RequestSource] {
     do throws(Failure) {
       return try RequestData.sources(data, for: method, isBatch: isBatch, form: form, waitLimit: waitLimit)
     } catch {
-      throw error.at(options.argument(ofFile: error.message?.what ?? "")?.origin)
+      let file = options.all(.data).first { $0.string == "@\(error.message?.what ?? "")" }
+      throw error.at(file?.origin)
     }
   }
 
@@ -260,7 +261,7 @@ extension CallPlan {
   ///   - sharesConnection: Whether other calls may use the same connection at the same time.
   ///   - idles: Whether no other call may follow for a long time.
   package init(
-    _ options: some CallOptions, _ settings: CallSettings,
+    _ options: Invocation, _ settings: CallSettings,
     _ found: (pool: DescriptorPool, method: MethodDescriptor), reflection: ReflectionSource?,
     batch: BatchPlan? = nil, sharesConnection: Bool, idles: Bool = false
   ) throws {
@@ -269,7 +270,7 @@ extension CallPlan {
     self.reflection = reflection
     var connection = settings.baseConnection
     connection.httpVersion = try ConnectionPlan.httpVersion(
-      options.server, settings.target, settings.protocolName, method.kind)
+      options, settings.target, settings.protocolName, method.kind)
     connection.sharesConnection = sharesConnection
     // Further connections for each failed call of a batch would be a load on the server.
     if batch != nil { connection.diagnosisTime = .zero }
@@ -313,9 +314,9 @@ extension CallPlan {
 
 extension Failure {
   /// The failure for a method that the given files lack, with the option that asks the server too.
-  fileprivate func addingReflection(_ command: CallArguments) -> Failure {
+  fileprivate func addingReflection(_ command: Invocation) -> Failure {
     // Not for a file that cannot be read or compiled.
-    guard cause == .unknownName, command.schema.hasSources, command.reflection.reflect == nil else {
+    guard cause == .unknownName, command.hasSchema, command.flag(.reflect) == nil else {
       return self
     }
     return changed { $0.append(hint: "--reflect also asks the server") }

@@ -70,73 +70,70 @@ package struct CallSettings {
 
   /// Resolves the options of `rpcurl call`, whose output is standard output unless `-o` is given.
   package init(
-    _ command: CallArguments, isTerminal: Bool, _ sources: ArgumentSources
+    _ command: Invocation, isTerminal: Bool, _ sources: ArgumentSources
   ) throws {
     let (target, name) = try CallTarget.resolve(command)
     try self.init(
-      command, target, name, data: command.data.dataFormat, command.response,
-      isTerminal: command.response.output == nil && isTerminal, sources)
+      command, headers: command.all(.header), target, name,
+      isTerminal: command.last(.output) == nil && isTerminal, sources)
   }
 
   /// Resolves the options of a call.
   ///
   /// - Parameters:
   ///   - options: The options.
+  ///   - given: The options `-H`. Those of a session are not part of its options.
   ///   - target: The server.
   ///   - name: The method.
-  ///   - data: The format of the request data.
-  ///   - response: The options of one command's response; nil in a session.
   ///   - isTerminal: Whether the response is printed on a terminal.
   ///   - sources: What values of options are read from.
   /// - Throws: `Failure` if an option is invalid.
   package init(
-    _ options: some CallOptions, _ target: Target, _ name: MethodName, data: MessageFormat = .json,
-    _ response: ResponseOptions? = nil, isTerminal: Bool, _ sources: ArgumentSources
+    _ options: Invocation, headers given: [Argument], _ target: Target, _ name: MethodName, isTerminal: Bool,
+    _ sources: ArgumentSources
   ) throws {
+    let isSession = options.command == .session
+    let limit = options.duration(.maxTime)
     (self.target, self.name) = (target, name)
-    protocolName = try Self.protocolName(options.request.common, sources.environment)
-    (codec, compression) = (options.request.codec, options.request.compression)
-    acceptedCompressions = options.request.acceptCompression
-    usesGET = options.request.connectGet
+    protocolName = try Self.protocolName(options, sources.environment)
+    (codec, compression) = (options.choice(.codec) ?? .proto, options.choice(.compression))
+    acceptedCompressions = options.acceptedCompressions
+    usesGET = options.has(.connectGet)
     var sources = sources
-    sources.waitLimit = [options.request.maxTime, sources.waitLimit].compactMap(\.self).min()
+    sources.waitLimit = [limit, sources.waitLimit].compactMap(\.self).min()
     self.sources = sources
     // Read files once: they may be pipes.
-    expansion = try Self.expansion(options.request, sources, isSession: response == nil)
+    expansion = try Self.expansion(options, sources, isSession: isSession)
     headerArguments = HeaderArguments(
       expansion: expansion, waitLimit: sources.waitLimit, form: (protocolName, codec))
-    unexpandedTemplate = headerArguments.unexpandedTemplate(
-      in: options.request.common.headers + options.request.rpcHeaders)
-    commonHeaders = try headerArguments.parse(options.request.common.headers)
-    try CredentialArguments.check(options.request.common, options.server, given: commonHeaders)
-    bearer = try options.request.common.bearer.map { (argument) throws(Failure) in
+    unexpandedTemplate = headerArguments.unexpandedTemplate(in: given + options.all(.rpcHeader))
+    commonHeaders = try headerArguments.parse(given)
+    try CredentialArguments.check(options, given, given: commonHeaders)
+    bearer = try options.last(.bearer).map { (argument) throws(Failure) in
       try CredentialArguments.token(argument, sources)
     }
     (headers, timeout) = try CredentialArguments.headers(
-      options.request.common, options.server, protocolName, bearer: bearer,
-      given: commonHeaders.appending(
-        headerArguments.parse(options.request.rpcHeaders, option: "--rpc-header")),
-      limit: options.request.maxTime, sources)
-    attributes = try AttributeArguments.parse(options.request.attributes)
-    maxMessageBytes = options.request.maxMessageBytes
-    format = try options.output.format(isTerminal: isTerminal, isExplained: response?.explain == true)
-    filter = try response.flatMap { response throws(Failure) in
-      try FieldFilter.settings(response, format: options.output.format)
-    }
-    limit = try response.flatMap { response throws(Failure) in try response.checkedLimit() }
-    usesColor = options.output.color.isUsed(isTerminal: isTerminal, sources.environment)
-    showsTiming = options.output.timing
+      options, protocolName, bearer: bearer,
+      given: commonHeaders.appending(headerArguments.parse(options.all(.rpcHeader), option: "--rpc-header")),
+      limit: limit, sources)
+    attributes = try AttributeArguments.parse(options.all(.attribute))
+    maxMessageBytes = options.bytes(.maxMessageSize) ?? 64 << 20
+    format = try options.format(isTerminal: isTerminal)
+    filter = try FieldFilter.settings(options)
+    self.limit = try options.limit()
+    usesColor = options.usesColor(isTerminal: isTerminal, sources.environment)
+    showsTiming = options.has(.timing)
     if isTerminal { try Self.checkTerminal(format, filter) }
-    (verbosity, showsSecrets) = (options.output.verbose, options.output.showSecrets)
-    secretNames = try options.request.common.secretNames()
-    jsonEncoding = options.output.json.encoding
-    unknownFields = options.output.unknownFields ?? .show
+    (verbosity, showsSecrets) = (options.verbosity, options.has(.showSecrets))
+    secretNames = try options.secretNames()
+    jsonEncoding = options.jsonEncoding
+    unknownFields = options.choice(.unknownFields) ?? .show
     requestForm = RequestForm(
-      format: data, allowsUnknownFields: options.output.allowUnknownFields, acceptsFiles: response != nil)
+      format: options.dataFormat, allowsUnknownFields: options.has(.allowUnknownFields),
+      acceptsFiles: !isSession)
     requestForm.expansion = expansion
     try Self.checkCompressions(compression, acceptedCompressions ?? [])
-    baseConnection = try ConnectionPlan.options(
-      options.server, options.request.common, target, protocolName, sources)
+    baseConnection = try ConnectionPlan.options(options, target, protocolName, sources)
     timeout = sources.commandTime.remaining(of: timeout)
   }
 
@@ -164,23 +161,16 @@ package struct CallSettings {
 
   /// The server as a source of the schema.
   package func reflection(
-    _ options: some CallOptions, _ clients: ClientSource
+    _ options: Invocation, _ clients: ClientSource
   ) throws -> ReflectionSource {
     let (headers, timeout) = try CredentialArguments.headers(
-      options.request.common, options.server, protocolName, bearer: bearer,
+      options, protocolName, bearer: bearer,
       given: commonHeaders.appending(
-        headerArguments.parse(options.reflection.headers, option: "--reflect-header")),
+        headerArguments.parse(options.all(.reflectHeader), option: "--reflect-header")),
       limit: timeout, sources)
-    var reflection = ReflectionSource(
-      target: target, protocolName: protocolName, headers: headers, connection: baseConnection,
-      clients: clients)
-    reflection.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
-    reflection.timeout = timeout ?? ReflectionSource.defaultTimeout
-    reflection.secretNames = secretNames
-    reflection.isVerbose = verbosity > 0
-    reflection.isForced = options.reflection.reflect == true || options.reflection.reflectVersion != nil
-    reflection.cache =
-      options.reflection.refusesCache ? nil : ReflectionCache(environment: sources.environment)
+    var reflection = try ReflectionSource(
+      options, target, protocolName, headers, baseConnection, timeout: timeout, sources, clients)
+    reflection.isForced = options.flag(.reflect) == true || reflection.version != nil
     return reflection
   }
 
@@ -196,9 +186,9 @@ package struct CallSettings {
 
   /// The protocol set by an option or the environment.
   package static func protocolName(
-    _ options: CommonRequestOptions, _ environment: @escaping (String) -> String?
+    _ options: Invocation, _ environment: @escaping (String) -> String?
   ) throws(Failure) -> ProtocolName {
-    if let chosen = options.protocolName { return chosen }
+    if let chosen: ProtocolName = options.choice(.protocolName) { return chosen }
     guard let name = environment("RPCURL_PROTOCOL"), !name.isEmpty else { return .grpc }
     guard let chosen = ProtocolName(rawValue: name) else {
       let names = ProtocolName.allCases.map(\.rawValue).joined(separator: ", ")
@@ -209,12 +199,12 @@ package struct CallSettings {
 
   /// The templates of the command line; nil without `--expand`.
   private static func expansion(
-    _ options: RequestOptions, _ sources: ArgumentSources, isSession: Bool
+    _ options: Invocation, _ sources: ArgumentSources, isSession: Bool
   ) throws(Failure) -> TextExpansion? {
-    let expansion = try options.common.textExpansion(sources, seed: options.seed)
+    let expansion = try options.textExpansion(sources)
     // In a session the seed is also that of its own values, and of the order of tests; so are the variables.
     if expansion == nil, !isSession {
-      let variable = options.common.variables?.last?.name
+      let variable = options.last(.variable)?.name
       if let name = options.seed != nil ? "--seed" : variable {
         throw Failure(
           .usage, name, "requires --expand", hint: "add --expand, which replaces ${NAME} in data and headers")

@@ -4,28 +4,30 @@ import RPCurlProtocols
 /// Determines the server and the method of a call.
 package enum CallTarget {
   /// Resolves `URL`, `TARGET METHOD`, or `METHOD` if the configuration file contains a target.
-  package static func resolve(_ command: CallArguments) throws(Failure) -> (Target, MethodName) {
-    let first = command.target
-    if command.method == nil {
+  package static func resolve(_ command: Invocation) throws(Failure) -> (Target, MethodName) {
+    // The parser has checked that there is one.
+    let first = command.positionals.first ?? Positional("", .session)
+    let method = command.positionals.dropFirst().first?.text
+    if method == nil {
       if let target = command.configuredTarget, ConfiguredTarget.isMethod(first.text) {
         return try parse(target, method: first.text, command)
       }
       try checkIsNotMethod(first.text)
     }
-    try checkIsNotCommand(command)
-    return try parse(first, method: command.method?.text, command)
+    try checkIsNotCommand(first.text, method, command)
+    return try parse(first, method: method, command)
   }
 
   private static func parse(
-    _ target: Positional, method: String?, _ command: CallArguments
+    _ target: Positional, method: String?, _ command: Invocation
   ) throws(Failure) -> (Target, MethodName) {
     do throws(Failure) {
       guard let method else {
-        return try Target.parse(target.text, method: nil, command.server.tls)
+        return try Target.parse(target.text, method: nil, command.tls)
       }
       try checkEndsNotWithMethod(target.text, method, command)
       try checkOrder(target.text, method)
-      return try Target.parse(target.text, method: method, command.server.tls)
+      return try Target.parse(target.text, method: method, command.tls)
     } catch {
       throw error.at(target.origin)
     }
@@ -66,21 +68,21 @@ package enum CallTarget {
     name.split(separator: ".").last?.first?.isUppercase == true
   }
 
-  private static func checkIsNotCommand(_ command: CallArguments) throws(Failure) {
-    guard command.configuredTarget == nil, case let text = command.target.text,
-      let nearest = CommandTable.nearest(to: text)
-    else { return }
+  private static func checkIsNotCommand(
+    _ text: String, _ method: String?, _ command: Invocation
+  ) throws(Failure) {
+    guard command.configuredTarget == nil, let nearest = CommandTable.nearest(to: text) else { return }
     // A host can have such a name.
-    if let method = command.method?.text, method.contains("/"), MethodName(method) != nil { return }
+    if let method, method.contains("/"), MethodName(method) != nil { return }
     throw Failure(.usage, text, "no such command", hint: "did you mean \(nearest)?")
   }
 
   /// Throws if both the URL and an argument name a method.
   private static func checkEndsNotWithMethod(
-    _ target: String, _ method: String, _ command: CallArguments
+    _ target: String, _ method: String, _ command: Invocation
   ) throws(Failure) {
     guard
-      let (_, name) = try? Target.parse(target, method: nil, command.server.tls),
+      let (_, name) = try? Target.parse(target, method: nil, command.tls),
       name.service.contains("."), name.method.first?.isUppercase == true
     else { return }
     throw Failure(

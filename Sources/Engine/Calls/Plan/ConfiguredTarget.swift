@@ -16,8 +16,7 @@ package enum ConfiguredTarget {
     case .test: return true
     case .list, .describe, .template, .export:
       return isUsed(
-        withArguments: arguments,
-        asksServer: ReflectionOptions(invocation).reflect ?? !SchemaOptions(invocation).hasSources)
+        withArguments: arguments, asksServer: invocation.asksServer)
     case .convert, .pluginsList, .pluginsCheck, .pluginsNew, .version, .trust, .diff: return false
     }
   }

@@ -9,51 +9,51 @@ import RPCurlTransport
 package enum ConnectionPlan {
   /// The connection options for a unary call. For other kinds, `httpVersion` differs.
   package static func options(
-    _ server: ServerOptions, _ request: CommonRequestOptions, _ target: Target, _ protocolName: ProtocolName,
-    _ sources: ArgumentSources
+    _ options: Invocation, _ target: Target, _ protocolName: ProtocolName, _ sources: ArgumentSources
   ) throws -> ConnectionOptions {
-    var options = ConnectionOptions()
-    options.httpVersion = try httpVersion(server, target, protocolName, .unary)
-    options.isInsecure = server.insecure
-    options.authoritiesFile = try readable(server.cacert, "--cacert", sources)
-    options.authoritiesDirectory = try readable(server.capath, "--capath", sources)
-    options.certificate = try certificate(server, sources)
-    options.oldestTLS = server.tls13 ? .tls13 : server.tls12 ? .tls12 : nil
-    options.serverName = server.servername
-    options.unixSocket = server.unixSocket ?? target.unixSocket
-    options.abstractUnixSocket = server.abstractUnixSocket
-    try checkLength(options.unixSocket ?? options.abstractUnixSocket)
-    options.ipVersion = server.ipVersion.map { $0 == .ipv4 ? .v4 : .v6 }
-    options.connectTo = try server.connectTo.map(AddressArguments.connectTo)
-    options.proxy = try server.proxy.map(AddressArguments.proxy)
-    options.proxyCredentials = try server.proxyUser.map { (user) throws(Failure) in
+    var connection = ConnectionOptions()
+    connection.httpVersion = try httpVersion(options, target, protocolName, .unary)
+    connection.isInsecure = options.has(.insecure)
+    connection.authoritiesFile = try readable(options.last(.cacert), sources)
+    connection.authoritiesDirectory = try readable(options.last(.capath), sources)
+    connection.certificate = try certificate(options, sources)
+    connection.oldestTLS = options.has(.tls13) ? .tls13 : options.has(.tls12) ? .tls12 : nil
+    connection.serverName = options.text(.servername)
+    connection.unixSocket = options.text(.unixSocket) ?? target.unixSocket
+    connection.abstractUnixSocket = options.text(.abstractUnixSocket)
+    try checkLength(connection.unixSocket ?? connection.abstractUnixSocket)
+    connection.ipVersion = options.last(of: [.ipv4, .ipv6]).map { $0.id == .ipv4 ? .v4 : .v6 }
+    connection.connectTo = try options.all(.connectTo).map(AddressArguments.connectTo)
+    connection.proxy = try options.last(.proxy).map(AddressArguments.proxy)
+    connection.proxyCredentials = try options.last(.proxyUser).map { (user) throws(Failure) in
       try CredentialArguments.credentials(user, sources)
     }
-    options.netrcFile = try netrcFile(request, sources)
-    if options.netrcFile != nil, options.serverName != nil, target.isTLS {
+    connection.netrcFile = try netrcFile(options, sources)
+    if connection.netrcFile != nil, connection.serverName != nil, target.isTLS {
       throw Failure(
         .usage, "--servername", "libcurl would look up this name in the netrc file, not the host of the URL",
         hint: "give the credentials with --user NAME:PASSWORD, without --netrc and --netrc-file")
     }
-    options.resolve = try server.resolve.map(AddressArguments.resolve)
-    if let timeout = server.connectTimeout { options.connectTimeout = timeout }
-    options.keepaliveTime = server.keepaliveTime
-    options.diagnosisTime = .milliseconds(300)
-    return options
+    connection.resolve = try options.all(.resolve).map(AddressArguments.resolve)
+    if let timeout = options.duration(.connectTimeout) { connection.connectTimeout = timeout }
+    connection.keepaliveTime = options.duration(.keepaliveTime)
+    connection.diagnosisTime = .milliseconds(300)
+    return connection
   }
 
   /// The netrc file; empty for the one in the home directory. libcurl sends requests without credentials if it cannot read it.
   private static func netrcFile(
-    _ request: CommonRequestOptions, _ sources: ArgumentSources
+    _ options: Invocation, _ sources: ArgumentSources
   ) throws(Failure) -> String? {
-    let file = try readable(request.netrcFile, "--netrc-file", sources) ?? (request.netrc ? "" : nil)
+    let argument = options.last(.netrcFile)
+    let file = try readable(argument, sources) ?? (options.has(.netrc) ? "" : nil)
     guard let file, let problem = NetrcFile(file).problem else { return file }
     let option =
-      request.netrcFile.map { "--netrc-file \($0.text ?? "")" } ?? "--netrc \(NetrcFile.path(file))"
+      argument.map { "--netrc-file \($0.text ?? "")" } ?? "--netrc \(NetrcFile.path(file))"
     throw Failure(
       .usage, option, problem.reason,
       hint: "correct the file, or give the credentials with --user NAME:PASSWORD or --bearer @FILE"
-    ).at(request.netrcFile?.origin)
+    ).at(argument?.origin)
   }
 
   /// Throws if the path of a Unix socket is longer than the system allows.
@@ -68,11 +68,11 @@ package enum ConnectionPlan {
 
   /// The HTTP version for a call of this kind.
   package static func httpVersion(
-    _ server: ServerOptions, _ target: Target, _ protocolName: ProtocolName, _ kind: CallKind
+    _ options: Invocation, _ target: Target, _ protocolName: ProtocolName, _ kind: CallKind
   ) throws -> ConnectionOptions.HTTPVersion {
     // The other protocols work over HTTP/1.1 too, if that is what the server has.
     let http2 = protocolName != .grpc && target.isTLS ? ConnectionOptions.HTTPVersion.negotiated : .http2
-    switch server.httpVersion {
+    switch options.httpVersion {
     case .http1:
       guard protocolName != .grpc else {
         throw Failure(
@@ -104,9 +104,10 @@ package enum ConnectionPlan {
   /// The path of a file for libcurl, which reads it on the event loop and without a limit. If it is not a regular
   /// file, reads it here and returns the path of a copy.
   private static func readable(
-    _ argument: Argument?, _ option: String, _ sources: ArgumentSources
+    _ argument: Argument?, _ sources: ArgumentSources
   ) throws(Failure) -> String? {
     guard let argument, let path = argument.text else { return nil }
+    let option = OptionTable[argument.id].name
     func failure(_ why: String) -> Failure {
       var hint: String?
       if WholeValue.isElsewhere(path) {
@@ -143,26 +144,26 @@ package enum ConnectionPlan {
   }
 
   private static func certificate(
-    _ server: ServerOptions, _ sources: ArgumentSources
+    _ options: Invocation, _ sources: ArgumentSources
   ) throws -> ConnectionOptions.Certificate? {
-    guard let file = try readable(server.cert, "--cert", sources) else {
-      guard server.key == nil else {
-        throw Failure(.usage, "--key", "no certificate", hint: "add --cert FILE").at(server.key?.origin)
+    let key = options.last(.key)
+    guard let file = try readable(options.last(.cert), sources) else {
+      guard key == nil else {
+        throw Failure(.usage, "--key", "no certificate", hint: "add --cert FILE").at(key?.origin)
       }
       return nil
     }
-    var certificate = ConnectionOptions.Certificate(
-      file: file, keyFile: try readable(server.key, "--key", sources))
-    certificate.format = server.certType.flatMap { $0 == "PEM" ? nil : $0 }
-    certificate.passphrase = try passphrase(server, keyFile: certificate.keyFile ?? file, sources)
+    var certificate = ConnectionOptions.Certificate(file: file, keyFile: try readable(key, sources))
+    certificate.format = options.text(.certType).flatMap { $0 == "PEM" ? nil : $0 }
+    certificate.passphrase = try passphrase(options, keyFile: certificate.keyFile ?? file, sources)
     return certificate
   }
 
   private static func passphrase(
-    _ server: ServerOptions, keyFile: String, _ sources: ArgumentSources
+    _ options: Invocation, keyFile: String, _ sources: ArgumentSources
   ) throws -> String? {
-    if let pass = server.pass { return try secret(pass, sources) }
-    if server.certType == "P12" {
+    if let pass = options.last(.pass) { return try secret(pass, sources) }
+    if options.text(.certType) == "P12" {
       // Such a file shows whether it is encrypted only when a passphrase is tried; without one, libcurl reports it.
       return try sources.secrets.ask("passphrase of \(keyFile) (empty for none): ")
     }

@@ -12,14 +12,15 @@ package enum CredentialArguments {
   /// - Parameter limit: The limit of `--max-time`.
   /// - Returns: The headers without a timeout, and the shortest of the timeouts in them and `limit`.
   package static func headers(
-    _ request: CommonRequestOptions, _ server: ServerOptions, _ protocolName: ProtocolName, bearer: Secret?,
-    given headers: Headers, limit: Duration?, _ sources: ArgumentSources
+    _ options: Invocation, _ protocolName: ProtocolName, bearer: Secret?, given headers: Headers,
+    limit: Duration?, _ sources: ArgumentSources
   ) throws(Failure) -> (headers: Headers, timeout: Duration?) {
-    guard request.user == nil || bearer == nil else {
+    let user = options.last(.user)
+    guard user == nil || bearer == nil else {
       throw Failure(.usage, "--user", "cannot be combined with --bearer", hint: "use one of the two")
     }
     var headers = headers
-    if let user = request.user, headers.first("authorization") == nil {
+    if let user, headers.first("authorization") == nil {
       headers.add("authorization", "Basic \(Base64.encode(Array(try credentials(user, sources).utf8)))")
     }
     if let bearer, headers.first("authorization") == nil {
@@ -28,7 +29,7 @@ package enum CredentialArguments {
     if let refusal = HeaderSyntax.refusal(ofRepeated: headers) {
       throw Failure(.usage, "-H", refusal, hint: "give it once")
     }
-    let others = [("user-agent", request.userAgent), ("host", server.authority)]
+    let others = [("user-agent", options.last(.userAgent)), ("host", options.last(.authority))]
     for (name, argument) in others where headers.first(name) == nil {
       guard let argument, let text = argument.text.map(HeaderSyntax.trimmed) else { continue }
       if let refusal = HeaderSyntax.refusal(of: name, value: text) {
@@ -36,7 +37,7 @@ package enum CredentialArguments {
       }
       headers.add(name, text)
     }
-    for (name, argument) in [("authorization", request.bearer ?? request.user)] + others {
+    for (name, argument) in [("authorization", options.last(.bearer) ?? user)] + others {
       guard headers.values(name).allSatisfy({ HeaderSyntax.isValue($0) }) else {
         throw Failure(.usage, name, "the value contains a control character").at(argument?.origin)
       }
@@ -54,23 +55,23 @@ package enum CredentialArguments {
   /// `--authority`, of which only one can be sent.
   ///
   /// - Parameters:
-  ///   - request: The options of the request.
-  ///   - server: The options of the server.
-  ///   - headers: The headers of `-H`, also of its files.
+  ///   - options: The options.
+  ///   - arguments: The options `-H`.
+  ///   - headers: Their headers, also of files.
   package static func check(
-    _ request: CommonRequestOptions, _ server: ServerOptions, given headers: Headers
+    _ options: Invocation, _ arguments: [Argument], given headers: Headers
   ) throws(Failure) {
-    try check(server.authority, "host", request, given: headers)
-    try check(request.bearer ?? request.user, "authorization", request, given: headers)
+    try check(options.last(.authority), "host", arguments, given: headers)
+    try check(options.last(.bearer) ?? options.last(.user), "authorization", arguments, given: headers)
   }
 
   /// Throws if headers contain the one of an option too, of which only one can be sent.
   private static func check(
-    _ option: Argument?, _ name: String, _ request: CommonRequestOptions, given headers: Headers
+    _ option: Argument?, _ name: String, _ arguments: [Argument], given headers: Headers
   ) throws(Failure) {
     guard let option, headers.first(name) != nil else { return }
     // A command of a session replaces what its start has set.
-    let isSet = request.headers.contains { header in
+    let isSet = arguments.contains { header in
       header.origin == .session && header.text?.parted(at: ":").before.lowercased() == name
     }
     guard !isSet else { return }

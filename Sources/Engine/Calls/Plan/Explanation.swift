@@ -28,23 +28,23 @@ package struct Explanation {
   private let omitted: [String]
 
   /// Describes the resolved arguments.
-  package init(_ command: CallArguments, _ resolved: ResolvedCall) throws {
-    isJSON = command.output.format == .json || command.output.format == .events
+  package init(_ command: Invocation, _ resolved: ResolvedCall) throws {
+    isJSON = command.format == .json || command.format == .events
     configuration = command.configuration
-    omitted = command.chain.omitted.map(\.omission)
+    omitted = ChainArguments(command).omitted.map(\.omission)
     settings = resolved.settings
-    data = command.data.data
-    edits = command.data.edits.map { ($0.id == .setFile, $0.text ?? "") }
-    chunkBytes = command.data.chunkBytes
+    data = command.data
+    edits = command.edits.map { ($0.id == .setFile, $0.text ?? "") }
+    chunkBytes = command.bytes(.chunk)
     chain = resolved.chain
     method = resolved.plan?.method
     name = resolved.plan?.name ?? settings.name
-    let isFixed = method != nil || settings.protocolName == .grpc || command.server.httpVersion != nil
+    let isFixed = method != nil || settings.protocolName == .grpc || command.httpVersion != nil
     let connection = resolved.plan?.connection ?? settings.baseConnection
     httpVersion = connection.httpVersion.name + (isFixed ? "" : ", or 2 for a bidi method")
     schema =
       switch resolved.origin {
-      case .files: Self.describe(command.schema)
+      case .files: Self.describe(command)
       case .cache: "reflection, from the cache"
       case .server, nil: "reflection, when the call is made"
       }
@@ -52,7 +52,7 @@ package struct Explanation {
     warnings = [command.configuration.warning].compactMap { $0 } + interceptors.warnings
   }
 
-  private static func describe(_ schema: SchemaOptions) -> String {
+  private static func describe(_ schema: Invocation) -> String {
     let sets =
       schema.descriptorSets.isEmpty
       ? [] : ["descriptor set " + schema.descriptorSets.compactMap(\.text).joined(separator: ", ")]

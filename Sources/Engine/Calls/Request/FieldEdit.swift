@@ -209,8 +209,8 @@ package struct ChunkedFile: Equatable {
   /// Resolves the options; nil without `--chunk`.
   ///
   /// - Throws: `Failure` if they do not fit the method.
-  package init?(_ options: DataOptions, _ method: MethodDescriptor, isBatch: Bool) throws(Failure) {
-    guard let bytes = options.chunkBytes else { return nil }
+  package init?(_ options: Invocation, _ method: MethodDescriptor, isBatch: Bool) throws(Failure) {
+    guard let bytes = options.bytes(.chunk) else { return nil }
     let files = options.edits.filter { $0.id == .setFile }
     guard files.count == 1, let file = files.first else {
       throw Failure(.usage, "--chunk", "requires one --set-file PATH=FILE, but \(files.count) are given")

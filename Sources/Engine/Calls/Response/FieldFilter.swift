@@ -36,26 +36,25 @@ package struct FieldFilter {
   /// The settings of `--filter`; nil if it is not given.
   ///
   /// - Throws: `Failure` if the path is invalid or the format cannot print a field.
-  package static func settings(_ options: ResponseOptions, format: OutputFormat?) throws(Failure) -> Settings?
-  {
-    guard let argument = options.filter else {
-      guard options.raw || options.filterMissing != nil else { return nil }
+  package static func settings(_ options: Invocation) throws(Failure) -> Settings? {
+    let (missing, isRaw): (MissingAction?, Bool) = (options.choice(.filterMissing), options.has(.raw))
+    guard let argument = options.last(.filter) else {
+      guard isRaw || missing != nil else { return nil }
       throw Failure(
-        .usage, options.raw ? "--raw" : "--filter-missing", "requires --filter",
-        hint: options.raw
+        .usage, isRaw ? "--raw" : "--filter-missing", "requires --filter",
+        hint: isRaw
           ? "--filter PATH --raw writes the bytes of a field; --format binary whole messages" : nil)
     }
-    if let format, format != .json, format != .pretty {
+    if let format = options.format, format != .json, format != .pretty {
       throw Failure(.usage, "--filter", "cannot be combined with --format \(format.rawValue)")
         .at(argument.origin)
     }
-    let missing = options.filterMissing ?? .fail
-    if options.raw, missing == .null {
+    if isRaw, missing == .null {
       throw Failure(
         .usage, "--raw", "cannot be combined with --filter-missing null", hint: "use --filter-missing skip")
     }
     return Settings(
-      path: try path(argument), missing: missing, isRaw: options.raw, argument: argument)
+      path: try path(argument), missing: missing ?? .fail, isRaw: isRaw, argument: argument)
   }
 
   /// Parses the path of `--filter`.

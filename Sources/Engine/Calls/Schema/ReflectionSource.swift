@@ -23,8 +23,8 @@ package struct ReflectionSource {
   package let connection: ConnectionOptions
   package let clients: ClientSource
   package var version: ReflectionVersion?
-  package var timeout = defaultTimeout
-  package var isVerbose = false
+  package var timeout: Duration
+  package let isVerbose: Bool
   /// Whether the server is asked also for what the built-in schemas declare.
   package var isForced = false
   /// Whether other sources have a schema: a server without reflection then adds nothing to it.
@@ -33,6 +33,22 @@ package struct ReflectionSource {
   package var isOffline = false
   /// The cache; nil with `--no-cache`.
   package var cache: ReflectionCache?
+
+  /// A server as a source of the schema, with options.
+  ///
+  /// - Throws: `Failure` if a name of `--redact` is invalid.
+  package init(
+    _ options: Invocation, _ target: Target, _ protocolName: ProtocolName, _ headers: Headers,
+    _ connection: ConnectionOptions, timeout: Duration?, _ sources: ArgumentSources, _ clients: ClientSource
+  ) throws(Failure) {
+    (self.target, self.protocolName, self.headers) = (target, protocolName, headers)
+    (self.connection, self.clients) = (connection, clients)
+    self.timeout = timeout ?? Self.defaultTimeout
+    version = options.choice(.reflectVersion)
+    secretNames = try options.secretNames()
+    isVerbose = options.verbosity > 0
+    cache = options.has(.noCache) ? nil : ReflectionCache(environment: sources.environment)
+  }
 
   /// A cached schema.
   package struct Cached {

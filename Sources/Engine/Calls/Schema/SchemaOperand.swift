@@ -16,14 +16,14 @@ package enum SchemaOperand {
   /// - Returns: The schema with the built-in schemas.
   /// - Throws: `Failure` if the schema cannot be read, or declares nothing.
   package static func pool(
-    _ argument: Positional, _ options: SchemaCommandOptions, _ clients: ClientSource
+    _ argument: Positional, _ options: Invocation, _ clients: ClientSource
   ) throws -> DescriptorPool {
     let text = argument.text
     let path = DirectoryPath.absolute(text, in: DirectoryPath.current)
     let pool: DescriptorPool
     let isFile = DirectoryPath.exists(path) && !DirectoryPath.isDirectory(path)
     if text == "-" || isFile && !text.hasSuffix(".proto") {
-      pool = try SchemaSource.pool([descriptorSet(text, options.maxTime)], withOptions: true)
+      pool = try SchemaSource.pool([descriptorSet(text, options.duration(.maxTime))], withOptions: true)
     } else if DirectoryPath.isDirectory(path) {
       let files: [String]
       do throws(Directory.ListingError) {
@@ -65,12 +65,10 @@ package enum SchemaOperand {
 
   /// The schema of a server, which must describe all its services.
   private static func reflected(
-    _ argument: Positional, _ options: SchemaCommandOptions, _ clients: ClientSource
+    _ argument: Positional, _ options: Invocation, _ clients: ClientSource
   ) throws -> DescriptorPool {
-    var query = options
-    query.arguments = [argument]
-    query.configuredTarget = nil
-    let (pool, undescribed) = try SchemaQuery(query, clients: clients).complete()
+    let query = try SchemaQuery(options, [argument], configured: nil, clients)
+    let (pool, undescribed) = try query.complete()
     guard undescribed.isEmpty else {
       throw Failure(
         .schema, argument.text, SchemaQuery.remark(undescribed),
@@ -92,14 +90,14 @@ package enum SchemaOperand {
   /// Compiles files, which are named after the directory or after their packages: wherever a copy of the directory is, the
   /// names are the same.
   private static func compile(
-    _ files: [String], in directory: String, namedAt origin: Origin, _ options: SchemaCommandOptions,
+    _ files: [String], in directory: String, namedAt origin: Origin, _ options: Invocation,
     _ clients: ClientSource
   ) throws(Failure) -> SchemaSource.Source {
     // protoc compares paths as text, and the files have absolute ones.
-    let given = options.schema.importPaths.map { DirectoryPath.absolute($0, in: DirectoryPath.current) }
+    let given = options.texts(.importPath).map { DirectoryPath.absolute($0, in: DirectoryPath.current) }
     return try ProtoCompiler.compile(
       files, importPaths: given.isEmpty ? [] : ImportRoots.innerFirst([directory] + given), in: directory,
-      namedAt: [origin], waitLimit: options.maxTime, clients.console.error)
+      namedAt: [origin], waitLimit: options.duration(.maxTime), clients.console.error)
   }
 
   /// Whether an argument that does not exist was meant as a path.

@@ -23,20 +23,27 @@ package struct SchemaQuery {
   /// Resolves the positional arguments `[TARGET] [SYMBOL]`. A target is expected if the server is to be asked.
   ///
   /// If the configuration has a target, `ConfiguredTarget` says whether a single argument is a symbol.
-  package init(_ options: SchemaCommandOptions, clients: ClientSource) throws {
-    var arguments = options.arguments
+  package init(_ options: Invocation, _ clients: ClientSource) throws {
+    try self.init(options, options.positionals, configured: options.configuredTarget, clients)
+  }
+
+  /// Resolves arguments in place of those of the options.
+  init(
+    _ options: Invocation, _ given: [Positional], configured: Positional?, _ clients: ClientSource
+  ) throws {
+    var arguments = given
     guard arguments.count <= 2 else {
       throw Failure(
         .usage, arguments[2].text, "unexpected argument", hint: "a target and a name are expected")
     }
-    let asksServer = options.reflection.reflect ?? !options.schema.hasSources
-    if let target = options.configuredTarget,
+    let asksServer = options.asksServer
+    if let target = configured,
       ConfiguredTarget.isUsed(withArguments: arguments, asksServer: asksServer)
     {
       arguments.insert(target, at: 0)
     }
     // A name of the built-in schemas needs no server.
-    if arguments.count == 1, !options.schema.hasSources, options.reflection.reflect != true,
+    if arguments.count == 1, !options.hasSchema, options.flag(.reflect) != true,
       WellKnownSchemas.mayDeclare(Self.name(arguments[0].text))
     {
       (symbol, server, sources, listing) = (Self.name(arguments[0].text), nil, [], "")
@@ -49,14 +56,14 @@ package struct SchemaQuery {
       Self.name($0.text)
     }
     guard asksServer else {
-      (server, listing) = (nil, options.schema.words)
-      guard options.schema.hasSources else {
+      (server, listing) = (nil, options.schemaWords)
+      guard options.hasSchema else {
         throw Failure(
           .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
           hint: "omit --no-reflect, or use --proto FILE or --descriptor-set FILE")
       }
       sources = try SchemaSource.sources(
-        options.schema, clients.console.error, waitLimit: options.maxTime)
+        options, clients.console.error, waitLimit: options.duration(.maxTime))
       return
     }
     guard let target else {
@@ -65,7 +72,7 @@ package struct SchemaQuery {
         hint: "name a server, or use --descriptor-set FILE or --proto FILE")
     }
     sources = try SchemaSource.sources(
-      options.schema, clients.console.error, waitLimit: options.maxTime)
+      options, clients.console.error, waitLimit: options.duration(.maxTime))
     var server = try Self.server(options, target, clients)
     server.isOptional = !sources.isEmpty
     (self.server, listing) = (server, server.target.argument)
@@ -94,37 +101,29 @@ package struct SchemaQuery {
   }
 
   private static func server(
-    _ options: SchemaCommandOptions, _ argument: Positional, _ clients: ClientSource
+    _ options: Invocation, _ argument: Positional, _ clients: ClientSource
   ) throws -> ReflectionSource {
     let target: Target
     do throws(Failure) {
-      target = try Target.parse(server: argument.text, options.server.tls)
+      target = try Target.parse(server: argument.text, options.tls)
     } catch {
       throw error.at(argument.origin)
     }
     let environment = EnvironmentVariables.value
-    let request = options.common
-    let protocolName = try CallSettings.protocolName(request, environment)
+    let protocolName = try CallSettings.protocolName(options, environment)
     let sources = ArgumentSources(environment: environment, secrets: clients.console.secrets)
-    let arguments = try request.headerArguments(sources, protocolName)
-    let common = try arguments.parse(request.headers)
-    try CredentialArguments.check(request, options.server, given: common)
+    let arguments = try options.headerArguments(sources, protocolName)
+    let common = try arguments.parse(options.all(.header))
+    try CredentialArguments.check(options, options.all(.header), given: common)
     let (headers, timeout) = try CredentialArguments.headers(
-      request, options.server, protocolName,
-      bearer: try request.bearer.map { try CredentialArguments.token($0, sources) },
-      given: common.appending(arguments.parse(options.reflection.headers, option: "--reflect-header")),
-      limit: options.maxTime, sources)
-    var source = ReflectionSource(
-      target: target, protocolName: protocolName, headers: headers,
-      connection: try ConnectionPlan.options(options.server, request, target, protocolName, sources),
-      clients: clients)
-    source.version = options.reflection.reflectVersion.map { $0 == "v1" ? .v1 : .v1alpha }
-    source.timeout = timeout ?? ReflectionSource.defaultTimeout
-    source.secretNames = try request.secretNames()
-    source.isVerbose = options.verbose > 0
+      options, protocolName,
+      bearer: try options.last(.bearer).map { try CredentialArguments.token($0, sources) },
+      given: common.appending(arguments.parse(options.all(.reflectHeader), option: "--reflect-header")),
+      limit: options.duration(.maxTime), sources)
     // Cached schemas are not read here: these commands show the server's current schema.
-    source.cache = options.reflection.refusesCache ? nil : ReflectionCache(environment: environment)
-    return source
+    return try ReflectionSource(
+      options, target, protocolName, headers,
+      ConnectionPlan.options(options, target, protocolName, sources), timeout: timeout, sources, clients)
   }
 
   /// The full names of all services, without their declarations.

@@ -25,18 +25,18 @@ package enum SchemaSource {
   /// Files come first. If they lack the service, the server is asked, or a cached schema is used that is not too old
   /// and has the method.
   package static func find(
-    _ name: MethodName, schema: SchemaOptions, reflection: ReflectionSource?, _ error: StandardError,
+    _ name: MethodName, schema: Invocation, reflection: ReflectionSource?, _ error: StandardError,
     waitLimit: Duration?
   ) throws(Failure) -> Found {
     guard let reflection else {
-      let given = schema.hasSources ? try sources(schema, error, waitLimit: waitLimit) : []
+      let given = schema.hasSchema ? try sources(schema, error, waitLimit: waitLimit) : []
       if let found = try builtIn(name, after: given) { return found }
       let own = try pool(schema, error, waitLimit: waitLimit)
       return Found(pool: own, method: try method(completed(name, in: own), in: own), origin: .files)
     }
     let sets = try sources(schema, error, waitLimit: waitLimit)
     let own = try pool(sets)
-    if schema.hasSources, let known = try SymbolLookup(own).method(name) {
+    if schema.hasSchema, let known = try SymbolLookup(own).method(name) {
       return Found(pool: own, method: try method(known, in: own), origin: .files)
     }
     guard try !knows(name.service, own) else {
@@ -84,9 +84,9 @@ package enum SchemaSource {
 
   /// The pool of the files that the options name, of which there must be one.
   package static func pool(
-    _ schema: SchemaOptions, _ error: StandardError, waitLimit: Duration? = nil
+    _ schema: Invocation, _ error: StandardError, waitLimit: Duration? = nil
   ) throws(Failure) -> DescriptorPool {
-    guard schema.hasSources else {
+    guard schema.hasSchema else {
       throw Failure(
         .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
         hint: "use --proto FILE, or --descriptor-set FILE; "
@@ -109,7 +109,7 @@ package enum SchemaSource {
   ///   - waitLimit: How long to wait for data from a pipe, and for protoc; nil for no limit.
   ///   - readLimitBytes: The size up to which a descriptor set is read, not mapped.
   package static func sources(
-    _ schema: SchemaOptions, _ error: StandardError, waitLimit: Duration? = nil,
+    _ schema: Invocation, _ error: StandardError, waitLimit: Duration? = nil,
     readLimitBytes: Int = FileContents.readDescriptorSetBytes
   ) throws(Failure) -> [Source] {
     var sources: [Source] = []
@@ -126,8 +126,8 @@ package enum SchemaSource {
       do throws(Failure) {
         sources.append(
           try ProtoCompiler.compile(
-            schema.protos.compactMap(\.text), importPaths: schema.importPaths,
-            namedAt: schema.originsOfProtos, waitLimit: waitLimit,
+            schema.protos.compactMap(\.text), importPaths: schema.texts(.importPath),
+            namedAt: schema.all(.proto).map(\.origin), waitLimit: waitLimit,
             error))
       } catch let failure {
         // protoc compiles all files at once.

@@ -27,12 +27,12 @@ package enum CallProgram: String, CaseIterable {
   }
 
   /// Whether the command contains the messages themselves, so that the data has to be read.
-  package func readsData(_ options: DataOptions) -> Bool {
+  package func readsData(_ options: Invocation) -> Bool {
     switch self {
     case .rpcurl: false
     case .curl: true
     case .grpcurl, .buf:
-      !options.edits.isEmpty || options.isExpanded || options.dataFormat != .json
+      !options.edits.isEmpty || options.expandsData || options.dataFormat != .json
         || options.data.count > 1 && options.data.contains { $0.hasPrefix("@") }
     }
   }
@@ -45,16 +45,16 @@ package enum CallProgram: String, CaseIterable {
   ///   - environment: Returns the value of an environment variable.
   /// - Throws: `Failure` if the program cannot make the call, or if its data is needed and invalid.
   package func script(
-    _ command: CallArguments, _ resolved: ResolvedCall, environment: (String) -> String?
+    _ command: Invocation, _ resolved: ResolvedCall, environment: (String) -> String?
   ) throws(Failure) -> String {
-    if self != .rpcurl, command.batch.each {
+    if self != .rpcurl, command.has(.each) {
       throw Failure(
         .usage, "--explain --format \(rawValue)", "a command of \(self.command) makes one call",
         hint: "omit --each, or use --format sh")
     }
     let call = try WrittenCall(self, command, resolved)
-    if self != .rpcurl, command.request.common.expansion.map({ $0 != .typed }) ?? false,
-      let file = command.request.common.headers.first(where: { $0.text?.hasPrefix("@") == true })
+    if self != .rpcurl, command.expansion.map({ $0 != .typed }) ?? false,
+      let file = command.all(.header).first(where: { $0.text?.hasPrefix("@") == true })
     {
       throw Failure(
         .usage, "--explain --format \(rawValue)",

@@ -58,6 +58,8 @@ struct GrpcurlCommand {
       call.missing.append("\(call.shown(argument)) beside --descriptor-set")
     } else if isHeader, argument.text?.hasPrefix("@") == true {
       call.missing.append(call.shown(argument))
+    } else if argument.id == .errorFormat, argument.string == "json" {
+      script.add("-format-error")
     } else if argument.id != .reflectHeader || usesReflection, let words = call.words(argument) {
       script.add(words)
     }
@@ -80,7 +82,6 @@ struct GrpcurlCommand {
     }
     if call.settings.verbosity > 0 { script.add(call.settings.verbosity > 1 ? "-vv" : "-v") }
     if let output = call.text(.output), output != "-" { script.output = output }
-    if call.text(.errorFormat) == "json" { script.add("-format-error") }
     if let format = call.text(.format), format != "json", format != "pretty" {
       call.missing.append("--format \(format)")
     }

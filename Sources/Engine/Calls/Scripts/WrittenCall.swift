@@ -24,17 +24,17 @@ struct WrittenCall {
   var missing: [String] = []
 
   /// - Throws: `Failure` if the messages are needed and invalid, or if the schema is needed and not known.
-  init(_ program: CallProgram, _ command: CallArguments, _ resolved: ResolvedCall) throws(Failure) {
+  init(_ program: CallProgram, _ command: Invocation, _ resolved: ResolvedCall) throws(Failure) {
     self.program = program
     settings = resolved.settings
     plan = resolved.plan
     name = resolved.plan?.name ?? resolved.settings.name
     isTLS = settings.target.isTLS
-    arguments = Self.applying(command.given)
-    data = command.data.data
+    arguments = Self.applying(command.arguments)
+    data = command.data
     secrets = settings.written
     let needsSchema = program != .rpcurl && name.service.isEmpty
-    guard program.readsData(command.data) || needsSchema else {
+    guard program.readsData(command) || needsSchema else {
       messages = nil
       return
     }
@@ -44,7 +44,7 @@ struct WrittenCall {
         "the schema is not known, and --explain does not contact the server",
         hint: "make the call once, or use --descriptor-set FILE or --proto FILE")
     }
-    guard program.readsData(command.data) else {
+    guard program.readsData(command) else {
       messages = nil
       return
     }

@@ -9,24 +9,27 @@ extension OptionTable {
       .insecure, "-k --insecure", .flag, "", .server, .remote,
       "Do not verify the server's certificate.",
       example: "rpcurl -k https://localhost:50052 demo.v1.Demo/Hello",
-      grpcurl: "insecure", same: .curl, expressed: [.grpcurl, .buf, .k6], trust: .effects, isCommon: true),
+      grpcurl: "insecure", same: .curl, expressed: [.grpcurl, .buf, .k6], trust: .effects, impliesTLS: true,
+      isCommon: true),
     Option(
       .cacert, "--cacert", .text, "FILE", .server, .remote,
       "Certificate authorities to trust (PEM).",
       example: "rpcurl --cacert ca.pem https://localhost:50052 demo.v1.Demo/Hello",
-      grpcurl: "cacert", same: [.curl, .grpcurl], expressed: [.buf, .k6], trust: .effects, isCommon: true,
+      grpcurl: "cacert", same: [.curl, .grpcurl], expressed: [.buf, .k6], trust: .effects, impliesTLS: true,
+      isCommon: true,
       completion: "file"),
     Option(
       .capath, "--capath", .text, "DIR", .server, .remote,
       "Directory of certificate authorities to trust, prepared by openssl rehash.",
       example: "rpcurl --capath /etc/ssl/certs https://demo.example demo.v1.Demo/Hello", same: .curl,
       trust: .effects,
-      completion: "dir"),
+      impliesTLS: true, completion: "dir"),
     Option(
       .cert, "-E --cert", .text, "FILE", .server, .remote,
       "Client certificate (PEM).",
       example: "rpcurl --cert client.pem --key client.key https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "cert", same: [.grpcurl, .buf], expressed: [.curl, .k6], isCommon: true, completion: "file"),
+      grpcurl: "cert", same: [.grpcurl, .buf], expressed: [.curl, .k6], impliesTLS: true, isCommon: true,
+      completion: "file"),
     Option(
       .certType, "--cert-type", .choice("PEM P12 DER", spellings: "pem=PEM p12=P12 der=DER"), "TYPE", .server,
       .remote, "Format of the client certificate: PEM, P12 (PKCS #12) or DER.",
@@ -49,7 +52,7 @@ extension OptionTable {
       .servername, "--servername", .text, "NAME", .server, .remote,
       "Name for TLS SNI and certificate verification.", "It excludes --netrc and --netrc-file over TLS.",
       example: "rpcurl --servername demo.example https://192.0.2.1 demo.v1.Demo/Hello", grpcurl: "servername",
-      same: [.grpcurl, .buf], expressed: .curl, trust: .effects),
+      same: [.grpcurl, .buf], expressed: .curl, trust: .effects, impliesTLS: true),
     Option(
       .authority, "--authority", .text, "HOST", .server, .remote,
       "Value of the Host header / :authority.",
@@ -57,10 +60,12 @@ extension OptionTable {
       same: .grpcurl, expressed: [.curl, .buf, .k6], trust: .effects),
     Option(
       .tls12, "--tlsv1.2", .flag, "", .server, .remote, "Require TLS 1.2 or newer.",
-      example: "rpcurl --tlsv1.2 https://demo.example demo.v1.Demo/Hello", same: .curl, trust: .effects),
+      example: "rpcurl --tlsv1.2 https://demo.example demo.v1.Demo/Hello", same: .curl, trust: .effects,
+      impliesTLS: true),
     Option(
       .tls13, "--tlsv1.3", .flag, "", .server, .remote, "Require TLS 1.3 or newer.",
-      example: "rpcurl --tlsv1.3 https://demo.example demo.v1.Demo/Hello", same: .curl, trust: .effects),
+      example: "rpcurl --tlsv1.3 https://demo.example demo.v1.Demo/Hello", same: .curl, trust: .effects,
+      impliesTLS: true),
     Option(
       .http1, "--http1.1", .flag, "", .server, .remote,
       "Use HTTP/1.1 (the default of Connect and gRPC-Web without TLS).",
