@@ -82,7 +82,7 @@ package final class Call {
   /// needs a message, JSON is converted to the wire format without building one.
   package func encode(json: [UInt8], options: JSONDecodingOptions) throws(MessageParseError) -> Payload {
     let type = request.method.input
-    guard !chain.wantsRequestMessages, request.codec == .proto else {
+    guard !chain.wantsRequestMessages, request.wire.codec == .proto else {
       return .typed(try Message(type, json: json, options: options))
     }
     defer { encoded.removeAll(keepingBytes: Self.keptBytes) }
@@ -98,7 +98,7 @@ package final class Call {
   /// Validates a serialized request message. If no interceptor needs a message, its bytes are sent unchanged.
   package func encode(serialized: [UInt8]) throws(DecodeError) -> Payload {
     let message = try Message(request.method.input, serialized: serialized)
-    guard !chain.wantsRequestMessages, request.codec == .proto else { return .typed(message) }
+    guard !chain.wantsRequestMessages, request.wire.codec == .proto else { return .typed(message) }
     return .bytes(serialized)
   }
 
@@ -106,7 +106,7 @@ package final class Call {
   ///
   /// - Throws: Why the codec cannot express the message: JSON has no form for some values of other formats.
   package func serialized(_ message: Payload) throws -> Payload {
-    guard request.codec == .json, case .typed(let typed) = message else { return message }
+    guard request.wire.codec == .json, case .typed(let typed) = message else { return message }
     let bytes = try prepared.messageCodec.serialize(typed)
     return chain.wantsRequestMessages ? message : .bytes(bytes)
   }
@@ -118,7 +118,7 @@ package final class Call {
     begin = .now
     let start = RequestStart(
       method: prepared.facts.method, target: request.target, headers: request.headers,
-      deadline: request.timeout.map { begin + $0 }, codec: request.codec)
+      deadline: request.timeout.map { begin + $0 }, codec: request.wire.codec)
     given = start
     if let limit = request.timeout { keep(deadline: start.deadline, limit) }
     chain.start(start, caller: self) { [self] chain in
@@ -293,7 +293,7 @@ extension Call: ChainCaller {
       reportStart()
       if end.error == nil, received == 0, !request.method.kind.serverStreams {
         // Only an interceptor can end a unary call without a message: it means an empty message.
-        receive(.responseMessage(.bytes(request.codec == .json ? Array("{}".utf8) : [])))
+        receive(.responseMessage(.bytes(request.wire.codec == .json ? Array("{}".utf8) : [])))
       }
       if !diagnose(end) { report(event) }
       // Without interceptors, the metrics follow at once.

@@ -22,19 +22,8 @@ package struct CallRequest: Sendable {
   package var timeout: Duration?
   /// The wire protocol.
   package var protocolName = ProtocolName.grpc
-  /// How messages are encoded on the wire.
-  package var codec = CodecName.proto
-  /// The compression of sent messages; `nil` sends them uncompressed.
-  package var compression: Compression?
-  /// The accepted compressions of received messages, in order of preference; `nil` accepts all that this
-  /// machine can decompress.
-  package var acceptedCompressions: [Compression]?
-  /// Whether a unary call over Connect is made by GET, if the method is marked `NO_SIDE_EFFECTS`.
-  package var usesGET = false
-  /// The longest URL of a call by GET, in bytes; a longer one makes the call use POST.
-  package var maxURLBytes = 8192
-  /// The limit for one received message after decompression, in bytes.
-  package var maxMessageBytes = 64 << 20
+  /// How the call is written to the wire and read from it.
+  package var wire: CallParameters
   /// Whether the observer receives the size of each received message.
   package var reportsSizes = false
   /// The interceptors that the call passes through, in the order of the request path unless their priorities or
@@ -54,14 +43,12 @@ package struct CallRequest: Sendable {
   package var lifetime = CallLifetime.untilItsEnd
   /// Whether a stream of messages is sent only after its last one, and with its length.
   package var isHeldUntilWhole = false
-  /// The value of the `user-agent` header.
-  package var userAgent: String
 
   /// Makes a request for a call over gRPC with protobuf.
   package init(method: MethodDescriptor, target: String, userAgent: String) {
     self.method = method
     self.target = target
-    self.userAgent = userAgent
+    wire = CallParameters(kind: method.kind, userAgent: userAgent)
   }
 
   /// The name of the method.
@@ -74,10 +61,10 @@ extension CallRequest {
 
   var facts: CallFacts {
     var facts = CallFacts(
-      method: name, kind: method.kind, protocolName: protocolName, target: target, codec: codec,
+      method: name, kind: method.kind, protocolName: protocolName, target: target, codec: wire.codec,
       requestType: method.input, responseType: method.output)
     facts.isOpaque = isOpaque
-    facts.compression = compression?.rawValue
+    facts.compression = wire.compression?.rawValue
     facts.lifetime = lifetime
     facts.isIdempotent = method.isIdempotent
     facts.hasNoSideEffects = method.hasNoSideEffects
@@ -87,7 +74,7 @@ extension CallRequest {
 
   var messageCodec: MessageCodec {
     let method = self.method
-    switch codec {
+    switch wire.codec {
     case .proto:
       return MessageCodec(
         serialize: { $0.serialized() },

@@ -65,16 +65,15 @@ final class ClientSubrequestTransport: SubrequestTransport {
     let (method, isOpaque) = try method(call.method, kind, facts)
     var target = facts.target
     if let other = call.target { target = try TargetSyntax.checked(other) }
-    var own = CallRequest(method: method, target: target, userAgent: request.userAgent)
+    var own = CallRequest(method: method, target: target, userAgent: request.wire.userAgent)
     own.isOpaque = isOpaque
     own.headers = call.headers
     own.attributes = call.attributes
     (own.secretNames, own.secrets) = (request.secretNames, request.secrets)
     own.timeout = call.timeout
     own.protocolName = request.protocolName
-    own.codec = request.codec
-    own.acceptedCompressions = request.acceptedCompressions
-    own.maxMessageBytes = request.maxMessageBytes
+    own.wire = request.wire
+    (own.wire.compression, own.wire.usesGET) = (nil, false)
     own.connection = request.connection
     own.log = request.log
     own.onFinding = onFinding

@@ -112,7 +112,7 @@ final class Exchange: ChainTransport, TransferDelegate {
   }
 
   private func size(_ bytes: Int, on wireBytes: Int) -> MessageSize {
-    MessageSize(bytes: bytes, wireBytes: wireBytes, compression: request.compression)
+    MessageSize(bytes: bytes, wireBytes: wireBytes, compression: request.wire.compression)
   }
 
   func closeRequest() {

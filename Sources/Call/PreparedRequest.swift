@@ -22,15 +22,11 @@ package final class PreparedRequest {
     messageCodec = request.messageCodec
     builder = ChainBuilder(request.interceptors)
     connection = SharedConnectionOptions(request.connection)
-    var parameters = CallParameters(
-      kind: request.method.kind, codec: request.codec, userAgent: request.userAgent,
-      maxMessageBytes: request.maxMessageBytes)
-    parameters.compression = request.compression
-    parameters.acceptedCompressions = request.acceptedCompressions ?? Compression.readable
-    parameters.maxURLBytes = request.maxURLBytes
+    var parameters = request.wire
+    parameters.kind = request.method.kind
     parameters.sendsText =
       request.headers.first(HeaderSyntax.contentType)
-      .map { request.protocolName.isText($0, request.codec) } ?? false
+      .map { request.protocolName.isText($0, parameters.codec) } ?? false
     self.parameters = parameters
   }
 
@@ -39,7 +35,7 @@ package final class PreparedRequest {
   /// - Parameter facts: Those of the request as it leaves the chain: an interceptor may have changed the method.
   func makeWire(_ facts: CallFacts) -> any WireProtocol {
     var parameters = parameters
-    parameters.usesGET = request.usesGET && facts.hasNoSideEffects
+    if !facts.hasNoSideEffects { parameters.usesGET = false }
     return WireProtocols.make(request.protocolName, parameters)
   }
 
@@ -68,7 +64,7 @@ package final class PreparedRequest {
   /// - Throws: ``RPCError`` if a header or the target is invalid, or credentials would be sent unprotected.
   func httpRequest(_ start: RequestStart, _ wire: any WireProtocol) throws(RPCError) -> HTTPRequest {
     // The timeout differs from call to call, and so does the message in a URL.
-    let isShared = start.deadline == nil && !request.usesGET
+    let isShared = start.deadline == nil && !parameters.usesGET
     if isShared, let last, last.start == start { return last.request }
     // An interceptor may have changed the target.
     var checked = start

@@ -75,7 +75,7 @@ package final class Reflector {
     // Only the first call connects; its errors show the whole limit.
     call.timeout = stream == nil ? request.timeout : deadline - .now
     call.protocolName = request.protocolName
-    call.maxMessageBytes = request.limits.bytes
+    call.wire.maxMessageBytes = request.limits.bytes
     call.connection = connection
     call.interceptors = request.interceptors
     call.isHeldUntilWhole = true

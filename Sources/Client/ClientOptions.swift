@@ -63,11 +63,11 @@ extension ClientOptions {
     request.headers = headers.appending(parameters.headers)
     request.timeout = parameters.timeout ?? timeout
     request.protocolName = protocolName
-    request.codec = method.codec
-    request.compression = compression
-    request.acceptedCompressions = acceptedCompressions
-    request.usesGET = usesGET
-    request.maxMessageBytes = maxMessageBytes
+    request.wire.codec = method.codec
+    request.wire.compression = compression
+    request.wire.acceptedCompressions = acceptedCompressions
+    request.wire.usesGET = usesGET
+    request.wire.maxMessageBytes = maxMessageBytes
     request.interceptors = interceptors
     request.log = log
     request.onFinding = onFinding

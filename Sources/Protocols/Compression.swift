@@ -36,16 +36,17 @@ extension CallParameters {
   ///
   /// An empty list becomes `identity`: without the header, a server may respond with the request's encoding.
   var acceptedEncodings: String {
-    acceptedCompressions.isEmpty
-      ? Compression.identity : acceptedCompressions.map(\.rawValue).joined(separator: ",")
+    accepted.isEmpty ? Compression.identity : accepted.map(\.rawValue).joined(separator: ",")
   }
+
+  private var accepted: [Compression] { acceptedCompressions ?? Compression.readable }
 
   /// The compression that the header `encoding` of a response names; `nil` for none.
   ///
   /// - Throws: `internal` when it was not offered, as connect-go and gRPC do at a client.
   func agreedCompression(_ encoding: String?) throws(RPCError) -> Compression? {
     guard let name = encoding?.lowercased(), !name.isEmpty, name != Compression.identity else { return nil }
-    guard let compression = Compression(rawValue: name), acceptedCompressions.contains(compression) else {
+    guard let compression = Compression(rawValue: name), accepted.contains(compression) else {
       throw .violation(
         .internal,
         "the server compressed with \(name.debugDescription), which was not offered (offered: \(acceptedEncodings))"

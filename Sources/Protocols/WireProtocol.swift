@@ -77,7 +77,7 @@ extension RawSpan {
   }
 }
 
-/// The fixed parameters of a call.
+/// How a call is written to the wire and read from it.
 package struct CallParameters: Sendable {
   /// Which directions are streams.
   package var kind: CallKind
@@ -85,21 +85,25 @@ package struct CallParameters: Sendable {
   package var codec: CodecName
   /// The value of the `user-agent` header.
   package var userAgent: String
-  /// The limit for one received message, in bytes.
+  /// The limit for one received message after decompression, in bytes.
   package var maxMessageBytes: Int
-  /// How sent messages are compressed.
+  /// The compression of sent messages; nil sends them uncompressed.
   package var compression: Compression?
-  /// The accepted compressions of received messages, in order of preference.
-  package var acceptedCompressions: [Compression] = []
+  /// The accepted compressions of received messages, in order of preference; nil accepts all that this machine can
+  /// decompress.
+  package var acceptedCompressions: [Compression]?
   /// Whether the request's body is in base64, which only gRPC-Web has.
   package var sendsText = false
-  /// Whether a unary Connect call is made by GET, if the URL has room for its message.
+  /// Whether a unary call over Connect is made by GET, if the method is marked `NO_SIDE_EFFECTS` and the URL has room for its
+  /// message.
   package var usesGET = false
   /// The longest URL of a call by GET, in bytes; a longer one makes the call use POST.
   package var maxURLBytes = 8192
 
   /// Makes parameters of a call without compression.
-  package init(kind: CallKind, codec: CodecName, userAgent: String, maxMessageBytes: Int) {
+  package init(
+    kind: CallKind = .unary, codec: CodecName = .proto, userAgent: String, maxMessageBytes: Int = 64 << 20
+  ) {
     self.kind = kind
     self.codec = codec
     self.userAgent = userAgent

@@ -58,7 +58,7 @@ final class LoadExport {
     (script.authority, script.userAgent) = (authority, userAgent)
     script.isInsecure = arguments.has(.insecure)
     if arguments.last(.maxMessageSize) != nil {
-      script.maxMessageBytes = plan.settings.maxMessageBytes
+      script.maxMessageBytes = plan.wire.maxMessageBytes
     }
     script.notes = secrets.placeholders.map {
       "Set \($0.name) in the environment: \(TerminalText.escape($0.meaning))."

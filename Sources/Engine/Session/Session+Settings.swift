@@ -70,7 +70,7 @@ extension Session {
     let settings = try settings(options, headers: [], Self.noTarget)
     return switch option {
     case .protocolName: settings.protocolName.rawValue
-    case .codec: settings.codec.rawValue
+    case .codec: settings.wire.codec.rawValue
     case .format: settings.format.rawValue
     default: state.chosen[option]?.text ?? "none"
     }

@@ -51,7 +51,7 @@ package final class SessionStream {
       received += 1
       let last: SessionMessage =
         switch message {
-        case .bytes(let bytes): .bytes(bytes, plan.codec, plan.method.output)
+        case .bytes(let bytes): .bytes(bytes, plan.wire.codec, plan.method.output)
         // Encoded, so that the limit of what is kept holds for it too.
         case .typed(let message): .bytes(message.serialized(), .proto, message.type)
         }

@@ -71,14 +71,16 @@ package struct Option: Sendable {
   package enum Secrecy: Sendable {
     /// None.
     case none
-    /// All of it.
+    /// All of it, if it is not elsewhere: `@FILE`, `env:NAME` or `cmd:COMMAND`.
     case whole
     /// It is a URL: the name and the password in it.
     case login
     /// It is `NAME: VALUE`: the value, if the name is that of a secret.
     case header
-    /// It is `NAME=VALUE`: the value, if the name is that of a secret.
-    case assignment
+    /// It is an attribute, `KEY=VALUE`: the value, if the key is that of a secret.
+    case attribute
+    /// It is a variable, `NAME=VALUE`: the value, if the name is that of a secret and the value is not elsewhere.
+    case variable
     /// It is an interceptor: settings, by its keys.
     case settings
   }
@@ -135,8 +137,6 @@ package struct Option: Sendable {
   package let trust: Trust
   /// Which part of the value is secret.
   package let secrecy: Secrecy
-  /// Whether the value, or that of `NAME=VALUE`, may be elsewhere: `@FILE`, `env:NAME` or `cmd:COMMAND`.
-  package let readsElsewhere: Bool
   /// Whether a target that is not a URL uses TLS if it is given.
   package let impliesTLS: Bool
   /// Whether `-h` shows it.
@@ -149,7 +149,7 @@ package struct Option: Sendable {
     _ commands: CommandSet, _ summary: String, _ discussion: String = "", example: String,
     standard: String = "", aliases: String = "", grpcurl: String = "", same: Programs = [],
     expressed: Programs = [], repeats: Bool = false, isConfigurable: Bool = true,
-    trust: Trust = .credentials, secrecy: Secrecy = .none, readsElsewhere: Bool = false,
+    trust: Trust = .credentials, secrecy: Secrecy = .none,
     impliesTLS: Bool = false, isCommon: Bool = false, completion: String = ""
   ) {
     self.id = id
@@ -170,7 +170,6 @@ package struct Option: Sendable {
     self.isConfigurable = isConfigurable
     self.trust = trust
     self.secrecy = secrecy
-    self.readsElsewhere = readsElsewhere
     self.impliesTLS = impliesTLS
     self.isCommon = isCommon
     completionKind = completion
@@ -215,8 +214,12 @@ package struct Option: Sendable {
     case .choices: "comma"
     case .flag, .level, .count: "none"
     case _ where !completionKind.isEmpty: completionKind
-    case _ where readsElsewhere: secrecy == .assignment ? "ask:variable" : "at:value"
-    default: "none"
+    default:
+      switch secrecy {
+      case .variable: "ask:variable"
+      case .whole: "at:value"
+      default: "none"
+      }
     }
   }
 
@@ -238,7 +241,7 @@ package struct Option: Sendable {
     case "file", "dir": .whole
     case _ where completionKind.hasPrefix("at:"): .afterAt
     case "ask:use", "ask:plugin": .interceptor
-    default: readsElsewhere && secrecy == .whole ? .afterAt : .none
+    default: secrecy == .whole ? .afterAt : .none
     }
   }
 

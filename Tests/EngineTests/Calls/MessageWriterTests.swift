@@ -17,7 +17,7 @@ struct MessageWriterTests {
     var typed = OutputBuffer()
     for text in messages {
       let message = try Message(plan.method.output, json: Array(text.utf8))
-      let bytes = plan.codec == .json ? Array(text.utf8) : message.serialized()
+      let bytes = plan.wire.codec == .json ? Array(text.utf8) : message.serialized()
       try writer.append(bytes.span.bytes, to: &wire)
       try writer.append(message, to: &typed)
     }

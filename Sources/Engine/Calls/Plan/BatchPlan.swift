@@ -18,7 +18,7 @@ package struct BatchPlan: Equatable {
   package init?(_ options: Invocation, _ method: MethodDescriptor) throws(Failure) {
     // Those of a load are not the calls of a batch.
     let given = options.command == .load ? nil : options.last(.jobs)
-    guard options.has(.each) || options.hasRows else {
+    guard options.isBatch else {
       if let jobs = given { throw Self.needsEach("--jobs").at(jobs.origin) }
       if options.has(.failEarly), options.last(of: [.repeats, .every]) == nil {
         throw Self.needsEach("--fail-early")

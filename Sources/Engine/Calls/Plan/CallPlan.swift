@@ -44,11 +44,7 @@ package struct CallPlan {
     request.secrets = settings.variableSecrets
     request.timeout = settings.timeout
     request.protocolName = settings.protocolName
-    request.codec = settings.codec
-    request.compression = settings.compression
-    request.acceptedCompressions = settings.acceptedCompressions
-    request.usesGET = settings.usesGET
-    request.maxMessageBytes = settings.maxMessageBytes
+    request.wire = settings.wire
     request.reportsSizes = settings.verbosity > 1
     request.connection = connection
     return request
@@ -278,7 +274,7 @@ extension CallPlan {
     self.connection = connection
     self.batch = batch
     filter = try Self.filter(settings.filter, found, reflection)
-    if settings.usesGET { try Self.checkGET(settings.protocolName, method) }
+    if settings.wire.usesGET { try Self.checkGET(settings.protocolName, method) }
     self.settings = settings
   }
 

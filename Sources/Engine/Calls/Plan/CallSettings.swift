@@ -13,10 +13,8 @@ package struct CallSettings {
   package let target: Target
   package let name: MethodName
   package let protocolName: ProtocolName
-  package let codec: CodecName
-  package let compression: Compression?
-  package let acceptedCompressions: [Compression]?
-  package let usesGET: Bool
+  /// How the call is written to the wire and read from it.
+  package let wire: CallParameters
   /// The headers of the call.
   package let headers: Headers
   /// The attributes of the call, for its interceptors.
@@ -31,7 +29,6 @@ package struct CallSettings {
   private let unexpandedTemplate: String?
   private let bearer: Secret?
   package internal(set) var timeout: Duration?
-  package let maxMessageBytes: Int
   /// The connection options for a unary call. The kind of the method can change the HTTP version.
   package let baseConnection: ConnectionOptions
   package private(set) var requestForm: RequestForm
@@ -96,16 +93,14 @@ package struct CallSettings {
     let limit = options.duration(.maxTime)
     (self.target, self.name) = (target, name)
     protocolName = try Self.protocolName(options, sources.environment)
-    (codec, compression) = (options.choice(.codec) ?? .proto, options.choice(.compression))
-    acceptedCompressions = options.acceptedCompressions
-    usesGET = options.has(.connectGet)
+    wire = Self.wire(options)
     var sources = sources
     sources.waitLimit = [limit, sources.waitLimit].compactMap(\.self).min()
     self.sources = sources
     // Read files once: they may be pipes.
     expansion = try Self.expansion(options, sources, isSession: isSession)
     headerArguments = HeaderArguments(
-      expansion: expansion, waitLimit: sources.waitLimit, form: (protocolName, codec))
+      expansion: expansion, waitLimit: sources.waitLimit, form: (protocolName, wire.codec))
     unexpandedTemplate = headerArguments.unexpandedTemplate(in: given + options.all(.rpcHeader))
     commonHeaders = try headerArguments.parse(given)
     try CredentialArguments.check(options, given, given: commonHeaders)
@@ -117,7 +112,6 @@ package struct CallSettings {
       given: commonHeaders.appending(headerArguments.parse(options.all(.rpcHeader), option: "--rpc-header")),
       limit: limit, sources)
     attributes = try AttributeArguments.parse(options.all(.attribute))
-    maxMessageBytes = options.bytes(.maxMessageSize) ?? 64 << 20
     format = try options.format(isTerminal: isTerminal)
     filter = try FieldFilter.settings(options)
     self.limit = try options.limit()
@@ -132,9 +126,20 @@ package struct CallSettings {
       format: options.dataFormat, allowsUnknownFields: options.has(.allowUnknownFields),
       acceptsFiles: !isSession)
     requestForm.expansion = expansion
-    try Self.checkCompressions(compression, acceptedCompressions ?? [])
+    try Self.checkCompressions(wire.compression, wire.acceptedCompressions ?? [])
     baseConnection = try ConnectionPlan.options(options, target, protocolName, sources)
     timeout = sources.commandTime.remaining(of: timeout)
+  }
+
+  /// How calls are written to the wire and read from it.
+  private static func wire(_ options: Invocation) -> CallParameters {
+    var wire = CallParameters(userAgent: Version.userAgent)
+    if let codec: CodecName = options.choice(.codec) { wire.codec = codec }
+    wire.compression = options.choice(.compression)
+    wire.acceptedCompressions = options.acceptedCompressions
+    wire.usesGET = options.has(.connectGet)
+    if let bytes = options.bytes(.maxMessageSize) { wire.maxMessageBytes = bytes }
+    return wire
   }
 
   /// Takes the settings of the output and of request data from others.

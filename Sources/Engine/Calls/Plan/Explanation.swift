@@ -77,10 +77,10 @@ package struct Explanation {
       ("url", url),
       ("http method", httpMethod),
       ("protocol", settings.protocolName.rawValue),
-      ("codec", settings.codec.rawValue),
+      ("codec", settings.wire.codec.rawValue),
       ("http", httpVersion),
       ("schema", schema),
-      ("compression", settings.compression?.rawValue ?? "identity"),
+      ("compression", settings.wire.compression?.rawValue ?? "identity"),
       ("deadline", settings.timeout.map { "\($0.inSeconds) after the start" } ?? "none"),
     ]
     for field in settings.headers.fields {
@@ -112,10 +112,10 @@ package struct Explanation {
     object.add("url", url)
     object.add("http_method", httpMethod)
     object.add("protocol", settings.protocolName.rawValue)
-    object.add("codec", settings.codec.rawValue)
+    object.add("codec", settings.wire.codec.rawValue)
     object.add("http_version", httpVersion)
     object.add("schema", schema)
-    object.add("compression", settings.compression?.rawValue ?? "identity")
+    object.add("compression", settings.wire.compression?.rawValue ?? "identity")
     if let timeout = settings.timeout { object.add("timeout_ms", milliseconds: timeout) }
     object.add("headers", redaction.headers(settings.headers))
     object.add(attributes: redaction.attributes(settings.attributes))
@@ -148,7 +148,7 @@ package struct Explanation {
   /// The method, as far as its name is known.
   private var call: String { name.service.isEmpty ? name.method : "\(name)" }
   /// The HTTP method. A message that is too long for a URL is sent with POST instead.
-  private var httpMethod: String { settings.usesGET ? "GET" : "POST" }
+  private var httpMethod: String { settings.wire.usesGET ? "GET" : "POST" }
   private var redaction: Redaction { settings.redaction }
 }
 

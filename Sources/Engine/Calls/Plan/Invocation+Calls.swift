@@ -148,6 +148,8 @@ extension Invocation {
 extension Invocation {
   /// Whether rows imply `--each`.
   var hasRows: Bool { command == .call && last(.rows) != nil }
+  /// Whether each message is a call.
+  var isBatch: Bool { has(.each) || hasRows }
 }
 
 // MARK: Output

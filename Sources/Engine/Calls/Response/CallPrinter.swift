@@ -231,8 +231,8 @@ package final class CallPrinter: CallObserver {
     redaction.hide(credentialsOf: start)
     if plan.verbosity > 0 {
       trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.protocolName.rawValue)")
-      if plan.usesGET, request?.method == "POST" {
-        trace("*", "POST instead of GET: the URL would be longer than \(plan.request.maxURLBytes) bytes")
+      if plan.wire.usesGET, request?.method == "POST" {
+        trace("*", "POST instead of GET: the URL would be longer than \(plan.wire.maxURLBytes) bytes")
       }
       if let request {
         trace(">", "\(request.method) \(url)")
@@ -282,7 +282,7 @@ package final class CallPrinter: CallObserver {
   }
 
   private func print(_ message: RawSpan) throws(RPCError) -> [UnresolvedName]? {
-    if let names = missing(in: message, plan.codec) { return names }
+    if let names = missing(in: message, plan.wire.codec) { return names }
     onResponse?(.bytes(message.copyBytes()))
     try print(bytes: message.byteCount) { out throws in try writer.append(message, to: &out) }
     return nil

@@ -34,7 +34,7 @@ package final class MessageWriter {
   package init(_ plan: CallPlan, isTerminal: Bool) {
     self.isTerminal = isTerminal
     type = plan.method.output
-    codec = plan.codec
+    codec = plan.wire.codec
     format = plan.format
     filter = plan.filter
     unknownFields = plan.unknownFields

@@ -47,7 +47,7 @@ package enum CallProgram: String, CaseIterable {
   package func script(
     _ command: Invocation, _ resolved: ResolvedCall, environment: (String) -> String?
   ) throws(Failure) -> String {
-    if self != .rpcurl, command.has(.each) {
+    if self != .rpcurl, command.isBatch {
       throw Failure(
         .usage, "--explain --format \(rawValue)", "a command of \(self.command) makes one call",
         hint: "omit --each, or use --format sh")

@@ -65,15 +65,13 @@ struct CurlCommand {
   private var isFramed: Bool { call.settings.protocolName != .connect || plan.method.kind != .unary }
 
   /// The codec of the call: of Connect, curl shows JSON.
-  private var codec: CodecName { call.settings.protocolName == .connect ? .json : call.settings.codec }
+  private var codec: CodecName { call.settings.protocolName == .connect ? .json : call.settings.wire.codec }
 
   /// The HTTP request without the headers of options, and its body.
   private func request() throws(Failure) -> (HTTPRequest, [UInt8]) {
     let settings = call.settings
-    var parameters = CallParameters(
-      kind: plan.method.kind, codec: codec, userAgent: "", maxMessageBytes: settings.maxMessageBytes)
-    parameters.compression = settings.compression
-    parameters.usesGET = settings.usesGET
+    var parameters = settings.wire
+    (parameters.kind, parameters.codec) = (plan.method.kind, codec)
     let wire = WireProtocols.make(settings.protocolName, parameters)
     var body: [UInt8] = []
     do {
@@ -122,7 +120,8 @@ struct CurlCommand {
   }
 
   private mutating func add(body: [UInt8]) throws(Failure) {
-    guard !isFramed, call.settings.compression == nil, let text = String(validating: body, as: UTF8.self),
+    guard !isFramed, call.settings.wire.compression == nil,
+      let text = String(validating: body, as: UTF8.self),
       !text.hasPrefix("@")
     else {
       guard try call.json()?.isLiteral != false else { throw call.showsSecret }

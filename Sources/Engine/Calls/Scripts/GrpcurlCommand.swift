@@ -78,7 +78,7 @@ struct GrpcurlCommand {
       script.add("-use-reflection")
     }
     if call.isGiven(.maxMessageSize) {
-      script.add("-max-msg-sz", ShellText("\(call.settings.maxMessageBytes)"))
+      script.add("-max-msg-sz", ShellText("\(call.settings.wire.maxMessageBytes)"))
     }
     if call.settings.verbosity > 0 { script.add(call.settings.verbosity > 1 ? "-vv" : "-v") }
     if let output = call.text(.output), output != "-" { script.output = output }

@@ -150,7 +150,7 @@ struct WrittenCall {
     let text = argument.text ?? ""
     // The program replaces the values.
     guard program != .rpcurl || template(argument) == nil else { return ShellText(text) }
-    if OptionTable[argument.id].readsElsewhere, let source = Self.elsewhere(text) { return source }
+    if OptionTable[argument.id].secrecy == .whole, let source = Self.elsewhere(text) { return source }
     guard let word = secrets.value(text, of: argument.id, argument.name) else { return ShellText(text) }
     return ShellText(word)
   }

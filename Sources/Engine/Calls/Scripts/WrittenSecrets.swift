@@ -67,11 +67,12 @@ package struct WrittenSecrets {
     switch definition.secrecy {
     case .none: return nil
     case .header: return header(value)
-    case .assignment: return assignment(value, definition.name)
+    case .attribute: return attribute(value)
+    case .variable: return named(value, "=", "variable")
     case .settings: return Word(before: spec(value), placeholder: nil)
-    case .login where !value.contains("@"): return Word(before: value, placeholder: nil)
     case .login, .whole:
-      guard !showsSecrets, !(definition.readsElsewhere && WholeValue.isElsewhere(value)) else {
+      let isSecret = definition.secrecy == .login ? value.contains("@") : !WholeValue.isElsewhere(value)
+      guard isSecret, !showsSecrets else {
         return Word(before: value, placeholder: nil)
       }
       let name = "RPCURL\(definition.name.dropFirst())"
@@ -86,11 +87,7 @@ package struct WrittenSecrets {
   }
 
   /// Replaces the secret in an attribute `KEY=VALUE`.
-  package mutating func attribute(_ text: String) -> Word { assignment(text, "attribute") }
-
-  private mutating func assignment(_ text: String, _ option: String) -> Word {
-    named(text, "=", option == "--var" ? "variable" : "attribute")
-  }
+  package mutating func attribute(_ text: String) -> Word { named(text, "=", "attribute") }
 
   /// Replaces the value after a separator, if the name before it is that of a secret.
   ///

@@ -29,22 +29,21 @@ extension OptionTable {
         + "a suite, set replaces it.",
       example:
         "rpcurl --expand --var user=Ada -d '{\"name\":\"${user}\"}' https://demo.example demo.v1.Demo/Hello",
-      expressed: .all, repeats: true, isConfigurable: false, secrecy: .assignment, readsElsewhere: true),
+      expressed: .all, repeats: true, isConfigurable: false, secrecy: .variable),
     Option(
       .user, "-u --user", .text, "NAME[:PASSWORD]", .request, .remote,
       "Credentials for the server (HTTP Basic).",
       "If the password is omitted, rpcurl asks for it on the terminal. @FILE, env:NAME and cmd:COMMAND read both from a "
         + "file, a variable of the environment or the output of a command.",
       example: "rpcurl -u ada https://demo.example demo.v1.Demo/Hello", same: [.curl, .buf],
-      expressed: [.grpcurl, .k6], secrecy: .whole, readsElsewhere: true),
+      expressed: [.grpcurl, .k6], secrecy: .whole),
     Option(
       .bearer, "--bearer --oauth2-bearer", .text, "TOKEN|@FILE|env:NAME|cmd:COMMAND", .request, .remote,
       "Bearer token for the server.",
       "@FILE reads it from a file, env:NAME from a variable of the environment, cmd:COMMAND from the output of a command, "
         + "which no shell runs. It is an error beside -u and a header authorization of -H.",
       example: "rpcurl --bearer @token https://demo.example demo.v1.Demo/Hello", expressed: .all,
-      secrecy: .whole,
-      readsElsewhere: true, isCommon: true),
+      secrecy: .whole, isCommon: true),
     Option(
       .netrc, "-n --netrc", .flag, "", .request, .remote, "Read credentials for the host from ~/.netrc.",
       example: "rpcurl -n https://demo.example demo.v1.Demo/Hello", same: [.curl, .buf]),
@@ -227,6 +226,6 @@ extension OptionTable {
         + "an earlier one, and KEY= removes it. A call has at most 64 attributes, with keys and values of up to 4096 bytes.",
       example:
         "rpcurl --attribute tier=gold --use 'retry,attribute=tier == gold' https://demo.example demo.v1.Demo/Hello",
-      expressed: .all, repeats: true, trust: .harmless, secrecy: .assignment),
+      expressed: .all, repeats: true, trust: .harmless, secrecy: .attribute),
   ]
 }

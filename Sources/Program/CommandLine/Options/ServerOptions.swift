@@ -47,7 +47,7 @@ extension OptionTable {
       "@FILE reads it from the first line of a file, env:NAME from a variable of the environment, cmd:COMMAND from the "
         + "output of a command.",
       example: "rpcurl --cert client.pem --pass env:PHRASE https://demo.example demo.v1.Demo/Hello",
-      expressed: .curl, secrecy: .whole, readsElsewhere: true),
+      expressed: .curl, secrecy: .whole),
     Option(
       .servername, "--servername", .text, "NAME", .server, .remote,
       "Name for TLS SNI and certificate verification.", "It excludes --netrc and --netrc-file over TLS.",
@@ -119,7 +119,7 @@ extension OptionTable {
       "Credentials for the proxy.",
       "If the password is omitted, rpcurl asks for it on the terminal. @FILE, env:NAME and cmd:COMMAND read both.",
       example: "rpcurl -x http://proxy:3128 -U ada:secret https://demo.example demo.v1.Demo/Hello",
-      same: .curl, trust: .effects, secrecy: .whole, readsElsewhere: true),
+      same: .curl, trust: .effects, secrecy: .whole),
     Option(
       .resolve, "--resolve", .text, "HOST:PORT:ADDRESS", .server, .remote,
       "Use this address for a host and port; may repeat.",
