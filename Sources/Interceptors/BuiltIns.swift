@@ -20,6 +20,8 @@ package enum BuiltIns {
     package let isSecret: Bool
     /// Whether the interceptor reads a value that is elsewhere, for each call, and not the parser.
     package let isReadLater: Bool
+    /// Whether its value is a file of the whole run that the interceptor writes.
+    package let isOutput: Bool
 
     /// The key alone.
     package var name: String { form.prefix { $0 != "=" }.description }
@@ -57,10 +59,11 @@ package enum BuiltIns {
     ///   - mayRepeat: Whether it may be given more than once.
     ///   - isSecret: Whether its value is secret.
     ///   - isReadLater: Whether the interceptor reads a value that is elsewhere, for each call.
+    ///   - isOutput: Whether its value is a file of the whole run that the interceptor writes.
     package init(
       _ form: String, _ summary: String, default value: String? = nil, for uses: [String] = [],
       unless replacements: [String] = [], mayRepeat: Bool = false, isSecret: Bool = false,
-      isReadLater: Bool = false
+      isReadLater: Bool = false, isOutput: Bool = false
     ) {
       self.form = form
       self.summary = value.map { "\(summary) (\($0))" } ?? summary
@@ -70,6 +73,7 @@ package enum BuiltIns {
       self.mayRepeat = mayRepeat
       self.isSecret = isSecret
       self.isReadLater = isReadLater
+      self.isOutput = isOutput
     }
   }
 
@@ -83,6 +87,8 @@ package enum BuiltIns {
     package let keys: [Key]
     /// Earlier keys, with what to write instead of one with a value.
     var replaced: [String: @Sendable (_ value: String) -> String] = [:]
+    /// Whether it holds no credentials, and sends nothing of the environment or of files.
+    package var isHarmless = false
     /// The defaults that apply besides given settings, as `KEY=VALUE`.
     ///
     /// - Parameter given: The keys of the settings.

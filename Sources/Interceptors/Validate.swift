@@ -9,6 +9,7 @@ extension BuiltIns.Description {
       BuiltIns.Key("requests=fail|warn|off", "what an invalid request causes", default: "fail"),
       BuiltIns.Key("responses=fail|warn|off", "what an invalid response causes", default: "off"),
     ],
+    isHarmless: true,
     make: { settings, services throws(ConfigurationError) in
       let requests = try settings.choice("requests", Validate.Effect.self) ?? .fail
       let responses = try settings.choice("responses", Validate.Effect.self) ?? .off

@@ -13,12 +13,13 @@ import json
 import os
 import re
 import shlex
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from harness import Result, Rpcurl
+from harness import RPCURL, Result, Rpcurl
 from demo_pb2 import AllTypes, FailRequest
 from google.protobuf import any_pb2, descriptor_pb2, duration_pb2, json_format, text_format
 from google.rpc import error_details_pb2 as rpc
@@ -26,7 +27,6 @@ from google.rpc import error_details_pb2 as rpc
 GOLDEN = Path(__file__).with_name("golden")
 SERVICE = "demo.v1.Demo"
 SCHEMA = ("--descriptor-set", "demo.binpb")
-FORMATS = ("pretty", "json", "text", "binary", "events", "none")
 # What servers may compress with, and whether they do, depends on the machine's libraries.
 PLAIN = ("--accept-compression", "identity")
 
@@ -129,6 +129,16 @@ def transcript(function: Callable[[Transcript], None]) -> Callable[[Transcript],
 # The formats of a call
 
 
+def formats() -> list[str]:
+    """The formats of responses: all but those that need --explain, which are commands of programs."""
+    table = json.loads(subprocess.check_output([RPCURL, "--dump-options"]))
+    [call] = [command for command in table["commands"] if command["name"] == "call"]
+    [values] = [option["values"] for option in call["options"] if "--format" in option["names"]]
+    words = [RPCURL, "--config", "/dev/null", "--no-reflect", "http://host", "a.B/C", "--format"]
+    errors = [subprocess.run([*words, value], capture_output=True).stderr for value in values]
+    return [value for value, error in zip(values, errors) if b"requires --explain" not in error]
+
+
 def add_formats() -> None:
     def write(session: Transcript, format: str) -> None:
         for color in ("never", "always"):
@@ -138,7 +148,7 @@ def add_formats() -> None:
             session.call("Count", *words, *FAILING, data={"from": 1, "to": 2})
             session.call("Find", *words, data={"id": "9"})
 
-    for format in FORMATS:
+    for format in formats():
         TRANSCRIPTS[f"format_{format}"] = lambda session, format=format: write(session, format)
 
 

@@ -76,17 +76,17 @@ def test_reports_of_suites_and_sessions_hide_named_headers(rpcurl, grpc_server, 
     suite.write_text(f"target {grpc_server.url}\nheader x-mine: {NAMED}\ntest t\nheader demo-header: x-echo=got {NAMED}\ncall Hello\nexpect header x-echo == x\n")
     assert NAMED not in rpcurl("test", "--redact", "x-mine", suite).exits(8).prints("got [redacted]").out
     saved, transcript = tmp_path / "saved.rpcurl", tmp_path / "transcript"
-    script = f"record {transcript}\nheader x-mine: {NAMED}\nheaders\ncall Hello\nsave {saved}\n"
+    script = f"record {transcript}\nheader x-mine: {NAMED}\nheader\ncall Hello\nsave {saved}\n"
     rpcurl("session", "--redact", "x-mine", grpc_server.url, input=script).prints("x-mine: [redacted]")
     for file in (saved, transcript):
         assert "x-mine" in file.read_text() and NAMED not in file.read_text()
 
 
 TRANSCRIBED = {
-    "a variable with the name of a secret": [f'set token = "{NAMED}"', "vars"],
+    "a variable with the name of a secret": [f'set token = "{NAMED}"', "print"],
     "a field of it": [f'set token = {{"a":"{NAMED}"}}', "print $token.a"],
-    "a variable from elsewhere": ["options --var k=env:K", "vars"],
-    "one of the command line": ["vars", "print $c"],
+    "a variable from elsewhere": ["options --var k=env:K", "print"],
+    "one of the command line": ["print", "print $c"],
     "a variable of the environment": ['set x = "${env.MY_TOKEN}"', "print $x"],
     "a header that is named later": ["options --redact x-mine", f"header x-mine: {NAMED}", "header demo-header: x-echo=1", 'call Hello {"name":"%s"}' % NAMED],
     "one that was set before": [f"header x-mine: {NAMED}", "record", "options --redact x-mine", 'call Hello {"name":"%s"}' % NAMED],

@@ -57,7 +57,7 @@ def test_responses_are_data_in_commands(rpcurl, grpc_server, tmp_path):
 
 @pytest.mark.parametrize("command, reply", [("options ${last.name}", "--insecure"), ("options --bearer ${last.name}", "env:HOME"), ("use ${last.name}", "log,file=x"), ("header ${last.name}: b", "x-c: a"), ("export schema.pb ${last.name}", "-oother.pb")])
 def test_responses_that_would_be_syntax_are_refused(rpcurl, grpc_server, command, reply):
-    result = run(rpcurl, grpc_server.url, lines=[f"call Hello {json.dumps({'name': reply})}", command, "headers", "chain"]).reports("value", "hint: ")
+    result = run(rpcurl, grpc_server.url, lines=[f"call Hello {json.dumps({'name': reply})}", command, "header", "chain"]).reports("value", "hint: ")
     assert result.out.splitlines()[1:] == ["no interceptors"]
 
 
@@ -129,14 +129,14 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
     ],
 )
 def test_mistakes_are_reported_and_the_session_continues(rpcurl, grpc_server, line, words):
-    result = run(rpcurl, grpc_server.url, lines=[line, "headers", 'call Hello {"name":"Ada"}']).exits(0)
+    result = run(rpcurl, grpc_server.url, lines=[line, "header", 'call Hello {"name":"Ada"}']).exits(0)
     assert result.out.splitlines()[-1] == ADA
     assert words in result.err, result.err
     assert result.err.count("rpcurl: ") == 1
 
 
 def test_values_of_headers_have_no_quotes(rpcurl, grpc_server):
-    run(rpcurl, grpc_server.url, lines=["header x: 'unclosed", "headers"]).exits(0, "x: 'unclosed\n", "")
+    run(rpcurl, grpc_server.url, lines=["header x: 'unclosed", "header"]).exits(0, "x: 'unclosed\n", "")
 
 
 def test_unfinished_json(rpcurl, grpc_server):
@@ -157,7 +157,7 @@ def test_no_part_of_a_statement_that_is_not_utf8_is_a_command(rpcurl, grpc_serve
 
 
 def test_no_server_is_needed_until_a_call(rpcurl):
-    result = run(rpcurl, "--plaintext", "127.0.0.1:1", lines=["help", "set a = 1", "vars", "call Hello", "vars"]).exits(0)
+    result = run(rpcurl, "--plaintext", "127.0.0.1:1", lines=["help", "set a = 1", "print", "call Hello", "print"]).exits(0)
     assert result.out.endswith("a = 1\na = 1\n")
     assert result.err.startswith("rpcurl: http://127.0.0.1:1: ")
 
@@ -168,7 +168,7 @@ def test_target_is_set_later(rpcurl, grpc_server):
 
 
 def test_control_characters_of_the_server_are_escaped(rpcurl, grpc_server):
-    lines = [r'call Fail {"code":3,"message":"\u001b[31mred"}', r'call Hello {"name":"\u001b[2J"}', "vars"]
+    lines = [r'call Fail {"code":3,"message":"\u001b[31mred"}', r'call Hello {"name":"\u001b[2J"}', "print"]
     result = run(rpcurl, grpc_server.url, lines=lines)
     assert "\x1b" not in result.out + result.err
 
@@ -334,7 +334,7 @@ def test_a_million_responses_in_flat_memory(prompt, raw_server, descriptor_set):
         assert session.line(60) == '{"number":5}'
     assert session.process.resident_kilobytes() < before + 4_000
     assert session.line() == '{"number":7}'
-    session.type("set n = $last.number", "vars")
+    session.type("set n = $last.number", "print")
     assert session.line() == "n = 7"
     session.end()
 
@@ -360,11 +360,11 @@ def test_variables_in_json_and_in_words(rpcurl, grpc_server):
         'call Hello {"name":"Dr. ${person.name} costs $5 and $${who}"}',
         "call Hello $request",
         "header x-who: ${who}!",
-        "headers",
+        "header",
         "unset who",
         "call Hello $who",
         "call Hello $last.nam",
-        "vars",
+        "print",
     ]
     result = run(rpcurl, grpc_server.url, lines=lines)
     said = 'Dr. Ada costs $5 and ${who}'
@@ -383,7 +383,7 @@ def test_variables_in_json_and_in_words(rpcurl, grpc_server):
 
 
 def test_environment_variables_are_explicit(rpcurl, grpc_server):
-    lines = ["header x-note: ${env.MY_KEY}", "headers", "header x-note: $env.MY_KEY", "headers", "header x-note: ${env.NO_KEY}", "header x-note: ${MY_KEY}"]
+    lines = ["header x-note: ${env.MY_KEY}", "header", "header x-note: $env.MY_KEY", "header", "header x-note: ${env.NO_KEY}", "header x-note: ${MY_KEY}"]
     result = run(rpcurl, grpc_server.url, lines=lines, env={"MY_KEY": "abc"})
     assert result.out == "x-note: abc\n" * 2
     assert result.err == (
@@ -501,7 +501,7 @@ def test_settings_apply_to_the_next_call(rpcurl, connect_server):
         "protocol connect",
         "call EchoMetadata",
         "deadline none",
-        "unheader x-b",
+        "unset header x-b",
         "format text",
         'call Hello {"name":"Ada"}',
         "verbose on",
@@ -520,7 +520,7 @@ def test_settings_apply_to_the_next_call(rpcurl, connect_server):
 
 
 def test_secrets_are_not_shown(rpcurl, grpc_server):
-    lines = ["header authorization: Bearer abc123", "headers", "options --bearer def456", "options", "use auth,bearer=ghi789", "chain"]
+    lines = ["header authorization: Bearer abc123", "header", "options --bearer def456", "options", "use auth,bearer=ghi789", "chain"]
     result = run(rpcurl, grpc_server.url, lines=lines)
     assert not re.search("abc123|def456|ghi789", result.out + result.err)
     assert "authorization: Bearer [redacted]\n" in result.out
@@ -529,7 +529,7 @@ def test_secrets_are_not_shown(rpcurl, grpc_server):
 
 def test_options_of_the_command_line_and_of_a_file(rpcurl, grpc_server, tmp_path):
     config = write(tmp_path / "config", f"target {grpc_server.url}\n--header x-config: yes\n--max-time 9\n")
-    result = run(rpcurl, "--config", config, "-H", "x-line: too", "-v", lines=["headers", "deadline", "verbose off", 'call Hello {"name":"Ada"}'])
+    result = run(rpcurl, "--config", config, "-H", "x-line: too", "-v", lines=["header", "deadline", "verbose off", 'call Hello {"name":"Ada"}'])
     assert result.out.splitlines() == ["x-config: yes", "x-line: too", "9", ADA]
     assert result.err == f"* configuration: {config}\n* target: {grpc_server.url} ({config}, line 1)\n"
 
@@ -537,12 +537,12 @@ def test_options_of_the_command_line_and_of_a_file(rpcurl, grpc_server, tmp_path
 def test_configuration_for_calls_only_is_ignored(rpcurl, grpc_server, tmp_path):
     config = tmp_path / "config"
     config.write_text(f'target {grpc_server.url}\n--each\n-d {{"name":"Bob"}}\n-o nowhere\n-H x-config: yes\n[profile fast]\n--max-time 9\n--jobs 4\n')
-    result = run(rpcurl, "--config", config, "--profile", "fast", lines=["headers", "deadline", 'call Hello {"name":"Ada"}'])
+    result = run(rpcurl, "--config", config, "--profile", "fast", lines=["header", "deadline", 'call Hello {"name":"Ada"}'])
     assert (result.code, result.out.splitlines(), result.err) == (0, ["x-config: yes", "9", ADA], "")
     script = write(tmp_path / "script", 'call Hello {"name":"Ada"}\n')
     rpcurl("run", "--config", config, script).exits(0, ADA + "\n", "")
     config.write_text("--colour blue\n")
-    run(rpcurl, "--config", config, grpc_server.url, lines=["headers"]).exits(2, "").reports(f"{config}, line 1: ")
+    run(rpcurl, "--config", config, grpc_server.url, lines=["header"]).exits(2, "").reports(f"{config}, line 1: ")
 
 
 def test_verbosity_counts(rpcurl, grpc_server):
@@ -557,24 +557,24 @@ def test_verbosity_counts(rpcurl, grpc_server):
 def test_headers_are_expanded_once(rpcurl, grpc_server):
     environment = {"API_KEY": "abc", "TRICK": "${API_KEY}"}
     start = ["--expand", "-H", "x-start: ${env.API_KEY}", grpc_server.url]
-    result = run(rpcurl, *start, lines=["header x-own: ${env.API_KEY}", "headers"], env=environment)
+    result = run(rpcurl, *start, lines=["header x-own: ${env.API_KEY}", "header"], env=environment)
     assert result.out.splitlines() == ["x-start: abc", "x-own: abc"]
     # The value of a variable is not expanded again.
     for line in ["header x-own: ${env.TRICK}", 'options -H "x-own: ${env.TRICK}"']:
-        result = run(rpcurl, *start, lines=[line, "headers"], env=environment)
+        result = run(rpcurl, *start, lines=[line, "header"], env=environment)
         assert result.out.splitlines() == ["x-start: abc"]
         assert "rpcurl: the value contains ${ after variables are replaced\nhint: omit --expand" in result.err
-    result = run(rpcurl, grpc_server.url, lines=["header x-own: ${env.TRICK}", "options --expand", "headers"], env=environment)
+    result = run(rpcurl, grpc_server.url, lines=["header x-own: ${env.TRICK}", "options --expand", "header"], env=environment)
     assert (result.out.splitlines(), result.err) == (["x-own: ${API_KEY}"], "")
-    run(rpcurl, *start, lines=["headers"], env={}).reports("env.API_KEY: the environment variable is not set")
+    run(rpcurl, *start, lines=["header"], env={}).reports("env.API_KEY: the environment variable is not set")
 
 
 def test_files_of_headers_are_expanded(rpcurl, grpc_server, tmp_path):
     headers = write(tmp_path / "headers", "# for the server\nx-one: ${env.ONE}\n\nx-two-bin: ${env.TWO}\n")
     arguments = ["--expand=all", "-H", f"@{headers}", grpc_server.url]
-    result = run(rpcurl, *arguments, lines=["headers"], env={"ONE": "1", "TWO": "AAE="})
+    result = run(rpcurl, *arguments, lines=["header"], env={"ONE": "1", "TWO": "AAE="})
     assert result.out.splitlines() == ["x-one: 1", "x-two-bin: AAE="]
-    run(rpcurl, *arguments, lines=["headers"], env={"ONE": "1", "TWO": "!"}).exits(2, "").reports(f"{headers}, line 4: ")
+    run(rpcurl, *arguments, lines=["header"], env={"ONE": "1", "TWO": "!"}).exits(2, "").reports(f"{headers}, line 4: ")
 
 
 # Errors for programs, and silence
@@ -761,7 +761,7 @@ def test_flag_that_is_off_is_saved(rpcurl, grpc_server, tmp_path):
 def test_source_stops_at_the_first_failed_command(rpcurl, grpc_server, tmp_path):
     (tmp_path / "inner").write_text('# a comment\ncall Hello {"name":\n  "Ada"}\ncall Find {"id":"9"}\ncall Hello {"name":"never"}\n')
     (tmp_path / "outer").write_text(f"header x-a: 1\nsource {tmp_path}/inner\nheader x-b: 2\n")
-    result = run(rpcurl, grpc_server.url, lines=[f"source {tmp_path}/outer", "headers", f"source --keep-going {tmp_path}/inner"]).exits(0)
+    result = run(rpcurl, grpc_server.url, lines=[f"source {tmp_path}/outer", "header", f"source --keep-going {tmp_path}/inner"]).exits(0)
     assert result.out.splitlines() == [ADA, "x-a: 1", ADA, '{"message":"Hello, never!","name":"never"}']
     assert f"rpcurl: {tmp_path}/inner, line 4: the command failed\n" in result.err
 
@@ -978,7 +978,7 @@ def test_secrets_are_saved_on_request(rpcurl, grpc_server, tmp_path):
 
 
 def test_secrets_are_found_however_options_are_written(rpcurl, grpc_server, tmp_path):
-    lines = ['set agent = "me/1"', 'options -ku Ada:s3 -A $agent', "options -vH 'x-token: s4'", "headers", "unheader x-token", f"record {tmp_path}/c", "target http://Ada:s5@nowhere", 'options -u Ada:s6 -H "x: ${agent}"', 'call EchoMetadata', f"save {tmp_path}/a", f"save {tmp_path}/b.sh"]
+    lines = ['set agent = "me/1"', 'options -ku Ada:s3 -A $agent', "options -vH 'x-token: s4'", "header", "unset header x-token", f"record {tmp_path}/c", "target http://Ada:s5@nowhere", 'options -u Ada:s6 -H "x: ${agent}"', 'call EchoMetadata', f"save {tmp_path}/a", f"save {tmp_path}/b.sh"]
     run(rpcurl, "-kvu", "Ada:s2", grpc_server.url, lines=lines).prints("x-token: [redacted]")
     for name in ("a", "b.sh", "c"):
         text = (tmp_path / name).read_text()
@@ -988,7 +988,7 @@ def test_secrets_are_found_however_options_are_written(rpcurl, grpc_server, tmp_
 
 def test_record_contains_input_and_output(rpcurl, grpc_server, tmp_path):
     file = tmp_path / "transcript"
-    run(rpcurl, grpc_server.url, lines=[f"record {file}", 'call Hello {"name":"Ada"}', "header authorization: hunter2", "nonsense", "record off", "vars"])
+    run(rpcurl, grpc_server.url, lines=[f"record {file}", 'call Hello {"name":"Ada"}', "header authorization: hunter2", "nonsense", "record off", "print"])
     assert file.read_text() == (
         'rpcurl> call Hello {"name":"Ada"}\n' + ADA + "\n"
         "rpcurl> header authorization: ${env.AUTHORIZATION}\n"

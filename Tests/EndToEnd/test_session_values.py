@@ -97,7 +97,7 @@ def test_headers(rpcurl, grpc_server, line, value):
 
 @pytest.mark.parametrize("line", ["header x-a: ${FOO}", "header x-a: ${env(FOO)}", "header x-a: $tok", 'options -H "x-a: ${FOO}"', "use header,set=x-a:${FOO}", "attribute a=${FOO}"])
 def test_headers_with_unknown_names_are_errors(rpcurl, grpc_server, line):
-    result = rpcurl("session", grpc_server.url, input=f"{line}\nheaders\nattribute\nchain\n", env=ENVIRONMENT)
+    result = rpcurl("session", grpc_server.url, input=f"{line}\nheader\nattribute\nchain\n", env=ENVIRONMENT)
     assert result.out == "no interceptors\n"
     assert "no such variable" in result.err or "env is not a function" in result.err
 
@@ -149,7 +149,7 @@ def test_variables_of_blocks_precede_others(rpcurl, grpc_server, tmp_path):
 
 
 def test_values_of_servers_are_not_expanded_again(rpcurl, grpc_server):
-    script = 'call Hello {"name":"$${env.FOO} $${uuid()}"}\nheader x-a: ${last.name}\nset again = "${last.name}"\ncall Hello {"name":$again}\nheaders\n'
+    script = 'call Hello {"name":"$${env.FOO} $${uuid()}"}\nheader x-a: ${last.name}\nset again = "${last.name}"\ncall Hello {"name":$again}\nheader\n'
     result = rpcurl("session", "--format", "json", grpc_server.url, input=script, env=ENVIRONMENT)
     assert [json.loads(line)["name"] for line in result.out.splitlines()[:2]] == ["${env.FOO} ${uuid()}"] * 2
     assert result.out.splitlines()[2] == "x-a: ${env.FOO} ${uuid()}"

@@ -36,6 +36,9 @@ package struct CommonSettings: Sendable, Equatable {
     Key(form: "seed=N", summary: "random seed of percent, for repeatable runs"),
   ]
 
+  /// The keys whose values are conditions.
+  package static let conditions = keys.filter { $0.form.hasSuffix(" [OP VALUE]") }.map(\.name)
+
   /// Makes a key the chain's, where the interceptor has one of the same name.
   package static let prefix = "chain-"
   private static let reserved: Set<String> = ["priority", "methods", "strict"]

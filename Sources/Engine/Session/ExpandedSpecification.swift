@@ -44,7 +44,8 @@ struct ExpandedSpecification {
   /// some calls.
   private var isScope: Bool {
     let common = key.replacing(CommonSettings.prefix, with: "")
-    return ["header", "attribute"].contains(common) && BuiltIns.key(key, of: name) == nil
+    return CommonSettings.conditions.contains(common)
+      && BuiltIns.key(key, of: name) == nil
   }
 
   /// Adds what the user typed.

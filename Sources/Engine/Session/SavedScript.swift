@@ -17,8 +17,10 @@ package enum SavedScript {
     var lines: [String] = []
     if !start.fixedArguments.isEmpty { lines.append(secrets.options(start.fixedArguments)) }
     if let target = start.target { lines.append("target \(Template.quoting(target.text))") }
-    for choice in SessionState.choices {
-      if let value = start.chosen[choice.option]?.text { lines.append("\(choice.verb) \(value)") }
+    for option in SessionState.settable {
+      if let argument = start.chosen[option.id] {
+        lines.append("\(option.sessionVerb) \(argument.text ?? "on")")
+      }
     }
     for header in start.headers.arguments.compactMap(\.text) {
       lines.append("header \(secrets.session(secrets.header(header), separator: ":"))")
@@ -30,9 +32,6 @@ package enum SavedScript {
         isLine
           ? "attribute \(secrets.session(secrets.attribute(attribute), separator: "="))"
           : secrets.options(["--attribute", attribute]))
-    }
-    for flag in SessionState.flags where start.switched.contains(flag.option) {
-      lines.append("\(flag.verb) on")
     }
     if start.verbosity > 0 { lines.append("verbose \(start.verbosity)") }
     for entry in start.chain { lines.append(secrets.line(entry.line)) }

@@ -92,11 +92,8 @@ extension Session {
       guard !text.isEmpty else { return session.print([session.state.target?.text ?? "none"]) }
       try session.setState { $0.set(target: text) }
     },
-    SessionVerb("headers", "list the headers that are sent with calls") { session, _ in
-      try session.showHeaders()
-    },
     SessionVerb(
-      "header NAME: VALUE", "send this header with calls, instead of one with this name",
+      "header NAME: VALUE", "send this header with calls, instead of one with this name; header lists them",
       [.header, .text], saving: .withWords, secrets: .named,
       details: """
         ${NAME} in it is a variable, ${env.NAME} an environment variable; $NAME is a variable if it is the whole value.
@@ -112,9 +109,6 @@ extension Session {
       let header = try SessionState.header(line.text)
       _ = try session.headerArguments.parse([header], option: "header")
       try session.set(header: header)
-    },
-    SessionVerb("unheader NAME", "the same as unset header NAME", [.header], saving: .always) {
-      session, arguments in try session.unset(header: arguments.only())
     },
     SessionVerb(
       "attribute KEY=VALUE",

@@ -137,7 +137,13 @@ extension Session {
     return words
   }
 
+  /// Commands that other ones include, and what to write instead.
+  private static let replaced = ["headers": "header", "unheader": "unset header NAME", "vars": "print"]
+
   private static func unknown(_ name: String) -> Failure {
+    if let command = replaced[name] {
+      return Failure(.usage, name, "no such command", hint: "write \(command)")
+    }
     guard !name.isEmpty else {
       return Failure(.usage, ":", "missing command", hint: "run \"help\" to list the commands")
     }
@@ -304,21 +310,15 @@ extension Session {
       }
     },
     SessionVerb(
-      "unset NAME", "remove a variable; unset header NAME: remove a header", [.variable], saving: .always
+      "unset NAME", "remove a variable; unset header NAME: remove a header", [.variable, .header],
+      saving: .always
     ) { session, arguments in
       guard arguments.words.first == "header" else { return try session.bindings.unset(arguments.only()) }
       guard arguments.words.count == 2 else { throw arguments.wrongUsage }
       try session.unset(header: arguments.words[1])
     },
-    SessionVerb("vars", "list the variables, long values cut") { session, _ in
-      session.print(
-        session.bindings.names.map { name in
-          let text = (try? session.bindings.value(of: name).text) ?? "no response"
-          return "\(name) = \(text.count > 200 ? text.prefix(200) + "…" : text)"
-        })
-    },
     SessionVerb(
-      "print [$NAME]", "print a value as JSON, or those of all variables", [.text],
+      "print [$NAME]", "print a value as JSON, or those of all variables, long ones cut", [.text],
       details: """
         A field of a variable follows a full stop, and TAB completes it.
         Examples: print $last.user.id; print last.status; print "user ${last.user.id}"
@@ -326,16 +326,19 @@ extension Session {
     ) { session, arguments in
       guard arguments.rest.isEmpty else { return try session.show(arguments.rest) }
       for name in session.bindings.names where (try? session.bindings.value(of: name)) != nil {
-        try session.show(name, title: "\(name) = ")
+        try session.show(name, title: "\(name) = ", limit: 200)
       }
     },
   ]
 
   /// Prints the value of an expression, with or without its dollar sign.
-  private func show(_ text: String, title: String = "") throws {
+  private func show(_ text: String, title: String = "", limit: Int = .max) throws {
     let value = try bindings.value(of: text)
     let isPretty = try settings(options, headers: [], Self.noTarget).format == .pretty
-    console.output.write(Array("\(title)\(isPretty ? value.indentedText : value.text)\n".utf8))
+    let whole = isPretty ? value.indentedText : value.text
+    // A count of characters reads all of them.
+    let isCut = limit < .max && whole.count > limit
+    console.output.write(Array("\(title)\(isCut ? whole.prefix(limit) + "…" : whole)\n".utf8))
   }
 }
 

@@ -7,16 +7,8 @@ import RPCurlProtocols
 ///
 /// Keeps arguments instead of parsed values, so that the session can be saved as a script.
 package struct SessionState {
-  /// Options with one value, and the command that sets each.
-  package static let choices = [
-    (option: OptionID.protocolName, verb: "protocol"), (option: .codec, verb: "codec"),
-    (option: .maxTime, verb: "deadline"), (option: .format, verb: "format"),
-  ]
-  /// Flags, and the command that sets each.
-  package static let flags = [(option: OptionID.timing, verb: "timing")]
-
-  /// Options with a file that each call reads.
-  private static let files: Set<OptionID> = [.bearer, .netrcFile]
+  /// The options that commands of their own set.
+  package static let settable = OptionTable.all.filter { !$0.sessionVerb.isEmpty }
 
   /// The server, and where it was set.
   package private(set) var target: Positional?
@@ -24,14 +16,12 @@ package struct SessionState {
   package var headers = SessionHeaders()
   /// The values of `--attribute`.
   package var attributes: [Argument] = []
-  /// The values of `choices`.
+  /// The values of `settable`; that of a flag only if it is on.
   package var chosen: [OptionID: Argument] = [:]
-  /// The members of `flags` that are set.
-  package var switched: Set<OptionID> = []
   /// Whether the timing of calls is printed.
   package var showsTiming: Bool {
-    get { switched.contains(.timing) }
-    set { if newValue { switched.insert(.timing) } else { switched.remove(.timing) } }
+    get { chosen[.timing] != nil }
+    set { chosen[.timing] = newValue ? try? Argument(.timing) : nil }
   }
   /// The number of `-v`.
   package var verbosity = 0
@@ -66,35 +56,36 @@ package struct SessionState {
     // Also of those that remove one, which are not kept.
     _ = try AttributeArguments.parse(invocation.all(.attribute))
     for attribute in invocation.all(.attribute) { set(attribute: attribute) }
-    for choice in Self.choices {
-      if let value = invocation.last(choice.option) { chosen[choice.option] = value }
-    }
-    for flag in Self.flags {
-      guard let isOn = invocation.flag(flag.option) else { continue }
-      if isOn { switched.insert(flag.option) } else { switched.remove(flag.option) }
+    for option in Self.settable {
+      if let value = invocation.last(option.id) {
+        chosen[option.id] = value.value == .flag(false) ? nil : value
+      }
     }
     let given = invocation.count(.verbose)
     if given > 0 { verbosity = given }
-    // Arguments of the configuration file are included already.
-    let handled: Set<OptionID> = [.use, .plugin, .noUse, .header, .attribute, .verbose, .config, .profile]
-    let taken = handled.union(Self.choices.map(\.option)).union(Self.flags.map(\.option))
-    // Those of another command, such as the reports of a run of suites, are no options of calls.
-    let own = CommandSet(.session)
-    for argument in invocation.arguments
-    where !taken.contains(argument.id) && OptionTable[argument.id].commands.contains(own) {
+    for argument in invocation.arguments where Self.isKept(argument.id) {
+      let option = OptionTable[argument.id]
       // Each call reads it again.
-      guard !Self.files.contains(argument.id) || !argument.isReadableOnce else {
+      guard option.group != .request || !argument.isReadableOnce else {
         throw Failure(
           .usage, "\(argument.name) \(argument.text ?? "")",
           "each call reads it, and a pipe can be read once",
-          hint: argument.id == .bearer ? "use env:NAME, cmd:COMMAND or a file" : "write it to a file"
+          hint: option.isCredential ? "use env:NAME, cmd:COMMAND or a file" : "write it to a file"
         ).at(argument.origin)
       }
       if argument.id == .expand, argument.origin.place != nil { isExpansionConfigured = true }
       // Of an option that does not repeat, only the last value holds.
-      if !OptionTable[argument.id].repeats { fixed.removeAll { $0.id == argument.id } }
+      if !option.repeats { fixed.removeAll { $0.id == argument.id } }
       fixed.append(argument)
     }
+  }
+
+  /// Whether an option is kept as it is: it has no command, and is not one of another program command, such as the reports
+  /// of a run of suites. Arguments of the configuration file are included already.
+  private static func isKept(_ id: OptionID) -> Bool {
+    let option = OptionTable[id]
+    return option.commands.contains(CommandSet(.session)) && option.sessionVerb.isEmpty
+      && option.group != .interceptors && option.group != .configuration && id != .header && id != .verbose
   }
 
   /// The value of `--max-time`; nil without one.
@@ -106,12 +97,7 @@ package struct SessionState {
   /// The options without interceptors.
   var arguments: [Argument] { fixed + headers.arguments + attributes + settings }
   /// The options that commands set, except headers and attributes.
-  private var settings: [Argument] {
-    var arguments: [Argument] = []
-    arguments += Self.choices.compactMap { chosen[$0.option] }
-    arguments += Self.flags.compactMap { switched.contains($0.option) ? try? Argument($0.option) : nil }
-    return arguments
-  }
+  private var settings: [Argument] { Self.settable.compactMap { chosen[$0.id] } }
 
   /// The options as arguments of the command line.
   package var commandLine: [String] { words(of: arguments) }
@@ -137,7 +123,7 @@ package struct SessionState {
   }
 
   private static func isHeader(_ argument: Argument) -> Bool {
-    [.header, .rpcHeader, .reflectHeader].contains(argument.id)
+    OptionTable[argument.id].isHeader
   }
 
   private func words(of arguments: [Argument], _ words: (Argument) -> [String] = { $0.words }) -> [String] {

@@ -12,7 +12,7 @@ struct AssertFactory: CollectingFactory {
         "check=CONDITION", "condition on the response, as after expect; see rpcurl-language(7)",
         mayRepeat: true),
       BuiltIns.Key("name=TEXT", "name of the check in reports"),
-      BuiltIns.Key("junit=FILE", "write a JUnit XML report of all calls of this run"),
+      BuiltIns.Key("junit=FILE", "write a JUnit XML report of all calls of this run", isOutput: true),
     ],
     replaced: [
       "code", "message", "header", "trailer", "field", "first-field", "last-field", "any-field", "nth-field",
@@ -20,6 +20,7 @@ struct AssertFactory: CollectingFactory {
     ].reduce(into: [:]) { replaced, key in
       replaced[key] = { newForm(of: key, $0) }
     },
+    isHarmless: true,
     make: { settings, services throws(ConfigurationError) in try AssertFactory(settings, services) })
 
   private let conditions: ResponseConditions

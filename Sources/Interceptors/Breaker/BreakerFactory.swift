@@ -15,6 +15,7 @@ struct BreakerFactory: InterceptorFactory {
       BuiltIns.Key(
         "codes=CODE+CODE", "statuses that are failures", default: "unavailable+deadline_exceeded"),
     ],
+    isHarmless: true,
     make: { settings, _ throws(ConfigurationError) in try BreakerFactory(settings) })
 
   private let breaker: CircuitBreaker

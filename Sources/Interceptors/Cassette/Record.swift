@@ -7,10 +7,11 @@ struct RecordFactory: InterceptorFactory {
   static let description = BuiltIns.Description(
     name: "record", summary: "record calls to a cassette, for replay",
     keys: [
-      BuiltIns.Key("file=FILE", "cassette file"),
+      BuiltIns.Key("file=FILE", "cassette file", isOutput: true),
       BuiltIns.Key(
         "append=true|false", "append to an existing cassette instead of replacing it", default: "false"),
     ] + SettingsReader.redactionKeys,
+    isHarmless: true,
     make: { settings, services throws(ConfigurationError) in try RecordFactory(settings, services) })
 
   private let writer: CassetteWriter

@@ -17,6 +17,7 @@ final class ReplayFactory: InterceptorFactory {
       BuiltIns.Key(
         "miss=error|pass|record", "what to do with a call that is not in the cassette", default: "error"),
     ] + SettingsReader.redactionKeys,
+    isHarmless: true,
     make: { settings, services throws(ConfigurationError) in try ReplayFactory(settings, services) })
 
   enum Match: String, CaseIterable {

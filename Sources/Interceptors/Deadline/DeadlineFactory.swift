@@ -10,6 +10,7 @@ struct DeadlineFactory: InterceptorFactory {
       BuiltIns.Key("max=DURATION", "latest deadline of a call, also of one without"),
       BuiltIns.Key("idle=DURATION", "end a response stream after this time without a message"),
     ],
+    isHarmless: true,
     make: { settings, _ throws(ConfigurationError) in try DeadlineFactory(settings) })
 
   /// The time limits of calls.

@@ -27,6 +27,7 @@ struct FaultFactory: InterceptorFactory {
       BuiltIns.Key("corrupt-response=PERCENT", "percentage of response messages to corrupt by a byte"),
       BuiltIns.Key("seed=N", "random seed, for repeatable runs"),
     ],
+    isHarmless: true,
     make: { settings, _ throws(ConfigurationError) in try FaultFactory(settings) })
 
   private let plan: FaultPlan

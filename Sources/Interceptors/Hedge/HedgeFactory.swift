@@ -14,6 +14,7 @@ struct HedgeFactory: InterceptorFactory {
         "throttle=TOKENS:RATIO", "no further attempts at a server that fails too often (no limit)"),
       BuiltIns.Key("buffer=BYTES", "maximum size of a request kept for other attempts", default: "1m"),
     ],
+    isHarmless: true,
     make: { settings, _ throws(ConfigurationError) in try HedgeFactory(settings) })
 
   private let attempts: Int

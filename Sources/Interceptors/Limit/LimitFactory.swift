@@ -11,6 +11,7 @@ struct LimitFactory: InterceptorFactory {
       BuiltIns.Key("concurrency=N", "how many calls may run at once"),
       BuiltIns.Key("when-full=wait|fail", "delay calls over the limit, or fail them", default: "wait"),
     ],
+    isHarmless: true,
     make: { settings, _ throws(ConfigurationError) in try LimitFactory(settings) })
 
   /// What happens to a call over the limit.

@@ -7,12 +7,13 @@ struct LogFactory: CollectingFactory {
     name: "log", summary: "log calls as text, NDJSON or a HAR file",
     keys: [
       BuiltIns.Key("format=human|ndjson|har", "format", default: "human"),
-      BuiltIns.Key("file=FILE", "file to write to (standard error)"),
+      BuiltIns.Key("file=FILE", "file to write to (standard error)", isOutput: true),
       BuiltIns.Key(
         "append=true|false", "append to an existing file instead of replacing it", default: "false"),
       BuiltIns.Key("bodies=true|false", "log messages too", default: "false"),
       BuiltIns.Key("max-body=BYTES", "maximum logged size of a message", default: "16384"),
     ] + SettingsReader.redactionKeys,
+    isHarmless: true,
     make: { settings, services throws(ConfigurationError) in try LogFactory(settings, services) })
 
   private enum Format: String, CaseIterable {

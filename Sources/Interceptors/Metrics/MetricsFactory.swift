@@ -9,7 +9,7 @@ struct MetricsFactory: CollectingFactory {
     name: "metrics", summary: "count calls, sizes and latencies, and report them after the last call",
     keys: [
       BuiltIns.Key("format=text|json|prometheus|otlp", "format of the report", default: "text"),
-      BuiltIns.Key("file=FILE", "file to write the report to (standard error)"),
+      BuiltIns.Key("file=FILE", "file to write the report to (standard error)", isOutput: true),
       BuiltIns.Key("interval=DURATION", "expected time between calls, to correct quantiles"),
       BuiltIns.Key("endpoint=URL", "OTLP endpoint (that of OTEL_EXPORTER_OTLP_METRICS_ENDPOINT)"),
       BuiltIns.Key(

@@ -14,6 +14,7 @@ final class MockFactory: InterceptorFactory {
       BuiltIns.Key("miss=error|pass", "what to do with a call that no stub matches", default: "error"),
       BuiltIns.Key("seed=N", "random seed of ${uuid()} and ${random(1,9)}, for repeatable runs"),
     ],
+    isHarmless: true,
     make: { settings, services throws(ConfigurationError) in try MockFactory(settings, services) })
 
   private enum Miss: String, CaseIterable {

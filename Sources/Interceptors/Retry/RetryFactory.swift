@@ -30,6 +30,7 @@ struct RetryFactory: InterceptorFactory {
       BuiltIns.Key("buffer=BYTES", "maximum size of a request kept for retries", default: "1m"),
       BuiltIns.Key("seed=N", "random seed, for repeatable waits"),
     ],
+    isHarmless: true,
     make: { settings, services throws(ConfigurationError) in try RetryFactory(settings, services) })
 
   /// gRPC's default limit for one call (`per_rpc_buffer_limit_in_bytes`).

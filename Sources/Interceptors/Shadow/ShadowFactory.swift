@@ -11,7 +11,7 @@ struct ShadowFactory: InterceptorFactory {
       BuiltIns.Key("ignore=PATH", "response field that is not compared", mayRepeat: true),
       BuiltIns.Key("headers=NAME+NAME", "headers with credentials that another server receives too"),
       BuiltIns.Key("wait=DURATION", "how long the copy may run after the end of the call", default: "1s"),
-      BuiltIns.Key("file=FILE", "file for the results of all calls, as NDJSON"),
+      BuiltIns.Key("file=FILE", "file for the results of all calls, as NDJSON", isOutput: true),
       BuiltIns.Key(
         "append=true|false", "append to an existing file instead of replacing it", default: "false",
         for: ["file"]),

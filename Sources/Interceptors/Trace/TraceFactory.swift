@@ -9,7 +9,7 @@ struct TraceFactory: CollectingFactory {
     name: "trace", summary: "send trace context (W3C), and export spans with OTLP",
     keys: [
       BuiltIns.Key("endpoint=URL", "OTLP endpoint (that of OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)"),
-      BuiltIns.Key("file=FILE", "write the spans to a file instead"),
+      BuiltIns.Key("file=FILE", "write the spans to a file instead", isOutput: true),
       BuiltIns.Key("messages=true|false", "record an event for each message", default: "true"),
       BuiltIns.Key(
         "timeout=DURATION", "how long the program waits for the endpoint", default: "2s", for: ["endpoint"]),

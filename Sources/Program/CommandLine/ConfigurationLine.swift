@@ -62,7 +62,7 @@ extension ConfigurationLine {
     }
     if find(given) == nil, Suggestions.nearest(to: word, .call) == nil {
       // --bearerTOKEN is --bearer with a value, and no other option written wrongly.
-      let names = Invocation.credentials.flatMap { OptionTable[$0].names }.filter { $0.hasPrefix("--") }
+      let names = OptionTable.all.filter(\.isCredential).flatMap(\.names).filter { $0.hasPrefix("--") }
       given = names.first(where: word.hasPrefix) ?? given
     }
     guard let option = find(given) else { return Suggestions.unknown(word, .call, origin) }
@@ -81,9 +81,6 @@ extension ConfigurationLine {
     }
   }
 
-  /// Text of these has no blanks.
-  private static let withoutBlanks: Set<OptionID> = [.resolve, .connectTo, .proxy, .servername, .authority]
-
   /// Throws if another option follows the value. The error does not contain it: its value may be a credential.
   fileprivate func checkThatItIsOne(_ command: CommandID, _ origin: Origin) throws(ParseError) {
     guard let words = value?.split(separator: Character(" ")), words.count > 1 else { return }
@@ -91,7 +88,7 @@ extension ConfigurationLine {
       guard let option = option(command) else { return }
       switch option.kind {
       case .data: return
-      case .text where option.pathForm != .whole && !Self.withoutBlanks.contains(option.id): return
+      case .text where option.pathForm != .whole: return
       default: break
       }
     }
@@ -184,10 +181,22 @@ extension Invocation {
   /// Removes the arguments of a configuration file that may hold credentials, except the interceptors that are known
   /// to hold none. Returns them.
   ///
-  /// - Parameter path: The file, as in the origin of its arguments.
-  package mutating func withholdCredentials(of path: String) -> [Argument] {
-    let withheld = arguments.filter { $0.origin.file == path && $0.mayHoldCredentials }
-    arguments.removeAll { $0.origin.file == path && $0.mayHoldCredentials }
+  /// - Parameters:
+  ///   - path: The file, as in the origin of its arguments.
+  ///   - isHarmless: Whether an interceptor holds no credentials.
+  package mutating func withholdCredentials(
+    of path: String, isHarmless: (_ interceptor: String) -> Bool
+  ) -> [Argument] {
+    func isWithheld(_ argument: Argument) -> Bool {
+      guard argument.origin.file == path else { return false }
+      switch OptionTable[argument.id].trust {
+      case .credentials, .header: return true
+      case .interceptor: return argument.id == .plugin || !isHarmless(argument.interceptorName ?? "")
+      case .harmless, .projectPath, .effects: return false
+      }
+    }
+    let withheld = arguments.filter(isWithheld)
+    arguments.removeAll(where: isWithheld)
     return withheld
   }
 
@@ -216,21 +225,18 @@ extension Invocation {
     return option.commands.contains(CommandSet(command)) ? argument : nil
   }
 
-  fileprivate static let credentials: Set<OptionID> = [.user, .bearer]
-  private static let headers: Set<OptionID> = [.header, .rpcHeader, .reflectHeader]
-
   /// Whether `others` have something that stands for the argument: credentials, data, or a header of the same name.
   private static func isReplaced(_ argument: Argument, by others: [Argument]) -> Bool {
     if argument.id == .data { return others.contains { $0.id == .data } }
-    let name = headers.contains(argument.id) ? headerName(argument.text) : nil
+    let name = OptionTable[argument.id].isHeader ? headerName(argument.text) : nil
     if let sole = soleHeader(argument), others.contains(where: { soleHeader($0) == sole }) { return true }
     guard let name else { return false }
-    return others.contains { headers.contains($0.id) && headerName($0.text) == name }
+    return others.contains { OptionTable[$0.id].isHeader && headerName($0.text) == name }
   }
 
   /// The header that an option or `-H` sets, of those that contradict each other; nil for another argument.
   private static func soleHeader(_ argument: Argument) -> String? {
-    if credentials.contains(argument.id) { return "authorization" }
+    if OptionTable[argument.id].isCredential { return "authorization" }
     if argument.id == .authority { return "host" }
     guard argument.id == .header, let name = headerName(argument.text) else { return nil }
     return name == "authorization" || name == "host" ? name : nil
@@ -244,12 +250,6 @@ extension Invocation {
 }
 
 extension Argument {
-  /// The interceptors that hold no credentials, and send nothing of the environment or of files.
-  private static let harmlessInterceptors: Set<String> = [
-    "assert", "breaker", "deadline", "fault", "hedge", "limit", "log", "mock", "record", "replay", "retry",
-    "validate",
-  ]
-
   /// The name of the interceptor or plugin that the option adds to the chain; nil for another option.
   package var interceptorName: String? {
     guard id == .use || id == .plugin, let string else { return nil }
@@ -261,14 +261,5 @@ extension Argument {
     let spec = text.parted(at: ",").before.drop { $0 == "?" }
     let file = spec.unicodeScalars.split(separator: "/").last.map { Substring($0) } ?? spec
     return String(file.utf8.count > 3 && file.hasSuffix(".so") ? file.dropLast(3) : file)
-  }
-
-  /// Whether the argument of a configuration may hold credentials.
-  fileprivate var mayHoldCredentials: Bool {
-    switch OptionTable[id].trust {
-    case .credentials, .header: true
-    case .interceptor: id == .plugin || !Self.harmlessInterceptors.contains(interceptorName ?? "")
-    case .harmless, .projectPath, .effects: false
-    }
   }
 }

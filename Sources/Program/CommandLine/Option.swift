@@ -11,6 +11,8 @@ package struct Option: Sendable {
     /// No value; may be given several times, and the number of times counts.
     case count
     case text
+    /// Text without blanks.
+    case word
     /// A duration, such as `1.5`, `500ms` or `2m`.
     case duration
     /// A number of bytes, such as `512k` or `64m`.
@@ -123,6 +125,8 @@ package struct Option: Sendable {
   let aliasList: String
   /// The names that grpcurl has for the option, without dashes.
   let grpcurlList: String
+  /// The command of a session that sets it; empty if `options` does.
+  package let sessionVerb: String
   /// The programs that have the option with the same value: grpcurl under its first name, the others under `name`. A
   /// duration is a number of seconds there.
   package let same: Programs
@@ -147,7 +151,8 @@ package struct Option: Sendable {
   init(
     _ id: OptionID, _ names: String, _ kind: Kind = .flag, _ placeholder: String = "", _ group: Group,
     _ commands: CommandSet, _ summary: String, _ discussion: String = "", example: String,
-    standard: String = "", aliases: String = "", grpcurl: String = "", same: Programs = [],
+    standard: String = "", aliases: String = "", grpcurl: String = "", sessionVerb: String = "",
+    same: Programs = [],
     expressed: Programs = [], repeats: Bool = false, isConfigurable: Bool = true,
     trust: Trust = .credentials, secrecy: Secrecy = .none,
     impliesTLS: Bool = false, isCommon: Bool = false, completion: String = ""
@@ -164,6 +169,7 @@ package struct Option: Sendable {
     self.standard = standard
     aliasList = aliases
     grpcurlList = grpcurl
+    self.sessionVerb = sessionVerb
     self.same = same
     self.expressed = expressed
     self.repeats = repeats
@@ -185,6 +191,10 @@ package struct Option: Sendable {
   package var name: String { names.first { $0.hasPrefix("--") } ?? nameList }
   /// The name in a command of grpcurl.
   package var grpcurlName: String { "-\(grpcurlList.prefix { $0 != " " })" }
+  /// Whether its value is a header.
+  package var isHeader: Bool { secrecy == .header }
+  /// Whether it makes the header `authorization`.
+  package var isCredential: Bool { group == .request && secrecy == .whole }
   /// Whether it takes a value.
   package var hasValue: Bool {
     switch kind {

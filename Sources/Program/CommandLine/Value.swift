@@ -21,7 +21,7 @@ package enum Value: Equatable, Sendable {
         throw invalid("not one of \(Self.commas(values))", hint: "write \(name)\(option.placeholder)")
       }
       self = level
-    case .text: self = .text(text)
+    case .text, .word: self = .text(text)
     case .data: self = .text(text == "@" ? "@-" : text)
     case .duration:
       guard let time = Self.nanoseconds(text) else {

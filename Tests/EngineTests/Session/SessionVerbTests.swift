@@ -56,10 +56,11 @@ struct SessionVerbTests {
       (.specification, .settings),
     ]
     for (argument, secrets) in places {
-      // Without a value, the argument is only a name.
+      // Without a value, or with another name, the argument is only a name.
       let isName = secrets == .named
       let verbs = SessionVerb.all.filter { verb in
-        verb.arguments.first == argument && (!isName || verb.arguments.count > 1)
+        verb.arguments.first == argument
+          && (!isName || verb.arguments.count > 1 && verb.arguments.last != .header)
       }
       #expect(!verbs.isEmpty)
       for verb in verbs { #expect(verb.secrets == secrets, "\(verb.name)") }
@@ -78,8 +79,8 @@ struct SessionVerbTests {
   }
 
   @Test func settingsHaveCommands() {
-    for (option, name) in SessionState.choices + SessionState.flags {
-      #expect(SessionVerb.named(name)?.saving == .withWords, "\(option)")
+    for option in SessionState.settable {
+      #expect(SessionVerb.named(option.sessionVerb)?.saving == .withWords, "\(option.name)")
     }
   }
 }

@@ -118,7 +118,7 @@ struct ConfigurationTests {
         "-H x: y", "--rpc-header x: z", "--use auth,bearer=env:T", "--use retry", "--plugin p", "--cert c",
         "--netrc", "-d {}", "--proxy p", "--max-time 1",
       ], project: ["-H p: q"])
-    let withheld = invocation.withholdCredentials(of: "user")
+    let withheld = invocation.withholdCredentials(of: "user") { $0 == "retry" }
     #expect(withheld.map(\.id) == [.header, .rpcHeader, .use, .plugin, .cert, .netrc, .data])
     #expect(invocation.arguments.map(\.id) == [.use, .proxy, .maxTime, .header, .bearer, .header])
   }

@@ -1,4 +1,5 @@
 import RPCurlChain
+import RPCurlInterceptors
 import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
@@ -21,10 +22,10 @@ extension Argument {
   package var writerOfFile: String? {
     guard let text else { return nil }
     let parts = SettingScanner.split(text)
-    let key = parts[0] == "assert" ? "junit=" : "file="
-    guard ["assert", "log", "metrics", "record", "shadow", "trace"].contains(parts[0]),
-      parts.dropFirst().contains(where: { $0.begins(with: key) && $0 != "file=-" })
-    else { return nil }
-    return parts[0]
+    let isWritten = parts.dropFirst().contains { part in
+      let (key, value) = part.parted(at: "=")
+      return value != "-" && BuiltIns.key(String(key), of: parts[0])?.isOutput == true
+    }
+    return isWritten ? parts[0] : nil
   }
 }

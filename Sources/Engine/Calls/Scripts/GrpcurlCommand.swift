@@ -53,7 +53,7 @@ struct GrpcurlCommand {
   }
 
   private mutating func add(_ argument: Argument) {
-    let isHeader = OptionTable[argument.id].secrecy == .header
+    let isHeader = OptionTable[argument.id].isHeader
     if argument.id == .proto || argument.id == .importPath, call.isGiven(.descriptorSet) {
       call.missing.append("\(call.shown(argument)) beside --descriptor-set")
     } else if isHeader, argument.text?.hasPrefix("@") == true {

@@ -73,7 +73,7 @@ struct WrittenCall {
 
   /// Whether an argument is a header that the call sends anyway, so that it has no effect.
   private static func isContentType(_ argument: Argument) -> Bool {
-    OptionTable[argument.id].secrecy == .header
+    OptionTable[argument.id].isHeader
       && argument.text?.parted(at: ":").before.lowercased() == HeaderSyntax.contentType
   }
 
@@ -187,7 +187,7 @@ struct WrittenCall {
 
   /// The template of a header; nil if its text is sent as it is.
   private func template(_ argument: Argument) -> Template? {
-    guard settings.expansion != nil, OptionTable[argument.id].secrecy == .header,
+    guard settings.expansion != nil, OptionTable[argument.id].isHeader,
       let text = argument.text, text.contains("${"), !text.hasPrefix("@")
     else { return nil }
     return try? Template(parsing: text)

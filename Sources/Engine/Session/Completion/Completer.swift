@@ -71,7 +71,8 @@ package struct Completer {
     case .stream: words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
     case .attribute: attribute(typed)
     case .condition: Self.completion(LanguageCompletion(typed, at: .condition, in: checkScope))
-    case .header: Self.completion(HeaderCompletion.names(typed, end: verb.arguments.count > 1 ? ": " : ""))
+    case .header:
+      Self.completion(HeaderCompletion.names(typed, end: verb.arguments.last == .text ? ": " : ""))
     case .json, .text: Completion()
     }
   }

@@ -9,7 +9,7 @@ extension OptionTable {
         + "text format, and each is prefixed with its length (a varint) in binary. With --explain, sh, curl, grpcurl and "
         + "buf print the call as a shell command of rpcurl, curl, grpcurl or buf curl.",
       example: "rpcurl --format events https://demo.example demo.v1.Demo/Hello",
-      grpcurl: "format", expressed: [.grpcurl, .buf], trust: .harmless, isCommon: true),
+      grpcurl: "format", sessionVerb: "format", expressed: [.grpcurl, .buf], trust: .harmless, isCommon: true),
     Option(
       .textFormat, "--format", .choice("text json"), "FORMAT", .output, .listings,
       "Format of the output: text or json.",
@@ -98,7 +98,8 @@ extension OptionTable {
         + "first byte that of the last attempt. The metrics event of --format events has the same values. With --each, "
         + "the last line has the least, median and greatest time of a call, and those within which 90 % and 99 % ended, "
         + "the number of calls with the status ok, and the rate; with --format none it is the only line.",
-      example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello", trust: .harmless),
+      example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello", sessionVerb: "timing",
+      trust: .harmless),
     Option(
       .showSecrets, "--show-secrets", .flag, "", .output, .callsAndLoad,
       "Do not redact credentials in the output of -v and --explain.",

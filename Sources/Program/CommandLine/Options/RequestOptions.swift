@@ -4,7 +4,8 @@ extension OptionTable {
       .protocolName, "--protocol", .choice("grpc grpc-web connect", spellings: "grpcweb=grpc-web"), "NAME",
       .request, .remote,
       "Protocol: grpc, grpc-web or connect (default: $RPCURL_PROTOCOL, or grpc).",
-      example: "rpcurl --protocol connect https://demo.example demo.v1.Demo/Hello", expressed: .all,
+      example: "rpcurl --protocol connect https://demo.example demo.v1.Demo/Hello", sessionVerb: "protocol",
+      expressed: .all,
       trust: .harmless,
       isCommon: true),
     Option(
@@ -61,7 +62,7 @@ extension OptionTable {
       .codec, "--codec", .choice("proto json"), "NAME", .request, .callers,
       "Encoding of messages on the wire: proto or json.",
       example: "rpcurl --protocol connect --codec json https://demo.example demo.v1.Demo/Hello",
-      standard: "proto", expressed: .curl, trust: .harmless),
+      standard: "proto", sessionVerb: "codec", expressed: .curl, trust: .harmless),
     Option(
       .connectGet, "--connect-get", .flag, "", .request, .callers,
       "Use GET for a Connect method that is marked NO_SIDE_EFFECTS.",
@@ -93,7 +94,8 @@ extension OptionTable {
       "The deadline of a call is also sent to the server. Each wait for a named pipe or for protoc has the same limit. Without "
         + "the option, a call has no limit, and a request for the schema has 10 seconds.",
       example: "rpcurl -m 5 https://demo.example demo.v1.Demo/Hello",
-      aliases: "--timeout", grpcurl: "max-time", same: [.curl, .grpcurl], expressed: [.buf, .k6],
+      aliases: "--timeout", grpcurl: "max-time", sessionVerb: "deadline", same: [.curl, .grpcurl],
+      expressed: [.buf, .k6],
       trust: .harmless, isCommon: true),
     Option(
       .maxMessageSize, "--max-message-size", .bytes, "BYTES", .request, .callers,

@@ -49,12 +49,12 @@ extension OptionTable {
       example: "rpcurl --cert client.pem --pass env:PHRASE https://demo.example demo.v1.Demo/Hello",
       expressed: .curl, secrecy: .whole),
     Option(
-      .servername, "--servername", .text, "NAME", .server, .remote,
+      .servername, "--servername", .word, "NAME", .server, .remote,
       "Name for TLS SNI and certificate verification.", "It excludes --netrc and --netrc-file over TLS.",
       example: "rpcurl --servername demo.example https://192.0.2.1 demo.v1.Demo/Hello", grpcurl: "servername",
       same: [.grpcurl, .buf], expressed: .curl, trust: .effects, impliesTLS: true),
     Option(
-      .authority, "--authority", .text, "HOST", .server, .remote,
+      .authority, "--authority", .word, "HOST", .server, .remote,
       "Value of the Host header / :authority.",
       example: "rpcurl --authority demo.example https://192.0.2.1 demo.v1.Demo/Hello", grpcurl: "authority",
       same: .grpcurl, expressed: [.curl, .buf, .k6], trust: .effects),
@@ -107,7 +107,7 @@ extension OptionTable {
       example: "rpcurl --abstract-unix-socket demo http://localhost demo.v1.Demo/Hello", same: .curl,
       trust: .effects),
     Option(
-      .proxy, "-x --proxy", .text, "URL", .server, .remote,
+      .proxy, "-x --proxy", .word, "URL", .server, .remote,
       "Proxy: http://, https://, socks4://, socks4a://, socks5:// or socks5h://.",
       "Without it, http_proxy, https_proxy, all_proxy and no_proxy of the environment apply. An empty value means no "
         + "proxy.",
@@ -121,12 +121,12 @@ extension OptionTable {
       example: "rpcurl -x http://proxy:3128 -U ada:secret https://demo.example demo.v1.Demo/Hello",
       same: .curl, trust: .effects, secrecy: .whole),
     Option(
-      .resolve, "--resolve", .text, "HOST:PORT:ADDRESS", .server, .remote,
+      .resolve, "--resolve", .word, "HOST:PORT:ADDRESS", .server, .remote,
       "Use this address for a host and port; may repeat.",
       example: "rpcurl --resolve demo.example:443:192.0.2.1 https://demo.example demo.v1.Demo/Hello",
       same: .curl, repeats: true, trust: .effects),
     Option(
-      .connectTo, "--connect-to", .text, "HOST:PORT:HOST:PORT", .server, .remote,
+      .connectTo, "--connect-to", .word, "HOST:PORT:HOST:PORT", .server, .remote,
       "Connect to the second host and port instead of the first; may repeat.",
       "An empty first host or port matches any; an empty second one is unchanged.",
       example: "rpcurl --connect-to demo.example:443:localhost:8443 https://demo.example demo.v1.Demo/Hello",
