@@ -64,7 +64,8 @@ import Testing
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
   }
 
-  @Test func limitsInjectedMessagesPerCallback() throws {
+  @Test(.enabled(if: getenv("TSAN_OPTIONS") == nil, "ThreadSanitizer takes minutes, for one thread"))
+  func limitsInjectedMessagesPerCallback() throws {
     let call = try call("Flood")
     call.start()
     #expect(log.lines == ["injected: 65536", "then: -12"])
