@@ -39,6 +39,8 @@ final class SuiteLoadRunner {
   private var ofTests: [LoadStatistics]
   private var ofMethods: [(name: String, statistics: LoadStatistics)] = []
   private var begin = MonotonicClock.now
+  /// The time of day at the beginning, in nanoseconds since 1970.
+  private var time: Int64 = 0
   private var phase = Phase.preparing
   private var isInterrupted = false
   private var failure: Failure?
@@ -75,7 +77,6 @@ final class SuiteLoadRunner {
       processes.append(process)
       client.loop.watch(process.events.descriptor) { [unowned self] in read(process) }
     }
-    let time = SystemValues(waitLimit: nil).nanosecondsSince1970
     _ = try CommandLoop(client.loop).run(
       onInterrupt: { [unowned self] in
         console.error.endEchoedLine()
@@ -95,8 +96,7 @@ final class SuiteLoadRunner {
       missed: pacer.missed(at: end), end: end, isInterrupted: isInterrupted)
     report.tests = zip(suite.tests, ofTests).map { LoadReport.Part(name: $0.name, statistics: $1) }
     report.methods = ofMethods.sorted { $0.name < $1.name }.map(LoadReport.Part.init)
-    let lead = (begin - .now).nanoseconds + options.shape.leadTime.nanoseconds
-    return (report, time + max(lead, 0), problem)
+    return (report, time + options.shape.leadTime.nanoseconds, problem)
   }
 
   private var elapsed: Duration { .now - begin }
@@ -108,6 +108,7 @@ final class SuiteLoadRunner {
     case .preparing:
       guard processes.allSatisfy(\.isReady) else { break }
       begin = .now
+      time = SystemValues(waitLimit: nil).nanosecondsSince1970
       phase = .starting
       startTests()
     case .starting: startTests()
