@@ -169,7 +169,11 @@ extension CallPlan {
     var form = settings.requestForm
     form.expansion?.pool = pool
     let rows = try rows(options, readsData: readsData)
-    if let rows, rows.isEmpty { form.expansion = nil } else { form.expansion?.row = rows?.first }
+    if let rows, rows.isEmpty {
+      form.expansion = nil
+    } else {
+      form.expansion?.row = rows?.first.map(DataRow.init)
+    }
     if options.hasTemplates(in: [.data]), form.format != .json {
       throw Failure(
         .usage, "--expand", "cannot replace values in data of --data-format \(form.format.rawValue)",
@@ -224,7 +228,7 @@ extension CallPlan {
     for source in sources { messages += try source.messages(waitLimit: settings.timeout) }
     sources = [
       .messages(
-        rows.flatMap { row in
+        rows.map(DataRow.init).flatMap { row in
           messages.map { message in
             var message = message
             message.row = row

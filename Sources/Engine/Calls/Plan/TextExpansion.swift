@@ -30,7 +30,7 @@ package struct TextExpansion: Equatable {
   /// The schema of `message(TYPE, JSON)`; nil if it is not known yet.
   package var pool: DescriptorPool?
   /// The row of data of a call; nil if it has none.
-  var row: JSONValue?
+  var row: DataRow?
 
   /// - Parameters:
   ///   - level: Which texts are templates.
@@ -55,14 +55,14 @@ package struct TextExpansion: Equatable {
   func values(isTyped: Bool, piece: FilePiece? = nil) -> FunctionValues? {
     guard isTyped || level != .typed else { return nil }
     return FunctionValues(
-      functions, variables: variables?.values, pool: pool, piece: piece, row: row,
+      functions, variables: variables?.values, pool: pool, piece: piece, row: row?.value,
       readsElsewhere: isTyped || level == .all)
   }
 
   /// Equal if they have the same random values.
   package static func == (a: TextExpansion, b: TextExpansion) -> Bool {
     a.level == b.level && a.functions == b.functions && a.variables == b.variables && a.pool === b.pool
-      && a.row == b.row
+      && a.row === b.row
   }
 }
 

@@ -159,3 +159,10 @@ package enum DataRows {
     case quote
   }
 }
+
+/// The row of a call. An object, so that what refers to it is copied at little cost.
+final class DataRow {
+  let value: JSONValue
+
+  init(_ value: JSONValue) { self.value = value }
+}

@@ -29,7 +29,7 @@ package struct RequestMessage {
   /// The whole argument of `-d` that it is part of; nil for other sources.
   var argument: String?
   /// The row of data whose values it has; nil without rows.
-  var row: JSONValue?
+  var row: DataRow?
   /// Whether it is the last one of its source. Only known of pieces of a file, if that is needed.
   var isLast = false
 
