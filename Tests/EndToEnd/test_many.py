@@ -37,7 +37,7 @@ def test_headers_of_a_stub(rpcurl, descriptor_set, tmp_path):
 
 def test_header_commands(rpcurl, tmp_path):
     commands = [f"header x-{number}: v" for number in range(32_000)]
-    code, out, err = run(rpcurl, "run", "http://127.0.0.1:1", "-", input="\n".join([*commands, "header X-0: w", "headers", ""]).encode())
+    code, out, err = run(rpcurl, "run", "http://127.0.0.1:1", "-", input="\n".join([*commands, "header X-0: w", "header", ""]).encode())
     lines = out.decode().splitlines()
     assert code == 0, err
     assert (len(lines), lines[0], lines[-1]) == (32_000, "x-1: v", "x-0: w")
