@@ -23,6 +23,8 @@ MACHINE = platform.machine()
 ALL_TESTS = os.environ.get("RPCURL_TESTS") == "all"
 
 # The servers, and the hooks that report them.
+# After this folder: both have a module `conftest`.
+sys.path.append(str(ROOT / "Tests" / "EndToEnd"))
 specification = importlib.util.spec_from_file_location("end_to_end", ROOT / "Tests/EndToEnd/conftest.py")
 end_to_end = importlib.util.module_from_spec(specification)
 sys.modules["end_to_end"] = end_to_end
