@@ -1,7 +1,7 @@
 """Six commands of the release program take as many instructions as instructions.json says, within 1 %.
 
-valgrind counts them, whatever else the machine does. A server that sends its whole response after the whole request, in one piece,
-fixed seeds of hash tables and a clock that goes on by a microsecond with each look make the counts of one program equal within 0.1 %.
+valgrind counts them, and other work of the machine has no influence. A server that sends its whole response at once after the
+whole request, fixed seeds of hash tables and a clock that goes on by a microsecond with each look make the counts of one program equal within 0.1 %.
 Where the C library, the toolchain, valgrind or the processor are others than those of the file, the test is skipped. `make counts`
 writes the file.
 """

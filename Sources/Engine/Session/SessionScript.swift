@@ -14,7 +14,7 @@ package struct FailedCall {
     (self.stream, self.status, self.texts) = (stream, status, texts)
   }
 
-  /// What happened: an interceptor that asserts has its say whatever the status is, and a failure of the output has no status.
+  /// What happened. A failed assertion of an interceptor is a failed check with any status; so is a failure without a status.
   package var event: RunMode.Event {
     stream.printer.end?.error != nil && status != .assertion ? .failedCall : .failedCheck
   }
