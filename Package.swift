@@ -49,7 +49,7 @@ func c(
   .target(
     name: name(folder), dependencies: dependencies(folders, []), path: path ?? "Sources/" + folder,
     exclude: exclude,
-    cSettings: settings + (isStrict && folder != "CHistogram" ? [.treatAllWarnings(as: .error)] : []),
+    cSettings: settings + (isStrict ? [.treatAllWarnings(as: .error)] : []),
     linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
@@ -101,7 +101,7 @@ let package = Package(
   ],
   targets: [
     // C
-    c("CSystem"),
+    c("CSystem", exclude: ["Histogram/README.md", "Histogram/LICENSE"]),
     c("CCompression", libraries: ["dl"]),
     c("CLineEditor", libraries: ["dl", "pthread"]),
     c("CCurl", libraries: ["dl"]),
@@ -109,10 +109,9 @@ let package = Package(
     c(
       "CSchemas", exclude: ["generate.sh", "protos"],
       settings: [.define("NDEBUG", .when(configuration: .release))], libraries: ["protobuf-c"]),
-    c("CHistogram", exclude: ["README.md", "LICENSE"]),
     c("CPlugins"),
     // The floor: what all parts use and none owns.
-    source("Base", ["CHistogram", "CSystem"], settings: strict),
+    source("Base", ["CSystem"], settings: strict),
     // The one place that names the C library: its module, the clock, locks, files, processes and signals.
     source("Platform", ["Base", "CSystem"]),
     // The pure middle: values in, values out
@@ -271,7 +270,9 @@ if Context.environment["RPCURL_FUZZ"] != nil {
 // `make sanitize-threads` sets it, and does not build what has no threads: values in, values out. A session, a suite and a load
 // run on the thread of their loop, whose tests are those of Call and Transport. The rest has locks, threads or other processes.
 if Context.environment["RPCURL_THREADS"] != nil {
-  let pure = ["CEL", "Language", "Protobuf", "Protocols", "Reports", "SchemaTools", "Validate"]
+  let pure = [
+    "CEL", "Language", "Protobuf", "Protocols", "Reports", "SchemaTools", "Validate",
+  ]
   let others = ["rpcurl", name("Engine"), name("EngineTests")] + pure.map { name($0) + "Tests" }
   package.targets.removeAll { others.contains($0.name) || $0.name.hasSuffix("Benchmark") }
   package.products.removeAll { $0.name == "rpcurl" }

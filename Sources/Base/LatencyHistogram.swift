@@ -1,4 +1,4 @@
-import RPCurlCHistogram
+import RPCurlCSystem
 
 /// Counts latencies of up to a day with three significant digits, in constant memory.
 package final class LatencyHistogram {

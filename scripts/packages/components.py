@@ -139,9 +139,9 @@ def of_sources() -> list[Component]:
             f"pkg:github/apple/swift-collections@{collections}",
         ),
         Component(
-            "HdrHistogram_c", re.search(r"HdrHistogram_c ([\d.]+)", (ROOT / "Sources/CHistogram/README.md").read_text())[1],
+            "HdrHistogram_c", re.search(r"HdrHistogram_c ([\d.]+)", (ROOT / "Sources/CSystem/Histogram/README.md").read_text())[1],
             "BSD-2-Clause OR CC0-1.0", "https://github.com/HdrHistogram/HdrHistogram_c",
-            (ROOT / "Sources/CHistogram/LICENSE").read_text(),
+            (ROOT / "Sources/CSystem/Histogram/LICENSE").read_text(),
         ),
     ]  # fmt: skip
     texts = {"Apache-2.0": (ROOT / "LICENSE").read_text(), "BSD-3-Clause": (Path(__file__).parent / "protobuf-license.txt").read_text()}
