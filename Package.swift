@@ -123,6 +123,8 @@ let package = Package(
       ], settings: strict),
     // Paths, values, conditions and secrets: what users write wherever a text has a meaning.
     source("Language", ["Base", "Protobuf"]),
+    // Sources to descriptors.
+    source("ProtoCompiler", ["Base", "Protobuf", "CSystem"], settings: strict),
     // What commands and completion show of a schema: declarations, names, templates, and differences from another schema.
     source("SchemaTools", ["Protobuf"]),
     source(
@@ -208,6 +210,7 @@ let package = Package(
       "Language",
       ["Platform", "Base", "LanguageSupport", "Chain", "Protocols", "Protobuf", "ProtobufSupport"],
       exclude: ["RE2"]),
+    tests("ProtoCompiler", ["Platform", "Protobuf"], exclude: ["errors.txt"]),
     tests("SchemaTools", ["Protobuf", "ProtobufSupport"]),
     tests("Protocols", ["Platform", "Base", "Language", "Protobuf", "ProtocolsSupport"]),
     tests("Chain", ["Platform", "Base", "Language", "Client", "Protocols", "Protobuf", "ChainSupport"]),
@@ -271,7 +274,7 @@ if Context.environment["RPCURL_FUZZ"] != nil {
 // run on the thread of their loop, whose tests are those of Call and Transport. The rest has locks, threads or other processes.
 if Context.environment["RPCURL_THREADS"] != nil {
   let pure = [
-    "CEL", "Language", "Protobuf", "Protocols", "Reports", "SchemaTools", "Validate",
+    "CEL", "Language", "Protobuf", "ProtoCompiler", "Protocols", "Reports", "SchemaTools", "Validate",
   ]
   let others = ["rpcurl", name("Engine"), name("EngineTests")] + pure.map { name($0) + "Tests" }
   package.targets.removeAll { others.contains($0.name) || $0.name.hasSuffix("Benchmark") }

@@ -1,0 +1,344 @@
+import RPCurlProtobuf
+
+/// What the resolver of imports finds.
+package enum ProtoSource: Sendable {
+  /// The text of a `.proto` file.
+  case found([UInt8])
+  /// A serialized `FileDescriptorProto`, all names in which are full.
+  case descriptor([UInt8])
+  /// Nothing; the directories that were searched.
+  case missing(tried: [String])
+}
+
+/// How sources are compiled.
+package struct ProtoCompilerOptions: Sendable {
+  /// Whether descriptors have the places and comments of declarations.
+  package var sourceInfo: Bool
+  /// Whether an import that is not found is a warning if only options need it, which then stay uninterpreted.
+  package var isTolerant: Bool
+  /// Whether descriptors have options that are meant for sources only.
+  package var retainsOptions: Bool
+
+  package init(sourceInfo: Bool = false, isTolerant: Bool = false, retainsOptions: Bool = false) {
+    self.sourceInfo = sourceInfo
+    self.isTolerant = isTolerant
+    self.retainsOptions = retainsOptions
+  }
+}
+
+/// The result for one file.
+package struct CompiledProtoFile: Sendable {
+  package var name: String
+  /// The serialized `FileDescriptorProto`.
+  package var descriptor: [UInt8]
+}
+
+/// The result for all files.
+package struct ProtoCompilation: Sendable {
+  /// All files that could be compiled, imports before the files that import them.
+  package var files: [CompiledProtoFile] = []
+  package var diagnostics: [ProtoDiagnostic] = []
+
+  package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
+}
+
+/// Compiles `.proto` sources to descriptors, as protoc does. It reads nothing but what its resolver returns.
+package struct ProtoCompiler {
+  private let options: ProtoCompilerOptions
+  private let resolve: (String) -> ProtoSource
+
+  /// Makes a compiler.
+  ///
+  /// - Parameter resolve: returns the content of a file that is compiled or imported. The types of `google.protobuf` and of other
+  ///   well-known packages are built in, and are used where it finds nothing.
+  package init(
+    options: ProtoCompilerOptions = ProtoCompilerOptions(), resolve: @escaping (String) -> ProtoSource
+  ) {
+    self.options = options
+    self.resolve = resolve
+  }
+
+  /// Compiles files and what they import.
+  package func compile(_ files: [String]) -> ProtoCompilation {
+    var run = Compilation(options: options, resolve: resolve)
+    run.compile(files)
+    return run.result
+  }
+}
+
+/// The descriptors that are part of the program.
+struct BundledFiles {
+  private var bytes: [UInt8] = []
+  private var files: [String: Range<Int>] = [:]
+  private var isRead = false
+
+  /// The descriptor of a file; nil if it is not built in.
+  mutating func descriptor(_ name: String) -> [UInt8]? {
+    guard name.hasPrefix("google/protobuf/") || name.hasPrefix("google/rpc/") else { return nil }
+    if !isRead { read() }
+    return files[name].map { Array(bytes[$0]) }
+  }
+
+  private mutating func read() {
+    isRead = true
+    for set in [WellKnownSchemas.set, WellKnownSchemas.optionTypes] { bytes += set.bytes }
+    bytes.withUnsafeBufferPointer { bytes in
+      for file in WireFields(bytes) where file.number == 1 && file.type == .length {
+        guard let name = WireFields(bytes, file.content).first(where: { $0.number == 1 }) else { continue }
+        files[String(decoding: bytes[name.content], as: UTF8.self)] = file.content
+      }
+    }
+  }
+}
+
+/// The state of one compilation.
+private struct Compilation: ~Copyable {
+  private let options: ProtoCompilerOptions
+  private let resolve: (String) -> ProtoSource
+  private(set) var result = ProtoCompilation()
+  private var names = Names()
+  private var schema = Schema()
+  private var report = Report()
+  private var reach = Reach()
+  private var bundled = BundledFiles()
+  private var writer = DescriptorWriter()
+  private var states: [Name: State] = [:]
+  private var mains: Set<Name> = []
+  /// The files on the way from a main file to the current one.
+  private var stack: [Frame] = []
+
+  private enum State {
+    case open
+    case done(Handle)
+    case failed
+  }
+
+  /// A file whose imports are compiled.
+  private struct Frame {
+    var name: Name
+    var tables: FileTables
+    var nextImport = 0
+    /// The content of a descriptor, which is not linked.
+    var descriptor: [UInt8]?
+  }
+
+  init(options: ProtoCompilerOptions, resolve: @escaping (String) -> ProtoSource) {
+    self.options = options
+    self.resolve = resolve
+  }
+
+  mutating func compile(_ files: [String]) {
+    for file in files { mains.insert(names.intern(file)) }
+    for file in files {
+      let name = names.intern(file)
+      guard states[name] == nil else { continue }
+      if case .missing(let tried) = open(name) {
+        states[name] = .failed
+        report.add(file: file, "file not found", hint: Compilation.hint(tried))
+      }
+      while !stack.isEmpty { step() }
+    }
+    report.finish()
+    result.diagnostics = report.diagnostics
+  }
+
+  private static func hint(_ tried: [String]) -> String? {
+    tried.isEmpty ? nil : "searched in \(tried.joined(separator: ", "))"
+  }
+
+  private enum Opening {
+    case opened
+    case failed
+    case missing(tried: [String])
+  }
+
+  /// Reads a file, and puts it on the stack.
+  private mutating func open(_ name: Name) -> Opening {
+    let text = names[name]
+    guard Compilation.isPlain(text) else { return .missing(tried: []) }
+    switch resolve(text) {
+    case .found(let source):
+      states[name] = .open
+      return parse(name, source) ? .opened : .failed
+    case .descriptor(let bytes): openDescriptor(name, bytes)
+    case .missing(let tried):
+      guard let bytes = bundled.descriptor(text) else { return .missing(tried: tried) }
+      openDescriptor(name, bytes)
+    }
+    return .opened
+  }
+
+  /// Whether a name is the only one for its file: it has no empty part and neither `.` nor `..`.
+  private static func isPlain(_ name: String) -> Bool {
+    let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+    return parts.enumerated().allSatisfy { index, part in
+      part != "." && part != ".." && (!part.isEmpty || index == 0 && parts.count > 1)
+    }
+  }
+
+  private mutating func parse(_ name: Name, _ source: [UInt8]) -> Bool {
+    let file = schema.files.nextIndex
+    schema.files.append(FileNode(name: name))
+    report.begin(file: names[name])
+    var tables = FileTables(file: file, source: source)
+    source.withUnsafeBufferPointer { bytes in
+      var parser = Parser(
+        bytes, tables: tables, names: take(&names), schema: take(&schema), report: take(&report),
+        keepsLocations: options.sourceInfo)
+      parser.parse()
+      names = parser.names
+      schema = parser.schema
+      report = parser.report
+      tables = parser.tables
+    }
+    if report.hasErrors {
+      states[name] = .failed
+      return false
+    }
+    stack.append(Frame(name: name, tables: tables))
+    return true
+  }
+
+  private mutating func openDescriptor(_ name: Name, _ bytes: [UInt8]) {
+    states[name] = .open
+    let file = schema.files.nextIndex
+    var node = FileNode(name: name)
+    bytes.withUnsafeBufferPointer { bytes in
+      for entry in DescriptorReader.imports(bytes) {
+        node.imports.append(ImportNode(name: names.intern(entry.name), isPublic: entry.isPublic))
+      }
+    }
+    schema.files.append(node)
+    stack.append(Frame(name: name, tables: FileTables(file: file, source: []), descriptor: bytes))
+  }
+
+  /// Compiles the next import of the file on top of the stack, or the file itself.
+  private mutating func step() {
+    let top = stack.count - 1
+    let file = stack[top].tables.file
+    let number = stack[top].nextImport
+    guard number < schema.files[file].imports.count else { return finish() }
+    let entry = schema.files[file].imports[number]
+    switch states[entry.name] {
+    case .done(let index):
+      schema.files[file].imports[number].file = index
+      stack[top].nextImport += 1
+    case .failed:
+      schema.files[file].isBroken = true
+      stack[top].nextImport += 1
+    case .open: reportCycle(entry, file)
+    case nil: openImport(entry, file)
+    }
+  }
+
+  private mutating func openImport(_ entry: ImportNode, _ file: Handle) {
+    let top = stack.count - 1
+    switch open(entry.name) {
+    case .opened: break
+    case .failed: break
+    case .missing(let tried):
+      let isOptional = options.isTolerant || stack[top].descriptor != nil
+      if !entry.isOption, !isOptional { schema.files[file].isBroken = true }
+      schema.files[file].lacksImport = true
+      stack[top].nextImport += 1
+      report.begin(file: names[schema.files[file].name])
+      if entry.isOption, !isOptional {
+        schema.files[file].isBroken = true
+      }
+      report.add(
+        "Import \"\(names[entry.name])\" was not found.", isOptional ? .warning : .error, at: entry.place,
+        in: stack[top].tables.source, hint: Compilation.hint(tried))
+    }
+  }
+
+  private mutating func reportCycle(_ entry: ImportNode, _ file: Handle) {
+    let first = stack.firstIndex { $0.name == entry.name } ?? 0
+    let cycle = (stack[first...].map(\.name) + [entry.name]).map { names[$0] }
+    // The error refers to the import with which the cycle begins.
+    let opener = stack[first].tables.file
+    let next = first + 1 < stack.count ? stack[first + 1].name : entry.name
+    let place = schema.files[opener].imports.first { $0.name == next }?.place ?? .unknown
+    report.begin(file: cycle[0])
+    report.add(
+      "File recursively imports itself: \(cycle.joined(separator: " -> "))", at: place,
+      in: stack[first].tables.source)
+    schema.files[file].isBroken = true
+    stack[stack.count - 1].nextImport += 1
+  }
+
+  /// Compiles the file on top of the stack, whose imports are compiled.
+  private mutating func finish() {
+    guard let frame = stack.popLast() else { return }
+    let file = frame.tables.file
+    if schema.files[file].imports.contains(where: { $0.file != .none && schema.files[$0.file].lacksImport }) {
+      schema.files[file].lacksImport = true
+    }
+    guard !schema.files[file].isBroken else {
+      states[frame.name] = .failed
+      return
+    }
+    if let descriptor = frame.descriptor {
+      read(descriptor, file, root: Schema.root)
+      result.files.append(CompiledProtoFile(name: names[frame.name], descriptor: descriptor))
+      states[frame.name] = .done(file)
+    } else {
+      link(frame)
+    }
+  }
+
+  private mutating func read(_ descriptor: [UInt8], _ file: Handle, root: Handle) {
+    descriptor.withUnsafeBufferPointer { bytes in
+      var reader = DescriptorReader(bytes, file: file, root: root, names: take(&names), schema: take(&schema))
+      reader.read()
+      names = reader.names
+      schema = reader.schema
+    }
+  }
+
+  private mutating func link(_ frame: consuming Frame) {
+    let name = frame.name
+    let file = frame.tables.file
+    if frame.tables.options.count > 0 { provideOptionTypes() }
+    report.begin(file: names[name])
+    var linker = Linker(
+      tables: frame.tables, names: take(&names), schema: take(&schema), report: take(&report),
+      reach: take(&reach),
+      options: options, isMain: mains.contains(name))
+    linker.link()
+    if !linker.report.hasErrors {
+      result.files.append(CompiledProtoFile(name: linker.names[name], descriptor: writer.write(&linker)))
+      states[name] = .done(file)
+    } else {
+      states[name] = .failed
+    }
+    names = linker.names
+    schema = linker.schema
+    report = linker.report
+    reach = linker.reach
+  }
+
+  /// Declares the types of options where no file does, for the options that the language itself has.
+  private mutating func provideOptionTypes() {
+    let google = Name(.google)
+    for root in [Schema.root, Schema.hiddenRoot] {
+      let outer = schema.member(google, of: root)
+      let inner = outer == .none ? .none : schema.member(Name(.protobuf), of: outer)
+      if inner != .none, schema.member(Name(.FileOptions), of: inner) != .none { return }
+    }
+    guard let descriptor = bundled.descriptor("google/protobuf/descriptor.proto") else { return }
+    let file = schema.files.nextIndex
+    schema.files.append(FileNode(name: names.intern("google/protobuf/descriptor.proto")))
+    read(descriptor, file, root: Schema.hiddenRoot)
+  }
+}
+
+/// Moves a value out, and leaves an empty one.
+private func take(_ names: inout Names) -> Names { exchange(&names, .placeholder) }
+private func take(_ schema: inout Schema) -> Schema { exchange(&schema, .placeholder) }
+private func take(_ report: inout Report) -> Report { exchange(&report, Report()) }
+private func take(_ reach: inout Reach) -> Reach { exchange(&reach, Reach()) }
+
+private func exchange<T>(_ value: inout T, _ other: consuming T) -> T {
+  swap(&value, &other)
+  return other
+}
