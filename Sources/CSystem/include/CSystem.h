@@ -2,6 +2,8 @@
 #define CSYSTEM_H
 
 /* For the clock, the locks and the buffers of parts that do no I/O, which import no module of the C library. */
+#include "hdr/hdr_histogram.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
