@@ -226,16 +226,7 @@ extension CallPlan {
   private mutating func multiply(by rows: [JSONValue]) throws(Failure) {
     var messages: [RequestMessage] = []
     for source in sources { messages += try source.messages(waitLimit: settings.timeout) }
-    sources = [
-      .messages(
-        rows.map(DataRow.init).flatMap { row in
-          messages.map { message in
-            var message = message
-            message.row = row
-            return message
-          }
-        })
-    ]
+    sources = [.messages(rows.map(DataRow.init).flatMap { row in messages.map { $0.with(row) } })]
   }
 
   /// The messages of `-d`. The error of a file has the place of the option that names it.

@@ -12,24 +12,33 @@ package final class RequestOrigin {
   let form: RequestForm
   /// Whether the messages are on the command line, and not in a file or in standard input.
   let isTyped: Bool
+  /// The whole argument of `-d` that they are part of; nil for other sources.
+  let argument: String?
+  /// The row of data whose values they have; nil without rows.
+  let row: DataRow?
 
-  init(_ source: String, _ form: RequestForm, isTyped: Bool) {
+  init(
+    _ source: String, _ form: RequestForm, isTyped: Bool, argument: String? = nil, row: DataRow? = nil
+  ) {
     self.source = source
     self.form = form
     self.isTyped = isTyped
+    self.argument = argument
+    self.row = row
+  }
+
+  /// The same for messages with the values of a row.
+  fileprivate func with(_ row: DataRow) -> RequestOrigin {
+    RequestOrigin(source, form, isTyped: isTyped, argument: argument, row: row)
   }
 }
 
 /// An undecoded request message.
 package struct RequestMessage {
-  private let origin: RequestOrigin
+  private var origin: RequestOrigin
   /// Its position in the source.
   package let start: TextPosition
   package let bytes: [UInt8]
-  /// The whole argument of `-d` that it is part of; nil for other sources.
-  var argument: String?
-  /// The row of data whose values it has; nil without rows.
-  var row: DataRow?
   /// Whether it is the last one of its source. Only known of pieces of a file, if that is needed.
   var isLast = false
 
@@ -49,6 +58,13 @@ package struct RequestMessage {
 }
 
 extension RequestMessage {
+  /// The message for a row, whose values its templates get.
+  func with(_ row: DataRow) -> RequestMessage {
+    var message = self
+    message.origin = origin.with(row)
+    return message
+  }
+
   /// The message with the values of its templates.
   ///
   /// - Parameter type: The type of the message.
@@ -56,7 +72,7 @@ extension RequestMessage {
   @inline(never)
   package func expanded(_ type: MessageType) throws(Failure) -> RequestMessage {
     guard var expansion = form.expansion else { return self }
-    if let row { expansion.row = row }
+    if let row = origin.row { expansion.row = row }
     if !origin.isTyped, form.format == .json, form.chunks == nil, expansion.values(isTyped: false) == nil {
       form.notes?.noteTemplates(of: source, in: bytes)
     }
@@ -189,7 +205,7 @@ extension RequestMessage {
     if before == UInt8(ascii: "{") || before == UInt8(ascii: ","), first == UInt8(ascii: "'") || isLetter {
       return "names are in double quotes: {\"name\": …}"
     }
-    guard offset == 0, isLetter, let argument, !argument.contains(" ") else { return nil }
+    guard offset == 0, isLetter, let argument = origin.argument, !argument.contains(" ") else { return nil }
     if argument.contains("=") { return "write JSON, or --set \(argument)" }
     return argument.contains(".") || argument.contains("/") ? "a file is given by -d @\(argument)" : nil
   }
@@ -231,7 +247,9 @@ extension RequestMessage {
 
   /// The line around a byte of the message; data before the message is not available.
   package func excerpt(at byte: Int) -> InputExcerpt? {
-    if start.byteOffset == 0, let argument { return InputExcerpt(Array(argument.utf8), at: byte) }
+    if start.byteOffset == 0, let argument = origin.argument {
+      return InputExcerpt(Array(argument.utf8), at: byte)
+    }
     return InputExcerpt(bytes, at: byte, isInside: start.column > 1)
   }
 }
@@ -386,10 +404,9 @@ package enum RequestData {
     from splitter: inout MessageSplitter, _ source: String, _ form: RequestForm, of argument: String? = nil
   ) throws(Failure) -> [RequestMessage] {
     var messages: [RequestMessage] = []
-    let origin = RequestOrigin(source, form, isTyped: argument != nil)
+    let origin = RequestOrigin(source, form, isTyped: argument != nil, argument: argument)
     do {
-      while var message = try splitter.next(of: origin) {
-        message.argument = argument
+      while let message = try splitter.next(of: origin) {
         if origin.isTyped { try message.checkTemplate() }
         messages.append(message)
       }
