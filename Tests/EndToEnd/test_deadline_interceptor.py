@@ -20,7 +20,8 @@ def test_ends_slow_calls(call, limits):
 @pytest.mark.parametrize("attempts", ["retry", "hedge,methods=*"])
 def test_ends_attempts_that_an_interceptor_holds(call, attempts):
     call(DELAY, *SLOW, "--use", attempts, "--use", "deadline,max=300ms", "--use", "fault,delay=60s").exits(64 + 4, "").reports(
-        "the attempt took longer than 0.3 seconds (held by fault at request_start)",
+        "the attempt took longer than 0.3",  # the time since its begin, of which a machine under load takes more
+        "(held by fault at request_start)",
     )
 
 
