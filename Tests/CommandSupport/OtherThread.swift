@@ -1,7 +1,10 @@
 import RPCurlPlatform
 
 /// Runs `body` on a new thread, and waits for its end.
-package func onOtherThread(_ body: @escaping @Sendable () -> Void) {
+package func onOtherThread(_ body: @escaping @Sendable () -> Void) { startThread(body)() }
+
+/// Runs `body` on a new thread. Returns a function that waits for its end.
+package func startThread(_ body: @escaping @Sendable () -> Void) -> () -> Void {
   final class Run: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -15,5 +18,5 @@ package func onOtherThread(_ body: @escaping @Sendable () -> Void) {
       return nil
     }, run.toOpaque())
   precondition(result == 0, "a thread can be made")
-  pthread_join(thread, nil)
+  return { pthread_join(thread, nil) }
 }

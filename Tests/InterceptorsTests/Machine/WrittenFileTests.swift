@@ -137,12 +137,13 @@ import Testing
     #expect(!first.isShared)
   }
 
-  @Test func readsBetweenTwoWritesOfAnotherProcess() async throws {
+  @Test func readsBetweenTwoWritesOfAnotherProcess() throws {
     let other = otherProcess(writing: "")
     defer { close(other) }
     let (services, path) = (services, path)
-    // Two parts of one line, between which a reader would see the first one only.
-    let writer = Task.detached {
+    // Two parts of one line, between which a reader would see the first one only. A task would begin when all tests before it
+    // have ended, since the reader keeps a thread of tasks busy.
+    let wait = startThread {
       var isHeld = false
       for _ in 0..<300 {
         FileLock.withContents(of: other, isHeld: &isHeld) {
@@ -155,7 +156,7 @@ import Testing
       let bytes = try services.contents(ofFile: path, holdsMessages: true)
       texts.append(String(decoding: bytes, as: UTF8.self))
     }
-    await writer.value
+    wait()
     #expect(texts.filter { !$0.isEmpty && !$0.hasSuffix("b\n") } == [])
   }
 
