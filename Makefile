@@ -243,13 +243,14 @@ bench: release plugins servers bench-packages debian-go ## Measure: ratios in on
 	scripts/bench-chain
 	PYTHON=$(VENV)/bin/python scripts/bench-protobuf
 
+# Of the random calls of the chain, a quarter and a tenth of those of a run without a sanitizer, except in `make test-all`.
 sanitize: build-packages test-packages ## Run the unit tests under AddressSanitizer, with detection of leaks in C code
-	ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt:print_suppressions=0 \
+	RPCURL_RANDOM_RUNS=$(if $(filter all,$(RPCURL_TESTS)),20000,5000) ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt:print_suppressions=0 \
 	  swift test $(FAILURES) --sanitize=address --scratch-path $(BUILD)/address $(TEST_FLAGS)
 
 # The lock of the tests and of the program is one that the sanitizer sees (Sources/Base/Locked.swift).
 sanitize-threads: build-packages ## Run the unit tests of what has threads under ThreadSanitizer
-	RPCURL_THREADS=1 TSAN_OPTIONS=halt_on_error=1 swift test $(FAILURES) --sanitize=thread --scratch-path $(BUILD)/thread $(TEST_FLAGS)
+	RPCURL_THREADS=1 RPCURL_RANDOM_RUNS=2000 TSAN_OPTIONS=halt_on_error=1 swift test $(FAILURES) --sanitize=thread --scratch-path $(BUILD)/thread $(TEST_FLAGS)
 
 # The debug build, with a current libcurl if there is one. A report changes the exit code, so that the test fails. Left out are tests
 # of memory, of which a sanitizer takes more, one that sends SIGSEGV to the program, which is reported as a crash, and one that limits
@@ -286,7 +287,7 @@ fuzz: build-packages ## Fuzz what reads input from outside, FUZZ_SECONDS (600) f
 	scripts/fuzz $(or $(FUZZ_SECONDS),600)
 
 fuzz-smoke: build-packages ## Run each fuzz target with its corpus, and a few mutations
-	scripts/fuzz --smoke
+	TEST_FLAGS="$(TEST_FLAGS)" scripts/fuzz --smoke
 
 valgrind: release plugins servers bench-packages ## Run the main paths of the release program under valgrind
 	$(PYTEST) Tests/EndToEnd/valgrind_paths.py

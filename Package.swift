@@ -254,8 +254,10 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// `scripts/fuzz` sets it: the program of libFuzzer, which has the main function.
-if Context.environment["RPCURL_FUZZ"] != nil {
+// `scripts/fuzz` sets it: the program of libFuzzer, which has the main function. In the smoke run only its own sources tell
+// libFuzzer what was covered: the others are those of the unit tests.
+if let run = Context.environment["RPCURL_FUZZ"] {
+  let fuzzer = run == "smoke" ? ["-sanitize=fuzzer"] : []
   package.targets.append(
     .executableTarget(
       name: "Fuzz",
@@ -267,7 +269,9 @@ if Context.environment["RPCURL_FUZZ"] != nil {
           "LanguageSupport",
           "ProtocolsSupport",
         ], []),
-      path: "Tests/Fuzz", exclude: ["Corpus", "README.md"], swiftSettings: strict))
+      path: "Tests/Fuzz", exclude: ["Corpus", "README.md"],
+      swiftSettings: strict + [.unsafeFlags(fuzzer)],
+      linkerSettings: [.unsafeFlags(fuzzer + (fuzzer.isEmpty ? [] : ["-use-ld=lld"]))]))
 }
 
 // `make sanitize-threads` sets it, and does not build what has no threads: values in, values out. A session, a suite and a load
