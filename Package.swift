@@ -210,7 +210,7 @@ let package = Package(
       "Language",
       ["Platform", "Base", "LanguageSupport", "Chain", "Protocols", "Protobuf", "ProtobufSupport"],
       exclude: ["RE2"]),
-    tests("ProtoCompiler", ["Platform", "Protobuf"], exclude: ["errors.txt"]),
+    tests("ProtoCompiler", ["Platform", "Protobuf"], exclude: ["errors.txt", "descriptors.txt"]),
     tests("SchemaTools", ["Protobuf", "ProtobufSupport"]),
     tests("Protocols", ["Platform", "Base", "Language", "Protobuf", "ProtocolsSupport"]),
     tests("Chain", ["Platform", "Base", "Language", "Client", "Protocols", "Protobuf", "ChainSupport"]),
@@ -265,7 +265,8 @@ if let run = Context.environment["RPCURL_FUZZ"] {
         [
           "Base", "Engine", "Reports", "PluginHost", "Transport", "Call", "Interceptors", "Validate", "CEL",
           "Chain", "Protocols",
-          "Language", "SchemaTools", "Protobuf", "Program", "Platform", "ProtobufSupport", "ChainSupport",
+          "Language", "ProtoCompiler", "SchemaTools", "Protobuf", "Program", "Platform", "ProtobufSupport",
+          "ChainSupport",
           "LanguageSupport",
           "ProtocolsSupport",
         ], []),

@@ -26,6 +26,18 @@ struct DescriptorReader {
     self.schema = schema
   }
 
+  /// Declares what a descriptor has, in the packages under `root`.
+  static func read(
+    _ descriptor: [UInt8], _ file: Handle, root: Handle, _ names: inout Names, _ schema: inout Schema
+  ) {
+    descriptor.withUnsafeBufferPointer { bytes in
+      var reader = DescriptorReader(bytes, file: file, root: root, names: take(&names), schema: take(&schema))
+      reader.read()
+      names = reader.names
+      schema = reader.schema
+    }
+  }
+
   /// The imports of a descriptor: their names, and whether they are public.
   static func imports(_ bytes: UnsafeBufferPointer<UInt8>) -> [(name: String, isPublic: Bool)] {
     var found: [(name: String, isPublic: Bool)] = []
@@ -43,7 +55,7 @@ struct DescriptorReader {
     return names.intern(base + range.lowerBound, range.count)
   }
 
-  mutating func read() {
+  private mutating func read() {
     var package = root
     for field in WireFields(bytes) {
       switch field.number {

@@ -29,6 +29,7 @@ struct Features: Equatable {
   static let packed: UInt8 = 1
   static let expanded: UInt8 = 2
   static let delimited: UInt8 = 2
+  static let verifiesUTF8: UInt8 = 2
   static let legacyBestEffort: UInt8 = 2
   static let style2024: UInt8 = 1
   static let style2026: UInt8 = 3

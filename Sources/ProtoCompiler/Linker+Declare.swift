@@ -6,7 +6,7 @@ extension Linker {
       error(
         "Edition \(node.edition.text) is earlier than the minimum supported edition PROTO2",
         at: tables.syntaxPlace)
-    } else if node.edition > .newest {
+    } else if node.edition > .newest, node.edition != .unstable {
       error(
         "Edition \(node.edition.text) is later than the maximum supported edition \(Edition.newest.text)",
         at: tables.syntaxPlace)
@@ -67,7 +67,9 @@ extension Linker {
     for isOption in [false, true] {
       for entry in schema.files[file].imports where entry.isOption == isOption {
         if !seen.insert(entry.name).inserted {
-          error("Import \"\(names[entry.name])\" was listed twice.", at: entry.place)
+          // Errors refer to the last statement.
+          let last = schema.files[file].imports.last { $0.name == entry.name } ?? entry
+          error("Import \"\(names[entry.name])\" was listed twice.", at: last.place)
         }
         if entry.file != .none { reach.add(entry.file, for: file, isOption: isOption, schema) }
       }
@@ -115,10 +117,13 @@ extension Linker {
   }
 
   private mutating func declareMessage(_ message: Handle, in scope: Handle) {
-    let symbol = makeSymbol(.message, schema.messages[message].declaration, in: scope, message)
-    schema.messages[message].declaration.symbol = symbol
+    let own = makeSymbol(.message, schema.messages[message].declaration, in: scope, message)
+    schema.messages[message].declaration.symbol = own
     let node = schema.messages[message]
-    checkName(symbol, place(node.declaration))
+    checkName(own, place(node.declaration))
+    // The members of another declaration with the same name have the names of those of this one.
+    let existing = schema.member(node.declaration.name, of: scope)
+    let symbol = existing == .none ? own : existing
     var oneof = node.oneofs.first
     while oneof != .none {
       let symbol = makeSymbol(.oneof, schema.oneofs[oneof].declaration, in: symbol, oneof)
@@ -136,7 +141,7 @@ extension Linker {
     checkReservedRanges(node)
     register(Element(kind: .message, index: message), node.declaration)
     declare(messages: node.messages, in: symbol)
-    _ = declare(symbol, at: place(node.declaration))
+    _ = declare(own, at: place(node.declaration))
     checkReserved(schema.messages[message])
   }
 
@@ -357,9 +362,11 @@ extension Linker {
       schema.services[service].declaration.symbol = symbol
       let node = schema.services[service]
       checkName(symbol, place(node.declaration))
+      let existing = schema.member(node.declaration.name, of: scope)
+      let owner = existing == .none ? symbol : existing
       var method = node.methods.first
       while method != .none {
-        let methodSymbol = makeSymbol(.method, schema.methods[method].declaration, in: symbol, method)
+        let methodSymbol = makeSymbol(.method, schema.methods[method].declaration, in: owner, method)
         schema.methods[method].declaration.symbol = methodSymbol
         let declaration = schema.methods[method].declaration
         checkName(methodSymbol, place(declaration))

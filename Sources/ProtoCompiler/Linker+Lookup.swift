@@ -53,6 +53,8 @@ extension Linker {
   {
     undeclaredImport = .none
     undefinedName = nil
+    // The name of an extension in parentheses may be empty.
+    guard !words.isEmpty else { return .none }
     if isAbsolute { return member(words, of: Schema.root) }
     var scope = start
     while scope > Schema.hiddenRoot {

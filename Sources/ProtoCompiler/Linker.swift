@@ -146,6 +146,8 @@ struct Linker: ~Copyable {
   var order = ContiguousArray<Element>()
   /// The declarations with options, in the order of their interpretation.
   var optionOwners = ContiguousArray<Element>()
+  /// Whether the options need no types, since none is declared and all are simple ones.
+  var isSimple = false
   /// The numbers of the message whose fields are linked, if two could be the same.
   var usedNumbers: [Int32: Name]?
   /// Where the values of options are written.
@@ -161,6 +163,9 @@ struct Linker: ~Copyable {
   var undefinedName: String?
 
   var file: Handle { tables.file }
+
+  /// The file that declares the options of the language.
+  static let descriptorFile = "google/protobuf/descriptor.proto"
 
   init(
     tables: consuming FileTables, names: consuming Names, schema: consuming Schema, report: consuming Report,
@@ -181,6 +186,10 @@ struct Linker: ~Copyable {
     linkTypes()
     guard !report.hasErrors else { return detectMapConflicts() }
     collectOrder()
+    if !optionOwners.isEmpty, optionsMessage(.file) == .none {
+      isSimple = hasSimpleOptions()
+      if !isSimple { readOptionTypes() }
+    }
     interpretOptions(extensions: false)
     resolveFeatures()
     interpretOptions(extensions: true)

@@ -4,13 +4,16 @@ extension Linker {
   mutating func interpretOptions(extensions: Bool) {
     for owner in optionOwners {
       let declaration = schema.declaration(owner)
-      let message = optionsMessage(owner.kind)
-      guard message != .none else { continue }
-      var isChanged = false
+      let message = isSimple ? .none : optionsMessage(owner.kind)
+      guard message != .none || isSimple && !extensions else { continue }
+      var isChanged = isSimple
       var option = tables.sites[declaration.site].options.first
       while option != .none {
         let node = tables.options[option]
-        guard interpret(option, node, extensions, owner, message, &isChanged) else { break }
+        let isWritten =
+          isSimple
+          ? writeSimple(option, node, owner) : interpret(option, node, extensions, owner, message, &isChanged)
+        guard isWritten else { break }
         option = node.next
       }
       if isChanged { assemble(owner, message, declaration.site) }
@@ -47,7 +50,8 @@ extension Linker {
   ) -> Bool {
     guard node.partCount > 0 else { return true }
     let part = tables.nameParts[node.firstPart]
-    if tables.text(part.reference, names) == "uninterpreted_option" {
+    let words = tables.references[part.reference]
+    if words.count == 1, !words.isAbsolute, tables.words[words.first] == Word.uninterpreted_option {
       if extensions {
         error("Option must not use reserved name \"uninterpreted_option\".", at: node.namePlace)
       }
@@ -133,7 +137,7 @@ extension Linker {
     return !part.isExtension && tables.words[tables.references[part.reference].first] == Word.features
   }
 
-  private borrowing func optionName(_ node: OptionNode, upTo last: Int32) -> String {
+  borrowing func optionName(_ node: OptionNode, upTo last: Int32) -> String {
     var shown: [String] = []
     for number in node.firstPart...last {
       let part = tables.nameParts[number]
@@ -178,31 +182,14 @@ extension Linker {
     let isPathStripped = sawSourceRetention
     sawFeatureSupport = path.contains { schema.fields[$0].hasFeatureSupport }
     sawTargets = path.contains { schema.fields[$0].hasTargets }
-    var starts: [Int] = []
-    for outer in path.dropLast() {
-      let node = schema.fields[outer]
-      if node.type == .group {
-        writer.tag(node.number, .startGroup)
-        starts.append(-1)
-      } else {
-        starts.append(writer.begin(node.number))
-      }
-    }
+    let starts = path.dropLast().map { beginMessage(schema.fields[$0]) }
     let valueStart = writer.count
     guard writeValue(node, last) else { return false }
     if !options.retainsOptions, isImplicit(field), hasZero(from: valueStart) {
       writer.truncate(to: valueStart)
     }
-    for (outer, start) in zip(path.dropLast(), starts).reversed() {
-      if start < 0 { writer.tag(schema.fields[outer].number, .endGroup) } else { writer.end(start) }
-    }
-    let start = tables.optionBytes.count
-    tables.optionBytes.append(contentsOf: writer.bytes)
-    let pathStart = tables.paths.count
-    tables.paths.append(contentsOf: numbers)
-    tables.options[option].bytes = ByteRange(from: start, to: tables.optionBytes.count)
-    tables.options[option].path = ByteRange(from: pathStart, to: tables.paths.count)
-    tables.options[option].isInterpreted = true
+    for (outer, start) in zip(path, starts).reversed() { endMessage(schema.fields[outer], start) }
+    record(option, path: numbers)
     tables.options[option].isSourceRetention = isPathStripped
     tables.options[option].needsStripping = sawSourceRetention
     if sawFeatureSupport { tables.sites[site].interpreted.needsLifetimeCheck = true }
@@ -263,9 +250,52 @@ extension Linker {
     return count
   }
 
+  /// Keeps what was written as the value of an option.
+  mutating func record(_ option: Handle, path: [Int32]) {
+    let start = tables.optionBytes.count
+    tables.optionBytes.append(contentsOf: writer.bytes)
+    let pathStart = tables.paths.count
+    tables.paths.append(contentsOf: path)
+    tables.options[option].bytes = ByteRange(from: start, to: tables.optionBytes.count)
+    tables.options[option].path = ByteRange(from: pathStart, to: tables.paths.count)
+    tables.options[option].isInterpreted = true
+  }
+
+  private func isInMessageSet(_ field: FieldNode) -> Bool {
+    field.isExtension && schema.messages[field.extendee].isMessageSet
+  }
+
+  /// Writes what precedes the fields of a message. Returns what `endMessage` takes.
+  mutating func beginMessage(_ field: FieldNode) -> Int {
+    if field.type == .group {
+      writer.tag(field.number, .startGroup)
+      return 0
+    }
+    guard isInMessageSet(field) else { return writer.begin(field.number) }
+    // An item of a message set: a group of the type's number and the message.
+    writer.tag(1, .startGroup)
+    writer.field(2, varint: UInt64(UInt32(bitPattern: field.number)))
+    return writer.begin(3)
+  }
+
+  mutating func endMessage(_ field: FieldNode, _ start: Int) {
+    if field.type == .group { return writer.tag(field.number, .endGroup) }
+    writer.end(start)
+    if isInMessageSet(field) { writer.tag(1, .endGroup) }
+  }
+
+  /// Whether a text is valid in a field that must have UTF-8.
+  func isValid(_ text: some Sequence<UInt8>, for field: FieldNode) -> Bool {
+    guard field.type == .string, field.declaration.features[.utf8Validation] == Features.verifiesUTF8 else {
+      return true
+    }
+    return String(validating: text, as: UTF8.self) != nil
+  }
+
   /// Whether a field with its zero value is absent.
   func isImplicit(_ field: FieldNode) -> Bool {
     field.label != .repeated && !field.type.isMessage && !field.isExtension && field.oneof == .none
+      && !schema.messages[field.extendee].isMapEntry
       && field.declaration.features[.fieldPresence] == Features.implicit
   }
 
@@ -304,6 +334,9 @@ extension Linker {
     case .string, .bytes:
       guard case .string(let range) = node.value else {
         return valueError("Value must be quoted string for string option \"\(fieldName(found))\".", node)
+      }
+      guard isValid(tables.texts[range.range], for: found) else {
+        return valueError("String option \"\(fieldName(found))\" has text that is not UTF-8.", node)
       }
       tables.texts.withUnsafeBufferPointer {
         writer.field(number, bytes: UnsafeBufferPointer(rebasing: $0[range.range]))
@@ -427,11 +460,10 @@ extension Linker {
 
   /// Writes the message of a text. Returns what is wrong in the text.
   private mutating func writeText(_ text: UnsafeBufferPointer<UInt8>, _ field: FieldNode) -> String? {
-    let start = field.type == .group ? -1 : writer.begin(field.number)
-    if start < 0 { writer.tag(field.number, .startGroup) }
+    let start = beginMessage(field)
     var reader = TextAggregate(text)
     reader.read(field.typeIndex, &self)
-    if start < 0 { writer.tag(field.number, .endGroup) } else { writer.end(start) }
+    endMessage(field, start)
     return reader.problems.isEmpty ? nil : reader.problems.joined(separator: "; ")
   }
 
@@ -449,15 +481,11 @@ extension Linker {
       needsStripping = needsStripping || node.needsStripping
       option = node.next
     }
-    // In the order of protoc, which is that of their numbers.
-    if interpreted.count > 1 {
-      let numbered = interpreted.map { (number: tables.paths[Int32($0.path.start)], node: $0) }
-      interpreted = numbered.enumerated().sorted {
-        ($0.element.number, $0.offset) < ($1.element.number, $1.offset)
-      }
-      .map(\.element.node)
+    if interpreted.count == 1 {
+      schema.optionBytes.append(contentsOf: tables.optionBytes[interpreted[0].bytes.range])
+    } else {
+      merge(interpreted, message)
     }
-    for node in interpreted { schema.optionBytes.append(contentsOf: tables.optionBytes[node.bytes.range]) }
     let range = ByteRange(from: start, to: schema.optionBytes.count)
     tables.sites[site].interpreted.bytes = range
     if owner.kind == .range {
@@ -475,6 +503,37 @@ extension Linker {
       schema.values[owner.index].hasFeatureSupport = hasOption(4, of: range)
     }
     if needsStripping { strip(site, message, range) }
+  }
+
+  /// Joins options in the order of protoc, which is that of their numbers. Parts of one message become one field.
+  private mutating func merge(_ options: [OptionNode], _ message: Handle) {
+    let numbered = options.map { (number: tables.paths[Int32($0.path.start)], node: $0) }.enumerated()
+      .sorted { ($0.element.number, $0.offset) < ($1.element.number, $1.offset) }.map(\.element)
+    var index = 0
+    while index < numbered.count {
+      let number = numbered[index].number
+      let end = numbered[index...].firstIndex { $0.number != number } ?? numbered.count
+      let field = end - index > 1 && message != .none ? schema.field(number: number, of: message) : .none
+      let isMessage =
+        field != .none && schema.fields[field].type == .message && schema.fields[field].label != .repeated
+      writer.removeAll()
+      tables.optionBytes.withUnsafeBufferPointer { bytes in
+        let start = isMessage ? writer.begin(number) : 0
+        for entry in numbered[index..<end] {
+          let range = entry.node.bytes.range
+          if !isMessage {
+            writer.raw(UnsafeBufferPointer(rebasing: bytes[range]))
+          } else {
+            for part in WireFields(bytes, range) {
+              writer.raw(UnsafeBufferPointer(rebasing: bytes[part.content]))
+            }
+          }
+        }
+        if isMessage { writer.end(start) }
+      }
+      schema.optionBytes.append(contentsOf: writer.bytes)
+      index = end
+    }
   }
 
   private mutating func noteMessageOptions(_ message: Handle, _ range: ByteRange) {

@@ -10,7 +10,10 @@ extension Linker {
     schema.optionBytes.append(contentsOf: writer.bytes)
     let result = ByteRange(from: start, to: schema.optionBytes.count)
     tables.sites[site].interpreted.stripped = result
-    guard result.isEmpty, !options.retainsOptions else { return }
+    // protoc removes empty options only if the file with their messages has its usual name.
+    guard result.isEmpty, !options.retainsOptions,
+      fileName(schema.messages[message].file) == Linker.descriptorFile
+    else { return }
     tables.sites[site].interpreted.isStrippedCompletely = true
     var option = tables.sites[site].options.first
     while option != .none {

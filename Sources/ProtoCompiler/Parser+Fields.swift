@@ -279,6 +279,9 @@ extension Parser {
   // MARK: Types
 
   private mutating func parseType() -> TypeName? {
+    if edition == .unstable, token.kind == .identifier, let type = parseUnstableType() {
+      return .primitive(type)
+    }
     if token.kind == .identifier, let type = FieldType(token.name) {
       if syntax == .editions, type == .group {
         error(
@@ -289,6 +292,29 @@ extension Parser {
       return .primitive(type)
     }
     return parseUserType().map { .reference($0) }
+  }
+
+  /// Reads an integer type of the edition for tests, in which the plain names mean a fixed size.
+  private mutating func parseUnstableType() -> FieldType? {
+    let types: [String: FieldType] = [
+      "uint64": .fixed64, "uint32": .fixed32, "int32": .sfixed32, "int64": .sfixed64, "varint32": .int32,
+      "varint64": .int64, "uvarint32": .uint32, "uvarint64": .uint64, "zigzag32": .sint32,
+      "zigzag64": .sint64,
+    ]
+    let replacements = [
+      "fixed32": "uint32", "fixed64": "uint64", "sfixed32": "int32", "sfixed64": "int64",
+      "sint32": "zigzag32",
+      "sint64": "zigzag64",
+    ]
+    let text = names[token.name]
+    if let type = types[text] {
+      advance()
+      return type
+    }
+    guard let replacement = replacements[text] else { return nil }
+    error("Type '\(text)' is obsolete in unstable editions, use '\(replacement)' instead.")
+    advance()
+    return .int32
   }
 
   mutating func addReference(_ words: [Name], isAbsolute: Bool = false) -> Handle {

@@ -67,27 +67,20 @@ package struct ProtoCompiler {
 }
 
 /// The descriptors that are part of the program.
-struct BundledFiles {
-  private var bytes: [UInt8] = []
-  private var files: [String: Range<Int>] = [:]
-  private var isRead = false
-
+enum BundledFiles {
   /// The descriptor of a file; nil if it is not built in.
-  mutating func descriptor(_ name: String) -> [UInt8]? {
+  static func descriptor(_ name: String) -> [UInt8]? {
     guard name.hasPrefix("google/protobuf/") || name.hasPrefix("google/rpc/") else { return nil }
-    if !isRead { read() }
-    return files[name].map { Array(bytes[$0]) }
-  }
-
-  private mutating func read() {
-    isRead = true
-    for set in [WellKnownSchemas.set, WellKnownSchemas.optionTypes] { bytes += set.bytes }
-    bytes.withUnsafeBufferPointer { bytes in
-      for file in WireFields(bytes) where file.number == 1 && file.type == .length {
-        guard let name = WireFields(bytes, file.content).first(where: { $0.number == 1 }) else { continue }
-        files[String(decoding: bytes[name.content], as: UTF8.self)] = file.content
+    let isOfOptions = name == "google/protobuf/descriptor.proto"
+    let set = isOfOptions ? WellKnownSchemas.optionTypes : WellKnownSchemas.set
+    let bytes = set.bytes.bindMemory(to: UInt8.self)
+    for file in WireFields(bytes) where file.number == 1 && file.type == .length {
+      for field in WireFields(bytes, file.content) where field.number == 1 {
+        guard bytes[field.content].elementsEqual(name.utf8) else { break }
+        return Array(bytes[file.content])
       }
     }
+    return nil
   }
 }
 
@@ -100,7 +93,6 @@ private struct Compilation: ~Copyable {
   private var schema = Schema()
   private var report = Report()
   private var reach = Reach()
-  private var bundled = BundledFiles()
   private var writer = DescriptorWriter()
   private var states: [Name: State] = [:]
   private var mains: Set<Name> = []
@@ -162,7 +154,7 @@ private struct Compilation: ~Copyable {
       return parse(name, source) ? .opened : .failed
     case .descriptor(let bytes): openDescriptor(name, bytes)
     case .missing(let tried):
-      guard let bytes = bundled.descriptor(text) else { return .missing(tried: tried) }
+      guard let bytes = BundledFiles.descriptor(text) else { return .missing(tried: tried) }
       openDescriptor(name, bytes)
     }
     return .opened
@@ -278,7 +270,7 @@ private struct Compilation: ~Copyable {
       return
     }
     if let descriptor = frame.descriptor {
-      read(descriptor, file, root: Schema.root)
+      DescriptorReader.read(descriptor, file, root: Schema.root, &names, &schema)
       result.files.append(CompiledProtoFile(name: names[frame.name], descriptor: descriptor))
       states[frame.name] = .done(file)
     } else {
@@ -286,19 +278,9 @@ private struct Compilation: ~Copyable {
     }
   }
 
-  private mutating func read(_ descriptor: [UInt8], _ file: Handle, root: Handle) {
-    descriptor.withUnsafeBufferPointer { bytes in
-      var reader = DescriptorReader(bytes, file: file, root: root, names: take(&names), schema: take(&schema))
-      reader.read()
-      names = reader.names
-      schema = reader.schema
-    }
-  }
-
   private mutating func link(_ frame: consuming Frame) {
     let name = frame.name
     let file = frame.tables.file
-    if frame.tables.options.count > 0 { provideOptionTypes() }
     report.begin(file: names[name])
     var linker = Linker(
       tables: frame.tables, names: take(&names), schema: take(&schema), report: take(&report),
@@ -316,25 +298,11 @@ private struct Compilation: ~Copyable {
     report = linker.report
     reach = linker.reach
   }
-
-  /// Declares the types of options where no file does, for the options that the language itself has.
-  private mutating func provideOptionTypes() {
-    let google = Name(.google)
-    for root in [Schema.root, Schema.hiddenRoot] {
-      let outer = schema.member(google, of: root)
-      let inner = outer == .none ? .none : schema.member(Name(.protobuf), of: outer)
-      if inner != .none, schema.member(Name(.FileOptions), of: inner) != .none { return }
-    }
-    guard let descriptor = bundled.descriptor("google/protobuf/descriptor.proto") else { return }
-    let file = schema.files.nextIndex
-    schema.files.append(FileNode(name: names.intern("google/protobuf/descriptor.proto")))
-    read(descriptor, file, root: Schema.hiddenRoot)
-  }
 }
 
 /// Moves a value out, and leaves an empty one.
-private func take(_ names: inout Names) -> Names { exchange(&names, .placeholder) }
-private func take(_ schema: inout Schema) -> Schema { exchange(&schema, .placeholder) }
+func take(_ names: inout Names) -> Names { exchange(&names, .placeholder) }
+func take(_ schema: inout Schema) -> Schema { exchange(&schema, .placeholder) }
 private func take(_ report: inout Report) -> Report { exchange(&report, Report()) }
 private func take(_ reach: inout Reach) -> Reach { exchange(&reach, Reach()) }
 

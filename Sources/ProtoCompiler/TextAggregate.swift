@@ -6,6 +6,17 @@ struct TextAggregate {
   /// The fields that each message on the way to the current one has so far.
   private var seen: [Handle] = []
   private var depth = 0
+  private var anyDepth = 0
+  private var level = Level(start: 0)
+
+  /// The message that is read.
+  private struct Level {
+    /// Where its fields begin.
+    var start: Int
+    var lastNumber: Int32 = 0
+    /// Whether its fields are in the order of their numbers, and none is packed.
+    var isCanonical = true
+  }
 
   /// How deep messages may be nested. protoc has no limit but its stack.
   static let depthLimit = 400
@@ -28,11 +39,13 @@ struct TextAggregate {
 
   /// Reads the fields of a message up to the end of the text.
   mutating func read(_ message: Handle, _ linker: inout Linker) {
+    level = Level(start: linker.writer.count)
     advance(&linker)
     while token.kind != .end {
       guard readField(message, 0, &linker) else { return }
     }
     checkRequired(message, 0, &linker)
+    if !level.isCanonical { linker.sortFields(of: message, from: level.start) }
   }
 
   // MARK: Tokens
@@ -97,6 +110,8 @@ struct TextAggregate {
     if found.isSourceRetention { linker.sawSourceRetention = true }
     if found.hasFeatureSupport { linker.sawFeatureSupport = true }
     if found.hasTargets { linker.sawTargets = true }
+    if found.number < level.lastNumber || linker.isPacked(found) { level.isCanonical = false }
+    level.lastNumber = found.number
     if found.type.isMessage {
       _ = take(":", &linker)
     } else {
@@ -248,6 +263,8 @@ struct TextAggregate {
     var url = prefix + name
     url.withUTF8 { linker.writer.field(1, bytes: $0) }
     let start = linker.writer.begin(2)
+    anyDepth += 1
+    defer { anyDepth -= 1 }
     guard readMessage(type, &linker) else { return false }
     linker.writer.end(start)
     // An empty value is absent.
@@ -273,13 +290,33 @@ struct TextAggregate {
     depth += 1
     defer { depth -= 1 }
     let base = seen.count
-    defer { seen.removeSubrange(base...) }
+    let outer = level
+    level = Level(start: linker.writer.count)
+    defer {
+      seen.removeSubrange(base...)
+      level = outer
+    }
     while !at(">"), !at("}") {
       guard readField(message, base, &linker) else { return false }
     }
     guard consume(closing, &linker) else { return false }
     checkRequired(message, base, &linker)
+    if linker.schema.messages[message].isMapEntry { completeEntry(message, base, &linker) }
+    if !level.isCanonical { linker.sortFields(of: message, from: level.start) }
     return true
+  }
+
+  /// Writes the default value of a key or a value that is missing in a map's entry.
+  private mutating func completeEntry(_ message: Handle, _ base: Int, _ linker: inout Linker) {
+    var field = linker.schema.messages[message].fields.first
+    while field != .none {
+      let node = linker.schema.fields[field]
+      if !seen[base...].contains(field) {
+        if node.number == 1 { level.isCanonical = level.isCanonical && seen.count == base }
+        linker.writeDefault(node)
+      }
+      field = node.next
+    }
   }
 
   private mutating func checkRequired(_ message: Handle, _ base: Int, _ linker: inout Linker) {
@@ -316,28 +353,19 @@ struct TextAggregate {
         Literals.appendString(tokenBytes, to: &bytes)
         advance(&linker)
       }
+      // protoc does not look into the value of an Any.
+      guard anyDepth > 0 || linker.isValid(bytes, for: found) else {
+        return fail("String field \"\(linker.names[found.declaration.name])\" has text that is not UTF-8.")
+      }
       bytes.withUnsafeBufferPointer { linker.writer.field(found.number, bytes: $0) }
     }
     return true
   }
 
   private mutating func readMessageValue(_ found: FieldNode, _ linker: inout Linker) -> Bool {
-    let isInSet = found.isExtension && linker.schema.messages[found.extendee].isMessageSet
-    if isInSet {
-      // An item of a message set: a group of the type's number and the message.
-      linker.writer.tag(1, .startGroup)
-      linker.writer.field(2, varint: UInt64(UInt32(bitPattern: found.number)))
-    }
-    if found.type == .group {
-      linker.writer.tag(found.number, .startGroup)
-      guard readMessage(found.typeIndex, &linker) else { return false }
-      linker.writer.tag(found.number, .endGroup)
-    } else {
-      let start = linker.writer.begin(isInSet ? 3 : found.number)
-      guard readMessage(found.typeIndex, &linker) else { return false }
-      linker.writer.end(start)
-    }
-    if isInSet { linker.writer.tag(1, .endGroup) }
+    let start = linker.beginMessage(found)
+    guard readMessage(found.typeIndex, &linker) else { return false }
+    linker.endMessage(found, start)
     return true
   }
 
@@ -505,6 +533,56 @@ struct TextAggregate {
 }
 
 extension Linker {
+  fileprivate mutating func writeDefault(_ field: FieldNode) {
+    switch field.type {
+    case .string, .bytes, .message: writer.end(writer.begin(field.number))
+    case .float, .double: writeFloat(0, field)
+    case .enum:
+      let first = schema.enums[field.typeIndex].values.first
+      writer.field(field.number, int32: first == .none ? 0 : schema.values[first].number)
+    default: writeInteger(0, field)
+    }
+  }
+
+  func isPacked(_ field: FieldNode) -> Bool {
+    field.label == .repeated && field.type.isPackable
+      && field.declaration.features[.repeatedFieldEncoding] == Features.packed
+  }
+
+  /// Writes the fields of a message from an offset on again, as protoc does: in the order of their numbers, and packed.
+  fileprivate mutating func sortFields(of message: Handle, from start: Int) {
+    let bytes = Array(writer.bytes[start...])
+    writer.truncate(to: start)
+    bytes.withUnsafeBufferPointer { bytes in
+      let fields = WireFields(bytes).enumerated().sorted {
+        ($0.element.number, $0.offset) < ($1.element.number, $1.offset)
+      }
+      .map(\.element)
+      var index = 0
+      while index < fields.count {
+        let number = fields[index].number
+        let end = fields[index...].firstIndex { $0.number != number } ?? fields.count
+        let field = schema.field(number: number, of: message)
+        if field != .none, isPacked(schema.fields[field]) {
+          let packed = writer.begin(number)
+          for entry in fields[index..<end] { writePacked(entry) }
+          writer.end(packed)
+        } else {
+          for entry in fields[index..<end] { writer.raw(UnsafeBufferPointer(rebasing: bytes[entry.whole])) }
+        }
+        index = end
+      }
+    }
+  }
+
+  private mutating func writePacked(_ field: WireField) {
+    switch field.type {
+    case .fixed32: writer.fixed32(UInt32(truncatingIfNeeded: field.value))
+    case .fixed64: writer.fixed64(field.value)
+    default: writer.varint(field.value)
+    }
+  }
+
   /// The words of a name with dots, as a range of the tables.
   private mutating func words(_ name: String) -> Range<Int32> {
     let first = Int32(tables.words.count)

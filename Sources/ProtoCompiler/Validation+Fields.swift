@@ -33,13 +33,10 @@ extension Linker {
   }
 
   private mutating func checkFeatureSupport(_ node: FieldNode) {
-    var parent: FeatureSupport?
+    guard node.hasFeatureSupport, let parent = featureSupport(node.declaration.options, 22) else { return }
     let name = fullName(node.declaration.symbol)
-    if node.hasFeatureSupport, let support = featureSupport(node.declaration.options, 22) {
-      parent = support
-      if let problem = support.problem(name) { return error(problem, at: .unknown) }
-    }
-    guard let parent, node.type == .enum else { return }
+    if let problem = parent.problem(name) { return error(problem, at: .unknown) }
+    guard node.type == .enum else { return }
     var value = schema.enums[node.typeIndex].values.first
     while value != .none {
       let entry = schema.values[value]

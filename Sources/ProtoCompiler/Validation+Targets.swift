@@ -3,6 +3,12 @@ extension Linker {
   mutating func validateMainFile() {
     guard isMain else { return }
     validateOptionImports()
+    let edition = schema.files[file].edition
+    if edition > .newest, !fileName(file).hasPrefix("google/protobuf/") {
+      deferredError(
+        "The file uses edition \(edition.text), which is later than the maximum supported edition \(Edition.newest.text).",
+        at: tables.syntaxPlace)
+    }
     for element in order where element.kind == .field {
       let node = schema.fields[element.index]
       guard 19000...19999 ~= node.number else { continue }

@@ -109,7 +109,7 @@ extension Linker {
     let node = schema.messages[message]
     if option(11, of: node.declaration.options) != 1 {
       checkJSONNames(node, custom: false)
-      checkJSONNames(node, custom: true)
+      if hasCustomJSONNames(node) { checkJSONNames(node, custom: true) }
     }
     let limit = node.isMessageSet ? Int64(Int32.max) : Int64(Parser.maxNumber)
     var declared: Set<[UInt8]> = []
@@ -124,28 +124,37 @@ extension Linker {
     }
   }
 
+  private func hasCustomJSONNames(_ message: MessageNode) -> Bool {
+    var field = message.fields.first
+    while field != .none {
+      if fieldSite(field).jsonName != nil { return true }
+      field = schema.fields[field].next
+    }
+    return false
+  }
+
   /// Checks that no two fields have the same name in JSON.
   private mutating func checkJSONNames(_ message: MessageNode, custom: Bool) {
     var seen: [Name: Handle] = [:]
     var field = message.fields.first
     while field != .none {
       let (name, isCustom) = jsonName(field, custom: custom)
-      let node = schema.fields[field]
       let current = field
-      field = node.next
+      field = schema.fields[field].next
+      let other = seen[name]
+      if other == nil { seen[name] = current }
+      guard other != nil || isCustom else { continue }
       let shown = names[name]
-      let fieldName = names[node.declaration.name]
+      let fieldName = names[schema.fields[current].declaration.name]
       let place = namePlace(Element(kind: .field, index: current))
       if isCustom, shown.utf8.first == UInt8(ascii: "["), shown.utf8.last == UInt8(ascii: "]") {
+        if other == nil { seen[name] = nil }
         error(
           "The custom JSON name of field \"\(fieldName)\" (\"\(shown)\") is invalid: JSON names may not start with '[' and end with ']'.",
           at: place)
         continue
       }
-      guard let other = seen[name] else {
-        seen[name] = current
-        continue
-      }
+      guard let other else { continue }
       let isOtherCustom = jsonName(other, custom: custom).isCustom
       if custom, !isCustom, !isOtherCustom { continue }
       let text =
@@ -347,7 +356,7 @@ extension Linker {
   mutating func checkDeclaration(_ field: FieldNode, at place: Place) {
     let message = fullName(message: field.extendee)
     let owner = schema.messages[field.extendee].file
-    guard fileName(owner) != "google/protobuf/descriptor.proto" else { return }
+    guard fileName(owner) != Linker.descriptorFile else { return }
     let range = schema.extensionRange(containing: field.number, of: field.extendee)
     guard range != .none else { return }
     let options = schema.ranges[range].declaration.options

@@ -9,6 +9,7 @@ private let targets: [String: Target] = [
   "binary": fuzzBinary,
   "cassette": fuzzCassette,
   "check": fuzzCheck,
+  "compiler": fuzzCompiler,
   "configuration": fuzzConfiguration,
   "declaration": fuzzDeclaration,
   "difference": fuzzDifference,
