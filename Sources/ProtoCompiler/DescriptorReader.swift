@@ -5,6 +5,8 @@ struct DescriptorReader {
   let bytes: UnsafeBufferPointer<UInt8>
   private let file: Handle
   private let root: Handle
+  private let firstField: Handle
+  private var depth = 0
   /// References from fields and methods that are found after all names are declared: a range of the bytes and a target.
   private var pending: [(target: Target, text: Range<Int>)] = []
 
@@ -23,6 +25,7 @@ struct DescriptorReader {
     self.file = file
     self.root = root
     self.names = names
+    firstField = schema.fields.nextIndex
     self.schema = schema
   }
 
@@ -147,6 +150,10 @@ struct DescriptorReader {
   private mutating func readMessage(
     _ range: Range<Int>, in scope: Handle, parent: Handle, _ inherited: Features
   ) {
+    // Deeper ones are not declared, as those of a source.
+    guard depth < Parser.depthLimit else { return }
+    depth += 1
+    defer { depth -= 1 }
     var declaration = readDeclaration(range, options: 7)
     declaration.features = resolved(declaration.options, .message, inherited)
     let message = schema.messages.nextIndex
@@ -301,8 +308,14 @@ struct DescriptorReader {
     }
   }
 
-  /// Finds the types that fields refer to by their full names.
+  /// Finds the types that fields refer to by their full names. A field whose type is not found is not one of messages or enums.
   private mutating func resolve() {
+    defer {
+      for field in firstField..<schema.fields.nextIndex where schema.fields[field].typeIndex == .none {
+        let type = schema.fields[field].type
+        if type.isMessage || type == .enum { schema.fields[field].type = .unknown }
+      }
+    }
     for (target, text) in pending {
       var symbol = root
       for part in bytes[text].split(separator: UInt8(ascii: ".")) where symbol != .none {
@@ -312,7 +325,10 @@ struct DescriptorReader {
       let found = schema.symbols[symbol]
       switch target {
       case .type(let field):
+        let type = schema.fields[field].type
+        guard type == .unknown || (type == .enum) == (found.kind == .enum) else { continue }
         schema.fields[field].typeIndex = found.index
+        // A descriptor of another compiler may lack the type.
         if schema.fields[field].type == .unknown {
           schema.fields[field].type = found.kind == .enum ? .enum : .message
         }

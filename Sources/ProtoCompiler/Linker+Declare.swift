@@ -131,7 +131,7 @@ extension Linker {
       let declaration = schema.oneofs[oneof].declaration
       checkName(symbol, place(declaration))
       register(Element(kind: .oneof, index: oneof), declaration)
-      _ = declare(symbol, at: .unknown)
+      _ = declare(symbol, at: place(declaration))
       oneof = schema.oneofs[oneof].next
     }
     declare(fields: node.fields, in: symbol)
@@ -194,7 +194,7 @@ extension Linker {
     if message.fields.count > 65535 {
       error(
         "\(message.fields.count) fields in \(fullName(message.declaration.symbol)) exceeds the limit of 65535",
-        at: .unknown)
+        at: place(message.declaration))
     }
     guard
       message.reservedRanges.count > 0 || message.reservedNames.count > 0 || message.extensionRanges.count > 0

@@ -214,7 +214,9 @@ extension Linker {
     }
     var oneof = node.oneofs.first
     while oneof != .none {
-      if schema.oneofs[oneof].fields == 0 { error("Oneof must have at least one field.", at: .unknown) }
+      if schema.oneofs[oneof].fields == 0 {
+        error("Oneof must have at least one field.", at: namePlace(Element(kind: .oneof, index: oneof)))
+      }
       oneof = schema.oneofs[oneof].next
     }
   }

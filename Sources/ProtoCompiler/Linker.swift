@@ -1,6 +1,6 @@
 /// A declaration of any kind.
 struct Element {
-  enum Kind: UInt8 {
+  enum Kind: UInt8, CaseIterable {
     case file, message, field, oneof, range, `enum`, value, service, method
 
     /// The message of its options.
@@ -186,8 +186,8 @@ struct Linker: ~Copyable {
     linkTypes()
     guard !report.hasErrors else { return detectMapConflicts() }
     collectOrder()
-    if !optionOwners.isEmpty, optionsMessage(.file) == .none {
-      isSimple = hasSimpleOptions()
+    if !optionOwners.isEmpty, Element.Kind.allCases.contains(where: { optionsMessage($0) == .none }) {
+      isSimple = optionsMessage(.file) == .none && hasSimpleOptions()
       if !isSimple { readOptionTypes() }
     }
     interpretOptions(extensions: false)
@@ -216,7 +216,9 @@ struct Linker: ~Copyable {
 
   /// The place of a declaration's name.
   func namePlace(_ element: Element) -> Place {
-    if element.kind == .file { return tables.packagePlace }
+    if element.kind == .file {
+      return tables.packagePlace == .unknown ? tables.syntaxPlace : tables.packagePlace
+    }
     if element.kind == .range { return schema.ranges[element.index].place }
     let site = schema.declaration(element).site
     return site == .none ? .unknown : tables.sites[site].name

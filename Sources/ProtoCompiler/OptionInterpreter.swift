@@ -201,10 +201,21 @@ extension Linker {
   /// Strips the options of the file that declares the options of the language, whose retention is known only now.
   private mutating func stripOwnOptions() {
     let message = optionsMessage(.file)
-    guard message != .none, schema.messages[message].file == file else { return }
+    guard message != .none, schema.messages[message].file == file, !report.hasErrors else { return }
     for owner in optionOwners {
       let declaration = schema.declaration(owner)
-      strip(declaration.site, optionsMessage(owner.kind), declaration.options)
+      let type = optionsMessage(owner.kind)
+      guard type != .none else { continue }
+      strip(declaration.site, type, declaration.options)
+      var option = tables.sites[declaration.site].options.first
+      while option != .none {
+        let node = tables.options[option]
+        let field = schema.field(number: tables.paths[Int32(node.path.start)], of: type)
+        if field != .none, schema.fields[field].isSourceRetention {
+          tables.options[option].isSourceRetention = true
+        }
+        option = node.next
+      }
     }
   }
 

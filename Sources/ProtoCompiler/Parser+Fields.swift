@@ -25,7 +25,7 @@ extension Parser {
     guard let extendee = parseUserType() else { return false }
     let endToken = lexer.previous
     guard consumeEnd("{", location) else { return false }
-    var place = Place(startToken)
+    let place = Place(startToken)
     repeat {
       if isAtEnd {
         error("Reached end of input in extend definition (missing '}').")
@@ -42,8 +42,6 @@ extension Parser {
       end(extendeeLocation, at: endToken)
       tables.fields[field - tables.firstField].extendee = extendee
       tables.fields[field - tables.firstField].extendeePlace = place
-      // Errors of the message refer to the first field.
-      place = .unknown
       if !parseField(field, parentLocation, message == .none ? 4 : 3, inner) { skipStatement() }
     } while !takeEnd("}", .none)
     return true
@@ -226,11 +224,14 @@ extension Parser {
   /// Adds the message of a map's entries.
   private mutating func addMapEntry(_ map: MapType, _ field: Handle) {
     let name = entryName(schema.fields[field].declaration.name)
-    let message = addMessage(in: schema.fields[field].parent, name, place: .unknown)
+    let place = tables.fields[field - tables.firstField].typePlace
+    let message = addMessage(in: schema.fields[field].parent, name, place: place)
     schema.messages[message].isMapEntry = true
     tables.fields[field - tables.firstField].type = addReference([name])
     for (number, word, type) in [(Int32(1), Word.key, map.key), (2, .value, map.value)] {
       let part = addField(to: message)
+      tables.sites[schema.fields[part].declaration.site].name = place
+      tables.fields[part - tables.firstField].typePlace = place
       schema.fields[part].declaration.name = Name(word)
       schema.fields[part].number = number
       switch type {
@@ -253,8 +254,6 @@ extension Parser {
       let isCheck = copy.partCount == 1 && isNamed(copy, .enforce_utf8) && schema.fields[part].type == .string
       guard isCheck || isNamed(copy, .features) else { continue }
       copy.next = .none
-      copy.namePlace = .unknown
-      copy.valuePlace = .unknown
       tables.options.append(copy, to: &tables.sites[target].options)
     }
   }

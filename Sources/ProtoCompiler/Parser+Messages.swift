@@ -185,7 +185,7 @@ extension Parser {
 
   private mutating func parseOneof(_ message: Handle, _ messageLocation: Handle, _ location: Handle) -> Bool {
     advance()
-    let site = tables.makeSite()
+    let site = tables.makeSite(name: Place(token))
     let oneof = addOneof(to: message, .empty, isSynthetic: false, site: site)
     let nameLocation = begin(location, 1)
     let name = consumeIdentifier("Expected oneof name.")

@@ -4,7 +4,7 @@ extension Linker {
     let site = fieldSite(field)
     let place = namePlace(Element(kind: .field, index: field))
     let edition = schema.files[file].edition
-    checkFeatureSupport(node)
+    checkFeatureSupport(node, at: place)
     if edition >= .edition2023 { validateFeatures(node, site, at: place) }
     if !node.declaration.options.isEmpty { validateOptions(node, site) }
     let container = node.extendee
@@ -32,10 +32,10 @@ extension Linker {
     if node.isExtension { checkDeclaration(node, at: site.extendeePlace) }
   }
 
-  private mutating func checkFeatureSupport(_ node: FieldNode) {
+  private mutating func checkFeatureSupport(_ node: FieldNode, at place: Place) {
     guard node.hasFeatureSupport, let parent = featureSupport(node.declaration.options, 22) else { return }
     let name = fullName(node.declaration.symbol)
-    if let problem = parent.problem(name) { return error(problem, at: .unknown) }
+    if let problem = parent.problem(name) { return error(problem, at: place) }
     guard node.type == .enum else { return }
     var value = schema.enums[node.typeIndex].values.first
     while value != .none {
@@ -54,7 +54,7 @@ extension Linker {
       if problem == nil, let deprecated = parent.deprecated, support.deprecated ?? 0 > deprecated {
         problem = "value \(valueName) was deprecated after \(name) was."
       }
-      if let problem { return error(problem, at: .unknown) }
+      if let problem { return error(problem, at: place) }
     }
   }
 
@@ -168,6 +168,7 @@ extension Linker {
         "\(fullName(entry.declaration.symbol)) is a synthetic MapEntry message type, which is not allowed to be used as a field type.",
         at: site.typePlace)
     }
+    guard entry.fields.count == 2 else { return }
     let key = schema.fields[entry.fields.first]
     switch key.type {
     case .enum: error("Key in map fields cannot be enum types.", at: site.typePlace)

@@ -151,7 +151,7 @@ extension Linker {
           isMessage
             ? "\"\(name)\" is a nested message and cannot be `export` with STRICT default_symbol_visibility. It must be moved to top-level, ideally in its own file in order to be `export`."
             : "\"\(name)\" is a nested enum and cannot be marked `export` with STRICT default_symbol_visibility. It must be moved to top-level, ideally in its own file in order to be `export`. For C++ namespacing of enums in a messages use: `local message <OuterNamespace> { export enum \(name) {...} reserved 1 to max; }`",
-          at: .unknown)
+          at: namePlace(element))
       }
     }
   }

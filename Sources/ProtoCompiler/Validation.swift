@@ -117,7 +117,7 @@ extension Linker {
     while range != .none {
       let entry = schema.ranges[range]
       if Int64(entry.end) > limit + 1 {
-        error("Extension numbers cannot be greater than \(limit).", at: .unknown)
+        error("Extension numbers cannot be greater than \(limit).", at: entry.place)
       }
       guard checkDeclarations(range, entry, &declared) else { break }
       range = entry.next
@@ -249,7 +249,7 @@ extension Linker {
     guard schema.values[value].hasFeatureSupport, let support = featureSupport(declaration.options, 4),
       let problem = support.problem(fullName(declaration.symbol))
     else { return }
-    error(problem, at: .unknown)
+    error(problem, at: namePlace(Element(kind: .value, index: value)))
   }
 
   private mutating func validateService(_ service: Handle) {
@@ -301,7 +301,8 @@ extension Linker {
     let found = declarations(range.declaration.options)
     guard !found.isEmpty else { return true }
     if option(3, of: range.declaration.options) == 1 {
-      error("Cannot mark the extension range as UNVERIFIED when it has extension(s) declared.", at: .unknown)
+      error(
+        "Cannot mark the extension range as UNVERIFIED when it has extension(s) declared.", at: range.place)
       return false
     }
     var numbers: Set<Int32> = []
@@ -316,31 +317,31 @@ extension Linker {
         if (entry.fullName == nil) != (entry.type == nil) || !entry.isReserved {
           error(
             "Extension declaration #\(entry.number) should have both \"full_name\" and \"type\" set.",
-            at: .unknown)
+            at: range.place)
         }
         continue
       }
       if !declared.insert(name).inserted {
         error(
           "Extension field name \"\(String(decoding: name, as: UTF8.self))\" is declared multiple times.",
-          at: .unknown)
+          at: range.place)
         return true
       }
-      checkSymbol(name)
-      if !Linker.isPrimitive(type) { checkSymbol(type) }
+      checkSymbol(name, at: range.place)
+      if !Linker.isPrimitive(type) { checkSymbol(type, at: range.place) }
     }
     return true
   }
 
-  private mutating func checkSymbol(_ symbol: [UInt8]) {
+  private mutating func checkSymbol(_ symbol: [UInt8], at place: Place) {
     let text = String(decoding: symbol, as: UTF8.self)
     guard symbol.first == UInt8(ascii: ".") else {
-      return error("\"\(text)\" must have a leading dot to indicate the fully-qualified scope.", at: .unknown)
+      return error("\"\(text)\" must have a leading dot to indicate the fully-qualified scope.", at: place)
     }
     let parts = symbol.dropFirst().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy { Lexer.isLetter($0) || Lexer.isDigit($0) } })
     else {
-      return error("\"\(text)\" contains invalid identifiers.", at: .unknown)
+      return error("\"\(text)\" contains invalid identifiers.", at: place)
     }
   }
 
