@@ -51,7 +51,7 @@ package struct SuiteLoad {
         hint: "--html, --hdr and --raw write what all have measured")
     }
     let suite = try Suite(
-      path, parsing: SuitePath.read(path, named: path, waitLimit: invocation.duration(.maxTime)))
+      path, parsing: FileContents.input(path, waitLimit: invocation.duration(.maxTime)))
     tests = suite.tests(
       of: SuiteSelection(
         invocation.all(.only).compactMap(\.text), without: invocation.all(.skip).compactMap(\.text)))

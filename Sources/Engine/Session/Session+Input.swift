@@ -50,12 +50,7 @@ extension Session {
 
   private func messages(ofFile path: String) throws(Failure) -> [Input] {
     var splitter = MessageSplitter(.values)
-    do throws(FileContents.Problem) {
-      splitter.append(
-        try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit))
-    } catch {
-      throw Failure(.input, path, error.why)
-    }
+    splitter.append(try FileContents.input(path, waitLimit: waitLimit))
     splitter.finish()
     var messages: [Input] = []
     do throws(SplitError) {

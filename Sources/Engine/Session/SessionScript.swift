@@ -61,7 +61,7 @@ extension Session {
     guard scriptDepth < Self.depthLimit else {
       throw Failure(.usage, path, "scripts are nested more than \(Self.depthLimit) deep")
     }
-    let text = try contents(of: path)
+    let text = try FileContents.input(path, status: .usage, waitLimit: waitLimit)
     if scriptDepth == 0 { failures.removeAll() }
     let before = place
     scriptDepth += 1
@@ -134,15 +134,6 @@ extension Session {
       for text in failure.texts { record.add(text) }
     }
     failures.removeAll { $0.stream === stream }
-  }
-
-  private func contents(of path: String) throws(Failure) -> [UInt8] {
-    do {
-      return try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
-        .withoutByteOrderMark
-    } catch {
-      throw Failure(.usage, path, error.why)
-    }
   }
 
   private static func placed(_ error: any Error, _ place: String) -> Failure {

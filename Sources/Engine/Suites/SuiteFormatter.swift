@@ -1,3 +1,4 @@
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 
@@ -27,7 +28,7 @@ package struct SuiteFormatter {
 
   /// The formatted content of a file, and whether it differs.
   package static func format(file: String) throws(Failure) -> (text: [UInt8], isChanged: Bool) {
-    let text = try SuitePath.read(file, named: file, waitLimit: nil)
+    let text = try FileContents.input(file, waitLimit: nil)
     let formatted = try format(file, text)
     return (formatted, formatted != text)
   }

@@ -1,6 +1,3 @@
-import RPCurlPlatform
-import RPCurlProgram
-
 /// The names of files in suites.
 enum SuitePath {
   /// The path without parts that have no meaning, and relative to the working directory if it is below that.
@@ -9,20 +6,5 @@ enum SuitePath {
     let plain = (path.begins(with: "/") ? "/" : "") + parts.joined(separator: "/")
     guard let head = directory.map({ "\($0)/" }), plain.begins(with: head) else { return plain }
     return String(plain.utf8.dropFirst(head.utf8.count)) ?? plain
-  }
-
-  /// Reads a file, without the byte order mark that some editors write.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - name: Its name in errors.
-  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
-  static func read(_ path: String, named name: String, waitLimit: Duration?) throws(Failure) -> [UInt8] {
-    do throws(FileContents.Problem) {
-      return try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
-        .withoutByteOrderMark
-    } catch {
-      throw Failure(.input, name, error.why)
-    }
   }
 }

@@ -38,7 +38,7 @@ package struct SuiteWorker {
     // A signal before the first call must not end the process without a report.
     _ = Interrupt.install()
     do {
-      let text = try SuitePath.read(path, named: path, waitLimit: invocation.duration(.maxTime))
+      let text = try FileContents.input(path, waitLimit: invocation.duration(.maxTime))
       return try run(Suite(path, parsing: text), emit)
     } catch {
       let problem = SuiteError(error, secrets)

@@ -1,5 +1,6 @@
 import RPCurlCFakeCurl
 import RPCurlCommandSupport
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlReports
 import Testing
@@ -67,6 +68,6 @@ struct SuiteWorkerTests {
 
   @Test func byteOrderMarkIsNoPartOfAFile() throws {
     let path = directory.write("marked", "\u{FEFF}test a\n".utf8)
-    #expect(try SuitePath.read(path, named: path, waitLimit: nil) == Array("test a\n".utf8))
+    #expect(try FileContents.input(path, waitLimit: nil) == Array("test a\n".utf8))
   }
 }

@@ -20,13 +20,7 @@ package enum DataRows {
   package static func read(
     _ path: String, named name: String, waitLimit: Duration?
   ) throws(Failure) -> [JSONValue] {
-    let bytes: [UInt8]
-    do throws(FileContents.Problem) {
-      bytes = try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
-    } catch {
-      throw Failure(.input, name, error.why)
-    }
-    return try parse(name, bytes.withoutByteOrderMark)
+    try parse(name, FileContents.input(path, named: name, waitLimit: waitLimit))
   }
 
   /// Reads the rows of a file's content. The name decides about the format: `.csv` or else NDJSON.
