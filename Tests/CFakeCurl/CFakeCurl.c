@@ -218,8 +218,8 @@ static CURLMcode multi_perform(CURLM *multi, int *running) {
   return CURLM_OK;
 }
 
-/* Waits for another thread, or until the time has passed. */
-static void wait_for_wakeup(int milliseconds) {
+/* Waits for another thread, or until the time has passed. Returns whether a thread has ended the wait. */
+static bool wait_for_wakeup(int milliseconds) {
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
   end.tv_sec += milliseconds / 1000;
@@ -230,8 +230,10 @@ static void wait_for_wakeup(int milliseconds) {
   }
   pthread_mutex_lock(&this.lock);
   while (!this.is_awake && pthread_cond_timedwait(&this.wakeup, &this.lock, &end) == 0) continue;
+  bool was_awake = this.is_awake;
   this.is_awake = false;
   pthread_mutex_unlock(&this.lock);
+  return was_awake;
 }
 
 /* Which descriptors are ready. As in libcurl, one whose peer is closed is counted, but not reported. */
@@ -251,7 +253,11 @@ static CURLMcode multi_poll(CURLM *multi, struct curl_waitfd *extra, unsigned in
   this.polls++;
   *ready = ready_descriptors(extra, count) + this.ready_sockets;
   /* The rounds of a test with a hook follow one another. */
-  if (!this.hook && *ready == 0) wait_for_wakeup(timeout);
+  if (this.hook) return CURLM_OK;
+  for (int slice = count > 0 ? 10 : timeout; *ready == 0 && timeout >= 0; timeout -= slice) {
+    if (wait_for_wakeup(timeout < slice ? timeout : slice) || timeout <= slice) break;
+    *ready = ready_descriptors(extra, count);
+  }
   return CURLM_OK;
 }
 

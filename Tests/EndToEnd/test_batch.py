@@ -173,12 +173,6 @@ def test_timing_has_a_summary(batch, grpc_server):
     assert result.err.startswith("timing of 20 calls: ")
 
 
-def test_the_exit_code_is_that_of_the_first_in_order(batch, grpc_server):
-    data = '{"code":0}{"code":7,"message":"no"}{"code":3}'
-    for jobs in (1, 3):
-        assert batch("--jobs", jobs, f"{grpc_server.url}/demo.v1.Demo/Fail", input=data).code == 64 + 7
-
-
 def test_fail_early_ends_the_batch(batch, start_server):
     server = start_server("grpc_server.py")
     data = '{"milliseconds":500}{"milliseconds":60000}' + '{"milliseconds":60000}' * 100

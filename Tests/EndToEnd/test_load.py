@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import math
 import signal
 import socket
 import struct
@@ -91,15 +90,6 @@ def test_closed_loop_makes_the_calls(load, address):
     assert sum(interval["calls"] for interval in report["intervals"]) == 200
 
 
-def test_each_message_is_a_call_in_turn(rpcurl, descriptor_set, address, tmp_path):
-    (tmp_path / "names.json").write_text('{"name":"a"}{"name":"bcd"}')
-    result = rpcurl(
-        "load", "--plaintext", "--descriptor-set", descriptor_set, "--format", "json", "--requests", 5, "--jobs", 1,
-        "-d", f"@{tmp_path}/names.json", address, HELLO)  # fmt: skip
-    # Three times the first one, and twice the second one.
-    assert result.json()["sent_bytes"] == 3 * (7 + 1) + 2 * (7 + 3)
-
-
 def test_values_of_functions_are_new_for_each_call(load, address):
     result = load(address, HELLO, "--requests", 20, "--expand=files", data='{"name":"${uuid()}"}')
     assert (result.code, result.report["errors"]) == (0, 0)
@@ -142,14 +132,6 @@ def test_a_pause_of_the_server_shows_in_the_open_loop(load, raw_server):
     assert max(interval["max_ms"] for interval in report["intervals"]) == pytest.approx(latency["max"], rel=0.01)
 
 
-def test_a_pause_of_the_server_hardly_shows_in_the_closed_loop(load, raw_server):
-    server = raw_server(PausingServer(pause_after=50))
-    report = load(server.address, HELLO, "--jobs", 1, "--requests", 300).report
-    assert report["latency_ms"]["max"] >= 990
-    # One call of 300 had the pause.
-    assert report["latency_ms"]["p95"] < 500
-
-
 def test_calls_that_cannot_start_are_errors(load, address):
     result = load(
         address, DELAY, "--rate", 100, "--jobs", 2, "--duration", "1s", "--threshold", "errors<1%",
@@ -162,20 +144,6 @@ def test_calls_that_cannot_start_are_errors(load, address):
 
 
 # What is measured
-
-
-def nearest_rank(values, percentile):
-    return values[max(math.ceil(percentile / 100 * len(values)) - 1, 0)]
-
-
-def test_percentiles_are_those_of_the_latencies(load, address, tmp_path):
-    result = load(address, HELLO, "--requests", 500, "--jobs", 10, "--raw", tmp_path / "raw.txt")
-    latencies = sorted(int(line) / 1e6 for line in (tmp_path / "raw.txt").read_text().splitlines())
-    assert len(latencies) == 500
-    for name, value in result.report["latency_ms"].items():
-        exact = {"min": latencies[0], "max": latencies[-1], "mean": sum(latencies) / 500}.get(name)
-        exact = exact or nearest_rank(latencies, float(name[1:]))
-        assert value == pytest.approx(exact, rel=0.01), name
 
 
 def test_raw_file_is_kept_if_the_process_is_killed(rpcurl, raw_server, descriptor_set, tmp_path):
@@ -249,19 +217,6 @@ def test_log_is_read_by_hdrhistogram(load, address, tmp_path):
             report["latency_ms"][f"p{percentile}"], abs=0.001)  # fmt: skip
 
 
-def test_two_reports_to_one_file_are_refused(rpcurl, address):
-    result = rpcurl("load", "--plaintext", "--requests", 1, "--raw", "same", "--hdr", "same", "-d", ADA, address, HELLO)
-    assert (result.code, result.err.split("\n")[0]) == (2, "rpcurl: same: two reports are written to this file")
-    assert not (rpcurl.home / "same").exists()
-
-
-def test_errors_are_counted_by_status(load, address):
-    result = load(address, HELLO, "--requests", 20, "--rpc-header", "demo-code: 8")
-    assert (result.code, result.report["errors"], result.report["error_share"]) == (0, 20, 1)
-    (status,) = result.report["statuses"]
-    assert (status["status"], status["calls"]) == ("resource_exhausted", 20)
-
-
 def test_failed_connections_are_errors(load):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -325,14 +280,6 @@ def test_calls_wait_for_a_connection_of_http_1(load, connect_server, raw_server)
 # Thresholds
 
 
-def test_thresholds_that_hold(load, address):
-    conditions = "p99 < 60s,errors<0.1%,rate>0.1"
-    result = load(address, HELLO, "--requests", 20, "--threshold", conditions, "--threshold", "max<=60s").exits(0)
-    assert [(one["threshold"], one["passed"]) for one in result.report["thresholds"]] == [
-        (text, True) for text in [*conditions.split(","), "max<=60s"]
-    ]
-
-
 def test_all_thresholds_that_fail_are_reported(load, address):
     result = load(address, HELLO, "--requests", 20, "--threshold", "min<1ns,errors<1,rate>10000000").exits(8)
     assert [one["passed"] for one in result.report["thresholds"]] == [False, True, False]
@@ -357,12 +304,6 @@ def test_report_as_csv(rpcurl, descriptor_set, address):
     assert (row["method"], row["calls"], row["errors"]) == (HELLO, "20", "0") and float(row["p99_ms"]) > 0
 
 
-def test_page(load, address, tmp_path):
-    load(address, HELLO, "--requests", 50, "--html", tmp_path / "load.html")
-    page = (tmp_path / "load.html").read_text()
-    assert page.startswith("<!DOCTYPE html>") and page.count("<svg") == 3 and HELLO in page
-
-
 def test_report_is_printed_if_latencies_cannot_be_written(load, address):
     result = load(address, HELLO, "--requests", 5, "--raw", "/dev/full")
     assert result.code == 1 and result.err.startswith("rpcurl: --raw /dev/full: ")
@@ -383,23 +324,6 @@ def test_interrupted_run_is_reported(rpcurl, descriptor_set, grpc_server):
 
 
 # Arguments
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--ramp", "1s"], "rpcurl: --ramp: requires --rate"),
-        (["--rate", "0"], "rpcurl: --rate 0: not a number of calls per second"),
-        (["--jobs", "0"], "rpcurl: --jobs 0: not a number from 1 to 10000"),
-        (["--connections", "0"], "rpcurl: --connections 0: not a number from 1 to 500"),
-        (["--requests", "0"], "rpcurl: --requests 0: not a number from 1 to"),
-        (["--threshold", "p99<5"], "rpcurl: --threshold p99<5: 5 has no unit"),
-        (["--each"], "rpcurl: --each"),
-    ],
-)
-def test_invalid_options(load, options, words):
-    result = load("localhost:1", HELLO, *options)
-    assert result.code == 2 and result.err.startswith(words)
 
 
 def test_invalid_data_is_reported_before_a_call(load, address, grpc_server):

@@ -122,9 +122,7 @@ def test_ctrl_c_reports_and_runs_teardowns(rpcurl, start_server, tmp_path):
         ("test a\nnonsense\n", ["--jobs", 1, "--requests", 1], 0, None),
         ("test a\nset x = 1\nteardown\nnonsense\n", ["--requests", 1], 4, "line 5: nonsense"),
         ("test a\nskip\n", [], 4, "shop.rpcurl: no test to run"),
-        ("test a\nweight x\n", [], 4, "shop.rpcurl, line 3: wrong usage"),
         ("test a\n", ["-d", "{}"], 2, "-d: not possible with a suite"),
-        ("test a\n", ["--jobs", 501], 2, "--jobs 501: not a number from 1 to 500"),
         ("test a\n", ["--use", "metrics,file=x"], 2, "--use metrics: each process of the load would replace the file"),
     ],
 )

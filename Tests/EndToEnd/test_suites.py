@@ -156,20 +156,6 @@ def test_stream_that_violates_an_assertion_fails_its_test(suite):
     assert (result.code, tests["t"]["outcome"], tests["u"]["outcome"]) == (8, "failed", "passed"), result.out
 
 
-def test_limit_of_the_run_is_an_error_of_each_suite_that_it_ends(rpcurl, suite, grpc_server, tmp_path):
-    suite("test never\ncall Hello\n", "--only", "none", name="suites/b.rpcurl")
-    (tmp_path / "suites/a.rpcurl").write_text("test t\nsleep 1m\n\ntest u\nsleep 1m\n")
-    result = rpcurl("test", "--jobs", 1, "--total-timeout", "500ms", "--report", "ndjson", tmp_path / "suites").exits(8)
-    events = result.lines()
-    tests = {event["name"]: event for event in events if event["event"] == "test"}
-    assert [tests["t"]["outcome"], tests["u"]["outcome"]] == ["error", "skipped"], events
-    assert tests["t"]["error"]["why"] == "the run took longer than 500 ms"
-    assert [event["error"]["why"] for event in events if event["event"] == "file-end" and "error" in event] == [
-        "the run took longer than 500 ms"
-    ]
-    assert events[-1]["errors"] == 2, events[-1]
-
-
 @pytest.mark.parametrize("use", ["record,file=x", "log,format=ndjson,file=x", "metrics,file=x", "assert,junit=x", "shadow,to=h:1,file=x"])
 def test_suites_do_not_share_a_file(rpcurl, tmp_path, use):
     for name in "ab":
@@ -362,13 +348,6 @@ def test_checks_are_about_calls_of_the_same_test(suite):
     assert [events[name]["outcome"] for name in "ab"] == ["passed", "error"]
 
 
-def test_setup_that_fails_skips_the_tests(suite):
-    result, tests, events = suite('call Find {"id":"9"}\n\ntest t\ncall Hello\n\nteardown\ncall Hello {"name":"Ada"}\n')
-    assert result.code == 4
-    assert (tests["t"]["outcome"], tests["t"]["reason"]) == ("skipped", "the setup failed")
-    assert events[-2]["event"] == "file-end" and "not_found" in events[-2]["error"]["why"]
-
-
 def test_selection_and_tags(suite):
     text = 'tags all\n\ntest one\ntags fast\n\ntest two\n\ntest three\nskip later\ncall Hello\n'
     assert set(suite(text, "--only", "@fast")[1]) == {"one"}
@@ -514,15 +493,6 @@ def test_run_that_is_interrupted_runs_its_teardown(rpcurl, grpc_server, tmp_path
     assert all(outcomes[str(path), "waits"] == "error" for path in names), outcomes
     assert all(outcomes[str(path), "never"] == "skipped" for path in names), outcomes
     assert all((tmp_path / f"{number}.binpb").exists() for number in range(2))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"), [("test\n", ["line 1", "test NAME"]), ("test a\nexit\n", ["line 2", "exit: not possible in a suite"])]
-)
-def test_mistakes_in_the_structure(rpcurl, tmp_path, text, words):
-    path = write(tmp_path / "bad.rpcurl", text)
-    result = rpcurl("test", path).exits(4)
-    assert all(word in result.out for word in words), result.out
 
 
 def test_exit_in_a_sourced_file_is_an_error(rpcurl, grpc_server, tmp_path):

@@ -19,10 +19,10 @@ final class LoadCall: CallObserver {
   private var sentMessages = 0
   private var receivedMessages = 0
   private var sample: LoadSample?
-  private unowned let runner: LoadRunner
+  private unowned let calls: LoadCalls
 
-  init(_ runner: LoadRunner, due: Duration, isMeasured: Bool, connection: Int, hasInterceptors: Bool) {
-    self.runner = runner
+  init(_ calls: LoadCalls, due: Duration, isMeasured: Bool, connection: Int, hasInterceptors: Bool) {
+    self.calls = calls
     self.due = due
     self.isMeasured = isMeasured
     self.connection = connection
@@ -32,7 +32,7 @@ final class LoadCall: CallObserver {
   func receive(_ event: CallEvent<Payload>) throws(RPCError) {
     switch event {
     case .responseMessage: receivedMessages += 1
-    case .responseEnd(let end): runner.end(self, end)
+    case .responseEnd(let end): calls.end(self, end)
     case .requestStart, .requestMessage, .requestEnd, .responseStart, .metrics: break
     }
   }

@@ -30,8 +30,7 @@ package struct LoadCommand {
   package func run(on console: Console) throws {
     let clients = ClientSource(console, arguments)
     if let suite {
-      let runner = try SuiteLoadRunner(suite, options, seed: seed, clients: clients)
-      return try report(runner.run(), on: console)
+      return try report(LoadTests(suite, options, seed: seed, clients: clients).run(), on: console)
     }
     let resolved = try CallPlan.resolve(
       arguments, clients: clients, environment: EnvironmentVariables.value, isDry: false, readsData: true)
@@ -42,20 +41,21 @@ package struct LoadCommand {
       return console.output.print(try LoadExport(plan, arguments, options.shape, options.thresholds).text())
     }
     try report(
-      plan.withChain(clients) { _ in try LoadRunner(plan, options, clients: clients).run() }, on: console,
+      plan.withChain(clients) { _ in try LoadCalls(plan, options, clients: clients).run() }, on: console,
       waitLimit: plan.timeout)
   }
 
   /// Writes the reports of a run.
   private func report(
-    _ run: (report: LoadReport, start: Int64, problem: Failure?), on console: Console,
-    waitLimit: Duration? = nil
+    _ result: LoadResult, on console: Console, waitLimit: Duration? = nil
   ) throws(Failure) {
-    let (report, start, problem) = run
+    let report = result.report
     let results = report.results(of: options.thresholds)
-    try LoadReports(report: report, results: results, start: start, console: console, waitLimit: waitLimit)
-      .write(options)
-    if let problem { throw problem }
+    try LoadReports(
+      report: report, results: results, start: result.start, console: console, waitLimit: waitLimit
+    )
+    .write(options)
+    if let problem = result.problem { throw problem }
     if report.isInterrupted { throw Failure(reported: Interrupt.status) }
     let failed = results.filter { !$0.holds }
     guard failed.isEmpty else {

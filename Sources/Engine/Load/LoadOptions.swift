@@ -8,6 +8,9 @@ package struct LoadOptions {
     case text, json, csv
   }
 
+  /// How long steps may take after the last one has started, or after the duration, and then teardowns.
+  static let patience = Duration.seconds(5)
+
   /// The greatest number of concurrent calls.
   private static let mostJobs = 10_000
   /// The greatest number of connections, which share the limit of open files.

@@ -31,7 +31,7 @@ extension Session {
   package func run(script path: String, _ repetition: Repetition? = nil) throws {
     defer { finish() }
     guard let repetition else { return try runOnce(path) }
-    try repetition.run(client, console) {
+    try repetition.run(client, console) { _ in
       let scope = beginScope(keepsVariables: false)
       defer { try? end(scope) }
       try runOnce(path)

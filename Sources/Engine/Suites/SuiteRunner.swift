@@ -66,6 +66,7 @@ final class SuiteRunner {
     session.observer = self
     defer { session.observer = nil }
     var problem = plans.isEmpty ? nil : runSetup()
+    var isInterrupted = problem != nil && interruption != nil
     if let orders = options.orders {
       // A load begins when the setups of all processes have ended.
       if problem == nil { emit(start) }
@@ -88,6 +89,7 @@ final class SuiteRunner {
       defer { Interrupt.isDeferred = false }
       session.resume()
       if let failure = runOutside(file.teardown) {
+        isInterrupted = false
         problem = problem?.followed(byTeardown: failure) ?? failure
       }
     }
@@ -96,7 +98,9 @@ final class SuiteRunner {
       session.cancelAll("the suite has ended")
       emit(.coverage(SuiteFileCoverage(file: file.path, coverage: coverage?.coverage ?? SuiteCoverage())))
     }
-    emit(.fileEnd(SuiteFileEnd(file: file.path, error: problem, duration: MonotonicClock.now - begin)))
+    var end = SuiteFileEnd(file: file.path, error: problem, duration: MonotonicClock.now - begin)
+    end.isInterrupted = isInterrupted
+    emit(.fileEnd(end))
     return first ?? interruption
   }
 
@@ -166,6 +170,7 @@ final class SuiteRunner {
       if let reason = interruption?.message?.why ?? skipReason {
         var event = result(of: test, .skipped)
         event.reason = reason
+        event.isInterrupted = interruption != nil
         if case .value(_, let name) = row { event.row = secrets.apply(name) }
         emit(.test(event))
         continue
@@ -176,6 +181,7 @@ final class SuiteRunner {
       case .problem(let error):
         var event = result(of: test, .error)
         event.error = error
+        event.isInterrupted = interruption != nil
         emit(.test(event))
         havePassed = false
       }
@@ -218,6 +224,7 @@ final class SuiteRunner {
       event.outcome = (error as? Failure)?.status == .assertion ? .failed : .error
       if let step { event.steps.append(step.result(of: file.path, secrets)) }
       event.error = problem(error)
+      event.isInterrupted = interruption != nil
     }
     event.attempts = event.steps.map(\.attempts).max() ?? 1
     step = nil

@@ -41,8 +41,10 @@ package struct SuiteWorker {
       let text = try FileContents.input(path, waitLimit: invocation.duration(.maxTime))
       return try run(Suite(path, parsing: text), emit)
     } catch {
-      let problem = SuiteError(error, secrets)
-      emit(.fileEnd(SuiteFileEnd(file: path, error: problem, duration: MonotonicClock.now - begin)))
+      var end = SuiteFileEnd(
+        file: path, error: SuiteError(error, secrets), duration: MonotonicClock.now - begin)
+      end.isInterrupted = Interrupt.failure != nil
+      emit(.fileEnd(end))
       return Interrupt.failure
     }
   }

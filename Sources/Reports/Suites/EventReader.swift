@@ -51,6 +51,15 @@ struct EventReader {
     return number
   }
 
+  /// Whether a member is true; false if it is absent.
+  func flag(_ key: String) throws(SuiteEventError) -> Bool {
+    switch object[key] {
+    case nil: false
+    case .bool(let flag)?: flag
+    default: throw error(key, "must be true or false")
+    }
+  }
+
   /// The member `attempts`; 1 if it is absent.
   func attempts() throws(SuiteEventError) -> Int {
     let number = try countIfPresent("attempts") ?? 1

@@ -27,6 +27,7 @@ extension SuiteEvent {
       object.add("event", "file-end")
       object.add("file", end.file)
       object.add("error", end.error)
+      if end.isInterrupted { object.add("interrupted", raw: "true") }
       object.add("seconds", raw: end.duration.secondsNumber)
     case .end(let end):
       object.add("event", "end")
@@ -53,6 +54,7 @@ extension JSONObject {
     add("attempts", test.attempts)
     addList("steps", test.steps.map(\.json))
     add("error", test.error)
+    if test.isInterrupted { add("interrupted", raw: "true") }
     addIfPresent("output", test.output)
   }
 

@@ -62,6 +62,7 @@ extension TestResult {
     attempts = try object.attempts()
     for step in try object.objects("steps") { steps.append(try StepResult(step)) }
     error = try SuiteError(object.objectIfPresent("error"))
+    isInterrupted = try object.flag("interrupted")
     output = try object.textIfPresent("output")
   }
 }
@@ -102,6 +103,7 @@ extension SuiteFileEnd {
     self.init(
       file: try object.text("file"), error: try SuiteError(object.objectIfPresent("error")),
       duration: try object.seconds())
+    isInterrupted = try object.flag("interrupted")
   }
 }
 

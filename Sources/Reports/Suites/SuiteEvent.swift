@@ -88,6 +88,8 @@ package struct TestResult: Sendable, Equatable {
   package var steps: [StepResult] = []
   /// Why the outcome is `error`.
   package var error: SuiteError?
+  /// Whether a signal is the reason that it was skipped, or the error.
+  package var isInterrupted = false
   /// What commands of the test printed.
   package var output: String?
 
@@ -215,6 +217,8 @@ package struct SuiteFileEnd: Sendable, Equatable {
   package var file: String
   /// Why the setup or the teardown failed, or the file could not be read.
   package var error: SuiteError?
+  /// Whether a signal is the error.
+  package var isInterrupted = false
   /// The time from the start of the file to its end.
   package var duration: Duration
 

@@ -57,14 +57,14 @@ struct CallCommand {
         .usage, "--repeat", "standard input can be read once", hint: "write the data to a file: -d @FILE")
     }
     try plan.withChain(clients) { client in
-      let calls = {
+      let calls = { (_: Int) in
         if let batch = plan.batch {
-          try BatchRunner(plan, batch, clients: clients).run()
+          try BatchCalls(plan, batch, clients: clients).run()
         } else {
-          try CallRunner(plan, clients: clients).run()
+          try SingleCall(plan, clients: clients).run()
         }
       }
-      if let repetition { try repetition.run(client, clients.console, calls) } else { try calls() }
+      try repetition?.run(client, clients.console, calls) ?? calls(1)
     }
   }
 }

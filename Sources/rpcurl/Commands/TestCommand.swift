@@ -134,7 +134,10 @@ struct TestCommand {
     options.contract = try contract(console)
     let limit = invocation.duration(.totalTimeout)
     let processes =
-      needsProcesses ? SuiteProcesses(files, jobs: jobs, runFiles: RunFiles()) { arguments($0) } : nil
+      needsProcesses
+      ? try SuiteProcesses(
+        files, jobs: jobs, ClientSource(console, invocation), runFiles: RunFiles(), arguments: arguments)
+      : nil
     output.add(.run(start))
     let named = Set(invocation.positionals.map(\.text))
     let receive = { (event: SuiteEvent) in
@@ -152,7 +155,7 @@ struct TestCommand {
     }
     var failure: Failure?
     if let processes {
-      let reason = processes.run(limit: limit, receive)
+      let reason = try processes.run(limit: limit, receive)
       failure = reason.map { Interrupt.failure ?? Failure(.assertion, "", $0) }
     } else {
       failure = SuiteWorker(files[0], invocation, options, schemaCommand: SchemaCommands.run).run(receive)

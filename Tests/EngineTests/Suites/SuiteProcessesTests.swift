@@ -1,3 +1,4 @@
+import RPCurlCFakeCurl
 import RPCurlCommandSupport
 import RPCurlPlatform
 import RPCurlProgram
@@ -10,27 +11,36 @@ import Testing
 struct SuiteProcessesTests {
   /// Runs shell scripts as the processes of suites with these names.
   private func events(
-    _ scripts: [String: String], patience: Duration = .seconds(10),
+    _ scripts: [String: String], jobs: Int = 2,
+    patience: Duration = .seconds(10), limit: Duration? = nil, endsBy expected: String? = nil,
     _ receive: @escaping (SuiteEvent, SuiteProcesses) -> Void = { _, _ in }
   ) throws -> [SuiteEvent] {
-    let processes = SuiteProcesses(scripts.keys.sorted(), jobs: 2, patience: patience) { file in
-      ["sh", "-c", scripts[file] ?? ""]
-    }
+    let processes = try SuiteProcesses(
+      scripts.keys.sorted(), jobs: jobs, clients(), patience: patience
+    ) { file in ["sh", "-c", scripts[file] ?? ""] }
     var events: [SuiteEvent] = []
-    let reason = processes.run(limit: nil) {
+    let reason = try processes.run(limit: limit) {
       events.append($0)
       receive($0, processes)
     }
-    #expect(reason == nil)
+    #expect(reason == expected)
     return events
+  }
+
+  private func clients() -> ClientSource {
+    fake_install()
+    return ClientSource(Console(OutputCapture()), verbosity: 0, showsSecrets: false)
   }
 
   private func print(_ event: SuiteEvent) -> String {
     "printf '%s\\n' '\(String(decoding: event.line.dropLast(), as: UTF8.self))'\n"
   }
 
-  private func test(_ name: String, _ outcome: TestOutcome, _ why: String? = nil) -> TestResult {
+  private func test(
+    _ name: String, _ outcome: TestOutcome, _ why: String? = nil, isInterrupted: Bool = false
+  ) -> TestResult {
     var test = TestResult(file: "a", line: 1, name: name, outcome: outcome)
+    test.isInterrupted = isInterrupted
     if outcome == .skipped {
       test.reason = why
     } else {
@@ -40,25 +50,28 @@ struct SuiteProcessesTests {
   }
 
   @Test func whatTheEndOfTheRunInterruptsIsSkipped() throws {
+    var end = SuiteFileEnd(file: "a", error: SuiteError(what: "", why: "interrupted"), duration: .zero)
+    end.isInterrupted = true
+    let stopped = test("stopped", .error, "interrupted", isInterrupted: true)
     let script =
       "trap '' INT\n"
       + [
-        .file(SuiteFile(file: "a", tests: 4)), .test(test("stopped", .error, "interrupted")),
-        .test(test("wrong", .error, "no such command")), .test(test("next", .skipped, "interrupted")),
-        .test(test("other", .skipped, "not yet")),
-        .fileEnd(SuiteFileEnd(file: "a", error: SuiteError(what: "", why: "interrupted"), duration: .zero)),
+        .file(SuiteFile(file: "a", tests: 4)), .test(stopped),
+        .test(test("wrong", .error, "interrupted")),
+        .test(test("next", .skipped, "interrupted", isInterrupted: true)),
+        .test(test("other", .skipped, "interrupted")), .fileEnd(end),
       ].map(print).joined()
     let ended = try events(["a": script]) { _, processes in processes.endEarly() }
     let early = "the run ended early"
     #expect(
       ended.dropFirst() == [
-        .test(test("stopped", .skipped, early)), .test(test("wrong", .error, "no such command")),
-        .test(test("next", .skipped, early)), .test(test("other", .skipped, "not yet")),
+        .test(test("stopped", .skipped, early)), .test(test("wrong", .error, "interrupted")),
+        .test(test("next", .skipped, early)), .test(test("other", .skipped, "interrupted")),
         .fileEnd(SuiteFileEnd(file: "a", duration: .zero)),
       ])
     // The suite itself may fail with this text.
     let failed = try events(["a": script])
-    #expect(failed[1] == .test(test("stopped", .error, "interrupted")))
+    #expect(failed[1] == .test(stopped))
   }
 
   @Test func suiteThatTheEndOfTheRunPreventsHasNoError() throws {
@@ -88,5 +101,17 @@ struct SuiteProcessesTests {
     #expect(ends.contains(.fileEnd(SuiteFileEnd(file: "a", error: error, duration: .zero))))
     #expect(ends.contains(.fileEnd(SuiteFileEnd(file: "b", duration: .zero))))
     #expect(ends.count == 2)
+  }
+
+  @Test func limitOfTheRunIsTheErrorOfWhatItEnds() throws {
+    let start = SuiteEvent.file(SuiteFile(file: "a", tests: 1))
+    let stopped = test("stopped", .error, "interrupted", isInterrupted: true)
+    let script =
+      print(start) + "stop() {\n\(print(.test(stopped)))exit\n}\ntrap stop INT\nsleep 9 > /dev/null & wait\n"
+    let reason = "the run took longer than 200 ms"
+    let ended = try events(["a": script, "b": script], jobs: 1, limit: .milliseconds(200), endsBy: reason)
+    let waiting = SuiteError(what: "b", why: reason)
+    #expect(ended.contains(.fileEnd(SuiteFileEnd(file: "b", error: waiting, duration: .zero))))
+    #expect(ended.contains(.test(test("stopped", .error, reason, isInterrupted: true))))
   }
 }

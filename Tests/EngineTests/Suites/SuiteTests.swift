@@ -71,6 +71,7 @@ import Testing
     ("test a\nretry soon", "a.rpcurl, line 2: wrong usage"),
     ("test a\nrows", "a.rpcurl, line 2: wrong usage"),
     ("test a\nrows a.csv field=b", "a.rpcurl, line 2: wrong usage"),
+    ("test a\nexit\n", "a.rpcurl, line 2: exit: not possible in a suite"),
     ("timeout 0s", "a.rpcurl, line 1: wrong usage"),
     ("test a\ncall A {\"b\":\n", "a.rpcurl, line 2: the value is not complete at the end of the file"),
     ("test a\nexpect . == [\n1,\n", "a.rpcurl, line 2: the value is not complete at the end of the file"),

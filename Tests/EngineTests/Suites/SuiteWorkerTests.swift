@@ -48,6 +48,8 @@ struct SuiteWorkerTests {
     #expect(results.map(\.row) == ["a", "b", nil])
     #expect(results.map(\.outcome) == [.skipped, .skipped, .skipped])
     #expect(results.map(\.reason) == Array(repeating: "the setup failed", count: 3))
+    let ends = events.compactMap { if case .fileEnd(let end) = $0 { end } else { nil } }
+    #expect(ends.map { $0.error?.why } == ["no call was made"] && ends.allSatisfy { !$0.isInterrupted })
   }
 
   @Test func reportsContainNoCredentialsOfACall() {

@@ -39,8 +39,17 @@ struct SuiteEventTests {
     .coverage(SuiteFileCoverage(file: "a.rpcurl", coverage: SuiteCoverage())),
     .fileEnd(SuiteFileEnd(file: "a.rpcurl", duration: .seconds(2))),
     .fileEnd(SuiteFileEnd(file: "a", error: SuiteError(what: "setup", why: "x"), duration: .zero)),
-    .end(SuiteEnd()),
+    .fileEnd(interrupted.end), .test(interrupted.test), .end(SuiteEnd()),
   ]
+
+  /// What a signal has ended.
+  private static var interrupted: (test: TestResult, end: SuiteFileEnd) {
+    var test = TestResult(file: "a", line: 1, name: "b", outcome: .skipped)
+    test.isInterrupted = true
+    var end = SuiteFileEnd(file: "a", error: SuiteError(what: "", why: "x"), duration: .zero)
+    end.isInterrupted = true
+    return (test, end)
+  }
 
   @Test(arguments: events) func everyEventIsReadAsItWasWritten(_ event: SuiteEvent) throws {
     let line = event.line

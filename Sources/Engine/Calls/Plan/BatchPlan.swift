@@ -33,7 +33,7 @@ package struct BatchPlan: Equatable {
           ? DataRows.hintForStreams
           : method.clientStreaming
             ? "without --each, all messages are sent in one call"
-            : "omit --each; a shell loop makes one call after another")
+            : "omit --each; --repeat makes one call after another, and so do the tests of a suite")
     }
     if case .number(let number)? = given?.value { jobs = number } else { jobs = 1 }
     failsEarly = options.has(.failEarly)

@@ -8,18 +8,16 @@ import RPCurlProtocols
 import RPCurlReports
 import RPCurlTransport
 
-/// Runs a plan as a batch: one call per message, several at a time, with output in the order of the messages.
+/// The calls of a plan for each message, several at a time, with output in the order of the messages.
 ///
 /// Memory is bounded: it holds the running calls and a limited amount of output that waits for an earlier call.
-package final class BatchRunner {
+package final class BatchCalls: Steps {
   /// A call of the batch whose output is not complete.
   private final class Member {
     let index: Int
     let output: CallOutput
     var call: Call?
     var printer: CallPrinter?
-    /// The exit status of the call, if it failed.
-    var status: ExitStatus?
     var isDone = false
 
     /// Whether the call has ended, and that is not handled yet.
@@ -35,10 +33,9 @@ package final class BatchRunner {
   private static let waitingPerJob = 16
   private static let waitingBytes = 4 << 20
 
+  let engine: Engine
   private let plan: CallPlan
   private let batch: BatchPlan
-  private let console: Console
-  private let client: LoopClient
   private let request: PreparedRequest
   private let lookup: NameLookup?
   private let encoder: RequestEncoder
@@ -47,33 +44,33 @@ package final class BatchRunner {
   private let reader: RequestReader<RequestMessage>
   /// The calls from the first one whose output is not complete to the last one started.
   private var members: [Member] = []
-  private var running = 0
+  private(set) var running = 0
   /// The messages and bytes of the calls that have ended.
   private var ended = Progress()
   private var count = 0
-  private var failed = 0
-  /// The calls that ended by themselves.
-  private var completed = 0
-  private var succeeded = 0
-  private var latency = LatencySummary()
-  private var firstFailure: (index: Int, status: ExitStatus)?
+  private var tally: Tally
+  private let latencies: LatencyHistogram?
   /// The number of all calls; nil if the messages are read as calls are made.
   private let total: Int?
-  /// Whether no more calls are started.
-  private var isStopped = false
   private var isOutputBehind = false
+  /// Whether there is no message until the next event.
+  private var isDry = false
   /// Whether invalid data ended the batch.
   private var isDataInvalid = false
 
   package init(_ plan: CallPlan, _ batch: BatchPlan, clients: ClientSource) throws {
     self.plan = plan
     self.batch = batch
-    console = clients.console
-    client = try clients.client()
+    let client = try clients.client()
     client.loop.sendsTogether = batch.jobs > 1
+    engine = Engine(Schedule(jobs: batch.jobs), client, clients.console)
+    tally = Tally(.call, failsEarly: batch.failsEarly)
+    latencies = plan.showsTiming ? LatencyHistogram() : nil
     lookup = NameLookup(plan, client: client)
     encoder = RequestEncoder(lookup)
-    request = try client.prepare(plan.request(log: Self.log(plan, console), onFinding: { _ in }, lookup))
+    request = try client.prepare(
+      plan.request(
+        log: clients.console.log(showingDebug: plan.verbosity > 1), onFinding: { _ in }, lookup))
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in
       switch source {
       case .messages(let messages): .ready(messages)
@@ -89,53 +86,37 @@ package final class BatchRunner {
 
   package func run() throws {
     let begin = MonotonicClock.now
-    let (isInterrupted, status) = try CommandLoop(client.loop).run(
-      flushing: console, progress: { [weak self] in self?.progress ?? Progress() },
-      whenBehind: { [weak self] in self?.isOutputBehind = $0 },
-      onInterrupt: { [self] in
-        stop(cancelingAfter: -1, Interrupt.reason)
-        client.cancelLingeringCalls(Interrupt.reason)
-        lookup?.cancel()
-      },
-      until: { advance() },
-      conclude: { firstFailure?.status })
-    if plan.showsTiming, let text = latency.text(total: MonotonicClock.now - begin, succeeded: succeeded) {
+    let console = engine.console
+    let (isInterrupted, status) = try drive(
+      whenBehind: { [weak self] in self?.isOutputBehind = $0 }, conclude: { tally.status })
+    if let text = latencies?.summary(elapsed: MonotonicClock.now - begin, succeeded: tally.succeeded) {
       console.error.write("\(text)\n")
     }
-    if isInterrupted {
-      let calls = "\(completed) \(completed == 1 ? "call was" : "calls were") completed"
-      throw Failure(
-        Interrupt.status, "", "\(Interrupt.reason): \(calls)\(failed > 0 ? ", \(failed) of them failed" : "")"
-      )
-    }
-    if failed > 0, let first = firstFailure?.index, count > 1 {
-      let end = isDataInvalid ? "; the batch ended at call \(count - 1), whose data is invalid" : ""
-      let why = "\(failed) of \(count) calls failed, the first is call \(first)\(end)"
-      console.error.report(ErrorReport(Failure.Message(what: "", why: why), firstFailure?.status))
-    }
+    if isInterrupted { throw tally.interruption }
+    let end = isDataInvalid ? "; the batch ended at call \(count - 1), whose data is invalid" : ""
+    if let summary = tally.summary(of: count, end: end) { console.error.report(summary) }
     if let status { throw Failure(reported: status) }
   }
 
-  /// Handles ended calls, prints what is next, and starts more calls. Returns true when all calls are done.
-  private func advance() -> Bool {
+  var isOver: Bool { members.isEmpty && !engine.client.hasLingeringCalls }
+
+  var isReady: Bool {
+    !isDry && !encoder.isLookingUp && !isOutputBehind && members.count < batch.jobs * Self.waitingPerJob
+      && members.reduce(0) { $0 + $1.output.waitingBytes } < Self.waitingBytes
+  }
+
+  /// Handles ended calls, and prints what is next.
+  func settle() {
     for member in members where member.hasEnded { end(member) }
     show()
-    let areAnswersFew = members.reduce(0) { $0 + $1.output.waitingBytes } < Self.waitingBytes
-    while areAnswersFew, mayStart, startNext() {}
-    show()
-    // An interceptor may end a call within its start. The next round handles it, so the loop must not wait.
-    if members.contains(where: \.hasEnded) { client.loop.mailbox.post {} }
-    return members.isEmpty && isStopped && !client.hasLingeringCalls
+    isDry = false
   }
 
-  /// Prints log records of interceptors.
-  private static func log(_ plan: CallPlan, _ console: Console) -> LogSink {
-    console.log(showingDebug: plan.verbosity > 1)
-  }
-
-  private var mayStart: Bool {
-    !isStopped && !encoder.isLookingUp && !isOutputBehind && running < batch.jobs
-      && members.count < batch.jobs * Self.waitingPerJob
+  func close(_ end: Engine.End) {
+    guard end == .interrupted else { return }
+    stop(cancelingAfter: -1, Interrupt.reason)
+    engine.client.cancelLingeringCalls(Interrupt.reason)
+    lookup?.cancel()
   }
 
   /// Lets the first incomplete call write directly; the next one follows when it is done.
@@ -151,17 +132,17 @@ package final class BatchRunner {
 
   // MARK: Calls
 
-  /// Starts the call of the next message. Returns false if none can be started now.
-  private func startNext() -> Bool {
-    let member = Member(count, console.output)
+  /// Starts the call of the next message, if there is one.
+  func start(due: Duration, isMeasured: Bool) {
+    let member = Member(count, engine.console.output)
     do {
       let message: RequestMessage
       switch try reader.next() {
       case .ready(let next), .read(let next): message = next
-      case .later: return false
-      case .end:
-        isStopped = true
-        return false
+      case .later:
+        isDry = true
+        return
+      case .end: return engine.finishStarts()
       }
       count += 1
       members.append(member)
@@ -174,13 +155,12 @@ package final class BatchRunner {
       }
       fail(member, error)
     }
-    return true
   }
 
   private func start(_ member: Member, with message: RequestMessage) throws(Failure) {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
     member.printer = printer
-    let call = client.makeCall(request, onFinding: printer.findings.sink, observer: printer)
+    let call = engine.client.makeCall(request, onFinding: printer.findings.sink, observer: printer)
     do throws(Failure) {
       if let payload = try encoder.encode(message, for: call) {
         start(member, call, payload)
@@ -195,7 +175,7 @@ package final class BatchRunner {
 
   private func startWaiting() {
     guard let (member, call) = waiting.take(), let printer = member.printer else { return }
-    guard !isStopped else {
+    guard engine.isStarting else {
       printer.isGivenUp = true
       abandon(call, printer)
       return end(member)
@@ -224,58 +204,55 @@ package final class BatchRunner {
   }
 
   /// The progress of all calls.
-  private var progress: Progress {
+  var progress: Progress? {
     var progress = members.reduce(into: ended) { sum, member in
       if member.call != nil, let printer = member.printer { sum += printer.progress }
     }
-    progress.calls = Progress.Calls(ended: completed, failed: failed, running: running, of: total)
+    progress.calls = Progress.Calls(
+      ended: tally.completed, failed: tally.failed, running: running, of: total)
     progress.share = reader.share
     return progress
   }
 
   private func end(_ member: Member) {
     if member.call != nil { running -= 1 }
-    if let printer = member.printer { ended += printer.progress }
     member.call = nil
     member.isDone = true
-    if member.printer?.isGivenUp != true {
-      completed += 1
-      if let elapsed = member.printer?.elapsed { latency.add(elapsed) }
+    guard let printer = member.printer.take() else { return }
+    ended += printer.progress
+    if !printer.isGivenUp, let elapsed = printer.elapsed { latencies?.count(elapsed) }
+    if let status = printer.conclude(), !printer.isGivenUp {
+      count(.failed(.failedCall, status), member)
+    } else if let failure = printer.failure {
+      report(failure, member)
+      count(.failed(.failedCheck, failure.status), member)
+    } else {
+      count(printer.isGivenUp ? .givenUp : .succeeded, member)
     }
-    if let printer = member.printer, let status = printer.conclude(), !printer.isGivenUp {
-      record(.failedCall, status, of: member)
-    } else if let failure = member.printer?.failure {
-      if let message = failure.message {
-        member.output.report(ErrorReport(message, failure.status, call: member.index))
-      }
-      record(.failedCheck, failure.status, of: member)
-    } else if member.printer?.isGivenUp == false {
-      succeeded += 1
-    }
-    member.printer = nil
   }
 
   /// Ends the batch at an invalid message.
   private func fail(_ member: Member, _ failure: Failure) {
-    if let message = failure.message {
-      member.output.report(ErrorReport(message, failure.status, call: member.index))
-    }
+    report(failure, member)
     member.isDone = true
     isDataInvalid = true
-    record(.invalidStep, failure.status, of: member)
+    count(.failed(.invalidStep, failure.status), member)
   }
 
-  private func record(_ event: RunMode.Event, _ status: ExitStatus, of member: Member) {
-    failed += 1
-    if firstFailure.map({ member.index < $0.index }) ?? true { firstFailure = (member.index, status) }
-    guard RunMode.rows.effect(of: event, failsEarly: batch.failsEarly) == .endsRun else { return }
+  private func report(_ failure: Failure, _ member: Member) {
+    guard let message = failure.message else { return }
+    member.output.report(ErrorReport(message, failure.status, call: member.index))
+  }
+
+  private func count(_ outcome: Outcome, _ member: Member) {
+    guard tally.add(outcome, number: member.index) == .endsRun else { return }
     // Calls that have begun before invalid data go on.
-    stop(cancelingAfter: event == .invalidStep ? nil : member.index, "an earlier call failed")
+    stop(cancelingAfter: isDataInvalid ? nil : member.index, "an earlier call failed")
   }
 
   /// Starts no more calls, and cancels those after an index.
   private func stop(cancelingAfter index: Int?, _ reason: String) {
-    isStopped = true
+    engine.finishStarts()
     reader.stop()
     guard let index else { return }
     for member in members where member.index > index && member.call?.isFinished == false {

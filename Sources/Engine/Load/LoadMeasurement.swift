@@ -1,0 +1,61 @@
+import RPCurlCall
+import RPCurlInterceptors
+import RPCurlProgram
+import RPCurlReports
+
+/// What a load has measured.
+struct LoadResult {
+  var report: LoadReport
+  /// The time of day at which the measured part began, in nanoseconds since 1970.
+  let start: Int64
+  /// Why the file of `--raw` could not be written, or why steps could not be made any more; nil if all was done.
+  let problem: Failure?
+}
+
+/// Measures the steps of a load.
+final class LoadMeasurement {
+  private let shape: LoadShape
+  private let raw: RawLatencies?
+  private(set) var statistics: LoadStatistics
+
+  /// - Throws: `Failure` if the file of `--raw` cannot be written.
+  init(_ options: LoadOptions, waitLimit: Duration?) throws(Failure) {
+    shape = options.shape
+    raw = try options.rawPath.map { (path) throws(Failure) in try RawLatencies(path, waitLimit: waitLimit) }
+    statistics = LoadStatistics(from: shape.leadTime)
+  }
+
+  /// Counts a step that has ended.
+  func add(_ sample: LoadSample) {
+    statistics.add(sample)
+    if sample.outcome != .unfinished { raw?.add(sample.latency) }
+  }
+
+  /// What the line on the terminal shows.
+  func progress(of steps: some Steps) -> Progress {
+    statistics.progress(running: steps.running, at: steps.engine.elapsed, shape)
+  }
+
+  /// Makes the steps, and reports them, also those before steps could not be made any more.
+  ///
+  /// - Parameters:
+  ///   - steps: The steps.
+  ///   - target: The server or suite.
+  ///   - method: The method.
+  ///   - connections: The number of connections; nil if libcurl chooses it.
+  /// - Throws: `Failure` if there is nothing to report.
+  func run(
+    _ steps: some Steps, _ target: String, _ method: String, connections: Int? = nil
+  ) throws(Failure) -> LoadResult {
+    try steps.drive()
+    let engine = steps.engine
+    let problem = raw?.finish() ?? engine.failure
+    if let failure = engine.failure, statistics.calls == 0 { throw failure }
+    let report = LoadReport(
+      target: target, method: method, shape: shape, connections: connections, statistics: statistics,
+      missed: engine.schedule.missed(at: engine.end), end: engine.end, isInterrupted: engine.isInterrupted)
+    let now = SystemValues(waitLimit: nil).nanosecondsSince1970
+    let start = now - engine.elapsed.nanoseconds + shape.leadTime.nanoseconds
+    return LoadResult(report: report, start: start, problem: problem)
+  }
+}
