@@ -299,6 +299,8 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --jobs|||none
 --fail-early|||flag
+--repeat|||none
+--every|||none
 --use|+||ask:use
 --plugin|+||ask:plugin
 --no-use|+||ask:use

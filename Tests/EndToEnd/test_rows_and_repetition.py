@@ -143,6 +143,20 @@ def test_a_file_of_commands_is_repeated(rpcurl, grpc_server, descriptor_set, tmp
     assert "3 of 3 times failed, the first is number 1" in result.err
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_suites_are_repeated_with_one_report(rpcurl, grpc_server, tmp_path, count):
+    text = f'target {grpc_server.url}\nset n = 1\ntest t\nset n = 2\ncall Hello {{"name":"${{n}}"}}\nexpect .name == "%s"\n'
+    paths = [tmp_path / f"{number}.rpcurl" for number in range(count)]
+    for number, path in enumerate(paths):
+        path.write_text(text % (2 - number))
+    result = rpcurl("test", "--repeat", 3, "--report", "ndjson", *paths).exits(0 if count == 1 else 8)
+    events = result.lines()
+    assert [event["event"] for event in events].count("file") == 3 * count
+    assert sorted(event["row"] for event in events if event["event"] == "test") == sorted(["run 1", "run 2", "run 3"] * count)
+    assert (events[-1]["passed"], events[-1]["failed"]) == (3, 3 * (count - 1))
+    assert ("3 of 3 times failed, the first is number 1" in result.err) == (count == 2)
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

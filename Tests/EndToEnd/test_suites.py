@@ -472,6 +472,17 @@ def test_files_run_in_processes(rpcurl, grpc_server, tmp_path):
     rpcurl("test", "--jobs", "3", tmp_path).exits(4).prints("4 passed", "no such command", "below/bad.rpcurl")
 
 
+def test_exclusive_files_run_alone(rpcurl, tmp_path):
+    for name in "abc":
+        (tmp_path / f"{name}.rpcurl").write_text("exclusive\n" * (name != "b") + "test t\nsleep 50ms\n")
+    events = rpcurl("test", "--jobs", "3", "--report", "ndjson", tmp_path).exits(0).lines()
+    files = [(event["file"][-8:-7], event["event"]) for event in events if event["event"] in ("file", "file-end")]
+    assert files == [(name, event) for name in "bac" for event in ("file", "file-end")]
+    path = tmp_path / "a.rpcurl"
+    rpcurl("load", path, "--requests", 1).exits(2).reports("exclusive: it cannot run several times at once\nhint: --jobs 1")
+    rpcurl("load", path, "--requests", 1, "--jobs", 1).exits(0)
+
+
 def test_run_that_is_interrupted_runs_its_teardown(rpcurl, grpc_server, tmp_path):
     names = []
     for number in range(2):

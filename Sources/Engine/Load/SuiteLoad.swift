@@ -52,6 +52,11 @@ package struct SuiteLoad {
     }
     let suite = try Suite(
       path, parsing: FileContents.input(path, waitLimit: invocation.duration(.maxTime)))
+    guard !suite.isExclusive || invocation.number(.jobs) == 1 else {
+      throw Failure(
+        .usage, path, "exclusive: it cannot run several times at once",
+        hint: "--jobs 1 runs one test at a time")
+    }
     tests = suite.tests(
       of: SuiteSelection(
         invocation.all(.only).compactMap(\.text), without: invocation.all(.skip).compactMap(\.text)))

@@ -5,7 +5,7 @@ import RPCurlProtobuf
 package struct Suite {
   /// The words of a suite that are no session commands.
   package enum Word: String, CaseIterable {
-    case setup, test, step, teardown, tags, timeout, skip, rows, retry, weight
+    case setup, test, step, teardown, tags, timeout, exclusive, skip, rows, retry, weight
   }
 
   /// A session command.
@@ -62,6 +62,8 @@ package struct Suite {
   package private(set) var tags: [String] = []
   /// The longest time of each test, unless the test has its own.
   package private(set) var limit: Duration?
+  /// Whether it cannot run beside other suites.
+  package private(set) var isExclusive = false
   /// The commands before the first test, which run once.
   package private(set) var setup: [Command] = []
   package private(set) var tests: [Test] = []
@@ -138,6 +140,12 @@ package struct Suite {
       section = .teardown
     case (.tags, .setup): tags += try Self.tags(rest)
     case (.timeout, .setup): limit = try Self.limit(rest)
+    case (.exclusive, .setup):
+      guard rest.isEmpty else { throw Self.usage("exclusive") }
+      isExclusive = true
+    case (.exclusive, _):
+      throw Failure(
+        .input, String(verb), "not possible here", hint: "it concerns the file: before its first test")
     case (.test, _), (.setup, _), (.teardown, _), (.tags, .teardown), (.timeout, .teardown):
       throw Failure(.input, String(verb), "not possible here", hint: "the order is setup, tests, teardown")
     case (let word, .test): try addToTest(command, word, rest)

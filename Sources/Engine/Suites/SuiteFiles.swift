@@ -40,4 +40,16 @@ package enum SuiteFiles {
     guard files.count <= limit else { throw Failure(.usage, "", "more than \(limit) suites") }
     return files
   }
+
+  /// Those of several files that cannot run beside others. One that cannot be read is not one of them: its process reports
+  /// that.
+  package static func exclusive(_ files: [String]) -> Set<String> {
+    guard files.count > 1 else { return [] }
+    return Set(
+      files.filter { file in
+        guard FileContents.isRegularFile(file), let text = try? FileContents.input(file, waitLimit: nil)
+        else { return false }
+        return (try? Suite(file, parsing: text))?.isExclusive == true
+      })
+  }
 }

@@ -12,8 +12,9 @@ package final class SuiteProcesses: Steps {
   private let runFiles: RunFiles?
   private let arguments: (String) -> [String]
   private var receive: (SuiteEvent) -> Void = { _ in }
-  /// The suites that have not started, from the last one.
+  /// The suites that have not started, from the last one. Those that run alone are the last.
   private var waiting: [String]
+  private let exclusive: Set<String>
   private var workers: [SuiteProcess] = []
   private var isStopped = false
   /// Why the run itself has stopped them; nil if it has not.
@@ -30,6 +31,7 @@ package final class SuiteProcesses: Steps {
   ///
   /// - Parameters:
   ///   - files: The suites, in the order of their start.
+  ///   - exclusive: Those of them that run alone, after the others.
   ///   - jobs: How many run at the same time.
   ///   - clients: What waits for the events.
   ///   - runFiles: The files that the suites write; nil if each may replace those of the others.
@@ -37,13 +39,14 @@ package final class SuiteProcesses: Steps {
   ///   - arguments: The program and its arguments that run a suite, and print its events on standard output.
   /// - Throws: `Failure` if libcurl cannot be used.
   package init(
-    _ files: [String], jobs: Int, _ clients: ClientSource,
+    _ files: [String], exclusive: Set<String> = [], jobs: Int, _ clients: ClientSource,
     runFiles: RunFiles? = nil, patience: Duration = .seconds(10),
     arguments: @escaping (String) -> [String]
   ) throws(Failure) {
-    waiting = files.reversed()
+    waiting = (files.filter { !exclusive.contains($0) } + files.filter(exclusive.contains)).reversed()
     engine = Engine(
       Schedule(jobs: jobs, count: files.count), try clients.client(), clients.console, closingTime: patience)
+    self.exclusive = exclusive
     self.runFiles = runFiles
     self.arguments = arguments
   }
@@ -81,6 +84,7 @@ package final class SuiteProcesses: Steps {
     return reason ?? (engine.isInterrupted ? Interrupt.reason : nil)
   }
 
+  var isReady: Bool { waiting.last.map(exclusive.contains) != true || workers.isEmpty }
   var running: Int { workers.count }
 
   func start(due: Duration, isMeasured: Bool) {

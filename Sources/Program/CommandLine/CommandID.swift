@@ -42,8 +42,8 @@ package struct CommandSet: OptionSet, Sendable {
   static var callsAndLoad: CommandSet { CommandSet(rawValue: 0x10007) }
   /// `calls` and `test`.
   static var callsAndTest: CommandSet { CommandSet(rawValue: 0x20007) }
-  /// `call` and `run`.
-  static var callAndRun: CommandSet { CommandSet(rawValue: 0x005) }
+  /// `call`, `run` and `test`.
+  static var callRunAndTest: CommandSet { CommandSet(rawValue: 0x20005) }
   /// `call` and `load`.
   static var callAndLoad: CommandSet { CommandSet(rawValue: 0x10001) }
   /// `call` and `test`.

@@ -18,6 +18,15 @@ package enum SuiteEvent: Sendable, Equatable {
   case end(SuiteEnd)
 }
 
+extension SuiteEvent {
+  /// The event of a run that is repeated: the name of a test has the number.
+  package func ofRun(_ number: Int) -> SuiteEvent {
+    guard case .test(var test) = self else { return self }
+    test.row = (test.row.map { "\($0), " } ?? "") + "run \(number)"
+    return .test(test)
+  }
+}
+
 /// The start of a run.
 package struct SuiteRun: Sendable, Equatable {
   /// The version of rpcurl.

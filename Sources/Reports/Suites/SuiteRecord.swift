@@ -27,8 +27,9 @@ struct SuiteRecord: Sendable {
       }
     case .fileEnd(let end):
       update(end.file) {
-        $0.error = end.error
-        $0.duration = end.duration
+        // A file that is repeated ends several times.
+        $0.error = $0.error ?? end.error
+        $0.duration += end.duration
         $0.counts.count(event)
       }
     case .coverage(let file):

@@ -44,7 +44,7 @@ package struct TerminalReport: SuiteReport {
   /// - Parameter columns: The width of the terminal. The line is shorter.
   package func progress(columns: Int) -> String {
     let tests =
-      announced.files == run?.files
+      announced.files >= run?.files ?? 0
       ? "\(endedTests)/\(announced.tests) tests"
       : "\(ReportText.count(endedTests, "test")), \(endedFiles)/\(run?.files ?? 0) files"
     var bad = SuiteEnd()

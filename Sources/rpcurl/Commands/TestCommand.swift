@@ -17,6 +17,7 @@ struct TestCommand {
   private let options: SuiteOptions
   private let outputs: [ReportOutput.Target]
   private let jobs: Int
+  private let repetition: Repetition?
   /// Whether each suite runs in a process of its own.
   private let needsProcesses: Bool
   /// The options that a process of one suite gets.
@@ -24,7 +25,7 @@ struct TestCommand {
 
   /// Options that concern the whole run.
   private static let own: Set<OptionID> = [
-    .report, .jobs, .totalTimeout, .shuffle, .seed, .coverage, .coverageMin,
+    .report, .jobs, .totalTimeout, .shuffle, .seed, .coverage, .coverageMin, .repeats, .every,
   ]
 
   /// The name of the program in the command line of a process that runs one suite of several.
@@ -45,6 +46,12 @@ struct TestCommand {
       files.shuffle(using: &order)
     }
     self.files = files
+    // The process of one suite of several is repeated by what starts it.
+    repetition = RPCURL.isProcessOfSuite ? nil : try Repetition(invocation)
+    guard repetition == nil || !files.contains("-") else {
+      throw Failure(
+        .usage, "--repeat", "standard input can be read once", hint: "write the suite to a file")
+    }
     outputs = try ReportOutput.targets(
       invocation.all(.report).compactMap(\.text), coverage: invocation.all(.coverage).compactMap(\.text))
     options.reportPipe = Self.reportPipe(outputs)
@@ -132,37 +139,59 @@ struct TestCommand {
     var missing: [String] = []
     var options = options
     options.contract = try contract(console)
-    let limit = invocation.duration(.totalTimeout)
-    let processes =
-      needsProcesses
-      ? try SuiteProcesses(
-        files, jobs: jobs, ClientSource(console, invocation), runFiles: RunFiles(), arguments: arguments)
-      : nil
+    // What is repeated adds to the files of the first time.
+    let runFiles = needsProcesses || repetition != nil ? RunFiles() : nil
+    options.runFiles = options.runFiles ?? runFiles
     output.add(.run(start))
+    let clients = ClientSource(console, invocation)
+    let exclusive = needsProcesses ? SuiteFiles.exclusive(files) : []
     let named = Set(invocation.positionals.map(\.text))
-    let receive = { (event: SuiteEvent) in
-      counts.count(event)
-      output.add(event)
-      if case .coverage(let file) = event { coverage.add(file.coverage) }
-      // A file of a directory may be one of shared steps.
-      if case .file(let file) = event, file.tests == 0, named.contains(file.file),
-        invocation.last(of: [.only, .skip]) == nil
+    /// Runs all suites once.
+    func runOnce(_ number: Int) throws {
+      let before = counts
+      let processes =
+        !needsProcesses
+        ? nil
+        : try SuiteProcesses(
+          files, exclusive: exclusive, jobs: jobs, clients, runFiles: runFiles, arguments: arguments)
+      let receive = { (event: SuiteEvent) in
+        let event = repetition == nil ? event : event.ofRun(number)
+        counts.count(event)
+        output.add(event)
+        if case .coverage(let file) = event { coverage.add(file.coverage) }
+        // A file of a directory may be one of shared steps.
+        if case .file(let file) = event, file.tests == 0, named.contains(file.file),
+          invocation.last(of: [.only, .skip]) == nil
+        {
+          missing.append(file.file)
+        }
+        guard output.hasFailed || !counts.isSuccess && self.options.failsEarly else { return }
+        if let processes { processes.endEarly() } else if output.hasFailed { Interrupt.noteFailedOutput() }
+      }
+      if let reason = try processes?.run(limit: invocation.duration(.totalTimeout), receive) {
+        throw Interrupt.failure ?? Failure(.assertion, "", reason)
+      }
+      if processes == nil,
+        let failure = SuiteWorker(files[0], invocation, options, schemaCommand: SchemaCommands.run).run(
+          receive)
       {
-        missing.append(file.file)
+        // The process that receives the events of several suites reports the signal once.
+        guard case .run(.ndjson) = outputs.first(where: { $0.file == nil })?.format else { throw failure }
+        throw Failure(reported: failure.status)
       }
-      guard output.hasFailed || !counts.isSuccess && self.options.failsEarly else { return }
-      if let processes { processes.endEarly() } else if output.hasFailed { Interrupt.noteFailedOutput() }
+      guard repetition != nil else { return }
+      if counts.total == 0 { try check(counts, coverage.called) }
+      if (counts.failed, counts.errors) != (before.failed, before.errors) {
+        throw Failure(reported: .assertion)
+      }
     }
-    var failure: Failure?
-    if let processes {
-      let reason = try processes.run(limit: limit, receive)
-      failure = reason.map { Interrupt.failure ?? Failure(.assertion, "", $0) }
-    } else {
-      failure = SuiteWorker(files[0], invocation, options, schemaCommand: SchemaCommands.run).run(receive)
-      // The process that receives the events of several suites reports the signal once.
-      if let status = failure?.status, case .run(.ndjson) = outputs.first(where: { $0.file == nil })?.format {
-        failure = Failure(reported: status)
-      }
+    var failure: (any Error)?
+    do {
+      try repetition?.run(clients.client(), console, runOnce) ?? runOnce(1)
+    } catch let error as Failure where error.message == nil && error.status == .assertion {
+      // Tests failed, which is checked below.
+    } catch {
+      failure = error
     }
     counts.duration = MonotonicClock.now - begin
     output.add(.end(counts))

@@ -11,12 +11,12 @@ import Testing
 struct SuiteProcessesTests {
   /// Runs shell scripts as the processes of suites with these names.
   private func events(
-    _ scripts: [String: String], jobs: Int = 2,
+    _ scripts: [String: String], exclusive: Set<String> = [], jobs: Int = 2,
     patience: Duration = .seconds(10), limit: Duration? = nil, endsBy expected: String? = nil,
     _ receive: @escaping (SuiteEvent, SuiteProcesses) -> Void = { _, _ in }
   ) throws -> [SuiteEvent] {
     let processes = try SuiteProcesses(
-      scripts.keys.sorted(), jobs: jobs, clients(), patience: patience
+      scripts.keys.sorted(), exclusive: exclusive, jobs: jobs, clients(), patience: patience
     ) { file in ["sh", "-c", scripts[file] ?? ""] }
     var events: [SuiteEvent] = []
     let reason = try processes.run(limit: limit) {
@@ -113,5 +113,18 @@ struct SuiteProcessesTests {
     let waiting = SuiteError(what: "b", why: reason)
     #expect(ended.contains(.fileEnd(SuiteFileEnd(file: "b", error: waiting, duration: .zero))))
     #expect(ended.contains(.test(test("stopped", .error, reason, isInterrupted: true))))
+  }
+
+  @Test func exclusiveSuitesRunAloneAfterTheOthers() throws {
+    let directory = try #require(TemporaryDirectory())
+    let log = "\(directory.path)/log"
+    let scripts = ["a", "b", "c", "d"].map {
+      ($0, "echo +\($0) >> \(log)\nsleep 0.1\necho -\($0) >> \(log)\n")
+    }
+    _ = try events(Dictionary(uniqueKeysWithValues: scripts), exclusive: ["a", "c"], jobs: 4)
+    let lines = String(decoding: try FileContents.read(log), as: UTF8.self).split(separator: "\n").map(
+      String.init)
+    #expect(Set(lines.prefix(2)) == ["+b", "+d"])
+    #expect(lines.dropFirst(4) == ["+a", "-a", "+c", "-c"])
   }
 }

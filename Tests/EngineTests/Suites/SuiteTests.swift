@@ -25,6 +25,7 @@ import Testing
       # a comment
       tags smoke "two words"
       timeout 30s
+      exclusive
       setup
       target h:1
       set user = {
@@ -48,16 +49,16 @@ import Testing
       call Reset
       """)
     #expect(suite.tags == ["smoke", "two words"])
-    #expect(suite.limit == .seconds(30))
-    #expect(suite.setup.map(\.line) == [5, 6])
+    #expect(suite.limit == .seconds(30) && suite.isExclusive)
+    #expect(suite.setup.map(\.line) == [6, 7])
     #expect(suite.teardown.map(\.statement.head) == ["call Reset"])
     #expect(suite.tests.map(\.name) == ["says hello", "other"])
     let test = try #require(suite.tests.first)
-    #expect(test.line == 10 && test.tags == ["fast"] && test.limit == .seconds(1))
-    #expect(test.rows == RPCurlEngine.Suite.Rows(path: "users.csv", nameField: "email", line: 13))
+    #expect(test.line == 11 && test.tags == ["fast"] && test.limit == .seconds(1))
+    #expect(test.rows == RPCurlEngine.Suite.Rows(path: "users.csv", nameField: "email", line: 14))
     #expect(test.steps.map(\.name) == [nil, "look it up"])
     #expect(test.steps[1].retry == RPCurlEngine.Suite.Retry(limit: .seconds(2), pause: .milliseconds(5)))
-    #expect(test.steps[1].commands.map(\.line) == [17, 20])
+    #expect(test.steps[1].commands.map(\.line) == [18, 21])
     #expect(test.steps[1].commands[0].statement.head.hasSuffix("} unordered"))
     #expect(suite.tests[1].skipReason == "not yet")
   }
@@ -72,7 +73,8 @@ import Testing
     ("test a\nrows", "a.rpcurl, line 2: wrong usage"),
     ("test a\nrows a.csv field=b", "a.rpcurl, line 2: wrong usage"),
     ("test a\nexit\n", "a.rpcurl, line 2: exit: not possible in a suite"),
-    ("timeout 0s", "a.rpcurl, line 1: wrong usage"),
+    ("timeout 0s", "a.rpcurl, line 1: wrong usage"), ("exclusive yes", "a.rpcurl, line 1: wrong usage"),
+    ("test a\nexclusive", "a.rpcurl, line 2: exclusive: not possible here"),
     ("test a\ncall A {\"b\":\n", "a.rpcurl, line 2: the value is not complete at the end of the file"),
     ("test a\nexpect . == [\n1,\n", "a.rpcurl, line 2: the value is not complete at the end of the file"),
   ])
@@ -156,6 +158,15 @@ import Testing
     let file = directory.write("tests/a.rpcurl", [])
     let others = ["\(directory.path)/tests", "\(directory.path)/./tests/a.rpcurl"]
     #expect(try SuiteFiles.find([file] + others) == [file])
+  }
+
+  @Test func findsExclusiveFiles() throws {
+    let directory = try #require(TemporaryDirectory())
+    let files = ["exclusive\ntest a\n", "test a\n", "exclusive\n{"].enumerated().map { index, text in
+      directory.write("\(index)", text.utf8)
+    }
+    #expect(SuiteFiles.exclusive(files + ["-"]) == [files[0]])
+    #expect(SuiteFiles.exclusive([files[0]]) == [])
   }
 
   @Test func resolvesPathsBesidesTheSuite() {

@@ -51,6 +51,13 @@ struct SuiteEventTests {
     return (test, end)
   }
 
+  @Test func testsOfRunsHaveTheirNumber() {
+    var test = Self.fullTest
+    test.row = "ada@x.org, run 2"
+    #expect(SuiteEvent.test(Self.fullTest).ofRun(2) == .test(test))
+    #expect(SuiteEvent.end(SuiteEnd()).ofRun(2) == .end(SuiteEnd()))
+  }
+
   @Test(arguments: events) func everyEventIsReadAsItWasWritten(_ event: SuiteEvent) throws {
     let line = event.line
     #expect(line.last == UInt8(ascii: "\n") && !line.dropLast().contains(UInt8(ascii: "\n")))

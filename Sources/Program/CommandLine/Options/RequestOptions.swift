@@ -185,14 +185,15 @@ extension OptionTable {
       example: "rpcurl --each --fail-early https://demo.example demo.v1.Demo/Hello < requests.json",
       expressed: .all, trust: .effects),
     Option(
-      .repeats, "--repeat", .number, "NUMBER", .batch, .callAndRun,
-      "Make the call, all calls of --each, or run the file, this many times.",
+      .repeats, "--repeat", .number, "NUMBER", .batch, .callRunAndTest,
+      "Make the call, all calls of --each, or run the file or the suites, this many times.",
       "One that fails is reported, and the next one follows unless --fail-early is given; the exit code is that of the first "
-        + "that failed. Templates have new values each time, and a file begins each time with the settings of the command line.",
+        + "that failed. Templates have new values each time, and a file begins each time with the settings of the command line. The "
+        + "suites have one report, in which the name of a test has the number of the run.",
       example: "rpcurl --repeat 10 --timing -o /dev/null https://demo.example demo.v1.Demo/Hello",
       trust: .effects),
     Option(
-      .every, "--every", .duration, "DURATION", .batch, .callAndRun,
+      .every, "--every", .duration, "DURATION", .batch, .callRunAndTest,
       "Begin again this long after the last beginning; without --repeat, until Ctrl-C.",
       "What takes longer is followed at once.",
       example: "rpcurl --every 2s https://demo.example grpc.health.v1.Health/Check",
