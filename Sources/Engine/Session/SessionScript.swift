@@ -69,8 +69,7 @@ extension Session {
       scriptDepth -= 1
       place = before
     }
-    var reader = SessionStatementReader()
-    var first = 0
+    var source = StatementSource(text)
     var firstFailure: Failure?
     func attempt(_ body: () throws -> Void) throws {
       do {
@@ -84,25 +83,16 @@ extension Session {
         firstFailure = firstFailure ?? failure
       }
     }
-    // Split at line feeds only, as the prompt does: JSON strings may contain the other line ends of Unicode.
-    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    for (index, line) in lines.enumerated() where end == nil {
-      if !reader.isWithin { first = index + 1 }
-      let read = Result { try reader.add(InputLine(line)) }
-      if case .success(nil) = read { continue }
+    while end == nil, let read = source.next() {
       if (try? read.get())?.verb?.mayFollowFailure != true { try attempt { try throwFailure() } }
-      place = SessionPlace(path, line: first)
+      place = SessionPlace(path, line: source.line)
       try attempt {
-        if let statement = try read.get() { try execute(statement) }
+        try execute(read.get())
         // Let open streams progress, and handle signals.
         if !(try wait { true }) { handleSignal() }
       }
     }
     if end == nil { try attempt { try throwFailure() } }
-    if reader.isWithin, end == nil {
-      throw (reader.failure ?? Failure(.input, "", "unexpected end of the JSON"))
-        .prefixed("\(path), line \(first)")
-    }
     // Each error was reported.
     if let firstFailure, end == nil { throw Failure(reported: firstFailure.status) }
   }

@@ -86,22 +86,13 @@ package struct Suite {
   package init(_ path: String, parsing text: [UInt8]) throws(Failure) {
     self.path = path
     var section = Section.setup
-    var reader = SessionStatementReader()
-    var first = 0
-    for (index, line) in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      .enumerated()
-    {
-      if !reader.isWithin { first = index + 1 }
+    var source = StatementSource(text)
+    while let statement = source.next() {
       do throws(Failure) {
-        guard let statement = try reader.add(try Self.text(ofLine: line)) else { continue }
-        try add(Command(statement: statement, line: first), &section)
+        try add(Command(statement: statement.get(), line: source.line), &section)
       } catch {
-        throw error.prefixed("\(path), line \(first)")
+        throw error.prefixed("\(path), line \(source.line)")
       }
-    }
-    if reader.isWithin {
-      throw (reader.failure ?? Failure(.input, "", "the value is not complete at the end of the file"))
-        .prefixed("\(path), line \(first)")
     }
     var names: Set<String> = []
     if let double = tests.first(where: { !names.insert($0.name).inserted }) {
@@ -114,11 +105,6 @@ package struct Suite {
   /// The tests of a selection, in the order of the file.
   package func tests(of selection: SuiteSelection) -> [Test] {
     tests.filter { selection.includes($0.name, tags: tags + $0.tags) }
-  }
-
-  private static func text(ofLine line: ArraySlice<UInt8>) throws(Failure) -> String {
-    guard let text = String(validating: line, as: UTF8.self) else { throw Failure(.input, "", "not UTF-8") }
-    return text
   }
 
   // MARK: Lines
