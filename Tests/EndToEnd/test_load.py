@@ -53,10 +53,10 @@ class PausingServer:
     def __call__(self, connection):
         # A response is three frames, of which the second would wait for the acknowledgement of the first.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        raw_http2.read_exactly(connection, 24)
-        raw_http2.Stream(connection, 0).frame(raw_http2.SETTINGS)
         unread = 0
         try:
+            raw_http2.read_exactly(connection, 24)
+            raw_http2.Stream(connection, 0).frame(raw_http2.SETTINGS)
             while True:
                 kind, flags, number, payload = raw_http2.read_frame(connection)
                 unread += len(payload) if kind == raw_http2.DATA else 0
