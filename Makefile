@@ -50,7 +50,7 @@ INSTALLED := \
   $(foreach file,README.md CHANGELOG.md LICENSE docs/session.svg,$(file):share/doc/rpcurl/$(file))
 
 # What the build needs, what the servers need, and what the tests compare with.
-BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libsnappy-dev libedit-dev \
+BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libsnappy-dev libedit-dev libyaml-dev \
   pkg-config gcc binutils python3
 LIBCURL_PACKAGES := libnghttp2-dev libssl-dev debian-archive-keyring patch xz-utils dpkg-dev perl
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
@@ -70,7 +70,7 @@ FAILURES := --quiet --disable-xctest
 # The directory of the built-in libcurl; empty if the program uses the system's. Known once libcurl is built.
 BUILT_IN = $(if $(filter built-in,$(LIBCURL)),$(shell readlink -e $(BUILD)/libcurl/current))
 # Archives that are linked in: of the program that is built, only the C library is needed where it runs.
-ARCHIVES := stdc++ protobuf-c snappy z
+ARCHIVES := stdc++ protobuf-c snappy yaml z
 LINK_ARCHIVES := -Xcc -DRPCURL_BUILTIN_COMPRESSION -Xlinker -lsnappy -Xlinker -lz
 # Those of OpenSSL are beside libcurl's, unless they could not be built.
 TLS_ARCHIVES := ssl crypto
@@ -317,12 +317,12 @@ docs-api: build-packages ## Make the pages of the libraries' API, .build/docs-ap
 check-docs: release test-packages ## Check that manual and completions are what the binary's definitions give
 	scripts/check-docs
 
-schemas: test-packages ## Generate the code of the built-in schemas anew
+schemas: test-packages $(VENV)/.done ## Generate the code of the built-in schemas anew
 	Sources/CSchemas/generate.sh
 	Sources/Protobuf/WellKnown/generate.sh
 	Sources/Call/Reflection/Descriptors/generate.sh
 
-check-schemas: test-packages ## Check that the committed code of the built-in schemas is current
+check-schemas: test-packages $(VENV)/.done ## Check that the committed code of the built-in schemas is current
 	scripts/check-schemas
 
 install: release ## Install below PREFIX (default /usr/local), within DESTDIR

@@ -103,7 +103,7 @@ let package = Package(
     // C
     c("CSystem", exclude: ["Histogram/README.md", "Histogram/LICENSE"]),
     c("CCompression", libraries: ["dl"]),
-    c("CLineEditor", libraries: ["dl", "pthread"]),
+    c("CInput", libraries: ["dl", "pthread", "yaml"]),
     c("CCurl", libraries: ["dl"]),
     // Assertions contain the path of their file, which the program of a release does not.
     c(
@@ -158,14 +158,14 @@ let package = Package(
       "Program",
       [
         "Base", "Language", "Platform", "Transport", "Protobuf", "Protocols", "Chain",
-        "CLineEditor",
+        "CInput",
       ]),
     // What commands that make calls do: single calls, sessions, suites and loads.
     source(
       "Engine",
       [
         "Base", "Language", "Program", "Platform", "Call", "Interceptors", "PluginHost", "Transport", "Chain",
-        "Reports", "Protocols", "SchemaTools", "Protobuf",
+        "Reports", "Protocols", "SchemaTools", "Protobuf", "ProtoCompiler", "CInput",
       ]),
     .executableTarget(
       name: "rpcurl",

@@ -15,6 +15,11 @@ package enum Directory {
   package struct ListingError: Error {
     package let path: String
     package let why: String
+
+    package init(path: String, why: String) {
+      self.path = path
+      self.why = why
+    }
   }
 
   /// The regular files of a directory and of those in it whose names have a suffix, in the order of their names. Hidden
@@ -64,9 +69,15 @@ package enum Directory {
   package struct Entry {
     /// U+FFFD replaces what is not UTF-8.
     package let name: String
-    fileprivate let isUTF8: Bool
+    package let isUTF8: Bool
     /// Whether it is a directory. True also where only lstat(2) shows the type.
     package let mayBeDirectory: Bool
+
+    package init(name: String, isUTF8: Bool = true, mayBeDirectory: Bool) {
+      self.name = name
+      self.isUTF8 = isUTF8
+      self.mayBeDirectory = mayBeDirectory
+    }
   }
 
   /// The entries of a directory besides `.` and `..`; none if it cannot be read.
@@ -78,7 +89,8 @@ package enum Directory {
     limit > 0 ? (try? list(path, limit: limit)) ?? [] : []
   }
 
-  private static func list(_ path: String, limit: Int = .max) throws(ListingError) -> [Entry] {
+  /// The entries of a directory besides `.` and `..`.
+  package static func list(_ path: String, limit: Int = .max) throws(ListingError) -> [Entry] {
     guard let place = MemoryLayout<dirent>.offset(of: \.d_name), let stream = opendir(path) else {
       throw ListingError(path: path, why: FileContents.lastError())
     }

@@ -9,7 +9,7 @@ package struct TemporaryFile {
     let directory = EnvironmentVariables.value("TMPDIR") ?? ""
     let base = directory.isEmpty ? "/tmp" : directory
     var template = Array("\(base)/rpcurl.XXXXXX".utf8CString)
-    // Mode 0600. Child processes inherit the descriptor: protoc writes to it.
+    // Mode 0600. Child processes inherit the descriptor: buf writes to it.
     descriptor = mkstemp(&template)
     guard descriptor >= 0 else { throw FileContents.Problem(why: "\(base): \(FileContents.lastError())") }
     unlink(template)

@@ -29,7 +29,7 @@ final class CompressionStream {
   /// Whether the last part of a stream filled its block, so that there may be more without further input.
   private var hasMore = false
   /// Whether a stream that is decoded in parts is complete.
-  private var isComplete = false
+  private(set) var isComplete = false
 
   /// Loads the library. Returns the reason if that fails.
   static func load(_ compression: Compression, _ direction: Direction) -> String? {

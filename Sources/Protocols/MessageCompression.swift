@@ -60,6 +60,21 @@ extension Compression {
     var decompressor = MessageDecompressor(self)
     return try decompressor.decompress(bytes.span.bytes, limit: limitBytes)
   }
+
+  /// Decompresses the stream at the start of `bytes`, which anything may follow; nil if there is none, or if it has more than
+  /// `limitBytes`.
+  package func decompressFirst(_ bytes: UnsafeRawBufferPointer, limitBytes: Int) -> [UInt8]? {
+    guard let stream = try? CompressionStream.make(self, .decode) else { return nil }
+    let span = bytes.bytes
+    var (place, output) = (0, [UInt8]())
+    while output.count <= limitBytes {
+      let before = (place, output.count)
+      guard (try? stream.decodePart(of: span, from: &place, into: &output)) != nil else { return nil }
+      if stream.isComplete { return output }
+      guard before != (place, output.count) else { return nil }
+    }
+    return nil
+  }
 }
 
 extension CompressionStream {
@@ -76,7 +91,7 @@ extension CompressionStream {
 
   /// A codec, after its library was loaded.
   static func make(
-    _ compression: Compression, _ direction: Direction, expectedBytes: Int
+    _ compression: Compression, _ direction: Direction, expectedBytes: Int = 0
   ) throws(RPCError) -> CompressionStream {
     if let reason = load(compression, direction) {
       throw RPCError(.internal, "\(compression.rawValue) is not available: \(reason)", origin: .client)

@@ -7,7 +7,7 @@ package enum RuleMessages {
   package static let schemas: [SchemaBytes] = {
     guard let rules = Base64.decode(Array(RuleSchemaData.encoded.utf8)),
       let common = try? Compression.gzip.decompress(
-        WellKnownSchemas.compressedCommonTypes, limitBytes: 1 << 20)
+        WellKnownSchemas.FileGroup.rules.compressed, limitBytes: 1 << 20)
     else { preconditionFailure("the rules of the tests are not a schema") }
     return [SchemaBytes(rules), WellKnownSchemas.set, WellKnownSchemas.optionTypes, SchemaBytes(common)]
   }()

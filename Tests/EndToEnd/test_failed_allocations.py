@@ -142,7 +142,7 @@ def test_session_without_memory_for_the_line_editor(terminal, grpc_server, faili
 MODULES = {
     "CCompression": ["CCompression.c", "SnappyFraming.c"],
     "CPlugins": ["crash.c", "objects.c", "record.c", "watchdog.c"],
-    "CLineEditor": ["CLineEditor.c"],
+    "CInput": ["CLineEditor.c"],
     "CSystem": ["Histogram/hdr_histogram.c"],
     "CSchemas": ["descriptor.pb-c.c", "google_rpc_status.pb-c.c", "reflection.pb-c.c"],
 }

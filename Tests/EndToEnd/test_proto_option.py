@@ -1,4 +1,4 @@
-"""`--proto` and `-I`: the schema from .proto files, with the help of protoc."""
+"""`--proto` and `-I`: the schema from .proto files."""
 
 import json
 import os
@@ -35,21 +35,6 @@ def test_every_command(rpcurl, grpc_server):
     assert rpcurl("export", *source).code == 0
 
 
-def test_protoc_without_the_well_known_types(rpcurl, tmp_path):
-    """As in the package protobuf-compiler alone: protoc searches for them beside itself."""
-    (tmp_path / "bin").mkdir()
-    shutil.copy(shutil.which("protoc"), tmp_path / "bin")
-    (tmp_path / "own.proto").write_text(
-        'syntax = "proto3";\nimport "google/protobuf/any.proto";\nimport "google/protobuf/descriptor.proto";\n'
-        "extend google.protobuf.FieldOptions { string tag = 50001; }\n"
-        'message Own { google.protobuf.Any any = 1 [(tag) = "t"]; }\n'
-    )
-    path = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    bare = subprocess.run(["protoc", "-I", tmp_path, "-o", os.devnull, "own.proto"], env=os.environ | path)
-    assert bare.returncode != 0
-    rpcurl("describe", "-I", tmp_path, "--proto", "own.proto", "Own", env=path).succeeds().prints("google.protobuf.Any any = 1")
-
-
 def test_paths(rpcurl, proto):
     # Where a file is by its full name it is found without -I.
     assert rpcurl("describe", "--proto", proto, "own.Own").out.endswith("// Said.\nmessage Own {\n  string text = 1;\n}\n")
@@ -73,35 +58,119 @@ def test_order_of_sources(rpcurl, proto, tmp_path):
     assert rpcurl("list", "--kind", "message", *two).out.split() == ["other.Own", "own.Own"]
 
 
-def test_errors_pass_through(rpcurl, proto):
-    proto.write_text('syntax = "proto3";\nmessage X { Missing x = 1; }\n')
-    assert rpcurl("list", "--proto", proto).err.endswith('own.proto:2:13: "Missing" is not defined\n')
+def test_errors(rpcurl, proto):
+    proto.write_text('syntax = "proto3";\nmessage X { Missing x = 1; }\nmessage Y { Lost y = 1; }\n')
+    lines = rpcurl("list", "--proto", proto).exits(3).err.splitlines()
+    assert [line for line in lines if "own.proto" in line] == [
+        f'rpcurl: {proto}:2:13: "Missing" is not defined.', f'rpcurl: {proto}:3:13: "Lost" is not defined.'
+    ]  # fmt: skip
+    assert lines[1:3] == ["  message X { Missing x = 1; }", "              ^"]
     rpcurl("list", "--proto", "/no/such.proto").fails(3, "rpcurl: /no/such.proto: No such file or directory")
+    # Errors of all files.
+    (rpcurl.home / "a.proto").write_text("message A { int32 x = 0; }")
+    (rpcurl.home / "b.proto").write_text("message B { int32 x }")
+    shown = rpcurl("list", "--proto", "a.proto", "--proto", "b.proto").exits(3).err
+    assert "a.proto:1:" in shown and "b.proto:1:" in shown
+
+
+def test_warnings_need_a_v(rpcurl, proto):
     proto.write_text(FILE.replace("package", 'import "google/protobuf/empty.proto";\npackage'))
-    rpcurl("list", "--kind", "message", "--proto", proto, "-I", proto.parent, "-I", WELL_KNOWN).exits(0).prints("own.Own").reports("empty.proto is unused")
+    words = ["list", "--kind", "message", "--proto", proto, "-I", proto.parent, "-I", WELL_KNOWN]
+    assert rpcurl(*words).exits(0).prints("own.Own").err == ""
+    rpcurl(*words, "-v").exits(0).prints("own.Own").reports("own.proto:2:1: warning: ", "empty.proto")
 
 
-def test_missing_protoc(rpcurl, proto, tmp_path):
-    result = rpcurl("list", "--proto", proto, env={"PATH": str(tmp_path)})
-    result.fails(3, "rpcurl: protoc: not found", "Debian and Ubuntu: protobuf-compiler")
+def test_an_import_that_only_options_need(rpcurl, proto):
+    proto.write_text(
+        'syntax = "proto3";\npackage own;\nimport "acme/options.proto";\nmessage Own { string text = 1 [(acme.tag) = "x"]; }\n'
+    )
+    assert rpcurl("template", "--proto", proto, "Own").exits(0).json() == {"text": ""}
+    rpcurl("template", "--proto", proto, "Own", "-v").exits(0).reports("acme/options.proto")
+    proto.write_text('syntax = "proto3";\nimport "acme/types.proto";\nmessage Own { acme.T t = 1; }\n')
+    rpcurl("template", "--proto", proto, "Own").exits(3).reports('own.proto:2:1: import "acme/types.proto" not found')
 
 
-def test_temporary_file(rpcurl, proto, tmp_path):
-    """It is in $TMPDIR, readable by its owner only, and unlinked from the start."""
-    fake, directory, shown = tmp_path / "bin", tmp_path / "tmp", tmp_path / "told"
+def test_no_program_is_needed(rpcurl, proto, tmp_path):
+    assert rpcurl("list", "--kind", "message", "--proto", proto, env={"PATH": str(tmp_path)}).out == "own.Own\n"
+
+
+@pytest.fixture
+def tree(rpcurl):
+    """A directory with two services, and what is no part of it."""
+    for name, package in {"shop/v1/a": "shop.v1", "shop/v2/b": "shop.v2", ".old/c": "old", "node_modules/d": "d"}.items():
+        path = rpcurl.home / "protos" / f"{name}.proto"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'syntax = "proto3"; package {package}; message M {{}} service S {{ rpc Do(M) returns (M); }}')
+    (rpcurl.home / "empty").mkdir()
+    return rpcurl.home / "protos"
+
+
+def test_directories_and_patterns(rpcurl, tree):
+    both = "shop.v1.S\nshop.v2.S\n"
+    for words in [["protos"], [tree], ["protos/**/*.proto"], ["protos/shop/*/?.proto"], ["protos/shop/v1", "--proto", "protos/shop/v2/b.proto"]]:
+        rpcurl("list", "--proto", *words).exits(0, both, "")
+    rpcurl("list", "--proto", "protos/**/b.proto").exits(0, "shop.v2.S\n", "")
+    rpcurl("list", "--proto", "empty").fails(3, "rpcurl: empty: a directory without .proto files")
+    rpcurl("list", "--proto", "*.proto").fails(3, "rpcurl: *.proto: matches no .proto file")
+    assert rpcurl("diff", "protos/**/*.proto", "protos").out == "no breaking changes (PACKAGE)\n"
+
+
+def test_names_of_imports(rpcurl, tree):
+    own = rpcurl.home / "own.proto"
+    own.write_text('syntax = "proto3"; import "github.com/acme/shop/v1/a.proto"; message Own { shop.v1.M m = 1; }')
+    rpcurl("list", "--kind", "message", "-I", f"github.com/acme=protos", "--proto", "own.proto").exits(0).prints("Own\nshop.v1.M\n")
+    # One file by two names.
+    own.write_text('syntax = "proto3"; import "shop/v1/a.proto"; import "protos/shop/v1/a.proto"; message Own { shop.v1.M m = 1; }')
+    rpcurl("describe", "-I", ".", "-I", "protos", "--proto", own, "--proto", "protos/shop/v1/a.proto", "Own").exits(0).prints("shop.v1.M m = 1;")
+    # A Go module: the names begin with its path.
+    (rpcurl.home / ".git").mkdir()
+    own.write_text('syntax = "proto3"; import "github.com/acme/home/protos/shop/v1/a.proto"; message Own { shop.v1.M m = 1; }')
+    rpcurl("describe", "--proto", "own.proto", "Own").exits(0).prints("shop.v1.M m = 1;")
+
+
+def test_modules_in_the_cache_of_buf(rpcurl, tree):
+    (rpcurl.home / "own.proto").write_text('syntax = "proto3"; import "acme/t.proto"; message Own { acme.T t = 1; }')
+    write(rpcurl.home / "buf.yaml", "{version: v2, deps: [buf.build/acme/types]}\n")
+    write(rpcurl.home / "buf.lock", "version: v2\ndeps:\n  - name: buf.build/acme/types\n    commit: 00ff\n    digest: b5:00\n")
+    place = rpcurl.home / ".cache" / "buf" / "v3" / "modules" / "b5" / "buf.build" / "acme" / "types" / "00ff"
+    (place / "files" / "acme").mkdir(parents=True)
+    (place / "files" / "acme" / "t.proto").write_text('syntax = "proto3"; package acme; message T {}')
+    rpcurl("describe", "--proto", "own.proto", "Own").exits(3)
+    (place / "module.yaml").touch()
+    rpcurl("describe", "--proto", "own.proto", "Own").exits(0).prints("acme.T t = 1;")
+    write(rpcurl.home / "buf.yaml", "version: v2\nmodules: own\n")
+    rpcurl("describe", "--proto", "own.proto", "Own").fails(3, f"rpcurl: {rpcurl.home}/buf.yaml:2:10: expected a list")
+
+
+def test_large_sources_are_compiled_once(rpcurl, proto):
+    proto.write_text(FILE + "".join(f"message M{number} {{ string text = 1; }}\n" for number in range(3_000)))
+    words = ["list", "--kind", "message", "--proto", proto]
+    cache = rpcurl.home / ".cache" / "rpcurl" / "sources"
+    first = rpcurl(*words, "--no-cache").exits(0)
+    assert not cache.exists()
+    assert rpcurl(*words).out == rpcurl(*words).out == first.out
+    [file] = [path for path in cache.iterdir() if path.name != "lock"]
+    file.write_bytes(file.read_bytes()[:-1])
+    assert rpcurl(*words).out == first.out
+    proto.write_text(proto.read_text() + "message New {}\n")
+    assert "own.New\n" in rpcurl(*words).out
+
+
+def test_the_output_of_buf(rpcurl, files, tmp_path):
+    """It is a file in $TMPDIR, readable by its owner only, and unlinked from the start."""
+    fake, directory, shown = tmp_path / "bin", tmp_path / "tmp", tmp_path / "shown"
     fake.mkdir()
     directory.mkdir()
-    (fake / "protoc").write_text(
-        f'#!/bin/sh\nfor a; do case "$a" in --descriptor_set_out=*) out="${{a#*=}}";; esac; done\n'
-        f'(readlink "$out"; stat -L -c %a "$out"; ls -A {directory} | wc -l) > {shown}\nexit 1\n'
+    (fake / "buf").write_text(
+        f"#!/bin/sh\n(readlink /proc/$$/fd/1; stat -L -c %a /proc/$$/fd/1; ls -A {directory} | wc -l) > {shown}\nexit 1\n"
     )
-    (fake / "protoc").chmod(0o755)
+    (fake / "buf").chmod(0o755)
     env = {"PATH": f"{fake}:{os.environ['PATH']}", "TMPDIR": str(directory)}
-    rpcurl("list", "--proto", proto, env=env).fails(3)
-    link, mode, files = shown.read_text().split("\n")[:3]
+    rpcurl("list", "--proto", "b.proto", env=env).fails(3)
+    link, mode, count = shown.read_text().split("\n")[:3]
     assert link.startswith(f"{directory}/rpcurl.")
-    assert (mode, files.strip()) == ("600", "0")
-    missing = rpcurl("list", "--proto", proto, env={"TMPDIR": str(tmp_path / "none")})
+    assert (mode, count.strip()) == ("600", "0")
+    missing = rpcurl("list", "--proto", "b.proto", env=env | {"TMPDIR": str(tmp_path / "none")})
     missing.fails(3, "none: No such file or directory")
 
 
@@ -130,7 +199,6 @@ def endless(tmp_path):
 
 
 COMMANDS = {
-    "protoc": (["list", "--proto", "a.proto"], 3),
     "buf": (["list", "--proto", "b.proto"], 3),
     "secret": (["--proto", "a.proto", "--use", "header,set=x:cmd:secret", "http://127.0.0.1:1/a.A/M", "-d", "{}"], 64 + 4),
 }
@@ -195,19 +263,19 @@ def test_a_file_beside_the_working_directory(rpcurl):
 
 def test_the_reason_is_part_of_the_error(rpcurl, proto):
     proto.write_text('syntax = "proto3";\nmessage X { Missing x = 1; }\n')
-    assert '"Missing" is not defined' in rpcurl("list", "-sS", "--proto", proto).err
+    assert '"Missing" is not defined.' in rpcurl("list", "-sS", "--proto", proto).err
     assert rpcurl("list", "-s", "--proto", proto).err == ""
     shown = json.loads(rpcurl("list", "--error-format", "json", "--proto", proto).err)
     assert shown["error"]["what"].endswith("own.proto:2:13")
-    assert shown["error"]["why"] == '"Missing" is not defined'
+    assert shown["error"]["why"] == '"Missing" is not defined.'
+    assert shown["error"]["excerpt"] == "message X { Missing x = 1; }"
 
 
 def test_a_file_that_can_be_read_only_once(rpcurl, proto):
-    pipe = proto.with_name("pipe.proto")
-    os.mkfifo(pipe)
-    for file in (pipe, "/dev/stdin"):
-        rpcurl("list", "--proto", file, input=FILE).fails(3, f"rpcurl: {file}: is not a regular file, ", "hint: ")
+    for name in ("/dev/stdin", "-"):
+        assert rpcurl("list", "--kind", "message", "--proto", name, input=FILE).out == "own.Own\n"
     # It is not a part of a directory.
+    os.mkfifo(proto.with_name("pipe.proto"))
     assert rpcurl("diff", proto.parent, proto).out == "no breaking changes (PACKAGE)\n"
 
 
@@ -221,19 +289,5 @@ def test_files_that_imports_name_from_a_directory_above(rpcurl):
 
 
 def test_a_directory_of_imports_that_does_not_exist(rpcurl, proto):
-    proto.write_text('syntax = "proto3";\nmessage X { Missing x = 1; }\n')
-    result = rpcurl("list", "-I", "none", "-I", proto.parent, "--proto", proto)
-    result.fails(3, 'own.proto:2:13: "Missing" is not defined\n')
-    hint = f"hint: none is not a directory; add -I {proto.parent}\n"
-    rpcurl("list", "-I", "none", "--proto", proto).fails(3, f"rpcurl: {proto}: is in no directory of -I\n{hint}")
-
-
-def test_a_name_with_an_at_sign_is_no_file_of_options(rpcurl):
-    (rpcurl.home / "evil").write_text("--plugin=protoc-gen-x=./run\n--x_out=.\nx.proto\n")
-    (rpcurl.home / "x.proto").write_text('syntax = "proto3"; message X {}')
-    (rpcurl.home / "@own.proto").write_text(FILE)
-    run = write(rpcurl.home / "run", "#!/bin/sh\ntouch ran\n")
-    run.chmod(0o755)
-    assert rpcurl("list", "--proto", "@evil").code == 3
-    assert not (rpcurl.home / "ran").exists()
-    assert rpcurl("list", "--kind", "message", "--proto", "@own.proto").out == "own.Own\n"
+    result = rpcurl("list", "--kind", "message", "-I", "none", "--proto", proto)
+    result.exits(0, "own.Own\n", "rpcurl: -I none: warning: not a directory\n")

@@ -16,12 +16,15 @@ NEWEST_GLIBC = (2, 31)
 LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"}
 # The projects that the program contains, and those whose schemas it contains, with their licences.
 PROJECTS = {
-    "curl": "curl", "openssl": "Apache-2.0", "nghttp2": "MIT", "zlib": "Zlib", "snappy": "BSD-3-Clause",
+    "curl": "curl", "openssl": "Apache-2.0", "nghttp2": "MIT", "zlib": "Zlib", "snappy": "BSD-3-Clause", "libyaml": "MIT",
     "protobuf-c": "BSD-2-Clause", "gcc": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later",
     "swift": "Apache-2.0 WITH Swift-exception", "swift-collections": "Apache-2.0 WITH Swift-exception",
     "HdrHistogram_c": "BSD-2-Clause OR CC0-1.0",
 }  # fmt: skip
-SCHEMAS = {"protobuf": "BSD-3-Clause", "googleapis": "Apache-2.0", "grpc-proto": "Apache-2.0", "protovalidate": "Apache-2.0"}
+SCHEMAS = {"protobuf": "BSD-3-Clause", "googleapis": "Apache-2.0", "grpc-proto": "Apache-2.0", "protovalidate": "Apache-2.0"} | {
+    "protoc-gen-validate": "Apache-2.0", "gogoproto": "BSD-3-Clause", "grpc-gateway": "BSD-3-Clause", "gnostic": "Apache-2.0",
+    "xds": "Apache-2.0",
+}  # fmt: skip
 
 
 def members(file):

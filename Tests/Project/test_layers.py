@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = [
-    {"CSchemas", "CPlugins", "CCurl", "CCompression", "CLineEditor", "CSystem"},
+    {"CSchemas", "CPlugins", "CCurl", "CCompression", "CInput", "CSystem"},
     {"Base"},
     {"Platform"},
     {"Protobuf"},

@@ -56,7 +56,7 @@ import Testing
     }
     #expect(error?.description.hasPrefix("x.binpb: ") == true)
     #expect(error?.description.contains(expected) == true)
-    #expect(error?.hint?.contains("--descriptor_set_out") == true)
+    #expect(error?.hint?.contains("rpcurl export") == true)
   }
 
   @Test func rejectsRandomBytes() {

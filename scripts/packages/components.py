@@ -36,6 +36,7 @@ DEBIAN = {
     "libnghttp2.a": ("nghttp2", "MIT", "https://nghttp2.org"),
     "libz.a": ("zlib", "Zlib", "https://zlib.net"),
     "libsnappy.a": ("snappy", "BSD-3-Clause", "https://github.com/google/snappy"),
+    "libyaml.a": ("libyaml", "MIT", "https://github.com/yaml/libyaml"),
     "libprotobuf-c.a": ("protobuf-c", "BSD-2-Clause", "https://github.com/protobuf-c/protobuf-c"),
     "libstdc++.a": ("gcc", GCC_LICENCE, "https://gcc.gnu.org"),
     "libgcc.a": ("gcc", GCC_LICENCE, "https://gcc.gnu.org"),
@@ -56,6 +57,11 @@ SCHEMAS = [
     ("googleapis", "Apache-2.0", "https://github.com/googleapis/googleapis"),
     ("grpc-proto", "Apache-2.0", "https://github.com/grpc/grpc-proto"),
     ("protovalidate", "Apache-2.0", "https://github.com/bufbuild/protovalidate"),
+    ("protoc-gen-validate", "Apache-2.0", "https://github.com/bufbuild/protoc-gen-validate"),
+    ("gogoproto", "BSD-3-Clause", "https://github.com/cosmos/gogoproto"),
+    ("grpc-gateway", "BSD-3-Clause", "https://github.com/grpc-ecosystem/grpc-gateway"),
+    ("gnostic", "Apache-2.0", "https://github.com/google/gnostic"),
+    ("xds", "Apache-2.0", "https://github.com/cncf/xds"),
 ]
 
 
@@ -144,8 +150,10 @@ def of_sources() -> list[Component]:
             (ROOT / "Sources/CSystem/Histogram/LICENSE").read_text(),
         ),
     ]  # fmt: skip
-    texts = {"Apache-2.0": (ROOT / "LICENSE").read_text(), "BSD-3-Clause": (Path(__file__).parent / "protobuf-license.txt").read_text()}
-    return found + [Component(f"{name} schemas", "", licence, home, texts[licence]) for name, licence, home in SCHEMAS]
+    apache = (ROOT / "LICENSE").read_text()
+    here = Path(__file__).parent
+    texts = {name: apache if licence == "Apache-2.0" else (here / f"{name}-license.txt").read_text() for name, licence, _ in SCHEMAS}
+    return found + [Component(f"{name} schemas", "", licence, home, texts[name]) for name, licence, home in SCHEMAS]
 
 
 def of_archive(archive: Path) -> Component:

@@ -116,7 +116,7 @@ def write(installed: Path, work: Path, out: Path, version: str, parts: list[Comp
     fields = {"Package": "rpcurl"} | common | {
         "Architecture": architecture, "Section": "net", "Depends": f"libc6 (>= {LEAST_GLIBC})",
         "Recommends": "ca-certificates",
-        "Suggests": "rpcurl-dev, protobuf-compiler, libzstd1, libbrotli1, libidn2-0, libedit2",
+        "Suggests": "rpcurl-dev, libzstd1, libbrotli1, libidn2-0, libedit2",
     }  # fmt: skip
 
     development = Tree(installed, work / "deb-dev" / "usr")

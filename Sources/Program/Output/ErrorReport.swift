@@ -63,6 +63,11 @@ package struct ErrorReport {
       object.add("path", place.fieldPath)
       if let excerpt = place.excerpt { object.add("excerpt", excerpt.line) }
     }
+    if let excerpt = message.excerpt { object.add("excerpt", excerpt.line) }
+    if !message.others.isEmpty {
+      let others = message.others.map { JSONValue.quoted("\($0.what): \($0.why)") }
+      object.add("others", raw: "[\(others.joined(separator: ","))]")
+    }
     return "{\"error\":\(Self.harmless(object.object))}\n"
   }
 

@@ -10,6 +10,10 @@ package struct Failure: Error {
     package var hint: String?
     /// The place in the input, if the input is invalid.
     package var place: InputPlace?
+    /// The line of a source, if `what` is a place in it.
+    package var excerpt: InputExcerpt?
+    /// Further errors of the same cause, as those of a source.
+    package var others: [Message] = []
     /// Whether `what` begins with a file and a line.
     package var isPlaced = false
 
@@ -31,9 +35,9 @@ package struct Failure: Error {
     package var rendered: String {
       let first = what.isEmpty ? "rpcurl: \(why)" : "rpcurl: \(what): \(why)"
       var text = TerminalText.escape(first) + "\n"
-      if let excerpt = place?.excerpt { text += excerpt.rendered }
+      if let excerpt = excerpt ?? place?.excerpt { text += excerpt.rendered }
       if let hint { text += "hint: \(TerminalText.escape(hint))\n" }
-      return text
+      return others.reduce(text) { $0 + $1.rendered }
     }
   }
 

@@ -1,4 +1,4 @@
-import RPCurlCLineEditor
+import RPCurlCInput
 import RPCurlPlatform
 
 /// The width of characters on a terminal.

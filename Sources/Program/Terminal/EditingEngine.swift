@@ -1,4 +1,4 @@
-import RPCurlCLineEditor
+import RPCurlCInput
 
 /// Edits a line with libedit: characters in, an edited line out. Draws nothing and never blocks.
 package final class EditingEngine {

@@ -41,9 +41,9 @@ public struct SchemaError: Error, Equatable, Sendable {
   public var hint: String? {
     switch reason {
     case .emptySource, .notADescriptorSet:
-      "make a descriptor set with `protoc --include_imports --descriptor_set_out=FILE …` or `buf build -o FILE`"
+      "make a descriptor set with `rpcurl export --proto FILE -o SET` or `buf build -o SET`"
     case .unknownType(_, _, let missing) where !missing.isEmpty:
-      "was the set made with `protoc --include_imports`?"
+      "was the set made with all imports, as by `protoc --include_imports`?"
     default: nil
     }
   }

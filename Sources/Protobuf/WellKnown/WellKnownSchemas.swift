@@ -38,8 +38,36 @@ package enum WellKnownSchemas {
   /// source contains `google/protobuf/descriptor.proto`.
   package static let optionTypes = SchemaBytes(Base64.decode(Array(encodedOptions.utf8)) ?? [])
 
-  /// Files that many APIs import, and protoc lacks: `google/api`, `google/rpc`, `google/type`,
-  /// `google/longrunning/operations.proto` and `buf/validate/validate.proto`. Compressed with gzip; their imports are
-  /// in `set` and `optionTypes`.
-  package static var compressedCommonTypes: [UInt8] { Base64.decode(Array(encodedCommon.utf8)) ?? [] }
+  /// Files that many APIs import, and few have: compressed with gzip, in groups, so that a file that imports one needs only a
+  /// part. Other files that they import are in other groups, or in `optionTypes`.
+  package enum FileGroup: CaseIterable, Sendable {
+    /// `google/protobuf` without `descriptor.proto`, but with all options: the well-known types, and the features of languages.
+    case protobuf
+    /// `google/api`, `google/iam`, `google/logging`, `google/longrunning`, `google/rpc` and `google/type`.
+    case google
+    /// `buf/validate` and `validate`.
+    case rules
+    /// `gogoproto`, `grpc`, `openapiv3`, `protoc-gen-openapiv2`, `udpa` and `xds`.
+    case others
+
+    /// The group that may have a file.
+    package init(ofFile name: String) {
+      let beginnings: [(String, FileGroup)] = [
+        ("google/protobuf/", .protobuf), ("google/", .google), ("buf/", .rules), ("validate/", .rules),
+      ]
+      self = beginnings.first { name.hasPrefix($0.0) }?.1 ?? .others
+    }
+
+    /// The descriptor set, compressed with gzip.
+    package var compressed: [UInt8] {
+      let encoded =
+        switch self {
+        case .protobuf: encodedProtobufFiles
+        case .google: encodedGoogleFiles
+        case .rules: encodedRuleFiles
+        case .others: encodedOtherFiles
+        }
+      return Base64.decode(Array(encoded.utf8)) ?? []
+    }
+  }
 }

@@ -81,7 +81,7 @@ struct CompletionLine {
   /// The readable descriptor sets of the line.
   var descriptorSets: [SchemaBytes] {
     invocation.texts(.descriptorSet).map(Self.expanded).filter(Self.isFile)
-      .compactMap { try? FileContents.map($0) }
+      .compactMap { try? FileContents.descriptorSet($0) }
   }
 
   /// The target `text`, with the options of the line.

@@ -182,8 +182,8 @@ struct ProjectFileTests {
     "-H authorization: x", "-H Cookie: x", "-H x-api-key: x", "-H x: ${HOME}", "-H @headers", "-H x",
     "-H Proxy-Authorization: x", "-H host: x", "--rpc-header x-token: y", "--reflect-header @f",
     "-I /etc", "-I ..", "-I a/../..", "-I .:/etc", "-I a=/etc", "-I link", "-I link/x", "-I /etc/none",
-    "-I none/../../x", "-I none/../b", "-I dangling", "--proto dangling/x", "--proto a:/etc/x.proto",
-    "--proto a=/etc/x.proto", "--descriptor-set /dev/stdin",
+    "-I none/../../x", "-I none/../b", "-I dangling", "--proto dangling/x", "-I x=..",
+    "-I x/../..=protos", "--proto /etc/*.proto", "--proto */../../x", "--descriptor-set /dev/stdin",
     "--descriptor-set -", "--proto ../x.proto",
     "--proto link/x.proto", "target unix:/run/x.sock", "target unix:../x", "target unix:link/x",
   ])
@@ -199,6 +199,8 @@ struct ProjectFileTests {
 
   @Test(arguments: [
     "-H x-tenant: blue", "--rpc-header x: $HOME", "-I .", "-I protos", "-I protos:none",
+    "-I github.com/x=protos",
+    "--proto protos/**/*.proto", "--proto a:/etc/x.proto",
     "--descriptor-set x.binpb", "--proto x.proto", "--proto none/x.proto", "target localhost:1",
     "target https://demo.example", "target unix:x.sock", "--format json", "-v", "-m 5",
   ])
@@ -222,14 +224,12 @@ struct ProjectFileTests {
     #expect(error?.message?.why.hasPrefix(option) == true && error?.message?.why.contains(why) == true)
   }
 
-  /// protoc splits such a directory.
+  /// A value of -I is split there.
   @Test(arguments: ["a:b", "a=b"])
   func sourcesInDirectoryWithDelimiterNeedTrust(name: String) throws {
-    for line in ["-I .", "--proto x.proto"] {
-      try write(line, in: name)
-      #expect(try failure("h M", in: name)?.why.hasSuffix("this setting needs trust") == true)
-    }
-    try write("--descriptor-set x", in: name)
+    try write("-I .", in: name)
+    #expect(try failure("h M", in: name)?.why.hasSuffix("this setting needs trust") == true)
+    try write("--descriptor-set x\n--proto x.proto", in: name)
     #expect(try read("h M", in: name).errors == [])
   }
 
@@ -242,6 +242,8 @@ struct ProjectFileTests {
       -I /usr/include
       --proto there.proto
       --proto elsewhere.proto
+      --proto a/*.proto
+      -I x/y=protos:z
       --descriptor-set ./x.binpb
       --cacert ca.pem
       --bearer @token
@@ -262,8 +264,8 @@ struct ProjectFileTests {
     try trust()
     let invocation = try read("M")
     let p = try path("p")
-    #expect(invocation.texts(.importPath) == ["\(p)/protos", "/usr/include"])
-    #expect(invocation.texts(.proto) == ["\(p)/there.proto", "elsewhere.proto"])
+    #expect(invocation.texts(.importPath) == ["\(p)/protos", "/usr/include", "x/y=\(p)/protos:\(p)/z"])
+    #expect(invocation.texts(.proto) == ["\(p)/there.proto", "elsewhere.proto", "\(p)/a/*.proto"])
     #expect(invocation.texts(.descriptorSet) == ["\(p)/x.binpb"])
     #expect(invocation.texts(.cacert) == ["\(p)/ca.pem"])
     #expect(invocation.texts(.bearer) == ["@\(p)/token"])

@@ -43,14 +43,3 @@ struct SchemaQueryTests {
     #expect(failure.message?.why == "the server lists this service but does not describe it")
   }
 }
-
-struct ProtoCompilerTests {
-  @Test(arguments: ["/dev/null", "/dev/stdin"], [[], ["/"]])
-  func rejectsFilesThatCanBeReadOnce(file: String, importPaths: [String]) throws {
-    let error = StandardError(OutputStream(2))
-    let failure = try #require(throws: Failure.self) {
-      _ = try ProtoCompiler.compile([file], importPaths: importPaths, namedAt: [.session], error)
-    }
-    #expect(failure.message?.why == "is not a regular file, and protoc reads a file more than once")
-  }
-}

@@ -44,14 +44,9 @@ struct ProjectLines {
     switch option.trust {
     case .harmless: return false
     case .projectPath:
-      // protoc reads VIRTUAL=DIRECTORY and several directories with colons, also in the directory of a file.
-      if option.id == .importPath && value.contains("=")
-        || option.id == .proto && value.contains(where: { "=:".contains($0) })
-        || option.id != .descriptorSet && file.directory.contains(where: { "=:".contains($0) })
-      {
-        return true
-      }
-      return !Self.paths(value, of: option).allSatisfy(isInside)
+      // A value of -I has several directories with colons, and VIRTUAL=DIR, also if the folder of the file has such a name.
+      if option.id == .importPath, file.directory.contains(where: { "=:".contains($0) }) { return true }
+      return !Self.parts(value, of: option).allSatisfy { isInside($0.path) && isInside($0.prefix + $0.path) }
     case .header: return !Self.isHarmlessHeader(value)
     case .effects, .interceptor, .credentials: return true
     }
@@ -85,10 +80,14 @@ struct ProjectLines {
     }
   }
 
-  /// The paths of a value: protoc separates several directories by colons.
-  private static func paths(_ value: String, of option: Option) -> [String] {
-    guard option.id == .importPath else { return [value] }
-    return value.split(separator: ":").map(String.init)
+  /// The paths of a value. Those of `-I` are separated by colons, and may have a prefix: `VIRTUAL=`.
+  private static func parts(_ value: String, of option: Option) -> [(prefix: String, path: String)] {
+    guard option.id == .importPath else { return [("", value)] }
+    return value.split(separator: ":").map { part in
+      guard let equals = part.firstIndex(of: "=") else { return ("", String(part)) }
+      let start = part.index(after: equals)
+      return (String(part[..<start]), String(part[start...]))
+    }
   }
 
   // MARK: Paths
@@ -102,11 +101,11 @@ struct ProjectLines {
     switch option.pathForm {
     case .none: return value
     case .whole where option.id == .proto:
-      // protoc searches other names in the directories of -I.
+      // Other names are searched in the directories of -I.
       let path = absolute(value)
-      return access(path, F_OK) == 0 ? path : value
+      return access(path, F_OK) == 0 || SourceFiles.isPattern(value) ? path : value
     case .whole where option.id == .importPath:
-      return Self.paths(value, of: option).map(absolute).joined(separator: ":")
+      return Self.parts(value, of: option).map { $0.prefix + absolute($0.path) }.joined(separator: ":")
     case .whole: return value == "-" ? value : absolute(value)
     case .afterAt: return afterAt(value)
     case .interceptor: return interceptor(value, isPlugin: option.id == .plugin)

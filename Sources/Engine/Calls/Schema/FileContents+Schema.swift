@@ -5,7 +5,7 @@ extension FileContents {
   /// The size up to which one command reads a descriptor set: a read of this size costs less than a millisecond.
   package static let readDescriptorSetBytes = 4 << 20
 
-  /// Reads the descriptor set at `path`, or standard input for `-`. A large set is mapped.
+  /// Reads the descriptor set at `path`, or standard input for `-`, in any form: see ``DescriptorSetForm``. A large set is mapped.
   ///
   /// `protoc` truncates a set and writes it again, and a process that reads a page of a mapping which the file no longer
   /// has is ended by SIGBUS. What lives longer than a call therefore reads all sets.
@@ -15,6 +15,17 @@ extension FileContents {
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
   ///   - readLimitBytes: The size up to which the file is read.
   package static func descriptorSet(
+    _ path: String, waitLimit: Duration? = nil, readLimitBytes: Int = readDescriptorSetBytes
+  ) throws(Problem) -> SchemaBytes {
+    let contents = try contents(path, waitLimit: waitLimit, readLimitBytes: readLimitBytes)
+    do {
+      return try DescriptorSetReader.set(contents)
+    } catch {
+      throw Problem(why: error.why)
+    }
+  }
+
+  private static func contents(
     _ path: String, waitLimit: Duration?, readLimitBytes: Int
   ) throws(Problem) -> SchemaBytes {
     var status = stat()

@@ -261,8 +261,7 @@ package struct ReflectionSource {
     case .notOffered:
       return Failure(
         .schema, target.name, error.description,
-        hint: "use --proto FILE, or --descriptor-set FILE; "
-          + "protoc --include_imports --descriptor_set_out=FILE creates one")
+        hint: "use --proto FILE, or --descriptor-set FILE")
     case .failed(let status):
       let isConnection = status.origin == .connection || status.origin == .tls || status.cause != nil
       let proxy: String? = if case .proxy(let url) = status.origin { "proxy \(url)" } else { nil }

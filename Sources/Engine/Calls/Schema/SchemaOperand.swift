@@ -4,9 +4,6 @@ import RPCurlProtobuf
 
 /// A schema that one argument names: a descriptor set, `.proto` files, or a server.
 package enum SchemaOperand {
-  /// The largest number of files of a directory.
-  private static let fileLimit = 10_000
-
   /// Reads a schema.
   ///
   /// - Parameters:
@@ -24,27 +21,13 @@ package enum SchemaOperand {
     let isFile = DirectoryPath.exists(path) && !DirectoryPath.isDirectory(path)
     if text == "-" || isFile && !text.hasSuffix(".proto") {
       pool = try SchemaSource.pool([descriptorSet(text, options.duration(.maxTime))], withOptions: true)
-    } else if DirectoryPath.isDirectory(path) {
-      let files: [String]
-      do throws(Directory.ListingError) {
-        files = try Directory.files(below: path, suffix: ".proto", limit: fileLimit).sorted()
-      } catch {
-        throw Failure(.schema, error.path, error.why)
-      }
-      guard !files.isEmpty else {
-        throw Failure(.schema, text, "a directory without .proto files")
-      }
-      guard files.count <= fileLimit else {
-        throw Failure(
-          .schema, text, "more than \(fileLimit) .proto files",
-          hint: "name a descriptor set, or a directory in it")
-      }
-      pool = try SchemaSource.pool(
-        [compile(files, in: path, namedAt: argument.origin, options, clients)], withOptions: true)
-    } else if isFile {
-      let directory = DirectoryPath.parent(path) ?? "/"
-      pool = try SchemaSource.pool(
-        [compile([path], in: directory, namedAt: argument.origin, options, clients)], withOptions: true)
+    } else if DirectoryPath.exists(path) || SourceFiles.isPattern(text) && text.hasSuffix(".proto") {
+      // Wherever a copy of a directory is, the names of its files are the same.
+      let base = DirectoryPath.isDirectory(path) ? path : isFile ? DirectoryPath.parent(path) : nil
+      let compiler = SourceCompiler(
+        importPaths: options.texts(.importPath), base: base, namedAt: [argument.origin], options: options,
+        clients.console.error, waitLimit: options.duration(.maxTime))
+      pool = try SchemaSource.pool([compiler.compile([text])], withOptions: true)
     } else if isPath(text) {
       throw Failure(
         .schema, text, "No such file or directory",
@@ -81,23 +64,10 @@ package enum SchemaOperand {
     _ path: String, _ waitLimit: Duration?
   ) throws(Failure) -> SchemaSource.Source {
     do {
-      return SchemaSource.Source(set: try FileContents.map(path, waitLimit: waitLimit), name: path)
+      return SchemaSource.Source(set: try FileContents.descriptorSet(path, waitLimit: waitLimit), name: path)
     } catch let problem {
       throw Interrupt.failure ?? Failure(.schema, path, problem.why)
     }
-  }
-
-  /// Compiles files, which are named after the directory or after their packages: wherever a copy of the directory is, the
-  /// names are the same.
-  private static func compile(
-    _ files: [String], in directory: String, namedAt origin: Origin, _ options: Invocation,
-    _ clients: ClientSource
-  ) throws(Failure) -> SchemaSource.Source {
-    // protoc compares paths as text, and the files have absolute ones.
-    let given = options.texts(.importPath).map { DirectoryPath.absolute($0, in: DirectoryPath.current) }
-    return try ProtoCompiler.compile(
-      files, importPaths: given.isEmpty ? [] : ImportRoots.innerFirst([directory] + given), in: directory,
-      namedAt: [origin], waitLimit: options.duration(.maxTime), clients.console.error)
   }
 
   /// Whether an argument that does not exist was meant as a path.

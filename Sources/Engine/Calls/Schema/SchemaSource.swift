@@ -89,8 +89,7 @@ package enum SchemaSource {
     guard schema.hasSchema else {
       throw Failure(
         .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
-        hint: "use --proto FILE, or --descriptor-set FILE; "
-          + "protoc --include_imports --descriptor_set_out=FILE creates one")
+        hint: "use --proto FILE, or --descriptor-set FILE")
     }
     return try pool(sources(schema, error, waitLimit: waitLimit))
   }
@@ -105,8 +104,8 @@ package enum SchemaSource {
   ///
   /// - Parameters:
   ///   - schema: The options.
-  ///   - error: Where protoc's output is printed.
-  ///   - waitLimit: How long to wait for data from a pipe, and for protoc; nil for no limit.
+  ///   - error: Where warnings are printed.
+  ///   - waitLimit: How long to wait for data from a pipe, and for buf; nil for no limit.
   ///   - readLimitBytes: The size up to which a descriptor set is read, not mapped.
   package static func sources(
     _ schema: Invocation, _ error: StandardError, waitLimit: Duration? = nil,
@@ -124,13 +123,13 @@ package enum SchemaSource {
     }
     if !schema.protos.isEmpty {
       do throws(Failure) {
-        sources.append(
-          try ProtoCompiler.compile(
-            schema.protos.compactMap(\.text), importPaths: schema.texts(.importPath),
-            namedAt: schema.all(.proto).map(\.origin), waitLimit: waitLimit,
-            error))
+        let compiler = SourceCompiler(
+          importPaths: schema.texts(.importPath), namedAt: schema.all(.proto).map(\.origin), options: schema,
+          error,
+          waitLimit: waitLimit)
+        sources.append(try compiler.compile(schema.protos.compactMap(\.text)))
       } catch let failure {
-        // protoc compiles all files at once.
+        // All files are compiled at once.
         throw failure.at(schema.protos.count == 1 ? schema.protos.first?.origin : nil)
       }
     }

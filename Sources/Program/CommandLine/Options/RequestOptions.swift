@@ -91,7 +91,7 @@ extension OptionTable {
     Option(
       .maxTime, "-m --max-time", .duration, "DURATION", .request, .remote,
       "Time limit, such as 1.5, 1500ms or 2m; for a call, its deadline.",
-      "The deadline of a call is also sent to the server. Each wait for a named pipe or for protoc has the same limit. Without "
+      "The deadline of a call is also sent to the server. Each wait for a named pipe or for buf has the same limit. Without "
         + "the option, a call has no limit, and a request for the schema has 10 seconds.",
       example: "rpcurl -m 5 https://demo.example demo.v1.Demo/Hello",
       aliases: "--timeout", grpcurl: "max-time", sessionVerb: "deadline", same: [.curl, .grpcurl],

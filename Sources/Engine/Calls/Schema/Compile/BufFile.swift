@@ -1,106 +1,72 @@
 import RPCurlProtobuf
 
-/// The parts of a `buf.yaml` or `buf.work.yaml` that say where `.proto` files are.
-///
-/// It reads the YAML that buf's documentation shows: block style, and lists in brackets. Anything else is ignored.
+/// The parts of a `buf.yaml`, a `buf.work.yaml` or a `buf.lock` that say where `.proto` files are.
 struct BufFile: Equatable {
-  /// The directories of modules, relative to the file: `modules` of version 2, `build.roots` of v1beta1, and
-  /// `directories` of `buf.work.yaml`.
-  private(set) var directories: [String] = []
-  /// Whether modules of other repositories are needed (`deps`).
-  private(set) var hasDependencies = false
-  /// The version, such as `v2`; empty if the file has none.
-  private(set) var version = ""
+  /// A directory of `.proto` files.
+  struct Module: Equatable {
+    /// The directory, relative to the file.
+    let path: String
+    /// The directories whose files are not part of it, relative to the file.
+    var excludes: [String] = []
+  }
 
-  init(_ text: String) {
-    // The keys that contain the current line, each with its indentation.
-    var keys: [(indentation: Int, name: String)] = []
-    for line in text.split(separator: "\n") {
-      let content = Self.withoutComment(line)
-      let indentation = content.prefix { $0 == " " }.utf8.count
-      var rest = content.dropFirst(indentation)
-      guard !rest.isEmpty, rest != "---" else { continue }
-      // An item of a list may have the indentation of its key.
-      let isItem = rest == "-" || rest.hasPrefix("- ")
-      while let last = keys.last, last.indentation > indentation || last.indentation == indentation && !isItem
-      {
-        keys.removeLast()
-      }
-      let path = keys.map(\.name).joined(separator: ".")
-      if isItem {
-        rest = rest.dropFirst(1).drop { $0 == " " }
-        if path == "modules" { directories.append(".") }
-      }
-      guard let (key, value) = Self.pair(rest) else {
-        if isItem { add([Self.plain(rest)], to: path) }
-        continue
-      }
-      add(key: key, value, to: path)
-      if !isItem { keys.append((indentation, key)) }
+  /// A module of another repository.
+  struct Dependency: Hashable {
+    /// `buf.build/acme/types`.
+    let name: String
+    /// The commit of a `buf.lock`; empty in other files.
+    var commit = ""
+  }
+
+  /// The version, such as `v2`.
+  let version: String
+  /// The modules: `modules` of version 2, `build.roots` of v1beta1, and `directories` of `buf.work.yaml`.
+  private(set) var modules: [Module] = []
+  /// The modules of other repositories that are needed (`deps`).
+  private(set) var dependencies: [Dependency] = []
+
+  /// Reads a file.
+  ///
+  /// - Throws: `YAMLValue.Problem` if it is not YAML, or if a part has another form than buf's.
+  init(_ text: [UInt8]) throws(YAMLValue.Problem) {
+    guard let root = try YAMLValue.read(text) else {
+      version = ""
+      return
     }
-  }
-
-  private mutating func add(key: String, _ value: Substring, to path: String) {
-    switch path.isEmpty ? key : "\(path).\(key)" {
-    case "version": version = Self.plain(value)
-    case "modules.path": if !directories.isEmpty { directories[directories.count - 1] = Self.plain(value) }
-    case let list: add(Self.list(value), to: list)
+    version = try root["version"]?.text ?? ""
+    guard ["", "v1beta1", "v1", "v2"].contains(version) else {
+      throw try root["version"]?.problem("version \(version) is not supported; v1beta1, v1 and v2 are")
+        ?? root.problem("a version that is not supported")
     }
+    modules = try Self.modules(root)
+    for item in try root["deps"]?.items ?? [] { dependencies.append(try Self.dependency(item)) }
   }
 
-  private mutating func add(_ items: [String], to path: String) {
-    switch path {
-    case "deps": hasDependencies = hasDependencies || !items.isEmpty
-    case "directories", "build.roots": directories += items
-    default: break
+  private static func modules(_ root: YAMLValue) throws(YAMLValue.Problem) -> [Module] {
+    var modules: [Module] = []
+    for item in try root["modules"]?.items ?? [] {
+      let path = try item["path"]?.text ?? "."
+      modules.append(Module(path: path, excludes: try item["excludes"]?.texts ?? []))
     }
+    for path in try root["directories"]?.texts ?? [] { modules.append(Module(path: path)) }
+    guard let build = try root["build"] else { return modules }
+    let excludes = try build["excludes"]?.texts ?? []
+    let roots = try build["roots"]?.texts ?? ["."]
+    return modules + roots.map { Module(path: $0, excludes: excludes) }
   }
 
-  private static func withoutComment(_ line: Substring) -> Substring {
-    var quote: Character?
-    var before: Character = " "
-    for index in line.indices {
-      let character = line[index]
-      if let open = quote {
-        if character == open { quote = nil }
-      } else if character == "\"" || character == "'" {
-        quote = character
-      } else if character == "#", before == " " {
-        return trimmed(line[..<index])
-      }
-      before = character
+  /// A module as a name, with `:` and a label or a commit, or as the map of a `buf.lock`.
+  private static func dependency(_ item: YAMLValue) throws(YAMLValue.Problem) -> Dependency {
+    if case .text(let text) = item.content {
+      return Dependency(name: text.split(separator: Character(":")).first.map(String.init) ?? text)
     }
-    return trimmed(line)
-  }
-
-  private static func trimmed(_ text: Substring) -> Substring {
-    var text = text
-    while let last = text.last, last == " " || last == "\t" || last == "\r" { text.removeLast() }
-    return text
-  }
-
-  /// The key and the value of `KEY: VALUE`.
-  private static func pair(_ text: Substring) -> (String, Substring)? {
-    guard let colon = text.firstIndex(of: ":") else { return nil }
-    let after = text[text.index(after: colon)...]
-    guard after.isEmpty || after.first == " " else { return nil }
-    return (plain(text[..<colon]), after.drop { $0 == " " })
-  }
-
-  /// The items of `[A, B]`.
-  private static func list(_ text: Substring) -> [String] {
-    guard text.first == "[", text.last == "]" else { return [] }
-    return text.dropFirst().dropLast().split(separator: Character(",")).map { plain($0) }.filter {
-      !$0.isEmpty
+    let commit = try item["commit"]?.text ?? ""
+    if let name = try item["name"]?.text { return Dependency(name: name, commit: commit) }
+    var parts: [String] = []
+    for key in ["remote", "owner", "repository"] {
+      guard let part = try item[key]?.text else { throw item.problem("a module without \(key)") }
+      parts.append(part)
     }
-  }
-
-  /// A value without its quotes.
-  private static func plain(_ text: Substring) -> String {
-    let text = trimmed(text.drop { $0 == " " })
-    guard let first = text.first, first == "\"" || first == "'", text.count > 1, text.last == first else {
-      return String(text)
-    }
-    return String(text.dropFirst().dropLast())
+    return Dependency(name: parts.joined(separator: "/"), commit: commit)
   }
 }

@@ -56,12 +56,6 @@ package enum DirectoryPath {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Whether a path is a pipe, a device, or standard input: another program may read different contents there.
-  static func isStream(_ path: String) -> Bool {
-    ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(path)
-      || exists(path) && !isFile(path) && !isDirectory(path)
-  }
-
   /// Whether a file or a directory exists.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

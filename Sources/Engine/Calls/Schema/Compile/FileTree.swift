@@ -1,0 +1,57 @@
+import RPCurlPlatform
+
+/// What the search for sources sees of the file system: functions, so that tests have one in memory.
+struct FileTree {
+  enum Kind {
+    case file
+    case directory
+    /// A pipe or a device: what is read once is gone.
+    case stream
+  }
+
+  /// A file or a directory, with links followed.
+  struct Status {
+    let kind: Kind
+    /// The same for all names of one file.
+    let identity: Identity
+  }
+
+  struct Identity: Hashable {
+    let device: UInt
+    let node: UInt
+  }
+
+  /// The status of an absolute path; nil if nothing is there.
+  let status: (String) -> Status?
+  /// The contents of a file.
+  let read: (String) throws(FileContents.Problem) -> [UInt8]
+  /// The entries of a directory.
+  let entries: (String) throws(Directory.ListingError) -> [Directory.Entry]
+
+  func isFile(_ path: String) -> Bool { status(path)?.kind == .file }
+  func isDirectory(_ path: String) -> Bool { status(path)?.kind == .directory }
+
+  /// The files of this machine.
+  ///
+  /// - Parameter waitLimit: How long to wait for data from a pipe; nil for no limit.
+  static func system(waitLimit: Duration? = nil) -> FileTree {
+    FileTree(
+      status: { path in
+        var found = stat()
+        guard stat(path, &found) == 0 else { return nil }
+        let identity = Identity(device: UInt(found.st_dev), node: UInt(found.st_ino))
+        switch found.st_mode & S_IFMT {
+        case S_IFREG: return Status(kind: .file, identity: identity)
+        case S_IFDIR: return Status(kind: .directory, identity: identity)
+        default: return Status(kind: .stream, identity: identity)
+        }
+      },
+      read: { (path) throws(FileContents.Problem) in
+        try FileContents.read(path, limitBytes: limitBytes, waitLimit: waitLimit)
+      },
+      entries: { (path) throws(Directory.ListingError) in try Directory.list(path) })
+  }
+
+  /// The largest accepted source: that of one with all of an API in it.
+  private static let limitBytes = 64 << 20
+}

@@ -1,0 +1,285 @@
+import RPCurlBase
+import RPCurlPlatform
+import RPCurlProgram
+import RPCurlProtoCompiler
+import RPCurlProtobuf
+
+/// Compiles what `--proto` names. Only if it needs modules that are nowhere on this machine, `buf` compiles it.
+package struct SourceCompiler {
+  /// The values of `-I`; empty if a `buf.yaml` and the files themselves imply the directories.
+  let importPaths: [String]
+  /// The directory after which files are named that nothing else gives a name; nil for the working directory.
+  var base: String?
+  /// Whether `buf` may run: it connects to any host that a `buf.yaml` names.
+  let fetchesModules: Bool
+  /// How long to wait for data from a pipe, and for buf; nil for no limit.
+  var waitLimit: Duration?
+  /// Whether the cache of compiled files is used.
+  var usesCache = true
+  /// Whether warnings are printed.
+  var isVerbose = false
+  /// Where warnings are printed.
+  let error: StandardError
+
+  /// The largest number of errors that are printed.
+  private static let errorLimit = 20
+  /// The size of all compiled files in the cache, in bytes.
+  private static let cacheBytes = 256 << 20
+
+  private let working = DirectoryPath.current
+
+  package init(
+    importPaths: [String], base: String? = nil, namedAt origins: [Origin], options: Invocation,
+    _ error: StandardError,
+    waitLimit: Duration? = nil
+  ) {
+    self.importPaths = importPaths
+    self.base = base
+    self.error = error
+    self.waitLimit = waitLimit
+    fetchesModules = !origins.contains(where: \.isUntrusted)
+    usesCache = !options.has(.noCache)
+    isVerbose = options.verbosity > 0
+  }
+
+  /// The descriptor set of files and their imports, with comments.
+  ///
+  /// - Parameter arguments: Files, directories and patterns.
+  /// - Throws: `Failure` with the errors of the sources.
+  package func compile(_ arguments: [String]) throws(Failure) -> SchemaSource.Source {
+    let tree = FileTree.system(waitLimit: waitLimit)
+    let given = importPaths.flatMap { ImportRoot.parse($0, in: working, isDirectory: tree.isDirectory) }
+    for root in given where !tree.isDirectory(root.directory) {
+      error.remark("rpcurl: -I \(TerminalText.escape(shown(root.directory))): warning: not a directory\n")
+    }
+    let workspace = given.isEmpty ? try workspace(of: arguments, tree) : nil
+    let roots = workspace.map { ($0.roots + $0.cached).map { ImportRoot($0) } } ?? given
+    let sources = SourceCache(tree)
+    let builtIn = BuiltInFiles()
+    let (files, builtInNames) = try find(arguments, roots, excluded: workspace?.excluded ?? [], tree, builtIn)
+    let locator = try SourceLocator(files, roots: roots, in: base ?? working, sources, builtIn)
+    let name = arguments.joined(separator: ", ")
+    if !locator.missing.isEmpty, let workspace, !workspace.absent.isEmpty,
+      let set = try fetched(workspace, files)
+    {
+      return SchemaSource.Source(set: set, name: name)
+    }
+    let unit = CompilationUnit(
+      names: locator.names + builtInNames, locator: locator, sources: sources, builtIn: builtIn)
+    let (cache, key) = try usesCache && !isVerbose ? (Self.cache, unit.key()) : (nil, [])
+    if !key.isEmpty, let set = cache?.load(key) {
+      return SchemaSource.Source(set: SchemaBytes(set), name: name)
+    }
+    let result = unit.compile()
+    guard !result.hasErrors else { throw failure(result.diagnostics, locator, workspace) }
+    let warnings = result.diagnostics.filter { $0.severity == .warning }
+    if isVerbose {
+      for warning in warnings { error.remark(message(warning, locator).rendered) }
+    }
+    let set = result.files.flatMap { EmbeddedDescriptors.entry($0.descriptor) }
+    // Without the cache, the next run compiles again.
+    if !key.isEmpty { try? cache?.store(set, for: key) }
+    return SchemaSource.Source(set: SchemaBytes(set), name: name)
+  }
+
+  /// The cache of compiled files; nil if the environment names no directory.
+  private static var cache: CacheDirectory? {
+    UserDirectory.cache.path(EnvironmentVariables.value).map {
+      CacheDirectory("\($0)/rpcurl/sources", limitBytes: cacheBytes)
+    }
+  }
+
+  // MARK: Files
+
+  /// The workspace of buf that the first argument belongs to.
+  private func workspace(of arguments: [String], _ tree: FileTree) throws(Failure) -> BufWorkspace? {
+    guard let first = arguments.first else { return nil }
+    let path = DirectoryPath.absolute(first, in: working)
+    let start =
+      tree.isDirectory(path) ? path : DirectoryPath.ancestors(path).dropFirst().first(where: tree.isDirectory)
+    let place = base ?? start ?? working
+    return try BufWorkspace.find(from: place, cache: BufWorkspace.cache(EnvironmentVariables.value), tree)
+  }
+
+  /// The files of the arguments, and the names of those that only the program has.
+  private func find(
+    _ arguments: [String], _ roots: [ImportRoot], excluded: [String], _ tree: FileTree,
+    _ builtIn: BuiltInFiles
+  ) throws(Failure) -> (files: [SourceFiles.File], builtIn: [String]) {
+    let search = SourceFiles(tree: tree, working: working, base: base, roots: roots, excluded: excluded)
+    var (files, names) = ([SourceFiles.File](), [String]())
+    for argument in arguments {
+      if let found = try search.find(argument) {
+        files += found
+      } else if builtIn.descriptor(argument) != nil {
+        names.append(argument)
+      } else {
+        throw missing(argument)
+      }
+    }
+    return (files, names)
+  }
+
+  private func shown(_ path: String) -> String { DirectoryPath.shown(path, in: working) }
+
+  // MARK: buf
+
+  /// The set that buf makes, which fetches the modules that a workspace depends on; nil if buf is not installed, or must not run.
+  private func fetched(_ workspace: BufWorkspace, _ files: [SourceFiles.File]) throws(Failure) -> SchemaBytes?
+  {
+    guard fetchesModules else { return nil }
+    let output: TemporaryFile
+    let outcome: ChildProcess.Outcome
+    do { output = try TemporaryFile() } catch { throw Failure(.schema, "temporary file", error.why) }
+    defer { output.close() }
+    do throws(ChildProcess.Problem) {
+      outcome = try ChildProcess.run(
+        ["buf", "build", workspace.directory, "--as-file-descriptor-set", "-o", "-"]
+          + files.flatMap { ["--path", $0.path] }, output: output.descriptor, waitLimit: waitLimit)
+    } catch {
+      guard !error.isMissing else { return nil }
+      throw Interrupt.failure ?? Failure(.schema, "buf", error.why)
+    }
+    guard outcome.hasSucceeded else {
+      let first = outcome.errors.split(separator: "\n").first { !$0.hasPrefix("WARN") }
+      throw Failure(
+        .schema, "buf build", first.map(String.init) ?? "no output",
+        hint: "with -I DIR, buf is not used")
+    }
+    let modules = "\(workspace.absent.joined(separator: ", ")), which \(shown(workspace.file)) needs"
+    error.remark("* buf build has read \(TerminalText.escape(modules))\n")
+    do { return SchemaBytes(try output.contents()) } catch { throw Failure(.schema, "buf build", error.why) }
+  }
+
+  // MARK: Errors
+
+  /// The failure with all errors of the sources. Missing imports come first, and what follows from them is omitted.
+  private func failure(
+    _ diagnostics: [ProtoDiagnostic], _ locator: SourceLocator, _ workspace: BufWorkspace?
+  ) -> Failure {
+    var errors = diagnostics.filter { $0.severity == .error && !$0.isMissingImport }
+    var messages: [Failure.Message] = []
+    if let missing = diagnostics.first(where: \.isMissingImport), !locator.missing.isEmpty {
+      errors.removeAll { $0.text.hasSuffix("is not defined.") }
+      let names = locator.missing.map(\.name)
+      let shown = names.prefix(3).map { "\"\($0)\"" }.joined(separator: ", ")
+      let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
+      var first = message(missing, locator)
+      first.why = "import\(names.count == 1 ? "" : "s") \(shown)\(rest) not found"
+      first.hint = hint(for: names, locator, workspace)
+      messages.append(first)
+    }
+    messages += errors.prefix(Self.errorLimit).map { message($0, locator) }
+    var first = messages.removeFirst()
+    first.others = messages
+    return Failure(.schema, first)
+  }
+
+  private func message(_ diagnostic: ProtoDiagnostic, _ locator: SourceLocator) -> Failure.Message {
+    var file = diagnostic.file
+    if case .file(let path) = locator.place(file) { file = shown(path) }
+    let place = diagnostic.line.map { "\(file):\($0):\(diagnostic.column ?? 1)" } ?? file
+    let warning = diagnostic.severity == .warning ? "warning: " : ""
+    var message = Failure.Message(what: place, why: warning + diagnostic.text, hint: diagnostic.hint)
+    if let column = diagnostic.column, let line = diagnostic.sourceLine {
+      message.excerpt = InputExcerpt(Array(line.utf8), at: column - 1)
+    }
+    return message
+  }
+
+  /// The `-I` that finds imports.
+  private func hint(for names: [String], _ locator: SourceLocator, _ workspace: BufWorkspace?) -> String {
+    let places = [working] + locator.missing.compactMap { DirectoryPath.parent($0.importer) }
+    let found = ImportSearch(for: names, from: places).found
+    var directories: [String] = []
+    for name in names {
+      guard let directory = found[name] else { continue }
+      // A copy of a dependency may be in the workspace; elsewhere it belongs to another project.
+      if let workspace, !DirectoryPath.isInside(directory, workspace.directory) { continue }
+      if !directories.contains(shown(directory)) { directories.append(shown(directory)) }
+    }
+    guard directories.isEmpty else {
+      // With -I, a buf.yaml is not used any more.
+      let others =
+        importPaths.isEmpty ? (workspace?.roots ?? []).map(shown).filter { !directories.contains($0) } : []
+      return (importPaths.isEmpty ? "use " : "add ")
+        + (others + directories).map { "-I \($0)" }.joined(separator: " ")
+    }
+    let use = "use -I DIR, the directory that contains \(names.first ?? "")"
+    guard let workspace, !workspace.absent.isEmpty else { return use }
+    let file = shown(workspace.file)
+    return fetchesModules
+      ? "install buf, which fetches the dependencies of \(file), or \(use)"
+      : "read the project file, then run \"rpcurl trust\": buf fetches the dependencies of \(file) only with trust; or \(use)"
+  }
+
+  /// The failure for an argument that names nothing.
+  private func missing(_ argument: String) -> Failure {
+    let name =
+      argument.hasPrefix("/")
+      ? argument.split(separator: Character("/")).last.map(String.init) ?? argument : argument
+    let found = ImportSearch(for: [name], from: [working]).found[name]
+    return Failure(
+      .schema, argument, "No such file or directory",
+      hint: found.map { directory in
+        importPaths.isEmpty
+          ? "did you mean --proto \(shown(DirectoryPath.join(directory, name)))?"
+          : "add -I \(shown(directory))"
+      })
+  }
+}
+
+/// What one run of the compiler reads.
+private struct CompilationUnit {
+  let names: [String]
+  let locator: SourceLocator
+  let sources: SourceCache
+  let builtIn: BuiltInFiles
+
+  /// The size from which compiling costs more than the cache, in bytes.
+  private static let cachedBytes = 64 << 10
+
+  /// Everything that the result depends on; empty if it is not worth a file in the cache.
+  func key() throws(Failure) -> [UInt8] {
+    var key = Array("\(Version.current)\n\(names.joined(separator: "\n"))\n".utf8)
+    for (name, place) in locator.places.sorted(by: { $0.key < $1.key }) {
+      switch place {
+      case .file(let path):
+        let contents = try sources.contents(path)
+        key += Array("\n\(name)\n\(contents.count)\n".utf8) + contents
+      case .builtIn: key += Array("\n\(name)\nbuilt in".utf8)
+      case .alias(let other): key += Array("\n\(name)\n=\(other)".utf8)
+      }
+    }
+    return key.count < Self.cachedBytes ? [] : key
+  }
+
+  func compile() -> ProtoCompilation {
+    ProtoCompiler(options: ProtoCompilerOptions(sourceInfo: true, isTolerant: true), resolve: source).compile(
+      names)
+  }
+
+  private func source(_ name: String) -> ProtoSource {
+    switch locator.place(name) {
+    case .file(let path): (try? sources.contents(path)).map { .found($0) } ?? .missing(tried: [path])
+    case .builtIn: .descriptor(builtIn.descriptor(name) ?? [])
+    case .alias(let other): .descriptor(Self.alias(name, of: other))
+    case nil: .missing(tried: locator.roots.map(\.directory))
+    }
+  }
+
+  /// The descriptor of a file that only imports another one, which is seen through it.
+  private static func alias(_ name: String, of other: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for (tag, text) in [(0x0A, name), (0x1A, other)] as [(UInt8, String)] {
+      bytes.append(tag)
+      bytes.append(delimited: Array(text.utf8))
+    }
+    // public_dependency: the first import. The syntax is proto3.
+    return bytes + [0x50, 0, 0x62, 6] + Array("proto3".utf8)
+  }
+}
+
+extension ProtoDiagnostic {
+  fileprivate var isMissingImport: Bool { text.hasPrefix("Import \"") && text.hasSuffix("was not found.") }
+}

@@ -1,0 +1,42 @@
+import RPCurlPlatform
+
+@testable import RPCurlEngine
+
+extension FileTree {
+  /// Files in memory, by absolute path; links have the path of a file after `->`.
+  static func memory(_ files: [String: String]) -> FileTree {
+    var places: [String: (kind: Kind, text: String, node: UInt)] = ["/": (.directory, "", 0)]
+    for (index, path) in files.keys.sorted().enumerated() {
+      places[path] = (.file, files[path] ?? "", UInt(index * 1_000))
+      for (depth, directory) in DirectoryPath.ancestors(path).dropFirst().enumerated()
+      where places[directory] == nil {
+        places[directory] = (.directory, "", UInt(index * 1_000 + depth + 1))
+      }
+    }
+    let all = places
+    func place(_ path: String) -> (kind: Kind, text: String, node: UInt)? {
+      guard let found = all[path], found.text.hasPrefix("->") else { return all[path] }
+      return place(String(found.text.dropFirst(2)))
+    }
+    return FileTree(
+      status: { path in
+        place(path).map { Status(kind: $0.kind, identity: Identity(device: 1, node: $0.node)) }
+      },
+      read: { (path) throws(FileContents.Problem) in
+        guard let found = place(path) else {
+          throw FileContents.Problem(why: "No such file", isMissing: true)
+        }
+        return Array(found.text.utf8)
+      },
+      entries: { (directory) throws(Directory.ListingError) in
+        guard all[directory]?.kind == .directory else {
+          throw Directory.ListingError(path: directory, why: "Not a directory")
+        }
+        return all.compactMap { path, found in
+          guard path != "/", DirectoryPath.parent(path) == directory else { return nil }
+          let name = path.split(separator: Character("/")).last.map(String.init) ?? ""
+          return Directory.Entry(name: name, mayBeDirectory: found.kind == .directory)
+        }
+      })
+  }
+}
