@@ -214,7 +214,7 @@ let package = Package(
     tests("SchemaTools", ["Protobuf", "ProtobufSupport"]),
     tests("Protocols", ["Platform", "Base", "Language", "Protobuf", "ProtocolsSupport"]),
     tests("Chain", ["Platform", "Base", "Language", "Client", "Protocols", "Protobuf", "ChainSupport"]),
-    tests("Reports", ["Platform", "Protocols", "Protobuf"], exclude: ["Suites/Golden", "Suites/junit.xsd"]),
+    tests("Reports", ["Language", "Platform", "Protocols", "Protobuf"], exclude: ["Suites/Golden", "Suites/junit.xsd"]),
     tests("Platform", ["Base", "CommandSupport"]),
     tests(
       "Interceptors",
@@ -222,7 +222,7 @@ let package = Package(
         "Base", "Language", "Chain", "Reports", "Platform", "Protocols", "Protobuf", "ChainSupport",
         "CommandSupport",
       ]),
-    tests("CEL", ["Protobuf", "ChainSupport"]),
+    tests("CEL", ["Language", "Protobuf", "ChainSupport"]),
     tests("Validate", ["Chain", "Protocols", "Protobuf", "ChainSupport"]),
     // Fixtures are plugins in C that the tests compile.
     tests(
@@ -248,7 +248,7 @@ let package = Package(
     tests("ClientInterceptors", ["ClientTesting", "Client", "CFakeCurl", "CommandSupport"]),
     benchmark("Protobuf", ["Platform", "Protobuf"], exclude: ["generate.sh", "protos"]),
     benchmark(
-      "Chain", ["Interceptors", "Chain", "PluginHost", "Protobuf", "Protocols"], exclude: ["passing.c"]),
+      "Chain", ["Interceptors", "Chain", "Language", "PluginHost", "Protobuf", "Protocols"], exclude: ["passing.c"]),
     benchmark("Async", ["Platform", "Client", "Call"]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,7 +1,9 @@
+import RPCurlLanguage
+
 /// The arithmetic operators.
 enum CELArithmetic {
   /// Applies an operator.
-  static func apply(_ name: String, _ one: CELValue, _ other: CELValue) throws(RuleProblem) -> CELValue {
+  static func apply(_ name: String, _ one: CELValue, _ other: CELValue) throws(LanguageError) -> CELValue {
     switch (one, other) {
     case (.int(let one), .int(let other)): return .int(try integer(name, one, other))
     case (.uint(let one), .uint(let other)): return .uint(try integer(name, one, other))
@@ -32,35 +34,35 @@ enum CELArithmetic {
 
   // Times of messages have 64 bits of seconds, and results are in range, so that sums of 128 bits cannot overflow.
 
-  private static func timestamp(_ time: Int128) throws(RuleProblem) -> CELValue {
+  private static func timestamp(_ time: Int128) throws(LanguageError) -> CELValue {
     guard let value = CELValue.timestamp(inRange: time) else {
-      throw RuleProblem("the timestamp is out of range")
+      throw LanguageError("the timestamp is out of range")
     }
     return value
   }
 
-  private static func duration(_ time: Int128) throws(RuleProblem) -> CELValue {
+  private static func duration(_ time: Int128) throws(LanguageError) -> CELValue {
     guard let value = CELValue.duration(inRange: time) else {
-      throw RuleProblem("the duration is out of range")
+      throw LanguageError("the duration is out of range")
     }
     return value
   }
 
   private static func integer<Number: FixedWidthInteger>(
     _ name: String, _ one: Number, _ other: Number
-  ) throws(RuleProblem) -> Number {
+  ) throws(LanguageError) -> Number {
     let result: (partialValue: Number, overflow: Bool)
     switch name {
     case "+": result = one.addingReportingOverflow(other)
     case "-": result = one.subtractingReportingOverflow(other)
     case "*": result = one.multipliedReportingOverflow(by: other)
     default:
-      guard other != 0 else { throw RuleProblem("division by zero") }
+      guard other != 0 else { throw LanguageError("division by zero") }
       result =
         name == "/"
         ? one.dividedReportingOverflow(by: other) : one.remainderReportingOverflow(dividingBy: other)
     }
-    guard !result.overflow else { throw RuleProblem("integer overflow") }
+    guard !result.overflow else { throw LanguageError("integer overflow") }
     return result.partialValue
   }
 }

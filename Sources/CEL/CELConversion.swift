@@ -1,16 +1,17 @@
+import RPCurlLanguage
 import RPCurlProtobuf
 
 /// The conversions between types.
 enum CELConversion {
   /// Converts a value to the type with a name.
-  static func convert(_ value: CELValue, to type: String) throws(RuleProblem) -> CELValue {
+  static func convert(_ value: CELValue, to type: String) throws(LanguageError) -> CELValue {
     if let result = result(value, type) { return result }
     if case .string(let text) = value,
       ["int", "uint", "double", "bool", "duration", "timestamp"].contains(type)
     {
-      throw RuleProblem("\(text.debugDescription) is not a value of the type \(type)")
+      throw LanguageError("\(text.debugDescription) is not a value of the type \(type)")
     }
-    throw RuleProblem("\(type) does not convert the value of the type \(value.typeName)")
+    throw LanguageError("\(type) does not convert the value of the type \(value.typeName)")
   }
 
   /// The `double` of a number; nil for other values.

@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProtobuf
 
 /// Evaluates an expression.
@@ -15,13 +16,13 @@ package struct CELEvaluator {
   ///   - run: The resources, from which its steps are subtracted.
   package static func evaluate(
     _ node: CELNode, _ variables: [CELValue], _ run: inout RuleRun
-  ) throws(RuleProblem) -> CELValue {
+  ) throws(LanguageError) -> CELValue {
     var evaluator = CELEvaluator(variables: variables, run: run)
     defer { run = evaluator.run }
     return try evaluator.value(node)
   }
 
-  private mutating func value(_ node: CELNode) throws(RuleProblem) -> CELValue {
+  private mutating func value(_ node: CELNode) throws(LanguageError) -> CELValue {
     try run.spend(1)
     switch node {
     case .literal(let value): return value
@@ -37,7 +38,7 @@ package struct CELEvaluator {
       for (keyNode, valueNode) in nodes {
         let key = try value(keyNode)
         guard try CELValue.find(key, in: entries, &run) == nil else {
-          throw RuleProblem("a key of a map is repeated")
+          throw LanguageError("a key of a map is repeated")
         }
         entries.append((key, try value(valueNode)))
       }
@@ -56,18 +57,18 @@ package struct CELEvaluator {
     }
   }
 
-  private func truth(_ value: CELValue) throws(RuleProblem) -> Bool {
-    guard case .bool(let truth) = value else { throw RuleProblem("\(value.typeName) is not a bool") }
+  private func truth(_ value: CELValue) throws(LanguageError) -> Bool {
+    guard case .bool(let truth) = value else { throw LanguageError("\(value.typeName) is not a bool") }
     return truth
   }
 
   /// A conjunction or disjunction: a value that decides it counts even if the other fails.
   private mutating func logic(
     _ one: CELNode, _ other: CELNode, deciding: Bool
-  ) throws(RuleProblem) -> Bool {
-    var failure: RuleProblem?
+  ) throws(LanguageError) -> Bool {
+    var failure: LanguageError?
     for node in [one, other] {
-      do throws(RuleProblem) {
+      do throws(LanguageError) {
         if try truth(try value(node)) == deciding { return deciding }
       } catch {
         failure = failure ?? error
@@ -79,7 +80,7 @@ package struct CELEvaluator {
 
   // MARK: Members
 
-  private mutating func field(_ name: String, of value: CELValue) throws(RuleProblem) -> CELValue {
+  private mutating func field(_ name: String, of value: CELValue) throws(LanguageError) -> CELValue {
     switch value {
     case .message(let message):
       let found = try Self.field(name, of: message)
@@ -88,31 +89,31 @@ package struct CELEvaluator {
       return value
     case .map(let entries):
       guard let value = try CELValue.find(.string(name), in: entries, &run) else {
-        throw RuleProblem("the map has no key \(name)")
+        throw LanguageError("the map has no key \(name)")
       }
       return value
-    default: throw RuleProblem("\(value.typeName) has no field \(name)")
+    default: throw LanguageError("\(value.typeName) has no field \(name)")
     }
   }
 
-  private mutating func has(_ name: String, in value: CELValue) throws(RuleProblem) -> Bool {
+  private mutating func has(_ name: String, in value: CELValue) throws(LanguageError) -> Bool {
     switch value {
     case .message(let message):
       let found = try Self.field(name, of: message)
       if case .unset = found.message.contents(of: found.field) { return false }
       return true
     case .map(let entries): return try CELValue.find(.string(name), in: entries, &run) != nil
-    default: throw RuleProblem("\(value.typeName) has no field \(name)")
+    default: throw LanguageError("\(value.typeName) has no field \(name)")
     }
   }
 
   /// A field of a message, or of the message in an Any.
   static func field(
     _ name: String, of message: Message
-  ) throws(RuleProblem) -> (message: Message, field: Field) {
+  ) throws(LanguageError) -> (message: Message, field: Field) {
     let message = message.unpacked ?? message
     guard let fields = try? message.type.fields(), let field = fields.first(where: { $0.name == name }) else {
-      throw RuleProblem("\(message.type.name) has no field \(name)")
+      throw LanguageError("\(message.type.name) has no field \(name)")
     }
     return (message, field)
   }
@@ -121,21 +122,21 @@ package struct CELEvaluator {
 
   private mutating func comprehension(
     _ macro: CELMacro, _ range: CELValue, _ condition: CELNode, _ result: CELNode?
-  ) throws(RuleProblem) -> CELValue {
+  ) throws(LanguageError) -> CELValue {
     let elements: [CELValue]
     switch range {
     case .list(let list): elements = list
     case .map(let entries): elements = entries.map(\.key)
-    default: throw RuleProblem("\(macro.rawValue) requires a list or a map, not \(range.typeName)")
+    default: throw LanguageError("\(macro.rawValue) requires a list or a map, not \(range.typeName)")
     }
     var found: [CELValue] = []
     var matches = 0
-    var failure: RuleProblem?
+    var failure: LanguageError?
     for element in elements {
       variables.append(element)
       defer { variables.removeLast() }
       let isMatch: Bool
-      do throws(RuleProblem) {
+      do throws(LanguageError) {
         isMatch = try truth(try value(condition))
       } catch {
         // An element that decides the result counts even if others fail.
@@ -167,7 +168,7 @@ extension RuleRun {
   ///
   /// A value may contain the same list many times, so that it has more elements than the steps that made it. Each
   /// element is charged before the next is visited.
-  package mutating func spend(reading value: CELValue) throws(RuleProblem) {
+  package mutating func spend(reading value: CELValue) throws(LanguageError) {
     switch value {
     case .string(let text): try spend(1 + text.utf8.count >> 3)
     case .bytes(let bytes): try spend(1 + bytes.count >> 3)

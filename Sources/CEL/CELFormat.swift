@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProtobuf
 
 import RPCurlCSystem
@@ -5,7 +6,7 @@ import RPCurlCSystem
 /// The texts of values.
 enum CELFormat {
   /// Replaces the clauses such as `%s` and `%.2f` of a text by values.
-  static func format(_ form: String, _ values: [CELValue]) throws(RuleProblem) -> String {
+  static func format(_ form: String, _ values: [CELValue]) throws(LanguageError) -> String {
     var text: [UInt8] = []
     var rest = Array(form.utf8)[...]
     var values = values[...]
@@ -24,16 +25,16 @@ enum CELFormat {
         let digits = rest.dropFirst().prefix(while: \.isDigit)
         precision = Int(String(decoding: digits, as: UTF8.self))
         rest = rest[(rest.startIndex + 1 + digits.count)...]
-        guard precision.map({ $0 <= 100 }) == true else { throw RuleProblem("invalid precision in a format") }
+        guard precision.map({ $0 <= 100 }) == true else { throw LanguageError("invalid precision in a format") }
       }
-      guard let verb = rest.popFirst() else { throw RuleProblem("a format ends with %") }
-      guard let value = values.popFirst() else { throw RuleProblem("a format has more clauses than values") }
+      guard let verb = rest.popFirst() else { throw LanguageError("a format ends with %") }
+      guard let value = values.popFirst() else { throw LanguageError("a format has more clauses than values") }
       text += Array(try clause(verb, precision ?? 6, value).utf8)
     }
     return String(decoding: text, as: UTF8.self)
   }
 
-  private static func clause(_ verb: UInt8, _ precision: Int, _ value: CELValue) throws(RuleProblem) -> String
+  private static func clause(_ verb: UInt8, _ precision: Int, _ value: CELValue) throws(LanguageError) -> String
   {
     switch (verb, value) {
     case (UInt8(ascii: "s"), _): return try text(value)
@@ -55,7 +56,7 @@ enum CELFormat {
       }
     default: break
     }
-    throw RuleProblem("the clause %\(Character(Unicode.Scalar(verb))) does not apply to \(value.typeName)")
+    throw LanguageError("the clause %\(Character(Unicode.Scalar(verb))) does not apply to \(value.typeName)")
   }
 
   private static func hex(_ bytes: [UInt8], _ isUpper: Bool) -> String {
@@ -77,7 +78,7 @@ enum CELFormat {
   }
 
   /// The text of a value.
-  static func text(_ value: CELValue) throws(RuleProblem) -> String {
+  static func text(_ value: CELValue) throws(LanguageError) -> String {
     switch value {
     case .null: return "null"
     case .bool(let truth): return "\(truth)"
@@ -97,7 +98,7 @@ enum CELFormat {
       var texts: [String] = []
       for (key, value) in entries { texts.append("\(try text(key)): \(try text(value))") }
       return "{\(texts.sorted().joined(separator: ", "))}"
-    case .message: throw RuleProblem("a message has no text")
+    case .message: throw LanguageError("a message has no text")
     }
   }
 }

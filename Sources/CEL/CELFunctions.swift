@@ -25,7 +25,7 @@ enum CELFunctions {
   /// Calls an operator, a function or a method.
   static func call(
     _ name: String, _ arguments: [CELValue], _ run: inout RuleRun
-  ) throws(RuleProblem) -> CELValue {
+  ) throws(LanguageError) -> CELValue {
     let one = arguments[0]
     guard arguments.count > 1 else { return try unary(name, one) }
     let other = arguments[1]
@@ -76,7 +76,7 @@ enum CELFunctions {
 
   private static func matches(
     _ text: CELValue, _ source: CELValue, _ run: inout RuleRun
-  ) throws(RuleProblem) -> Bool {
+  ) throws(LanguageError) -> Bool {
     guard case .string(let text) = text, case .string(let source) = source else {
       throw mismatch("matches", [text, source])
     }
@@ -88,14 +88,14 @@ enum CELFunctions {
     } catch {
       // It may have been found to be too large only at the limit.
       run.budget -= TextPattern.stepLimit
-      throw RuleProblem(error.reason)
+      throw error
     }
     return try pattern.matches(text, &run)
   }
 
   private static func hasPart(
     _ name: String, _ one: CELValue, _ other: CELValue
-  ) throws(RuleProblem) -> Bool {
+  ) throws(LanguageError) -> Bool {
     guard let whole = octets(one), let part = octets(other), one.typeName == other.typeName else {
       throw mismatch(name, [one, other])
     }
@@ -106,12 +106,12 @@ enum CELFunctions {
     }
   }
 
-  private static func unary(_ name: String, _ value: CELValue) throws(RuleProblem) -> CELValue {
+  private static func unary(_ name: String, _ value: CELValue) throws(LanguageError) -> CELValue {
     switch (name, value) {
     case ("!", .bool(let truth)): return .bool(!truth)
     case ("negate", .double(let number)): return .double(-number)
     case ("negate", .int(let number)):
-      guard number != .min else { throw RuleProblem("integer overflow") }
+      guard number != .min else { throw LanguageError("integer overflow") }
       return .int(-number)
     case ("negate", .duration(let time)): return .duration(-time)
     case ("size", .string(let text)): return .int(Int64(text.unicodeScalars.count))
@@ -138,7 +138,7 @@ enum CELFunctions {
       for value in list {
         switch value {
         case .bool, .int, .uint, .double, .string, .bytes: break
-        default: throw RuleProblem("unique applies to lists of scalars")
+        default: throw LanguageError("unique applies to lists of scalars")
         }
         if case .double(let number) = value, number.isNaN { continue }
         if !seen.insert(try identity(value)).inserted { return .bool(false) }
@@ -153,7 +153,7 @@ enum CELFunctions {
   }
 
   /// A text that is the same for equal scalars of one type.
-  private static func identity(_ value: CELValue) throws(RuleProblem) -> String {
+  private static func identity(_ value: CELValue) throws(LanguageError) -> String {
     switch value {
     case .bytes(let bytes): bytes.hex
     // The text of a string may be canonically equivalent to another.
@@ -167,10 +167,10 @@ enum CELFunctions {
     String(decoding: text.utf8.map { changes($0) ? $0 ^ 0x20 : $0 }, as: UTF8.self)
   }
 
-  private static func joined(_ list: [CELValue], _ separator: String) throws(RuleProblem) -> String {
+  private static func joined(_ list: [CELValue], _ separator: String) throws(LanguageError) -> String {
     var texts: [String] = []
     for value in list {
-      guard case .string(let text) = value else { throw RuleProblem("join applies to lists of strings") }
+      guard case .string(let text) = value else { throw LanguageError("join applies to lists of strings") }
       texts.append(text)
     }
     return texts.joined(separator: separator)
@@ -178,7 +178,7 @@ enum CELFunctions {
 
   private static func compare(
     _ name: String, _ one: CELValue, _ other: CELValue
-  ) throws(RuleProblem) -> Bool {
+  ) throws(LanguageError) -> Bool {
     switch CELValue.order(one, other) {
     case .before: return name == "<" || name == "<="
     case .after: return name == ">" || name == ">="
@@ -193,7 +193,7 @@ enum CELFunctions {
 
   private static func element(
     _ value: CELValue, _ key: CELValue, _ run: inout RuleRun
-  ) throws(RuleProblem) -> CELValue {
+  ) throws(LanguageError) -> CELValue {
     switch value {
     case .list(let list):
       let index: Int? =
@@ -204,18 +204,18 @@ enum CELFunctions {
         default: nil
         }
       guard let index else { throw mismatch("[]", [value, key]) }
-      guard list.indices.contains(index) else { throw RuleProblem("the index \(index) is out of range") }
+      guard list.indices.contains(index) else { throw LanguageError("the index \(index) is out of range") }
       return list[index]
     case .map(let entries):
       guard let found = try CELValue.find(key, in: entries, &run) else {
-        throw RuleProblem("the map has no such key")
+        throw LanguageError("the map has no such key")
       }
       return found
     default: throw mismatch("[]", [value, key])
     }
   }
 
-  private static func isAddress(_ name: String, _ arguments: [CELValue]) throws(RuleProblem) -> Bool {
+  private static func isAddress(_ name: String, _ arguments: [CELValue]) throws(LanguageError) -> Bool {
     guard case .string(let string) = arguments[0] else { throw mismatch(name, arguments) }
     let text = Array(string.utf8)[...]
     var version: Int?
@@ -249,7 +249,7 @@ enum CELFunctions {
   }
 
   /// The error for arguments of types that a function does not accept.
-  static func mismatch(_ name: String, _ arguments: [CELValue]) -> RuleProblem {
-    RuleProblem("\(name) does not apply to \(arguments.map(\.typeName).joined(separator: " and "))")
+  static func mismatch(_ name: String, _ arguments: [CELValue]) -> LanguageError {
+    LanguageError("\(name) does not apply to \(arguments.map(\.typeName).joined(separator: " and "))")
   }
 }

@@ -1,3 +1,5 @@
+import RPCurlLanguage
+
 /// Splits an expression into tokens.
 struct CELLexer {
   enum Token: Equatable {
@@ -20,8 +22,8 @@ struct CELLexer {
   private init(_ text: String) { self.text = Array(text.utf8) }
 
   /// The tokens of an expression, and `end`.
-  static func tokens(of text: String) throws(RuleProblem) -> [Token] {
-    guard text.utf8.count <= limit else { throw RuleProblem("the expression is too long") }
+  static func tokens(of text: String) throws(LanguageError) -> [Token] {
+    guard text.utf8.count <= limit else { throw LanguageError("the expression is too long") }
     var lexer = CELLexer(text)
     var tokens: [Token] = []
     repeat { tokens.append(try lexer.next()) } while tokens.last != .end
@@ -30,7 +32,7 @@ struct CELLexer {
 
   private func at(_ offset: Int) -> UInt8 { index + offset < text.count ? text[index + offset] : 0 }
 
-  private mutating func next() throws(RuleProblem) -> Token {
+  private mutating func next() throws(LanguageError) -> Token {
     while true {
       if at(0) == UInt8(ascii: "/"), at(1) == UInt8(ascii: "/") {
         while index < text.count, text[index] != 10 { index += 1 }
@@ -55,7 +57,7 @@ struct CELLexer {
       return .symbol(two)
     }
     guard "()[]{}.,?:+-*/%<>!".utf8.contains(byte) else {
-      throw RuleProblem("unexpected character at byte \(index) of the expression")
+      throw LanguageError("unexpected character at byte \(index) of the expression")
     }
     index += 1
     return .symbol(String(decoding: [byte], as: UTF8.self))
@@ -63,7 +65,7 @@ struct CELLexer {
 
   // MARK: Numbers
 
-  private mutating func number() throws(RuleProblem) -> Token {
+  private mutating func number() throws(LanguageError) -> Token {
     let start = index
     if at(0) == UInt8(ascii: "0"), at(1) | 0x20 == UInt8(ascii: "x") {
       index += 2
@@ -89,13 +91,13 @@ struct CELLexer {
     let digits = String(decoding: text[start..<index], as: UTF8.self)
     guard isDouble else { return try integer(digits, radix: 10) }
     guard let number = Double(digits.first == "." ? "0" + digits : digits) else {
-      throw RuleProblem("\(digits) is not a number")
+      throw LanguageError("\(digits) is not a number")
     }
     return .double(number)
   }
 
-  private mutating func integer(_ digits: String, radix: Int) throws(RuleProblem) -> Token {
-    guard let number = UInt64(digits, radix: radix) else { throw RuleProblem("\(digits) is out of range") }
+  private mutating func integer(_ digits: String, radix: Int) throws(LanguageError) -> Token {
+    guard let number = UInt64(digits, radix: radix) else { throw LanguageError("\(digits) is out of range") }
     guard at(0) | 0x20 == UInt8(ascii: "u") else { return .int(number) }
     index += 1
     return .uint(number)
@@ -104,7 +106,7 @@ struct CELLexer {
   // MARK: Strings
 
   /// Reads a string or bytes; nil if the text here is neither.
-  private mutating func string() throws(RuleProblem) -> Token? {
+  private mutating func string() throws(LanguageError) -> Token? {
     var length = 0
     var isRaw = false
     var isBytes = false
@@ -124,7 +126,7 @@ struct CELLexer {
     var content: [UInt8] = []
     while true {
       guard index < text.count, isTriple || text[index] != 10 else {
-        throw RuleProblem("unterminated string")
+        throw LanguageError("unterminated string")
       }
       if at(0) == quote, !isTriple || at(1) == quote && at(2) == quote {
         index += isTriple ? 3 : 1
@@ -142,7 +144,7 @@ struct CELLexer {
 
   private func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
 
-  private mutating func escape(isBytes: Bool, into content: inout [UInt8]) throws(RuleProblem) {
+  private mutating func escape(isBytes: Bool, into content: inout [UInt8]) throws(LanguageError) {
     index += 1
     let byte = at(0)
     index += 1
@@ -159,7 +161,7 @@ struct CELLexer {
     default:
       let simple: [UInt8: UInt8] = [97: 7, 98: 8, 102: 12, 110: 10, 114: 13, 116: 9, 118: 11]
       guard let value = simple[byte] ?? ("\\?\"'`".utf8.contains(byte) ? byte : nil) else {
-        throw RuleProblem("invalid escape in a string")
+        throw LanguageError("invalid escape in a string")
       }
       return content.append(value)
     }
@@ -167,10 +169,10 @@ struct CELLexer {
     guard end <= text.count, text[index..<end].allSatisfy(\.isHexDigit),
       let code = UInt32(String(decoding: text[index..<end], as: UTF8.self), radix: radix),
       let scalar = Unicode.Scalar(code)
-    else { throw RuleProblem("invalid escape in a string") }
+    else { throw LanguageError("invalid escape in a string") }
     index = end
     if isBytes {
-      guard code <= 255, digits <= 3 else { throw RuleProblem("invalid escape in bytes") }
+      guard code <= 255, digits <= 3 else { throw LanguageError("invalid escape in bytes") }
       content.append(UInt8(code))
     } else {
       content += Array(String(Character(scalar)).utf8)

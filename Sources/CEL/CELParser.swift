@@ -1,3 +1,5 @@
+import RPCurlLanguage
+
 /// Parses expressions of the Common Expression Language (the specification's section "Syntax"). Messages as literals
 /// and optional fields are not supported.
 package struct CELParser {
@@ -16,10 +18,10 @@ package struct CELParser {
   /// - Parameters:
   ///   - text: The expression.
   ///   - variables: The names of its variables, in the order of their values.
-  package static func parse(_ text: String, variables: [String]) throws(RuleProblem) -> CELNode {
+  package static func parse(_ text: String, variables: [String]) throws(LanguageError) -> CELNode {
     var parser = CELParser(tokens: try CELLexer.tokens(of: text), scope: variables)
     let node = try parser.expression()
-    guard parser.token == .end else { throw RuleProblem("unexpected \(parser.tokenText) in the expression") }
+    guard parser.token == .end else { throw LanguageError("unexpected \(parser.tokenText) in the expression") }
     return node
   }
 
@@ -44,24 +46,24 @@ package struct CELParser {
     return true
   }
 
-  private mutating func expect(_ symbol: String) throws(RuleProblem) {
+  private mutating func expect(_ symbol: String) throws(LanguageError) {
     guard accept(symbol) else {
-      throw RuleProblem("expected \(symbol) before \(tokenText) in the expression")
+      throw LanguageError("expected \(symbol) before \(tokenText) in the expression")
     }
   }
 
   /// Counts a node: the limit of the size also limits the depth, since chains of operators grow to the left.
-  private mutating func count() throws(RuleProblem) {
+  private mutating func count() throws(LanguageError) {
     nodes += 1
-    guard nodes <= Self.nodeLimit else { throw RuleProblem("the expression is too large") }
+    guard nodes <= Self.nodeLimit else { throw LanguageError("the expression is too large") }
   }
 
   // MARK: Operators
 
-  private mutating func expression() throws(RuleProblem) -> CELNode {
+  private mutating func expression() throws(LanguageError) -> CELNode {
     depth += 1
     defer { depth -= 1 }
-    guard depth <= Self.depthLimit else { throw RuleProblem("the expression is nested too deeply") }
+    guard depth <= Self.depthLimit else { throw LanguageError("the expression is nested too deeply") }
     let condition = try binary(0)
     guard accept("?") else { return condition }
     let one = try binary(0)
@@ -73,7 +75,7 @@ package struct CELParser {
     ["||"], ["&&"], ["==", "!=", "<", "<=", ">", ">=", "in"], ["+", "-"], ["*", "/", "%"],
   ]
 
-  private mutating func binary(_ level: Int) throws(RuleProblem) -> CELNode {
+  private mutating func binary(_ level: Int) throws(LanguageError) -> CELNode {
     guard level < Self.levels.count else { return try unary() }
     var left = try binary(level + 1)
     while true {
@@ -88,7 +90,7 @@ package struct CELParser {
     }
   }
 
-  private mutating func unary() throws(RuleProblem) -> CELNode {
+  private mutating func unary() throws(LanguageError) -> CELNode {
     var operators: [String] = []
     while token == .symbol("!") || token == .symbol("-") {
       operators.append(tokenText)
@@ -99,7 +101,7 @@ package struct CELParser {
     if operators.last == "-", case .int(let number) = token {
       operators.removeLast()
       position += 1
-      guard number <= UInt64(Int64.max) + 1 else { throw RuleProblem("-\(number) is out of range") }
+      guard number <= UInt64(Int64.max) + 1 else { throw LanguageError("-\(number) is out of range") }
       let node = CELNode.literal(.int(Int64(truncatingIfNeeded: 0 &- number)))
       return try suffixes(of: node).applying(operators)
     }
@@ -108,7 +110,7 @@ package struct CELParser {
 
   // MARK: Members
 
-  private mutating func suffixes(of start: CELNode) throws(RuleProblem) -> CELNode {
+  private mutating func suffixes(of start: CELNode) throws(LanguageError) -> CELNode {
     var node = start
     while true {
       try count()
@@ -117,7 +119,7 @@ package struct CELParser {
         try expect("]")
       } else if accept(".") {
         guard case .name(let name) = token, !Self.reserved.contains(name) else {
-          throw RuleProblem("expected a name before \(tokenText) in the expression")
+          throw LanguageError("expected a name before \(tokenText) in the expression")
         }
         position += 1
         node = accept("(") ? try method(name, of: node) : .select(node, name)
@@ -129,10 +131,10 @@ package struct CELParser {
 
   private static let reserved: Set<String> = ["in", "true", "false", "null"]
 
-  private mutating func method(_ name: String, of node: CELNode) throws(RuleProblem) -> CELNode {
+  private mutating func method(_ name: String, of node: CELNode) throws(LanguageError) -> CELNode {
     if let macro = CELMacro(rawValue: name) {
       guard case .name(let variable) = token, !Self.reserved.contains(variable) else {
-        throw RuleProblem("\(name) requires the name of a variable")
+        throw LanguageError("\(name) requires the name of a variable")
       }
       position += 1
       try expect(",")
@@ -153,12 +155,12 @@ package struct CELParser {
     }
     let arguments = try self.arguments(until: ")")
     guard CELFunctions.isMethod(name, arguments.count) else {
-      throw RuleProblem("the function \(name) with \(arguments.count) arguments is not supported")
+      throw LanguageError("the function \(name) with \(arguments.count) arguments is not supported")
     }
     return .call(name, [node] + arguments)
   }
 
-  private mutating func arguments(until end: String) throws(RuleProblem) -> [CELNode] {
+  private mutating func arguments(until end: String) throws(LanguageError) -> [CELNode] {
     var arguments: [CELNode] = []
     while !accept(end) {
       if !arguments.isEmpty { try expect(",") }
@@ -170,12 +172,12 @@ package struct CELParser {
     return arguments
   }
 
-  private mutating func primary() throws(RuleProblem) -> CELNode {
+  private mutating func primary() throws(LanguageError) -> CELNode {
     let token = token
     position += 1
     switch token {
     case .int(let number):
-      guard number <= UInt64(Int64.max) else { throw RuleProblem("\(number) is out of range") }
+      guard number <= UInt64(Int64.max) else { throw LanguageError("\(number) is out of range") }
       return .literal(.int(Int64(number)))
     case .uint(let number): return .literal(.uint(number))
     case .double(let number): return .literal(.double(number))
@@ -202,11 +204,11 @@ package struct CELParser {
       return .map(entries)
     default:
       position -= 1
-      throw RuleProblem("unexpected \(tokenText) in the expression")
+      throw LanguageError("unexpected \(tokenText) in the expression")
     }
   }
 
-  private mutating func named(_ name: String) throws(RuleProblem) -> CELNode {
+  private mutating func named(_ name: String) throws(LanguageError) -> CELNode {
     switch name {
     case "true", "false": return .literal(.bool(name == "true"))
     case "null": return .literal(.null)
@@ -219,17 +221,17 @@ package struct CELParser {
       ]
       if types.contains(name) { return .literal(.type(name)) }
       if name == "google", let type = timeType() { return .literal(.type(type)) }
-      throw RuleProblem("\(name) is not a variable")
+      throw LanguageError("\(name) is not a variable")
     }
     let arguments = try self.arguments(until: ")")
     if name == "has" {
       guard arguments.count == 1, case .select(let node, let field) = arguments[0] else {
-        throw RuleProblem("has requires a field, as in has(this.name)")
+        throw LanguageError("has requires a field, as in has(this.name)")
       }
       return .has(node, field)
     }
     guard CELFunctions.isFunction(name, arguments.count) else {
-      throw RuleProblem("the function \(name) with \(arguments.count) arguments is not supported")
+      throw LanguageError("the function \(name) with \(arguments.count) arguments is not supported")
     }
     return .call(name, arguments)
   }

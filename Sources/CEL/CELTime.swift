@@ -1,10 +1,11 @@
 import RPCurlBase
+import RPCurlLanguage
 import RPCurlProtobuf
 
 /// The parts of timestamps and durations.
 enum CELTime {
   /// A part of a timestamp in a time zone, or of a duration.
-  static func part(_ name: String, of value: CELValue, zone: String) throws(RuleProblem) -> CELValue {
+  static func part(_ name: String, of value: CELValue, zone: String) throws(LanguageError) -> CELValue {
     switch value {
     case .duration(let time):
       let unit: Int128? =
@@ -18,7 +19,7 @@ enum CELTime {
       if name == "getMilliseconds" { return .int(Int64(truncatingIfNeeded: time / 1_000_000 % 1000)) }
     case .timestamp(let time):
       guard let offset = offset(zone) else {
-        throw RuleProblem(
+        throw LanguageError(
           "the time zone \(zone.debugDescription) is not supported: use an offset such as +02:00")
       }
       if let part = part(name, of: time + Int128(offset) * 1_000_000_000) { return .int(part) }

@@ -41,10 +41,10 @@ package enum CELValue: Sendable {
 
   /// Whether both are equal. Numbers of different types are equal if they are the same number.
   ///
-  /// - Throws: `RuleProblem` if the comparison takes too long.
+  /// - Throws: `LanguageError` if the comparison takes too long.
   static func areEqual(
     _ one: CELValue, _ other: CELValue, _ run: inout RuleRun
-  ) throws(RuleProblem) -> Bool {
+  ) throws(LanguageError) -> Bool {
     try run.spend(1)
     switch (one, other) {
     case (.null, .null): return true
@@ -79,10 +79,10 @@ package enum CELValue: Sendable {
 
   /// The value of a key of a map.
   ///
-  /// - Throws: `RuleProblem` if the search takes too long.
+  /// - Throws: `LanguageError` if the search takes too long.
   static func find(
     _ key: CELValue, in entries: [(key: CELValue, value: CELValue)], _ run: inout RuleRun
-  ) throws(RuleProblem) -> CELValue? {
+  ) throws(LanguageError) -> CELValue? {
     for entry in entries { if try areEqual(entry.key, key, &run) { return entry.value } }
     return nil
   }

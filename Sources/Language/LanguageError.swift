@@ -1,6 +1,6 @@
 import RPCurlProtobuf
 
-/// Why a path, value, condition or pattern is invalid, or has no value.
+/// Why what a user writes is invalid, or has no value: a path, a value, a condition, a pattern, a setting, or a file of these.
 package struct LanguageError: Error, Equatable, Sendable {
   /// The reason.
   package let reason: String
@@ -14,6 +14,14 @@ package struct LanguageError: Error, Equatable, Sendable {
     self.reason = reason
     self.hint = hint
     self.missingName = missingName
+  }
+
+  /// The reason and the hint in one line.
+  package var text: String { reason + (hint.map { "; \($0)" } ?? "") }
+
+  /// The error with the place before its reason.
+  package func at(_ place: String) -> LanguageError {
+    LanguageError("\(place): \(reason)", hint: hint, missingName: missingName)
   }
 
   /// The error with a hint, which names the page of the language if there is nothing else to say.

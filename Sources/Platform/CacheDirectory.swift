@@ -47,12 +47,12 @@ package final class CacheDirectory: Sendable {
 
   /// Stores content for a key, and removes other files if there are too many.
   ///
-  /// - Throws: `Problem` if the file cannot be written, or if other users could write it.
-  package func store(_ content: [UInt8], for key: [UInt8]) throws(FileContents.Problem) {
+  /// - Throws: `SystemError` if the file cannot be written, or if other users could write it.
+  package func store(_ content: [UInt8], for key: [UInt8]) throws(SystemError) {
     let name = SHA256.digest(of: key)
     let bytes = Self.seal(name, content) + content
     let size = Self.size(onDisk: bytes.count)
-    guard size <= limitBytes else { throw FileContents.Problem(why: "it exceeds the size of the cache") }
+    guard size <= limitBytes else { throw SystemError("it exceeds the size of the cache") }
     Directory.make(path)
     guard let file = ReplacementFile(for: "\(path)/\(name)", mode: 0o600) else { throw problem }
     if let problem = FileContents.write(bytes, to: file.descriptor) {
@@ -68,17 +68,13 @@ package final class CacheDirectory: Sendable {
     if isFull { prune(keeping: name) }
   }
 
-  private var problem: FileContents.Problem {
-    FileContents.Problem(why: "\(path): \(FileContents.lastError())")
+  private var problem: SystemError {
+    SystemError("\(path): \(FileContents.lastError())")
   }
 
-  private func checkTrust(_ name: String) throws(FileContents.Problem) {
-    do throws(FileTrust.Problem) {
-      // Another process may have removed the file.
-      if let descriptor = try FileTrust.open("\(path)/\(name)", flags: O_NOFOLLOW) { close(descriptor) }
-    } catch {
-      throw FileContents.Problem(why: error.why)
-    }
+  private func checkTrust(_ name: String) throws(SystemError) {
+    // Another process may have removed the file.
+    if let descriptor = try FileTrust.open("\(path)/\(name)", flags: O_NOFOLLOW) { close(descriptor) }
   }
 
   private static func seal(_ name: String, _ content: [UInt8]) -> [UInt8] {

@@ -1,12 +1,6 @@
 import RPCurlBase
 /// Runs another program until it ends, or until a time or a signal, which end it.
 package enum ChildProcess {
-  /// Why a program did not run.
-  package struct Problem: Error {
-    package let why: String
-    package let isMissing: Bool
-  }
-
   /// How a program ended.
   package struct Outcome {
     package let hasSucceeded: Bool
@@ -20,14 +14,14 @@ package enum ChildProcess {
   ///   - arguments: The program's name and its arguments.
   ///   - output: The descriptor that receives its standard output; nil to read it with standard error.
   ///   - waitLimit: The time after which it is killed with the processes that it started (`--max-time`); nil for no limit.
-  /// - Throws: `Problem` if the program could not be started, or was killed because of the limit or a signal.
+  /// - Throws: `SystemError` if the program could not be started, or was killed because of the limit or a signal.
   package static func run(
     _ arguments: [String], output: Int32? = nil, waitLimit: Duration? = nil
-  ) throws(Problem) -> Outcome {
+  ) throws(SystemError) -> Outcome {
     // Otherwise a signal would end this process, and not the program.
     _ = Interrupt.install()
     let deadline = waitLimit.map { MonotonicClock.now + $0 }
-    guard let pipe = Pipe() else { throw Problem(why: FileContents.lastError(), isMissing: false) }
+    guard let pipe = Pipe() else { throw .last }
     defer { close(pipe.readEnd) }
     let group = ProcessGroup()
     let problem = group.start(arguments, giving: [(output ?? pipe.writeEnd, 1), (pipe.writeEnd, 2)])
@@ -42,18 +36,12 @@ package enum ChildProcess {
     // It may have closed its output long before it ends.
     guard let status = group.wait(until: deadline, isOver: { Interrupt.isPending }) else {
       let why = Interrupt.isPending ? Interrupt.reason : "did not end within --max-time"
-      throw Problem(why: why, isMissing: false)
+      throw SystemError(why)
     }
     return Outcome(hasSucceeded: status == 0, errors: String(decoding: errors, as: UTF8.self))
   }
 
   // MARK: Starting and waiting
-
-  /// Why a program could not be started: an `errno`.
-  package struct StartError: Error {
-    package let number: Int32
-    package var why: String { String(cString: strerror(number)) }
-  }
 
   /// `POSIX_SPAWN_SETSID`, which glibc declares only for `_GNU_SOURCE`.
   private static let setSessionFlag: Int32 = 0x80
@@ -70,7 +58,7 @@ package enum ChildProcess {
   package static func start(
     _ arguments: [String], hasInput: Bool, giving descriptors: [(own: Int32, its: Int32)],
     leadsGroup: Bool = false, leadsSession: Bool = false
-  ) -> Result<pid_t, StartError> {
+  ) -> Result<pid_t, SystemError> {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -94,7 +82,7 @@ package enum ChildProcess {
     defer { for copy in copies { free(copy) } }
     var process = pid_t()
     let number = posix_spawnp(&process, arguments[0], &actions, &attributes, copies + [nil], environ)
-    return number == 0 ? .success(process) : .failure(StartError(number: number))
+    return number == 0 ? .success(process) : .failure(SystemError(number: number))
   }
 
   /// Waits until a child ends. Returns its status as `waitpid` reports it.

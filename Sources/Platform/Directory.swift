@@ -1,3 +1,5 @@
+import RPCurlBase
+
 /// Directories of the user's own files.
 package enum Directory {
   /// The largest number of directories within each other that are searched for files.
@@ -11,17 +13,6 @@ package enum Directory {
     mkdir(path, 0o700)
   }
 
-  /// A directory that cannot be listed, or an entry of one whose name cannot be used.
-  package struct ListingError: Error {
-    package let path: String
-    package let why: String
-
-    package init(path: String, why: String) {
-      self.path = path
-      self.why = why
-    }
-  }
-
   /// The regular files of a directory and of those in it whose names have a suffix, in the order of their names. Hidden
   /// entries and symbolic links to directories are ignored.
   ///
@@ -30,26 +21,26 @@ package enum Directory {
   ///   - suffix: The end of the names.
   ///   - limit: The number of files after which no more are searched.
   ///   - depth: The number of directories above.
-  /// - Throws: `ListingError` if files may be missing.
+  /// - Throws: `SystemError` if files may be missing, with the path of the directory or the entry.
   package static func files(
     below directory: String, suffix: String, limit: Int, depth: Int = 0
-  ) throws(ListingError) -> [String] {
+  ) throws(SystemError) -> [String] {
     var found: [String] = []
     let entries = try list(directory).sorted { $0.name < $1.name }
     for entry in entries where !entry.name.hasPrefix(".") && found.count <= limit {
       let name = entry.name
       let path = directory.hasSuffix("/") ? "\(directory)\(name)" : "\(directory)/\(name)"
       guard entry.mayBeDirectory || name.hasSuffix(suffix) else { continue }
-      guard entry.isUTF8 else { throw ListingError(path: path, why: "the name is not UTF-8") }
+      guard entry.isUTF8 else { throw SystemError("the name is not UTF-8", path: path) }
       var status = stat()
       guard lstat(path, &status) == 0 else {
         // It may have been removed meanwhile.
         if errno == ENOENT { continue }
-        throw ListingError(path: path, why: FileContents.lastError())
+        throw SystemError.last.at(path)
       }
       if status.st_mode & S_IFMT == S_IFDIR {
         guard depth < depthLimit else {
-          throw ListingError(path: path, why: "more than \(depthLimit) directories within each other")
+          throw SystemError("more than \(depthLimit) directories within each other", path: path)
         }
         found += try files(below: path, suffix: suffix, limit: limit - found.count, depth: depth + 1)
       } else if name.hasSuffix(suffix), stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
@@ -90,9 +81,9 @@ package enum Directory {
   }
 
   /// The entries of a directory besides `.` and `..`.
-  package static func list(_ path: String, limit: Int = .max) throws(ListingError) -> [Entry] {
+  package static func list(_ path: String, limit: Int = .max) throws(SystemError) -> [Entry] {
     guard let place = MemoryLayout<dirent>.offset(of: \.d_name), let stream = opendir(path) else {
-      throw ListingError(path: path, why: FileContents.lastError())
+      throw SystemError.last.at(path)
     }
     defer { closedir(stream) }
     var entries: [Entry] = []

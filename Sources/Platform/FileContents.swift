@@ -1,20 +1,8 @@
 import RPCurlBase
 /// Reads, writes and replaces files.
 package enum FileContents {
-  /// Why a file cannot be read or written.
-  package struct Problem: Error {
-    package let why: String
-    /// Whether the file does not exist.
-    package let isMissing: Bool
-
-    package init(why: String, isMissing: Bool = false) {
-      self.why = why
-      self.isMissing = isMissing
-    }
-  }
-
   /// Reads the file at `path`, or standard input for `-`, until its end.
-  package static func read(_ path: String) throws(Problem) -> [UInt8] {
+  package static func read(_ path: String) throws(SystemError) -> [UInt8] {
     let descriptor = try open(path)
     defer { close(descriptor) }
     var contents: [UInt8] = []
@@ -39,10 +27,10 @@ package enum FileContents {
   ///   - limitBytes: The largest accepted file.
   ///   - waitLimit: How long to wait for data from a pipe (`--max-time`); nil for no limit.
   ///   - isShared: Whether other processes may write the file, which is then read between two writes.
-  /// - Throws: `Problem` if the file cannot be read, is too large, or has no data in time.
+  /// - Throws: `SystemError` if the file cannot be read, is too large, or has no data in time.
   package static func read(
     _ path: String, limitBytes: Int, waitLimit: Duration? = nil, isShared: Bool = false
-  ) throws(Problem) -> [UInt8] {
+  ) throws(SystemError) -> [UInt8] {
     let file = try InputFile(path, waitLimit: waitLimit)
     if isShared { file.lock() }
     defer { file.close() }
@@ -50,7 +38,7 @@ package enum FileContents {
     while let piece = try file.next() {
       contents += piece
       guard contents.count <= limitBytes else {
-        throw Problem(why: "the file is larger than \(limitBytes >> 20) MiB, the limit for such a file")
+        throw SystemError("the file is larger than \(limitBytes >> 20) MiB, the limit for such a file")
       }
     }
     return contents
@@ -59,12 +47,9 @@ package enum FileContents {
   /// Opens the file at `path`, or standard input for `-`, for reading.
   ///
   /// It does not wait for the writer of a pipe: before the first one, only `poll` distinguishes a pipe without data from its end.
-  package static func open(_ path: String) throws(Problem) -> Int32 {
+  package static func open(_ path: String) throws(SystemError) -> Int32 {
     let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      let isMissing = errno == ENOENT
-      throw Problem(why: lastError(), isMissing: isMissing)
-    }
+    guard descriptor >= 0 else { throw .last }
     return descriptor
   }
 
@@ -75,9 +60,9 @@ package enum FileContents {
 
   /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file. Does not wait for those of a descriptor
   /// that does not block: that is an error.
-  package static func readPiece(_ descriptor: Int32, limitBytes: Int) throws(Problem) -> [UInt8] {
+  package static func readPiece(_ descriptor: Int32, limitBytes: Int) throws(SystemError) -> [UInt8] {
     if let piece = try readAvailable(descriptor, limitBytes: limitBytes) { return piece }
-    throw Problem(why: String(cString: strerror(EAGAIN)))
+    throw SystemError(number: EAGAIN)
   }
 
   /// Whether a path names a regular file, or a link to one.
@@ -94,7 +79,7 @@ package enum FileContents {
   }
 
   /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file, and nil if there are none yet.
-  package static func readAvailable(_ descriptor: Int32, limitBytes: Int) throws(Problem) -> [UInt8]? {
+  package static func readAvailable(_ descriptor: Int32, limitBytes: Int) throws(SystemError) -> [UInt8]? {
     while true {
       var failure: Int32 = 0
       let piece = [UInt8](unsafeUninitializedCapacity: limitBytes) { buffer, count in
@@ -106,7 +91,7 @@ package enum FileContents {
       case 0: return piece
       case EINTR: continue
       case EAGAIN: return nil
-      default: throw Problem(why: String(cString: strerror(failure)))
+      default: throw SystemError(number: failure)
       }
     }
   }
@@ -118,7 +103,7 @@ package enum FileContents {
   /// - Parameter waitLimit: How long to wait for the reader (`--max-time`); nil for no limit.
   package static func write(
     _ bytes: [UInt8], to descriptor: Int32, waitLimit: Duration? = nil
-  ) -> Problem? {
+  ) -> SystemError? {
     var rest = bytes[...]
     // A file is written without a look at the clock.
     var deadline: MonotonicClock.Instant?
@@ -130,7 +115,7 @@ package enum FileContents {
         deadline = deadline ?? waitLimit.map { .now + $0 }
         if let problem = waitUntilWritable(descriptor, until: deadline) { return problem }
       } else if errno != EINTR {
-        return Problem(why: lastError())
+        return .last
       }
     }
     return nil
@@ -140,17 +125,17 @@ package enum FileContents {
   /// than until the deadline.
   private static func waitUntilWritable(
     _ descriptor: Int32, until deadline: MonotonicClock.Instant?
-  ) -> Problem? {
+  ) -> SystemError? {
     while true {
       let isEnding = Interrupt.isPending
-      if let deadline, deadline <= .now { return Problem(why: "its reader took longer than --max-time") }
+      if let deadline, deadline <= .now { return SystemError("its reader took longer than --max-time") }
       var waits = [
         pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
         pollfd(fd: isEnding ? -1 : Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
       ]
       let count = poll(&waits, nfds_t(waits.count), isEnding ? 200 : deadline?.pollMilliseconds ?? -1)
       if waits[0].revents != 0 { return nil }
-      if isEnding, count == 0 { return Problem(why: Interrupt.reason) }
+      if isEnding, count == 0 { return SystemError(Interrupt.reason) }
     }
   }
 
@@ -162,25 +147,25 @@ package enum FileContents {
   ///   - mode: The permissions of a file that is created.
   ///   - isAppending: Whether to write at the end of the old content, instead of removing it.
   ///   - waitLimit: How long to wait for the reader (`--max-time`); nil for no limit.
-  /// - Throws: `Problem` if the file cannot be opened, or has no reader in time; then `errno` is set.
+  /// - Throws: `SystemError` if the file cannot be opened, or has no reader in time; then `errno` is set.
   package static func openForWriting(
     _ path: String, mode: mode_t, isAppending: Bool = false, waitLimit: Duration?
-  ) throws(Problem) -> Int32 {
+  ) throws(SystemError) -> Int32 {
     let deadline = waitLimit.map { MonotonicClock.now + $0 }
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (isAppending ? O_APPEND : O_TRUNC)
     while true {
       let descriptor = Glibc.open(path, flags, mode)
       if descriptor >= 0 { return descriptor }
-      let problem = Problem(why: lastError())
+      let problem = SystemError.last
       var status = stat()
       guard errno == ENXIO, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
         throw problem
       }
       // Nothing reports that a pipe has got a reader.
-      if let deadline, deadline <= .now { throw Problem(why: "the pipe got no reader within --max-time") }
+      if let deadline, deadline <= .now { throw SystemError("the pipe got no reader within --max-time") }
       var wait = pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0)
       poll(&wait, 1, min(20, deadline?.pollMilliseconds ?? 20))
-      if Interrupt.isPending { throw Problem(why: Interrupt.reason) }
+      if Interrupt.isPending { throw SystemError(Interrupt.reason) }
     }
   }
 
@@ -197,7 +182,7 @@ package enum FileContents {
   package static func replace(
     _ path: String, with bytes: [UInt8], newMode: mode_t? = 0o600, isPrivate: Bool = false,
     waitLimit: Duration? = nil
-  ) -> Problem? {
+  ) -> SystemError? {
     var status = stat()
     let isThere = lstat(path, &status) == 0
     if !isThere || status.st_mode & S_IFMT == S_IFREG {
@@ -208,34 +193,33 @@ package enum FileContents {
           file.discard()
           return problem
         }
-        return file.replace() ? nil : Problem(why: lastError())
+        return file.replace() ? nil : .last
       }
       // The file may be writable although its directory is not.
-      guard isThere, errno == EACCES || errno == EPERM else { return Problem(why: lastError()) }
+      guard isThere, errno == EACCES || errno == EPERM else { return .last }
     }
-    let descriptor: Int32
-    do throws(Problem) {
-      descriptor = try openForWriting(path, mode: 0o600, waitLimit: waitLimit)
+    do throws(SystemError) {
+      let descriptor = try openForWriting(path, mode: 0o600, waitLimit: waitLimit)
+      let problem = write(bytes, to: descriptor, waitLimit: waitLimit)
+      return Glibc.close(descriptor) == 0 ? problem : problem ?? .last
     } catch {
       return error
     }
-    let problem = write(bytes, to: descriptor, waitLimit: waitLimit)
-    return Glibc.close(descriptor) == 0 ? problem : problem ?? Problem(why: lastError())
   }
 
   /// Why a file cannot be written or created, as far as this can be found out without a change; nil if it can.
-  package static func problemOfWriting(_ path: String) -> Problem? {
+  package static func problemOfWriting(_ path: String) -> SystemError? {
     var status = stat()
     guard stat(path, &status) == 0 else {
-      return errno == ENOENT ? problemOfFolder(path) : Problem(why: lastError())
+      return errno == ENOENT ? problemOfFolder(path) : .last
     }
-    guard status.st_mode & S_IFMT != S_IFDIR else { return Problem(why: String(cString: strerror(EISDIR))) }
-    return access(path, W_OK) == 0 ? nil : Problem(why: lastError())
+    guard status.st_mode & S_IFMT != S_IFDIR else { return SystemError(number: EISDIR) }
+    return access(path, W_OK) == 0 ? nil : .last
   }
 
   /// Why ``replace(_:with:newMode:isPrivate:waitLimit:)`` would fail, as far as this can be found out without a change; nil if it would
   /// not.
-  package static func problemOfReplacing(_ path: String) -> Problem? {
+  package static func problemOfReplacing(_ path: String) -> SystemError? {
     var status = stat()
     // Another file of its name replaces a regular one, so only the directory has to be writable.
     if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, problemOfFolder(path) == nil {
@@ -245,9 +229,9 @@ package enum FileContents {
   }
 
   /// Why no file can be created in the directory of `path`; nil if one can.
-  private static func problemOfFolder(_ path: String) -> Problem? {
+  private static func problemOfFolder(_ path: String) -> SystemError? {
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    return access(folder, W_OK | X_OK) == 0 ? nil : Problem(why: lastError())
+    return access(folder, W_OK | X_OK) == 0 ? nil : .last
   }
 
   /// The path of the file that opening `path` for writing opens or creates: the target of a symbolic link.
@@ -292,7 +276,7 @@ package enum FileContents {
 
   /// The description of `errno`.
   package static func lastError() -> String {
-    String(cString: strerror(errno))
+    SystemError.last.reason
   }
 }
 

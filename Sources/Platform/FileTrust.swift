@@ -1,34 +1,9 @@
+import RPCurlBase
+
 /// Checks that only the user and root can have written a file or replaced it, as ssh does for its configuration.
 ///
 /// Checks every directory and link of the path, in the order in which the system resolves them.
 package struct FileTrust {
-  /// Why a file is not trusted.
-  package enum Problem: Error, Equatable {
-    /// Others can write this file or directory.
-    case writable(String, isDirectory: Bool)
-    /// This file, directory or link belongs to another user.
-    case foreign(String, owner: uid_t)
-    /// Another process has replaced this file, so that a second attempt may succeed.
-    case replaced(String)
-
-    package var why: String {
-      switch self {
-      case .writable(let path, let isDirectory):
-        "others can write the \(isDirectory ? "directory" : "file") \(path)"
-      case .foreign(let path, let owner): "\(path) belongs to another user (\(owner))"
-      case .replaced: "the file was replaced while it was read"
-      }
-    }
-
-    package var hint: String {
-      switch self {
-      case .writable(let path, _): "chmod go-w \(path)"
-      case .foreign: "use a file that belongs to you: --config FILE"
-      case .replaced: "try again"
-      }
-    }
-  }
-
   /// How often a file is opened that other processes replace.
   private static let attempts = 100
 
@@ -38,18 +13,18 @@ package struct FileTrust {
   ///   - path: The file.
   ///   - flags: Flags of open(2) in addition to those for reading without waiting.
   /// - Returns: The descriptor; nil, and `errno` is set, if the file cannot be opened.
-  /// - Throws: `Problem` if another user can write the file or a part of its path.
-  package static func open(_ path: String, flags: Int32 = 0) throws(Problem) -> Int32? {
+  /// - Throws: `SystemError` if another user can write the file or a part of its path.
+  package static func open(_ path: String, flags: Int32 = 0) throws(SystemError) -> Int32? {
     var attempt = 1
     while true {
       let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
       guard descriptor >= 0 else { return nil }
-      do throws(Problem) {
+      do throws(SystemError) {
         try check(path, opened: descriptor)
         return descriptor
       } catch {
         close(descriptor)
-        guard case .replaced = error, attempt < attempts else { throw error }
+        guard error.cause == .replaced, attempt < attempts else { throw error }
         attempt += 1
       }
     }
@@ -65,17 +40,17 @@ package struct FileTrust {
 
   /// Checks the file at `path`, which was opened as `descriptor`.
   ///
-  /// - Throws: `Problem` if another user can write the file or a part of its path, or replaced it after it was
+  /// - Throws: `SystemError` if another user can write the file or a part of its path, or replaced it after it was
   ///   opened.
-  package static func check(_ path: String, opened descriptor: Int32) throws(Problem) {
+  package static func check(_ path: String, opened descriptor: Int32) throws(SystemError) {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .replaced(path) }
+    guard fstat(descriptor, &status) == 0 else { throw .replaced }
     try requireOwn(status, path)
     var trust = FileTrust()
     try trust.follow(path, to: status)
   }
 
-  private mutating func follow(_ path: String, to file: stat) throws(Problem) {
+  private mutating func follow(_ path: String, to file: stat) throws(SystemError) {
     try Self.requireOwn(Self.status("/"), "/")
     try enter(path.hasPrefix("/") ? path : "\(FileContents.workingDirectory ?? "")/\(path)")
     while let name = pending.popLast() {
@@ -94,7 +69,7 @@ package struct FileTrust {
         }
         links += 1
         guard links <= Self.maxLinks, let target = FileContents.target(ofLink: entry) else {
-          throw .replaced(path)
+          throw .replaced
         }
         // A pipe has no path to check: `fstat` has reported its owner and mode.
         if target.hasPrefix("pipe:["), file.st_mode.format == S_IFIFO { return }
@@ -105,23 +80,23 @@ package struct FileTrust {
       default:
         // The path must still name the file that was opened.
         guard let status, pending.isEmpty, status.st_ino == file.st_ino, status.st_dev == file.st_dev else {
-          throw .replaced(path)
+          throw .replaced
         }
         return
       }
     }
-    throw .replaced(path)
+    throw .replaced
   }
 
-  private mutating func enter(_ path: String) throws(Problem) {
+  private mutating func enter(_ path: String) throws(SystemError) {
     if path.hasPrefix("/") { directory = "/" }
     pending += path.split(separator: "/").filter { $0 != "." }.reversed()
   }
 
   // MARK: One file or directory
 
-  private static func requireOwn(_ status: stat?, _ path: String) throws(Problem) {
-    guard let status else { throw .replaced(path) }
+  private static func requireOwn(_ status: stat?, _ path: String) throws(SystemError) {
+    guard let status else { throw .replaced }
     guard isOwn(status.st_uid) else { throw .foreign(path, owner: status.st_uid) }
     let isDirectory = status.st_mode.format == S_IFDIR
     // In a sticky directory such as /tmp, other users can create files but not replace the user's. Writing to a
@@ -136,6 +111,22 @@ package struct FileTrust {
     var status = stat()
     return lstat(path, &status) == 0 ? status : nil
   }
+}
+
+extension SystemError {
+  /// Others can write a file or directory.
+  static func writable(_ path: String, isDirectory: Bool) -> SystemError {
+    let kind = isDirectory ? "directory" : "file"
+    return SystemError("others can write the \(kind) \(path)", hint: "chmod go-w \(path)")
+  }
+
+  /// A file, directory or link belongs to another user.
+  static func foreign(_ path: String, owner: uid_t) -> SystemError {
+    SystemError("\(path) belongs to another user (\(owner))")
+  }
+
+  /// Another process has replaced a file, so that a second attempt may succeed.
+  static let replaced = SystemError("the file was replaced while it was read", .replaced, hint: "try again")
 }
 
 extension mode_t {

@@ -9,7 +9,7 @@ package struct InputFile {
   /// Opens the file at `path`, or standard input for `-`.
   ///
   /// - Parameter waitLimit: How long to wait for data from a pipe (`--max-time`); nil for no limit.
-  package init(_ path: String, waitLimit: Duration? = nil) throws(FileContents.Problem) {
+  package init(_ path: String, waitLimit: Duration? = nil) throws(SystemError) {
     descriptor = try FileContents.open(path)
     isRegular = Self.isRegular(descriptor)
     deadline = waitLimit.map { .now + $0 }
@@ -41,7 +41,7 @@ package struct InputFile {
   }
 
   /// Reads the next piece, at most `limitBytes`, and waits for it; returns nil at the end of the file.
-  package func next(limitBytes: Int = 1 << 16) throws(FileContents.Problem) -> [UInt8]? {
+  package func next(limitBytes: Int = 1 << 16) throws(SystemError) -> [UInt8]? {
     while true {
       if !isRegular { try wait() }
       guard let piece = try FileContents.readAvailable(descriptor, limitBytes: limitBytes) else { continue }
@@ -50,10 +50,10 @@ package struct InputFile {
   }
 
   /// Waits until a pipe has data or all its writers have closed it.
-  private func wait() throws(FileContents.Problem) {
+  private func wait() throws(SystemError) {
     while true {
       if let deadline, deadline <= .now {
-        throw FileContents.Problem(why: "no data came within --max-time")
+        throw SystemError("no data came within --max-time")
       }
       // A signal before the call ends the process.
       var waits = [
@@ -61,7 +61,7 @@ package struct InputFile {
         pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
       ]
       let count = poll(&waits, 2, deadline?.pollMilliseconds ?? -1)
-      if waits[1].revents != 0 { throw FileContents.Problem(why: Interrupt.reason) }
+      if waits[1].revents != 0 { throw SystemError(Interrupt.reason) }
       if count > 0 || count < 0 && errno != EINTR { return }
     }
   }

@@ -1,28 +1,23 @@
+import RPCurlBase
+
 /// Writes new files below a folder, by names that may be hostile: none is written anywhere else, through a symbolic
 /// link, or over another file.
 package struct NewFolder {
-  /// Why a file cannot be written.
-  package struct Problem: Error, Equatable {
-    /// The name of the file; nil for the folder itself.
-    package let name: String?
-    package let why: String
-  }
-
   private let path: String
   private let descriptor: Int32
   /// The files and folders that were created, each as a path below the folder.
   private var created: [(path: String, isFolder: Bool)] = []
 
   /// Opens the folder, which is created with its parents if it does not exist.
-  private init(_ path: String) throws(Problem) {
+  private init(_ path: String) throws(SystemError) {
     self.path = path
     for end in path.utf8.indices where path.utf8[end] == UInt8(ascii: "/") && end > path.startIndex {
       // What cannot be made is reported for the folder itself.
       mkdir(String(path[..<end]), 0o777)
     }
-    if mkdir(path, 0o777) != 0, errno != EEXIST { throw Problem(name: nil, why: FileContents.lastError()) }
+    if mkdir(path, 0o777) != 0, errno != EEXIST { throw .last }
     descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Problem(name: nil, why: FileContents.lastError()) }
+    guard descriptor >= 0 else { throw .last }
   }
 
   /// Writes all files, or none.
@@ -31,19 +26,19 @@ package struct NewFolder {
   ///   - files: The names, which are relative paths, and the contents. A file that exists already must have the same
   ///     content.
   ///   - path: The folder. It is created if it does not exist.
-  /// - Throws: `Problem` for the first file that cannot be written.
-  package static func write(_ files: [(name: String, contents: [UInt8])], below path: String) throws(Problem)
+  /// - Throws: `SystemError` for the first file that cannot be written, with its name; without one for the folder.
+  package static func write(_ files: [(name: String, contents: [UInt8])], below path: String) throws(SystemError)
   {
     let folders = Set(files.flatMap { ancestors(of: $0.name) })
     for file in files {
-      if let why = whyInvalid(file.name) { throw Problem(name: file.name, why: why) }
-      if folders.contains(file.name) { throw Problem(name: file.name, why: "is also the name of a folder") }
+      if let why = whyInvalid(file.name) { throw SystemError(why, path: file.name) }
+      if folders.contains(file.name) { throw SystemError("is also the name of a folder", path: file.name) }
     }
     var folder = try NewFolder(path)
     defer { close(folder.descriptor) }
     var missing: [(name: String, contents: [UInt8])] = []
     for file in files where try !folder.has(file.name, file.contents) { missing.append(file) }
-    do throws(Problem) {
+    do throws(SystemError) {
       for file in missing { try folder.create(file.name, file.contents) }
     } catch {
       folder.removeCreated()
@@ -73,40 +68,40 @@ package struct NewFolder {
 
   /// Whether a file exists with these contents.
   ///
-  /// - Throws: `Problem` if something else has its name.
-  private func has(_ name: String, _ contents: [UInt8]) throws(Problem) -> Bool {
+  /// - Throws: `SystemError` if something else has its name.
+  private func has(_ name: String, _ contents: [UInt8]) throws(SystemError) -> Bool {
     guard let parent = try open(parentOf: name, creates: nil) else { return false }
     defer { close(parent.descriptor) }
     var status = stat()
     guard fstatat(parent.descriptor, parent.last, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-      guard errno == ENOENT else { throw Problem(name: name, why: FileContents.lastError()) }
+      guard errno == ENOENT else { throw SystemError.last.at(name) }
       return false
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw Problem(name: name, why: "exists, and is not a regular file")
+      throw SystemError("exists, and is not a regular file", path: name)
     }
     let file = openat(parent.descriptor, parent.last, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { throw Problem(name: name, why: FileContents.lastError()) }
+    guard file >= 0 else { throw SystemError.last.at(name) }
     defer { close(file) }
     // One byte more shows a longer file.
     let existing = try? FileContents.readPiece(file, limitBytes: contents.count + 1)
-    guard existing == contents else { throw Problem(name: name, why: "exists with other content") }
+    guard existing == contents else { throw SystemError("exists with other content", path: name) }
     return true
   }
 
-  private mutating func create(_ name: String, _ contents: [UInt8]) throws(Problem) {
+  private mutating func create(_ name: String, _ contents: [UInt8]) throws(SystemError) {
     var folders: [String] = []
     let opened = try open(parentOf: name, creates: { folders.append($0) })
     created += folders.map { ($0, true) }
-    guard let parent = opened else { throw Problem(name: name, why: FileContents.lastError()) }
+    guard let parent = opened else { throw SystemError.last.at(name) }
     defer { close(parent.descriptor) }
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let file = openat(parent.descriptor, parent.last, flags, 0o666)
-    guard file >= 0 else { throw Problem(name: name, why: FileContents.lastError()) }
+    guard file >= 0 else { throw SystemError.last.at(name) }
     created.append((name, false))
     let problem = FileContents.write(contents, to: file)
     guard close(file) == 0, problem == nil else {
-      throw Problem(name: name, why: problem?.why ?? FileContents.lastError())
+      throw (problem ?? .last).at(name)
     }
   }
 
@@ -116,7 +111,7 @@ package struct NewFolder {
   /// - Returns: The folder and the last part of the name; nil if the folder does not exist.
   private func open(
     parentOf name: String, creates: ((String) -> Void)?
-  ) throws(Problem) -> (descriptor: Int32, last: String)? {
+  ) throws(SystemError) -> (descriptor: Int32, last: String)? {
     var current = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     var rest = name[...]
     while let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) {
@@ -127,7 +122,7 @@ package struct NewFolder {
       close(current)
       guard next >= 0 else {
         if reason == ENOENT, creates == nil { return nil }
-        throw Problem(name: name, why: String(cString: strerror(reason)))
+        throw SystemError(number: reason).at(name)
       }
       current = next
       rest = rest[rest.utf8.index(after: slash)...]

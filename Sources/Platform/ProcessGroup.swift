@@ -19,10 +19,10 @@ package final class ProcessGroup: Sendable {
   ///   - descriptors: The descriptors that it inherits, each with its number in the child.
   package func start(
     _ arguments: [String], giving descriptors: [(own: Int32, its: Int32)]
-  ) -> ChildProcess.Problem? {
+  ) -> SystemError? {
     state.withLock { state in
       guard case .waiting = state else {
-        return ChildProcess.Problem(why: "the command was canceled", isMissing: false)
+        return SystemError("the command was canceled")
       }
       let started = ChildProcess.start(arguments, hasInput: false, giving: descriptors, leadsGroup: true)
       switch started {
@@ -31,7 +31,7 @@ package final class ProcessGroup: Sendable {
         return nil
       case .failure(let error):
         state = .ended
-        return ChildProcess.Problem(why: error.why, isMissing: error.number == ENOENT)
+        return error
       }
     }
   }

@@ -1,3 +1,5 @@
+import RPCurlBase
+
 /// A new file that atomically replaces another when it is complete.
 ///
 /// Until then it has no name, where the file system allows that (O_TMPFILE): the kernel removes it however the
@@ -39,16 +41,16 @@ package final class ReplacementFile {
   ///
   /// - Returns: nil if the path must be opened and written instead: it is no regular file, or it exists in a directory that
   ///   cannot be written.
-  /// - Throws: `Problem` if neither is possible.
-  package static func make(replacing path: String) throws(FileContents.Problem) -> ReplacementFile? {
+  /// - Throws: `SystemError` if neither is possible.
+  package static func make(replacing path: String) throws(SystemError) -> ReplacementFile? {
     var status = stat()
     let exists = stat(path, &status) == 0
-    guard exists || errno == ENOENT else { throw FileContents.Problem(why: FileContents.lastError()) }
+    guard exists || errno == ENOENT else { throw .last }
     guard !exists || status.st_mode & S_IFMT == S_IFREG else { return nil }
     let mode = exists ? status.st_mode & 0o777 : nil
     if let file = ReplacementFile(for: FileContents.targetPath(path), mode: mode) { return file }
     guard exists, [EACCES, EPERM].contains(errno) else {
-      throw FileContents.Problem(why: FileContents.lastError())
+      throw .last
     }
     return nil
   }

@@ -1,32 +1,32 @@
+import RPCurlBase
+
 /// An unnamed temporary file. No other process can open it, and the kernel removes it however the process ends.
 package struct TemporaryFile {
   package let descriptor: Int32
 
   /// Creates a file in `$TMPDIR`, or `/tmp`.
   ///
-  /// - Throws: `FileContents.Problem` if the directory does not permit it.
-  package init() throws(FileContents.Problem) {
+  /// - Throws: `SystemError` if the directory does not permit it.
+  package init() throws(SystemError) {
     let directory = EnvironmentVariables.value("TMPDIR") ?? ""
     let base = directory.isEmpty ? "/tmp" : directory
     var template = Array("\(base)/rpcurl.XXXXXX".utf8CString)
     // Mode 0600. Child processes inherit the descriptor: buf writes to it.
     descriptor = mkstemp(&template)
-    guard descriptor >= 0 else { throw FileContents.Problem(why: "\(base): \(FileContents.lastError())") }
+    guard descriptor >= 0 else { throw SystemError("\(base): \(FileContents.lastError())") }
     unlink(template)
   }
 
   package func close() { Glibc.close(descriptor) }
 
   /// Appends `bytes`.
-  package func write(_ bytes: UnsafeRawBufferPointer) throws(FileContents.Problem) {
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     if let problem = FileContents.write(Array(bytes), to: descriptor) { throw problem }
   }
 
   /// Reads everything that was written.
-  package func contents() throws(FileContents.Problem) -> [UInt8] {
-    guard lseek(descriptor, 0, SEEK_SET) == 0 else {
-      throw FileContents.Problem(why: FileContents.lastError())
-    }
+  package func contents() throws(SystemError) -> [UInt8] {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .last }
     var contents: [UInt8] = []
     while true {
       let piece = try FileContents.readPiece(descriptor, limitBytes: 1 << 18)

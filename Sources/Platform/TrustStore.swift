@@ -13,14 +13,6 @@ package struct TrustStore {
     package let digest: String
   }
 
-  /// Why the store cannot be read or written.
-  package struct Problem: Error {
-    /// The file or directory of the store.
-    package let path: String
-    package let why: String
-    package let hint: String?
-  }
-
   private static let heading = "rpcurl trust 1"
   /// The limit of a file of the store in bytes: a path is shorter.
   private static let limitBytes = 1 << 14
@@ -37,18 +29,18 @@ package struct TrustStore {
 
   /// The entry of a path; nil if the path was never trusted.
   ///
-  /// - Throws: `Problem` if other users could have written the entry.
-  package func entry(of path: String) throws(Problem) -> Entry? {
+  /// - Throws: `SystemError` if other users could have written the entry.
+  package func entry(of path: String) throws(SystemError) -> Entry? {
     try entry(in: file(of: path))
   }
 
   /// All entries, sorted by path.
   ///
-  /// - Throws: `Problem` if other users could have written one.
-  package func entries() throws(Problem) -> [Entry] {
+  /// - Throws: `SystemError` if other users could have written one.
+  package func entries() throws(SystemError) -> [Entry] {
     guard let stream = opendir(directory) else {
       guard errno != ENOENT else { return [] }
-      throw Problem(path: directory, why: FileContents.lastError(), hint: nil)
+      throw SystemError.last.at(directory)
     }
     closedir(stream)
     var entries: [Entry] = []
@@ -61,58 +53,47 @@ package struct TrustStore {
 
   /// Trusts the contents of a file, in place of those that were trusted before.
   ///
-  /// - Throws: `Problem` if the entry cannot be written, or if other users could write it.
-  package func trust(_ path: String, contents: [UInt8]) throws(Problem) {
+  /// - Throws: `SystemError` if the entry cannot be written, or if other users could write it.
+  package func trust(_ path: String, contents: [UInt8]) throws(SystemError) {
     Directory.make(directory)
     let file = file(of: path)
     let text = "\(Self.heading)\n\(SHA256.digest(of: contents))\n\(path)\n"
     if let problem = FileContents.replace(file, with: Array(text.utf8), isPrivate: true) {
-      throw Problem(path: file, why: problem.why, hint: nil)
+      throw problem.at(file)
     }
     _ = try entry(in: file)
   }
 
   /// Removes the entry of a path. Returns whether there was one.
   ///
-  /// - Throws: `Problem` if the entry cannot be removed.
-  package func revoke(_ path: String) throws(Problem) -> Bool {
+  /// - Throws: `SystemError` if the entry cannot be removed.
+  package func revoke(_ path: String) throws(SystemError) -> Bool {
     let file = file(of: path)
     guard unlink(file) != 0 else { return true }
-    guard errno == ENOENT || errno == ENOTDIR else {
-      throw Problem(path: file, why: FileContents.lastError(), hint: nil)
-    }
+    guard errno == ENOENT || errno == ENOTDIR else { throw SystemError.last.at(file) }
     return false
   }
 
   private func file(of path: String) -> String { "\(directory)/\(SHA256.digest(of: Array(path.utf8)))" }
 
-  private func entry(in file: String) throws(Problem) -> Entry? {
-    let opened: Int32?
-    do throws(FileTrust.Problem) {
-      opened = try FileTrust.open(file, flags: O_NOFOLLOW)
-    } catch {
-      // Only a configuration file has an option.
-      let hint: String? = if case .writable = error { error.hint } else { nil }
-      throw Problem(path: file, why: error.why, hint: hint)
-    }
-    guard let descriptor = opened else {
+  private func entry(in file: String) throws(SystemError) -> Entry? {
+    do throws(SystemError) { return try read(file) } catch { throw error.at(file) }
+  }
+
+  private func read(_ file: String) throws(SystemError) -> Entry? {
+    guard let descriptor = try FileTrust.open(file, flags: O_NOFOLLOW) else {
       guard errno != ENOENT, errno != ENOTDIR else { return nil }
-      throw Problem(path: file, why: FileContents.lastError(), hint: nil)
+      throw .last
     }
     defer { close(descriptor) }
-    let bytes: [UInt8]
-    do throws(FileContents.Problem) {
-      bytes = try FileContents.readPiece(descriptor, limitBytes: Self.limitBytes)
-    } catch {
-      throw Problem(path: file, why: error.why, hint: nil)
-    }
+    let bytes = try FileContents.readPiece(descriptor, limitBytes: Self.limitBytes)
     // A path may contain line breaks.
     let parts = String(decoding: bytes, as: UTF8.self).split(
       separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0] == Self.heading, parts[2].hasSuffix("\n"),
       case let path = String(parts[2].dropLast()), self.file(of: path) == file
     else {
-      throw Problem(path: file, why: "not a file of rpcurl trust", hint: "remove it")
+      throw SystemError("not a file of rpcurl trust", hint: "remove it")
     }
     return Entry(path: path, digest: String(parts[1]))
   }

@@ -11,7 +11,7 @@ final class CompressionStream {
   }
 
   /// Why a run failed.
-  enum Failure: Error {
+  enum Failure {
     /// The input is not in the format, or ends in the middle.
     case corrupt
     /// The output is larger than the limit.
@@ -55,12 +55,9 @@ final class CompressionStream {
   }
 
   /// Runs the whole of `input` through the codec. The output grows block by block, and stays below `limit`
-  /// plus one block.
-  func run(_ input: RawSpan, limit: Int) throws(Failure) -> [UInt8] {
-    var output: [UInt8] = []
-    let failure = input.withUnsafeBytes { run($0, limit: limit, into: &output) }
-    if let failure { throw failure }
-    return output
+  /// plus one block. Returns why that failed.
+  func run(_ input: RawSpan, limit: Int, into output: inout [UInt8]) -> Failure? {
+    input.withUnsafeBytes { run($0, limit: limit, into: &output) }
   }
 
   private func run(
@@ -95,18 +92,17 @@ final class CompressionStream {
     }
   }
 
-  /// Decodes the next part of a stream, to at most one block.
+  /// Decodes the next part of a stream, to at most one block. Returns why that failed.
   ///
   /// - Parameters:
   ///   - input: A piece of the stream.
   ///   - place: Where the part starts, in bytes; moved to its end.
   ///   - output: Receives the part.
-  func decodePart(of input: RawSpan, from place: inout Int, into output: inout [UInt8]) throws(Failure) {
-    guard place < input.byteCount || hasMore else { return }
+  func decodePart(of input: RawSpan, from place: inout Int, into output: inout [UInt8]) -> Failure? {
+    guard place < input.byteCount || hasMore else { return nil }
     let start = place
     let failure = input.withUnsafeBytes { decodePart(of: $0, from: &place, into: &output) }
-    if let failure { throw failure }
-    guard place > start || !output.isEmpty || start == input.byteCount else { throw .corrupt }
+    return failure ?? (place > start || !output.isEmpty || start == input.byteCount ? nil : .corrupt)
   }
 
   private func decodePart(

@@ -61,9 +61,7 @@ struct ContentDecoder {
     var place = offset + repeatedBytes
     switch coding {
     case .compression(let stream, let name):
-      do throws(CompressionStream.Failure) {
-        try stream.decodePart(of: body, from: &place, into: &decoded)
-      } catch {
+      guard stream.decodePart(of: body, from: &place, into: &decoded) == nil else {
         throw .violation(.internal, "the response is not valid \(name), its content-encoding")
       }
     case .base64(var decoder):

@@ -14,12 +14,12 @@ struct MessageCompressor {
   mutating func compress(_ message: [UInt8]) throws(RPCError) -> [UInt8] {
     guard let compression else { return message }
     let stream = try CompressionStream.kept(in: &stream, compression, .encode)
-    do throws(CompressionStream.Failure) {
-      return try stream.run(message.span.bytes, limit: .max)
-    } catch {
+    var output: [UInt8] = []
+    guard stream.run(message.span.bytes, limit: .max, into: &output) == nil else {
       throw RPCError(
         .internal, "\(compression.rawValue) cannot compress the message: out of memory", origin: .client)
     }
+    return output
   }
 }
 
@@ -38,18 +38,15 @@ struct MessageDecompressor {
     // An empty message needs no format: connect-go sends it as no bytes.
     guard message.byteCount > 0 else { return [] }
     let stream = try CompressionStream.kept(in: &stream, compression, .decode, expectedBytes: limit)
-    do throws(CompressionStream.Failure) {
-      return try stream.run(message, limit: limit)
-    } catch {
-      switch error {
-      case .corrupt:
-        throw .violation(.internal, "the server sent a message that is not valid \(compression.rawValue)")
-      case .tooLarge:
-        throw .messageTooLarge("decompresses to more than the limit allows", limit: limit)
-      case .exhausted:
-        throw RPCError(
-          .internal, "\(compression.rawValue) cannot decompress the message: out of memory", origin: .client)
-      }
+    var output: [UInt8] = []
+    switch stream.run(message, limit: limit, into: &output) {
+    case nil: return output
+    case .corrupt:
+      throw .violation(.internal, "the server sent a message that is not valid \(compression.rawValue)")
+    case .tooLarge: throw .messageTooLarge("decompresses to more than the limit allows", limit: limit)
+    case .exhausted:
+      throw RPCError(
+        .internal, "\(compression.rawValue) cannot decompress the message: out of memory", origin: .client)
     }
   }
 }
@@ -69,7 +66,7 @@ extension Compression {
     var (place, output) = (0, [UInt8]())
     while output.count <= limitBytes {
       let before = (place, output.count)
-      guard (try? stream.decodePart(of: span, from: &place, into: &output)) != nil else { return nil }
+      guard stream.decodePart(of: span, from: &place, into: &output) == nil else { return nil }
       if stream.isComplete { return output }
       guard before != (place, output.count) else { return nil }
     }

@@ -1,4 +1,5 @@
 import RPCurlCEL
+import RPCurlLanguage
 import RPCurlProtobuf
 
 /// The rules that are expressions.
@@ -22,7 +23,7 @@ enum CELRules {
         (id: $0.texts(1).last ?? "", message: $0.texts(2).last ?? "", text: $0.texts(3).last ?? "")
       }
     return sources.compactMap { source in
-      do throws(RuleProblem) {
+      do throws(LanguageError) {
         return try rule(source, field, [])
       } catch {
         problem("\(source.id): \(error.reason)")
@@ -57,7 +58,7 @@ enum CELRules {
         let source = (
           id: rule.texts(1).last ?? "", message: rule.texts(2).last ?? "", text: rule.texts(3).last ?? ""
         )
-        do throws(RuleProblem) {
+        do throws(LanguageError) {
           compiled.append(try Self.rule(source, field, [.message(message), value]))
         } catch {
           problem("\(source.id): \(error.reason)")
@@ -69,9 +70,9 @@ enum CELRules {
 
   private static func rule(
     _ source: (id: String, message: String, text: String), _ field: Field?, _ constants: [CELValue]
-  ) throws(RuleProblem) -> Rule {
+  ) throws(LanguageError) -> Rule {
     let node = try CELParser.parse(source.text, variables: Array(variables.prefix(2 + constants.count)))
-    return Rule(source.id) { (contents, run) throws(RuleProblem) in
+    return Rule(source.id) { (contents, run) throws(LanguageError) in
       let this: CELValue =
         switch contents {
         case .value(let value): CELValue(value)
@@ -84,7 +85,7 @@ enum CELRules {
       case .bool(true): return nil
       case .bool(false): return source.message.isEmpty ? "\"\(source.text)\" returned false" : source.message
       case .string(let text): return text.isEmpty ? nil : text
-      case let value: throw RuleProblem("the result is \(value.typeName), not bool or string")
+      case let value: throw LanguageError("the result is \(value.typeName), not bool or string")
       }
     }
   }

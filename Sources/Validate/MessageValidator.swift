@@ -1,4 +1,5 @@
 import RPCurlCEL
+import RPCurlLanguage
 import RPCurlProtobuf
 
 /// Finds the violations in one message.
@@ -115,7 +116,7 @@ struct MessageValidator {
 
   private mutating func check(_ rules: [Rule], _ contents: FieldContents) {
     for rule in rules {
-      do throws(RuleProblem) {
+      do throws(LanguageError) {
         if let message = try rule.test(contents, &run) { add(rule.id, message) }
       } catch {
         let place = pathText.isEmpty ? typeName : pathText

@@ -1,4 +1,5 @@
 import RPCurlChainSupport
+import RPCurlLanguage
 import RPCurlProtobuf
 import Testing
 
@@ -155,7 +156,7 @@ import Testing
     ),
   ])
   func reportsErrorsOfEvaluation(_ expression: String, _ reason: String) {
-    let problem = #expect(throws: RuleProblem.self) { try result(expression) }
+    let problem = #expect(throws: LanguageError.self) { try result(expression) }
     #expect(problem?.reason == reason)
   }
 
@@ -177,18 +178,18 @@ import Testing
     ("[1].all(x, y)", "y is not a variable"),
   ])
   func rejects(_ expression: String, _ reason: String) {
-    let problem = #expect(throws: RuleProblem.self) { try CELParser.parse(expression, variables: ["this"]) }
+    let problem = #expect(throws: LanguageError.self) { try CELParser.parse(expression, variables: ["this"]) }
     #expect(problem?.reason == reason)
   }
 
   @Test(arguments: ["(", "[", "!", "-", "{1:", "1+", "true?1:", "this.a.", "size("])
   func limitsTheSizeOfExpressions(_ part: String) {
     for count in [150, 5000, 100_000] {
-      #expect(throws: RuleProblem.self) {
+      #expect(throws: LanguageError.self) {
         try CELParser.parse(String(repeating: part, count: count), variables: ["this"])
       }
     }
-    #expect(throws: RuleProblem.self) {
+    #expect(throws: LanguageError.self) {
       try CELParser.parse("1" + String(repeating: " + 1", count: 5000), variables: [])
     }
   }
@@ -207,7 +208,7 @@ import Testing
     "['', '', '', '', '', '', '', ''].join('\(String(repeating: " ", count: 4000))')",
   ])
   func stopsAtBudget(_ expression: String) {
-    let problem = #expect(throws: RuleProblem.self) { try result(expression, budget: 1000) }
+    let problem = #expect(throws: LanguageError.self) { try result(expression, budget: 1000) }
     #expect(problem?.reason.hasSuffix("takes too long") == true)
   }
 
@@ -215,7 +216,7 @@ import Testing
     let large = try RuleMessages.make("Lists", #"{"texts":["\#(String(repeating: "a", count: 10_000))"]}"#)
     let small = try RuleMessages.make("Lists", "{}")
     let named = try RuleMessages.make("Named", "{}")
-    func areEqual(_ one: Message, _ other: Message, budget: Int) throws(RuleProblem) -> Bool {
+    func areEqual(_ one: Message, _ other: Message, budget: Int) throws(LanguageError) -> Bool {
       var run = RuleRun(now: 0)
       run.budget = budget
       return try CELValue.areEqual(.message(one), .message(other), &run)
@@ -223,8 +224,8 @@ import Testing
     #expect(try areEqual(large, large, budget: 2))
     #expect(try !areEqual(large, named, budget: 2))
     #expect(try !areEqual(large, small, budget: 400))
-    #expect(throws: RuleProblem.self) { try areEqual(large, small, budget: 300) }
-    #expect(throws: RuleProblem.self) { try areEqual(small, large, budget: 300) }
+    #expect(throws: LanguageError.self) { try areEqual(large, small, budget: 300) }
+    #expect(throws: LanguageError.self) { try areEqual(small, large, budget: 300) }
     #expect(try areEqual(large, Message(large.type, serialized: large.serialized()), budget: 700))
   }
 

@@ -1,4 +1,5 @@
 import RPCurlChainSupport
+import RPCurlLanguage
 import RPCurlProtocols
 import Testing
 
@@ -6,9 +7,9 @@ import Testing
 
 @Suite struct CallScopeTests {
   private let sources = ValueSources(
-    file: { _ throws(ValueSources.Failure) in throw ValueSources.Failure("no such file") },
+    file: { _ throws(LanguageError) in throw LanguageError("no such file") },
     environment: { _ in nil },
-    command: { _ throws(ValueSources.Failure) in throw ValueSources.Failure("no commands") })
+    command: { _ throws(LanguageError) in throw LanguageError("no commands") })
 
   /// The scope of `x,SETTINGS`, for an interceptor with these keys of its own.
   private func scope(_ settings: String, ownKeys: Set<String> = []) throws(ConfigurationError) -> CallScope {

@@ -1,16 +1,17 @@
+import RPCurlLanguage
 import Testing
 
 @testable import RPCurlChain
 
 @Suite struct InterceptorSpecTests {
   private let sources = ValueSources(
-    file: { path throws(ValueSources.Failure) in
-      guard path == "secret.txt" else { throw ValueSources.Failure("no such file") }
+    file: { path throws(LanguageError) in
+      guard path == "secret.txt" else { throw LanguageError("no such file") }
       return "s3cret\n"
     },
     environment: { $0 == "TOKEN" ? "t0ken" : $0 == "NOTATION" ? "env:TOKEN" : nil },
-    command: { words throws(ValueSources.Failure) in
-      guard words[0] == "pass" else { throw ValueSources.Failure("no such command") }
+    command: { words throws(LanguageError) in
+      guard words[0] == "pass" else { throw LanguageError("no such command") }
       return "\(words.dropFirst())\n\n"
     })
 

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlLanguage
 import RPCurlProtobuf
@@ -39,7 +40,7 @@ private let limitBytes = 2048
 /// What functions read.
 private struct Sources: ValueSourceServices {
   let nanosecondsSince1970: Int64 = 1_700_000_000_000_000_000
-  func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
+  func contents(ofFile path: String, holdsMessages: Bool) throws(SystemError) -> [UInt8] {
     Array(path.utf8)
   }
   func environment(_ name: String) -> String? { name }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlChainSupport
 import RPCurlProtobuf
@@ -88,7 +89,7 @@ import Testing
     #expect(failed.wireLines.isEmpty)
     services.binaryFiles["token"] = Array("caf".utf8) + [0xE9]
     #expect(call(registration).end?.error?.message == "token: not UTF-8")
-    #expect(throws: AccessToken.Failure("not UTF-8")) { try AccessToken(output: [0xE9], now: 0) }
+    #expect(throws: SystemError("not UTF-8")) { try AccessToken(output: [0xE9], now: 0) }
   }
 
   // MARK: Scope
@@ -203,15 +204,15 @@ import Testing
   @Test(
     arguments: [
       (
-        Result.failure(ServiceFailure("the command ended with exit code 3")),
+        Result.failure(SystemError("the command ended with exit code 3")),
         "the command ended with exit code 3"
       ),
       (.success(""), "the token is empty"),
       (.success("a\nb"), "the token contains blanks or control characters"),
       (.success("{"), "the output is not valid JSON"),
       (.success("{\"token\":1}"), "the JSON output contains neither access_token nor status.token"),
-    ] as [(Result<String, ServiceFailure>, String)])
-  func failedCommandFailsCallBeforeSending(_ output: Result<String, ServiceFailure>, _ reason: String)
+    ] as [(Result<String, SystemError>, String)])
+  func failedCommandFailsCallBeforeSending(_ output: Result<String, SystemError>, _ reason: String)
     throws
   {
     services.commands["get"] = output

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlChainSupport
 import RPCurlProtobuf
@@ -176,7 +177,7 @@ import Testing
   }
 
   @Test func callSucceedsIfItsResponseCannotBeStored() throws {
-    services.cacheProblem = ServiceFailure("no space left on device")
+    services.cacheProblem = SystemError("no space left on device")
     let call = try calls().run()
     #expect(texts(call) == ["pong"])
     #expect(call.found.map(\.text) == ["miss", "not stored: no space left on device"])

@@ -1,5 +1,6 @@
 import RPCurlChain
 import RPCurlChainSupport
+import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 import Testing
@@ -117,7 +118,7 @@ import Testing
     ("google.protobuf.FloatValue", "3e38", "add(1e38)"),
   ])
   func impossibleResultsAreErrors(_ type: String, _ json: String, _ function: String) throws {
-    #expect(throws: FieldChange.Problem.self) {
+    #expect(throws: LanguageError.self) {
       try changed("transform", "value:\(function)", json, type: type)
     }
   }
@@ -135,7 +136,7 @@ import Testing
   }
 
   @Test func failedChangeNamesTheReason() throws {
-    let problem = #expect(throws: FieldChange.Problem.self) {
+    let problem = #expect(throws: LanguageError.self) {
       try changed("set", "stackEntries[9]=x", Self.entries, type: "google.rpc.DebugInfo")
     }
     #expect(

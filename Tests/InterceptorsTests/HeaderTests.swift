@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlChainSupport
 import RPCurlProtocols
@@ -91,7 +92,7 @@ import Testing
     services.files["lines"] = "a\nb\n"
     services.binaryFiles["binary"] = [0xE9]
     services.commands = [
-      "get": .success("1"), "lines": .success("a\nb"), "fail": .failure(ServiceFailure("exit code 3")),
+      "get": .success("1"), "lines": .success("a\nb"), "fail": .failure(SystemError("exit code 3")),
     ]
     let call = TestCall(.unary, Journal(), [try registration(text)])
     call.run()

@@ -62,7 +62,7 @@ struct ReportFileTests {
 
   @Test func logsAFailureAtTheEnd() throws {
     let report = ReportFile("/no/report", services, isPrivate: true) { (entries: [Int]) in "\(entries)" }
-    #expect(throws: ServiceFailure.self) { try report.add(1) }
+    #expect(throws: SystemError.self) { try report.add(1) }
     let texts = Locked<[String]>([])
     report.conclude(
       "log", FactoryNetwork(log: { record in texts.withLock { $0.append(record.text) } }, fetch: { _, _ in }))

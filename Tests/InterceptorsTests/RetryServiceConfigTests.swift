@@ -1,4 +1,5 @@
 import RPCurlChain
+import RPCurlLanguage
 import RPCurlProtocols
 import Testing
 
@@ -82,7 +83,7 @@ import Testing
     ),
   ])
   func errorNamesPlace(_ json: String, _ reason: String) {
-    let problem = #expect(throws: RetryServiceConfig.Problem.self) { try config(json) }
+    let problem = #expect(throws: LanguageError.self) { try config(json) }
     #expect(problem?.reason == reason)
   }
 
@@ -101,12 +102,12 @@ import Testing
   func invalidPolicyNamesPlace(_ old: String, _ new: String, _ reason: String) {
     let policy = Self.policy.replacing(old, with: new)
     let json = "{\"methodConfig\": [{\"name\": [{}], \"retryPolicy\": \(policy)}]}"
-    let problem = #expect(throws: RetryServiceConfig.Problem.self) { try config(json) }
+    let problem = #expect(throws: LanguageError.self) { try config(json) }
     #expect(problem?.reason == "methodConfig[0].retryPolicy.\(reason)")
   }
 
   @Test func invalidJSONNamesPlace() {
-    let problem = #expect(throws: RetryServiceConfig.Problem.self) { try config("{\n  \"a\": }") }
+    let problem = #expect(throws: LanguageError.self) { try config("{\n  \"a\": }") }
     #expect(problem?.reason == "line 2, column 8: expected a value")
   }
 }

@@ -1,5 +1,7 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlChainSupport
+import RPCurlLanguage
 
 @testable import RPCurlInterceptors
 
@@ -12,7 +14,7 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   /// The files that exist and cannot be read.
   var unreadableFiles: Set<String> = []
   /// The output of commands, by their words with `|` between.
-  var commands: [String: Result<String, ServiceFailure>] = [:]
+  var commands: [String: Result<String, SystemError>] = [:]
   private(set) var commandsRun: [String] = []
   /// The commands that were canceled while `holdsCommands` held them.
   private(set) var canceledCommands: [String] = []
@@ -21,7 +23,7 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   /// The files of the cache, by key.
   var cached: [[UInt8]: [UInt8]] = [:]
   /// Why nothing can be stored in the cache; nil if it can.
-  var cacheProblem: ServiceFailure?
+  var cacheProblem: SystemError?
   /// Whether commands run until `releaseCommands()`.
   var holdsCommands = false
   private var held: [(command: String, end: () -> Void)] = []
@@ -29,33 +31,33 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   let reports = ReportFiles()
   let shared = SharedValues()
 
-  func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
-    if unreadableFiles.contains(path) { throw ServiceFailure("input/output error") }
+  func contents(ofFile path: String, holdsMessages: Bool) throws(SystemError) -> [UInt8] {
+    if unreadableFiles.contains(path) { throw SystemError("input/output error") }
     if let bytes = binaryFiles[path] { return bytes }
     guard let content = files[path] else {
-      throw ServiceFailure("no such file or directory", isMissing: true)
+      throw SystemError("no such file or directory", .missing)
     }
     return Array(content.utf8)
   }
 
-  func openFile(_ path: String, replacingWith head: [UInt8]?) throws(ServiceFailure) -> any OutputFile {
+  func openFile(_ path: String, replacingWith head: [UInt8]?) throws(SystemError) -> any OutputFile {
     try checkReplacing(path)
     files[path] = files[path] ?? ""
     if let head { replaced[path] = String(decoding: head, as: UTF8.self) }
     return File(self, path)
   }
 
-  func checkReplacing(_ path: String) throws(ServiceFailure) {
-    if path.hasPrefix("/no/") { throw ServiceFailure("no such file or directory") }
+  func checkReplacing(_ path: String) throws(SystemError) {
+    if path.hasPrefix("/no/") { throw SystemError("no such file or directory") }
   }
 
-  func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
+  func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(SystemError) {
     try checkReplacing(path)
     files[path] = String(decoding: bytes, as: UTF8.self)
   }
 
-  func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder {
-    if variables["HOME"] == "" { throw ServiceFailure("HOME is not set") }
+  func cacheFolder(_ name: String, limitBytes: Int) throws(SystemError) -> any CacheFolder {
+    if variables["HOME"] == "" { throw SystemError("HOME is not set") }
     return Folder(self)
   }
 
@@ -63,12 +65,12 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
 
   func run(
     _ words: [String], timeout: Duration,
-    completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+    completion: @escaping @Sendable (Result<[UInt8], SystemError>) -> Void
   ) -> @Sendable () -> Void {
     let command = words.joined(separator: "|")
     commandsRun.append(command)
     let end = {
-      completion((self.commands[command] ?? .failure(ServiceFailure("not found"))).map { Array($0.utf8) })
+      completion((self.commands[command] ?? .failure(SystemError("not found"))).map { Array($0.utf8) })
     }
     if holdsCommands { held.append((command, end)) } else { end() }
     return { [self] in
@@ -85,13 +87,13 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   /// The registration for `--use TEXT`.
   func registration(_ text: String) throws -> InterceptorRegistration {
     let sources = ValueSources(
-      file: { path throws(ValueSources.Failure) in
-        guard let content = self.files[path] else { throw ValueSources.Failure("no such file") }
+      file: { path throws(LanguageError) in
+        guard let content = self.files[path] else { throw LanguageError("no such file") }
         return content
       }, environment: { self.variables[$0] },
-      command: { words throws(ValueSources.Failure) in
+      command: { words throws(LanguageError) in
         guard case .success(let text)? = self.commands[words.joined(separator: "|")] else {
-          throw ValueSources.Failure("exit code 1")
+          throw LanguageError("exit code 1")
         }
         return text
       })
@@ -107,12 +109,12 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
       self.path = path
     }
 
-    func write(_ bytes: [UInt8]) throws(ServiceFailure) {
-      if path == "/dev/full", !bytes.isEmpty { throw ServiceFailure("no space left on device") }
+    func write(_ bytes: [UInt8]) throws(SystemError) {
+      if path == "/dev/full", !bytes.isEmpty { throw SystemError("no space left on device") }
       if let head = services.replaced.removeValue(forKey: path) { services.files[path] = head }
       services.files[path]? += String(decoding: bytes, as: UTF8.self)
     }
-    func begin(ifEmpty head: [UInt8]) throws(ServiceFailure) {
+    func begin(ifEmpty head: [UInt8]) throws(SystemError) {
       try write(services.files[path]?.isEmpty == true ? head : [])
     }
     func close() {}
@@ -125,7 +127,7 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
 
     func load(_ key: [UInt8]) -> [UInt8]? { services.cached[key] }
 
-    func store(_ content: [UInt8], for key: [UInt8]) throws(ServiceFailure) {
+    func store(_ content: [UInt8], for key: [UInt8]) throws(SystemError) {
       if let problem = services.cacheProblem { throw problem }
       services.cached[key] = content
     }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtobufSupport
@@ -64,13 +65,13 @@ final class MemoryFiles: GoldenFiles {
     self.isUpdating = isUpdating
   }
 
-  func read(_ path: String) throws(GoldenFileError) -> [UInt8]? {
-    if path == "unreadable" { throw GoldenFileError("permission denied") }
+  func read(_ path: String) throws(SystemError) -> [UInt8]? {
+    if path == "unreadable" { throw SystemError("permission denied") }
     return files[path].map { Array($0.utf8) }
   }
 
-  func write(_ path: String, _ text: String) throws(GoldenFileError) {
-    if path == "readonly/file" { throw GoldenFileError("read-only file system") }
+  func write(_ path: String, _ text: String) throws(SystemError) {
+    if path == "readonly/file" { throw SystemError("read-only file system") }
     files[path] = text
     written.append(path)
   }

@@ -107,13 +107,13 @@ struct CacheDirectoryTests {
     try cache.store([1], for: key)
     chmod(try path(), 0o777)
     #expect(cache.load(key) == nil)
-    let problem = #expect(throws: FileContents.Problem.self) { try cache.store([1], for: key) }
-    #expect(problem?.why == "others can write the directory \(try path())")
+    let problem = #expect(throws: SystemError.self) { try cache.store([1], for: key) }
+    #expect(problem?.reason == "others can write the directory \(try path())")
   }
 
   @Test func directoryThatCannotBeCreatedIsAnError() throws {
     let cache = CacheDirectory("/dev/null/responses", limitBytes: 1 << 20)
-    #expect(throws: FileContents.Problem.self) { try cache.store([1], for: key) }
+    #expect(throws: SystemError.self) { try cache.store([1], for: key) }
     #expect(cache.load(key) == nil)
   }
 
@@ -153,10 +153,10 @@ struct CacheDirectoryTests {
   @Test func contentLargerThanTheLimitIsRejected() throws {
     let cache = try cache(64 << 10)
     try cache.store([1], for: [1])
-    let problem = #expect(throws: FileContents.Problem.self) {
+    let problem = #expect(throws: SystemError.self) {
       try cache.store([UInt8](repeating: 0, count: 64 << 10), for: key)
     }
-    #expect(problem?.why == "it exceeds the size of the cache")
+    #expect(problem?.reason == "it exceeds the size of the cache")
     #expect(cache.load([1]) == [1])
   }
 

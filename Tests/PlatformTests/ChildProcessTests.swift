@@ -1,3 +1,4 @@
+import RPCurlBase
 import Testing
 
 @testable import RPCurlPlatform
@@ -19,17 +20,17 @@ struct ChildProcessTests {
   }
 
   @Test func reportsMissingProgram() throws {
-    let problem = #expect(throws: ChildProcess.Problem.self) {
+    let problem = #expect(throws: SystemError.self) {
       try ChildProcess.run(["rpcurl-test-no-such-program"])
     }
     #expect(problem?.isMissing == true)
-    #expect(problem?.why == "No such file or directory")
+    #expect(problem?.reason == "No such file or directory")
   }
 
   @Test func reportsProgramThatCannotRun() throws {
-    let problem = #expect(throws: ChildProcess.Problem.self) { try ChildProcess.run(["/dev/null"]) }
+    let problem = #expect(throws: SystemError.self) { try ChildProcess.run(["/dev/null"]) }
     #expect(problem?.isMissing == false)
-    #expect(problem?.why == "Permission denied")
+    #expect(problem?.reason == "Permission denied")
   }
 
   @Test func leadsASessionWithoutATerminal() throws {
@@ -65,11 +66,11 @@ struct ChildProcessTests {
   func killsProgramAtLimit(script: String) throws {
     let pipe = try #require(Pipe())
     defer { close(pipe.readEnd) }
-    let problem = #expect(throws: ChildProcess.Problem.self) {
+    let problem = #expect(throws: SystemError.self) {
       try ChildProcess.run(["sh", "-c", script], output: pipe.writeEnd, waitLimit: .milliseconds(500))
     }
     close(pipe.writeEnd)
-    #expect(problem?.why == "did not end within --max-time")
+    #expect(problem?.reason == "did not end within --max-time")
     // The end of the pipe: no process has it any more.
     #expect(try FileContents.readPiece(pipe.readEnd, limitBytes: 1).isEmpty)
   }

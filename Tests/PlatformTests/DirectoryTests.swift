@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlCommandSupport
 import Testing
 
@@ -32,7 +33,7 @@ struct DirectoryTests {
   @Test func reportsWhatCannotBeListed() throws {
     let folder = try #require(TemporaryDirectory())
     func problem() -> String? {
-      do throws(Directory.ListingError) {
+      do throws(SystemError) {
         _ = try Directory.files(below: folder.path, suffix: ".txt", limit: 10)
         return nil
       } catch {

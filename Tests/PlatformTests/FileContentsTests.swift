@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlCommandSupport
 import Testing
 
@@ -18,12 +19,12 @@ struct FileContentsTests {
 
   @Test func reportsMissingFile() throws {
     let file = try "\(folder().path)/none"
-    let problem = #expect(throws: FileContents.Problem.self) { try FileContents.read(file) }
-    #expect(problem?.why == "No such file or directory")
-    let limited = #expect(throws: FileContents.Problem.self) { try FileContents.read(file, limitBytes: 1) }
-    #expect(limited?.why == "No such file or directory")
+    let problem = #expect(throws: SystemError.self) { try FileContents.read(file) }
+    #expect(problem?.reason == "No such file or directory")
+    let limited = #expect(throws: SystemError.self) { try FileContents.read(file, limitBytes: 1) }
+    #expect(limited?.reason == "No such file or directory")
     #expect(limited?.isMissing == true)
-    let unreadable = #expect(throws: FileContents.Problem.self) { try FileContents.read("/", limitBytes: 1) }
+    let unreadable = #expect(throws: SystemError.self) { try FileContents.read("/", limitBytes: 1) }
     #expect(unreadable?.isMissing == false)
   }
 
@@ -32,10 +33,10 @@ struct FileContentsTests {
     truncate(file, off_t(1 << 20))
     #expect(try FileContents.read(file, limitBytes: 1 << 20).count == 1 << 20)
     truncate(file, off_t(1 << 20) + 1)
-    let problem = #expect(throws: FileContents.Problem.self) {
+    let problem = #expect(throws: SystemError.self) {
       try FileContents.read(file, limitBytes: 1 << 20)
     }
-    #expect(problem?.why == "the file is larger than 1 MiB, the limit for such a file")
+    #expect(problem?.reason == "the file is larger than 1 MiB, the limit for such a file")
   }
 
   @Test func readsPipeUntilItsWriterCloses() throws {
@@ -59,7 +60,7 @@ struct FileContentsTests {
   @Test func reportsFullDisk() throws {
     let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
     defer { close(descriptor) }
-    #expect(FileContents.write([1], to: descriptor)?.why == "No space left on device")
+    #expect(FileContents.write([1], to: descriptor)?.reason == "No space left on device")
   }
 
   // MARK: Replacing
@@ -109,7 +110,7 @@ struct FileContentsTests {
 
   @Test func reportsMissingDirectory() throws {
     let file = try "\(folder().path)/none/file"
-    #expect(FileContents.replace(file, with: [1])?.why == "No such file or directory")
+    #expect(FileContents.replace(file, with: [1])?.reason == "No such file or directory")
   }
 
   @Test func returnsNilForPathThatIsNotLink() throws {
@@ -133,22 +134,22 @@ struct PipeWaitTests {
     // Keeps the pipe open without writing.
     let writer = open(fifo, O_RDWR | O_CLOEXEC)
     defer { close(writer) }
-    let problem = #expect(throws: FileContents.Problem.self) {
+    let problem = #expect(throws: SystemError.self) {
       try FileContents.read(fifo, limitBytes: 10, waitLimit: .milliseconds(1))
     }
-    #expect(problem?.why == "no data came within --max-time")
+    #expect(problem?.reason == "no data came within --max-time")
   }
 
   @Test(arguments: [false, true])
   func stopsWaitingForReaderAtLimit(isAppending: Bool) throws {
     let fifo = try fifo()
-    let problem = #expect(throws: FileContents.Problem.self) {
+    let problem = #expect(throws: SystemError.self) {
       try FileContents.openForWriting(
         fifo, mode: 0o600, isAppending: isAppending, waitLimit: .milliseconds(1))
     }
-    #expect(problem?.why == "the pipe got no reader within --max-time")
+    #expect(problem?.reason == "the pipe got no reader within --max-time")
     #expect(
-      FileContents.replace(fifo, with: [1], waitLimit: .milliseconds(1))?.why
+      FileContents.replace(fifo, with: [1], waitLimit: .milliseconds(1))?.reason
         == "the pipe got no reader within --max-time")
   }
 
@@ -167,7 +168,7 @@ struct PipeWaitTests {
     defer { close(reader) }
     let bytes = [UInt8](repeating: 0, count: 1 << 20)
     #expect(
-      FileContents.replace(fifo, with: bytes, waitLimit: .milliseconds(1))?.why
+      FileContents.replace(fifo, with: bytes, waitLimit: .milliseconds(1))?.reason
         == "its reader took longer than --max-time")
   }
 }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlCommandSupport
 import Testing
 
@@ -19,7 +20,7 @@ struct NewFolderTests {
     let folder = try #require(TemporaryDirectory())
     try NewFolder.write([("x", [1])], below: "\(folder.path)/a/b/")
     #expect(access("\(folder.path)/a/b/x", F_OK) == 0)
-    #expect(throws: NewFolder.Problem(name: nil, why: "Not a directory")) {
+    #expect(throws: SystemError("Not a directory")) {
       try NewFolder.write([("y", [1])], below: "\(folder.path)/a/b/x/c")
     }
   }
@@ -31,7 +32,7 @@ struct NewFolderTests {
     let files: [(name: String, contents: [UInt8])] = [
       ("a/a/x", [1]), ("b/y", [2]), ("b/z", [3]), ("b/z", [4]),
     ]
-    #expect(throws: NewFolder.Problem(name: "b/z", why: "File exists")) {
+    #expect(throws: SystemError("File exists", path: "b/z")) {
       try NewFolder.write(files, below: folder.path)
     }
     for name in ["a", "b/y", "b/z"] { #expect(access("\(folder.path)/\(name)", F_OK) != 0) }

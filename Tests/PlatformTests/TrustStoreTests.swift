@@ -15,8 +15,8 @@ struct TrustStoreTests {
     return try #require(TrustStore { ["XDG_STATE_HOME": path][$0] })
   }
 
-  private func problem(_ body: () throws -> Void) -> TrustStore.Problem? {
-    #expect(throws: TrustStore.Problem.self, performing: body)
+  private func problem(_ body: () throws -> Void) -> SystemError? {
+    #expect(throws: SystemError.self, performing: body)
   }
 
   @Test(arguments: [[:], ["HOME": "relative"], ["XDG_STATE_HOME": "relative"]])
@@ -45,12 +45,12 @@ struct TrustStoreTests {
   /// A file that is replaced while it is read is opened again.
   @Test func severalThreadsUseOneEntry() async throws {
     let store = try store()
-    let problems = await withTaskGroup(of: [TrustStore.Problem].self) { group in
+    let problems = await withTaskGroup(of: [SystemError].self) { group in
       for number in 0..<4 {
         group.addTask {
-          var problems: [TrustStore.Problem] = []
+          var problems: [SystemError] = []
           for _ in 0..<300 {
-            do throws(TrustStore.Problem) {
+            do throws(SystemError) {
               try store.trust("/a/.rpcurl", contents: [UInt8(number)])
               _ = try store.entry(of: "/a/.rpcurl")
             } catch {
@@ -62,7 +62,7 @@ struct TrustStoreTests {
       }
       return await group.reduce(into: []) { $0 += $1 }
     }
-    #expect(problems.map(\.why) == [])
+    #expect(problems.map(\.reason) == [])
   }
 
   @Test func writesPrivateFiles() throws {
@@ -83,7 +83,7 @@ struct TrustStoreTests {
     #expect(problem { _ = try store.entry(of: "/a/.rpcurl") }?.hint == "chmod go-w \(file)")
     chmod(file, 0o600)
     chmod("\(try folder().path)/rpcurl", 0o777)
-    #expect(problem { _ = try store.entries() }?.why.contains("others can write the directory") == true)
+    #expect(problem { _ = try store.entries() }?.reason.contains("others can write the directory") == true)
     #expect(problem { try store.trust("/b/.rpcurl", contents: []) } != nil)
   }
 
@@ -93,7 +93,7 @@ struct TrustStoreTests {
     try store.trust("/a/.rpcurl", contents: [])
     try folder().write(
       "rpcurl/trust/\(SHA256.digest(of: Array("/a/.rpcurl".utf8)))", Array(contents.utf8))
-    #expect(problem { _ = try store.entry(of: "/a/.rpcurl") }?.why == "not a file of rpcurl trust")
+    #expect(problem { _ = try store.entry(of: "/a/.rpcurl") }?.reason == "not a file of rpcurl trust")
   }
 
   @Test func followsNoLink() throws {

@@ -2,7 +2,7 @@ import RPCurlBase
 import RPCurlProtocols
 
 /// Why the chain does not retry a call.
-package enum RetryObstacle: Error, CustomStringConvertible {
+package enum RetryObstacle: CustomStringConvertible {
   /// The interceptor declared no `replayLimitBytes`.
   case noReplayLimit
   /// The request was longer than the replay limit.

@@ -129,12 +129,12 @@ package struct CommonSettings: Sendable, Equatable {
     case "before": before += try Self.names(value)
     case "after": after += try Self.names(value)
     case "methods":
-      scope.methods = try Self.selection(
-        value, "none of pkg.Service/Method, pkg.Service/*, pkg.*/*, */Method, *"
+      scope.methods = try Selection(
+        parsing: value, "none of pkg.Service/Method, pkg.Service/*, pkg.*/*, */Method, *"
       ) { MethodPattern($0) }
     case "kinds":
       let kinds = CallKind.allCases.map(\.rawValue).joined(separator: ", ")
-      scope.kinds = try Self.selection(value, "must be of \(kinds)") { CallKind(rawValue: String($0)) }
+      scope.kinds = try Selection(parsing: value, "must be of \(kinds)") { CallKind(rawValue: String($0)) }
     case "hosts":
       scope.hosts = try Self.hosts(value)
     case "header":
@@ -156,18 +156,7 @@ package struct CommonSettings: Sendable, Equatable {
 
   /// Parses the value of `hosts`, also for an interceptor with a key of its own.
   package static func hosts(_ text: String) throws(InvalidValue) -> Selection<HostPattern> {
-    try selection(text, "must be HOST, HOST:PORT or *.DOMAIN") { HostPattern($0) }
-  }
-
-  private static func selection<Element>(
-    _ text: String, _ reason: String, _ element: (Substring) -> Element?
-  ) throws(InvalidValue) -> Selection<Element> {
-    do throws(Selection<Element>.InvalidElement) {
-      return try Selection(parsing: text, element)
-    } catch {
-      let names = error.text.isEmpty ? "" : "\(error.text): "
-      throw InvalidValue(names + reason, hint: "write + between several, and ! before one to exclude it")
-    }
+    try Selection(parsing: text, "must be HOST, HOST:PORT or *.DOMAIN") { HostPattern($0) }
   }
 
   private static func condition(

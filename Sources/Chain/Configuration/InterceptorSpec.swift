@@ -81,7 +81,7 @@ package struct InterceptorSpec: Sendable, Equatable {
   private static func read(
     _ setting: inout Setting, of name: String, _ sources: ValueSources
   ) throws(ConfigurationError) {
-    do throws(ValueSources.Failure) {
+    do throws(LanguageError) {
       let text = try sources.read(written: setting.value)
       setting.isWritten = text == setting.value && !WholeValue.isElsewhere(setting.value)
       setting.value = text

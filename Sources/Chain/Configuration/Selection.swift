@@ -3,12 +3,6 @@
 /// It selects what one of the wanted elements matches, or everything without any, except what one of the unwanted
 /// elements matches.
 public struct Selection<Element: Sendable & Hashable>: Sendable, Hashable {
-  /// An element of a list that cannot be parsed.
-  package struct InvalidElement: Error {
-    /// The element as written; empty if the list contains no element.
-    package let text: String
-  }
-
   /// What to select; everything if empty.
   public var wanted: [Element]
   /// What not to select.
@@ -22,19 +16,23 @@ public struct Selection<Element: Sendable & Hashable>: Sendable, Hashable {
 
   /// Parses a list: elements with `+`, a comma or a blank between them; `!` before an element excludes it.
   ///
-  /// - Parameter element: Parses an element; returns nil if it is invalid.
+  /// - Parameters:
+  ///   - text: The list.
+  ///   - rule: What its elements must be.
+  ///   - element: Parses an element; returns nil if it is invalid.
   package init(
-    parsing text: String, _ element: (Substring) -> Element?
-  ) throws(InvalidElement) {
+    parsing text: String, _ rule: String, _ element: (Substring) -> Element?
+  ) throws(InvalidValue) {
     self.init()
+    let hint = "write + between several, and ! before one to exclude it"
     for word in text.split(whereSeparator: { "+, ".contains($0) }) {
       let isWanted = word.first != "!"
       guard let parsed = element(isWanted ? word : word.dropFirst()) else {
-        throw InvalidElement(text: String(word))
+        throw InvalidValue("\(word): \(rule)", hint: hint)
       }
       if isWanted { wanted.append(parsed) } else { unwanted.append(parsed) }
     }
-    guard !selectsAll else { throw InvalidElement(text: "") }
+    guard !selectsAll else { throw InvalidValue(rule, hint: hint) }
   }
 
   /// Whether the selection has no elements, and so selects everything.

@@ -4,23 +4,9 @@ import RPCurlLanguage
 ///
 /// This layer does no I/O: the caller of the parser provides functions that do.
 package struct ValueSources: Sendable {
-  /// Why a value could not be read.
-  package struct Failure: Error, Equatable {
-    /// The reason, such as `no such file`.
-    package var reason: String
-    /// What to do; nil if there is nothing to say.
-    package var hint: String?
-
-    /// Makes a failure.
-    package init(_ reason: String, hint: String? = nil) {
-      self.reason = reason
-      self.hint = hint
-    }
-  }
-
-  private let file: @Sendable (String) throws(Failure) -> String
+  private let file: @Sendable (String) throws(LanguageError) -> String
   private let environment: @Sendable (String) -> String?
-  private let command: @Sendable ([String]) throws(Failure) -> String
+  private let command: @Sendable ([String]) throws(LanguageError) -> String
 
   /// Makes sources.
   ///
@@ -29,9 +15,9 @@ package struct ValueSources: Sendable {
   ///   - environment: Returns the value of a variable; nil if it is not set.
   ///   - command: Returns what a program prints, by its name and its arguments.
   package init(
-    file: @escaping @Sendable (String) throws(Failure) -> String,
+    file: @escaping @Sendable (String) throws(LanguageError) -> String,
     environment: @escaping @Sendable (String) -> String?,
-    command: @escaping @Sendable ([String]) throws(Failure) -> String
+    command: @escaping @Sendable ([String]) throws(LanguageError) -> String
   ) {
     self.file = file
     self.environment = environment
@@ -39,22 +25,18 @@ package struct ValueSources: Sendable {
   }
 
   /// Reads a value as it is written.
-  package func read(written text: String) throws(Failure) -> String {
-    let value: WholeValue
-    do throws(LanguageError) { value = try WholeValue(parsing: text) } catch {
-      throw Failure(error.reason, hint: error.hint)
-    }
-    return try read(value)
+  package func read(written text: String) throws(LanguageError) -> String {
+    try read(WholeValue(parsing: text))
   }
 
   /// Reads a value: of a file and of a command without the last line end.
-  package func read(_ value: WholeValue) throws(Failure) -> String {
+  package func read(_ value: WholeValue) throws(LanguageError) -> String {
     switch value {
     case .literal(let text): return text
     case .file(let path): return try file(path).withoutLineEnd
     case .environment(let name):
       guard let found = environment(name) else {
-        throw Failure("the environment variable \(name) is not set")
+        throw LanguageError("the environment variable \(name) is not set")
       }
       return found
     case .command(let words): return try command(words).withoutLineEnd

@@ -20,17 +20,17 @@ package final class ReportFiles: Sendable {
   /// - Parameters:
   ///   - path: The path, as the user wrote it.
   ///   - make: Makes the file of the first interceptor that names it.
-  /// - Throws: A ``ServiceFailure`` if another interceptor writes the file in another format.
+  /// - Throws: A ``SystemError`` if another interceptor writes the file in another format.
   package func file<Entry>(
     _ path: String, make: () -> ReportFile<Entry>
-  ) throws(ServiceFailure) -> ReportFile<Entry> {
+  ) throws(SystemError) -> ReportFile<Entry> {
     let known = files.withLock { files in
       let file = files[path] ?? make()
       files[path] = file
       return file
     }
     guard let file = known as? ReportFile<Entry> else {
-      throw ServiceFailure("another interceptor writes this file, in another format")
+      throw SystemError("another interceptor writes this file, in another format")
     }
     return file
   }
@@ -84,7 +84,7 @@ package final class ReportFile<Entry: Sendable>: Sendable {
   }
 
   /// Adds an entry, and writes the file if time is left for this. After an error, `conclude` tries again.
-  package func add(_ entry: Entry) throws(ServiceFailure) {
+  package func add(_ entry: Entry) throws(SystemError) {
     let mayWrite = state.withLock { state in
       state.entries.append(entry)
       state.isBehind = true
@@ -94,12 +94,12 @@ package final class ReportFile<Entry: Sendable>: Sendable {
   }
 
   /// Replaces the file of an earlier run, the first time: to be called when a call starts.
-  package func start() throws(ServiceFailure) {
+  package func start() throws(SystemError) {
     if !state.withLock({ $0.hasBegun }) { try write() }
   }
 
   /// Writes the current file.
-  package func write() throws(ServiceFailure) {
+  package func write() throws(SystemError) {
     let begin = now()
     let entries = state.withLock { $0.entries }
     defer {
@@ -117,7 +117,7 @@ package final class ReportFile<Entry: Sendable>: Sendable {
   /// To be called when no call follows.
   package func conclude(_ name: String, _ network: FactoryNetwork) {
     guard state.withLock({ $0.isBehind }) else { return }
-    do throws(ServiceFailure) {
+    do throws(SystemError) {
       try write()
     } catch {
       services.reports.noteIncomplete()

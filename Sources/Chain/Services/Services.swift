@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlLanguage
 
 /// The external sources of the functions of templates.
@@ -7,8 +8,8 @@ package protocol ValueSourceServices: Sendable {
   /// - Parameters:
   ///   - path: The file.
   ///   - holdsMessages: Whether it contains messages, and so may be large.
-  /// - Throws: A ``ServiceFailure`` with the reason, such as `no such file`.
-  func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8]
+  /// - Throws: A ``SystemError`` with the reason, such as `no such file`.
+  func contents(ofFile path: String, holdsMessages: Bool) throws(SystemError) -> [UInt8]
   /// The value of an environment variable.
   func environment(_ name: String) -> String?
   /// The time of day, in nanoseconds since 1970 (UTC).
@@ -24,22 +25,22 @@ package protocol InterceptorServices: ValueSourceServices {
   ///   - path: The file.
   ///   - head: The first bytes of the content that replaces the old one; nil to append. The old content is kept until the
   ///     first write.
-  func openFile(_ path: String, replacingWith head: [UInt8]?) throws(ServiceFailure) -> any OutputFile
+  func openFile(_ path: String, replacingWith head: [UInt8]?) throws(SystemError) -> any OutputFile
   /// Creates or replaces a file atomically: a reader sees the old or the new content.
   ///
   /// - Parameter isPrivate: Whether others must not read it, even if they could read the old one.
-  func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure)
+  func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(SystemError)
   /// Throws if `replaceFile` would fail, as far as this can be found out without a change.
-  func checkReplacing(_ path: String) throws(ServiceFailure)
+  func checkReplacing(_ path: String) throws(SystemError)
   /// Makes this process the only one of its run that replaces a file. Throws if another one is.
-  func claim(_ path: String) throws(ServiceFailure)
+  func claim(_ path: String) throws(SystemError)
   /// A folder of the user's cache, which is created with the first file.
   ///
   /// - Parameters:
   ///   - name: The name of the folder.
   ///   - limitBytes: The size above which the files that were not used for the longest time are removed.
-  /// - Throws: A ``ServiceFailure`` if the environment names no directory for caches.
-  func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder
+  /// - Throws: A ``SystemError`` if the environment names no directory for caches.
+  func cacheFolder(_ name: String, limitBytes: Int) throws(SystemError) -> any CacheFolder
   /// Runs a program, which is found in `$PATH`, without standard input, off the loop's thread.
   ///
   /// - Parameters:
@@ -50,7 +51,7 @@ package protocol InterceptorServices: ValueSourceServices {
   ///   then called with a failure.
   func run(
     _ command: [String], timeout: Duration,
-    completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+    completion: @escaping @Sendable (Result<[UInt8], SystemError>) -> Void
   ) -> @Sendable () -> Void
   /// The time of day, in nanoseconds since 1970 (UTC).
   var nanosecondsSince1970: Int64 { get }
@@ -62,7 +63,7 @@ package protocol InterceptorServices: ValueSourceServices {
 
 extension InterceptorServices {
   /// Opens a file for writing, new or appending; `-` is standard error.
-  package func openFile(_ path: String, appending: Bool) throws(ServiceFailure) -> any OutputFile {
+  package func openFile(_ path: String, appending: Bool) throws(SystemError) -> any OutputFile {
     try openFile(path, replacingWith: appending ? nil : [])
   }
 }
@@ -77,7 +78,7 @@ extension TemplateFunctions {
     let sources = TemplateSources(
       nanosecondsSince1970: { services.nanosecondsSince1970 }, environment: services.environment,
       file: { path throws(LanguageError) in
-        do throws(ServiceFailure) {
+        do throws(SystemError) {
           return try services.contents(ofFile: path)
         } catch {
           throw LanguageError(error.reason)
@@ -89,22 +90,8 @@ extension TemplateFunctions {
 
 extension ValueSourceServices {
   /// Reads a whole file of settings.
-  package func contents(ofFile path: String) throws(ServiceFailure) -> [UInt8] {
+  package func contents(ofFile path: String) throws(SystemError) -> [UInt8] {
     try contents(ofFile: path, holdsMessages: false)
-  }
-}
-
-/// Why a service failed.
-package struct ServiceFailure: Error, Equatable, Sendable {
-  /// The reason, in a few words.
-  package var reason: String
-  /// Whether a file to be read does not exist; false for every other reason.
-  package var isMissing: Bool
-
-  /// Makes a failure.
-  package init(_ reason: String, isMissing: Bool = false) {
-    self.reason = reason
-    self.isMissing = isMissing
   }
 }
 
@@ -114,22 +101,22 @@ package protocol OutputFile: AnyObject, Sendable {
   /// content was then not replaced.
   var isShared: Bool { get }
   /// Writes the first bytes of a file that is empty.
-  func begin(ifEmpty head: [UInt8]) throws(ServiceFailure)
+  func begin(ifEmpty head: [UInt8]) throws(SystemError)
   /// Appends bytes immediately.
-  func write(_ bytes: [UInt8]) throws(ServiceFailure)
+  func write(_ bytes: [UInt8]) throws(SystemError)
   /// Closes the file.
-  func close() throws(ServiceFailure)
+  func close() throws(SystemError)
 }
 
 extension InterceptorServices {
-  package func claim(_ path: String) throws(ServiceFailure) {}
+  package func claim(_ path: String) throws(SystemError) {}
 }
 
 extension OutputFile {
   package var isShared: Bool { false }
-  package func begin(ifEmpty head: [UInt8]) throws(ServiceFailure) { try write(head) }
+  package func begin(ifEmpty head: [UInt8]) throws(SystemError) { try write(head) }
   /// Replaces the old content of a file that is to be replaced: to be called when a call starts.
-  package func begin() throws(ServiceFailure) { try write([]) }
+  package func begin() throws(SystemError) { try write([]) }
 }
 
 /// A folder of data that can be made again, shared by the processes of the user.
@@ -137,5 +124,5 @@ package protocol CacheFolder: AnyObject, Sendable {
   /// The content that was stored for a key; nil if absent, or if it cannot be trusted.
   func load(_ key: [UInt8]) -> [UInt8]?
   /// Stores content for a key, in place of what was stored before.
-  func store(_ content: [UInt8], for key: [UInt8]) throws(ServiceFailure)
+  func store(_ content: [UInt8], for key: [UInt8]) throws(SystemError)
 }

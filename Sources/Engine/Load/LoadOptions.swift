@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProgram
 import RPCurlReports
 
@@ -57,10 +58,10 @@ package struct LoadOptions {
         hint: "reduce them; Ctrl-C ends a run at any time, with its report")
     }
     var thresholds: [LoadThreshold] = []
-    do throws(LoadThreshold.ParseError) {
+    do throws(LanguageError) {
       for text in invocation.texts(.threshold) { thresholds += try LoadThreshold.list(text) }
     } catch {
-      throw Failure(.usage, "--threshold \(error.text)", error.why, hint: error.hint)
+      throw Failure(.usage, "", "--threshold \(error.reason)", hint: error.hint)
     }
     self.thresholds = thresholds
     format = invocation.choice(.loadFormat) ?? .text

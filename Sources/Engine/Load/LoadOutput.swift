@@ -15,7 +15,7 @@ final class RawLatencies {
   private var replacement: ReplacementFile?
   private let isDirect: Bool
   private var buffer: [UInt8] = []
-  private var problem: FileContents.Problem?
+  private var problem: SystemError?
 
   /// Creates the file.
   ///
@@ -26,7 +26,7 @@ final class RawLatencies {
   init(_ path: String, waitLimit: Duration?) throws(Failure) {
     self.path = path
     self.waitLimit = waitLimit
-    do throws(FileContents.Problem) {
+    do throws(SystemError) {
       replacement = try ReplacementFile.make(replacing: path)
       if let replacement {
         descriptor = replacement.descriptor
@@ -35,7 +35,7 @@ final class RawLatencies {
       }
       isDirect = replacement == nil
     } catch {
-      throw Interrupt.failure ?? Failure(.internalError, "--raw \(path)", error.why)
+      throw Interrupt.failure ?? Failure(.internalError, "--raw \(path)", error)
     }
   }
 
@@ -55,7 +55,7 @@ final class RawLatencies {
     write()
     if problem == nil, let replacement {
       self.replacement = nil
-      if !replacement.replace() { problem = FileContents.Problem(why: FileContents.lastError()) }
+      if !replacement.replace() { problem = .last }
     }
     return problem.map { Failure(.internalError, "--raw \(path)", $0.why) }
   }
@@ -94,7 +94,7 @@ struct LoadReports {
 
   private func write(_ text: String, to path: String, _ option: String) throws(Failure) {
     if let problem = FileContents.replace(path, with: Array(text.utf8), newMode: nil, waitLimit: waitLimit) {
-      throw Interrupt.failure ?? Failure(.internalError, "\(option) \(path)", problem.why)
+      throw Interrupt.failure ?? Failure(.internalError, "\(option) \(path)", problem)
     }
   }
 }

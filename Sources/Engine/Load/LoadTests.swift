@@ -49,10 +49,10 @@ final class LoadTests: Steps {
     let runFiles = RunFiles()
     for _ in 0..<engine.schedule.jobs {
       let worker: Worker
-      do throws(FileContents.Problem) {
+      do throws(SystemError) {
         worker = Worker(try SuiteProcess(suite.path, suite.arguments, runFiles, takesOrders: true))
       } catch {
-        throw Failure(.internalError, "load", error.why)
+        throw Failure(.internalError, "load", error)
       }
       workers.append(worker)
       engine.client.loop.watch(worker.process.descriptor) { [unowned self] in read(worker) }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlProgram
 
@@ -73,13 +74,13 @@ private struct ExternalProgram {
     defer { if !isKept { unlink(path) } }
     let problem = FileContents.write(Array(text.utf8), to: descriptor)
     close(descriptor)
-    if let problem { throw Failure(.internalError, path, problem.why) }
+    if let problem { throw Failure(.internalError, path, problem) }
     let status = try run(path, waitForEnd)
     let written: [UInt8]
-    do throws(FileContents.Problem) {
+    do throws(SystemError) {
       written = try FileContents.read(path)
     } catch {
-      throw Failure(.input, path, error.why)
+      throw Failure(.input, path, error)
     }
     guard let text = String(validating: written, as: UTF8.self) else {
       isKept = true

@@ -47,7 +47,7 @@ extension Session {
       ? SavedScript.shell(record, written)
       : SavedScript.session(record, ending: streams.open.flatMap(ending), written)
     if let problem = FileContents.replace(path, with: Array(text.utf8), waitLimit: waitLimit) {
-      throw Interrupt.failure ?? Failure(.internalError, path, problem.why)
+      throw Interrupt.failure ?? Failure(.internalError, path, problem)
     }
     var status = stat()
     // Both kinds of script start with a `#!` line.

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf

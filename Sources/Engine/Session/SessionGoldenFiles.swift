@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlLanguage
 import RPCurlPlatform
 import RPCurlProgram
@@ -21,22 +22,18 @@ package struct SessionGoldenFiles: GoldenFiles {
 
   private func place(_ path: String) -> String { Directory.path(of: path, besides: suite) }
 
-  package func read(_ path: String) throws(GoldenFileError) -> [UInt8]? {
+  package func read(_ path: String) throws(SystemError) -> [UInt8]? {
     guard access(place(path), F_OK) == 0 || errno != ENOENT else { return nil }
-    do throws(FileContents.Problem) {
-      return try FileContents.read(place(path), limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
-    } catch {
-      throw GoldenFileError(error.why)
-    }
+    return try FileContents.read(place(path), limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
   }
 
-  package func write(_ path: String, _ text: String) throws(GoldenFileError) {
+  package func write(_ path: String, _ text: String) throws(SystemError) {
     let place = place(path)
     if let slash = place.lastIndex(of: "/"), slash != place.startIndex {
       Directory.make(String(place[..<slash]))
     }
     if let problem = FileContents.replace(place, with: Array(text.utf8), waitLimit: waitLimit) {
-      throw GoldenFileError(problem.why)
+      throw problem
     }
   }
 }

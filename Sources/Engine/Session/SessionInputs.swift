@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPluginHost
 import RPCurlProgram
 
@@ -10,18 +11,16 @@ package enum SessionInputs {
       return PipedInput(loop, showingPromptOn: nil)
     }
     PluginExit.restore { TerminalModes.restore() }
-    do throws(LineEditor.Unavailable) {
+    do throws(SystemError) {
       let isStyled = session.options.usesColor(isTerminal: true, session.environment)
       let editor = try LineEditor(
         on: loop, console, assistant: SessionAssistant(session), isStyled: isStyled,
         isSecret: { [unowned session] line in session.written.occur(inLine: line) })
-      if let problem = editor.historyProblem { session.notice("no history: \(problem)") }
-      return editor
+      if let problem = editor?.historyProblem { session.notice("no history: \(problem)") }
+      if let editor { return editor }
     } catch {
-      if case .library(let reason) = error {
-        session.notice("no line editing: libedit: \(reason)")
-      }
-      return PipedInput(loop, showingPromptOn: console.output)
+      session.notice("no line editing: libedit: \(error.reason)")
     }
+    return PipedInput(loop, showingPromptOn: console.output)
   }
 }

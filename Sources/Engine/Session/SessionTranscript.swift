@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlProgram
 
@@ -28,10 +29,10 @@ package final class SessionTranscript {
     whenFailed: @escaping (String) -> Void
   ) throws(Failure) {
     // Mode 0600: the file may contain confidential data.
-    do throws(FileContents.Problem) {
+    do throws(SystemError) {
       descriptor = try FileContents.openForWriting(path, mode: 0o600, waitLimit: waitLimit)
     } catch {
-      throw Interrupt.failure ?? Failure(.internalError, path, error.why)
+      throw Interrupt.failure ?? Failure(.internalError, path, error)
     }
     self.secrets = secrets
     self.waitLimit = waitLimit
@@ -83,6 +84,6 @@ package final class SessionTranscript {
       let report = whenFailed
     else { return }
     whenFailed = nil
-    report(problem.why)
+    report(problem.reason)
   }
 }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
@@ -23,10 +24,10 @@ package enum SuiteFiles {
         continue
       }
       let found: [String]
-      do throws(Directory.ListingError) {
+      do throws(SystemError) {
         found = try Directory.files(below: argument, suffix: suffix, limit: limit)
       } catch {
-        throw Failure(.usage, error.path, error.why)
+        throw Failure(.usage, error.path, error)
       }
       guard !found.isEmpty else {
         throw Failure(

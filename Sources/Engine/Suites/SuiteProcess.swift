@@ -1,3 +1,5 @@
+import RPCurlBase
+import RPCurlLanguage
 import RPCurlPlatform
 import RPCurlProgram
 import RPCurlReports
@@ -39,11 +41,11 @@ final class SuiteProcess {
   /// - Throws: Why it cannot be started.
   init(
     _ file: String, _ arguments: [String], _ runFiles: RunFiles?, takesOrders: Bool = false
-  ) throws(FileContents.Problem) {
+  ) throws(SystemError) {
     var pipes: [Pipe] = []
-    func problem(_ why: String) -> FileContents.Problem {
+    func problem(_ why: String) -> SystemError {
       for end in pipes.flatMap({ [$0.readEnd, $0.writeEnd] }) { close(end) }
-      return FileContents.Problem(why: why)
+      return SystemError(why)
     }
     for _ in 0..<(takesOrders ? 2 : 1) {
       guard let pipe = Pipe() else { throw problem(FileContents.lastError()) }
@@ -57,7 +59,7 @@ final class SuiteProcess {
       arguments, hasInput: takesOrders || file == "-", giving: descriptors, leadsSession: true)
     switch started {
     case .success(let process): self.process = process
-    case .failure(let error): throw problem("cannot start a process: \(error.why)")
+    case .failure(let error): throw problem("cannot start a process: \(error.reason)")
     }
     self.file = file
     close(pipes[0].writeEnd)
@@ -101,7 +103,7 @@ final class SuiteProcess {
   }
 
   private static func item(_ line: [UInt8]) -> Item {
-    do throws(SuiteEventError) {
+    do throws(LanguageError) {
       return .event(try SuiteEvent(parsing: line))
     } catch {
       return .problem("an event is invalid: \(error)")

@@ -89,12 +89,12 @@ package final class SuiteProcesses: Steps {
 
   func start(due: Duration, isMeasured: Bool) {
     guard let file = waiting.popLast() else { return }
-    do throws(FileContents.Problem) {
+    do throws(SystemError) {
       let worker = try SuiteProcess(file, arguments(file), runFiles)
       workers.append(worker)
       engine.client.loop.watch(worker.descriptor) { [unowned self] in read(worker) }
     } catch {
-      refuse(file, error.why)
+      refuse(file, error.reason)
     }
   }
 

@@ -45,7 +45,7 @@ struct SuiteRecordings {
     if stat(cassette, &status) == 0, status.st_size == 0,
       let problem = FileContents.replace(cassette, with: Array("\(Cassette.firstLine)\n".utf8))
     {
-      throw Failure(.input, cassette, problem.why)
+      throw Failure(.input, cassette, problem)
     }
     guard session.schema.pool != nil else { return }
     try execute("export \(SessionWords.quoted("\(directory)/\(name).binpb"))", session)

@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 
@@ -7,24 +8,24 @@ extension StatusDetail {
   /// - Parameters:
   ///   - json: The detail.
   ///   - type: A type whose schema defines the detail's type; `nil` for the well-known types only.
-  init(_ json: JSONValue, schemaOf type: MessageType?) throws(FormatError) {
+  init(_ json: JSONValue, schemaOf type: MessageType?) throws(LanguageError) {
     do {
       guard let any = try type?.relative(named: Self.any) ?? Self.wellKnown.messageType(named: Self.any)
       else {
-        throw FormatError(reason: "the schema has no \(Self.any)")
+        throw LanguageError("the schema has no \(Self.any)")
       }
       let message = try Message(any, json: Array(json.text.utf8))
       guard case .string(let url)? = try message.value(at: FieldPath("type_url")), !url.isEmpty,
         let content = try any.field(named: "value").map(message.contents)
-      else { throw FormatError(reason: "a detail requires \"@type\"") }
+      else { throw LanguageError("a detail requires \"@type\"") }
       let bytes = if case .value(.bytes(let bytes)) = content { bytes } else { [UInt8]() }
       self.init(typeName: AnyOutline.typeName(url), value: bytes)
-    } catch let error as FormatError {
+    } catch let error as LanguageError {
       throw error
     } catch let error as MessageParseError {
-      throw FormatError(reason: error.withoutPlace)
+      throw LanguageError(error.withoutPlace)
     } catch {
-      throw FormatError(reason: "\(error)")
+      throw LanguageError("\(error)")
     }
   }
 

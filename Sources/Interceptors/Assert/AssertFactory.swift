@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlLanguage
 import RPCurlProtobuf
@@ -41,7 +42,7 @@ struct AssertFactory: CollectingFactory {
       report = nil
       return
     }
-    do throws(ServiceFailure) {
+    do throws(SystemError) {
       let report = try AssertReport.file(path, services)
       try report.write()
       self.report = report

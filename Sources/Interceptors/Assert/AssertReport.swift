@@ -33,10 +33,10 @@ enum AssertReport {
 
   /// The file of a report.
   ///
-  /// - Throws: A ``ServiceFailure`` if another interceptor writes the file in another format.
+  /// - Throws: A ``SystemError`` if another interceptor writes the file in another format.
   static func file(
     _ path: String, _ services: any InterceptorServices
-  ) throws(ServiceFailure) -> ReportFile<Case> {
+  ) throws(SystemError) -> ReportFile<Case> {
     try services.reports.file(path) {
       ReportFile(path, services, isPrivate: false) { text(of: $0, now: services.nanosecondsSince1970) }
     }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
@@ -9,22 +10,16 @@ struct AccessToken: Sendable, Equatable {
   /// When to fetch a new one, in nanoseconds since 1970; `nil` if its expiry is unknown.
   let renewal: Int64?
 
-  /// Why there is no token; the text contains no secret.
-  struct Failure: Error, Equatable, Sendable {
-    var reason: String
-    init(_ reason: String) { self.reason = reason }
-  }
-
   /// Makes a token.
   ///
   /// - Parameters:
   ///   - value: The token.
   ///   - expiry: When it expires, in nanoseconds since 1970. A JWT contains its expiry.
   ///   - now: The current time in the same unit.
-  init(_ value: String, expiry: Int64?, now: Int64) throws(Failure) {
-    guard !value.isEmpty else { throw Failure("the token is empty") }
+  init(_ value: String, expiry: Int64?, now: Int64) throws(SystemError) {
+    guard !value.isEmpty else { throw SystemError("the token is empty") }
     guard HeaderSyntax.isValue(value), !value.contains(" "), !value.contains("\t") else {
-      throw Failure("the token contains blanks or control characters")
+      throw SystemError("the token contains blanks or control characters")
     }
     self.value = Secret(value)
     renewal = (expiry ?? Self.expiry(ofJWT: value)).map { expiry in
@@ -37,8 +32,8 @@ struct AccessToken: Sendable, Equatable {
   func isFresh(at now: Int64) -> Bool { renewal.map { now < $0 } ?? true }
 
   /// The text of a file or of the output of a command, without blanks around it.
-  static func text(_ bytes: [UInt8]) throws(Failure) -> String {
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure("not UTF-8") }
+  static func text(_ bytes: [UInt8]) throws(SystemError) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw SystemError("not UTF-8") }
     return text.trimmingBlanks
   }
 
@@ -46,21 +41,21 @@ struct AccessToken: Sendable, Equatable {
 
   /// Parses the output of a command: the token alone, or JSON with `access_token` and `expires_in`, or
   /// Kubernetes' `ExecCredential`.
-  init(output: [UInt8], now: Int64) throws(Failure) {
+  init(output: [UInt8], now: Int64) throws(SystemError) {
     let text = try Self.text(output)
     guard text.hasPrefix("{") else {
       try self.init(text, expiry: nil, now: now)
       return
     }
     guard let json = try? JSONValue(parsing: Array(text.utf8)) else {
-      throw Failure("the output is not valid JSON")
+      throw SystemError("the output is not valid JSON")
     }
     if case .string(let token)? = json["status"]?["token"] {
       try self.init(token, expiry: Self.timestamp(json["status"]?["expirationTimestamp"]), now: now)
     } else if case .string(let token)? = json["access_token"] {
       try self.init(token, expiry: Self.expiry(in: json["expires_in"], now: now), now: now)
     } else {
-      throw Failure("the JSON output contains neither access_token nor status.token")
+      throw SystemError("the JSON output contains neither access_token nor status.token")
     }
   }
 

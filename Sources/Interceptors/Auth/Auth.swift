@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlProtocols
 
@@ -86,15 +87,11 @@ final class Auth: StagedInterceptor {
   }
 
   private func read(_ path: String) throws(RPCError) -> String {
-    do {
+    do throws(SystemError) {
       let text = try AccessToken.text(try plan.services.contents(ofFile: path))
       return plan.prefix + (try AccessToken(text, expiry: nil, now: 0)).value.revealed
-    } catch let failure as ServiceFailure {
-      throw error("\(path): \(failure.reason)")
-    } catch let failure as AccessToken.Failure {
-      throw error("\(path): \(failure.reason)")
     } catch {
-      throw self.error("\(path): \(error)")
+      throw self.error("\(path): \(error.reason)")
     }
   }
 

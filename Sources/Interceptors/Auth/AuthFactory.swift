@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlLanguage
 import RPCurlProtobuf
@@ -140,7 +141,7 @@ struct AuthFactory: InterceptorFactory {
     case .literal(let value): text = value
     case nil: text = ""
     }
-    do throws(AccessToken.Failure) {
+    do throws(SystemError) {
       return .value(Secret(prefix + (try AccessToken(text, expiry: nil, now: 0)).value.revealed))
     } catch {
       throw settings.error("bearer", error.reason)
@@ -174,12 +175,8 @@ struct AuthFactory: InterceptorFactory {
     TokenStore(now: { services.nanosecondsSince1970 }) { _, completion in
       services.run(command, timeout: timeout) { result in
         completion(
-          tokenResult { () throws(AccessToken.Failure) in
-            switch result {
-            case .success(let output):
-              return try AccessToken(output: output, now: services.nanosecondsSince1970)
-            case .failure(let failure): throw AccessToken.Failure(failure.reason)
-            }
+          Result { () throws(SystemError) in
+            try AccessToken(output: result.get(), now: services.nanosecondsSince1970)
           })
       }
     }
@@ -191,21 +188,11 @@ struct AuthFactory: InterceptorFactory {
     TokenStore(now: { services.nanosecondsSince1970 }) { context, completion in
       context.fetch(client.request) { result in
         completion(
-          tokenResult { () throws(AccessToken.Failure) in
+          Result { () throws(SystemError) in
             try client.token(from: result, now: services.nanosecondsSince1970)
           })
       }
       return nil
-    }
-  }
-
-  private static func tokenResult(
-    _ body: () throws(AccessToken.Failure) -> AccessToken
-  ) -> TokenStore.Answer {
-    do throws(AccessToken.Failure) {
-      return .success(try body())
-    } catch {
-      return .failure(error)
     }
   }
 }

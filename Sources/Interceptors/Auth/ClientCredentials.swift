@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlLanguage
 import RPCurlProtobuf
@@ -46,29 +47,29 @@ struct ClientCredentials: Sendable {
   }
 
   /// Reads the response (sections 5.1 and 5.2).
-  func token(from answer: Result<HTTPFetchResponse, RPCError>, now: Int64) throws(AccessToken.Failure)
+  func token(from answer: Result<HTTPFetchResponse, RPCError>, now: Int64) throws(SystemError)
     -> AccessToken
   {
     let fetched: HTTPFetchResponse
     switch answer {
     case .success(let success): fetched = success
-    case .failure(let error): throw AccessToken.Failure("\(server): \(error.message)")
+    case .failure(let error): throw SystemError("\(server): \(error.message)")
     }
     let json = try? JSONValue(parsing: fetched.body)
     guard fetched.status == 200 else {
-      throw AccessToken.Failure(
+      throw SystemError(
         "\(server) \(json.flatMap(refusal) ?? "responded with HTTP \(fetched.status)")")
     }
     guard case .string(let value)? = json?["access_token"] else {
-      throw AccessToken.Failure("\(server) responded without an access_token")
+      throw SystemError("\(server) responded without an access_token")
     }
     if case .string(let type)? = json?["token_type"], type.lowercased() != "bearer" {
-      throw AccessToken.Failure("\(server) returned a token of a type other than bearer")
+      throw SystemError("\(server) returned a token of a type other than bearer")
     }
-    do throws(AccessToken.Failure) {
+    do throws(SystemError) {
       return try AccessToken(value, expiry: AccessToken.expiry(in: json?["expires_in"], now: now), now: now)
     } catch {
-      throw AccessToken.Failure("\(server): \(error.reason)")
+      throw SystemError("\(server): \(error.reason)")
     }
   }
 

@@ -5,7 +5,7 @@ import RPCurlProtobuf
 /// The token of all calls of a registration. The first call fetches it; it is kept until it expires.
 /// Concurrent calls share one fetch.
 final class TokenStore: Sendable {
-  typealias Answer = Result<AccessToken, AccessToken.Failure>
+  typealias Answer = Result<AccessToken, SystemError>
   /// Fetches a token for the call of this context and reports the result. Called on the thread of the loop of that call: the
   /// calls of a registration may belong to several clients. Returns a function that cancels the fetch; nil if it ends with
   /// that call, and then reports nothing.

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtocols
@@ -97,9 +98,9 @@ final class Cache: StagedInterceptor {
     if refreshes {
       note("refresh: stored responses are ignored")
     } else if let stored = store.load(key) {
-      switch usable(stored, maxAge: control.maxAge) {
-      case .success(let response): return respond(response, "hit")
-      case .failure(let miss): note("miss: \(miss.reason)")
+      switch use(of: stored, maxAge: control.maxAge) {
+      case .hit(let response): return respond(response, "hit")
+      case .miss(let reason): note("miss: \(reason)")
       }
     } else {
       note("miss")
@@ -130,7 +131,7 @@ final class Cache: StagedInterceptor {
   /// The response to the identical call is known.
   private func resume(_ response: CachedResponse?, maxAge: Int?) {
     guard case .waiting(let ticket) = state else { return }
-    if let response, case .success(let response) = usable(response, maxAge: maxAge) {
+    if let response, case .hit(let response) = use(of: response, maxAge: maxAge) {
       respond(response, "shared with an identical call")
     } else {
       note("the response to the identical call cannot be used")
@@ -154,25 +155,27 @@ final class Cache: StagedInterceptor {
     let age: Int64
   }
 
-  /// Why a stored response cannot be used.
-  private struct Miss: Error {
-    let reason: String
+  /// Whether a stored response can be used.
+  private enum Use {
+    case hit(Usable)
+    /// It cannot, for this reason.
+    case miss(String)
   }
 
-  private func usable(_ response: CachedResponse, maxAge: Int?) -> Result<Usable, Miss> {
+  private func use(of response: CachedResponse, maxAge: Int?) -> Use {
     guard response.fits(start.headers) else {
-      return .failure(Miss(reason: "the stored response is for other request headers (Vary)"))
+      return .miss("the stored response is for other request headers (Vary)")
     }
     guard let age = response.age(at: services.nanosecondsSince1970) else {
-      return .failure(Miss(reason: "the stored response is from the future"))
+      return .miss("the stored response is from the future")
     }
     guard Duration.nanoseconds(age) < limit(for: response, maxAge: maxAge) else {
-      return .failure(Miss(reason: "the stored response is too old: age \(Self.text(age))"))
+      return .miss("the stored response is too old: age \(Self.text(age))")
     }
     guard let message = payload(response.message) else {
-      return .failure(Miss(reason: "the stored response cannot be parsed"))
+      return .miss("the stored response cannot be parsed")
     }
-    return .success(Usable(response: response, message: message, age: age))
+    return .hit(Usable(response: response, message: message, age: age))
   }
 
   /// The age at which a response is no longer used.
@@ -245,21 +248,19 @@ final class Cache: StagedInterceptor {
       return store.leave(ticket)
     }
     let now = services.nanosecondsSince1970
-    let response: CachedResponse
-    do throws(CachedResponse.Refusal) {
-      response = try CachedResponse(
-        message, recording.headers, end.trailers, of: start, call.protocolName,
-        age: max(0, now - recording.begin), now: now)
-    } catch {
-      note("not stored: \(error.reason)")
+    if let reason = CachedResponse.refusal(recording.headers, call.protocolName) {
+      note("not stored: \(reason)")
       return store.leave(ticket)
     }
+    let response = CachedResponse(
+      message, recording.headers, end.trailers, of: start, call.protocolName,
+      age: max(0, now - recording.begin), now: now)
     let left = limit(for: response) - .nanoseconds(now - response.date)
     guard left > .zero else {
       note("not stored: it is already too old")
       return store.leave(ticket)
     }
-    do throws(ServiceFailure) {
+    do throws(SystemError) {
       try store.store(response, ticket)
       note("stored for \(left.roundedToMilliseconds.inSeconds)")
     } catch {

@@ -1,5 +1,6 @@
 import RPCurlBase
 import RPCurlChain
+import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 
@@ -16,21 +17,27 @@ struct CachedResponse: Sendable {
   /// The serialized message.
   let message: [UInt8]
 
-  /// Why a response is not stored.
-  struct Refusal: Error {
-    let reason: String
+  /// Why RFC 9111 or the server forbids to store a response; nil if they permit it. Only in Connect, the headers of unary
+  /// responses are HTTP's.
+  static func refusal(_ headers: Headers, _ protocolName: ProtocolName) -> String? {
+    guard protocolName == .connect else { return nil }
+    let control = CacheControl(headers)
+    if control.forbidsStoring { return "Cache-Control: no-store" }
+    if control.requiresValidation { return "Cache-Control: no-cache" }
+    if control.maxAge == 0 { return "Cache-Control: max-age=0" }
+    if control.maxAge == nil, headers.first("expires") != nil { return "it has Expires without max-age" }
+    return varyingNames(headers).contains("*") ? "Vary: *" : nil
   }
 
-  /// Makes the stored form of a response.
+  /// Makes the stored form of a response that nothing forbids to store.
   ///
   /// - Parameters:
   ///   - age: The time since the server was asked, which the response may have needed to arrive (section 4.2.3).
-  ///   - protocolName: The protocol. Only in Connect, the headers of unary responses are HTTP's.
-  /// - Throws: `Refusal` if RFC 9111 or the server forbids to store it.
+  ///   - protocolName: The protocol.
   init(
     _ message: [UInt8], _ headers: Headers, _ trailers: Headers, of request: RequestStart,
     _ protocolName: ProtocolName, age: Int64, now: Int64
-  ) throws(Refusal) {
+  ) {
     self.message = message
     self.headers = headers
     self.trailers = trailers
@@ -39,13 +46,6 @@ struct CachedResponse: Sendable {
       return
     }
     let control = CacheControl(headers)
-    if control.forbidsStoring { throw Refusal(reason: "Cache-Control: no-store") }
-    if control.requiresValidation { throw Refusal(reason: "Cache-Control: no-cache") }
-    if control.maxAge == 0 { throw Refusal(reason: "Cache-Control: max-age=0") }
-    guard control.maxAge != nil || headers.first("expires") == nil else {
-      throw Refusal(reason: "it has Expires without max-age")
-    }
-    if Self.varyingNames(headers).contains("*") { throw Refusal(reason: "Vary: *") }
     maxAge = control.maxAge
     // The age by `Age` and that by `Date`, whose seconds are whole, in seconds (section 4.2.3).
     let stated = headers.first("age").flatMap { CacheControl.seconds($0) } ?? 0
@@ -106,7 +106,7 @@ struct CachedResponse: Sendable {
     let object = try ObjectReader(JSONValue(parsing: Array(line)), keys: nil)
     guard try object.integer("version") == Self.version, line.endIndex < content.endIndex,
       let date = try object.integer("date", atLeast: 1)
-    else { throw FormatError(reason: "not a stored response") }
+    else { throw LanguageError("not a stored response") }
     self.date = Int64(date)
     maxAge = try object.integer("max_age").map { min($0, CacheControl.longest) }
     headers = try object.headers("headers")

@@ -38,7 +38,7 @@ final class ResponseStore: Sendable {
   }
 
   /// Stores a response, and gives it to the calls that wait for it.
-  func store(_ response: CachedResponse, _ ticket: Ticket) throws(ServiceFailure) {
+  func store(_ response: CachedResponse, _ ticket: Ticket) throws(SystemError) {
     defer { leave(ticket, response) }
     try folder.store(response.content, for: ticket.key)
   }

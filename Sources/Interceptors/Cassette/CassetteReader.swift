@@ -1,4 +1,6 @@
+import RPCurlBase
 import RPCurlChain
+import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 
@@ -16,7 +18,7 @@ struct CassetteReader {
   /// Reads a file's calls, in the order of their starts, and their highest number.
   static func read(
     _ content: [UInt8], file: String
-  ) throws(DocumentError) -> (calls: [RecordedCall], lastNumber: Int) {
+  ) throws(LanguageError) -> (calls: [RecordedCall], lastNumber: Int) {
     var reader = CassetteReader(file: file)
     try reader.read(content)
     return (reader.calls, reader.lastNumber)
@@ -27,7 +29,7 @@ struct CassetteReader {
     _ path: String, _ settings: SettingsReader, _ services: any InterceptorServices
   ) throws(ConfigurationError) -> (calls: [RecordedCall], lastNumber: Int)? {
     let content: [UInt8]
-    do throws(ServiceFailure) {
+    do throws(SystemError) {
       content = try services.contents(ofFile: path, holdsMessages: true)
     } catch {
       // A file that exists and cannot be read must not be replaced.
@@ -35,10 +37,10 @@ struct CassetteReader {
       throw settings.error("file", "\(path): \(error.reason)")
     }
     guard let last = content.last else { return nil }
-    do throws(DocumentError) {
+    do throws(LanguageError) {
       let found = try read(content, file: path)
       guard last == UInt8(ascii: "\n") else {
-        throw DocumentError(file: path, line: nil, reason: "the last line is incomplete")
+        throw DocumentPlace(file: path, line: nil).error("the last line is incomplete")
       }
       return found
     } catch {
@@ -48,7 +50,7 @@ struct CassetteReader {
 
   private init(file: String) { self.file = file }
 
-  private mutating func read(_ content: [UInt8]) throws(DocumentError) {
+  private mutating func read(_ content: [UInt8]) throws(LanguageError) {
     var hasFirst = false
     for (index, line) in content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
       .enumerated()
@@ -60,27 +62,27 @@ struct CassetteReader {
       } catch {
         throw place.error("\(error.withoutPlace) (column \(error.position.column))")
       }
-      do throws(FormatError) {
+      do throws(LanguageError) {
         if hasFirst { try add(json, place) } else { try checkFirst(json) }
       } catch {
         throw place.error(error.reason)
       }
       hasFirst = true
     }
-    guard hasFirst else { throw DocumentError(file: file, line: nil, reason: "is empty, not a cassette") }
+    guard hasFirst else { throw DocumentPlace(file: file, line: nil).error("is empty, not a cassette") }
   }
 
-  private func checkFirst(_ json: JSONValue) throws(FormatError) {
+  private func checkFirst(_ json: JSONValue) throws(LanguageError) {
     let object = try ObjectReader(json, keys: nil)
     guard try object.string("cassette") == "rpcurl", let version = try object.integer("version") else {
-      throw FormatError(reason: "the first line must be \(Cassette.firstLine)")
+      throw LanguageError("the first line must be \(Cassette.firstLine)")
     }
     guard version <= Cassette.version else {
       throw object.error("version", "\(version) is newer than this rpcurl supports (\(Cassette.version))")
     }
   }
 
-  private mutating func add(_ json: JSONValue, _ place: DocumentPlace) throws(FormatError) {
+  private mutating func add(_ json: JSONValue, _ place: DocumentPlace) throws(LanguageError) {
     let object = try ObjectReader(json, keys: nil)
     guard let number = try object.integer("call") else { throw object.error("call", "missing") }
     // Further calls have higher numbers.
@@ -110,7 +112,7 @@ struct CassetteReader {
   /// `nil` for an unknown event: newer versions may add some.
   private static func event(
     _ name: String, _ object: ObjectReader, _ place: DocumentPlace
-  ) throws(FormatError) -> CallEvent<RecordedMessage>? {
+  ) throws(LanguageError) -> CallEvent<RecordedMessage>? {
     switch name {
     case "sent": return .requestMessage(try message(object, place))
     case "half_close": return .requestEnd
@@ -127,7 +129,7 @@ struct CassetteReader {
 
   private static func message(
     _ object: ObjectReader, _ place: DocumentPlace
-  ) throws(FormatError) -> RecordedMessage {
+  ) throws(LanguageError) -> RecordedMessage {
     if let text = try object.string("bytes") {
       guard let bytes = Base64.decode(text) else { throw object.error("bytes", "is not base64") }
       return RecordedMessage(place: place, content: .bytes(bytes))
@@ -138,7 +140,7 @@ struct CassetteReader {
     return RecordedMessage(place: place, content: .json(json))
   }
 
-  private static func error(_ object: ObjectReader) throws(FormatError) -> RPCError? {
+  private static func error(_ object: ObjectReader) throws(LanguageError) -> RPCError? {
     guard let code = try object.code("code") else { throw object.error("code", "missing") }
     guard code != .ok else { return nil }
     var details: [StatusDetail] = []

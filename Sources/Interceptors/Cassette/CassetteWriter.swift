@@ -26,7 +26,7 @@ final class CassetteWriter: Sendable {
     self.path = path
     self.services = services
     redaction = try settings.redaction()
-    do throws(ServiceFailure) {
+    do throws(SystemError) {
       file = try services.openFile(path, replacingWith: isAppending ? nil : Self.head)
     } catch {
       throw settings.error("file", "\(path): \(error.reason)")
@@ -46,7 +46,7 @@ final class CassetteWriter: Sendable {
   /// The number of another call. While another process records its calls in the same file, it has none of the numbers that
   /// this one uses.
   fileprivate func nextNumber() throws(RPCError) -> Int {
-    try reportingFailure { () throws(ServiceFailure) in try file.begin(ifEmpty: head) }
+    try reportingFailure { () throws(SystemError) in try file.begin(ifEmpty: head) }
     return numbers.withLock { numbers in
       if file.isShared, !numbers.areUnique {
         numbers = (Int.random(in: Self.uniqueNumbers), true)
@@ -62,11 +62,11 @@ final class CassetteWriter: Sendable {
   private static var head: [UInt8] { Array("\(Cassette.firstLine)\n".utf8) }
 
   fileprivate func write(_ line: [UInt8]) throws(RPCError) {
-    try reportingFailure { () throws(ServiceFailure) in try file.write(line) }
+    try reportingFailure { () throws(SystemError) in try file.write(line) }
   }
 
-  private func reportingFailure(_ body: () throws(ServiceFailure) -> Void) throws(RPCError) {
-    do throws(ServiceFailure) {
+  private func reportingFailure(_ body: () throws(SystemError) -> Void) throws(RPCError) {
+    do throws(SystemError) {
       try body()
     } catch {
       throw RPCError(.internal, "\(path): \(error.reason)", origin: .interceptor("record"))

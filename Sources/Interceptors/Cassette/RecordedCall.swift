@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 
@@ -36,7 +37,7 @@ struct RecordedMessage: Sendable {
   let content: Content
 
   /// Decodes the message as a type of the call.
-  func message(_ type: MessageType) throws(DocumentError) -> Message {
+  func message(_ type: MessageType) throws(LanguageError) -> Message {
     switch content {
     case .bytes(let bytes):
       do throws(DecodeError) {

@@ -1,4 +1,5 @@
 import RPCurlChain
+import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 
@@ -146,7 +147,7 @@ final class Replay: StagedInterceptor {
       .prefix(count)
   }
 
-  private func steps(of recorded: RecordedCall, skipping skipped: Int) throws(DocumentError)
+  private func steps(of recorded: RecordedCall, skipping skipped: Int) throws(LanguageError)
     -> [ResponseScript.Step]
   {
     var steps: [ResponseScript.Step] = []
@@ -187,7 +188,7 @@ final class Replay: StagedInterceptor {
     return steps
   }
 
-  private func payload(_ message: RecordedMessage) throws(DocumentError) -> Payload {
+  private func payload(_ message: RecordedMessage) throws(LanguageError) -> Payload {
     if let type = call.responseType { return .typed(try message.message(type)) }
     guard case .bytes(let bytes) = message.content else {
       throw message.place.error(

@@ -1,5 +1,6 @@
 import RPCurlBase
 import RPCurlChain
+import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 
@@ -116,7 +117,7 @@ final class ReplayFactory: InterceptorFactory {
       let candidates = try candidates(for: call)
       if candidates.isEmpty, miss == .pass { return nil }
       return Replay(self, candidates, call, context, writer?.makeRecording(of: call, context))
-    } catch let error as DocumentError {
+    } catch let error as LanguageError {
       throw RPCError(.internal, error.description, origin: .interceptor(context.name))
     }
   }
@@ -163,7 +164,7 @@ struct ReplayCandidate: Sendable {
 
   init(
     _ call: RecordedCall, index: Int, _ factory: ReplayFactory, _ facts: CallFacts
-  ) throws(DocumentError) {
+  ) throws(LanguageError) {
     self.index = index
     self.call = call
     match = factory.match
@@ -179,7 +180,7 @@ struct ReplayCandidate: Sendable {
         do {
           _ = try path.leaf(in: type)
         } catch {
-          throw DocumentError(file: factory.path, line: nil, reason: "fields=\(path): \(error)")
+          throw DocumentPlace(file: factory.path, line: nil).error("fields=\(path): \(error)")
         }
       }
     }

@@ -1,11 +1,6 @@
+import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
-
-/// Why a JSON value does not match a file's format.
-struct FormatError: Error, Equatable {
-  /// The place and the reason: `response.delay: must be a duration`.
-  let reason: String
-}
 
 /// Reads the members of a JSON object; errors name the member.
 struct ObjectReader {
@@ -23,10 +18,10 @@ struct ObjectReader {
   ///   - replaced: Earlier members, with what to write instead.
   init(
     _ value: JSONValue, _ path: String = "", keys: [String]?, replaced: [String: String] = [:]
-  ) throws(FormatError) {
+  ) throws(LanguageError) {
     self.path = path
     guard case .object(let members) = value else {
-      throw FormatError(reason: "\(path.isEmpty ? "" : "\(path): ")must be an object")
+      throw LanguageError("\(path.isEmpty ? "" : "\(path): ")must be an object")
     }
     self.members = members
     guard let keys else { return }
@@ -52,7 +47,7 @@ struct ObjectReader {
     members.first { $0.name == key }.flatMap { $0.value == .null ? nil : $0.value }
   }
 
-  func string(_ key: String) throws(FormatError) -> String? {
+  func string(_ key: String) throws(LanguageError) -> String? {
     switch value(key) {
     case nil: nil
     case .string(let text)?: text
@@ -60,7 +55,7 @@ struct ObjectReader {
     }
   }
 
-  func bool(_ key: String) throws(FormatError) -> Bool? {
+  func bool(_ key: String) throws(LanguageError) -> Bool? {
     switch value(key) {
     case nil: nil
     case .bool(let flag)?: flag
@@ -68,7 +63,7 @@ struct ObjectReader {
     }
   }
 
-  func integer(_ key: String, atLeast least: Int = 0) throws(FormatError) -> Int? {
+  func integer(_ key: String, atLeast least: Int = 0) throws(LanguageError) -> Int? {
     guard let value = value(key) else { return nil }
     guard case .number(let digits) = value, let number = Int(digits), number >= least else {
       throw error(key, "must be a whole number, at least \(least)")
@@ -77,7 +72,7 @@ struct ObjectReader {
   }
 
   /// A number of milliseconds.
-  func milliseconds(_ key: String) throws(FormatError) -> Duration? {
+  func milliseconds(_ key: String) throws(LanguageError) -> Duration? {
     guard let value = value(key) else { return nil }
     guard case .number(let digits) = value, let number = Double(digits), (0...1e12).contains(number) else {
       throw error(key, "must be a number of milliseconds")
@@ -86,7 +81,7 @@ struct ObjectReader {
   }
 
   /// A duration such as `"250ms"`.
-  func duration(_ key: String) throws(FormatError) -> Duration? {
+  func duration(_ key: String) throws(LanguageError) -> Duration? {
     guard let value = value(key) else { return nil }
     guard case .string(let text) = value, let duration = SettingsReader.duration(text) else {
       throw error(key, "must be a duration such as \"250ms\"")
@@ -94,25 +89,25 @@ struct ObjectReader {
     return duration
   }
 
-  func array(_ key: String) throws(FormatError) -> [JSONValue]? {
-    try value(key).map { (value) throws(FormatError) in try array(key, value) }
+  func array(_ key: String) throws(LanguageError) -> [JSONValue]? {
+    try value(key).map { (value) throws(LanguageError) in try array(key, value) }
   }
 
-  func strings(_ key: String) throws(FormatError) -> [String] {
+  func strings(_ key: String) throws(LanguageError) -> [String] {
     try strings(key, array(key) ?? [])
   }
 
   /// The strings of a member that is not `null`.
-  func strings(of member: JSONValue.Member) throws(FormatError) -> [String] {
+  func strings(of member: JSONValue.Member) throws(LanguageError) -> [String] {
     try strings(member.name, array(member.name, member.value))
   }
 
-  private func array(_ key: String, _ value: JSONValue) throws(FormatError) -> [JSONValue] {
+  private func array(_ key: String, _ value: JSONValue) throws(LanguageError) -> [JSONValue] {
     guard case .array(let elements) = value else { throw error(key, "must be a list") }
     return elements
   }
 
-  private func strings(_ key: String, _ elements: [JSONValue]) throws(FormatError) -> [String] {
+  private func strings(_ key: String, _ elements: [JSONValue]) throws(LanguageError) -> [String] {
     var strings: [String] = []
     for element in elements {
       guard case .string(let text) = element else { throw error(key, "must be a list of strings") }
@@ -122,7 +117,7 @@ struct ObjectReader {
   }
 
   /// Metadata as a list of `["name","value"]`.
-  func headers(_ key: String) throws(FormatError) -> Headers {
+  func headers(_ key: String) throws(LanguageError) -> Headers {
     var headers = Headers()
     for (index, element) in (try array(key) ?? []).enumerated() {
       guard case .array(let pair) = element, pair.count == 2, case .string(let name) = pair[0],
@@ -133,13 +128,13 @@ struct ObjectReader {
     return headers
   }
 
-  func object(_ key: String, keys: [String]?) throws(FormatError) -> ObjectReader? {
+  func object(_ key: String, keys: [String]?) throws(LanguageError) -> ObjectReader? {
     guard let value = value(key) else { return nil }
     return try ObjectReader(value, place(key), keys: keys)
   }
 
   /// A status code by its name or number.
-  func code(_ key: String) throws(FormatError) -> StatusCode? {
+  func code(_ key: String) throws(LanguageError) -> StatusCode? {
     guard let value = value(key) else { return nil }
     let text: String
     switch value {
@@ -159,7 +154,7 @@ struct ObjectReader {
   func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
   /// The error for a member.
-  func error(_ key: String, _ reason: String) -> FormatError {
-    FormatError(reason: "\(place(key)): \(reason)")
+  func error(_ key: String, _ reason: String) -> LanguageError {
+    LanguageError("\(place(key)): \(reason)")
   }
 }

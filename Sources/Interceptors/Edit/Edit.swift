@@ -1,4 +1,5 @@
 import RPCurlChain
+import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 
@@ -45,7 +46,7 @@ final class Edit: StagedInterceptor {
     var value = value
     var message = try value.typed
     for change in changes {
-      do throws(FieldChange.Problem) {
+      do throws(LanguageError) {
         try change.apply(to: &message)
       } catch {
         throw self.error(change, error.reason)

@@ -38,7 +38,7 @@ struct EditFactory: InterceptorFactory {
       let isResponse = setting.key.hasPrefix("response-")
       let key = isResponse ? setting.key.dropFirst(9) : setting.key[...]
       let change: FieldChange
-      do throws(FieldChange.Problem) {
+      do throws(LanguageError) {
         change = try FieldChange(String(key), setting.value, key: setting.key, values)
       } catch {
         throw settings.error(setting.key, error.reason, hint: error.hint)

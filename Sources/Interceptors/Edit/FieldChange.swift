@@ -3,17 +3,6 @@ import RPCurlProtobuf
 
 /// A change of a field of a message.
 struct FieldChange: Sendable {
-  /// Why a change is invalid or impossible.
-  struct Problem: Error {
-    let reason: String
-    let hint: String?
-
-    init(_ reason: String, hint: String? = nil) {
-      self.reason = reason
-      self.hint = hint
-    }
-  }
-
   private enum Action {
     case set(EditedText)
     case append(EditedText)
@@ -34,12 +23,12 @@ struct FieldChange: Sendable {
   ///   - value: The value of the setting.
   ///   - key: The key as written, for errors.
   ///   - values: The values of templates; nil if texts are not templates.
-  init(_ kind: String, _ value: String, key: String, _ values: FunctionValues?) throws(Problem) {
+  init(_ kind: String, _ value: String, key: String, _ values: FunctionValues?) throws(LanguageError) {
     var parts = (path: value, rest: "")
     if kind != "clear" {
       let isAssignment = kind == "set" || kind == "append"
       guard let found = FieldPath.split(value, at: isAssignment ? "=" : ":") else {
-        throw Problem(
+        throw LanguageError(
           "must have the form \(isAssignment ? "PATH=VALUE" : kind == "copy" ? "FROM:TO" : "PATH:FUNCTION")")
       }
       parts = found
@@ -53,24 +42,24 @@ struct FieldChange: Sendable {
     case "copy":
       let target = try Self.path(parts.rest)
       guard !path.hasEach, !target.hasEach else {
-        throw Problem("[] is not possible in copy, which copies one value")
+        throw LanguageError("[] is not possible in copy, which copies one value")
       }
       action = .copy(to: target)
     default:
       guard let transform = try FieldTransform(parts.rest[...], values) else {
-        throw Problem("\(parts.rest) is not one of \(FieldTransform.forms)")
+        throw LanguageError("\(parts.rest) is not one of \(FieldTransform.forms)")
       }
       action = .transform(transform)
     }
   }
 
-  private static func path(_ text: String) throws(Problem) -> FieldPath {
+  private static func path(_ text: String) throws(LanguageError) -> FieldPath {
     do throws(FieldPathError) {
       let path = try FieldPath(text)
       if path.isWhole { throw .syntax(offset: 1, expected: "a field name") }
       return path
     } catch {
-      throw Problem("\(error)")
+      throw LanguageError("\(error)")
     }
   }
 
@@ -84,7 +73,7 @@ struct FieldChange: Sendable {
   }
 
   /// Applies the change.
-  func apply(to message: inout Message) throws(Problem) {
+  func apply(to message: inout Message) throws(LanguageError) {
     do {
       for path in try path.paths(in: message) {
         switch action {
@@ -97,13 +86,13 @@ struct FieldChange: Sendable {
         case .copy(let target): try copy(to: target, in: &message)
         }
       }
-    } catch let problem as Problem {
+    } catch let problem as LanguageError {
       throw problem
     } catch FieldPathError.indexOutOfRange(let field, let index, let count) {
       let error = FieldPathError.indexOutOfRange(field: field, index: index, count: count)
-      throw Problem("\(error); append=\(field)=VALUE appends an element")
+      throw LanguageError("\(error); append=\(field)=VALUE appends an element")
     } catch {
-      throw Problem("\(error)")
+      throw LanguageError("\(error)")
     }
   }
 
@@ -131,32 +120,23 @@ enum EditedText: Sendable {
   /// Parses text.
   ///
   /// - Parameter values: The values of templates; nil if the text is not a template.
-  init(_ text: String, _ values: FunctionValues?) throws(FieldChange.Problem) {
+  init(_ text: String, _ values: FunctionValues?) throws(LanguageError) {
     guard let values else {
       self = .literal(text)
       return
     }
-    do throws(LanguageError) {
-      let template = try FieldTemplate(parsing: text)
-      for expression in template.expressions { try values.check(expression) }
-      self = .template(template, values)
-    } catch {
-      throw FieldChange.Problem(error.reason, hint: error.hint)
-    }
+    let template = try FieldTemplate(parsing: text)
+    for expression in template.expressions { try values.check(expression) }
+    self = .template(template, values)
   }
 
   /// The text with its values.
   ///
   /// - Parameter isText: Whether the field is a string, so that the text is not JSON.
-  func text(isText: Bool = true) throws(FieldChange.Problem) -> String {
+  func text(isText: Bool = true) throws(LanguageError) -> String {
     switch self {
     case .literal(let text): return text
-    case .template(let template, let values):
-      do throws(LanguageError) {
-        return try template.text(values, isText: isText)
-      } catch {
-        throw FieldChange.Problem(error.reason)
-      }
+    case .template(let template, let values): return try template.text(values, isText: isText)
     }
   }
 }

@@ -31,7 +31,7 @@ enum FieldTransform: Sendable {
   /// Parses `NAME` or `NAME(ARGUMENT)`; nil if it is invalid.
   ///
   /// - Parameter values: The values of templates; nil if texts are not templates.
-  init?(_ text: Substring, _ values: FunctionValues?) throws(FieldChange.Problem) {
+  init?(_ text: Substring, _ values: FunctionValues?) throws(LanguageError) {
     let open = text.firstIndex(of: "(") ?? text.endIndex
     guard let name = FieldFunction(rawValue: String(text[..<open])),
       name.argument.isEmpty == (open == text.endIndex),
@@ -55,7 +55,7 @@ enum FieldTransform: Sendable {
 
   /// The result for a value.
   ///
-  /// - Throws: `FieldChange.Problem` if the function has no result for it.
+  /// - Throws: `LanguageError` if the function has no result for it.
   func apply(to value: Value) throws -> Value {
     switch (self, value) {
     case (.upper, .string(let text)): return .string(text.uppercased())
@@ -69,10 +69,10 @@ enum FieldTransform: Sendable {
       return .string(text + (try added.text()))
     case (.add(let number), _):
       guard let sum = Self.sum(value, number) else {
-        throw FieldChange.Problem("add(\(number)) has no result of the field's type")
+        throw LanguageError("add(\(number)) has no result of the field's type")
       }
       return sum
-    default: throw FieldChange.Problem("the function does not apply to the field's type")
+    default: throw LanguageError("the function does not apply to the field's type")
     }
   }
 

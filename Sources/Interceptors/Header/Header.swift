@@ -56,7 +56,7 @@ final class Header: StagedInterceptor, Sendable {
   }
 
   private func changed(
-    _ start: RequestStart, outputs: [Int: Result<[UInt8], ServiceFailure>]
+    _ start: RequestStart, outputs: [Int: Result<[UInt8], SystemError>]
   ) throws(RPCError) -> RequestStart {
     var start = start
     try apply(changes.request, to: &start.headers, outputs: outputs)
@@ -75,9 +75,9 @@ final class Header: StagedInterceptor, Sendable {
 
   private func apply(
     _ changes: [HeaderChange], to headers: inout Headers,
-    outputs: [Int: Result<[UInt8], ServiceFailure>] = [:]
+    outputs: [Int: Result<[UInt8], SystemError>] = [:]
   ) throws(RPCError) {
-    do throws(HeaderChange.Failure) {
+    do throws(SystemError) {
       for (index, change) in changes.enumerated() {
         try change.apply(to: &headers, services, output: outputs[index])
       }
@@ -90,7 +90,7 @@ final class Header: StagedInterceptor, Sendable {
 /// The commands that a request waits for.
 private final class CommandRun: Sendable {
   private struct State {
-    var outputs: [Int: Result<[UInt8], ServiceFailure>] = [:]
+    var outputs: [Int: Result<[UInt8], SystemError>] = [:]
     var missing: Int
   }
 
@@ -104,8 +104,8 @@ private final class CommandRun: Sendable {
 
   /// Records the output of a command. Returns all outputs if it was the last.
   func finish(
-    _ index: Int, _ output: Result<[UInt8], ServiceFailure>
-  ) -> [Int: Result<[UInt8], ServiceFailure>]? {
+    _ index: Int, _ output: Result<[UInt8], SystemError>
+  ) -> [Int: Result<[UInt8], SystemError>]? {
     state.withLock { state in
       state.outputs[index] = output
       state.missing -= 1

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlLanguage
 import RPCurlProtobuf
@@ -36,12 +37,6 @@ enum HeaderChange: Sendable {
     }
   }
 
-  /// Why a value is not available.
-  struct Failure: Error, Sendable {
-    var reason: String
-    init(_ name: String, _ reason: String) { self.reason = "the value of \(name): \(reason)" }
-  }
-
   /// Applies the change.
   ///
   /// - Parameters:
@@ -49,8 +44,8 @@ enum HeaderChange: Sendable {
   ///   - services: The services that provide values.
   ///   - output: The output of the change's command.
   func apply(
-    to headers: inout Headers, _ services: any InterceptorServices, output: Result<[UInt8], ServiceFailure>?
-  ) throws(Failure) {
+    to headers: inout Headers, _ services: any InterceptorServices, output: Result<[UInt8], SystemError>?
+  ) throws(SystemError) {
     switch self {
     case .set(let name, let source): headers.set(name, try Self.value(name, source, services, output))
     case .add(let name, let source): headers.add(name, try Self.value(name, source, services, output))
@@ -63,49 +58,49 @@ enum HeaderChange: Sendable {
 
   private static func value(
     _ name: String, _ source: Source, _ services: any InterceptorServices,
-    _ output: Result<[UInt8], ServiceFailure>?
-  ) throws(Failure) -> String {
-    do throws(ServiceFailure) {
+    _ output: Result<[UInt8], SystemError>?
+  ) throws(SystemError) -> String {
+    do throws(SystemError) {
       switch source {
       case .literal(let text): return text
       case .template(let template, let values):
         let expanded: String
-        do throws(LanguageError) {
-          expanded = try template.text(values)
-        } catch {
-          throw ServiceFailure(error.reason)
+        do throws(LanguageError) { expanded = try template.text(values) } catch {
+          throw SystemError(error.reason)
         }
-        guard isValue(expanded, of: name) else { throw ServiceFailure(unfit(name)) }
-        return expanded
+        return try checked(expanded, name)
       case .environment(let variable):
         guard let text = services.environment(variable) else {
-          throw ServiceFailure("the environment variable \(variable) is not set")
+          throw SystemError("the environment variable \(variable) is not set")
         }
-        guard isValue(text, of: name) else { throw ServiceFailure(unfit(name)) }
-        return text
+        return try checked(text, name)
       case .file(let path):
-        do throws(ServiceFailure) {
+        do throws(SystemError) {
           return try value(name, bytes: try services.contents(ofFile: path))
         } catch {
-          throw ServiceFailure("\(path): \(error.reason)")
+          throw SystemError("\(path): \(error.reason)")
         }
       case .command:
-        return try value(name, bytes: (output ?? .failure(ServiceFailure("the command did not run"))).get())
+        return try value(name, bytes: (output ?? .failure(SystemError("the command did not run"))).get())
       }
     } catch {
-      throw Failure(name, error.reason)
+      throw SystemError("the value of \(name): \(error.reason)")
     }
   }
 
   /// Converts the bytes of a file or a command to a value: encodes them for a binary header, otherwise
   /// removes the last line end.
-  private static func value(_ name: String, bytes: [UInt8]) throws(ServiceFailure) -> String {
+  private static func value(_ name: String, bytes: [UInt8]) throws(SystemError) -> String {
     if Headers.isBinary(name.lowercased()) { return Base64.encode(bytes, padding: false) }
     guard let text = String(validating: bytes, as: UTF8.self)?.withoutLineEnd else {
-      throw ServiceFailure("is not UTF-8")
+      throw SystemError("is not UTF-8")
     }
-    guard isValue(text, of: name) else { throw ServiceFailure(unfit(name)) }
-    return text
+    return try checked(text, name)
+  }
+
+  private static func checked(_ value: String, _ name: String) throws(SystemError) -> String {
+    guard isValue(value, of: name) else { throw SystemError(unfit(name)) }
+    return value
   }
 
   /// Whether `text` is a valid value of the header `name`: base64 for a binary one.

@@ -8,10 +8,10 @@ import RPCurlProtocols
 enum HARFile {
   /// The file of an archive, whose entries are JSON.
   ///
-  /// - Throws: A ``ServiceFailure`` if another interceptor writes the file in another format.
+  /// - Throws: A ``SystemError`` if another interceptor writes the file in another format.
   static func file(
     _ path: String, _ services: any InterceptorServices
-  ) throws(ServiceFailure) -> ReportFile<String> {
+  ) throws(SystemError) -> ReportFile<String> {
     let head = #"{"log":{"version":"1.2","creator":{"name":"rpcurl","version":"1"},"entries":["#
     return try services.reports.file(path) {
       ReportFile(path, services, isPrivate: true) { "\(head)\n\($0.joined(separator: ",\n"))\n]}}\n" }
@@ -63,7 +63,7 @@ final class HARLog: LogWriter {
     self.options = options
   }
 
-  func write(_ event: LogEvent) throws(ServiceFailure) {
+  func write(_ event: LogEvent) throws(SystemError) {
     switch event.event {
     case .requestStart(let start):
       self.start = start

@@ -14,7 +14,7 @@ final class HumanLog: LogWriter {
     self.call = call
   }
 
-  func write(_ event: LogEvent) throws(ServiceFailure) {
+  func write(_ event: LogEvent) throws(SystemError) {
     let time = CivilTime.text(nanosecondsSince1970: event.time).dropFirst(11).dropLast()
     let lines = lines(event).map { "\(time) \(call.method) \(TerminalText.escape($0))\n" }
     guard !lines.isEmpty else { return }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtocols
@@ -44,7 +45,7 @@ struct LoggedBody {
 /// Writes events in one format.
 protocol LogWriter: AnyObject {
   /// Writes an event immediately.
-  func write(_ event: LogEvent) throws(ServiceFailure)
+  func write(_ event: LogEvent) throws(SystemError)
 }
 
 /// Logs one call, and forwards everything. A write error is reported, and does not end the call.

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlProtocols
 
@@ -42,15 +43,15 @@ struct LogFactory: CollectingFactory {
       maxBodyBytes: try settings.integer("max-body", in: 1...(64 << 20)) ?? 16_384)
     let isAppending = try settings.flag("append") ?? false
     guard !path.isEmpty else { throw settings.error("file", "must be a file name") }
-    do throws(ServiceFailure) {
+    do throws(SystemError) {
       guard format == .har else {
         target = .lines(try services.openFile(path, appending: isAppending), isJSON: format == .ndjson)
         return
       }
       guard path != "-" else {
-        throw ServiceFailure("format=har requires a file, which is rewritten after each call")
+        throw SystemError("format=har requires a file, which is rewritten after each call")
       }
-      guard !isAppending else { throw ServiceFailure("format=har cannot append") }
+      guard !isAppending else { throw SystemError("format=har cannot append") }
       try services.checkReplacing(path)
       target = .archive(try HARFile.file(path, services))
     } catch {
@@ -76,7 +77,7 @@ struct LogFactory: CollectingFactory {
     case .lines(let file, true): writer = NDJSONLog(file, call)
     case .lines(let file, false): writer = HumanLog(file, call)
     case .archive(let archive):
-      do throws(ServiceFailure) {
+      do throws(SystemError) {
         try archive.start()
       } catch {
         throw ConfigurationError(

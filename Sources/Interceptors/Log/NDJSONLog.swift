@@ -14,7 +14,7 @@ final class NDJSONLog: LogWriter {
     self.call = call
   }
 
-  func write(_ event: LogEvent) throws(ServiceFailure) {
+  func write(_ event: LogEvent) throws(SystemError) {
     var line = JSONObject()
     line.add("time", CivilTime.text(nanosecondsSince1970: event.time))
     line.add("ms", raw: event.elapsed.millisecondsText)

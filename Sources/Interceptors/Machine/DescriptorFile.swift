@@ -87,21 +87,21 @@ package final class DescriptorFile: OutputFile {
 
   package var isShared: Bool { state.withLock { $0.isShared } }
 
-  package func write(_ bytes: [UInt8]) throws(ServiceFailure) {
+  package func write(_ bytes: [UInt8]) throws(SystemError) {
     try write(bytes, onlyIfEmpty: false)
   }
 
-  package func begin(ifEmpty head: [UInt8]) throws(ServiceFailure) {
+  package func begin(ifEmpty head: [UInt8]) throws(SystemError) {
     try write(head, onlyIfEmpty: true)
   }
 
-  private func write(_ bytes: [UInt8], onlyIfEmpty: Bool) throws(ServiceFailure) {
-    try state.withLock { state throws(ServiceFailure) in
+  private func write(_ bytes: [UInt8], onlyIfEmpty: Bool) throws(SystemError) {
+    try state.withLock { state throws(SystemError) in
       guard state.isRegular else { return try write(&state, bytes) }
       var isHeld = state.isHeld
       defer { state.isHeld = isHeld }
       try FileLock.withContents(of: descriptor, patience: state.patience, isHeld: &isHeld) {
-        () throws(ServiceFailure) in
+        () throws(SystemError) in
         try write(&state, onlyIfEmpty && !isEmpty ? [] : bytes)
       }
     }
@@ -113,7 +113,7 @@ package final class DescriptorFile: OutputFile {
   }
 
   /// Writes after what is left to do before the first write.
-  private func write(_ state: inout State, _ bytes: [UInt8]) throws(ServiceFailure) {
+  private func write(_ state: inout State, _ bytes: [UInt8]) throws(SystemError) {
     switch state.beginning {
     case .write(let head): try append(head + bytes)
     case .replace(let identity):
@@ -121,10 +121,10 @@ package final class DescriptorFile: OutputFile {
       let isFirst = runFiles?.claim(identity.name) ?? true
       let isAlone = FileLock.registerWriter(descriptor) && isFirst
       state.isShared = !isAlone
-      let isDone = try identity.replace { head throws(ServiceFailure) in
+      let isDone = try identity.replace { head throws(SystemError) in
         // What another process writes now is kept.
         guard isAlone else { return try append(isEmpty ? head + bytes : bytes) }
-        guard ftruncate(descriptor, 0) == 0 else { throw ServiceFailure(FileContents.lastError()) }
+        guard ftruncate(descriptor, 0) == 0 else { throw .last }
         try append(head + bytes)
       }
       if !isDone { try append(bytes) }
@@ -133,16 +133,16 @@ package final class DescriptorFile: OutputFile {
     state.beginning = .nothing
   }
 
-  private func append(_ bytes: [UInt8]) throws(ServiceFailure) {
+  private func append(_ bytes: [UInt8]) throws(SystemError) {
     guard !bytes.isEmpty else { return }
     guard
       let problem = FileContents.write(bytes, to: descriptor, waitLimit: waitLimit.withLock { $0 })
     else { return }
     waitLimit.withLock { if $0 != nil { $0 = .zero } }
-    throw ServiceFailure(problem.why)
+    throw problem
   }
 
-  package func close() throws(ServiceFailure) {
+  package func close() throws(SystemError) {
     state.withLock { state in
       if case .replace(let identity) = state.beginning { identity.removeOwner(ObjectIdentifier(self)) }
       state.beginning = .nothing
@@ -154,7 +154,7 @@ package final class DescriptorFile: OutputFile {
     guard closes else { return }
     FileLock.release(descriptor)
     guard Glibc.close(descriptor) != 0 else { return }
-    throw ServiceFailure(FileContents.lastError())
+    throw .last
   }
 }
 
@@ -207,8 +207,8 @@ private struct FileIdentity: Hashable, Sendable {
   ///
   /// - Parameter body: Replaces it by what begins with the bytes; after an error, the next write tries again.
   /// - Returns: Whether it was replaced now.
-  func replace(_ body: ([UInt8]) throws(ServiceFailure) -> Void) throws(ServiceFailure) -> Bool {
-    try Self.replaced.withLock { replaced throws(ServiceFailure) in
+  func replace(_ body: ([UInt8]) throws(SystemError) -> Void) throws(SystemError) -> Bool {
+    try Self.replaced.withLock { replaced throws(SystemError) in
       guard let replacement = replaced[self] else { return false }
       try body(replacement.head)
       replaced[self] = nil

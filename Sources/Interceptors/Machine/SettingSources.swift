@@ -1,4 +1,6 @@
+import RPCurlBase
 import RPCurlChain
+import RPCurlLanguage
 import RPCurlPlatform
 import RPCurlProtocols
 
@@ -12,25 +14,24 @@ extension ValueSources {
   ///   - time: Counts the time of commands.
   package static func system(waitLimit: Duration?, time: CommandTime = CommandTime()) -> ValueSources {
     ValueSources(
-      file: { path throws(Failure) in
-        let bytes: [UInt8]
-        do throws(FileContents.Problem) {
-          bytes = try FileContents.read(
+      file: { path throws(LanguageError) in
+        do throws(SystemError) {
+          let bytes = try FileContents.read(
             path, limitBytes: FileContents.optionLimitBytes, waitLimit: waitLimit)
+          guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw SystemError("is not UTF-8 text")
+          }
+          return text
         } catch {
-          throw Failure("\(path): \(error.why)")
+          throw LanguageError("\(path): \(error.reason)")
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-          throw Failure("\(path): is not UTF-8 text")
-        }
-        return text
       },
       environment: EnvironmentVariables.value,
-      command: { words throws(Failure) in
-        do throws(ServiceFailure) {
+      command: { words throws(LanguageError) in
+        do throws(SystemError) {
           return try ValueCommand(words).output(waitLimit: waitLimit, countedBy: time)
         } catch {
-          throw Failure(error.reason)
+          throw LanguageError(error.reason)
         }
       })
   }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlPlatform
 import RPCurlProtocols
@@ -13,14 +14,10 @@ package struct SystemValues: ValueSourceServices {
     self.waitLimit = waitLimit
   }
 
-  package func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
-    do throws(FileContents.Problem) {
-      return try FileContents.read(
-        path, limitBytes: holdsMessages ? FileContents.dataLimitBytes : FileContents.optionLimitBytes,
-        waitLimit: waitLimit, isShared: holdsMessages)
-    } catch {
-      throw ServiceFailure(error.why, isMissing: error.isMissing)
-    }
+  package func contents(ofFile path: String, holdsMessages: Bool) throws(SystemError) -> [UInt8] {
+    try FileContents.read(
+      path, limitBytes: holdsMessages ? FileContents.dataLimitBytes : FileContents.optionLimitBytes,
+      waitLimit: waitLimit, isShared: holdsMessages)
   }
 
   package func environment(_ name: String) -> String? { EnvironmentVariables.value(name) }
@@ -65,28 +62,23 @@ package struct SystemServices: InterceptorServices {
     values = SystemValues(waitLimit: waitLimit)
   }
 
-  package func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
+  package func contents(ofFile path: String, holdsMessages: Bool) throws(SystemError) -> [UInt8] {
     try values.contents(ofFile: path, holdsMessages: holdsMessages)
   }
 
   package func openFile(
     _ path: String, replacingWith head: [UInt8]?
-  ) throws(ServiceFailure) -> any OutputFile {
+  ) throws(SystemError) -> any OutputFile {
     guard path != "-" else { return standardError }
     guard !isDry else {
-      if let problem = FileContents.problemOfWriting(path) { throw ServiceFailure(problem.why) }
+      if let problem = FileContents.problemOfWriting(path) { throw problem }
       // No call is made, so nothing is written.
       return standardError
     }
     // At the end in any case: two interceptors that write to one file do not overwrite each other.
     // Mode 0600: the file may contain confidential data.
-    let descriptor: Int32
-    do throws(FileContents.Problem) {
-      descriptor = try FileContents.openForWriting(
-        path, mode: 0o600, isAppending: true, waitLimit: waitLimit)
-    } catch {
-      throw ServiceFailure(error.why)
-    }
+    let descriptor = try FileContents.openForWriting(
+      path, mode: 0o600, isAppending: true, waitLimit: waitLimit)
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
       // Only the owner can change the mode; a file of another user keeps its own.
@@ -95,39 +87,39 @@ package struct SystemServices: InterceptorServices {
     return DescriptorFile(descriptor, replacingWith: head, in: runFiles, waitLimit: waitLimit)
   }
 
-  package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
+  package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(SystemError) {
     guard !isDry else { return try checkReplacing(path) }
     try claim(path)
     if let problem = FileContents.replace(path, with: bytes, isPrivate: isPrivate, waitLimit: waitLimit) {
-      throw ServiceFailure(problem.why)
+      throw problem
     }
   }
 
-  package func checkReplacing(_ path: String) throws(ServiceFailure) {
-    if let problem = FileContents.problemOfReplacing(path) { throw ServiceFailure(problem.why) }
+  package func checkReplacing(_ path: String) throws(SystemError) {
+    if let problem = FileContents.problemOfReplacing(path) { throw problem }
     try claim(path)
   }
 
-  package func claim(_ path: String) throws(ServiceFailure) {
+  package func claim(_ path: String) throws(SystemError) {
     var status = stat()
     guard !isDry, let runFiles, stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return }
     guard runFiles.claim("path \(FileContents.targetPath(path).replacing("\n", with: "\0"))") else {
-      throw ServiceFailure("another suite of this run writes this file; name one of its own in each suite")
+      throw SystemError("another suite of this run writes this file; name one of its own in each suite")
     }
   }
 
-  package func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder {
+  package func cacheFolder(_ name: String, limitBytes: Int) throws(SystemError) -> any CacheFolder {
     guard let base = UserDirectory.cache.path(environment) else {
-      throw ServiceFailure("neither XDG_CACHE_HOME nor HOME is set to an absolute path")
+      throw SystemError("neither XDG_CACHE_HOME nor HOME is set to an absolute path")
     }
-    return CacheFiles(CacheDirectory("\(base)/rpcurl/\(name)", limitBytes: limitBytes))
+    return CacheDirectory("\(base)/rpcurl/\(name)", limitBytes: limitBytes)
   }
 
   package func environment(_ name: String) -> String? { values.environment(name) }
 
   package func run(
     _ command: [String], timeout: Duration,
-    completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+    completion: @escaping @Sendable (Result<[UInt8], SystemError>) -> Void
   ) -> @Sendable () -> Void {
     ValueCommand(command).start(timeout: timeout, completion: completion)
   }
@@ -135,19 +127,4 @@ package struct SystemServices: InterceptorServices {
   package var nanosecondsSince1970: Int64 { values.nanosecondsSince1970 }
 }
 
-/// Files of the user's cache.
-private final class CacheFiles: CacheFolder {
-  private let directory: CacheDirectory
-
-  init(_ directory: CacheDirectory) { self.directory = directory }
-
-  func load(_ key: [UInt8]) -> [UInt8]? { directory.load(key) }
-
-  func store(_ content: [UInt8], for key: [UInt8]) throws(ServiceFailure) {
-    do throws(FileContents.Problem) {
-      try directory.store(content, for: key)
-    } catch {
-      throw ServiceFailure(error.why)
-    }
-  }
-}
+extension CacheDirectory: CacheFolder {}

@@ -39,7 +39,7 @@ package struct ValueCommand {
   ///     started. Nil for no limit.
   ///   - time: The time of earlier commands, to which that of this one is added.
   /// - Returns: Its output as text, which may have a line end at its end.
-  package func output(waitLimit: Duration?, countedBy time: CommandTime) throws(ServiceFailure) -> String {
+  package func output(waitLimit: Duration?, countedBy time: CommandTime) throws(SystemError) -> String {
     // Otherwise a signal would end this process, and not the command.
     _ = Interrupt.install()
     let start = MonotonicClock.now
@@ -47,7 +47,7 @@ package struct ValueCommand {
     let deadline = waitLimit.map { start + (time.remaining(of: $0) ?? .zero) }
     let output = try run(ProcessGroup(), until: deadline) { Interrupt.isPending }.get()
     guard let text = String(validating: output, as: UTF8.self) else {
-      throw ServiceFailure("the output of \(words[0]) is not UTF-8")
+      throw SystemError("the output of \(words[0]) is not UTF-8")
     }
     return text
   }
@@ -55,7 +55,7 @@ package struct ValueCommand {
   /// Runs the command on a thread of its own. Returns a function that kills it with the processes that it started, unless it
   /// has ended.
   package func start(
-    timeout: Duration, completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+    timeout: Duration, completion: @escaping @Sendable (Result<[UInt8], SystemError>) -> Void
   ) -> @Sendable () -> Void {
     let group = ProcessGroup()
     let job = Job { [self] in completion(run(group, until: .now + timeout) { false }) }
@@ -70,7 +70,7 @@ package struct ValueCommand {
     if result == 0 {
       pthread_detach(thread)
     } else {
-      completion(.failure(ServiceFailure(String(cString: strerror(result)))))
+      completion(.failure(SystemError(number: result)))
     }
     return { group.kill() }
   }
@@ -82,12 +82,12 @@ package struct ValueCommand {
 
   private func run(
     _ group: ProcessGroup, until deadline: MonotonicClock.Instant?, isOver: () -> Bool
-  ) -> Result<[UInt8], ServiceFailure> {
-    guard let pipe = Pipe() else { return .failure(ServiceFailure(FileContents.lastError())) }
+  ) -> Result<[UInt8], SystemError> {
+    guard let pipe = Pipe() else { return .failure(.last) }
     defer { close(pipe.readEnd) }
     let problem = group.start(words, giving: [(pipe.writeEnd, 1)])
     close(pipe.writeEnd)
-    if let problem { return .failure(ServiceFailure("\(words[0]): \(problem.why)")) }
+    if let problem { return .failure(SystemError("\(words[0]): \(problem.reason)")) }
     let output = Self.read(pipe.readEnd, until: deadline, isOver)
     if case .failure = output { group.kill() }
     // The command may have closed its output long before it ends.
@@ -96,16 +96,16 @@ package struct ValueCommand {
     guard let status else { return .failure(Self.late(isOver)) }
     guard status != 0 else { return output }
     let code = status & 0x7f == 0 ? "exit code \(status >> 8 & 0xff)" : "signal \(status & 0x7f)"
-    return .failure(ServiceFailure("the command ended with \(code)"))
+    return .failure(SystemError("the command ended with \(code)"))
   }
 
-  private static func late(_ isOver: () -> Bool) -> ServiceFailure {
-    ServiceFailure(isOver() ? Interrupt.reason : "the command took too long")
+  private static func late(_ isOver: () -> Bool) -> SystemError {
+    SystemError(isOver() ? Interrupt.reason : "the command took too long")
   }
 
   private static func read(
     _ descriptor: Int32, until deadline: MonotonicClock.Instant?, _ isOver: () -> Bool
-  ) -> Result<[UInt8], ServiceFailure> {
+  ) -> Result<[UInt8], SystemError> {
     var output: [UInt8] = []
     while true {
       let milliseconds = deadline.map { ($0 - .now).milliseconds } ?? longestWait
@@ -114,15 +114,15 @@ package struct ValueCommand {
       // A signal may be handled on another thread.
       let ready = poll(&waiting, 1, Int32(clamping: min(milliseconds, longestWait)))
       if ready <= 0 { continue }
-      do throws(FileContents.Problem) {
+      do throws(SystemError) {
         let piece = try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
         guard !piece.isEmpty else { return .success(output) }
         output += piece
       } catch {
-        return .failure(ServiceFailure(error.why))
+        return .failure(error)
       }
       guard output.count <= outputLimitBytes else {
-        return .failure(ServiceFailure("the command wrote more than \(outputLimitBytes) bytes"))
+        return .failure(SystemError("the command wrote more than \(outputLimitBytes) bytes"))
       }
     }
   }

@@ -114,14 +114,14 @@ struct MetricsFactory: CollectingFactory {
 
   func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void) {
     guard let report = shared.report(format, at: services.nanosecondsSince1970) else { return completion() }
-    do throws(ServiceFailure) {
+    do throws(SystemError) {
       switch destination {
       case .standardError: try services.openFile("-", appending: true).write(report)
       case .file(let path):
-        do throws(ServiceFailure) {
+        do throws(SystemError) {
           try services.replaceFile(path, with: report, isPrivate: false)
         } catch {
-          throw ServiceFailure("\(path): \(error.reason)")
+          throw SystemError("\(path): \(error.reason)")
         }
       case .endpoint(let endpoint):
         let name = name

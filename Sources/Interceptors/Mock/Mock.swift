@@ -44,7 +44,7 @@ final class Mock: StagedInterceptor {
     responder.take(value, token)
     if isFirst { decide(message) }
     guard let answer else { return }
-    attempt { () throws(FormatError) in
+    attempt { () throws(LanguageError) in
       if call.kind == .bidiStreaming {
         responder.run(try answered(message, by: answer))
       } else if !call.kind.clientStreams {
@@ -57,7 +57,7 @@ final class Mock: StagedInterceptor {
     responder.takeEnd(token)
     if responder.isUndecided { decide(nil) }
     guard let answer, call.kind.clientStreams else { return }
-    attempt { () throws(FormatError) in
+    attempt { () throws(LanguageError) in
       if call.kind == .clientStreaming { responder.run(try begin(answer.response)) }
       responder.run(try end(answer.response))
     }
@@ -71,7 +71,7 @@ final class Mock: StagedInterceptor {
       answer = (stub, response)
       responder.answer()
       if call.kind == .bidiStreaming {
-        attempt { () throws(FormatError) in responder.run(try begin(response)) }
+        attempt { () throws(LanguageError) in responder.run(try begin(response)) }
       }
       return
     }
@@ -93,9 +93,9 @@ final class Mock: StagedInterceptor {
 
   // MARK: The response
 
-  private func begin(_ response: Stub.Response) throws(FormatError) -> [ResponseScript.Step] {
+  private func begin(_ response: Stub.Response) throws(LanguageError) -> [ResponseScript.Step] {
     if !call.kind.serverStreams, response.pieces.count > 1 {
-      throw FormatError(reason: "\(call.method) responds with one message, not \(response.pieces.count)")
+      throw LanguageError("\(call.method) responds with one message, not \(response.pieces.count)")
     }
     let wait = ResponseScript.Step.wait(response.delay)
     // A server that has nothing to send yet starts the response later, or fails without one.
@@ -104,7 +104,7 @@ final class Mock: StagedInterceptor {
     return [wait, .event(.responseStart(start))] + (try steps(response.pieces))
   }
 
-  private func end(_ response: Stub.Response) throws(FormatError) -> [ResponseScript.Step] {
+  private func end(_ response: Stub.Response) throws(LanguageError) -> [ResponseScript.Step] {
     [end(try response.status.map(error), try metadata(response.trailers))]
   }
 
@@ -115,7 +115,7 @@ final class Mock: StagedInterceptor {
   /// The steps of the rules of `each` for a message.
   private func answered(
     _ message: Message, by answer: (stub: PreparedStub, response: Stub.Response)
-  ) throws(FormatError) -> [ResponseScript.Step] {
+  ) throws(LanguageError) -> [ResponseScript.Step] {
     for rule in answer.response.rules {
       guard answer.stub.rules[rule.path]?.differences(from: values).isEmpty == true else {
         continue
@@ -127,72 +127,64 @@ final class Mock: StagedInterceptor {
     return []
   }
 
-  private func steps(_ pieces: [Stub.Piece]) throws(FormatError) -> [ResponseScript.Step] {
+  private func steps(_ pieces: [Stub.Piece]) throws(LanguageError) -> [ResponseScript.Step] {
     var steps: [ResponseScript.Step] = []
     for piece in pieces {
       steps.append(.wait(piece.delay))
       let json = try filled(piece.message, at: piece.path)
       guard let type = call.responseType else {
-        throw FormatError(reason: "\(piece.path): the schema of the response is unknown")
+        throw LanguageError("\(piece.path): the schema of the response is unknown")
       }
       do throws(MessageParseError) {
         let message = try Message(type, json: Array(json.text.utf8))
         steps.append(.event(.responseMessage(.typed(message))))
       } catch {
         let hint = piece.message.quotedExpression.map { "; without quotes, ${\($0)} is JSON" } ?? ""
-        throw FormatError(reason: "\(piece.path): \(error.withoutPlace)\(hint)")
+        throw LanguageError("\(piece.path): \(error.withoutPlace)\(hint)")
       }
     }
     return steps
   }
 
-  private func metadata(_ fields: [(name: String, value: Template)]) throws(FormatError) -> Headers {
+  private func metadata(_ fields: [(name: String, value: Template)]) throws(LanguageError) -> Headers {
     var headers = Headers()
     for field in fields {
-      let value = try text(field.value)
+      let value = try field.value.text(values)
       guard HeaderSyntax.isValue(value) else {
-        throw FormatError(reason: "the value of \(field.name) contains control characters")
+        throw LanguageError("the value of \(field.name) contains control characters")
       }
       headers.add(field.name, value)
     }
     return headers
   }
 
-  private func error(_ status: Stub.Status) throws(FormatError) -> RPCError {
+  private func error(_ status: Stub.Status) throws(LanguageError) -> RPCError {
     var details: [StatusDetail] = []
     for (index, detail) in status.details.enumerated() {
       let place = "\(status.path).details[\(index)]"
       let json = try filled(detail, at: place)
-      do throws(FormatError) {
+      do throws(LanguageError) {
         details.append(try StatusDetail(json, schemaOf: call.responseType))
       } catch {
-        throw FormatError(reason: "\(place): \(error.reason)")
+        throw error.at(place)
       }
     }
     // Attributed to the server, which the stub replaces.
     return RPCError(
-      status.code, try text(status.message), details: details, origin: .server)
+      status.code, try status.message.text(values), details: details, origin: .server)
   }
 
-  private func filled(_ template: StubTemplate, at place: String) throws(FormatError) -> JSONValue {
-    do throws(LanguageError) { return try template.filled(values) } catch {
-      throw FormatError(reason: "\(place): \(error.reason)")
-    }
-  }
-
-  private func text(_ template: Template) throws(FormatError) -> String {
-    do throws(LanguageError) { return try template.text(values) } catch {
-      throw FormatError(reason: error.reason)
-    }
+  private func filled(_ template: StubTemplate, at place: String) throws(LanguageError) -> JSONValue {
+    do throws(LanguageError) { return try template.filled(values) } catch { throw error.at(place) }
   }
 
   /// Runs a part of a stub; an error in the stub fails the call.
-  private func attempt(_ body: () throws(FormatError) -> Void) {
+  private func attempt(_ body: () throws(LanguageError) -> Void) {
     do {
       try body()
     } catch {
       let place = answer.map { "\($0.stub.stub.place): " } ?? ""
-      responder.fail(RPCError(.internal, place + error.reason, origin: .interceptor(context.name)))
+      responder.fail(RPCError(.internal, place + error.text, origin: .interceptor(context.name)))
     }
   }
 }

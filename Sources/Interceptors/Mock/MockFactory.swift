@@ -62,7 +62,7 @@ final class MockFactory: InterceptorFactory {
         try stub.checkTemplates(call.requestType, values(for: call))
       } catch {
         throw ConfigurationError(
-          interceptor: context.name, key: "file", reason: "\(stub.place): \(error.reason)")
+          interceptor: context.name, key: "file", reason: "\(stub.place): \(error.text)")
       }
     }
     if fitting.isEmpty, miss == .pass { return nil }

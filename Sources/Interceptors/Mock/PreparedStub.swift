@@ -11,7 +11,7 @@ struct PreparedStub {
   /// The conditions of the rules of each response.
   let rules: [String: PreparedCondition]
 
-  init(_ stub: Stub, index: Int, for call: CallFacts) throws(FormatError) {
+  init(_ stub: Stub, index: Int, for call: CallFacts) throws(LanguageError) {
     self.stub = stub
     self.index = index
     condition = try PreparedCondition(stub.condition, "", call.requestType)
@@ -34,7 +34,7 @@ struct PreparedCondition {
   private let tests: [Condition]
   private let type: MessageType?
 
-  init(_ condition: Stub.Condition, _ path: String, _ type: MessageType?) throws(FormatError) {
+  init(_ condition: Stub.Condition, _ path: String, _ type: MessageType?) throws(LanguageError) {
     let prefix = path.isEmpty ? "" : "\(path)."
     var patterns: [MessagePattern] = []
     for (key, json, isExact) in [
@@ -42,12 +42,12 @@ struct PreparedCondition {
     ] {
       guard let json else { continue }
       guard let type else {
-        throw FormatError(reason: "\(prefix)\(key): the schema of the request is unknown")
+        throw LanguageError("\(prefix)\(key): the schema of the request is unknown")
       }
       do throws(MessageParseError) {
         patterns.append(try MessagePattern(json, of: type, isExact: isExact))
       } catch {
-        throw FormatError(reason: "\(prefix)\(key): \(error.withoutPlace)")
+        throw LanguageError("\(prefix)\(key): \(error.withoutPlace)")
       }
     }
     for test in condition.tests {
@@ -57,8 +57,7 @@ struct PreparedCondition {
         }
         try test.check(against: type, files: NoGoldenFiles())
       } catch {
-        throw FormatError(
-          reason: "\(prefix)where: \(test.text): \(error.reason)\(error.hint.map { "; \($0)" } ?? "")")
+        throw error.at("\(prefix)where: \(test.text)")
       }
     }
     self.patterns = patterns

@@ -56,7 +56,7 @@ struct Stub: Sendable {
 // MARK: - Reading
 
 extension Stub {
-  init(_ json: JSONValue, at place: DocumentPlace) throws(FormatError) {
+  init(_ json: JSONValue, at place: DocumentPlace) throws(LanguageError) {
     self.place = place
     let object = try ObjectReader(
       json,
@@ -88,7 +88,7 @@ extension Stub {
 extension Stub.Condition {
   static let keys = ["request", "exactly", "where"]
 
-  init(_ object: ObjectReader) throws(FormatError) {
+  init(_ object: ObjectReader) throws(LanguageError) {
     for (key, pattern) in [("request", \Self.fields), ("exactly", \Self.exactly)] {
       guard let json = object.value(key) else { continue }
       self[keyPath: pattern] = try StubTemplate.literal(json, at: object.place(key))
@@ -107,7 +107,7 @@ extension Stub.Condition {
         }
         tests.append(test)
       } catch {
-        throw object.error("where", error.reason + (error.hint.map { "; \($0)" } ?? ""))
+        throw error.at(object.place("where"))
       }
     }
   }
@@ -117,7 +117,7 @@ extension Stub.Condition {
 }
 
 extension Stub.Response {
-  init(_ json: JSONValue, _ path: String) throws(FormatError) {
+  init(_ json: JSONValue, _ path: String) throws(LanguageError) {
     let object = try ObjectReader(
       json, path, keys: ["delay", "headers", "message", "messages", "each", "trailers", "status"])
     delay = try object.duration("delay") ?? .zero
@@ -139,14 +139,14 @@ extension Stub.Response {
 
   private static func metadata(
     _ key: String, _ object: ObjectReader
-  ) throws(FormatError) -> [(name: String, value: Template)] {
+  ) throws(LanguageError) -> [(name: String, value: Template)] {
     guard let reader = try object.object(key, keys: nil) else { return [] }
     var fields: [(name: String, value: Template)] = []
     for member in reader.members {
       guard HeaderSyntax.isName(member.name) else {
         throw reader.error(member.name, "is not a valid header name")
       }
-      let template = { (text: String) throws(FormatError) in
+      let template = { (text: String) throws(LanguageError) in
         try StubTemplate.template(text, at: reader.place(member.name))
       }
       // A look-up by the name would search all members.
@@ -162,12 +162,12 @@ extension Stub.Response {
 }
 
 extension Stub.Piece {
-  private init(path: String, delay: Duration, json: JSONValue) throws(FormatError) {
+  private init(path: String, delay: Duration, json: JSONValue) throws(LanguageError) {
     self.init(path: path, delay: delay, message: try StubTemplate(json, at: path))
   }
 
   /// Parses `message` or `messages`; each is a message or, with a delay, `{"delay":"…","message":{…}}`.
-  fileprivate static func all(_ object: ObjectReader) throws(FormatError) -> [Stub.Piece] {
+  fileprivate static func all(_ object: ObjectReader) throws(LanguageError) -> [Stub.Piece] {
     if let message = object.value("message") {
       guard object.value("messages") == nil else {
         throw object.error("messages", "cannot be combined with message")
@@ -193,7 +193,7 @@ extension Stub.Piece {
 
 extension Stub.Status {
   /// The status in an object; `nil` if it is absent or ok.
-  fileprivate init?(_ object: ObjectReader) throws(FormatError) {
+  fileprivate init?(_ object: ObjectReader) throws(LanguageError) {
     guard let value = object.value("status") else { return nil }
     path = object.place("status")
     guard case .object = value else {
@@ -215,7 +215,7 @@ extension Stub.Status {
 }
 
 extension Stub.Rule {
-  fileprivate init(_ json: JSONValue, _ path: String) throws(FormatError) {
+  fileprivate init(_ json: JSONValue, _ path: String) throws(LanguageError) {
     let object = try ObjectReader(
       json, path, keys: Stub.Condition.keys + ["message", "messages", "delay", "status"])
     self.path = path

@@ -4,7 +4,7 @@ import RPCurlProtobuf
 /// A file of stubs: a sequence of JSON objects.
 enum StubFile {
   /// Parses the stubs in a file's content.
-  static func read(_ content: [UInt8], file: String) throws(DocumentError) -> [Stub] {
+  static func read(_ content: [UInt8], file: String) throws(LanguageError) -> [Stub] {
     var reader = MessageSplitter(.values)
     reader.append(content)
     reader.finish()
@@ -14,25 +14,23 @@ enum StubFile {
         let place = DocumentPlace(file: file, line: item.start.line)
         do {
           stubs.append(try Stub(JSONValue(stub: item.bytes), at: place))
-        } catch let error as FormatError {
-          throw place.error(error.reason)
         } catch let error as LanguageError {
-          throw place.error(error.reason + (error.hint.map { "; \($0)" } ?? ""))
+          throw place.error(error.text)
         } catch let error as MessageParseError {
           throw error.moved(to: item.start)
         }
       }
-    } catch let error as DocumentError {
+    } catch let error as LanguageError {
       throw error
     } catch let error as MessageParseError {
-      throw DocumentError(file: file, line: error.position.line, reason: error.description)
+      throw DocumentPlace(file: file, line: error.position.line).error(error.description)
     } catch let error as SplitError {
-      throw DocumentError(file: file, line: error.position?.line, reason: error.description)
+      throw DocumentPlace(file: file, line: error.position?.line).error(error.description)
     } catch {
-      throw DocumentError(file: file, line: nil, reason: "\(error)")
+      throw DocumentPlace(file: file, line: nil).error("\(error)")
     }
     guard !stubs.isEmpty else {
-      throw DocumentError(file: file, line: nil, reason: "the file contains no stub")
+      throw DocumentPlace(file: file, line: nil).error("the file contains no stub")
     }
     return stubs
   }

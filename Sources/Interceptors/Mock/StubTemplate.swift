@@ -66,7 +66,7 @@ indirect enum StubTemplate: Sendable {
   /// Parses the templates in JSON of ``JSONValue/init(stub:)``.
   ///
   /// - Parameter place: The place in the file, for errors.
-  init(_ json: JSONValue, at place: String) throws(FormatError) {
+  init(_ json: JSONValue, at place: String) throws(LanguageError) {
     switch json {
     case .string(let text): self = .text(try Self.template(text, at: place))
     case .array(let elements):
@@ -85,13 +85,12 @@ indirect enum StubTemplate: Sendable {
   }
 
   /// Parses the template in a text.
-  static func template(_ text: String, at place: String) throws(FormatError) -> Template {
+  static func template(_ text: String, at place: String) throws(LanguageError) -> Template {
     for part in text.split(separator: "{{", omittingEmptySubsequences: false).dropFirst() {
       let name = part.drop { $0 == " " }
       let old = ["request", "text ", "header.", "method", "count", "'{{'"].first(where: name.hasPrefix)
       guard old == nil else {
-        throw FormatError(
-          reason: "\(place): {{\(name.prefix { $0 != "}" })}} is text; write ${request.PATH}, "
+        throw LanguageError("\(place): {{\(name.prefix { $0 != "}" })}} is text; write ${request.PATH}, "
             + "${request.header.NAME}, ${request.method} or ${request.count}")
       }
     }
@@ -104,18 +103,17 @@ indirect enum StubTemplate: Sendable {
       }
       return template
     } catch {
-      throw FormatError(reason: "\(place): \(error.reason)" + (error.hint.map { "; \($0)" } ?? ""))
+      throw error.at(place)
     }
   }
 
   /// The JSON without expressions.
   ///
-  /// - Throws: ``FormatError`` if it has one.
-  static func literal(_ json: JSONValue, at place: String) throws(FormatError) -> JSONValue {
+  /// - Throws: ``LanguageError`` if it has one.
+  static func literal(_ json: JSONValue, at place: String) throws(LanguageError) -> JSONValue {
     let template = try StubTemplate(json, at: place)
     guard let expression = template.expressions.first else { return template.written }
-    throw FormatError(
-      reason: "\(place): ${\(expression)} has no value here; a condition of where can have it, as in "
+    throw LanguageError("\(place): ${\(expression)} has no value here; a condition of where can have it, as in "
         + "\".a == ${request.b}\"; $${ is a literal ${")
   }
 
@@ -174,14 +172,10 @@ indirect enum StubTemplate: Sendable {
 
 extension Stub {
   /// Checks that all expressions have values in calls whose requests have a type.
-  func checkTemplates(_ type: MessageType?, _ values: RequestValues) throws(FormatError) {
+  func checkTemplates(_ type: MessageType?, _ values: RequestValues) throws(LanguageError) {
     let conditions = [condition] + responses.flatMap(\.rules).map(\.condition)
     for expression in conditions.flatMap(\.tests).flatMap(\.expressions) + responses.flatMap(\.expressions) {
-      do throws(LanguageError) {
-        try Self.check(expression, type, values)
-      } catch {
-        throw FormatError(reason: error.reason + (error.hint.map { "; \($0)" } ?? ""))
-      }
+      try Self.check(expression, type, values)
     }
   }
 

@@ -134,9 +134,9 @@ struct RetryFactory: InterceptorFactory {
     }
     do {
       return try RetryServiceConfig(json: try services.contents(ofFile: path))
-    } catch let failure as ServiceFailure {
+    } catch let failure as SystemError {
       throw settings.error("policy", "\(path): \(failure.reason)")
-    } catch let problem as RetryServiceConfig.Problem {
+    } catch let problem as LanguageError {
       throw settings.error("policy", "\(path): \(problem.reason)")
     } catch {
       throw settings.error("policy", "\(path): \(error)")

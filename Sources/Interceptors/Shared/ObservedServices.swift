@@ -20,31 +20,31 @@ final class ObservedServices: InterceptorServices {
     }
   }
 
-  func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
+  func contents(ofFile path: String, holdsMessages: Bool) throws(SystemError) -> [UInt8] {
     let content = try base.contents(ofFile: path, holdsMessages: holdsMessages)
     digests.withLock { $0?.append(SHA256.digest(of: content)) }
     return content
   }
 
-  func openFile(_ path: String, replacingWith head: [UInt8]?) throws(ServiceFailure) -> any OutputFile {
+  func openFile(_ path: String, replacingWith head: [UInt8]?) throws(SystemError) -> any OutputFile {
     try base.openFile(path, replacingWith: head)
   }
 
-  func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(ServiceFailure) {
+  func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(SystemError) {
     try base.replaceFile(path, with: bytes, isPrivate: isPrivate)
   }
 
-  func checkReplacing(_ path: String) throws(ServiceFailure) { try base.checkReplacing(path) }
+  func checkReplacing(_ path: String) throws(SystemError) { try base.checkReplacing(path) }
 
-  func claim(_ path: String) throws(ServiceFailure) { try base.claim(path) }
+  func claim(_ path: String) throws(SystemError) { try base.claim(path) }
 
-  func cacheFolder(_ name: String, limitBytes: Int) throws(ServiceFailure) -> any CacheFolder {
+  func cacheFolder(_ name: String, limitBytes: Int) throws(SystemError) -> any CacheFolder {
     try base.cacheFolder(name, limitBytes: limitBytes)
   }
 
   func run(
     _ command: [String], timeout: Duration,
-    completion: @escaping @Sendable (Result<[UInt8], ServiceFailure>) -> Void
+    completion: @escaping @Sendable (Result<[UInt8], SystemError>) -> Void
   ) -> @Sendable () -> Void {
     base.run(command, timeout: timeout, completion: completion)
   }

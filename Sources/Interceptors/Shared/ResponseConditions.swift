@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlLanguage
 import RPCurlProtobuf
@@ -30,7 +31,7 @@ struct ResponseConditions: Sendable {
       }
       if let reason = refusal(condition) { throw settings.error(key, "\(condition.text): \(reason)") }
       if let path = condition.goldenPath {
-        do throws(ServiceFailure) {
+        do throws(SystemError) {
           contents[path] = try services.contents(ofFile: path, holdsMessages: true)
         } catch {
           throw settings.error(key, "\(path): \(error.reason)")
@@ -64,7 +65,7 @@ struct ResponseConditions: Sendable {
         try condition.check(against: type, files: files)
       } catch {
         // The error of a call has one text.
-        throw LanguageError("\(condition.text): \(error.reason)\(error.hint.map { "; \($0)" } ?? "")")
+        throw LanguageError(error.at(condition.text).text)
       }
     }
   }

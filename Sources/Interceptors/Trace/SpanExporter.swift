@@ -84,7 +84,7 @@ final class SpanExporter: Sendable {
     case .endpoint(let endpoint):
       endpoint.send(body, network) { [self] problem in sent(problem, network) }
     case .file(let file, let path):
-      do throws(ServiceFailure) {
+      do throws(SystemError) {
         try file.write(body)
         sent(nil, network)
       } catch {

@@ -111,7 +111,7 @@ struct TraceFactory: CollectingFactory {
     for key in ["endpoint", "timeout"] where settings.text(key) != nil {
       throw settings.error(key, "cannot be combined with file")
     }
-    do throws(ServiceFailure) {
+    do throws(SystemError) {
       let file = try services.openFile(path, appending: false)
       return SpanExporter(settings.interceptor, .file(file, path), resource)
     } catch {

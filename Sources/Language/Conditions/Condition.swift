@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 /// A condition on the result of a call, such as `status ok` or `.name == Ada`. rpcurl-language(7), CONDITIONS.
@@ -171,18 +172,9 @@ package protocol GoldenFiles {
   /// Whether files that differ are written, instead of reported (`--update`).
   var isUpdating: Bool { get }
   /// The content of a file; nil if it does not exist.
-  func read(_ path: String) throws(GoldenFileError) -> [UInt8]?
+  func read(_ path: String) throws(SystemError) -> [UInt8]?
   /// Replaces the content of a file.
-  func write(_ path: String, _ text: String) throws(GoldenFileError)
-}
-
-/// Why a golden file cannot be read or written.
-package struct GoldenFileError: Error, Equatable {
-  /// The reason, without the name of the file.
-  package let reason: String
-
-  /// Makes an error.
-  package init(_ reason: String) { self.reason = reason }
+  func write(_ path: String, _ text: String) throws(SystemError)
 }
 
 /// No golden files, for conditions that cannot have one.
@@ -192,12 +184,12 @@ package struct NoGoldenFiles: GoldenFiles {
   /// Makes it.
   package init() {}
 
-  package func read(_ path: String) throws(GoldenFileError) -> [UInt8]? {
-    throw GoldenFileError("golden is for expect")
+  package func read(_ path: String) throws(SystemError) -> [UInt8]? {
+    throw SystemError("golden is for expect")
   }
 
-  package func write(_ path: String, _ text: String) throws(GoldenFileError) {
-    throw GoldenFileError("golden is for expect")
+  package func write(_ path: String, _ text: String) throws(SystemError) {
+    throw SystemError("golden is for expect")
   }
 }
 

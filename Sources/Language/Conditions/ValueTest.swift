@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 /// A condition, prepared for values of a type.
@@ -122,9 +123,7 @@ struct ValueTest {
 
   private func golden(_ path: String) throws(LanguageError) -> JSONValue? {
     let content: [UInt8]?
-    do throws(GoldenFileError) {
-      content = try files.read(path)
-    } catch {
+    do throws(SystemError) { content = try files.read(path) } catch {
       throw LanguageError("\(path): \(error.reason)")
     }
     guard let content else {
@@ -252,9 +251,7 @@ struct ValueTest {
 
   private func update(_ path: String, _ values: [CheckedValue]) throws(LanguageError) {
     let text = try json(values, JSONEncodingOptions()).prettyText + "\n"
-    do throws(GoldenFileError) {
-      try files.write(path, text)
-    } catch {
+    do throws(SystemError) { try files.write(path, text) } catch {
       throw LanguageError("\(path): \(error.reason)")
     }
   }

@@ -78,6 +78,11 @@ package struct Failure: Error {
     self.init(status, Message(what: what, why: why, hint: hint, place: place))
   }
 
+  /// Creates the failure of a file or a process, which the error may name.
+  package init(_ status: ExitStatus, _ what: String, _ error: SystemError) {
+    self.init(status, error.path ?? what, error.reason, hint: error.hint)
+  }
+
   package init(_ status: ExitStatus, _ message: Message) {
     self.init(status, message, nil)
   }

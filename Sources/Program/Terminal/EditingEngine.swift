@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlCInput
 
 /// Edits a line with libedit: characters in, an edited line out. Draws nothing and never blocks.
@@ -35,10 +36,10 @@ package final class EditingEngine {
   /// Loads libedit and creates an editor. The locale must be set before.
   ///
   /// - Parameter historySize: The largest number of lines in the history.
-  /// - Throws: `LineEditor.Unavailable` if libedit cannot be loaded.
-  package init(historySize: Int) throws(LineEditor.Unavailable) {
-    if let reason = cline_load() { throw .library(String(cString: reason)) }
-    guard let editor = cline_create(Int32(historySize)) else { throw .library("it did not initialise") }
+  /// - Throws: `SystemError` if libedit cannot be loaded.
+  package init(historySize: Int) throws(SystemError) {
+    if let reason = cline_load() { throw SystemError(String(cString: reason)) }
+    guard let editor = cline_create(Int32(historySize)) else { throw SystemError("it did not initialise") }
     self.editor = editor
   }
 

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 
 /// The history file, in `$XDG_STATE_HOME/rpcurl`.
@@ -31,8 +32,8 @@ package struct HistoryFile {
 
   /// The lines of the file, oldest first, except those that are not UTF-8.
   ///
-  /// - Throws: `Problem` if the file exists and cannot be read; it is not replaced then.
-  package func lines() throws(FileContents.Problem) -> [String] {
+  /// - Throws: `SystemError` if the file exists and cannot be read; it is not replaced then.
+  package func lines() throws(SystemError) -> [String] {
     // With a link to `/dev/null`, a user asks for no history.
     if type == S_IFCHR { return [] }
     return try contents().compactMap { String(validating: $0, as: UTF8.self) }
@@ -44,9 +45,9 @@ package struct HistoryFile {
     return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  private func contents() throws(FileContents.Problem) -> [ArraySlice<UInt8>] {
+  private func contents() throws(SystemError) -> [ArraySlice<UInt8>] {
     guard type ?? S_IFREG == S_IFREG else {
-      throw FileContents.Problem(why: "not a regular file")
+      throw SystemError("not a regular file")
     }
     do {
       return try FileContents.read(path, limitBytes: Self.largestFile).split(separator: UInt8(ascii: "\n"))

@@ -8,14 +8,6 @@ import RPCurlTransport
 /// Driven by the event loop; never blocks. Drawing happens here rather than in libedit, which is not informed of
 /// what else the terminal shows.
 package final class LineEditor: LineInput {
-  /// Why the line editor cannot be used.
-  package enum Unavailable: Error {
-    /// Standard input or output is not a terminal with cursor control.
-    case terminal
-    /// libedit cannot be loaded, for this reason.
-    case library(String)
-  }
-
   package var onLine: ((InputLine?) -> Void)?
   package var onInterrupt: ((_ hadText: Bool) -> Void)?
 
@@ -71,25 +63,26 @@ package final class LineEditor: LineInput {
   ///   - isStyled: Whether the prompt is bold and hints are dim.
   ///   - environment: Returns the value of an environment variable.
   ///   - isSecret: Whether a line contains a credential; the history file must not contain it.
-  /// - Throws: `Unavailable` if lines cannot be edited.
-  package init(
+  /// - Returns: Nil if standard input or output is not a terminal with cursor control.
+  /// - Throws: `SystemError` if libedit cannot be loaded.
+  package init?(
     on loop: EventLoop, _ console: Console, assistant: any LineAssistant, isStyled: Bool,
     isSecret: @escaping (_ line: String) -> Bool,
     environment: (String) -> String? = EnvironmentVariables.value
-  ) throws(Unavailable) {
+  ) throws(SystemError) {
     guard isatty(0) == 1, isatty(1) == 1, !["", "dumb"].contains(environment("TERM") ?? "") else {
-      throw .terminal
+      return nil
     }
     CharacterWidth.prepare()
     engine = try EditingEngine(historySize: HistoryFile.limit)
-    guard engine.supportsTerminal else { throw .terminal }
+    guard engine.supportsTerminal else { return nil }
     self.loop = loop
     self.console = console
     self.assistant = assistant
     self.isStyled = isStyled
     history = HistoryFile(environment: environment, isSecret: isSecret)
     do { for line in try history?.lines() ?? [] { engine.remember(line) } } catch {
-      historyProblem = "\(history?.path ?? ""): \(error.why)"
+      historyProblem = "\(history?.path ?? ""): \(error.reason)"
     }
     signals = WindowSignals.install()
     if let signals {

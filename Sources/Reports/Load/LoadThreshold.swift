@@ -15,16 +15,6 @@ package struct LoadThreshold: Equatable, Sendable {
     case rate
   }
 
-  /// Why a condition is invalid.
-  package struct ParseError: Error, Equatable {
-    /// The condition.
-    package let text: String
-    /// The reason.
-    package let why: String
-    /// What to do; nil if there is nothing to say.
-    package let hint: String?
-  }
-
   /// The condition as it was given.
   package let text: String
   let metric: Metric
@@ -34,24 +24,22 @@ package struct LoadThreshold: Equatable, Sendable {
 
   /// Parses conditions with commas between them.
   ///
-  /// - Throws: ``ParseError`` for the first that is invalid.
-  package static func list(_ text: String) throws(ParseError) -> [LoadThreshold] {
+  /// - Throws: ``LanguageError`` for the first that is invalid, which it names.
+  package static func list(_ text: String) throws(LanguageError) -> [LoadThreshold] {
     var list: [LoadThreshold] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      list.append(try LoadThreshold(String(part.stripped)))
+      let text = String(part.stripped)
+      do throws(LanguageError) { list.append(try LoadThreshold(text)) } catch { throw error.at(text) }
     }
     return list
   }
 
-  private init(_ text: String) throws(ParseError) {
-    func invalid(_ why: String, hint: String? = nil) -> ParseError {
-      ParseError(text: text, why: why, hint: hint)
-    }
+  private init(_ text: String) throws(LanguageError) {
     self.text = text
     let name = text.prefix { !$0.isWhitespace && !"<>=!".contains($0) }
     var rest = text[name.endIndex...].stripped
     guard let comparison = Comparison.parse(from: &rest), comparison.holds(.same) != nil else {
-      throw invalid("missing comparison: ==, !=, <, <=, > or >=")
+      throw LanguageError("missing comparison: ==, !=, <, <=, > or >=")
     }
     self.comparison = comparison
     let value = String(rest.stripped)
@@ -60,20 +48,16 @@ package struct LoadThreshold: Equatable, Sendable {
       let isShare = name == "errors" && value.hasSuffix("%")
       guard let number = Double(isShare ? String(value.dropLast()) : value), number >= 0, number.isFinite
       else {
-        throw invalid(name == "rate" ? "the rate is a number" : "errors are a number, or a percentage with %")
+        throw LanguageError(name == "rate" ? "the rate is a number" : "errors are a number, or a percentage with %")
       }
       metric = name == "rate" ? .rate : isShare ? .errorShare : .errors
       limit = isShare ? number / 100 : number
     default:
       guard let latency = Self.latency(name) else {
-        throw invalid("\(name) is not measured", hint: "compare p50, p99.9, min, mean, max, errors or rate")
+        throw LanguageError("\(name) is not measured", hint: "compare p50, p99.9, min, mean, max, errors or rate")
       }
       metric = latency
-      do throws(LanguageError) {
-        limit = Double(try Duration(withUnit: value).nanoseconds)
-      } catch {
-        throw invalid(error.reason, hint: error.hint)
-      }
+      limit = Double(try Duration(withUnit: value).nanoseconds)
     }
   }
 

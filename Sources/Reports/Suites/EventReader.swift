@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProtobuf
 
 /// Reads the members of a JSON object of an event; errors contain the path of the member.
@@ -5,17 +6,17 @@ struct EventReader {
   private let object: JSONValue
   private let path: String
 
-  init(_ value: JSONValue, _ path: String) throws(SuiteEventError) {
+  init(_ value: JSONValue, _ path: String) throws(LanguageError) {
     guard case .object = value else {
-      throw SuiteEventError(reason: path.isEmpty ? "must be an object" : "\(path): must be an object")
+      throw LanguageError(path.isEmpty ? "must be an object" : "\(path): must be an object")
     }
     object = value
     self.path = path
   }
 
-  func text(_ key: String) throws(SuiteEventError) -> String { try required(key, textIfPresent(key)) }
+  func text(_ key: String) throws(LanguageError) -> String { try required(key, textIfPresent(key)) }
 
-  func textIfPresent(_ key: String) throws(SuiteEventError) -> String? {
+  func textIfPresent(_ key: String) throws(LanguageError) -> String? {
     switch object[key] {
     case nil: nil
     case .string(let text)?: text
@@ -23,7 +24,7 @@ struct EventReader {
     }
   }
 
-  func texts(_ key: String) throws(SuiteEventError) -> [String] {
+  func texts(_ key: String) throws(LanguageError) -> [String] {
     var texts: [String] = []
     for (index, element) in try elements(key).enumerated() {
       guard case .string(let text) = element else { throw error("\(key)[\(index)]", "must be a string") }
@@ -33,10 +34,10 @@ struct EventReader {
   }
 
   /// A number of things, or the number of a line.
-  func count(_ key: String) throws(SuiteEventError) -> Int { try required(key, countIfPresent(key)) }
+  func count(_ key: String) throws(LanguageError) -> Int { try required(key, countIfPresent(key)) }
 
   /// - Parameter limit: The maximum.
-  func countIfPresent(_ key: String, limit: Int = countLimit) throws(SuiteEventError) -> Int? {
+  func countIfPresent(_ key: String, limit: Int = countLimit) throws(LanguageError) -> Int? {
     guard let value = object[key] else { return nil }
     return try count(value, key, limit: limit)
   }
@@ -44,7 +45,7 @@ struct EventReader {
   /// Sums of numbers up to this are in the range of the type.
   private static let countLimit = 1 << 32
 
-  private func count(_ value: JSONValue, _ key: String, limit: Int) throws(SuiteEventError) -> Int {
+  private func count(_ value: JSONValue, _ key: String, limit: Int) throws(LanguageError) -> Int {
     guard case .number(let digits) = value, let number = Int(digits), (0...limit).contains(number) else {
       throw error(key, "must be a whole number")
     }
@@ -52,7 +53,7 @@ struct EventReader {
   }
 
   /// Whether a member is true; false if it is absent.
-  func flag(_ key: String) throws(SuiteEventError) -> Bool {
+  func flag(_ key: String) throws(LanguageError) -> Bool {
     switch object[key] {
     case nil: false
     case .bool(let flag)?: flag
@@ -61,14 +62,14 @@ struct EventReader {
   }
 
   /// The member `attempts`; 1 if it is absent.
-  func attempts() throws(SuiteEventError) -> Int {
+  func attempts() throws(LanguageError) -> Int {
     let number = try countIfPresent("attempts") ?? 1
     guard number > 0 else { throw error("attempts", "must be at least 1") }
     return number
   }
 
   /// The member `seconds`, rounded to microseconds; zero if it is absent.
-  func seconds() throws(SuiteEventError) -> Duration {
+  func seconds() throws(LanguageError) -> Duration {
     guard let value = object["seconds"] else { return .zero }
     guard case .number(let digits) = value, let number = Double(digits), (0...1e9).contains(number) else {
       throw error("seconds", "must be a number of seconds")
@@ -77,14 +78,14 @@ struct EventReader {
   }
 
   /// The members, each an object.
-  func objects() throws(SuiteEventError) -> [(name: String, object: EventReader)] {
+  func objects() throws(LanguageError) -> [(name: String, object: EventReader)] {
     var objects: [(name: String, object: EventReader)] = []
     for member in members { objects.append((member.name, try EventReader(member.value, place(member.name)))) }
     return objects
   }
 
   /// The members, each a number of things, whose sums may be out of the range of the type.
-  func counts() throws(SuiteEventError) -> [(name: String, count: Int)] {
+  func counts() throws(LanguageError) -> [(name: String, count: Int)] {
     var counts: [(name: String, count: Int)] = []
     for member in members {
       counts.append((member.name, try count(member.value, member.name, limit: .max)))
@@ -96,12 +97,12 @@ struct EventReader {
     if case .object(let members) = object { members } else { [] }
   }
 
-  func objectIfPresent(_ key: String) throws(SuiteEventError) -> EventReader? {
+  func objectIfPresent(_ key: String) throws(LanguageError) -> EventReader? {
     guard let value = object[key] else { return nil }
     return try EventReader(value, place(key))
   }
 
-  func objects(_ key: String) throws(SuiteEventError) -> [EventReader] {
+  func objects(_ key: String) throws(LanguageError) -> [EventReader] {
     var objects: [EventReader] = []
     for (index, element) in try elements(key).enumerated() {
       objects.append(try EventReader(element, "\(place(key))[\(index)]"))
@@ -109,16 +110,16 @@ struct EventReader {
     return objects
   }
 
-  func error(_ key: String, _ reason: String) -> SuiteEventError {
-    SuiteEventError(reason: "\(place(key)): \(reason)")
+  func error(_ key: String, _ reason: String) -> LanguageError {
+    LanguageError("\(place(key)): \(reason)")
   }
 
-  private func required<Value>(_ key: String, _ value: Value?) throws(SuiteEventError) -> Value {
+  private func required<Value>(_ key: String, _ value: Value?) throws(LanguageError) -> Value {
     guard let value else { throw error(key, "is missing") }
     return value
   }
 
-  private func elements(_ key: String) throws(SuiteEventError) -> [JSONValue] {
+  private func elements(_ key: String) throws(LanguageError) -> [JSONValue] {
     switch object[key] {
     case nil: []
     case .array(let elements)?: elements

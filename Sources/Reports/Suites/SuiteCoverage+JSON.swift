@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProtobuf
 
 extension SuiteCoverage {
@@ -9,7 +10,7 @@ extension SuiteCoverage {
   }
 
   /// Reads these members.
-  init(_ object: EventReader) throws(SuiteEventError) {
+  init(_ object: EventReader) throws(LanguageError) {
     methods = try object.groups("methods")
     enums = try object.groups("enums")
     oneofs = try object.groups("oneofs")
@@ -47,7 +48,7 @@ extension SuiteCoverage.Groups {
 }
 
 extension EventReader {
-  fileprivate func groups(_ key: String) throws(SuiteEventError) -> SuiteCoverage.Groups {
+  fileprivate func groups(_ key: String) throws(LanguageError) -> SuiteCoverage.Groups {
     var groups = SuiteCoverage.Groups()
     for (name, object) in try objectIfPresent(key)?.objects() ?? [] {
       groups.add(name)

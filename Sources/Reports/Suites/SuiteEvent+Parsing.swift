@@ -1,10 +1,5 @@
+import RPCurlLanguage
 import RPCurlProtobuf
-
-/// Why a line is not an event.
-package struct SuiteEventError: Error, Equatable, Sendable {
-  /// The member and the reason: `steps[0].line: must be a whole number`.
-  package let reason: String
-}
 
 extension SuiteEvent {
   /// The maximum length of a line in bytes.
@@ -15,15 +10,15 @@ extension SuiteEvent {
   /// - Parameter line: The line, with or without its line feed.
   /// - Throws: A member that is missing or of another type, text that is not JSON, more than 100 levels, or more than
   ///   ``maximumLength`` bytes.
-  package init(parsing line: [UInt8]) throws(SuiteEventError) {
+  package init(parsing line: [UInt8]) throws(LanguageError) {
     guard line.count <= Self.maximumLength else {
-      throw SuiteEventError(reason: "longer than \(Self.maximumLength) bytes")
+      throw LanguageError("longer than \(Self.maximumLength) bytes")
     }
     let value: JSONValue
     do {
       value = try JSONValue(parsing: line)
     } catch {
-      throw SuiteEventError(reason: error.description)
+      throw LanguageError(error.description)
     }
     let object = try EventReader(value, "")
     switch try object.text("event") {
@@ -40,7 +35,7 @@ extension SuiteEvent {
 }
 
 extension SuiteRun {
-  fileprivate init(_ object: EventReader) throws(SuiteEventError) {
+  fileprivate init(_ object: EventReader) throws(LanguageError) {
     self.init(
       version: try object.text("version"), files: try object.count("files"),
       seed: try object.countIfPresent("seed", limit: .max), time: try object.text("time"))
@@ -48,7 +43,7 @@ extension SuiteRun {
 }
 
 extension TestResult {
-  fileprivate init(_ object: EventReader) throws(SuiteEventError) {
+  fileprivate init(_ object: EventReader) throws(LanguageError) {
     guard let outcome = TestOutcome(rawValue: try object.text("outcome")) else {
       throw object.error("outcome", "must be passed, failed, error or skipped")
     }
@@ -68,7 +63,7 @@ extension TestResult {
 }
 
 extension StepResult {
-  fileprivate init(_ object: EventReader) throws(SuiteEventError) {
+  fileprivate init(_ object: EventReader) throws(LanguageError) {
     self.init(name: try object.textIfPresent("name"), line: try object.count("line"))
     duration = try object.seconds()
     for call in try object.objects("calls") {
@@ -90,7 +85,7 @@ extension StepResult {
 }
 
 extension SuiteError {
-  fileprivate init?(_ object: EventReader?) throws(SuiteEventError) {
+  fileprivate init?(_ object: EventReader?) throws(LanguageError) {
     guard let object else { return nil }
     self.init(
       line: try object.countIfPresent("line"), what: try object.text("what"), why: try object.text("why"),
@@ -99,7 +94,7 @@ extension SuiteError {
 }
 
 extension SuiteFileEnd {
-  fileprivate init(_ object: EventReader) throws(SuiteEventError) {
+  fileprivate init(_ object: EventReader) throws(LanguageError) {
     self.init(
       file: try object.text("file"), error: try SuiteError(object.objectIfPresent("error")),
       duration: try object.seconds())
@@ -108,7 +103,7 @@ extension SuiteFileEnd {
 }
 
 extension SuiteEnd {
-  fileprivate init(_ object: EventReader) throws(SuiteEventError) {
+  fileprivate init(_ object: EventReader) throws(LanguageError) {
     passed = try object.count("passed")
     failed = try object.count("failed")
     errors = try object.count("errors")

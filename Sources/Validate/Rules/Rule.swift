@@ -1,10 +1,11 @@
 import RPCurlCEL
+import RPCurlLanguage
 import RPCurlProtobuf
 
 /// A rule of a field, an element or a message.
 struct Rule: Sendable {
   /// Returns the message if a value breaks the rule; nil if it does not.
-  typealias Test = @Sendable (FieldContents, inout RuleRun) throws(RuleProblem) -> String?
+  typealias Test = @Sendable (FieldContents, inout RuleRun) throws(LanguageError) -> String?
 
   /// The identifier, such as `string.min_len`.
   let id: String

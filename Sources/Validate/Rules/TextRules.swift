@@ -108,10 +108,10 @@ struct TextRules {
     }
     let message = "\(isText ? "does not" : "must") match regex pattern `\(source)`"
     rules.append(
-      Rule(id) { (contents, run) throws(RuleProblem) in
+      Rule(id) { (contents, run) throws(LanguageError) in
         guard case .value(let value) = contents, let octets = value.octets else { return nil }
         guard let text = String(validating: octets, as: UTF8.self) else {
-          throw RuleProblem("the value must be UTF-8 to match a regular expression")
+          throw LanguageError("the value must be UTF-8 to match a regular expression")
         }
         return try pattern.matches(text, &run) ? nil : message
       })

@@ -1,4 +1,5 @@
 import RPCurlCEL
+import RPCurlLanguage
 import RPCurlProtobuf
 
 /// The compiled rules of a field, or of the elements, keys or values of one.
@@ -223,7 +224,7 @@ extension FieldContents {
 extension Rule {
   /// The rule for the value in a message such as `google.protobuf.StringValue`.
   fileprivate func unwrapping(_ field: Field) -> Rule {
-    Rule(id) { [test] (contents, run) throws(RuleProblem) in
+    Rule(id) { [test] (contents, run) throws(LanguageError) in
       guard case .value(.message(let message)) = contents else { return nil }
       var inner = message.contents(of: field)
       if case .unset = inner, let zero = field.defaultValue { inner = .value(zero) }

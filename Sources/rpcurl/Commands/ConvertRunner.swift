@@ -94,8 +94,8 @@ struct ConvertRunner {
     } catch let failure as Failure {
       console.output.flush()
       throw failure
-    } catch let problem as FileContents.Problem {
-      throw Failure(.input, source, problem.why)
+    } catch let problem as SystemError {
+      throw Failure(.input, source, problem)
     } catch let error as ConversionError {
       // The messages before the invalid one are valid.
       console.output.flush()

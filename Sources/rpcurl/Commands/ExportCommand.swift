@@ -63,11 +63,11 @@ struct ExportCommand {
       guard let file else { continue }
       files.append((name, Array(ProtoPrinter(file, in: pool).print().utf8)))
     }
-    do throws(NewFolder.Problem) {
+    do throws(SystemError) {
       try NewFolder.write(files, below: folder)
     } catch {
-      let hint = error.name == nil ? nil : "nothing was written; use an empty directory, or -o FILE"
-      throw Failure(.internalError, error.name ?? "--proto-dir \(folder)", error.why, hint: hint)
+      let hint = error.path == nil ? nil : "nothing was written; use an empty directory, or -o FILE"
+      throw Failure(.internalError, error.path ?? "--proto-dir \(folder)", error.reason, hint: hint)
     }
   }
 
@@ -88,6 +88,6 @@ struct ExportCommand {
     guard let problem else { return }
     let hint =
       errno == EISDIR ? "--proto-dir DIR writes .proto files into a directory" : nil
-    throw Interrupt.failure ?? Failure(.internalError, path, problem.why, hint: hint)
+    throw Interrupt.failure ?? Failure(.internalError, path, problem.reason, hint: hint)
   }
 }

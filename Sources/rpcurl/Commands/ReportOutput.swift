@@ -106,7 +106,7 @@ final class ReportOutput {
   ) throws(Failure) {
     for file in targets.compactMap(\.file) {
       guard let problem = FileContents.problemOfReplacing(file) else { continue }
-      throw Failure(.internalError, file, problem.why)
+      throw Failure(.internalError, file, problem)
     }
     self.console = console
     self.waitLimit = waitLimit
@@ -157,7 +157,7 @@ final class ReportOutput {
         let problem = FileContents.replace(file, with: Array(writer.text.utf8), waitLimit: waitLimit)
       else { continue }
       report(last)
-      last = Failure(.internalError, file, problem.why)
+      last = Failure(.internalError, file, problem)
     }
     if hasFailed { report(last) }
     console.output.endIfFailed()

@@ -252,7 +252,7 @@ struct TestCommand {
       }
       guard isChanged else { continue }
       if let problem = FileContents.replace(file, with: text) {
-        throw Failure(.input, file, problem.why)
+        throw Failure(.input, file, problem)
       }
       console.output.print("\(TerminalText.escape(file))\n")
     }

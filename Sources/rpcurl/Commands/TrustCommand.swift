@@ -30,10 +30,10 @@ struct TrustCommand {
   private func trusted(_ store: TrustStore) throws(Failure) -> [String] {
     let file = try ProjectFile(in: directory(), isOptional: false)
     let lines = try file.linesThatNeedTrust()
-    do throws(TrustStore.Problem) {
+    do throws(SystemError) {
       try store.trust(file.path, contents: file.contents)
     } catch {
-      throw Failure(error)
+      throw Failure(.usage, "", error)
     }
     // Values may be secrets.
     return ["trusted: \(file.path)"] + lines.map { "line \($0.number): \($0.name)" }
@@ -42,7 +42,7 @@ struct TrustCommand {
   private func revoked(_ store: TrustStore) throws(Failure) -> [String] {
     let file = ProjectFile.path(in: try directory(isRequired: false))
     let isRevoked: Bool
-    do throws(TrustStore.Problem) { isRevoked = try store.revoke(file) } catch { throw Failure(error) }
+    do throws(SystemError) { isRevoked = try store.revoke(file) } catch { throw Failure(.usage, "", error) }
     guard isRevoked else {
       throw Failure(.usage, file, "not a trusted file", hint: "rpcurl trust --list lists them")
     }
@@ -51,7 +51,7 @@ struct TrustCommand {
 
   private func listed(_ store: TrustStore) throws(Failure) -> [String] {
     let entries: [TrustStore.Entry]
-    do throws(TrustStore.Problem) { entries = try store.entries() } catch { throw Failure(error) }
+    do throws(SystemError) { entries = try store.entries() } catch { throw Failure(.usage, "", error) }
     return entries.map { entry in
       let directory = String(entry.path.dropLast(ProjectFile.name.count + 1))
       guard let file = try? ProjectFile(in: directory.isEmpty ? "/" : directory) else {

@@ -1,4 +1,5 @@
 import RPCurlBase
+import RPCurlLanguage
 // What a chain of interceptors that pass everything on costs for each message of a stream, without a network.
 //
 // usage: ChainBenchmark MESSAGES PLUGINS [CHAIN]
@@ -71,9 +72,9 @@ func messageType() throws -> MessageType {
 guard CommandLine.arguments.count >= 3, let messages = Int(CommandLine.arguments[1]) else { throw Usage() }
 let type = try messageType()
 let sources = ValueSources(
-  file: { _ throws(ValueSources.Failure) in throw ValueSources.Failure("no files") },
+  file: { _ throws(LanguageError) in throw LanguageError("no files") },
   environment: { _ in nil },
-  command: { _ throws(ValueSources.Failure) in throw ValueSources.Failure("no commands") })
+  command: { _ throws(LanguageError) in throw LanguageError("no commands") })
 let bytes = [0x0a, 47] + [UInt8](repeating: UInt8(ascii: "x"), count: 47)
 
 /// The time that one message takes, in nanoseconds: the best of some rounds.

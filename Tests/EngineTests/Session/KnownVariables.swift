@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlCommandSupport
 import RPCurlLanguage
@@ -11,8 +12,8 @@ import Testing
 struct KnownSources: ValueSourceServices {
   var nanosecondsSince1970: Int64 { 0 }
   func environment(_ name: String) -> String? { nil }
-  func contents(ofFile path: String, holdsMessages: Bool) throws(ServiceFailure) -> [UInt8] {
-    guard path == "name.txt" else { throw ServiceFailure("no such file") }
+  func contents(ofFile path: String, holdsMessages: Bool) throws(SystemError) -> [UInt8] {
+    guard path == "name.txt" else { throw SystemError("no such file") }
     return Array("Ada\n".utf8)
   }
 }

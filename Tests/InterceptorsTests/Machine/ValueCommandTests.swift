@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlCommandSupport
 import RPCurlPlatform
@@ -7,11 +8,11 @@ import Testing
 @testable import RPCurlInterceptors
 
 @Suite struct ValueCommandTests {
-  private static let late = Result<[UInt8], ServiceFailure>.failure(
-    ServiceFailure("the command took too long"))
+  private static let late = Result<[UInt8], SystemError>.failure(
+    SystemError("the command took too long"))
 
   private func output(_ command: String, timeout: Duration = .seconds(60)) async -> Result<
-    [UInt8], ServiceFailure
+    [UInt8], SystemError
   > {
     await withCheckedContinuation { continuation in
       _ = ValueCommand(["sh", "-c", command]).start(timeout: timeout) { continuation.resume(returning: $0) }
@@ -20,8 +21,8 @@ import Testing
 
   @Test func returnsOutput() async {
     #expect(await output("printf 'a\\n'; printf b") == .success(Array("a\nb".utf8)))
-    #expect(await output("echo a; exit 3") == .failure(ServiceFailure("the command ended with exit code 3")))
-    #expect(await output("kill -KILL $$") == .failure(ServiceFailure("the command ended with signal 9")))
+    #expect(await output("echo a; exit 3") == .failure(SystemError("the command ended with exit code 3")))
+    #expect(await output("kill -KILL $$") == .failure(SystemError("the command ended with signal 9")))
   }
 
   @Test func runsNoShell() async throws {
@@ -31,7 +32,7 @@ import Testing
       }
     }
     #expect(echo == .success(Array("$HOME|a b|".utf8)))
-    #expect(throws: ServiceFailure("no-such-program: No such file or directory")) {
+    #expect(throws: SystemError("no-such-program: No such file or directory")) {
       try ValueCommand(["no-such-program"]).output(waitLimit: nil, countedBy: CommandTime())
     }
   }
@@ -42,7 +43,7 @@ import Testing
     #expect(try ValueCommand(["sleep", "0.1"]).output(waitLimit: .seconds(60), countedBy: time) == "")
     let rest = try #require(time.remaining(of: .seconds(60)))
     #expect(rest <= .seconds(60) - .milliseconds(100))
-    #expect(throws: ServiceFailure("the command took too long")) {
+    #expect(throws: SystemError("the command took too long")) {
       try ValueCommand(["sleep", "1000"]).output(waitLimit: .milliseconds(150), countedBy: time)
     }
     #expect(time.remaining(of: .milliseconds(150)) == .milliseconds(1))
@@ -81,7 +82,7 @@ import Testing
         close(descriptor)
       }
     }
-    #expect(result == .failure(ServiceFailure("the command ended with signal 9")))
+    #expect(result == .failure(SystemError("the command ended with signal 9")))
   }
 
   @Test func cancellationAfterTheEndHasNoEffect() async throws {

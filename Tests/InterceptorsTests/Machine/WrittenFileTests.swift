@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlCommandSupport
 import RPCurlPlatform
@@ -12,7 +13,7 @@ import Testing
 
   init() throws { directory = try #require(TemporaryDirectory()) }
 
-  private func write(_ text: String) -> FileContents.Problem? {
+  private func write(_ text: String) -> SystemError? {
     FileContents.replace(path, with: Array(text.utf8))
   }
 
@@ -175,7 +176,7 @@ import Testing
     #expect(write("old") == nil)
     let descriptor = open(path, O_RDONLY)
     let unwritable = DescriptorFile(descriptor, replacingWith: Array("a ".utf8), waitLimit: nil)
-    #expect(throws: ServiceFailure.self) { try unwritable.write([]) }
+    #expect(throws: SystemError.self) { try unwritable.write([]) }
     let file = try services.openFile(path, replacingWith: Array("b ".utf8))
     try file.write(Array("new".utf8))
     #expect(content(path) == "a new")
@@ -201,7 +202,7 @@ import Testing
     let file = try SystemServices(waitLimit: limit).openFile(fifo, replacingWith: nil)
     let begin = ContinuousClock.now
     let bytes = [UInt8](repeating: 0, count: 1 << 20)
-    for _ in 0..<100 { #expect(throws: ServiceFailure.self) { try file.write(bytes) } }
+    for _ in 0..<100 { #expect(throws: SystemError.self) { try file.write(bytes) } }
     #expect(ContinuousClock.now - begin < limit * 50)
   }
 
@@ -223,8 +224,8 @@ import Testing
   func reportsFileThatCannotBeWritten(isDry: Bool, suffix: String) {
     let services = SystemServices(waitLimit: nil, isDry: isDry)
     let path = directory.path + suffix
-    #expect(throws: ServiceFailure.self) { _ = try services.openFile(path, replacingWith: []) }
-    #expect(throws: ServiceFailure.self) { try services.checkReplacing(path) }
-    #expect(throws: ServiceFailure.self) { try services.replaceFile(path, with: [], isPrivate: true) }
+    #expect(throws: SystemError.self) { _ = try services.openFile(path, replacingWith: []) }
+    #expect(throws: SystemError.self) { try services.checkReplacing(path) }
+    #expect(throws: SystemError.self) { try services.replaceFile(path, with: [], isPrivate: true) }
   }
 }

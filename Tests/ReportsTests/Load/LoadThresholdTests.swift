@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProtocols
 import Testing
 
@@ -63,13 +64,12 @@ struct LoadThresholdTests {
     ("errors<inf", "errors are a number, or a percentage with %"),
   ])
   func rejectsInvalidConditions(text: String, why: String) {
-    let error = #expect(throws: LoadThreshold.ParseError.self) { try LoadThreshold.list(text) }
-    #expect(error?.text == text)
-    #expect(error?.why == why)
+    let error = #expect(throws: LanguageError.self) { try LoadThreshold.list(text) }
+    #expect(error?.reason == "\(text): \(why)")
   }
 
   @Test func limitWithoutUnitShowsUnits() {
-    let error = #expect(throws: LoadThreshold.ParseError.self) { try LoadThreshold.list("p99 < 100") }
+    let error = #expect(throws: LanguageError.self) { try LoadThreshold.list("p99 < 100") }
     #expect(error?.hint == "write 100ms or 100s")
   }
 

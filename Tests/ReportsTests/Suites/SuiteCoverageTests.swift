@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import Testing
 
 @testable import RPCurlReports
@@ -29,7 +30,7 @@ struct SuiteCoverageTests {
   @Test func countsOfOneNameAreReadAsTheirSum() throws {
     let line = #"{"event":"coverage","file":"a","methods":{"m":{"ok":4294967296,"ok":1},"m":{"ok":1}}}"#
     let event = try SuiteEvent(parsing: Array(line.utf8))
-    guard case .coverage(let file) = event else { throw SuiteEventError(reason: "not coverage") }
+    guard case .coverage(let file) = event else { throw LanguageError("not coverage") }
     #expect(file.coverage.methods == groups([("m", "ok", 4_294_967_298)]))
     #expect(try SuiteEvent(parsing: event.line) == event)
   }
@@ -55,6 +56,6 @@ struct SuiteCoverageTests {
   ])
   func invalidCountsAreRefused(_ methods: String, _ reason: String) {
     let line = "{\"event\":\"coverage\",\"file\":\"a\",\"methods\":\(methods)}"
-    #expect(throws: SuiteEventError(reason: reason)) { try SuiteEvent(parsing: Array(line.utf8)) }
+    #expect(throws: LanguageError(reason)) { try SuiteEvent(parsing: Array(line.utf8)) }
   }
 }

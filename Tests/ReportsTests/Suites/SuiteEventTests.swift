@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import Testing
 
 @testable import RPCurlReports
@@ -127,16 +128,16 @@ struct SuiteEventTests {
     (#"{"event":"end"} x"#, "unexpected text after the value (line 1, column 17)"),
   ])
   func errorNamesTheMember(_ json: String, _ reason: String) {
-    let error = #expect(throws: SuiteEventError.self) { try parse(json) }
+    let error = #expect(throws: LanguageError.self) { try parse(json) }
     #expect(error?.reason == reason)
   }
 
   @Test func depthAndLengthAreBounded() {
     let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
-    let error = #expect(throws: SuiteEventError.self) { try parse("{\"x\":\(deep)}") }
+    let error = #expect(throws: LanguageError.self) { try parse("{\"x\":\(deep)}") }
     #expect(error?.reason.hasPrefix("nested deeper than 100 levels") == true)
     let long = [UInt8](repeating: UInt8(ascii: " "), count: SuiteEvent.maximumLength + 1)
-    #expect(throws: SuiteEventError(reason: "longer than 16777216 bytes")) {
+    #expect(throws: LanguageError("longer than 16777216 bytes")) {
       try SuiteEvent(parsing: long)
     }
   }
@@ -144,7 +145,7 @@ struct SuiteEventTests {
   @Test func truncatedEventsAreRefused() {
     let line = SuiteEvent.test(Self.fullTest).line.dropLast()
     for end in line.indices {
-      #expect(throws: SuiteEventError.self) { try SuiteEvent(parsing: Array(line[..<end])) }
+      #expect(throws: LanguageError.self) { try SuiteEvent(parsing: Array(line[..<end])) }
     }
   }
 

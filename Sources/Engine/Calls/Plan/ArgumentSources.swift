@@ -25,14 +25,14 @@ package struct ArgumentSources {
   }
 
   /// Reads a file that an option names.
-  package func contents(ofFile path: String) throws(FileContents.Problem) -> [UInt8] {
+  package func contents(ofFile path: String) throws(SystemError) -> [UInt8] {
     try FileContents.read(path, limitBytes: FileContents.optionLimitBytes, waitLimit: waitLimit)
   }
 
   /// Reads a file of text that an option names.
-  package func text(ofFile path: String) throws(FileContents.Problem) -> String {
+  package func text(ofFile path: String) throws(SystemError) -> String {
     guard let text = String(validating: try contents(ofFile: path), as: UTF8.self) else {
-      throw FileContents.Problem(why: "not UTF-8")
+      throw SystemError("not UTF-8")
     }
     return text
   }
@@ -54,10 +54,10 @@ package struct ArgumentSources {
     switch value {
     case .literal(let text): return text
     case .file(let path):
-      do throws(FileContents.Problem) { return try self.text(ofFile: path) } catch {
+      do throws(SystemError) { return try self.text(ofFile: path) } catch {
         throw Interrupt.failure
           ?? Failure(
-            .usage, "\(what)@\(path)", error.why,
+            .usage, "\(what)@\(path)", error.reason,
             hint: error.isMissing ? "text that begins with @ is written \(name)@@\(path)" : nil
           ).at(option.origin)
       }
@@ -71,7 +71,7 @@ package struct ArgumentSources {
       return value
     case .command(let words):
       if let known = outputs.withLock({ $0.first { $0.words == words } }) { return known.text }
-      do throws(ServiceFailure) {
+      do throws(SystemError) {
         let output = try ValueCommand(words).output(waitLimit: waitLimit, countedBy: commandTime)
         outputs.withLock { $0.append((words, output)) }
         return output

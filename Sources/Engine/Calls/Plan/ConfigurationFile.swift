@@ -27,11 +27,12 @@ package struct ConfigurationFile {
   package init?(_ path: String, isDemanded: Bool, waitLimit: Duration? = nil) throws(Failure) {
     let opened: Int32?
     // Its options can write files, read tokens and run code.
-    do throws(FileTrust.Problem) {
+    do throws(SystemError) {
       opened = try FileTrust.open(path)
     } catch {
       throw Failure(
-        .usage, path, "\(error.why), so the configuration is not used", hint: error.hint)
+        .usage, path, "\(error.reason), so the configuration is not used",
+        hint: error.hint ?? "use a file that belongs to you: --config FILE")
     }
     guard let descriptor = opened else {
       if errno == ENOENT || errno == ENOTDIR, !isDemanded { return nil }
@@ -42,7 +43,7 @@ package struct ConfigurationFile {
     do {
       contents = try Self.contents(of: descriptor, waits: isDemanded, waitLimit)
     } catch {
-      throw Interrupt.failure ?? Failure(.usage, path, error.why)
+      throw Interrupt.failure ?? Failure(.usage, path, error)
     }
     try self.init(path, contents: contents)
   }
@@ -67,7 +68,7 @@ package struct ConfigurationFile {
   /// Reads the file up to the limit. Waits for a pipe such as `<(…)` that was named by an option, also for its writer.
   private static func contents(
     of descriptor: Int32, waits: Bool, _ waitLimit: Duration?
-  ) throws(FileContents.Problem) -> [UInt8] {
+  ) throws(SystemError) -> [UInt8] {
     let file = InputFile(reading: descriptor, until: waitLimit.map { .now + $0 })
     var contents: [UInt8] = []
     while contents.count < limitBytes {

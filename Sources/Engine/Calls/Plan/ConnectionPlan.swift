@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlLanguage
 import RPCurlPlatform
 import RPCurlProgram
@@ -130,7 +131,7 @@ package enum ConnectionPlan {
       }
       return path
     default:
-      do throws(FileContents.Problem) {
+      do throws(SystemError) {
         let contents = try sources.contents(ofFile: path)
         // The copy exists until the process ends: libcurl opens it for each connection.
         let copy = try TemporaryFile()
@@ -138,7 +139,7 @@ package enum ConnectionPlan {
         if let problem = FileContents.write(contents, to: copy.descriptor) { throw problem }
         return "/proc/self/fd/\(copy.descriptor)"
       } catch {
-        throw failure(error.why)
+        throw failure(error.reason)
       }
     }
   }

@@ -85,7 +85,7 @@ package struct HeaderArguments {
       contents = try FileContents.read(
         file, limitBytes: FileContents.optionLimitBytes, waitLimit: waitLimit)
     } catch {
-      throw Failure(.usage, "\(option) @\(file)", error.why).at(argument.origin)
+      throw Failure(.usage, "\(option) @\(file)", error).at(argument.origin)
     }
     guard let text = String(validating: contents, as: UTF8.self) else {
       throw Failure(.usage, "\(option) @\(file)", "not UTF-8").at(argument.origin)

@@ -102,14 +102,14 @@ package struct ProjectFile {
     }
     owner = status.st_uid
     var contents: [UInt8] = []
-    do throws(FileContents.Problem) {
+    do throws(SystemError) {
       while contents.count < ConfigurationFile.limitBytes {
         let piece = try FileContents.readPiece(descriptor, limitBytes: 1 << 16)
         guard !piece.isEmpty else { break }
         contents += piece
       }
     } catch {
-      throw failure(error.why)
+      throw failure(error.reason)
     }
     self.contents = contents
   }
@@ -142,7 +142,7 @@ package struct ProjectFile {
     var standing = Standing.unknown
     if let store = TrustStore(environment: environment) {
       let entry: TrustStore.Entry?
-      do throws(TrustStore.Problem) { entry = try store.entry(of: path) } catch { throw Failure(error) }
+      do throws(SystemError) { entry = try store.entry(of: path) } catch { throw Failure(.usage, "", error) }
       if let entry { standing = entry.digest == digest ? .trusted : .changed }
     }
     guard standing == .trusted || owner == 0 || owner == geteuid() else {
@@ -165,12 +165,5 @@ package struct ProjectFile {
     ])
     do throws(ParseError) { try invocation.check() } catch { throw Failure(error) }
     return lines.filter(ProjectLines(file: self, standing: .unknown, command: .call).needsTrust)
-  }
-}
-
-extension Failure {
-  /// Creates the failure for a problem of the record of trust.
-  package init(_ problem: TrustStore.Problem) {
-    self.init(.usage, problem.path, problem.why, hint: problem.hint)
   }
 }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlInterceptors
 import RPCurlPlatform
@@ -9,11 +10,11 @@ final class SharedStandardError: OutputFile {
 
   init(_ error: StandardError) { self.error = error }
 
-  func write(_ bytes: [UInt8]) throws(ServiceFailure) {
-    if let number = error.write(log: bytes) { throw ServiceFailure(String(cString: strerror(number))) }
+  func write(_ bytes: [UInt8]) throws(SystemError) {
+    if let number = error.write(log: bytes) { throw SystemError(number: number) }
   }
 
-  func close() throws(ServiceFailure) {}
+  func close() throws(SystemError) {}
 }
 
 extension SystemServices {

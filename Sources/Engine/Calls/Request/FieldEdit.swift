@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlLanguage
 import RPCurlPlatform
 import RPCurlProgram
@@ -36,10 +37,10 @@ package struct FieldEdit: Equatable {
       let place = try Place(argument)
       let content: Content
       if argument.id == .setFile {
-        do throws(FileContents.Problem) {
+        do throws(SystemError) {
           content = .bytes(try FileContents.read(place.value, limitBytes: limitBytes, waitLimit: waitLimit))
         } catch {
-          throw Failure(.input, "\(place.name)=\(place.value)", error.why)
+          throw Failure(.input, "\(place.name)=\(place.value)", error)
         }
       } else if let values = expansion?.values(isTyped: true) {
         do throws(LanguageError) {

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlProgram
 
@@ -13,10 +14,10 @@ extension FileContents {
   static func input(
     _ path: String, named name: String? = nil, status: ExitStatus = .input, waitLimit: Duration?
   ) throws(Failure) -> [UInt8] {
-    do throws(Problem) {
+    do throws(SystemError) {
       return try read(path, limitBytes: dataLimitBytes, waitLimit: waitLimit).withoutByteOrderMark
     } catch {
-      throw Failure(status, name ?? path, error.why)
+      throw Failure(status, name ?? path, error)
     }
   }
 }

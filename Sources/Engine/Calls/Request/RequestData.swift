@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlCall
 import RPCurlLanguage
 import RPCurlPlatform
@@ -311,7 +312,7 @@ package enum RequestData {
     -> [RequestMessage]
   {
     let source = path == "-" ? "standard input" : path
-    let contents = try reading(source) { () throws(FileContents.Problem) in
+    let contents = try reading(source) { () throws(SystemError) in
       try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
     }
     return try split(contents, source, form)
@@ -376,12 +377,12 @@ package enum RequestData {
       return try removeMessages(from: &splitter, source, form, of: argument)
     }
     var messages: [RequestMessage] = []
-    let input = try reading(source) { () throws(FileContents.Problem) in
+    let input = try reading(source) { () throws(SystemError) in
       try InputFile(String(argument.dropFirst()), waitLimit: waitLimit)
     }
     defer { input.close() }
     while messages.count < 2 {
-      let piece = try reading(source) { () throws(FileContents.Problem) in try input.next() }
+      let piece = try reading(source) { () throws(SystemError) in try input.next() }
       if let piece { splitter.append(piece) } else { splitter.finish() }
       messages += try removeMessages(from: &splitter, source, form)
       if piece == nil { break }
@@ -390,12 +391,12 @@ package enum RequestData {
   }
 
   private static func reading<Result>(
-    _ source: String, _ body: () throws(FileContents.Problem) -> Result
+    _ source: String, _ body: () throws(SystemError) -> Result
   ) throws(Failure) -> Result {
-    do throws(FileContents.Problem) {
+    do throws(SystemError) {
       return try body()
     } catch {
-      throw Interrupt.failure ?? Failure(.input, source, error.why)
+      throw Interrupt.failure ?? Failure(.input, source, error)
     }
   }
 

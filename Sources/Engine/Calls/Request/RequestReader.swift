@@ -127,7 +127,7 @@ package final class RequestReader<Ready> {
         isTyped: path == "-" && isatty(0) == 1, splitter: MessageSplitter(form.framing),
         size: FileContents.remainingBytes(descriptor))
     } catch {
-      throw Failure(.input, path, error.why)
+      throw Failure(.input, path, error)
     }
   }
 
@@ -158,7 +158,7 @@ package final class RequestReader<Ready> {
         stream?.endsLine = piece.last == UInt8(ascii: "\n")
       }
     } catch {
-      problem = Failure(.input, name, error.why)
+      problem = Failure(.input, name, error)
     }
     whenReady()
   }

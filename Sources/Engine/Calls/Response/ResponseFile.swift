@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlProgram
 
@@ -27,7 +28,7 @@ package final class ResponseFile {
   ) throws(Failure) {
     self.option = option
     self.path = FileContents.targetPath(path)
-    do throws(FileContents.Problem) {
+    do throws(SystemError) {
       if isWhole, let file = try ReplacementFile.make(replacing: path) {
         replacement = file
         descriptor = file.descriptor
@@ -35,7 +36,7 @@ package final class ResponseFile {
         descriptor = try FileContents.openForWriting(self.path, mode: 0o666, waitLimit: waitLimit)
       }
     } catch {
-      throw Interrupt.failure ?? Failure(.internalError, "\(option) \(path)", error.why)
+      throw Interrupt.failure ?? Failure(.internalError, "\(option) \(path)", error)
     }
     redirect(output)
   }

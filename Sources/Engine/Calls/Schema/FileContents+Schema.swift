@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlProtobuf
 
@@ -16,18 +17,18 @@ extension FileContents {
   ///   - readLimitBytes: The size up to which the file is read.
   package static func descriptorSet(
     _ path: String, waitLimit: Duration? = nil, readLimitBytes: Int = readDescriptorSetBytes
-  ) throws(Problem) -> SchemaBytes {
+  ) throws(SystemError) -> SchemaBytes {
     let contents = try contents(path, waitLimit: waitLimit, readLimitBytes: readLimitBytes)
     do {
       return try DescriptorSetReader.set(contents)
     } catch {
-      throw Problem(why: error.why)
+      throw SystemError(error.why)
     }
   }
 
   private static func contents(
     _ path: String, waitLimit: Duration?, readLimitBytes: Int
-  ) throws(Problem) -> SchemaBytes {
+  ) throws(SystemError) -> SchemaBytes {
     var status = stat()
     guard path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       (1...off_t(readLimitBytes)).contains(status.st_size)
@@ -42,7 +43,7 @@ extension FileContents {
       guard result >= 0 else {
         let why = lastError()
         buffer.deallocate()
-        throw Problem(why: why)
+        throw SystemError(why)
       }
       if result == 0 { break }
       count += result
@@ -56,17 +57,17 @@ extension FileContents {
   /// - Parameters:
   ///   - path: The file.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
-  package static func map(_ path: String, waitLimit: Duration? = nil) throws(Problem) -> SchemaBytes {
+  package static func map(_ path: String, waitLimit: Duration? = nil) throws(SystemError) -> SchemaBytes {
     var status = stat()
     guard path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
       return SchemaBytes(try read(path, limitBytes: dataLimitBytes, waitLimit: waitLimit))
     }
     let descriptor = try open(path)
     defer { close(descriptor) }
-    guard fstat(descriptor, &status) == 0 else { throw Problem(why: lastError()) }
+    guard fstat(descriptor, &status) == 0 else { throw .last }
     let size = Int(status.st_size)
     let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
-    guard let address, address != MAP_FAILED else { throw Problem(why: lastError()) }
+    guard let address, address != MAP_FAILED else { throw .last }
     return SchemaBytes(owning: UnsafeRawBufferPointer(start: address, count: size)) { bytes in
       munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
     }

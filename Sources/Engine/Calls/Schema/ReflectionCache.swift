@@ -68,7 +68,7 @@ package struct ReflectionCache {
     let problem = FileContents.write(bytes, to: descriptor)
     close(descriptor)
     guard problem == nil, rename(temporary, path) == 0 else {
-      let why = problem?.why ?? FileContents.lastError()
+      let why = problem?.reason ?? FileContents.lastError()
       unlink(temporary)
       return "\(directory): \(why)"
     }

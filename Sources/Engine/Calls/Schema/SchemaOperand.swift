@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
@@ -66,7 +67,7 @@ package enum SchemaOperand {
     do {
       return SchemaSource.Source(set: try FileContents.descriptorSet(path, waitLimit: waitLimit), name: path)
     } catch let problem {
-      throw Interrupt.failure ?? Failure(.schema, path, problem.why)
+      throw Interrupt.failure ?? Failure(.schema, path, problem)
     }
   }
 

@@ -118,7 +118,7 @@ package enum SchemaSource {
         let set = try FileContents.descriptorSet(path, waitLimit: waitLimit, readLimitBytes: readLimitBytes)
         sources.append(Source(set: set, name: path))
       } catch let problem {
-        throw Failure(.schema, path, problem.why).at(argument.origin)
+        throw Failure(.schema, path, problem).at(argument.origin)
       }
     }
     if !schema.protos.isEmpty {

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 
 @testable import RPCurlEngine
@@ -22,15 +23,15 @@ extension FileTree {
       status: { path in
         place(path).map { Status(kind: $0.kind, identity: Identity(device: 1, node: $0.node)) }
       },
-      read: { (path) throws(FileContents.Problem) in
+      read: { (path) throws(SystemError) in
         guard let found = place(path) else {
-          throw FileContents.Problem(why: "No such file", isMissing: true)
+          throw SystemError("No such file", .missing)
         }
         return Array(found.text.utf8)
       },
-      entries: { (directory) throws(Directory.ListingError) in
+      entries: { (directory) throws(SystemError) in
         guard all[directory]?.kind == .directory else {
-          throw Directory.ListingError(path: directory, why: "Not a directory")
+          throw SystemError("Not a directory", path: directory)
         }
         return all.compactMap { path, found in
           guard path != "/", DirectoryPath.parent(path) == directory else { return nil }

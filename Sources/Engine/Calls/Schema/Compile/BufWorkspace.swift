@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlProgram
 
@@ -112,10 +113,10 @@ extension BufWorkspace {
       let path = DirectoryPath.join(directory, name)
       guard tree.isFile(path) else { return nil }
       let text: [UInt8]
-      do throws(FileContents.Problem) {
+      do throws(SystemError) {
         text = try tree.read(path)
       } catch {
-        throw Failure(.schema, path, error.why)
+        throw Failure(.schema, path, error)
       }
       do throws(YAMLValue.Problem) {
         return try BufFile(text)

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 
 /// What the search for sources sees of the file system: functions, so that tests have one in memory.
@@ -24,9 +25,9 @@ struct FileTree {
   /// The status of an absolute path; nil if nothing is there.
   let status: (String) -> Status?
   /// The contents of a file.
-  let read: (String) throws(FileContents.Problem) -> [UInt8]
+  let read: (String) throws(SystemError) -> [UInt8]
   /// The entries of a directory.
-  let entries: (String) throws(Directory.ListingError) -> [Directory.Entry]
+  let entries: (String) throws(SystemError) -> [Directory.Entry]
 
   func isFile(_ path: String) -> Bool { status(path)?.kind == .file }
   func isDirectory(_ path: String) -> Bool { status(path)?.kind == .directory }
@@ -46,10 +47,10 @@ struct FileTree {
         default: return Status(kind: .stream, identity: identity)
         }
       },
-      read: { (path) throws(FileContents.Problem) in
+      read: { (path) throws(SystemError) in
         try FileContents.read(path, limitBytes: limitBytes, waitLimit: waitLimit)
       },
-      entries: { (path) throws(Directory.ListingError) in try Directory.list(path) })
+      entries: { (path) throws(SystemError) in try Directory.list(path) })
   }
 
   /// The largest accepted source: that of one with all of an API in it.

@@ -130,15 +130,15 @@ package struct SourceCompiler {
     guard fetchesModules else { return nil }
     let output: TemporaryFile
     let outcome: ChildProcess.Outcome
-    do { output = try TemporaryFile() } catch { throw Failure(.schema, "temporary file", error.why) }
+    do { output = try TemporaryFile() } catch { throw Failure(.schema, "temporary file", error) }
     defer { output.close() }
-    do throws(ChildProcess.Problem) {
+    do throws(SystemError) {
       outcome = try ChildProcess.run(
         ["buf", "build", workspace.directory, "--as-file-descriptor-set", "-o", "-"]
           + files.flatMap { ["--path", $0.path] }, output: output.descriptor, waitLimit: waitLimit)
     } catch {
       guard !error.isMissing else { return nil }
-      throw Interrupt.failure ?? Failure(.schema, "buf", error.why)
+      throw Interrupt.failure ?? Failure(.schema, "buf", error)
     }
     guard outcome.hasSucceeded else {
       let first = outcome.errors.split(separator: "\n").first { !$0.hasPrefix("WARN") }
@@ -148,7 +148,7 @@ package struct SourceCompiler {
     }
     let modules = "\(workspace.absent.joined(separator: ", ")), which \(shown(workspace.file)) needs"
     error.remark("* buf build has read \(TerminalText.escape(modules))\n")
-    do { return SchemaBytes(try output.contents()) } catch { throw Failure(.schema, "buf build", error.why) }
+    do { return SchemaBytes(try output.contents()) } catch { throw Failure(.schema, "buf build", error) }
   }
 
   // MARK: Errors

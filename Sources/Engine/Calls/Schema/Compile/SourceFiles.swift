@@ -102,7 +102,7 @@ struct SourceFiles {
     do {
       return try tree.entries(directory)
     } catch {
-      throw Failure(.schema, error.path, error.why)
+      throw Failure(.schema, directory, error)
     }
   }
 

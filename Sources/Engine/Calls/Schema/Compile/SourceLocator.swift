@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlProgram
 
@@ -252,13 +253,13 @@ final class SourceCache {
 
   private func source(_ path: String) throws(Failure) -> (contents: [UInt8], outline: ProtoOutline) {
     if let known = read[path] { return known }
-    do throws(FileContents.Problem) {
+    do throws(SystemError) {
       let contents = try tree.read(path)
       let source = (contents, ProtoOutline(contents))
       read[path] = source
       return source
     } catch {
-      throw Failure(.schema, path, error.why)
+      throw Failure(.schema, path, error)
     }
   }
 }
