@@ -1,10 +1,18 @@
 import RPCurlCSchemas
+import RPCurlProtobuf
 
 /// The message `google.rpc.Status`, read with protobuf-c.
 enum RPCStatusMessage {
   /// The details of a serialized status; `nil` if the bytes are not one.
   static func details(_ bytes: [UInt8]) -> [StatusDetail]? {
-    guard let status = rpcurl__schemas__status__unpack(nil, bytes.count, bytes) else { return nil }
+    let found = bytes.withUnsafeBytes { bytes in
+      KnownMessage.unpack(bytes, rpcurl__schemas__status__unpack) {
+        var status = Rpcurl__Schemas__Status()
+        rpcurl__schemas__status__init(&status)
+        return status.base.descriptor
+      }
+    }
+    guard let status = found else { return nil }
     defer { rpcurl__schemas__status__free_unpacked(status, nil) }
     let details = UnsafeBufferPointer(start: status.pointee.details, count: status.pointee.n_details)
     // Other bytes may look like unknown fields.

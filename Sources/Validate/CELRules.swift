@@ -15,7 +15,7 @@ enum CELRules {
   ///   - field: The field; nil for a message.
   ///   - problem: Receives why an expression is skipped.
   static func compile(
-    _ options: OptionFields, texts: UInt32, rules: UInt32, _ field: Field?, problem: (String) -> Void
+    _ options: WireFields, texts: UInt32, rules: UInt32, _ field: Field?, problem: (String) -> Void
   ) -> [Rule] {
     let sources =
       options.texts(texts).map { (id: $0, message: "", text: $0) }
@@ -41,7 +41,7 @@ enum CELRules {
   ///   - type: A type of the schema.
   ///   - problem: Receives why a rule is skipped.
   static func predefined(
-    _ options: OptionFields, typeName: String, _ field: Field, in type: MessageType, problem: (String) -> Void
+    _ options: WireFields, typeName: String, _ field: Field, in type: MessageType, problem: (String) -> Void
   ) -> [Rule] {
     guard options.fields.contains(where: { $0.number >= 1000 }) else { return [] }
     guard let type = try? type.relative(named: typeName),
@@ -53,7 +53,7 @@ enum CELRules {
     var compiled: [Rule] = []
     for own in message.setFields where own.isExtension {
       let value = CELValue(message.contents(of: own), own)
-      let rules = OptionFields(own.options.serialized).message(1160)?.messages(1) ?? []
+      let rules = WireFields(own.options).message(1160)?.messages(1) ?? []
       for rule in rules {
         let source = (
           id: rule.texts(1).last ?? "", message: rule.texts(2).last ?? "", text: rule.texts(3).last ?? ""

@@ -1,4 +1,5 @@
 import RPCurlCSchemas
+import RPCurlProtobuf
 
 /// A response of the reflection service: a ServerReflectionResponse.
 struct ServerReflectionResponse {
@@ -19,9 +20,14 @@ struct ServerReflectionResponse {
 
   /// Decodes a response; `nil` if the bytes are invalid.
   init?(serialized bytes: [UInt8]) {
-    guard let message = rpcurl__schemas__server_reflection_response__unpack(nil, bytes.count, bytes) else {
-      return nil
+    let found = bytes.withUnsafeBytes { bytes in
+      KnownMessage.unpack(bytes, rpcurl__schemas__server_reflection_response__unpack) {
+        var response = Rpcurl__Schemas__ServerReflectionResponse()
+        rpcurl__schemas__server_reflection_response__init(&response)
+        return response.base.descriptor
+      }
     }
+    guard let message = found else { return nil }
     defer { rpcurl__schemas__server_reflection_response__free_unpacked(message, nil) }
     let response = message.pointee
     request = response.original_request.flatMap { ServerReflectionRequest($0.pointee) }

@@ -10,23 +10,10 @@ enum UnknownFieldSearch {
   }
 
   private static func add(_ message: Message, to found: inout [(type: String, numbers: [UInt32])]) {
-    let numbers = numbers(in: message.unknownFields)
+    let numbers = Set(WireRecord.valid(in: message.unknownFields[...]).map(\.number)).sorted()
     if !numbers.isEmpty { found.append((message.type.name, numbers)) }
     message.forEachSetField { _, values in
       for case .message(let inner) in values { add(inner, to: &found) }
     }
-  }
-
-  private static func numbers(in bytes: [UInt8]) -> [UInt32] {
-    guard !bytes.isEmpty else { return [] }
-    var numbers: Set<UInt32> = []
-    bytes.withUnsafeBytes { bytes in
-      var reader = WireReader(bytes)
-      while !reader.isAtEnd, let tag = try? reader.tag() {
-        numbers.insert(tag.number)
-        guard (try? reader.skip(tag, depth: 0)) != nil else { return }
-      }
-    }
-    return numbers.sorted()
   }
 }

@@ -3,8 +3,8 @@ import RPCurlProtocols
 /// Writes a message of OTLP in protobuf's binary format, field by field. Fields have the numbers of the schemas in
 /// `opentelemetry/proto`.
 ///
-/// The program only writes these messages, a few fields of each. protobuf-c, which generates the code for other schemas,
-/// does not support the optional fields of those for metrics.
+/// The program only writes these messages, a few fields of each. The code that protobuf-c generates for these fields has 2,774
+/// lines, which are 12 KB of the program.
 struct OTLPMessage {
   private(set) var bytes: [UInt8] = []
 

@@ -16,29 +16,19 @@ extension SecretMask {
   ///
   /// - Returns: nil if the bytes are no message.
   private func fields(_ bytes: [UInt8], _ depth: Int) -> [UInt8]? {
-    guard depth < Self.maxDepth else { return nil }
-    return bytes.withUnsafeBytes { bytes in
-      var masked: [UInt8] = []
-      var reader = WireReader(bytes)
-      do throws(DecodeError) {
-        while !reader.isAtEnd {
-          let start = reader.offset
-          let tag = try reader.tag()
-          let value = reader.offset
-          guard tag.wireType == .lengthDelimited else {
-            try reader.skip(tag, depth: depth)
-            masked += bytes[start..<reader.offset]
-            continue
-          }
-          let content = Array(try reader.lengthDelimited())
-          let shown = fields(content, depth + 1) ?? apply(content)
-          masked += bytes[start..<(shown == content ? reader.offset : value)]
-          if shown != content { masked.append(delimited: shown) }
-        }
-      } catch {
-        return nil
+    guard depth < Self.maxDepth, let records = try? WireRecord.all(in: bytes[...]) else { return nil }
+    var masked = OutputBuffer()
+    for record in records {
+      let content = Array(record.bytes)
+      let shown = content.isEmpty ? content : fields(content, depth + 1) ?? apply(content)
+      if shown == content {
+        masked.append(Array(record.whole))
+      } else {
+        masked.appendTag(record.tag)
+        masked.appendVarint(UInt64(shown.count))
+        masked.append(shown)
       }
-      return masked
     }
+    return masked.copyBytes()
   }
 }

@@ -33,7 +33,12 @@ final class LoadedFile {
       throw failure(.invalid("malformed descriptor: \(error.what)"))
     }
     guard nesting <= nestingLimit else { throw failure(.tooDeep) }
-    guard let proto = LoadedFile.unpack(file.bytes) else { throw failure(.invalid("malformed descriptor")) }
+    let found = KnownMessage.unpack(file.bytes, rpcurl__schemas__file_descriptor_proto__unpack) {
+      var message = Rpcurl__Schemas__FileDescriptorProto()
+      rpcurl__schemas__file_descriptor_proto__init(&message)
+      return message.base.descriptor
+    }
+    guard let proto = found else { throw failure(.invalid("malformed descriptor")) }
     self.source = source
     self.name = name
     package = String(decoding: file.package, as: UTF8.self)
@@ -47,18 +52,6 @@ final class LoadedFile {
   }
 
   deinit { rpcurl__schemas__file_descriptor_proto__free_unpacked(proto, nil) }
-
-  /// Unpacks a file; nil if it is malformed.
-  private static func unpack(
-    _ bytes: UnsafeRawBufferPointer
-  ) -> UnsafeMutablePointer<Rpcurl__Schemas__FileDescriptorProto>? {
-    let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    if let proto = rpcurl__schemas__file_descriptor_proto__unpack(nil, bytes.count, start) { return proto }
-    guard let copy = try? DescriptorSetScanner.withoutGroups(bytes), copy.count < bytes.count else {
-      return nil
-    }
-    return rpcurl__schemas__file_descriptor_proto__unpack(nil, copy.count, copy)
-  }
 
   private static func features(
     of proto: Rpcurl__Schemas__FileDescriptorProto, _ failure: (SchemaError.Reason) -> SchemaError

@@ -26,7 +26,7 @@ struct DeclarationReader {
       var found = Comments()
       for record in try WireRecord.all(in: location.bytes) {
         switch record.number {
-        case 1: path += record.bytes.isEmpty ? [record.int32] : WireRecord.packed(record.bytes)
+        case 1: path += record.bytes.isEmpty ? [record.int32] : WireRecord.packed(record.bytes).map { Int32(truncatingIfNeeded: $0) }
         case 3: found.leading = record.text
         case 4: found.trailing = record.text
         case 6: found.detached.append(record.text)
@@ -83,7 +83,7 @@ struct DeclarationReader {
   }
 
   private func numbers(_ record: WireRecord) -> [Int] {
-    (record.bytes.isEmpty ? [record.int32] : WireRecord.packed(record.bytes)).map(Int.init)
+    (record.bytes.isEmpty ? [record.bits] : WireRecord.packed(record.bytes)).map { Int(Int32(truncatingIfNeeded: $0)) }
   }
 
   private func join(_ scope: String, _ name: String) -> String { scope.isEmpty ? name : "\(scope).\(name)" }
@@ -185,7 +185,7 @@ struct DeclarationReader {
       case 2: field.extendee = reference(record.text)
       case 3: field.number = record.int32
       case 4: field.label = .init(rawValue: record.int32) ?? .optional
-      case 5: kind = FieldKind(rawValue: UInt8(truncatingIfNeeded: record.varint))
+      case 5: kind = FieldKind(rawValue: UInt8(truncatingIfNeeded: record.bits))
       case 6: field.typeName = reference(record.text)
       case 7: field.defaultText = record.text
       case 8: serializedOptions += record.bytes

@@ -48,43 +48,23 @@ struct FeatureValues: Equatable {
   func overridden(by options: DescriptorOptions, of holder: Holder) -> FeatureValues {
     guard isEdition, !options.serialized.isEmpty else { return self }
     var result = self
-    for set in OptionValues(options).messages(holder.rawValue) {
-      for record in OptionValues(set).records { result.set(record) }
+    for set in WireFields(options).messages(holder.rawValue) {
+      for record in set.records { result.set(record) }
     }
     return result
   }
 
   private mutating func set(_ record: WireRecord) {
     switch record.number {
-    case 1: presence = record.varint
-    case 2: enumType = record.varint
-    case 4: utf8Validation = record.varint
-    case 5: messageEncoding = record.varint
-    case 6: jsonFormat = record.varint
+    case 1: presence = record.bits
+    case 2: enumType = record.bits
+    case 4: utf8Validation = record.bits
+    case 5: messageEncoding = record.bits
+    case 6: jsonFormat = record.bits
     // The extensions for C++ and for Java.
-    case 1000: cppStringType = OptionValues(record.bytes).number(2) ?? cppStringType
-    case 1001: javaUTF8Validation = OptionValues(record.bytes).number(2) ?? javaUTF8Validation
+    case 1000: cppStringType = WireFields(Array(record.bytes)).bits(2) ?? cppStringType
+    case 1001: javaUTF8Validation = WireFields(Array(record.bytes)).bits(2) ?? javaUTF8Validation
     default: break
     }
-  }
-}
-
-/// The values of options by number. Malformed options have none.
-struct OptionValues {
-  let records: [WireRecord]
-
-  init(_ serialized: ArraySlice<UInt8>) { records = (try? WireRecord.all(in: serialized)) ?? [] }
-
-  init(_ options: DescriptorOptions) { self.init(options.serialized[...]) }
-
-  /// The value of an integer, enum or Bool; nil if it is not set.
-  func number(_ number: UInt32) -> UInt64? { records.last { $0.number == number }?.varint }
-
-  /// The value of a string; empty if it is not set.
-  func text(_ number: UInt32) -> String { records.last { $0.number == number }?.text ?? "" }
-
-  /// The parts of a message, to be merged.
-  func messages(_ number: UInt32) -> [ArraySlice<UInt8>] {
-    records.filter { $0.number == number }.map(\.bytes)
   }
 }

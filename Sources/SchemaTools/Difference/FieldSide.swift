@@ -141,17 +141,17 @@ struct FieldSide {
   /// The value of `[ctype]` or of the feature `(pb.cpp).string_type`: 1 for a view, 2 for a cord, 3 for a string, 4 for
   /// a piece of a string.
   var cppStringType: UInt64 {
-    guard let type = OptionValues(field.options).number(1) else { return features.cppStringType }
+    guard let type = WireFields(field.options).bits(1) else { return features.cppStringType }
     return type == 1 ? 2 : type == 2 ? 4 : 3
   }
 
   /// The value of `[jstype]`; 0 if it is not set.
-  var jsType: UInt64 { OptionValues(field.options).number(6) ?? 0 }
+  var jsType: UInt64 { WireFields(field.options).bits(6) ?? 0 }
 
   /// Whether Java verifies UTF-8: 2 if it does, 3 if it does not.
   var javaUTF8Validation: UInt64 {
     let options = contents.files[file].options
-    let isSet = OptionValues(options).number(27)
+    let isSet = WireFields(options).bits(27)
     if case .edition = contents.files[file].syntax, isSet == nil {
       return features.javaUTF8Validation == 2 ? 2 : features.utf8Validation
     }

@@ -28,13 +28,13 @@ extension SchemaComparison {
       changes.append((.fileSameSyntax, Self.change("syntax changed", syntax, other)))
     }
     if before.options != after.options {
-      let (old, new) = (OptionValues(before.options), OptionValues(after.options))
+      let (old, new) = (WireFields(before.options), WireFields(after.options))
       for (rule, number) in Self.texts where old.text(number) != new.text(number) {
         let what = "option \(Self.option(rule)) changed"
         changes.append((rule, Self.change(what, "\"\(old.text(number))\"", "\"\(new.text(number))\"")))
       }
       for (rule, number, standard) in Self.numbers {
-        let (first, second) = (old.number(number) ?? standard, new.number(number) ?? standard)
+        let (first, second) = (old.bits(number) ?? standard, new.bits(number) ?? standard)
         guard first != second else { continue }
         let names = rule == .fileSameOptimizeFor ? "UNKNOWN SPEED CODE_SIZE LITE_RUNTIME" : "false true"
         changes.append((rule, Self.change("option \(Self.option(rule)) changed", first, second, names)))
@@ -97,7 +97,7 @@ extension SchemaComparison {
       let (old, new) = (kind(before.serverStreaming), kind(after.serverStreaming))
       found.append((.rpcSameServerStreaming, change("response", old, new)))
     }
-    let level = { (method: ServiceDeclaration.Method) in OptionValues(method.options).number(34) ?? 0 }
+    let level = { (method: ServiceDeclaration.Method) in WireFields(method.options).bits(34) ?? 0 }
     if level(before) != level(after) {
       let names = "IDEMPOTENCY_UNKNOWN NO_SIDE_EFFECTS IDEMPOTENT"
       found.append(

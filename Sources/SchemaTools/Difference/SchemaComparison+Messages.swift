@@ -15,7 +15,7 @@ extension SchemaComparison {
     if before.features.jsonFormat == 1, after.features.jsonFormat != 1 {
       report(.messageSameJSONFormat, file, name, "message \(name) is no longer supported in JSON")
     }
-    let hides = { (message: MessageDeclaration) in OptionValues(message.options).number(2) == 1 }
+    let hides = { (message: MessageDeclaration) in WireFields(message.options).bits(2) == 1 }
     if hides(after.declaration), !hides(before.declaration) {
       report(
         .messageNoRemoveStandardDescriptorAccessor, file, name,

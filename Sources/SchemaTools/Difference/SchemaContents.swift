@@ -87,15 +87,9 @@ final class SchemaContents {
 
   /// A serialized file without `source_code_info`, which only some compilers write.
   private static func withoutSourceInfo(_ file: UnsafeRawBufferPointer) -> [UInt8] {
-    var kept: [UInt8] = []
-    kept.reserveCapacity(file.count)
-    var reader = WireReader(file)
-    while !reader.isAtEnd {
-      let start = reader.offset
-      guard let tag = try? reader.tag(), (try? reader.skip(tag, depth: 0)) != nil else { return Array(file) }
-      if tag.number != 9 { kept += file[start..<reader.offset] }
-    }
-    return kept
+    let file = Array(file)
+    guard let records = try? WireRecord.all(in: file[...]) else { return file }
+    return records.filter { $0.number != 9 }.flatMap(\.whole)
   }
 
   private func add(_ file: FileDeclaration) {

@@ -11,7 +11,7 @@ enum OrderRules {
   ///   - kind: The kind of a number; `message` for a time.
   ///   - form: How bounds are written.
   static func compile(
-    _ options: OptionFields, name: String, kind: FieldKind, form: Ordinal.Form
+    _ options: WireFields, name: String, kind: FieldKind, form: Ordinal.Form
   ) -> [Rule] {
     // The numbers of the fields of times are one higher.
     let first: UInt32 = form == .number ? 1 : 2
@@ -54,11 +54,11 @@ enum OrderRules {
 
   /// The rule of the bounds. A lower one above the upper one excludes the values between them.
   private static func range(
-    _ options: OptionFields, _ first: UInt32, _ bound: (UInt32) -> Ordinal?, name: String, form: Ordinal.Form
+    _ options: WireFields, _ first: UInt32, _ bound: (UInt32) -> Ordinal?, name: String, form: Ordinal.Form
   ) -> [Rule] {
     // Each pair of bounds is a oneof: the last one in the bytes counts.
     let last = { (numbers: [UInt32]) -> UInt32? in
-      options.fields.last { field in numbers.contains { first + $0 == field.number } }.map {
+      options.records.last { field in numbers.contains { first + $0 == field.number } }.map {
         $0.number - first
       }
     }
@@ -95,7 +95,7 @@ enum OrderRules {
   }
 
   /// The rules of timestamps that depend on the time.
-  private static func now(_ options: OptionFields) -> [Rule] {
+  private static func now(_ options: WireFields) -> [Rule] {
     func rule(
       _ id: String, _ message: String, holds: @escaping @Sendable (Int128, _ now: Int128) -> Bool
     ) -> Rule {
@@ -105,11 +105,11 @@ enum OrderRules {
       }
     }
     var rules: [Rule] = []
-    let upper = options.fields.last { [3, 4, 7].contains($0.number) }?.number
-    let lower = options.fields.last { [5, 6, 8].contains($0.number) }?.number
+    let upper = options.records.last { [3, 4, 7].contains($0.number) }?.number
+    let lower = options.records.last { [5, 6, 8].contains($0.number) }?.number
     if upper == 7, options.flag(7) { rules.append(rule("lt_now", "must be less than now") { $0 <= $1 }) }
     if lower == 8, options.flag(8) { rules.append(rule("gt_now", "must be greater than now") { $0 >= $1 }) }
-    if let content = options.message(9).map({ OptionFields.Content.bytes($0.serialized) }),
+    if let content = options.message(9).map({ WireRecord.Content.bytes($0.serialized[...]) }),
       case .integer(let distance)? = Ordinal(content, .message)
     {
       let text = DecimalText.duration(nanoseconds: distance)

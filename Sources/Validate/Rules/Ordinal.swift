@@ -33,7 +33,7 @@ enum Ordinal: Sendable {
   /// - Parameters:
   ///   - content: The content of the rule's field.
   ///   - kind: The kind of a number; `message` for a time.
-  init?(_ content: OptionFields.Content, _ kind: FieldKind) {
+  init?(_ content: WireRecord.Content, _ kind: FieldKind) {
     switch content {
     case .bits(let bits):
       switch kind {
@@ -49,34 +49,20 @@ enum Ordinal: Sendable {
       }
     case .bytes(let bytes):
       guard kind == .message else { return nil }
-      let time = OptionFields(bytes)
+      let time = WireFields(Array(bytes))
       let seconds = Int128(Int64(bitPattern: time.bits(1) ?? 0))
       self = .integer(seconds * 1_000_000_000 + Int128(Int32(truncatingIfNeeded: time.bits(2) ?? 0)))
+    case .group: return nil
     }
   }
 
   /// Reads the values of a rule that is a list, packed or not.
-  static func list(_ contents: [OptionFields.Content], _ kind: FieldKind) -> [Ordinal] {
+  static func list(_ contents: [WireRecord.Content], _ kind: FieldKind) -> [Ordinal] {
     contents.flatMap { content -> [Ordinal] in
       guard case .bytes(let bytes) = content, kind != .message else {
         return Ordinal(content, kind).map { [$0] } ?? []
       }
-      return bytes.withUnsafeBytes { bytes in
-        var reader = WireReader(bytes)
-        var list: [Ordinal] = []
-        while !reader.isAtEnd, let bits = try? Self.packed(kind, &reader) {
-          if let value = Ordinal(.bits(bits), kind) { list.append(value) }
-        }
-        return list
-      }
-    }
-  }
-
-  private static func packed(_ kind: FieldKind, _ reader: inout WireReader) throws(DecodeError) -> UInt64 {
-    switch kind {
-    case .float, .fixed32, .sfixed32: UInt64(try reader.fixed32())
-    case .double, .fixed64, .sfixed64: try reader.fixed64()
-    default: try reader.varint()
+      return WireRecord.packed(bytes, kind).compactMap { Ordinal(.bits($0), kind) }
     }
   }
 

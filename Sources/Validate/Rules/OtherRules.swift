@@ -3,13 +3,13 @@ import RPCurlProtobuf
 /// The rules of the other types.
 enum OtherRules {
   /// Compiles `buf.validate.BoolRules`.
-  static func bool(_ options: OptionFields) -> [Rule] {
+  static func bool(_ options: WireFields) -> [Rule] {
     guard let bits = options.bits(1) else { return [] }
     return [Rule("bool.const", "must equal \(bits != 0)") { $0 == .bool(bits != 0) }]
   }
 
   /// Compiles `buf.validate.EnumRules`.
-  static func enumeration(_ options: OptionFields, _ type: EnumType?) -> [Rule] {
+  static func enumeration(_ options: WireFields, _ type: EnumType?) -> [Rule] {
     var rules: [Rule] = []
     if let bits = options.bits(1) {
       let constant = Int32(truncatingIfNeeded: bits)
@@ -37,7 +37,7 @@ enum OtherRules {
   }
 
   /// Compiles `buf.validate.AnyRules`.
-  static func any(_ options: OptionFields) -> [Rule] {
+  static func any(_ options: WireFields) -> [Rule] {
     [
       (2, "in", "type URL must be in the allow list"),
       (3, "not_in", "type URL must not be in the block list"),
@@ -57,7 +57,7 @@ enum OtherRules {
   }
 
   /// Compiles `buf.validate.FieldMaskRules`.
-  static func fieldMask(_ options: OptionFields) -> [Rule] {
+  static func fieldMask(_ options: WireFields) -> [Rule] {
     var rules: [Rule] = []
     if let constant = options.message(1)?.texts(1) {
       rules.append(

@@ -43,7 +43,7 @@ struct TextFormat: Sendable {
     """
 
   /// The format that rules of strings require; nil if they require none, or one that is not known.
-  static func required(by options: OptionFields) -> TextFormat? {
+  static func required(by options: WireFields) -> TextFormat? {
     let lines = table.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 2).map(String.init) }
     // The formats are a oneof: the last one in the bytes counts.
     for field in options.fields.reversed() {
@@ -58,8 +58,8 @@ struct TextFormat: Sendable {
   }
 
   /// The format that rules of bytes require; nil if they require none.
-  static func ofBytes(_ options: OptionFields) -> TextFormat? {
-    guard let number = options.fields.last(where: { [10, 11, 12, 15].contains($0.number) })?.number,
+  static func ofBytes(_ options: WireFields) -> TextFormat? {
+    guard let number = options.records.last(where: { [10, 11, 12, 15].contains($0.number) })?.number,
       options.flag(number)
     else { return nil }
     let id = number == 10 ? "ip" : number == 11 ? "ipv4" : number == 12 ? "ipv6" : "uuid"
@@ -71,7 +71,7 @@ struct TextFormat: Sendable {
   }
 
   /// A header's name (1) or value (2).
-  private static func header(_ options: OptionFields) -> TextFormat? {
+  private static func header(_ options: WireFields) -> TextFormat? {
     guard let kind = options.bits(24), kind == 1 || kind == 2 else { return nil }
     let part = kind == 1 ? "name" : "value"
     return TextFormat(

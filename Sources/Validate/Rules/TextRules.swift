@@ -9,7 +9,7 @@ struct TextRules {
     case constant, pattern, prefix, suffix, contains, list, excluded
   }
 
-  private let options: OptionFields
+  private let options: WireFields
   private let isText: Bool
   private var rules: [Rule] = []
   /// Why rules are skipped.
@@ -21,14 +21,14 @@ struct TextRules {
   ///   - options: `buf.validate.StringRules` or `BytesRules`.
   ///   - isText: Whether they are rules of strings.
   ///   - problems: Receives why a rule is skipped.
-  static func compile(_ options: OptionFields, isText: Bool, problems: inout [String]) -> [Rule] {
+  static func compile(_ options: WireFields, isText: Bool, problems: inout [String]) -> [Rule] {
     var compiler = TextRules(options: options, isText: isText)
     compiler.compile()
     problems += compiler.problems
     return compiler.rules
   }
 
-  private init(options: OptionFields, isText: Bool) {
+  private init(options: WireFields, isText: Bool) {
     self.options = options
     self.isText = isText
   }

@@ -27,7 +27,7 @@ struct TypeRules: Sendable {
     var compiler = RuleCompiler(type)
     let fields = try type.fields()
     var inChoices: Set<UInt32> = []
-    let options = OptionFields(try type.options().serialized).message(RuleCompiler.extensionNumber)
+    let options = WireFields(try type.options()).message(RuleCompiler.extensionNumber)
     if let options {
       rules = CELRules.compile(options, texts: 5, rules: 3, nil) { problems.append("\(type.name): \($0)") }
     }
@@ -43,7 +43,7 @@ struct TypeRules: Sendable {
       choices.append(Choice(fields: members, isRequired: choice.flag(2)))
     }
     for (index, oneof) in try type.oneofs().enumerated() {
-      let options = OptionFields(oneof.options.serialized).message(RuleCompiler.extensionNumber)
+      let options = WireFields(oneof.options).message(RuleCompiler.extensionNumber)
       if options?.flag(1) == true { requiredOneofs.append((index, oneof.name)) }
     }
     for field in fields {

@@ -64,7 +64,7 @@ struct RuleCompiler {
   ///   - field: The field.
   ///   - place: The name of the field with its type, for problems.
   mutating func compile(_ field: Field, place: String) -> ValueRules {
-    let options = OptionFields(field.options.serialized).message(Self.extensionNumber)
+    let options = WireFields(field.options).message(Self.extensionNumber)
     guard field.isRepeated else { return compile(options, of: field, place: place) }
     var result = ValueRules()
     if let options { compileCommon(options, of: field, place: place, into: &result) }
@@ -93,13 +93,13 @@ struct RuleCompiler {
     return result
   }
 
-  private mutating func element(_ options: OptionFields?, of field: Field, place: String) -> [ValueRules] {
+  private mutating func element(_ options: WireFields?, of field: Field, place: String) -> [ValueRules] {
     let rules = compile(options, of: field, place: place)
     return rules.isEmpty ? [] : [rules]
   }
 
   /// Compiles the rules of a single value.
-  private mutating func compile(_ options: OptionFields?, of field: Field, place: String) -> ValueRules {
+  private mutating func compile(_ options: WireFields?, of field: Field, place: String) -> ValueRules {
     var result = ValueRules()
     let type = field.messageType
     // The well-known types have no rules of their own.
@@ -124,7 +124,7 @@ struct RuleCompiler {
 
   /// Reads what all types have in common.
   private mutating func compileCommon(
-    _ options: OptionFields, of field: Field, place: String, into result: inout ValueRules
+    _ options: WireFields, of field: Field, place: String, into result: inout ValueRules
   ) {
     result.isRequired = options.flag(25)
     result.ignoresZero = options.bits(27) == 1
@@ -136,9 +136,9 @@ struct RuleCompiler {
 
   /// The rules of the type of a field; nil, with a problem, if the options have those of another type.
   private mutating func rules(
-    of options: OptionFields, expected: UInt32, _ field: Field, place: String
-  ) -> OptionFields? {
-    guard let number = options.fields.last(where: { Self.names[$0.number] != nil })?.number else {
+    of options: WireFields, expected: UInt32, _ field: Field, place: String
+  ) -> WireFields? {
+    guard let number = options.records.last(where: { Self.names[$0.number] != nil })?.number else {
       return nil
     }
     guard number == expected else {
@@ -152,7 +152,7 @@ struct RuleCompiler {
 
   /// The predefined rules among the rules of a type.
   private mutating func predefined(
-    _ options: OptionFields, _ number: UInt32, _ field: Field, place: String
+    _ options: WireFields, _ number: UInt32, _ field: Field, place: String
   ) -> [Rule] {
     // The names of the types of rules: `Int32Rules`, `UInt64Rules`, `FieldMaskRules`.
     let name = Self.names[number] ?? ""
@@ -165,7 +165,7 @@ struct RuleCompiler {
   }
 
   private func sizes(
-    _ options: OptionFields, _ least: UInt32, _ most: UInt32,
+    _ options: WireFields, _ least: UInt32, _ most: UInt32,
     _ texts: (_ order: String, _ bound: UInt64) -> (id: String, message: String)
   ) -> [Rule] {
     [(least, "min"), (most, "max")].compactMap { number, order in
@@ -193,7 +193,7 @@ struct RuleCompiler {
   }
 
   private func standardRules(
-    _ options: OptionFields, number: UInt32, kind: FieldKind, _ field: Field, problems: inout [String]
+    _ options: WireFields, number: UInt32, kind: FieldKind, _ field: Field, problems: inout [String]
   ) -> [Rule] {
     switch number {
     case 1...12: OrderRules.compile(options, name: Self.names[number] ?? "", kind: kind, form: .number)
