@@ -40,8 +40,10 @@ public struct MessageParseError: Error, Equatable, Sendable {
     case controlCharacter
     /// More text after the value.
     case trailingData
-    /// A value that is longer than the reader's limit.
+    /// A value, or a message in a stream, that is longer than the reader's limit.
     case tooLong(limitBytes: Int)
+    /// A byte order mark of UTF-16.
+    case utf16
     /// A duplicate key, possibly under different names of one field.
     case duplicateKey(String)
     /// A bytes field that is not base64; `encoded` is the base64 of the characters of a short text, otherwise empty.
@@ -75,7 +77,7 @@ public struct MessageParseError: Error, Equatable, Sendable {
 
   /// The cause of the error.
   public var reason: Reason
-  /// The position of the error.
+  /// The position of the error; in a stream of binary messages only the byte.
   public var position: TextPosition
   /// The path of the field, empty at the top level: `user.addresses[2].city`.
   public var fieldPath: String
@@ -107,7 +109,13 @@ public struct MessageParseError: Error, Equatable, Sendable {
 
 extension MessageParseError: CustomStringConvertible {
   /// The error message.
-  public var description: String { "\(message) (line \(position.line), column \(position.column))" }
+  public var description: String {
+    if hasLine { return "\(message) (line \(position.line), column \(position.column))" }
+    return format == .binary ? "\(message) (byte \(position.byteOffset))" : message
+  }
+
+  /// Whether the data has lines, and is a text.
+  package var hasLine: Bool { format != .binary && reason != .utf16 }
 
   /// The error message without the line and the column.
   package var message: String {
@@ -127,6 +135,8 @@ extension MessageParseError: CustomStringConvertible {
       ].compactMap(\.self).joined(separator: " ")
     case .invalidBase64(let encoded):
       encoded.isEmpty ? "bytes are given in base64" : "\"\(encoded)\" is the base64 of this text"
+    case .syntax where format == .binary: "in a stream of binary messages, a varint length precedes each message"
+    case .utf16: "convert it with \"iconv -f UTF-16 -t UTF-8\""
     case .numberedField: "unknown fields are printed by number; --allow-unknown-fields skips them"
     default: nil
     }
@@ -145,7 +155,9 @@ extension MessageParseError: CustomStringConvertible {
 extension MessageParseError.Reason {
   fileprivate func text(_ format: MessageFormat) -> String {
     switch self {
-    case .unexpectedEnd: format == .json ? "unexpected end of the JSON" : "unexpected end of the text"
+    case .unexpectedEnd:
+      format == .binary
+        ? "the data ends within the message" : "unexpected end of the \(format == .json ? "JSON" : "text")"
     case .syntax(let expected): "expected \(expected)"
     case .invalidNumber: "not a valid \(format == .json ? "JSON" : "text format") number"
     case .invalidEscape: "invalid escape"
@@ -163,7 +175,9 @@ extension MessageParseError.Reason {
     case .schema(let error): error.description
     case .controlCharacter: "control character in a string; use an escape"
     case .trailingData: "unexpected text after the value"
-    case .tooLong(let limit): "a value longer than \(limit) bytes"
+    case .tooLong(let limit):
+      format == .json ? "a value longer than \(limit) bytes" : "the message is longer than \(limit) bytes"
+    case .utf16: "the data is UTF-16"
     case .duplicateKey(let key): "duplicate key \"\(key)\""
     case .invalidBase64: "not base64"
     case .textAsBase64(let text, let count): MessageParseError.readAsBase64(text, byteCount: count)

@@ -26,10 +26,10 @@ func fuzzJSON(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 
 /// That the reader of values gives the same whether the text comes whole or byte by byte.
 private func checkReader(_ text: [UInt8]) {
-  func values(_ pieces: Int) -> ([MessageSplitter.Piece], SplitError?) {
+  func values(_ pieces: Int) -> ([MessageSplitter.Piece], MessageParseError?) {
     var reader = MessageSplitter(.values)
     var items: [MessageSplitter.Piece] = []
-    do throws(SplitError) {
+    do throws(MessageParseError) {
       for start in stride(from: 0, to: text.count, by: pieces) {
         reader.append(text[start..<min(start + pieces, text.count)])
         while let item = try reader.next() { items.append(item) }

@@ -145,11 +145,11 @@ import Testing
       try failure(.binary, hex("00 03 0a01ff")) == (
         "{}\n", "message 2: a string that is not UTF-8 at name (byte 3)"
       ))
-    #expect(try failure(.binary, hex("00 05 0a")).1 == "message 2: the input ends within a message (byte 1)")
-    #expect(try failure(.binary, hex("00 80")).1 == "message 2: the input ends within a message (byte 1)")
+    #expect(try failure(.binary, hex("00 05 0a")).1 == "message 2: the data ends within the message (byte 1)")
+    #expect(try failure(.binary, hex("00 80")).1 == "message 2: the data ends within the message (byte 1)")
     #expect(
       try failure(.binary, hex("ffffffffffffffffffffff")).1
-        == "expected the length of a message at byte 0; are the messages delimited?")
+        == "expected the length of a message (byte 0)")
     #expect(try failure(.binary, hex("ffffffff7f")).1?.contains("longer than 2147483647 bytes") == true)
     #expect(
       try failure(.binary, hex("0a05"), isDelimited: false).1 == "the message is truncated at name (byte 1)")

@@ -45,10 +45,11 @@ import Testing
       #expect(try split(.values, Array("\u{FEFF} {}[1]".utf8), by: size) == ["4:{}", "6:[1]"])
       #expect(try split(.values, Array("\u{FEFF}".utf8), by: size) == [])
       for data: [UInt8] in [[0xFF, 0xFE, 0x7B, 0], [0xFE, 0xFF, 0, 0x7B]] {
-        #expect(throws: SplitError.utf16) { try split(.values, data, by: size) }
+        let error = #expect(throws: MessageParseError.self) { try split(.values, data, by: size) }
+        #expect(error?.description == "the data is UTF-16")
       }
       for data: [UInt8] in [Array("{}\u{FEFF}".utf8), [0xEF, 0xBB], [0xEF, 0x7B], [0xFF]] {
-        let error = #expect(throws: SplitError.self) { try split(.values, data, by: size) }
+        let error = #expect(throws: MessageParseError.self) { try split(.values, data, by: size) }
         #expect(error?.description.hasPrefix("expected a JSON value (line 1, column ") == true)
       }
     }
@@ -82,32 +83,32 @@ import Testing
 
   @Test func reportsPositionOfInvalidJSON() {
     for size in Self.sizes {
-      let error = #expect(throws: SplitError.self) { try split(.values, Array("{}\n  ]".utf8), by: size) }
-      #expect(error?.position?.line == 2)
-      #expect(error?.position?.column == 3)
-      #expect(error?.position?.byteOffset == 5)
+      let error = #expect(throws: MessageParseError.self) { try split(.values, Array("{}\n  ]".utf8), by: size) }
+      #expect(error?.position.line == 2)
+      #expect(error?.position.column == 3)
+      #expect(error?.position.byteOffset == 5)
     }
   }
 
   @Test(arguments: ["}", "]", ",", "{},{}", ":"])
   func rejectsInvalidStart(text: String) {
-    let error = #expect(throws: SplitError.self) { try split(.values, Array(text.utf8), by: 1) }
+    let error = #expect(throws: MessageParseError.self) { try split(.values, Array(text.utf8), by: 1) }
     #expect(error?.description.hasPrefix("expected a JSON value (line 1") == true)
   }
 
   @Test(arguments: ["{", "[1", "\"a", "{\"a\":\"}", "{} [\n"])
   func rejectsIncompleteValue(text: String) {
     for size in Self.sizes {
-      let error = #expect(throws: SplitError.self) { try split(.values, Array(text.utf8), by: size) }
+      let error = #expect(throws: MessageParseError.self) { try split(.values, Array(text.utf8), by: size) }
       #expect(error?.description.hasPrefix("unexpected end of the JSON (line ") == true)
-      #expect(error?.position?.byteOffset == text.utf8.count)
+      #expect(error?.position.byteOffset == text.utf8.count)
     }
   }
 
   @Test func limitsValue() {
     var splitter = MessageSplitter(.values, limitBytes: 10)
     splitter.append(String(repeating: "[", count: 20).utf8)
-    let error = #expect(throws: SplitError.self) { try splitter.next() }
+    let error = #expect(throws: MessageParseError.self) { try splitter.next() }
     #expect(error?.description == "a value longer than 10 bytes (line 1, column 1)")
   }
 
@@ -127,9 +128,9 @@ import Testing
     var splitter = MessageSplitter(.lines, limitBytes: 4)
     splitter.append("abcd\nabcde".utf8)
     _ = try splitter.next()
-    let error = #expect(throws: SplitError.self) { try splitter.next() }
-    #expect(error?.description == "line 2 is longer than 4 bytes")
-    #expect(error?.position?.byteOffset == 5)
+    let error = #expect(throws: MessageParseError.self) { try splitter.next() }
+    #expect(error?.description == "the message is longer than 4 bytes (line 2, column 1)")
+    #expect(error?.position.byteOffset == 5)
   }
 
   // MARK: Delimited messages
@@ -149,16 +150,16 @@ import Testing
     arguments: [
       ([2, 0x61], "the data ends within the message (byte 0)"),
       ([0, 0x80], "the data ends within the message (byte 1)"),
-      ([0, 0xff, 0xff, 0xff, 0xff, 0xff, 1], "invalid message length at byte 1"),
-      ([0xff, 0xff, 0xff, 0xff, 0xff], "invalid message length at byte 0"),
+      ([0, 0xff, 0xff, 0xff, 0xff, 0xff, 1], "expected the length of a message (byte 1)"),
+      ([0xff, 0xff, 0xff, 0xff, 0xff], "expected the length of a message (byte 0)"),
       ([0xff, 0xff, 0xff, 0xff, 0x0f], "the message is longer than 67108864 bytes (byte 0)"),
       ([0x81, 0x80, 0x80, 0x20, 0], "the message is longer than 67108864 bytes (byte 0)"),
     ] as [([UInt8], String)])
   func rejectsInvalidLengths(data: [UInt8], why: String) {
     for size in Self.sizes {
-      let error = #expect(throws: SplitError.self) { try split(.delimited, data, by: size) }
+      let error = #expect(throws: MessageParseError.self) { try split(.delimited, data, by: size) }
       #expect(error?.description == why)
-      #expect(error?.position == nil)
+      #expect(error?.hasLine == false)
     }
   }
 

@@ -54,17 +54,15 @@ extension Session {
     splitter.append(try FileContents.input(path, waitLimit: waitLimit))
     splitter.finish()
     var messages: [Input] = []
-    do throws(SplitError) {
+    do throws(MessageParseError) {
       while let piece = try splitter.next() { messages.append(Input(piece, of: path)) }
     } catch {
       let held = splitter.held
-      let place = error.position.map { position in
-        InputPlace(
-          position: position,
-          excerpt: InputExcerpt(
-            held.text, at: position.byteOffset - held.byteOffset, isInside: held.byteOffset > 0))
-      }
-      throw Failure(.input, path, error.description, hint: error.hint, place: place)
+      let place = InputPlace(
+        position: error.position,
+        excerpt: InputExcerpt(
+          held.text, at: error.position.byteOffset - held.byteOffset, isInside: held.byteOffset > 0))
+      throw Failure(.input, path, error.description, hint: error.hint, place: error.hasLine ? place : nil)
     }
     return messages
   }

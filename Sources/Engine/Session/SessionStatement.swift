@@ -248,12 +248,10 @@ package struct SessionStatementReader {
 
   /// The failure for text that is not a value. If a value before it is invalid, such as `{"a": "b": 1}` of
   /// `{"a": "b": 1}, "c": 2}`, that is the cause.
-  private func failure(_ error: SplitError) -> Failure {
+  private func failure(_ error: MessageParseError) -> Failure {
     let start = starts.last ?? TextPosition()
-    guard case .json(var cause) = error else {
-      return Failure(.input, "", error.description, hint: error.hint)
-    }
-    cause = cause.moved(to: start)
+    guard error.hasLine else { return Failure(.input, "", error.description, hint: error.hint) }
+    var cause = error.moved(to: start)
     if case .json(let last) = values.last, starts.count == values.count + 1,
       !last.utf8.contains(UInt8(ascii: "$"))
     {

@@ -24,8 +24,6 @@ enum StubFile {
       throw error
     } catch let error as MessageParseError {
       throw DocumentPlace(file: file, line: error.position.line).error(error.description)
-    } catch let error as SplitError {
-      throw DocumentPlace(file: file, line: error.position?.line).error(error.description)
     } catch {
       throw DocumentPlace(file: file, line: nil).error("\(error)")
     }

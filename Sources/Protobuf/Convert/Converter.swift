@@ -98,7 +98,7 @@ package struct Converter: Sendable {
   ) throws(ConversionError) -> Int {
     if !hasBegun, options.from == .json {
       switch ByteOrderMark(bytes, isLast: isLast) {
-      case .utf16: throw failure(.utf16)
+      case .utf16: throw failure(.text(MessageParseError(.utf16, format: .json)))
       case .incomplete: return 0
       case .utf8:
         hasBegun = true
@@ -115,33 +115,28 @@ package struct Converter: Sendable {
     }
     // Nothing follows the last piece, whose lines need no count.
     if isLast { return used }
-    // A binary input has no lines.
-    if options.from == .binary {
-      position.byteOffset += used
-    } else {
-      position.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<used]))
-    }
+    advance(&position, over: UnsafeRawBufferPointer(rebasing: bytes[..<used]))
     return used
+  }
+
+  private func advance(_ position: inout TextPosition, over bytes: UnsafeRawBufferPointer) {
+    // A binary input has no lines.
+    if options.from == .binary { position.byteOffset += bytes.count } else { position.advance(over: bytes) }
   }
 
   /// Finds the next message of the input, `start` or later, and moves `start` past it.
   private mutating func boundary(
     in bytes: UnsafeRawBufferPointer, from start: inout Int, isLast: Bool
   ) throws(ConversionError) -> Range<Int>? {
-    do throws(MessageBoundaries.Problem) {
+    do throws(MessageParseError) {
       return try boundaries.next(in: bytes, from: &start, isLast: isLast)
     } catch {
-      let offset = position.byteOffset + start
-      switch error {
-      case .tooLong: throw failure(.tooLong(limitBytes: options.limitBytes, byteOffset: offset))
-      case .invalidLength: throw failure(.invalidLength(byteOffset: offset))
-      case .truncated: throw failure(.truncated(byteOffset: offset))
-      }
+      throw failure(ConversionError(.text(error)), at: start, of: bytes)
     }
   }
 
   private func failure(_ reason: ConversionError.Reason) -> ConversionError {
-    ConversionError(reason, messageIndex: count)
+    ConversionError(reason).moved(to: TextPosition(), messageIndex: count)
   }
 
   /// Converts the message that starts at `start` of `bytes`.
@@ -150,7 +145,7 @@ package struct Converter: Sendable {
     into out: inout OutputBuffer
   ) throws(ConversionError) {
     guard count == 0 || options.isDelimited || options.to == .json else { throw failure(.severalMessages) }
-    do throws(MessageConverter.Failure) {
+    do throws(ConversionError) {
       if try codec.convert(message, into: &out) { hasRepairedText = true }
     } catch {
       throw failure(error, at: start, of: bytes)
@@ -160,11 +155,11 @@ package struct Converter: Sendable {
 
   /// The error for a message that starts at `start` of `bytes`.
   private func failure(
-    _ error: MessageConverter.Failure, at start: Int, of bytes: UnsafeRawBufferPointer
+    _ error: ConversionError, at start: Int, of bytes: UnsafeRawBufferPointer
   ) -> ConversionError {
     var place = position
-    place.advance(over: UnsafeRawBufferPointer(rebasing: bytes[..<start]))
-    var failure = failure(error.reason(movedTo: place))
+    advance(&place, over: UnsafeRawBufferPointer(rebasing: bytes[..<start]))
+    var failure = error.moved(to: place, messageIndex: count)
     guard let found = failure.position else { return failure }
     let offset = min(max(found.byteOffset - position.byteOffset, 0), bytes.count)
     let first = max(offset - Self.surroundingBytes, 0)

@@ -20,20 +20,19 @@ extension MessageFraming {
     case .delimited, .pieces: false
     }
   }
+
+  /// The format of messages that follow each other in this way, for errors.
+  fileprivate var format: MessageFormat {
+    switch self {
+    case .values: .json
+    case .lines: .text
+    case .whole, .delimited, .pieces: .binary
+    }
+  }
 }
 
 /// Finds consecutive messages in data that arrives in pieces. The caller stores the data.
 struct MessageBoundaries: Sendable {
-  /// Why the next message has no end.
-  enum Problem: Error {
-    /// The message is longer than the limit.
-    case tooLong
-    /// The length of the message is not a varint of at most five bytes.
-    case invalidLength
-    /// The data ends within the message or its length.
-    case truncated
-  }
-
   let framing: MessageFraming
   let limitBytes: Int
   /// The number of bytes from the start of the next message on that have been scanned.
@@ -54,6 +53,11 @@ struct MessageBoundaries: Sendable {
   /// Whether a JSON value may end with the scanned data: a number or a word has no end of its own.
   var mayValueEnd: Bool { value.mayEndHere }
 
+  /// The error for the next message, as if the data began with it.
+  private func failure(_ reason: MessageParseError.Reason) -> MessageParseError {
+    MessageParseError(reason, format: framing.format)
+  }
+
   /// Finds the next message, and moves `start` to the first byte that is still needed, where the next call continues.
   ///
   /// If `isLast`, an incomplete JSON value is returned too: the parser reports the place.
@@ -62,7 +66,7 @@ struct MessageBoundaries: Sendable {
   ///   messages.
   mutating func next(
     in bytes: UnsafeRawBufferPointer, from start: inout Int, isLast: Bool
-  ) throws(Problem) -> Range<Int>? {
+  ) throws(MessageParseError) -> Range<Int>? {
     switch framing {
     case .values:
       if !value.isInside {
@@ -93,8 +97,8 @@ struct MessageBoundaries: Sendable {
   /// The message that ends at `end`; nil without an end.
   private mutating func message(
     from start: inout Int, to end: Int?, in bytes: UnsafeRawBufferPointer
-  ) throws(Problem) -> Range<Int>? {
-    guard (end ?? bytes.count) - start <= limitBytes else { throw .tooLong }
+  ) throws(MessageParseError) -> Range<Int>? {
+    guard (end ?? bytes.count) - start <= limitBytes else { throw failure(.tooLong(limitBytes: limitBytes)) }
     guard let end else {
       scanned = bytes.count - start
       return nil
@@ -106,19 +110,19 @@ struct MessageBoundaries: Sendable {
 
   private func delimited(
     in bytes: UnsafeRawBufferPointer, from start: inout Int, isLast: Bool
-  ) throws(Problem) -> Range<Int>? {
+  ) throws(MessageParseError) -> Range<Int>? {
     if start == bytes.count { return nil }
     var reader = WireReader(UnsafeRawBufferPointer(rebasing: bytes[start...]))
     let length: UInt64
     do throws(DecodeError) { length = try reader.varint() } catch {
-      guard error.reason == .truncated, bytes.count - start < 5 else { throw .invalidLength }
-      if isLast { throw .truncated }
+      guard error.reason == .truncated, bytes.count - start < 5 else { throw failure(.syntax(expected: "the length of a message")) }
+      if isLast { throw failure(.unexpectedEnd) }
       return nil
     }
-    guard reader.offset <= 5 else { throw .invalidLength }
-    guard length <= UInt64(limitBytes) else { throw .tooLong }
+    guard reader.offset <= 5 else { throw failure(.syntax(expected: "the length of a message")) }
+    guard length <= UInt64(limitBytes) else { throw failure(.tooLong(limitBytes: limitBytes)) }
     guard length <= UInt64(reader.remaining) else {
-      if isLast { throw .truncated }
+      if isLast { throw failure(.unexpectedEnd) }
       return nil
     }
     let first = start + reader.offset

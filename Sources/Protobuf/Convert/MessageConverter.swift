@@ -1,21 +1,5 @@
 /// Converts single messages.
 struct MessageConverter: Sendable {
-  /// Why a message cannot be converted.
-  enum Failure: Error {
-    case text(MessageParseError)
-    case binary(DecodeError)
-    case missingRequired([String])
-
-    /// The same reason in an input that contains the message as a part.
-    func reason(movedTo place: TextPosition) -> ConversionError.Reason {
-      switch self {
-      case .text(let error): .text(error.moved(to: place))
-      case .binary(let error): .binary(error.moved(by: place.byteOffset))
-      case .missingRequired(let paths): .missingRequired(paths)
-      }
-    }
-  }
-
   private let type: MessageType
   private let options: ConversionOptions
   private let transcoder: JSONTranscoder
@@ -35,28 +19,28 @@ struct MessageConverter: Sendable {
 
   /// Appends the output for a message; nothing on an error. Returns whether a string that is not UTF-8 was
   /// written with replacement characters.
-  func convert(_ input: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(Failure) -> Bool {
+  func convert(_ input: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(ConversionError) -> Bool {
     switch (options.from, options.to) {
     case (.binary, .json): return try json(of: input, into: &out)
     case (.json, .binary):
-      try delimited(into: &out) { (out) throws(Failure) in try binary(ofJSON: input, into: &out) }
+      try delimited(into: &out) { (out) throws(ConversionError) in try binary(ofJSON: input, into: &out) }
     case (.text, .binary):
-      try delimited(into: &out) { (out) throws(Failure) in try binary(ofText: input, into: &out) }
+      try delimited(into: &out) { (out) throws(ConversionError) in try binary(ofText: input, into: &out) }
     case (.binary, .binary):
-      try delimited(into: &out) { (out) throws(Failure) in try canonical(input, into: &out) }
+      try delimited(into: &out) { (out) throws(ConversionError) in try canonical(input, into: &out) }
     case (.binary, .text): try appendText(of: input, to: &out)
     case (.json, .json), (.text, .json):
-      return try withBinary(of: input) { (bytes) throws(Failure) in try json(of: bytes, into: &out) }
+      return try withBinary(of: input) { (bytes) throws(ConversionError) in try json(of: bytes, into: &out) }
     case (.json, .text), (.text, .text):
-      try withBinary(of: input) { (bytes) throws(Failure) in try appendText(of: bytes, to: &out) }
+      try withBinary(of: input) { (bytes) throws(ConversionError) in try appendText(of: bytes, to: &out) }
     }
     return false
   }
 
   /// Calls `body` with the serialized message of JSON or text format.
   private func withBinary<Result>(
-    of input: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+    of input: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(ConversionError) -> Result
+  ) throws(ConversionError) -> Result {
     var bytes = OutputBuffer()
     if options.from == .json {
       try binary(ofJSON: input, into: &bytes)
@@ -70,31 +54,31 @@ struct MessageConverter: Sendable {
 
   private func binary(
     ofText input: UnsafeRawBufferPointer, into out: inout OutputBuffer
-  ) throws(Failure) {
+  ) throws(ConversionError) {
     let start = out.count
     let missing: [String]?
     do throws(MessageParseError) {
       missing = try TextToWire.transcode(input, type: type.node, options: options.textDecoding, into: &out)
     } catch {
-      throw .text(error)
+      throw ConversionError(.text(error))
     }
     if options.allowPartial || missing == [] { return }
     if let missing {
       out.truncate(to: start)
-      throw .missingRequired(missing)
+      throw ConversionError(.missingRequired(missing))
     }
     let bytes = out.copyBytes(from: start)
-    try bytes.withRawBytes { (bytes) throws(Failure) in try checkRequired(bytes, &out, from: start) }
+    try bytes.withRawBytes { (bytes) throws(ConversionError) in try checkRequired(bytes, &out, from: start) }
   }
 
   private func binary(
     ofJSON input: UnsafeRawBufferPointer, into out: inout OutputBuffer
-  ) throws(Failure) {
+  ) throws(ConversionError) {
     do throws(MessageParseError) {
       try transcoder.transcode(json: RawSpan(_unsafeBytes: input), into: &out)
     } catch {
-      if case .missingRequired(let paths) = error.reason { throw .missingRequired(paths) }
-      throw .text(error)
+      if case .missingRequired(let paths) = error.reason { throw ConversionError(.missingRequired(paths)) }
+      throw ConversionError(.text(error))
     }
   }
 
@@ -103,18 +87,18 @@ struct MessageConverter: Sendable {
   /// Removes the output from `start` on, and throws, if a serialized message lacks required fields.
   private func checkRequired(
     _ bytes: UnsafeRawBufferPointer, _ out: inout OutputBuffer, from start: Int
-  ) throws(Failure) {
+  ) throws(ConversionError) {
     let missing = (try? Message(type.node, bytes: bytes))?.missingRequiredFields() ?? []
     if missing.isEmpty { return }
     out.truncate(to: start)
-    throw .missingRequired(missing)
+    throw ConversionError(.missingRequired(missing))
   }
 
   // MARK: Writing
 
   private func json(
     of bytes: UnsafeRawBufferPointer, into out: inout OutputBuffer
-  ) throws(Failure) -> Bool {
+  ) throws(ConversionError) -> Bool {
     let start = out.count
     let mayLackRequired: Bool
     let repairsText: Bool
@@ -122,7 +106,7 @@ struct MessageConverter: Sendable {
       (mayLackRequired, repairsText) = try WireToJSON.transcode(
         bytes, type: type, options: options.jsonEncoding, into: &out)
     } catch {
-      throw .binary(error)
+      throw ConversionError(.binary(error))
     }
     if mayLackRequired, !options.allowPartial { try checkRequired(bytes, &out, from: start) }
     out.append(10)
@@ -131,18 +115,18 @@ struct MessageConverter: Sendable {
 
   /// Appends the output of `body`, after its length if messages are delimited.
   private func delimited(
-    into out: inout OutputBuffer, _ body: (inout OutputBuffer) throws(Failure) -> Void
-  ) throws(Failure) {
+    into out: inout OutputBuffer, _ body: (inout OutputBuffer) throws(ConversionError) -> Void
+  ) throws(ConversionError) {
     guard options.isDelimited else { return try body(&out) }
     let start = out.openLengthDelimited()
-    do throws(Failure) { try body(&out) } catch {
+    do throws(ConversionError) { try body(&out) } catch {
       out.truncate(to: start - 1)
       throw error
     }
     out.closeLengthDelimited(start)
   }
 
-  private func appendText(of bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) throws(Failure) {
+  private func appendText(of bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) throws(ConversionError) {
     try checked(bytes, &out) { (out) throws(DecodeError) in
       try TextPrinter.print(bytes, type: type.node, options: textEncoding, into: &out)
     }
@@ -150,7 +134,7 @@ struct MessageConverter: Sendable {
   }
 
   /// Appends the canonical form of a message; nothing on an error.
-  private func canonical(_ bytes: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(Failure) {
+  private func canonical(_ bytes: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(ConversionError) {
     try checked(bytes, &out) { (out) throws(DecodeError) in
       try CanonicalWriter.rewrite(
         bytes, type: type.node, unknownFields: options.unknownFields, into: &out)
@@ -162,10 +146,10 @@ struct MessageConverter: Sendable {
   private func checked(
     _ bytes: UnsafeRawBufferPointer, _ out: inout OutputBuffer,
     _ write: (inout OutputBuffer) throws(DecodeError) -> Bool
-  ) throws(Failure) {
+  ) throws(ConversionError) {
     let start = out.count
     let lacksRequired: Bool
-    do throws(DecodeError) { lacksRequired = try write(&out) } catch { throw .binary(error) }
+    do throws(DecodeError) { lacksRequired = try write(&out) } catch { throw ConversionError(.binary(error)) }
     if lacksRequired, !options.allowPartial { try checkRequired(bytes, &out, from: start) }
   }
 }

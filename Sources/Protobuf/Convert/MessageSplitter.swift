@@ -67,13 +67,13 @@ package struct MessageSplitter: Sendable {
   package var unreadCount: Int { buffer.count - start }
 
   /// The next complete message; nil if more data is needed or, after ``finish()``, if there are no more.
-  package mutating func next() throws(SplitError) -> Piece? {
+  package mutating func next() throws(MessageParseError) -> Piece? {
     if framing == .values, !boundaries.isInsideValue, try !findValue() { return nil }
     var end = start
     var range = try boundary(from: &end, isLast: isFinished && framing != .values)
     if range == nil, isFinished, framing == .values {
       guard boundaries.mayValueEnd else {
-        throw .json(jsonError(.unexpectedEnd, at: position(of: buffer.count)))
+        throw failure(.unexpectedEnd, at: position(of: buffer.count))
       }
       range = try boundary(from: &end, isLast: true)
     }
@@ -90,7 +90,7 @@ package struct MessageSplitter: Sendable {
   }
 
   /// Skips to the start of the next JSON value; false if it is not available yet.
-  private mutating func findValue() throws(SplitError) -> Bool {
+  private mutating func findValue() throws(MessageParseError) -> Bool {
     let first = buffer[start...].firstIndex { !MessageBoundaries.isSpace($0) }
     advance(to: first ?? buffer.count)
     guard let first else { return false }
@@ -99,15 +99,15 @@ package struct MessageSplitter: Sendable {
       48...57, 65...90, 97...122:
       return true
     case 0xEF...0xFF where position.byteOffset == 0: return try skipMark()
-    default: throw .json(jsonError(.syntax(expected: "a JSON value"), at: position))
+    default: throw failure(.syntax(expected: "a JSON value"), at: position)
     }
   }
 
   /// Skips a byte order mark at the start of the data, and finds the first value. The mark has no column.
-  private mutating func skipMark() throws(SplitError) -> Bool {
+  private mutating func skipMark() throws(MessageParseError) -> Bool {
     switch ByteOrderMark(buffer[start...], isLast: isFinished) {
-    case .none: throw .json(jsonError(.syntax(expected: "a JSON value"), at: position))
-    case .utf16: throw .utf16
+    case .none: throw failure(.syntax(expected: "a JSON value"), at: position)
+    case .utf16: throw failure(.utf16, at: position)
     case .incomplete: return false
     case .utf8:
       start += ByteOrderMark.count
@@ -116,27 +116,20 @@ package struct MessageSplitter: Sendable {
     }
   }
 
-  private mutating func boundary(from index: inout Int, isLast: Bool) throws(SplitError) -> Range<Int>? {
+  private mutating func boundary(from index: inout Int, isLast: Bool) throws(MessageParseError) -> Range<Int>? {
     // A copy, because the closure has exclusive access to `buffer`.
     var boundaries = boundaries
     defer { self.boundaries = boundaries }
-    do throws(MessageBoundaries.Problem) {
-      return try buffer.withRawBytes { (bytes) throws(MessageBoundaries.Problem) in
+    do throws(MessageParseError) {
+      return try buffer.withRawBytes { (bytes) throws(MessageParseError) in
         try boundaries.next(in: bytes, from: &index, isLast: isLast)
       }
     } catch {
-      let limit = boundaries.limitBytes
-      switch error {
-      case .tooLong where framing == .values:
-        throw .json(jsonError(.tooLong(limitBytes: limit), at: position))
-      case .tooLong: throw .tooLong(limitBytes: limit, framing, position)
-      case .invalidLength: throw .invalidLength(byteOffset: position.byteOffset)
-      case .truncated: throw .truncated(byteOffset: position.byteOffset)
-      }
+      throw error.moved(to: position)
     }
   }
 
-  private func jsonError(_ reason: MessageParseError.Reason, at position: TextPosition) -> MessageParseError {
+  private func failure(_ reason: MessageParseError.Reason, at position: TextPosition) -> MessageParseError {
     MessageParseError(reason, at: position, format: .json)
   }
 
@@ -154,63 +147,5 @@ package struct MessageSplitter: Sendable {
       buffer.withUnsafeBytes { position.advance(over: UnsafeRawBufferPointer(rebasing: $0[start..<index])) }
     }
     return position
-  }
-}
-
-/// Why data cannot be split into messages.
-package enum SplitError: Error, Equatable, Sendable {
-  /// No JSON value: an invalid start, no end, or too long.
-  case json(MessageParseError)
-  /// A message that is longer than the limit.
-  case tooLong(limitBytes: Int, MessageFraming, TextPosition)
-  /// An invalid length of a message.
-  case invalidLength(byteOffset: Int)
-  /// The data ends within a message or its length.
-  case truncated(byteOffset: Int)
-  /// JSON that begins with a byte order mark of UTF-16.
-  case utf16
-}
-
-extension SplitError: CustomStringConvertible {
-  /// The error message.
-  package var description: String {
-    switch self {
-    case .json(let error): error.description
-    case .tooLong(let limit, .lines, let position): "line \(position.line) is longer than \(limit) bytes"
-    case .tooLong(let limit, .delimited, let position):
-      "the message is longer than \(limit) bytes (byte \(position.byteOffset))"
-    case .tooLong(let limit, _, _): "the message is longer than \(limit) bytes"
-    case .invalidLength(let offset): "invalid message length at byte \(offset)"
-    case .truncated(let offset): "the data ends within the message (byte \(offset))"
-    case .utf16: "the data is UTF-16"
-    }
-  }
-
-  /// A suggestion, if there is one.
-  package var hint: String? {
-    switch self {
-    case .json(let error): error.hint
-    case .invalidLength: "in a stream of binary messages, a varint length precedes each message"
-    case .utf16: "convert it with \"iconv -f UTF-16 -t UTF-8\""
-    default: nil
-    }
-  }
-
-  /// Whether a message or a value is longer than the limit.
-  package var isTooLong: Bool {
-    switch self {
-    case .tooLong: true
-    case .json(let error): if case .tooLong = error.reason { true } else { false }
-    default: false
-    }
-  }
-
-  /// The position of the error, if the data has lines.
-  package var position: TextPosition? {
-    switch self {
-    case .json(let error): error.position
-    case .tooLong(_, .lines, let position): position
-    default: nil
-    }
   }
 }

@@ -156,12 +156,11 @@ struct ConvertRunner {
 extension ConversionError {
   /// The place of the error in the input, if the input has lines.
   fileprivate var place: InputPlace? {
+    guard case .text(let error) = reason, let position else { return nil }
     let excerpt = surroundings.flatMap { around in
-      let isInside = position.map { $0.byteOffset > around.offset } ?? false
-      return InputExcerpt(around.text, at: around.offset, isInside: isInside)
+      InputExcerpt(around.text, at: around.offset, isInside: position.byteOffset > around.offset)
     }
-    guard case .text(let error) = reason else { return nil }
-    return InputPlace(position: error.position, fieldPath: error.fieldPath, excerpt: excerpt)
+    return InputPlace(position: position, fieldPath: error.fieldPath, excerpt: excerpt)
   }
 
   /// Whether the schema is invalid, rather than the input.

@@ -22,7 +22,7 @@ struct RequestFormTests {
     #expect(
       failure?.message
         == Failure.Message(
-          what: "file", why: "invalid message length at byte 1",
+          what: "file", why: "expected the length of a message (byte 1)",
           hint: "in a stream of binary messages, a varint length precedes each message"))
     #expect(failure?.message?.place == nil)
   }

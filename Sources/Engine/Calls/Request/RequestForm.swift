@@ -48,9 +48,10 @@ extension MessageSplitter {
       message.isLast = isFinished && unreadCount == 0
       return message
     } catch {
-      let file =
-        error.isTooLong && origin.form.acceptsFiles
-        ? "--set-file FIELD=FILE sends the content of a file as a field, also if it is longer" : nil
+      var file: String?
+      if case .tooLong = error.reason, origin.form.acceptsFiles {
+        file = "--set-file FIELD=FILE sends the content of a file as a field, also if it is longer"
+      }
       throw Failure(
         .input, origin.source, error.description, hint: error.hint ?? file, place: place(of: error))
     }
@@ -66,8 +67,9 @@ extension MessageSplitter {
     return message
   }
 
-  private func place(of error: SplitError) -> InputPlace? {
-    guard let position = error.position else { return nil }
+  private func place(of error: MessageParseError) -> InputPlace? {
+    guard error.hasLine else { return nil }
+    let position = error.position
     guard framing == .values else { return InputPlace(position: position) }
     let held = held
     let excerpt = InputExcerpt(
