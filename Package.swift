@@ -214,7 +214,9 @@ let package = Package(
     tests("SchemaTools", ["Protobuf", "ProtobufSupport"]),
     tests("Protocols", ["Platform", "Base", "Language", "Protobuf", "ProtocolsSupport"]),
     tests("Chain", ["Platform", "Base", "Language", "Client", "Protocols", "Protobuf", "ChainSupport"]),
-    tests("Reports", ["Language", "Platform", "Protocols", "Protobuf"], exclude: ["Suites/Golden", "Suites/junit.xsd"]),
+    tests(
+      "Reports", ["Language", "Platform", "Protocols", "Protobuf"],
+      exclude: ["Suites/Golden", "Suites/junit.xsd"]),
     tests("Platform", ["Base", "CommandSupport"]),
     tests(
       "Interceptors",
@@ -248,7 +250,8 @@ let package = Package(
     tests("ClientInterceptors", ["ClientTesting", "Client", "CFakeCurl", "CommandSupport"]),
     benchmark("Protobuf", ["Platform", "Protobuf"], exclude: ["generate.sh", "protos"]),
     benchmark(
-      "Chain", ["Interceptors", "Chain", "Language", "PluginHost", "Protobuf", "Protocols"], exclude: ["passing.c"]),
+      "Chain", ["Interceptors", "Chain", "Language", "PluginHost", "Protobuf", "Protocols"],
+      exclude: ["passing.c"]),
     benchmark("Async", ["Platform", "Client", "Call"]),
   ],
   swiftLanguageModes: [.v6]

@@ -25,16 +25,21 @@ enum CELFormat {
         let digits = rest.dropFirst().prefix(while: \.isDigit)
         precision = Int(String(decoding: digits, as: UTF8.self))
         rest = rest[(rest.startIndex + 1 + digits.count)...]
-        guard precision.map({ $0 <= 100 }) == true else { throw LanguageError("invalid precision in a format") }
+        guard precision.map({ $0 <= 100 }) == true else {
+          throw LanguageError("invalid precision in a format")
+        }
       }
       guard let verb = rest.popFirst() else { throw LanguageError("a format ends with %") }
-      guard let value = values.popFirst() else { throw LanguageError("a format has more clauses than values") }
+      guard let value = values.popFirst() else {
+        throw LanguageError("a format has more clauses than values")
+      }
       text += Array(try clause(verb, precision ?? 6, value).utf8)
     }
     return String(decoding: text, as: UTF8.self)
   }
 
-  private static func clause(_ verb: UInt8, _ precision: Int, _ value: CELValue) throws(LanguageError) -> String
+  private static func clause(_ verb: UInt8, _ precision: Int, _ value: CELValue) throws(LanguageError)
+    -> String
   {
     switch (verb, value) {
     case (UInt8(ascii: "s"), _): return try text(value)

@@ -21,7 +21,9 @@ package struct CELParser {
   package static func parse(_ text: String, variables: [String]) throws(LanguageError) -> CELNode {
     var parser = CELParser(tokens: try CELLexer.tokens(of: text), scope: variables)
     let node = try parser.expression()
-    guard parser.token == .end else { throw LanguageError("unexpected \(parser.tokenText) in the expression") }
+    guard parser.token == .end else {
+      throw LanguageError("unexpected \(parser.tokenText) in the expression")
+    }
     return node
   }
 

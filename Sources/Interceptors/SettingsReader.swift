@@ -54,7 +54,7 @@ struct SettingsReader {
     do throws(LanguageError) {
       return try WholeValue(parsing: text)
     } catch {
-      throw self.error(setting.key, error.reason, hint: error.hint)
+      throw self.error(setting.key, error)
     }
   }
 
@@ -122,7 +122,7 @@ struct SettingsReader {
     do {
       return try CommonSettings.hosts(text)
     } catch {
-      throw self.error(key, error.reason, hint: error.hint)
+      throw self.error(key, error)
     }
   }
 

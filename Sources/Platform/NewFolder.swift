@@ -27,7 +27,8 @@ package struct NewFolder {
   ///     content.
   ///   - path: The folder. It is created if it does not exist.
   /// - Throws: `SystemError` for the first file that cannot be written, with its name; without one for the folder.
-  package static func write(_ files: [(name: String, contents: [UInt8])], below path: String) throws(SystemError)
+  package static func write(_ files: [(name: String, contents: [UInt8])], below path: String)
+    throws(SystemError)
   {
     let folders = Set(files.flatMap { ancestors(of: $0.name) })
     for file in files {

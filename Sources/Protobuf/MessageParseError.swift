@@ -135,7 +135,8 @@ extension MessageParseError: CustomStringConvertible {
       ].compactMap(\.self).joined(separator: " ")
     case .invalidBase64(let encoded):
       encoded.isEmpty ? "bytes are given in base64" : "\"\(encoded)\" is the base64 of this text"
-    case .syntax where format == .binary: "in a stream of binary messages, a varint length precedes each message"
+    case .syntax where format == .binary:
+      "in a stream of binary messages, a varint length precedes each message"
     case .utf16: "convert it with \"iconv -f UTF-16 -t UTF-8\""
     case .numberedField: "unknown fields are printed by number; --allow-unknown-fields skips them"
     default: nil

@@ -274,7 +274,9 @@ import Testing
     "{{request.value}}", "a {{ request.value }}", "{{text count}}", "{{header.x-a}}", "{{method}}",
   ])
   func oldTemplatesNameTheNewOnes(_ text: String) {
-    let error = #expect(throws: LanguageError.self) { try StubTemplate(.string(text), at: "response.message") }
+    let error = #expect(throws: LanguageError.self) {
+      try StubTemplate(.string(text), at: "response.message")
+    }
     #expect(
       error?.reason.hasSuffix(
         "}} is text; write ${request.PATH}, ${request.header.NAME}, ${request.method} or ${request.count}")

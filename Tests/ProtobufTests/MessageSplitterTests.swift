@@ -83,7 +83,9 @@ import Testing
 
   @Test func reportsPositionOfInvalidJSON() {
     for size in Self.sizes {
-      let error = #expect(throws: MessageParseError.self) { try split(.values, Array("{}\n  ]".utf8), by: size) }
+      let error = #expect(throws: MessageParseError.self) {
+        try split(.values, Array("{}\n  ]".utf8), by: size)
+      }
       #expect(error?.position.line == 2)
       #expect(error?.position.column == 3)
       #expect(error?.position.byteOffset == 5)

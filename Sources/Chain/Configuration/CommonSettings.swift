@@ -74,12 +74,11 @@ package struct CommonSettings: Sendable, Equatable {
         rest.append(setting)
         continue
       }
-      do throws(InvalidValue) {
-        guard seen.insert(key).inserted || entry.mayRepeat else { throw InvalidValue("is set twice") }
+      do throws(LanguageError) {
+        guard seen.insert(key).inserted || entry.mayRepeat else { throw LanguageError("is set twice") }
         try set(key, setting.value)
       } catch {
-        throw ConfigurationError(
-          interceptor: name, key: setting.key, reason: error.reason, hint: error.hint)
+        throw ConfigurationError(interceptor: name, key: setting.key, error)
       }
     }
     if ownKeys != nil { try takeSeed(from: &rest, of: name, ownKeys ?? []) }
@@ -118,13 +117,13 @@ package struct CommonSettings: Sendable, Equatable {
 
   // MARK: - Values
 
-  private mutating func set(_ key: String, _ value: String) throws(InvalidValue) {
+  private mutating func set(_ key: String, _ value: String) throws(LanguageError) {
     switch key {
     case "priority":
-      guard let number = Int(value) else { throw InvalidValue("not a whole number") }
+      guard let number = Int(value) else { throw LanguageError("not a whole number") }
       priority = number
     case "strict":
-      guard let flag = Bool(value) else { throw InvalidValue("neither true nor false") }
+      guard let flag = Bool(value) else { throw LanguageError("neither true nor false") }
       isStrict = flag
     case "before": before += try Self.names(value)
     case "after": after += try Self.names(value)
@@ -138,39 +137,29 @@ package struct CommonSettings: Sendable, Equatable {
     case "hosts":
       scope.hosts = try Self.hosts(value)
     case "header":
-      scope.headers.append(
-        try Self.condition { () throws(LanguageError) in try ScopeCondition(header: value) })
+      scope.headers.append(try ScopeCondition(header: value))
     case "attribute":
-      scope.attributes.append(
-        try Self.condition { () throws(LanguageError) in try ScopeCondition(attribute: value) })
+      scope.attributes.append(try ScopeCondition(attribute: value))
     case "percent":
       guard let number = Double(value), (0...100).contains(number) else {
-        throw InvalidValue("must be a number from 0 to 100")
+        throw LanguageError("must be a number from 0 to 100")
       }
       scope.percent = number
     default:
-      guard let seed = UInt64(value) else { throw InvalidValue("must be a whole number, 0 or more") }
+      guard let seed = UInt64(value) else { throw LanguageError("must be a whole number, 0 or more") }
       scope.seed = seed
     }
   }
 
   /// Parses the value of `hosts`, also for an interceptor with a key of its own.
-  package static func hosts(_ text: String) throws(InvalidValue) -> Selection<HostPattern> {
+  package static func hosts(_ text: String) throws(LanguageError) -> Selection<HostPattern> {
     try Selection(parsing: text, "must be HOST, HOST:PORT or *.DOMAIN") { HostPattern($0) }
   }
 
-  private static func condition(
-    _ parse: () throws(LanguageError) -> ScopeCondition
-  ) throws(InvalidValue) -> ScopeCondition {
-    do throws(LanguageError) { return try parse() } catch {
-      throw InvalidValue(error.reason, hint: error.hint)
-    }
-  }
-
-  private static func names(_ text: String) throws(InvalidValue) -> [String] {
+  private static func names(_ text: String) throws(LanguageError) -> [String] {
     let names = text.split(separator: "+").map { String($0) }
     guard !names.isEmpty, !names.contains("?") else {
-      throw InvalidValue("must be the name of an interceptor")
+      throw LanguageError("must be the name of an interceptor")
     }
     return names
   }

@@ -1,3 +1,5 @@
+import RPCurlLanguage
+
 /// Why an interceptor cannot be made from its configuration.
 package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The interceptor's name.
@@ -15,6 +17,11 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
     self.key = key
     self.reason = reason
     self.hint = hint
+  }
+
+  /// Makes the error of a setting.
+  package init(interceptor: String, key: String, _ error: LanguageError) {
+    self.init(interceptor: interceptor, key: key, reason: error.reason, hint: error.hint)
   }
 
   /// One line: interceptor, key, reason.

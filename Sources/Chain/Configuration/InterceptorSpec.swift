@@ -86,7 +86,7 @@ package struct InterceptorSpec: Sendable, Equatable {
       setting.isWritten = text == setting.value && !WholeValue.isElsewhere(setting.value)
       setting.value = text
     } catch {
-      throw ConfigurationError(interceptor: name, key: setting.key, reason: error.reason, hint: error.hint)
+      throw ConfigurationError(interceptor: name, key: setting.key, error)
     }
   }
 
@@ -107,7 +107,7 @@ package struct InterceptorSpec: Sendable, Equatable {
       return Setting(
         key: key, value: try SettingScanner.value(value), isWritten: value.unicodeScalars.first != "'")
     } catch {
-      throw ConfigurationError(interceptor: name, key: key, reason: error.reason, hint: error.hint)
+      throw ConfigurationError(interceptor: name, key: key, error)
     }
   }
 }

@@ -1,3 +1,5 @@
+import RPCurlLanguage
+
 /// A list of what to select and what to exclude, such as `demo.v1.*/*+!demo.v1.Demo/Chat`.
 ///
 /// It selects what one of the wanted elements matches, or everything without any, except what one of the unwanted
@@ -22,17 +24,17 @@ public struct Selection<Element: Sendable & Hashable>: Sendable, Hashable {
   ///   - element: Parses an element; returns nil if it is invalid.
   package init(
     parsing text: String, _ rule: String, _ element: (Substring) -> Element?
-  ) throws(InvalidValue) {
+  ) throws(LanguageError) {
     self.init()
     let hint = "write + between several, and ! before one to exclude it"
     for word in text.split(whereSeparator: { "+, ".contains($0) }) {
       let isWanted = word.first != "!"
       guard let parsed = element(isWanted ? word : word.dropFirst()) else {
-        throw InvalidValue("\(word): \(rule)", hint: hint)
+        throw LanguageError("\(word): \(rule)", hint: hint)
       }
       if isWanted { wanted.append(parsed) } else { unwanted.append(parsed) }
     }
-    guard !selectsAll else { throw InvalidValue(rule, hint: hint) }
+    guard !selectsAll else { throw LanguageError(rule, hint: hint) }
   }
 
   /// Whether the selection has no elements, and so selects everything.

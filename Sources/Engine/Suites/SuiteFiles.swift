@@ -27,7 +27,7 @@ package enum SuiteFiles {
       do throws(SystemError) {
         found = try Directory.files(below: argument, suffix: suffix, limit: limit)
       } catch {
-        throw Failure(.usage, error.path, error)
+        throw Failure(.usage, argument, error)
       }
       guard !found.isEmpty else {
         throw Failure(

@@ -90,7 +90,8 @@ indirect enum StubTemplate: Sendable {
       let name = part.drop { $0 == " " }
       let old = ["request", "text ", "header.", "method", "count", "'{{'"].first(where: name.hasPrefix)
       guard old == nil else {
-        throw LanguageError("\(place): {{\(name.prefix { $0 != "}" })}} is text; write ${request.PATH}, "
+        throw LanguageError(
+          "\(place): {{\(name.prefix { $0 != "}" })}} is text; write ${request.PATH}, "
             + "${request.header.NAME}, ${request.method} or ${request.count}")
       }
     }
@@ -113,7 +114,8 @@ indirect enum StubTemplate: Sendable {
   static func literal(_ json: JSONValue, at place: String) throws(LanguageError) -> JSONValue {
     let template = try StubTemplate(json, at: place)
     guard let expression = template.expressions.first else { return template.written }
-    throw LanguageError("\(place): ${\(expression)} has no value here; a condition of where can have it, as in "
+    throw LanguageError(
+      "\(place): ${\(expression)} has no value here; a condition of where can have it, as in "
         + "\".a == ${request.b}\"; $${ is a literal ${")
   }
 

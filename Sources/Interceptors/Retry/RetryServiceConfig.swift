@@ -33,7 +33,8 @@ struct RetryServiceConfig: Sendable {
   private mutating func add(_ entry: JSONValue, at place: String) throws(LanguageError) {
     if entry["hedgingPolicy"] != nil {
       throw LanguageError(
-        "\(place).hedgingPolicy: hedging is not supported in a file; give a retryPolicy, or use the interceptor hedge")
+        "\(place).hedgingPolicy: hedging is not supported in a file; give a retryPolicy, or use the interceptor hedge"
+      )
     }
     var policy: RetryPolicy?
     if let value = entry["retryPolicy"] { policy = try RetryPolicy(value, at: "\(place).retryPolicy") }
@@ -48,11 +49,15 @@ struct RetryServiceConfig: Sendable {
   private static func key(_ name: JSONValue, at place: String) throws(LanguageError) -> String {
     let service = try text(name, "service", at: place)
     let method = try text(name, "method", at: place)
-    guard !service.isEmpty || method.isEmpty else { throw LanguageError("\(place): has a method and no service") }
+    guard !service.isEmpty || method.isEmpty else {
+      throw LanguageError("\(place): has a method and no service")
+    }
     return service.isEmpty ? "" : "\(service)/\(method)"
   }
 
-  private static func text(_ object: JSONValue, _ name: String, at place: String) throws(LanguageError) -> String {
+  private static func text(_ object: JSONValue, _ name: String, at place: String) throws(LanguageError)
+    -> String
+  {
     switch object[name] {
     case nil, .null: return ""
     case .string(let text): return text

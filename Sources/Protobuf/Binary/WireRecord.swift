@@ -121,7 +121,9 @@ package struct WireFields: Sendable {
   }
 
   /// The values of a field of strings.
-  package func texts(_ number: UInt32) -> [String] { bytes(number).map { String(decoding: $0, as: UTF8.self) } }
+  package func texts(_ number: UInt32) -> [String] {
+    bytes(number).map { String(decoding: $0, as: UTF8.self) }
+  }
 
   /// The value of a string; empty if it is absent.
   package func text(_ number: UInt32) -> String { texts(number).last ?? "" }

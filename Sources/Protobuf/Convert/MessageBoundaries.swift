@@ -115,7 +115,9 @@ struct MessageBoundaries: Sendable {
     var reader = WireReader(UnsafeRawBufferPointer(rebasing: bytes[start...]))
     let length: UInt64
     do throws(DecodeError) { length = try reader.varint() } catch {
-      guard error.reason == .truncated, bytes.count - start < 5 else { throw failure(.syntax(expected: "the length of a message")) }
+      guard error.reason == .truncated, bytes.count - start < 5 else {
+        throw failure(.syntax(expected: "the length of a message"))
+      }
       if isLast { throw failure(.unexpectedEnd) }
       return nil
     }

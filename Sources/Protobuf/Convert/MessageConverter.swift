@@ -19,7 +19,8 @@ struct MessageConverter: Sendable {
 
   /// Appends the output for a message; nothing on an error. Returns whether a string that is not UTF-8 was
   /// written with replacement characters.
-  func convert(_ input: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(ConversionError) -> Bool {
+  func convert(_ input: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(ConversionError) -> Bool
+  {
     switch (options.from, options.to) {
     case (.binary, .json): return try json(of: input, into: &out)
     case (.json, .binary):
@@ -126,7 +127,9 @@ struct MessageConverter: Sendable {
     out.closeLengthDelimited(start)
   }
 
-  private func appendText(of bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) throws(ConversionError) {
+  private func appendText(of bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer)
+    throws(ConversionError)
+  {
     try checked(bytes, &out) { (out) throws(DecodeError) in
       try TextPrinter.print(bytes, type: type.node, options: textEncoding, into: &out)
     }
@@ -134,7 +137,9 @@ struct MessageConverter: Sendable {
   }
 
   /// Appends the canonical form of a message; nothing on an error.
-  private func canonical(_ bytes: UnsafeRawBufferPointer, into out: inout OutputBuffer) throws(ConversionError) {
+  private func canonical(_ bytes: UnsafeRawBufferPointer, into out: inout OutputBuffer)
+    throws(ConversionError)
+  {
     try checked(bytes, &out) { (out) throws(DecodeError) in
       try CanonicalWriter.rewrite(
         bytes, type: type.node, unknownFields: options.unknownFields, into: &out)

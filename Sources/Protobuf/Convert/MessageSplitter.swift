@@ -116,7 +116,8 @@ package struct MessageSplitter: Sendable {
     }
   }
 
-  private mutating func boundary(from index: inout Int, isLast: Bool) throws(MessageParseError) -> Range<Int>? {
+  private mutating func boundary(from index: inout Int, isLast: Bool) throws(MessageParseError) -> Range<Int>?
+  {
     // A copy, because the closure has exclusive access to `buffer`.
     var boundaries = boundaries
     defer { self.boundaries = boundaries }

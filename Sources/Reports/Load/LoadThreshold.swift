@@ -48,13 +48,15 @@ package struct LoadThreshold: Equatable, Sendable {
       let isShare = name == "errors" && value.hasSuffix("%")
       guard let number = Double(isShare ? String(value.dropLast()) : value), number >= 0, number.isFinite
       else {
-        throw LanguageError(name == "rate" ? "the rate is a number" : "errors are a number, or a percentage with %")
+        throw LanguageError(
+          name == "rate" ? "the rate is a number" : "errors are a number, or a percentage with %")
       }
       metric = name == "rate" ? .rate : isShare ? .errorShare : .errors
       limit = isShare ? number / 100 : number
     default:
       guard let latency = Self.latency(name) else {
-        throw LanguageError("\(name) is not measured", hint: "compare p50, p99.9, min, mean, max, errors or rate")
+        throw LanguageError(
+          "\(name) is not measured", hint: "compare p50, p99.9, min, mean, max, errors or rate")
       }
       metric = latency
       limit = Double(try Duration(withUnit: value).nanoseconds)

@@ -26,7 +26,10 @@ struct DeclarationReader {
       var found = Comments()
       for record in try WireRecord.all(in: location.bytes) {
         switch record.number {
-        case 1: path += record.bytes.isEmpty ? [record.int32] : WireRecord.packed(record.bytes).map { Int32(truncatingIfNeeded: $0) }
+        case 1:
+          path +=
+            record.bytes.isEmpty
+            ? [record.int32] : WireRecord.packed(record.bytes).map { Int32(truncatingIfNeeded: $0) }
         case 3: found.leading = record.text
         case 4: found.trailing = record.text
         case 6: found.detached.append(record.text)
@@ -83,7 +86,9 @@ struct DeclarationReader {
   }
 
   private func numbers(_ record: WireRecord) -> [Int] {
-    (record.bytes.isEmpty ? [record.bits] : WireRecord.packed(record.bytes)).map { Int(Int32(truncatingIfNeeded: $0)) }
+    (record.bytes.isEmpty ? [record.bits] : WireRecord.packed(record.bytes)).map {
+      Int(Int32(truncatingIfNeeded: $0))
+    }
   }
 
   private func join(_ scope: String, _ name: String) -> String { scope.isEmpty ? name : "\(scope).\(name)" }
