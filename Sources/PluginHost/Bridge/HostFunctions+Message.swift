@@ -120,14 +120,11 @@ extension HostFunctions {
   }
 
   /// Changes a typed message, at a path.
-  ///
-  /// - Parameter isInteger: Whether an integer is assigned, which may be out of range.
   func change(
-    _ token: rpcurl_token, _ path: rpcurl_text, isInteger: Bool = false,
-    _ body: (inout Message, FieldPath) throws -> Void
+    _ token: rpcurl_token, _ path: rpcurl_text, _ body: (inout Message, FieldPath) throws -> Void
   ) throws {
     let path = try path.string()
-    try withValue(token, .changeTyped, isInteger: isInteger) { value, _ in
+    try withValue(token, .changeTyped) { value, _ in
       let path = try FieldPath(path, in: value.typed.type)
       // With one reference to the storage, so that a change does not copy it.
       var message = try value.takeTyped()
@@ -142,17 +139,14 @@ extension HostFunctions {
     _ token: rpcurl_token, _ path: rpcurl_text, to plain: UnsafePointer<rpcurl_value>?,
     _ body: (inout Message, FieldPath, Value) throws -> Void
   ) throws {
-    let kind = plain.map { Int32(truncatingIfNeeded: $0.pointee.type) }
-    let isInteger = kind == RPCURL_TYPE_INT64 || kind == RPCURL_TYPE_UINT64
-    try change(token, path, isInteger: isInteger) { message, path in
+    try change(token, path) { message, path in
       try body(&message, path, scalar(plain))
     }
   }
 
   /// Reads or changes the message of a stage, as the plugin declares it.
   private func withValue<Result>(
-    _ token: rpcurl_token, _ use: MessageUse, isInteger: Bool = false,
-    _ body: (inout MessageValue, Arena) throws -> Result
+    _ token: rpcurl_token, _ use: MessageUse, _ body: (inout MessageValue, Arena) throws -> Result
   ) throws -> Result {
     try value(token) { value, arena in
       guard var message = value.message else { throw ABIFailure.wrongStage() }
@@ -165,11 +159,7 @@ extension HostFunctions {
       }
       value = .requestEnd
       defer { value = .message(message, isRequest: isRequest) }
-      do {
-        return try body(&message, arena)
-      } catch {
-        throw ABIFailure(error, isInteger: isInteger)
-      }
+      return try body(&message, arena)
     }
   }
 
@@ -232,26 +222,24 @@ extension FieldPath {
 
 extension ABIFailure {
   /// The failure of a function that throws an error.
-  ///
-  /// - Parameter isInteger: Whether an integer is assigned, which may be out of range.
-  init(_ error: any Error, isInteger: Bool = false) {
+  init(_ error: any Error) {
     switch error {
     case let failure as ABIFailure: self = failure
     case let error as InvalidValue: self = .invalid(error.reason)
-    case let error as FieldPathError: self.init(Self.code(error, isInteger), "\(error)")
+    case let error as FieldPathError: self.init(Self.code(error), "\(error)")
     // JSON or bytes that cannot be parsed.
     default: self.init(RPCURL_EPARSE, "\(error)")
     }
   }
 
-  private static func code(_ error: FieldPathError, _ isInteger: Bool) -> Int32 {
+  private static func code(_ error: FieldPathError) -> Int32 {
     switch error {
     case .syntax, .unknownField, .notAMessage, .notIndexable, .needsSubscript, .wrongKeyType, .schema,
       .notAnAny:
       RPCURL_EPATH
     case .indexOutOfRange: RPCURL_ENOENT
-    case .wrongType(_, let expected) where isInteger && expected.contains("int"): RPCURL_ERANGE
-    case .wrongType, .notAList: RPCURL_ETYPE
+    case .outOfRange: RPCURL_ERANGE
+    case .wrongType, .notUTF8, .notAList: RPCURL_ETYPE
     case .encoding, .json: RPCURL_EPARSE
     }
   }

@@ -18,6 +18,10 @@ public enum FieldPathError: Error, Equatable, Sendable {
   case wrongKeyType(field: String, expected: String)
   /// The field cannot have the value.
   case wrongType(field: String, expected: String)
+  /// The field cannot have the number: it is an integer that is too large, or negative.
+  case outOfRange(field: String, expected: String)
+  /// The bytes are not UTF-8, as the string has to be.
+  case notUTF8(field: String)
   /// The field is not a list.
   case notAList(field: String)
   /// The schema of a message in the path is invalid.
@@ -48,7 +52,9 @@ extension FieldPathError: CustomStringConvertible {
     case .indexOutOfRange(let field, let index, let count):
       "index \(index) is out of range: \(field) has \(count) elements"
     case .wrongKeyType(let field, let expected): "the keys of \(field) have the type \(expected)"
-    case .wrongType(let field, let expected): "\(field) requires \(expected)"
+    case .wrongType(let field, let expected), .outOfRange(let field, let expected):
+      "\(field) requires \(expected)"
+    case .notUTF8(let field): "not UTF-8, but \(field) is a string"
     case .notAList(let field): "\(field) is not a list"
     case .schema(let error): error.description
     case .encoding(let error): error.description

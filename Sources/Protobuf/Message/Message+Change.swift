@@ -216,10 +216,13 @@ private enum Change {
     switch self {
     case .clear: return nil
     case .set(let value):
-      guard let fitting = value.converted(to: field) else {
-        throw .wrongType(field: name, expected: field.typeDescription)
+      if let fitting = value.converted(to: field) { return fitting }
+      switch (value, field.kind.isInteger) {
+      case (.int32, true), (.int64, true), (.uint32, true), (.uint64, true):
+        throw .outOfRange(field: name, expected: field.typeDescription)
+      case (.bytes, _) where field.kind == .string: throw .notUTF8(field: name)
+      default: throw .wrongType(field: name, expected: field.typeDescription)
       }
-      return fitting
     case .json(let json, let options):
       let bytes = try Self.bytes(json, field, asElement: true, options)
       switch try Self.decoded(bytes, field, in: type) {

@@ -47,6 +47,13 @@ public enum FieldKind: UInt8, Sendable, CaseIterable {
   @inline(__always)
   var isMessage: Bool { self == .message || self == .group }
 
+  var isInteger: Bool {
+    switch self {
+    case .int32, .int64, .uint32, .uint64, .sint32, .sint64, .fixed32, .fixed64, .sfixed32, .sfixed64: true
+    default: false
+    }
+  }
+
   /// Whether values of this kind may be packed.
   @inline(__always)
   var isPackable: Bool { !isMessage && self != .string && self != .bytes }

@@ -142,6 +142,7 @@ static void ranges(void) {
   rpcurl_value value = integer(INT64_C(1) << 40);
   CHECK(host->set(host, token, T("f_int32"), &value) == RPCURL_ERANGE);
   CHECK(host->set(host, token, T("f_uint32"), &value) == RPCURL_ERANGE);
+  CHECK(host->set(host, token, T("f_fixed32"), &value) == RPCURL_ERANGE);
   value = integer(-1);
   CHECK(host->set(host, token, T("f_uint64"), &value) == RPCURL_ERANGE);
   value = natural(7);

@@ -172,19 +172,8 @@ package struct FieldEdit: Equatable {
     }
   }
 
-  /// Why the bytes of a file cannot be the value of a field.
-  static func reason(_ error: FieldPathError, _ bytes: [UInt8]) -> String {
-    guard case .wrongType(let field, "string") = error, String(validating: bytes, as: UTF8.self) == nil else {
-      return error.description
-    }
-    return "not UTF-8, but \(field) is a string"
-  }
-
   /// The failure of a value, with the option that the value needs.
   private func failure(_ error: FieldPathError, _ form: RequestForm) -> Failure {
-    if case .bytes(let bytes) = content, case .wrongType = error {
-      return Failure(.input, place.name, Self.reason(error, bytes))
-    }
     let failure = place.failure(error)
     guard case .text(let text) = content, case .json(let cause) = error else { return failure }
     if let template = Template.reference(in: text) {

@@ -123,7 +123,7 @@ extension RequestMessage {
       do throws(FieldPathError) {
         try message.set(.bytes(bytes), at: chunks.path)
       } catch {
-        throw Failure(.input, source, FieldEdit.reason(error, bytes))
+        throw Failure(.input, source, error.description)
       }
     } else {
       message = try parsed(type)
