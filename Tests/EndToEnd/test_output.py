@@ -79,7 +79,7 @@ def test_filter_of_a_stream_and_of_a_batch(echo):
 @pytest.mark.parametrize("path", ["optionalString", "self.stringValue", 'stringToInt32["other"]', "strings[9]"])
 def test_a_response_without_the_field(echo, path):
     result = echo("--filter", path).exits(8, "")
-    hint = "hint: --filter-missing skip, or null, accepts such responses\n"
+    hint = "hint: --filter-missing skip, or null, accepts such messages\n"
     assert result.err == f"rpcurl: --filter {path}: response message 0 has no such field\n{hint}"
 
 

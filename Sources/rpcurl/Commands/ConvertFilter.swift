@@ -60,12 +60,9 @@ struct ConvertFilter {
   ) throws {
     switch selector {
     case .path(let filter):
-      do {
-        try filter.append(
-          Message(type, serialized: message), options: options, escapesControls: escapesControls, to: &out)
-      } catch let problem as FieldFilter.Problem {
-        throw filter.failure(problem, message: index, of: "message")
-      }
+      try filter.append(
+        Message(type, serialized: message), named: "message \(index)", options: options,
+        escapesControls: escapesControls, to: &out)
     case .numbers(let numbers):
       let values = try numbers.append(message, options: isRaw ? nil : options, to: &out)
       guard values.refused == 0 else {

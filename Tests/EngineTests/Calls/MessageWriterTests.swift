@@ -63,7 +63,7 @@ struct MessageWriterTests {
   }
 
   @Test func reportsFieldMissingFromResponse() {
-    #expect(throws: FieldFilter.Problem.self) { try print(["{}"], "Place", ["--filter", "parts[0].id"]) }
+    #expect(throws: Failure.self) { try print(["{}"], "Place", ["--filter", "parts[0].id"]) }
   }
 
   @Test(arguments: [

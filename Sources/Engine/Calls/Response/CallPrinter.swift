@@ -284,7 +284,7 @@ package final class CallPrinter: CallObserver {
   private func print(_ message: RawSpan) throws(RPCError) -> [UnresolvedName]? {
     if let names = missing(in: message, plan.wire.codec) { return names }
     onResponse?(.bytes(message.copyBytes()))
-    try print(bytes: message.byteCount) { out throws in try writer.append(message, to: &out) }
+    try print(bytes: message.byteCount) { out throws in try writer.append(message, at: received, to: &out) }
     return nil
   }
 
@@ -295,7 +295,7 @@ package final class CallPrinter: CallObserver {
     let hasNewFiles = lookup?.hasAddedFiles == true
     let message = hasNewFiles ? (try? Message(message.type, serialized: bytes)) ?? message : message
     onResponse?(.typed(message))
-    try print(bytes: bytes.count) { out throws in try writer.append(message, to: &out) }
+    try print(bytes: bytes.count) { out throws in try writer.append(message, at: received, to: &out) }
     return nil
   }
 
@@ -379,8 +379,8 @@ package final class CallPrinter: CallObserver {
           out.append(UInt8(ascii: "\n"))
         }
       }
-    } catch let problem as FieldFilter.Problem {
-      failure = failure ?? plan.filter?.failure(problem, message: received)
+    } catch let problem as Failure {
+      failure = failure ?? problem
     } catch {
       let type = plan.method.output.name
       throw RPCError(.internal, "invalid response: not a \(type): \(error)", origin: .violation)

@@ -4,14 +4,6 @@ import RPCurlProtobuf
 
 /// Selects fields of each response (`--filter`).
 package struct FieldFilter {
-  /// Why nothing can be printed for a response.
-  package enum Problem: Error {
-    /// The response lacks the field.
-    case missing
-    /// A value in an Any or a Value that `--raw` cannot write.
-    case notRaw
-  }
-
   /// What is printed for a response without the field (`--filter-missing`).
   package enum MissingAction: String, Sendable {
     case fail, null, skip
@@ -101,42 +93,27 @@ package struct FieldFilter {
       .at(argument.origin)
   }
 
-  /// The failure to report for a message.
-  ///
-  /// - Parameters:
-  ///   - problem: What is wrong.
-  ///   - index: The index of the message.
-  ///   - kind: What the message is.
-  package func failure(
-    _ problem: Problem, message index: Int, of kind: String = "response message"
-  ) -> Failure {
-    switch problem {
-    case .missing:
-      Failure(
-        .assertion, "--filter \(path)", "\(kind) \(index) has no such field",
-        hint: "--filter-missing skip, or null, accepts such \(kind == "message" ? "messages" : "responses")")
-    case .notRaw:
-      Failure(
-        .assertion, "--filter \(path) --raw", "\(kind) \(index) has neither bytes nor a string there"
-      )
-    }
-  }
-
   /// Appends the selected fields of a message, each with a line feed, or only their bytes with `--raw`. Strings have no
   /// quotes; each element of a list is on a line of its own.
   ///
   /// - Parameters:
   ///   - message: The message.
+  ///   - name: What the message is, with its index.
   ///   - options: How values other than strings are written.
   ///   - escapesControls: Whether control characters in strings are escaped, for a terminal. A script gets the string
   ///     itself.
   ///   - out: Receives the text.
-  /// - Throws: ``Problem/missing`` if the message lacks the field, before anything is appended.
+  /// - Throws: `Failure` if the message lacks the field, or has a value in an Any or a Value that `--raw` cannot write.
   package func append(
-    _ message: Message, options: JSONEncodingOptions, escapesControls: Bool, to out: inout [UInt8]
+    _ message: Message, named name: String, options: JSONEncodingOptions, escapesControls: Bool,
+    to out: inout [UInt8]
   ) throws {
     let matches = try settings.path.matches(in: message)
-    if settings.missing == .fail, matches.contains(where: { $0 == nil }) { throw Problem.missing }
+    if settings.missing == .fail, matches.contains(where: { $0 == nil }) {
+      throw Failure(
+        .assertion, "--filter \(path)", "\(name) has no such field",
+        hint: "--filter-missing skip, or null, accepts such messages")
+    }
     let start = out.count
     do {
       for match in matches {
@@ -145,10 +122,10 @@ package struct FieldFilter {
           continue
         }
         guard isList || settings.isRaw, let elements = match.elements else {
-          try append(match, options, escapesControls, to: &out)
+          try append(match, name, options, escapesControls, to: &out)
           continue
         }
-        for element in elements { try append(element, options, escapesControls, to: &out) }
+        for element in elements { try append(element, name, options, escapesControls, to: &out) }
       }
     } catch {
       out.removeSubrange(start...)
@@ -157,11 +134,14 @@ package struct FieldFilter {
   }
 
   private func append(
-    _ match: FieldPath.Match, _ options: JSONEncodingOptions, _ escapesControls: Bool,
+    _ match: FieldPath.Match, _ name: String, _ options: JSONEncodingOptions, _ escapesControls: Bool,
     to out: inout [UInt8]
   ) throws {
     if settings.isRaw {
-      guard let content = match.content else { throw Problem.notRaw }
+      guard let content = match.content else {
+        throw Failure(
+          .assertion, "--filter \(path) --raw", "\(name) has neither bytes nor a string there")
+      }
       out += content
       return
     }

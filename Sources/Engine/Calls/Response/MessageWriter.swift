@@ -44,9 +44,11 @@ package final class MessageWriter {
     transcoder = JSONTranscoder(plan.method.output, encoding: encoding)
   }
 
-  /// Appends a message encoded with the call's codec.
-  package func append(_ message: RawSpan, to out: inout OutputBuffer) throws {
-    if filter != nil, codec == .proto { return try append(Message(type, serialized: message), to: &out) }
+  /// Appends a message encoded with the call's codec, which has an index among the responses.
+  package func append(_ message: RawSpan, at index: Int = 0, to out: inout OutputBuffer) throws {
+    if filter != nil, codec == .proto {
+      return try append(Message(type, serialized: message), at: index, to: &out)
+    }
     switch (codec, format) {
     case (.proto, .binary): append(binary: try output(message), to: &out)
     case (.proto, .text):
@@ -57,7 +59,7 @@ package final class MessageWriter {
     case (.json, _):
       // Decode and encode it, to check it and apply the options. A server may know more fields.
       let lenient = JSONDecodingOptions(allowUnknownFields: true)
-      try append(Message(type, json: message.copyBytes(), options: lenient), to: &out)
+      try append(Message(type, json: message.copyBytes(), options: lenient), at: index, to: &out)
     }
   }
 
@@ -71,10 +73,12 @@ package final class MessageWriter {
   }
 
   /// Appends a message.
-  package func append(_ message: Message, to out: inout OutputBuffer) throws {
+  package func append(_ message: Message, at index: Int = 0, to out: inout OutputBuffer) throws {
     if let filter {
       var text: [UInt8] = []
-      try filter.append(message, options: transcoder.encoding, escapesControls: isTerminal, to: &text)
+      try filter.append(
+        message, named: "response message \(index)", options: transcoder.encoding,
+        escapesControls: isTerminal, to: &text)
       return out.append(text)
     }
     switch format {
