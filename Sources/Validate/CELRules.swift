@@ -43,7 +43,7 @@ enum CELRules {
   static func predefined(
     _ options: WireFields, typeName: String, _ field: Field, in type: MessageType, problem: (String) -> Void
   ) -> [Rule] {
-    guard options.fields.contains(where: { $0.number >= 1000 }) else { return [] }
+    guard options.records.contains(where: { $0.number >= 1000 }) else { return [] }
     guard let type = try? type.relative(named: typeName),
       let message = try? Message(type, serialized: options.serialized)
     else {

@@ -37,7 +37,7 @@ struct DirectoryTests {
         _ = try Directory.files(below: folder.path, suffix: ".txt", limit: 10)
         return nil
       } catch {
-        return "\(error.path.dropFirst(folder.path.utf8.count)): \(error.why)"
+        return "\((error.path ?? "").dropFirst(folder.path.utf8.count)): \(error.reason)"
       }
     }
     // A name of Latin-1 that no file is asked for.

@@ -57,7 +57,7 @@ final class RawLatencies {
       self.replacement = nil
       if !replacement.replace() { problem = .last }
     }
-    return problem.map { Failure(.internalError, "--raw \(path)", $0.why) }
+    return problem.map { Failure(.internalError, "--raw \(path)", $0) }
   }
 
   private func write() {

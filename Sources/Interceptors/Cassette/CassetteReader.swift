@@ -44,7 +44,7 @@ struct CassetteReader {
       }
       return found
     } catch {
-      throw settings.error("file", error.description)
+      throw settings.error("file", error.reason)
     }
   }
 

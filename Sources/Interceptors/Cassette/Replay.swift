@@ -130,7 +130,7 @@ final class Replay: StagedInterceptor {
       let steps = try steps(of: candidate.call, skipping: isFirst ? 0 : responder.messageCount)
       if isFirst { responder.run(steps) } else { responder.runInstead(steps) }
     } catch {
-      responder.fail(RPCError(.internal, error.description, origin: .interceptor(context.name)))
+      responder.fail(RPCError(.internal, error.reason, origin: .interceptor(context.name)))
     }
   }
 

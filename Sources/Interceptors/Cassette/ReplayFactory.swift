@@ -101,7 +101,7 @@ final class ReplayFactory: InterceptorFactory {
     do {
       return try CassetteReader.read(content, file: path).calls
     } catch {
-      throw settings.error("file", error.description)
+      throw settings.error("file", error.reason)
     }
   }
 
@@ -118,7 +118,7 @@ final class ReplayFactory: InterceptorFactory {
       if candidates.isEmpty, miss == .pass { return nil }
       return Replay(self, candidates, call, context, writer?.makeRecording(of: call, context))
     } catch let error as LanguageError {
-      throw RPCError(.internal, error.description, origin: .interceptor(context.name))
+      throw RPCError(.internal, error.reason, origin: .interceptor(context.name))
     }
   }
 

@@ -42,7 +42,7 @@ final class MockFactory: InterceptorFactory {
       do {
         stubs += try StubFile.read(content, file: file)
       } catch {
-        throw settings.error("file", error.description)
+        throw settings.error("file", error.reason)
       }
     }
     guard !stubs.isEmpty else { throw settings.error("file", "missing value", hint: "give a file of stubs") }

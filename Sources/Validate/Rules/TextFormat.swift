@@ -46,7 +46,7 @@ struct TextFormat: Sendable {
   static func required(by options: WireFields) -> TextFormat? {
     let lines = table.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 2).map(String.init) }
     // The formats are a oneof: the last one in the bytes counts.
-    for field in options.fields.reversed() {
+    for field in options.records.reversed() {
       if field.number == 24 { return header(options) }
       guard let line = lines.first(where: { UInt32($0[0]) == field.number }) else { continue }
       guard options.flag(field.number) else { return nil }
