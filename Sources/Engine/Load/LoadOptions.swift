@@ -58,10 +58,10 @@ package struct LoadOptions {
         hint: "reduce them; Ctrl-C ends a run at any time, with its report")
     }
     var thresholds: [LoadThreshold] = []
-    do throws(LanguageError) {
-      for text in invocation.texts(.threshold) { thresholds += try LoadThreshold.list(text) }
-    } catch {
-      throw Failure(.usage, "", "--threshold \(error.reason)", hint: error.hint)
+    for text in invocation.texts(.threshold).flatMap(LoadThreshold.parts) {
+      do throws(LanguageError) { thresholds.append(try LoadThreshold(text)) } catch {
+        throw Failure(.usage, "--threshold \(text)", error.reason, hint: error.hint)
+      }
     }
     self.thresholds = thresholds
     format = invocation.choice(.loadFormat) ?? .text

@@ -24,17 +24,20 @@ package struct LoadThreshold: Equatable, Sendable {
 
   /// Parses conditions with commas between them.
   ///
-  /// - Throws: ``LanguageError`` for the first that is invalid, which it names.
+  /// - Throws: ``LanguageError`` for the first that is invalid.
   package static func list(_ text: String) throws(LanguageError) -> [LoadThreshold] {
     var list: [LoadThreshold] = []
-    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      let text = String(part.stripped)
-      do throws(LanguageError) { list.append(try LoadThreshold(text)) } catch { throw error.at(text) }
-    }
+    for part in parts(text) { list.append(try LoadThreshold(part)) }
     return list
   }
 
-  private init(_ text: String) throws(LanguageError) {
+  /// The texts of conditions with commas between them.
+  package static func parts(_ text: String) -> [String] {
+    text.split(separator: ",", omittingEmptySubsequences: false).map { String($0.stripped) }
+  }
+
+  /// Parses a condition.
+  package init(_ text: String) throws(LanguageError) {
     self.text = text
     let name = text.prefix { !$0.isWhitespace && !"<>=!".contains($0) }
     var rest = text[name.endIndex...].stripped
