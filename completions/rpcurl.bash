@@ -677,6 +677,7 @@ _rpcurl_arguments() {
 -v --verbose|+|-i --include|flag
 --redact|+||none
 --format|||list text json github
+--against|||file
 --rules|||list PACKAGE WIRE_JSON WIRE
 --ignore|+||ask:rule
 --only|+||none

@@ -23,7 +23,7 @@ function __rpcurl_has_value
         case export
             contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout -o --output --redact --proto-dir --error-format -K --config --profile
         case diff
-            contains -- $argv[2] -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --redact --format --rules --ignore --only --error-format -K --config --profile
+            contains -- $argv[2] -I --import-path --reflect-version --reflect-protocol --reflect-header --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --redact --format --against --rules --ignore --only --error-format -K --config --profile
         case convert
             contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --unknown-fields --filter --filter-missing --type --from --to --error-format
         case health
@@ -316,6 +316,7 @@ complete -c rpcurl -n '__rpcurl_is template' -n '__rpcurl_unused --comments' -l 
 complete -c rpcurl -n '__rpcurl_is template' -n '__rpcurl_unused --response' -l response -d 'Print the response message of the method instead of its request'
 complete -c rpcurl -n '__rpcurl_is export' -n '__rpcurl_unused --proto-dir' -l proto-dir -x -a '(__fish_complete_directories)' -d 'Write .proto files below this directory, each at the path of its name'
 complete -c rpcurl -n '__rpcurl_is diff' -n '__rpcurl_unused --format' -l format -x -a 'text json github' -d 'Format of the output: text, json or github'
+complete -c rpcurl -n '__rpcurl_is diff' -n '__rpcurl_unused --against' -l against -r -F -d 'Compare NEW'
 complete -c rpcurl -n '__rpcurl_is diff' -l only -x -d 'Report only this package, service, message or other name, and what it contains'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --type' -l type -x -a '(__rpcurl_ask type)' -d 'Message type; any unique suffix of its name is accepted. Required, except with --no-schema'
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_unused --from' -l from -x -a 'json text binary' -d 'Format of the input: json, text or binary. Required, except with --no-schema'

@@ -8,15 +8,16 @@ package enum ChildProcess {
     package let errors: String
   }
 
-  /// Runs a program found in `$PATH`, without input. It inherits descriptors that have no `FD_CLOEXEC`.
+  /// Runs a program found in `$PATH`. It inherits descriptors that have no `FD_CLOEXEC`.
   ///
   /// - Parameters:
   ///   - arguments: The program's name and its arguments.
+  ///   - input: The descriptor that is its standard input; nil for none.
   ///   - output: The descriptor that receives its standard output; nil to read it with standard error.
   ///   - waitLimit: The time after which it is killed with the processes that it started (`--max-time`); nil for no limit.
   /// - Throws: `SystemError` if the program could not be started, or was killed because of the limit or a signal.
   package static func run(
-    _ arguments: [String], output: Int32? = nil, waitLimit: Duration? = nil
+    _ arguments: [String], input: Int32? = nil, output: Int32? = nil, waitLimit: Duration? = nil
   ) throws(SystemError) -> Outcome {
     // Otherwise a signal would end this process, and not the program.
     _ = Interrupt.install()
@@ -24,7 +25,9 @@ package enum ChildProcess {
     guard let pipe = Pipe() else { throw .last }
     defer { close(pipe.readEnd) }
     let group = ProcessGroup()
-    let problem = group.start(arguments, giving: [(output ?? pipe.writeEnd, 1), (pipe.writeEnd, 2)])
+    var descriptors: [(own: Int32, its: Int32)] = [(output ?? pipe.writeEnd, 1), (pipe.writeEnd, 2)]
+    if let input { descriptors.append((input, 0)) }
+    let problem = group.start(arguments, giving: descriptors)
     close(pipe.writeEnd)
     if let problem { throw problem }
     let file = InputFile(reading: pipe.readEnd, until: deadline)

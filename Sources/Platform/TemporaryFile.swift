@@ -19,14 +19,19 @@ package struct TemporaryFile {
 
   package func close() { Glibc.close(descriptor) }
 
-  /// Appends `bytes`.
-  package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
-    if let problem = FileContents.write(Array(bytes), to: descriptor) { throw problem }
+  /// Appends `bytes`, and rewinds: the next reader of the descriptor begins at the start.
+  package func write(_ bytes: [UInt8]) throws(SystemError) {
+    if let problem = FileContents.write(bytes, to: descriptor) { throw problem }
+    try rewind()
+  }
+
+  private func rewind() throws(SystemError) {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .last }
   }
 
   /// Reads everything that was written.
   package func contents() throws(SystemError) -> [UInt8] {
-    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw .last }
+    try rewind()
     var contents: [UInt8] = []
     while true {
       let piece = try FileContents.readPiece(descriptor, limitBytes: 1 << 18)

@@ -21,8 +21,8 @@ service Shop {
 }
 """
 NEW = OLD.replace("string name = 2;", "int32 name = 2;\n  string note = 3;")
-TYPE = 'shop/v1/shop.proto: message shop.v1.Item: field 2 "name" changed its type from string to int32'
-ADDED = 'shop/v1/shop.proto: message shop.v1.Item: field 3 "note" was added'
+TYPE = 'shop/v1/shop.proto:5:3: message shop.v1.Item: field 2 "name" changed its type from string to int32'
+ADDED = 'shop/v1/shop.proto:6:3: message shop.v1.Item: field 3 "note" was added'
 
 
 @pytest.fixture
@@ -53,7 +53,8 @@ def place(schemas, tmp_path):
 @pytest.mark.parametrize("new", ["new.binpb", "new", "new/shop/v1/shop.proto"])
 def test_sets_files_and_directories(rpcurl, place, old, new):
     result = rpcurl("diff", place / old, place / new).exits(8, err="")
-    assert result.out == f"{TYPE} (FIELD_SAME_TYPE)\n1 breaking change (PACKAGE), 1 addition\n"
+    source = "" if new.endswith(".binpb") else f"{place}/new/"
+    assert result.out == f"{source}{TYPE} (FIELD_SAME_TYPE)\n1 breaking change (PACKAGE), 1 addition\n"
     rpcurl("diff", place / old, place / old).exits(0, "no breaking changes (PACKAGE)\n", "")
 
 
@@ -72,8 +73,9 @@ def test_a_server(rpcurl, grpc_server, place):
     rpcurl(*words).exits(0, "no breaking changes (PACKAGE)\n", "")
     (place / "demo" / "demo.proto").write_text(proto.replace("rpc Hello(HelloRequest)", "rpc Hello(stream HelloRequest)"))
     result = rpcurl(*words, "-v").exits(8).reports("* schema: reflection v1")
+    line = proto[: proto.index("rpc Hello(")].count("\n") + 1
     assert result.out.splitlines()[0] == (
-        "demo.proto: service demo.v1.Demo: method Hello changed its request from one message to a stream "
+        f"{place}/demo/demo.proto:{line}:3: service demo.v1.Demo: method Hello changed its request from one message to a stream "
         "(RPC_SAME_CLIENT_STREAMING)"
     )
 
@@ -87,7 +89,7 @@ def test_imports_of_a_directory(rpcurl, tmp_path):
             (tmp_path / version / "proto" / name).parent.mkdir(parents=True)
             (tmp_path / version / "proto" / name).write_text(f'syntax = "proto3"; {text}')
     result = rpcurl("diff", tmp_path / "old", tmp_path / "new")
-    assert result.code == 8 and result.out.startswith("b/v1/b.proto: message b.v1.B: field 1")
+    assert result.code == 8 and result.out.startswith(f"{tmp_path}/new/proto/b/v1/b.proto:1:82: message b.v1.B: field 1")
     with_path = rpcurl("diff", "-I", tmp_path / "new" / "proto", tmp_path / "old" / "proto", tmp_path / "new" / "proto")
     assert with_path.code in (0, 8) and with_path.out.splitlines()[-1].endswith("(PACKAGE)")
 
@@ -102,7 +104,7 @@ def test_modules_of_buf(rpcurl, tmp_path):
             (tmp_path / version / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / version / name).write_text(text)
     result = rpcurl("diff", tmp_path / "old", tmp_path / "new")
-    assert result.code == 8 and result.out.startswith("b.proto: message zzz.B: field 1"), result.err
+    assert result.code == 8 and result.out.startswith(f"{tmp_path}/new/other/b.proto:1:45: message zzz.B: field 1"), result.err
     # The innermost directory names a file, in any order.
     (tmp_path / "new" / "buf.yaml").unlink()
     paths = ["-I", tmp_path / "new" / "proto", "-I", tmp_path / "new" / "other"]
@@ -124,6 +126,79 @@ def test_imports_that_one_schema_lacks_are_not_compared(rpcurl, place):
 def test_comments_are_no_changes(rpcurl, schemas):
     place = schemas(new=OLD.replace("message", "// A comment.\nmessage"))
     assert rpcurl("diff", "-v", place / "old", place / "new").out == "no breaking changes (PACKAGE)\n"
+
+
+# Revisions of a git repository
+
+
+@pytest.fixture
+def repository(rpcurl):
+    """A repository whose tag v1 has the old schema, and whose files have the new one."""
+
+    def git(*words):
+        subprocess.run(["git", "-C", rpcurl.home, "-c", "user.name=a", "-c", "user.email=a@test.invalid", *words], check=True, capture_output=True)
+
+    source = rpcurl.home / "protos" / "shop" / "v1" / "shop.proto"
+    source.parent.mkdir(parents=True)
+    (source.parent / "note.proto").write_text('syntax = "proto3";\npackage shop.v1;\nmessage Note {}\n')
+    source.write_text(OLD)
+    git("init", "-q", "-b", "main")
+    git("add", ".")
+    git("commit", "-q", "-m", "old")
+    git("tag", "v1")
+    source.write_text(NEW)
+    return rpcurl.home
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--against", "git:main", "protos"],
+        ["--against", "git:v1"],
+        ["git:v1:protos", "protos"],
+        ["git:main", "protos/shop/v1/shop.proto"],
+        ["-I", "protos", "--against", "git:v1", "protos/shop/v1"],
+    ],
+)
+def test_a_revision_of_a_repository(rpcurl, repository, words):
+    place = "protos/shop/v1/shop.proto"
+    result = rpcurl("diff", *words).exits(8, err="")
+    assert result.out.splitlines() == [f"{TYPE.replace('shop/v1/shop.proto', place)} (FIELD_SAME_TYPE)", "1 breaking change (PACKAGE), 1 addition"]
+    annotations = rpcurl("diff", "--format", "github", *words).exits(8).out
+    assert annotations.startswith(f"::error file={place},line=5,col=3,title=FIELD_SAME_TYPE::")
+
+
+def test_two_revisions_and_a_revision_as_the_new_schema(rpcurl, repository):
+    rpcurl("diff", "git:v1:protos", "git:main:protos").exits(0, "no breaking changes (PACKAGE)\n")
+    result = rpcurl("diff", "protos", "git:v1").exits(8)
+    assert result.out.startswith("git:v1:protos/shop/v1/shop.proto:5:3: message shop.v1.Item: field 2")
+
+
+def test_an_error_in_a_revision_names_it(rpcurl, repository):
+    (repository / "protos" / "shop" / "v1" / "note.proto").write_text('syntax = "proto3";\nmessage {')
+    subprocess.run(["git", "-C", repository, "-c", "user.name=a", "-c", "user.email=a@test.invalid", "commit", "-q", "-am", "x"], check=True)
+    rpcurl("diff", "git:main:protos", "git:v1:protos").exits(3, "").reports("rpcurl: git:main:protos/shop/v1/note.proto:2:9: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["--against", "git:none", "protos"], 3, "rpcurl: git:none: git: Not a valid object name none\nhint: "),
+        (["--against", "git:main:none", "protos"], 3, "rpcurl: git:main:none: has no .proto files in none\nhint: "),
+        (["--against", "git:--output=x", "protos"], 2, 'rpcurl: git:--output=x: a revision and a path cannot begin with "-"\nhint: '),
+        (["--against", "git:main:-x", "protos"], 2, 'rpcurl: git:main:-x: a revision and a path cannot begin with "-"\nhint: '),
+        (["--against", "git:", "protos"], 2, "rpcurl: git:: names no revision and path\nhint: "),
+        (["--against", "git:main", "protos", "protos"], 2, "rpcurl: --against git:main: names OLD, so that only NEW can follow\n"),
+    ],
+)
+def test_errors_of_revisions(rpcurl, repository, words, code, error):
+    assert rpcurl("diff", *words).exits(code, "").err.startswith(error)
+
+
+def test_a_revision_without_a_repository_or_git(rpcurl, repository, tmp_path):
+    rpcurl("diff", "git:main", "protos", env={"PATH": str(tmp_path)}).fails(3, "git:main: git is not installed", "hint: install git")
+    (repository / ".git").rename(tmp_path / "git")
+    rpcurl("diff", "git:main", "protos").fails(3, f"git:main: {repository} is in no git repository")
 
 
 # Rules and names
@@ -183,8 +258,8 @@ def test_additions(rpcurl, place):
 def test_json(rpcurl, place):
     result = rpcurl("diff", "-v", "--format", "json", place / "old.binpb", place / "new.binpb").exits(8)
     assert result.lines() == [
-        {"breaking": True, "rule": "FIELD_SAME_TYPE", "file": "shop/v1/shop.proto", "symbol": "shop.v1.Item.name", "message": TYPE.split(": ", 1)[1]},
-        {"breaking": False, "file": "shop/v1/shop.proto", "symbol": "shop.v1.Item.note", "message": ADDED.split(": ", 1)[1]},
+        {"breaking": True, "rule": "FIELD_SAME_TYPE", "file": "shop/v1/shop.proto", "symbol": "shop.v1.Item.name", "message": TYPE.split(": ", 1)[1], "line": 5, "column": 3},
+        {"breaking": False, "file": "shop/v1/shop.proto", "symbol": "shop.v1.Item.note", "message": ADDED.split(": ", 1)[1], "line": 6, "column": 3},
     ]  # fmt: skip
     assert rpcurl("diff", "--format", "json", place / "old.binpb", place / "old.binpb").out == ""
 
@@ -193,9 +268,9 @@ def test_annotations(rpcurl, schemas):
     place = schemas(old=OLD.replace("package", 'option go_package = "a%:,b";\npackage'))
     result = rpcurl("diff", "--format", "github", place / "old.binpb", place / "new.binpb", "-v")
     assert result.out.splitlines() == [
-        '::error file=shop/v1/shop.proto,title=FILE_SAME_GO_PACKAGE::option go_package changed from "a%25:,b" to ""',
-        f"::error file=shop/v1/shop.proto,title=FIELD_SAME_TYPE::{TYPE.split(': ', 1)[1]}",
-        f"::notice file=shop/v1/shop.proto,title=addition::{ADDED.split(': ', 1)[1]}",
+        '::error file=shop/v1/shop.proto,line=2,col=1,title=FILE_SAME_GO_PACKAGE::option go_package changed from "a%25:,b" to ""',
+        f"::error file=shop/v1/shop.proto,line=5,col=3,title=FIELD_SAME_TYPE::{TYPE.split(': ', 1)[1]}",
+        f"::notice file=shop/v1/shop.proto,line=6,col=3,title=addition::{ADDED.split(': ', 1)[1]}",
     ]
 
 

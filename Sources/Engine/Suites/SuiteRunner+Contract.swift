@@ -59,9 +59,10 @@ extension SuiteRunner {
       let (broken, others) = try contract.findings(session.schema.pool)
       var step = StepResult(line: 1)
       step.failures = broken.map { finding in
-        CheckFailure(
-          line: 1, check: "\(finding.rule?.rawValue ?? "") (\(finding.file))", expected: "no breaking change",
-          got: finding.text)
+        let place = finding.place.map { ":\($0.line):\($0.column)" } ?? ""
+        return CheckFailure(
+          line: 1, check: "\(finding.rule?.rawValue ?? "") (\(finding.file)\(place))",
+          expected: "no breaking change", got: finding.text)
       }
       if !broken.isEmpty {
         event.outcome = .failed

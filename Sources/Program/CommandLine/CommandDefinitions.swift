@@ -304,20 +304,25 @@ extension CommandTable {
   private static var diff: Command {
     Command(
       id: .diff, name: "diff", summary: "Find breaking changes between two schemas.",
-      usage: "rpcurl diff [OPTIONS] OLD NEW",
+      usage: """
+        rpcurl diff [OPTIONS] OLD NEW
+        rpcurl diff [OPTIONS] --against OLD [NEW]
+        """,
       discussion: """
         OLD and NEW are each a descriptor set (- is standard input), a .proto file, a directory of .proto files, or a \
-        server with reflection. An existing path is a file or a directory; other arguments are servers. Options apply to \
-        both. The rules have the names that they have in buf breaking. google.protobuf and the services of gRPC itself are \
+        server with reflection. An existing path is a file or a directory; other arguments are servers. git:REVISION is the \
+        path of the other argument in a revision of the git repository of the working directory, and git:REVISION:PATH \
+        another path in it, from its top: git reads it, without a checkout. Options apply to both. The rules have the names that they have in buf breaking. google.protobuf and the services of gRPC itself are \
         not compared. With -v, compatible additions are printed too. The exit code is 8 if a rule is broken.
         """,
       examples: """
         rpcurl diff --plaintext localhost:50051 protos
+        rpcurl diff --against git:main protos
         git show main:demo.binpb | rpcurl diff --rules WIRE_JSON - demo.binpb
         """,
       places: [
-        .init("OLD", "The schema in use.", isRequired: true, completion: "file"),
-        .init("NEW", "The schema that replaces it.", isRequired: true, completion: "file"),
+        .init("OLD", "The schema in use.", completion: "file"),
+        .init("NEW", "The schema that replaces it.", completion: "file"),
       ])
   }
 

@@ -108,6 +108,8 @@ package struct SchemaFinding: Sendable, Equatable {
   package let symbol: String
   /// What differs, with the name of the declaration: `message demo.v1.Item was removed`.
   package let text: String
+  /// Where the declaration is in the file, or what contained it; nil for a schema without places.
+  package var place: SourcePlace?
   /// Other full names that it concerns: the old name of a renamed field, all names of an enum value, and the
   /// declarations of a removed package or of a file whose package changed.
   package var others: [String] = []

@@ -53,8 +53,25 @@ package struct SchemaComparison {
     comparison.compareFiles()
     comparison.addNew()
     // The order within a file is that of its declarations.
-    return comparison.found.enumerated()
+    let found = comparison.found.enumerated()
       .sorted { ($0.element.file, $0.offset) < ($1.element.file, $1.offset) }.map(\.element)
+    return try placed(found, old, new)
+  }
+
+  /// The findings with their places in the new schema, or in the old one if the new one has no such file.
+  private static func placed(
+    _ findings: [SchemaFinding], _ old: DescriptorPool, _ new: DescriptorPool
+  ) throws(SchemaError) -> [SchemaFinding] {
+    var (findings, file, places) = (findings, "", SourcePlaces?.none)
+    for (index, finding) in findings.enumerated() {
+      if finding.file != file {
+        file = finding.file
+        places = try new.sourcePlaces(ofFile: file)
+        if places == nil { places = try old.sourcePlaces(ofFile: file) }
+      }
+      findings[index].place = places?.place(of: finding.symbol)
+    }
+    return findings
   }
 
   private static func isBuiltIn(_ package: String) -> Bool {

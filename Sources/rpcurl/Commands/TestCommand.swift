@@ -207,9 +207,9 @@ struct TestCommand {
   private func contract(_ console: Console) throws -> SuiteContract? {
     guard let argument = invocation.last(.compare), let text = argument.text else { return nil }
     let rules = try DiffCommand.rules(invocation)
-    let pool = try SchemaOperand.pool(
+    let old = try SchemaOperand.read(
       Positional(text, argument.origin), invocation, ClientSource(console, invocation))
-    return SuiteContract(pool, named: text, rules: rules)
+    return SuiteContract(old.pool, named: text, rules: rules)
   }
 
   /// The event of the start.

@@ -3,32 +3,38 @@ import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 
-/// A schema that one argument names: a descriptor set, `.proto` files, or a server.
+/// A schema that one argument names: a descriptor set, `.proto` files, also of a revision of a git repository, or a server.
 package enum SchemaOperand {
   /// Reads a schema.
   ///
   /// - Parameters:
-  ///   - argument: A path that exists, `-` for a descriptor set on standard input, or a server.
+  ///   - argument: A path that exists, `-` for a descriptor set on standard input, a revision, or a server.
+  ///   - other: The argument with which it is compared, whose path a revision without one has.
   ///   - options: The options of the command. Sources that they name are not part of the schema.
   ///   - clients: The source of the client, for a server.
-  /// - Returns: The schema with the built-in schemas.
+  /// - Returns: The schema with the built-in schemas, and the paths of its sources by the names of files.
   /// - Throws: `Failure` if the schema cannot be read, or declares nothing.
-  package static func pool(
-    _ argument: Positional, _ options: Invocation, _ clients: ClientSource
-  ) throws -> DescriptorPool {
+  package static func read(
+    _ argument: Positional, besides other: String? = nil, _ options: Invocation, _ clients: ClientSource
+  ) throws -> (pool: DescriptorPool, paths: [String: String]) {
     let text = argument.text
     let path = DirectoryPath.absolute(text, in: DirectoryPath.current)
     let pool: DescriptorPool
+    var paths: [String: String] = [:]
     let isFile = DirectoryPath.exists(path) && !DirectoryPath.isDirectory(path)
-    if text == "-" || isFile && !text.hasSuffix(".proto") {
+    if let revision = try GitRevision(text) {
+      let source = try compile(revision, besides: other, namedAt: argument.origin, options, clients)
+      (pool, paths) = (try SchemaSource.pool([source], withOptions: true), source.paths)
+    } else if text == "-" || isFile && !text.hasSuffix(".proto") {
       pool = try SchemaSource.pool([descriptorSet(text, options.duration(.maxTime))], withOptions: true)
     } else if DirectoryPath.exists(path) || SourceFiles.isPattern(text) && text.hasSuffix(".proto") {
       // Wherever a copy of a directory is, the names of its files are the same.
       let base = DirectoryPath.isDirectory(path) ? path : isFile ? DirectoryPath.parent(path) : nil
       let compiler = SourceCompiler(
-        importPaths: options.texts(.importPath), base: base, namedAt: [argument.origin], options: options,
+        importPaths: importPaths(options, base), base: base, namedAt: [argument.origin], options: options,
         clients.console.error, waitLimit: options.duration(.maxTime))
-      pool = try SchemaSource.pool([compiler.compile([text])], withOptions: true)
+      let source = try compiler.compile([text])
+      (pool, paths) = (try SchemaSource.pool([source], withOptions: true), source.paths)
     } else if isPath(text) {
       throw Failure(
         .schema, text, "No such file or directory",
@@ -44,7 +50,39 @@ package enum SchemaOperand {
     guard !pool.fileNames(exceptOf: WellKnownSchemas.sourceName).isEmpty else {
       throw Failure(.schema, text, "contains no schema")
     }
-    return pool
+    return (pool, paths)
+  }
+
+  /// Compiles the sources of a revision.
+  private static func compile(
+    _ revision: GitRevision, besides other: String?, namedAt origin: Origin, _ options: Invocation,
+    _ clients: ClientSource
+  ) throws(Failure) -> SchemaSource.Source {
+    let working = DirectoryPath.current
+    let (tree, top) = try revision.files(around: working, waitLimit: options.duration(.maxTime))
+    let path = DirectoryPath.absolute(revision.path ?? other ?? ".", in: revision.path == nil ? working : top)
+    guard let kind = tree.status(path)?.kind else {
+      throw Failure(
+        .schema, revision.argument, "has no .proto files in \(DirectoryPath.shown(path, in: top))",
+        hint: "git:REVISION:PATH names another path of the repository")
+    }
+    let base = kind == .directory ? path : DirectoryPath.parent(path)
+    var compiler = SourceCompiler(
+      importPaths: importPaths(options, base), base: base, namedAt: [origin], options: options,
+      clients.console.error, waitLimit: options.duration(.maxTime))
+    (compiler.tree, compiler.revision) = (tree, ("\(revision.name):", top))
+    return try compiler.compile([path])
+  }
+
+  /// The values of `-I`, with the directory of the schema before those outside of it: a copy elsewhere does not replace
+  /// its files.
+  private static func importPaths(_ options: Invocation, _ base: String?) -> [String] {
+    let given = options.texts(.importPath)
+    guard let base, !given.isEmpty else { return given }
+    let isInner = { (path: String) in
+      DirectoryPath.isInside(DirectoryPath.absolute(path, in: DirectoryPath.current), base)
+    }
+    return given.filter(isInner) + [base] + given.filter { !isInner($0) }
   }
 
   /// The schema of a server, which must describe all its services.

@@ -98,6 +98,8 @@ package enum SchemaSource {
   package struct Source {
     package let set: SchemaBytes
     package let name: String
+    /// The paths of sources, as a user writes them, by the names of files in the set.
+    package var paths: [String: String] = [:]
   }
 
   /// The files that the options name, in the order of precedence.

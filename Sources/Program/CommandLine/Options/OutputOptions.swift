@@ -232,9 +232,15 @@ extension OptionTable {
     Option(
       .diffFormat, "--format", .choice("text json github"), "FORMAT", .own, .diff,
       "Format of the output: text, json or github.",
-      "json prints an object on each line: breaking, rule, file, symbol and message; an addition has no rule. github prints "
-        + "annotations of GitHub Actions. Only text has a summary.",
+      "json prints an object on each line: breaking, rule, file, symbol and message; for sources also path, line and column. An "
+        + "addition has no rule. github prints annotations of GitHub Actions. Only text has a summary.",
       example: "rpcurl diff --format json demo.binpb protos", standard: "text", isConfigurable: false),
+    Option(
+      .against, "--against", .text, "OLD", .own, .diff,
+      "Compare NEW (default: the working directory) with this schema.",
+      "For example git:main, the same sources in a revision of their git repository.",
+      example: "rpcurl diff --against git:main protos", isConfigurable: false, isCommon: true,
+      completion: "file"),
     Option(
       .rules, "--rules", .choice("PACKAGE WIRE_JSON WIRE"), "CATEGORY", .own, [.diff, .test],
       "Category of the rules: PACKAGE, WIRE_JSON or WIRE.",

@@ -20,6 +20,10 @@ package struct SourceCompiler {
   var isVerbose = false
   /// Where warnings are printed.
   let error: StandardError
+  /// The files that are read; nil for those of this machine.
+  var tree: FileTree?
+  /// The revision of a repository that they are from, `git:REVISION:`, and the top of the repository.
+  var revision: (name: String, top: String)?
 
   /// The largest number of errors that are printed.
   private static let errorLimit = 20
@@ -47,7 +51,7 @@ package struct SourceCompiler {
   /// - Parameter arguments: Files, directories and patterns.
   /// - Throws: `Failure` with the errors of the sources.
   package func compile(_ arguments: [String]) throws(Failure) -> SchemaSource.Source {
-    let tree = FileTree.system(waitLimit: waitLimit)
+    let tree = tree ?? FileTree.system(waitLimit: waitLimit)
     let given = importPaths.flatMap { ImportRoot.parse($0, in: working, isDirectory: tree.isDirectory) }
     for root in given where !tree.isDirectory(root.directory) {
       error.remark("rpcurl: -I \(TerminalText.escape(shown(root.directory))): warning: not a directory\n")
@@ -64,11 +68,13 @@ package struct SourceCompiler {
     {
       return SchemaSource.Source(set: set, name: name)
     }
+    var paths: [String: String] = [:]
+    for case (let name, .file(let path)) in locator.places { paths[name] = shown(path) }
     let unit = CompilationUnit(
       names: locator.names + builtInNames, locator: locator, sources: sources, builtIn: builtIn)
     let (cache, key) = try usesCache && !isVerbose ? (Self.cache, unit.key()) : (nil, [])
     if !key.isEmpty, let set = cache?.load(key) {
-      return SchemaSource.Source(set: SchemaBytes(set), name: name)
+      return SchemaSource.Source(set: SchemaBytes(set), name: name, paths: paths)
     }
     let result = unit.compile()
     guard !result.hasErrors else { throw failure(result.diagnostics, locator, workspace) }
@@ -79,7 +85,7 @@ package struct SourceCompiler {
     let set = result.files.flatMap { EmbeddedDescriptors.entry($0.descriptor) }
     // Without the cache, the next run compiles again.
     if !key.isEmpty { try? cache?.store(set, for: key) }
-    return SchemaSource.Source(set: SchemaBytes(set), name: name)
+    return SchemaSource.Source(set: SchemaBytes(set), name: name, paths: paths)
   }
 
   /// The cache of compiled files; nil if the environment names no directory.
@@ -120,7 +126,12 @@ package struct SourceCompiler {
     return (files, names)
   }
 
-  private func shown(_ path: String) -> String { DirectoryPath.shown(path, in: working) }
+  private func shown(_ path: String) -> String {
+    if let revision, DirectoryPath.isInside(path, revision.top) {
+      return revision.name + DirectoryPath.shown(path, in: revision.top)
+    }
+    return DirectoryPath.shown(path, in: working)
+  }
 
   // MARK: buf
 
