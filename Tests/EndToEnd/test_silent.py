@@ -68,7 +68,7 @@ def test_requested_output_is_printed(call):
 
 def test_warnings_are_omitted(rpcurl, tmp_path):
     (tmp_path / "a.proto").write_text('syntax = "proto3";\nimport "google/protobuf/empty.proto";\nmessage M {}\n')
-    words = ["describe", "-I", tmp_path, "--proto", "a.proto", "M"]
+    words = ["describe", "-v", "-I", tmp_path, "--proto", "a.proto", "M"]
     assert "unused" in rpcurl(*words).err
     assert rpcurl(*words, "-s").succeeds().out == rpcurl(*words).out
 
