@@ -21,10 +21,12 @@ struct EmbeddedDescriptors {
   }
 
   private mutating func add(_ file: UnsafeRawBufferPointer) {
-    guard let name = try? DescriptorSetScanner.firstName(of: file), names.insert(Array(name)).inserted else {
-      return
-    }
-    set += Self.entry(Array(file))
+    let entry = Self.entry(Array(file))
+    // Bytes that only resemble a descriptor would make the set unreadable.
+    guard (try? DescriptorPool().add(SchemaBytes(entry), source: "")) != nil,
+      let name = try? DescriptorSetScanner.firstName(of: file), names.insert(Array(name)).inserted
+    else { return }
+    set += entry
   }
 
   // MARK: Programs
