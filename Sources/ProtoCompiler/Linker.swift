@@ -206,8 +206,10 @@ struct Linker: ~Copyable {
     if !report.hasErrors { validateMainFile() }
   }
 
-  mutating func error(_ text: String, at place: Place, hint: String? = nil) {
-    report.add(text, at: place, in: tables.source, hint: hint)
+  mutating func error(
+    _ text: String, at place: Place, cause: ProtoDiagnostic.Cause? = nil, hint: String? = nil
+  ) {
+    report.add(text, at: place, in: tables.source, cause: cause, hint: hint)
   }
 
   mutating func warning(_ text: String, at place: Place) {

@@ -239,7 +239,7 @@ private struct Compilation: ~Copyable {
       }
       report.add(
         "Import \"\(names[entry.name])\" was not found.", isOptional ? .warning : .error, at: entry.place,
-        in: stack[top].tables.source, hint: Compilation.hint(tried))
+        in: stack[top].tables.source, cause: .missingImport, hint: Compilation.hint(tried))
     }
   }
 

@@ -5,7 +5,16 @@ package struct ProtoDiagnostic: Error, Equatable, Sendable {
     case warning
   }
 
+  /// What a caller does more about than to report it.
+  package enum Cause: Sendable {
+    /// An import that is nowhere.
+    case missingImport
+    /// A name that nothing declares, perhaps because of an import that is nowhere.
+    case undefinedName
+  }
+
   package var severity: Severity
+  package var cause: Cause?
   /// The name of the file, as an import names it.
   package var file: String
   /// The line from 1; nil if the whole file is meant.
@@ -19,11 +28,13 @@ package struct ProtoDiagnostic: Error, Equatable, Sendable {
   package var sourceLine: String?
 
   package init(
-    severity: Severity = .error, file: String, line: Int? = nil, column: Int? = nil, text: String,
+    severity: Severity = .error, cause: Cause? = nil, file: String, line: Int? = nil, column: Int? = nil,
+    text: String,
     hint: String? = nil,
     sourceLine: String? = nil
   ) {
     self.severity = severity
+    self.cause = cause
     self.file = file
     self.line = line
     self.column = column
@@ -99,13 +110,13 @@ struct Report {
 
   mutating func add(
     _ text: String, _ severity: ProtoDiagnostic.Severity = .error, at place: Place, in source: [UInt8],
-    hint: String? = nil, isDeferred: Bool = false
+    cause: ProtoDiagnostic.Cause? = nil, hint: String? = nil, isDeferred: Bool = false
   ) {
     if severity == .error {
       errorCount += 1
       guard errorCount <= Report.limit else { return }
     }
-    var diagnostic = ProtoDiagnostic(severity: severity, file: file, text: text, hint: hint)
+    var diagnostic = ProtoDiagnostic(severity: severity, cause: cause, file: file, text: text, hint: hint)
     if place != .unknown {
       let position = SourcePosition(place, in: source)
       diagnostic.line = position.line

@@ -168,10 +168,10 @@ package struct SourceCompiler {
   private func failure(
     _ diagnostics: [ProtoDiagnostic], _ locator: SourceLocator, _ workspace: BufWorkspace?
   ) -> Failure {
-    var errors = diagnostics.filter { $0.severity == .error && !$0.isMissingImport }
+    var errors = diagnostics.filter { $0.severity == .error && $0.cause != .missingImport }
     var messages: [Failure.Message] = []
-    if let missing = diagnostics.first(where: \.isMissingImport), !locator.missing.isEmpty {
-      errors.removeAll { $0.text.hasSuffix("is not defined.") }
+    if let missing = diagnostics.first(where: { $0.cause == .missingImport }), !locator.missing.isEmpty {
+      errors.removeAll { $0.cause == .undefinedName }
       let names = locator.missing.map(\.name)
       let shown = names.prefix(3).map { "\"\($0)\"" }.joined(separator: ", ")
       let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
@@ -289,8 +289,4 @@ private struct CompilationUnit {
     // public_dependency: the first import. The syntax is proto3.
     return bytes + [0x50, 0, 0x62, 6] + Array("proto3".utf8)
   }
-}
-
-extension ProtoDiagnostic {
-  fileprivate var isMissingImport: Bool { text.hasPrefix("Import \"") && text.hasSuffix("was not found.") }
 }
