@@ -86,13 +86,8 @@ extension DescriptorPool {
     return (declaration, file)
   }
 
-  /// Where the declarations of a file are; nil if no source has it.
-  func sourcePlaces(ofFile name: String) throws(SchemaError) -> SourcePlaces? {
-    guard let file = try file(named: name), let (bytes, _) = try serialized(file: name) else { return nil }
-    return SourcePlaces(file, serialized: bytes)
-  }
-
-  private func serialized(file name: String) throws(SchemaError) -> (bytes: [UInt8], source: String)? {
+  /// The descriptor of a file, and the source that has it; nil if none has.
+  func serialized(file name: String) throws(SchemaError) -> (bytes: [UInt8], source: String)? {
     try core.withIndex { (index) throws(SchemaError) in
       var name = name
       let number = name.withUTF8 { index.file(named: UnsafeRawBufferPointer($0)) }

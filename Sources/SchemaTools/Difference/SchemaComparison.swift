@@ -53,25 +53,23 @@ package struct SchemaComparison {
     comparison.compareFiles()
     comparison.addNew()
     // The order within a file is that of its declarations.
-    let found = comparison.found.enumerated()
+    comparison.found = comparison.found.enumerated()
       .sorted { ($0.element.file, $0.offset) < ($1.element.file, $1.offset) }.map(\.element)
-    return try placed(found, old, new)
+    try comparison.addPlaces()
+    return comparison.found
   }
 
-  /// The findings with their places in the new schema, or in the old one if the new one has no such file.
-  private static func placed(
-    _ findings: [SchemaFinding], _ old: DescriptorPool, _ new: DescriptorPool
-  ) throws(SchemaError) -> [SchemaFinding] {
-    var (findings, file, places) = (findings, "", SourcePlaces?.none)
-    for (index, finding) in findings.enumerated() {
+  /// Adds the places of the findings in the new schema, or in the old one if the new one has no such file.
+  private mutating func addPlaces() throws(SchemaError) {
+    var (file, places) = ("", SourcePlaces?.none)
+    for (index, finding) in found.enumerated() {
       if finding.file != file {
         file = finding.file
-        places = try new.sourcePlaces(ofFile: file)
-        if places == nil { places = try old.sourcePlaces(ofFile: file) }
+        places = try new.places(ofFile: file)
+        if places == nil { places = try old.places(ofFile: file) }
       }
-      findings[index].place = places?.place(of: finding.symbol)
+      found[index].place = places?.place(of: finding.symbol)
     }
-    return findings
   }
 
   private static func isBuiltIn(_ package: String) -> Bool {

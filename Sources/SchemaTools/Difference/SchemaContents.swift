@@ -127,6 +127,12 @@ final class SchemaContents {
     if extensions[key] == nil { extensions[key] = Entry(declaration: field, file: file, features: outer) }
   }
 
+  /// Where the declarations of a file are; nil for a file that was not read.
+  func places(ofFile name: String) throws(SchemaError) -> SourcePlaces? {
+    guard let index = fileIndices[name], let (bytes, _) = try pool.serialized(file: name) else { return nil }
+    return SourcePlaces(files[index], serialized: bytes)
+  }
+
   // MARK: Enums of fields
 
   /// An enum of any file, with the numbers of its names; nil if no source has it.
