@@ -30,10 +30,7 @@ package enum SchemaOperand {
     } else if DirectoryPath.exists(path) || SourceFiles.isPattern(text) && text.hasSuffix(".proto") {
       // Wherever a copy of a directory is, the names of its files are the same.
       let base = DirectoryPath.isDirectory(path) ? path : isFile ? DirectoryPath.parent(path) : nil
-      let compiler = SourceCompiler(
-        importPaths: importPaths(options, base), base: base, namedAt: [argument.origin], options: options,
-        clients.console.error, waitLimit: options.duration(.maxTime))
-      let source = try compiler.compile([text])
+      let source = try compiler(base, argument.origin, options, clients).compile([text])
       (pool, paths) = (try SchemaSource.pool([source], withOptions: true), source.paths)
     } else if isPath(text) {
       throw Failure(
@@ -67,11 +64,18 @@ package enum SchemaOperand {
         hint: "git:REVISION:PATH names another path of the repository")
     }
     let base = kind == .directory ? path : DirectoryPath.parent(path)
-    var compiler = SourceCompiler(
-      importPaths: importPaths(options, base), base: base, namedAt: [origin], options: options,
-      clients.console.error, waitLimit: options.duration(.maxTime))
+    var compiler = compiler(base, origin, options, clients)
     (compiler.tree, compiler.revision) = (tree, ("\(revision.name):", top))
     return try compiler.compile([path])
+  }
+
+  /// The compiler of sources that are named after a directory; nil for the working directory.
+  private static func compiler(
+    _ base: String?, _ origin: Origin, _ options: Invocation, _ clients: ClientSource
+  ) -> SourceCompiler {
+    SourceCompiler(
+      importPaths: importPaths(options, base), base: base, namedAt: [origin], options: options,
+      clients.console.error, waitLimit: options.duration(.maxTime))
   }
 
   /// The values of `-I`, with the directory of the schema before those outside of it: a copy elsewhere does not replace
