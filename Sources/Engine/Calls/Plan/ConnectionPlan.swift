@@ -136,7 +136,7 @@ package enum ConnectionPlan {
         // The copy exists until the process ends: libcurl opens it for each connection.
         let copy = try TemporaryFile()
         _ = fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC)
-        if let problem = FileContents.write(contents, to: copy.descriptor) { throw problem }
+        try copy.write(contents)
         return "/proc/self/fd/\(copy.descriptor)"
       } catch {
         throw failure(error.reason)
