@@ -15,8 +15,13 @@ THINGS = PAIR.findall(README.split("## Six things people do")[1].split("\n## ")[
 
 
 def on_terminal(script, directory):
-    """What a shell script prints on a terminal."""
-    path = f"{RPCURL.resolve().parent}:{os.environ['PATH']}"
+    """What a shell script prints on a terminal, on a machine without compilers of `.proto` files."""
+    absent = directory / "absent"
+    absent.mkdir()
+    for name in ("protoc", "buf"):
+        (absent / name).write_text("#!/bin/sh\nexit 127\n")
+        (absent / name).chmod(0o755)
+    path = f"{absent}:{RPCURL.resolve().parent}:{os.environ['PATH']}"
     environment = {"PATH": path, "HOME": str(directory), "LC_ALL": "C.UTF-8", "TERM": "xterm", "NO_COLOR": "1"}
     shell = pexpect.spawn("sh", ["-ec", script], cwd=str(directory), env=environment, dimensions=(60, 200), timeout=60)
     shown = shell.read().decode().replace("\r\n", "\n")
@@ -32,6 +37,7 @@ def test_there_are_six_things():
 @pytest.mark.parametrize(("script", "output"), THINGS, ids=range(1, len(THINGS) + 1))
 def test_thing_prints_what_is_shown(script, output, tmp_path, descriptor_set, grpc_server):
     (tmp_path / "demo.binpb").write_bytes(descriptor_set.read_bytes())
+    (tmp_path / "Tests").symlink_to(ROOT / "Tests")
     assert "localhost:50051" in script
     assert on_terminal(script.replace("localhost:50051", grpc_server.address), tmp_path) == output
 

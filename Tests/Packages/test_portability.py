@@ -5,7 +5,7 @@ import re
 import shutil
 
 import pytest
-from conftest import System, package
+from conftest import ROOT, System, package
 
 HELLO = "demo.v1.Demo/Hello"
 RPCURL = "/usr/bin/rpcurl"
@@ -19,6 +19,15 @@ def greeting(done):
 def test_without_anything_but_the_c_library(bare_system, grpc_server):
     """No HOME, /etc, /proc, /dev and /tmp, as in an image FROM scratch."""
     assert greeting(bare_system(RPCURL, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}")) == "Hello, Ada!"
+
+
+def test_sources_are_compiled_without_anything_but_the_c_library(bare_system, grpc_server):
+    folder = bare_system.root / "protos"
+    folder.mkdir(exist_ok=True)
+    shutil.copy(ROOT / "Tests/Servers/demo.proto", folder)
+    done = bare_system(RPCURL, "--proto", "/protos", "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}")
+    assert greeting(done) == "Hello, Ada!"
+    assert json.loads(bare_system(RPCURL, "template", "--proto", "/protos/demo.proto", "Demo/Hello").stdout) == {"name": "", "language": ""}
 
 
 def test_health_of_a_service_in_a_container(bare_system, grpc_server):
