@@ -206,6 +206,7 @@ struct Linker: ~Copyable {
     if !report.hasErrors { validateMainFile() }
   }
 
+  @inline(never)
   mutating func error(
     _ text: String, at place: Place, cause: ProtoDiagnostic.Cause? = nil, hint: String? = nil
   ) {

@@ -81,7 +81,7 @@ def test_has_no_concurrency_runtime():
 
 
 def test_size():
-    """At most 14,700,000 bytes, with libcurl and what it needs inside."""
+    """With libcurl and what it needs inside. A little above the present size, so that growth is seen and decided on."""
     if not (BUILT_IN / "libssl.a").exists():
         pytest.skip("libcurl or OpenSSL is not built in")
     if (BUILT_IN / "libngtcp2.a").exists():
