@@ -52,7 +52,7 @@ package struct CallPlan {
 }
 
 /// The resolved arguments of a call.
-package struct ResolvedCall {
+package final class ResolvedCall {
   package let settings: CallSettings
   /// The interceptors, with their loaded plugins.
   package let chain: ChainSource
@@ -60,6 +60,13 @@ package struct ResolvedCall {
   package let plan: CallPlan?
   /// The source of the schema; nil if `plan` is nil.
   package let origin: SchemaSource.Found.Origin?
+
+  init(
+    settings: CallSettings, chain: ChainSource, plan: CallPlan? = nil,
+    origin: SchemaSource.Found.Origin? = nil
+  ) {
+    (self.settings, self.chain, self.plan, self.origin) = (settings, chain, plan, origin)
+  }
 }
 
 extension CallPlan {
@@ -123,7 +130,7 @@ extension CallPlan {
           let error = error.listing(asksServer ? settings.target.argument : command.schemaWords)
           throw asksServer ? error.addingHint(of: chain) : error.addingReflection(command)
         }
-        return ResolvedCall(settings: settings, chain: chain, plan: nil, origin: nil)
+        return ResolvedCall(settings: settings, chain: chain)
       }
       let batch = try batch(command, found.method, settings)
       var plan = try CallPlan(

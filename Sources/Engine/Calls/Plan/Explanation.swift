@@ -6,7 +6,7 @@ import RPCurlProtocols
 import RPCurlTransport
 
 /// The description of a call for `--explain`. Sends nothing, not even a request for the schema.
-package struct Explanation {
+package final class Explanation {
   private let settings: CallSettings
   private let schema: String
   /// The method; nil if only the server has the schema.
