@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from harness import RPCURL, write
+from harness import ROOT, RPCURL, VENV, write
 from google.protobuf.json_format import MessageToDict
 
 import demo_pb2
@@ -138,6 +138,57 @@ def test_the_cached_schema_is_used(rpcurl, run, printed, grpc_server):
     rpcurl("--explain", "--format", "curl", *words).exits(3, "").reports("make the call once")
     assert rpcurl(*words).code == 0
     assert run(printed("curl", *words)).returncode == 0
+
+
+# Sources
+
+
+@pytest.fixture
+def sources(rpcurl):
+    """The sources of the server in the working directory: the services import a file, after which a package has a directory."""
+    folder = rpcurl.home / "protos" / "demo" / "v1"
+    folder.mkdir(parents=True)
+    (folder / "empty.proto").write_text('syntax = "proto3"; package demo.v1; message Nothing {}\n')
+    text = (ROOT / "Tests/Servers/demo.proto").read_text()
+    (folder / "demo.proto").write_text(text.replace("package demo.v1;", 'package demo.v1;\nimport "demo/v1/empty.proto";'))
+    return rpcurl.home
+
+
+FORMS = [
+    ["--proto", "protos/demo/v1/demo.proto"],
+    ["--proto", "protos"],
+    ["--proto", "protos/**/*.proto"],
+    ["--proto", "demo/v1/demo.proto", "-I", "protos"],
+    ["--proto", "demo/v1/demo.proto", "-I", "demo=protos/demo"],
+]
+
+
+@pytest.mark.parametrize("words", FORMS, ids=" ".join)
+def test_buf_reads_the_sources(run, printed, grpc_server, sources, words):
+    script = printed("buf", *words, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{SERVICE}/Hello")
+    first = next((line.removeprefix("# First run: ") for line in script.splitlines() if "First run" in line), "true")
+    assert ("=" in first) == ("demo=protos/demo" in words)
+    done = run(f"{first}\nPATH={VENV}/bin:$PATH\n{script}")
+    assert (done.returncode, json.loads(done.stdout or "{}").get("message")) == (0, "Hello, Ada!"), done.stderr
+
+
+@pytest.mark.parametrize("words", FORMS, ids=" ".join)
+def test_grpcurl_and_k6_read_the_sources(rpcurl, run, printed, sources, words):
+    """They search imports as protoc does."""
+    words = [*words, "--plaintext", "-d", '{"name":"Ada"}', "localhost:1", f"{SERVICE}/Hello"]
+    script = printed("grpcurl", *words)
+    given = run(f"grpcurl() {{ printf '%s\\n' \"$@\"; }}\n{script}").stdout.decode().split("\n")
+    load = rpcurl("load", "--export", "k6", *words).succeeds().out
+    if "demo=protos/demo" in words:
+        command = "rpcurl export --proto demo/v1/demo.proto -I demo=protos/demo -o schema.binpb"
+        assert f"# First run: {command}\n" in script and f"// First run: {command}\n" in load
+        assert given[:2] == ["-protoset", "schema.binpb"] and 'client.loadProtoset("schema.binpb");' in load
+        return
+    options = dict(zip(given[:4:2], given[1:4:2]))
+    assert options == {"-import-path": "protos", "-proto": "demo/v1/demo.proto"}
+    assert 'client.load(["protos"], "demo/v1/demo.proto");' in load
+    protoc = [VENV / "bin/python", "-m", "grpc_tools.protoc", "-I", options["-import-path"], "-o", os.devnull]
+    assert subprocess.run([*protoc, options["-proto"]], cwd=sources).returncode == 0
 
 
 # All of them

@@ -38,7 +38,10 @@ package struct LoadCommand {
     guard let plan = resolved.plan else { throw Failure(.schema, "\(resolved.settings.name)", "unknown") }
     if options.isExported {
       defer { plan.chain.unload() }
-      return console.output.print(try LoadExport(plan, arguments, options.shape, options.thresholds).text())
+      return console.output.print(
+        try LoadExport(
+          plan, arguments, options.shape, options.thresholds, console.error
+        ).text())
     }
     try report(
       plan.withChain(clients) { _ in try LoadCalls(plan, options, clients: clients).run() }, on: console,

@@ -12,10 +12,12 @@ final class LoadExport {
   private let arguments: Invocation
   private let shape: LoadShape
   private let thresholds: [LoadThreshold]
+  private let sources: WrittenSources?
 
   /// - Throws: `Failure` if k6 cannot make the load.
   init(
-    _ plan: CallPlan, _ arguments: Invocation, _ shape: LoadShape, _ thresholds: [LoadThreshold]
+    _ plan: CallPlan, _ arguments: Invocation, _ shape: LoadShape, _ thresholds: [LoadThreshold],
+    _ error: StandardError
   ) throws(Failure) {
     func unavailable(_ why: String) -> Failure { Failure(.usage, "--export k6", why) }
     guard plan.protocolName == .grpc else {
@@ -38,6 +40,7 @@ final class LoadExport {
     self.arguments = arguments
     self.shape = shape
     self.thresholds = thresholds
+    sources = try WrittenSources(arguments, declaring: plan.name.service, in: plan.pool, error)
   }
 
   /// The script.
@@ -66,6 +69,7 @@ final class LoadExport {
     if !plan.chain.registrations.isEmpty {
       script.notes.append("The interceptors of rpcurl are not part of the script.")
     }
+    if let preparation = sources?.preparation { script.notes.append(TerminalText.escape(preparation)) }
     let missing = self.missing
     if !missing.isEmpty { script.notes.append("Not in k6: \(missing.joined(separator: ", ")).") }
     if arguments.last(of: [.cacert, .cert]) != nil {
@@ -85,12 +89,16 @@ final class LoadExport {
   }
 
   private var schema: [K6Script.Schema] {
-    let files = arguments.protos.compactMap(\.string)
     // Of two methods with one name, k6 calls the one that is loaded last, and rpcurl the first.
-    var sources: [K6Script.Schema] =
-      files.isEmpty ? [] : [.protos(importPaths: arguments.texts(.importPath), files: files)]
-    sources += arguments.descriptorSets.compactMap(\.string).reversed().map { .descriptorSet($0) }
-    return arguments.flag(.reflect) ?? sources.isEmpty ? sources + [.reflection] : sources
+    var schema: [K6Script.Schema] = []
+    if let sources {
+      schema =
+        sources.preparation == nil
+        ? [.protos(importPaths: sources.directories, files: sources.files)]
+        : sources.files.map { .descriptorSet($0) }
+    }
+    schema += arguments.descriptorSets.compactMap(\.string).reversed().map { .descriptorSet($0) }
+    return arguments.flag(.reflect) ?? schema.isEmpty ? schema + [.reflection] : schema
   }
 
   /// The names of the options that the script does not express. Their values may be secrets.

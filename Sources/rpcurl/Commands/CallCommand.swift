@@ -26,7 +26,8 @@ struct CallCommand {
       readsData: program?.readsData(arguments) ?? !explains)
     if let program {
       defer { resolved.chain.unload() }
-      return console.output.print(try program.script(arguments, resolved, environment: environment))
+      return console.output.print(
+        try program.script(arguments, resolved, console.error, environment: environment))
     }
     guard let plan = resolved.plan, !explains else {
       return try Explanation(arguments, resolved).show(on: console.output)

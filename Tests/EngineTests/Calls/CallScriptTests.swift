@@ -1,4 +1,5 @@
 import RPCurlCommandSupport
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import Testing
@@ -33,7 +34,8 @@ struct CallScriptTests {
     let resolved = ResolvedCall(
       settings: settings, chain: ChainSource(), plan: knowsSchema ? plan : nil,
       origin: knowsSchema ? .files : nil)
-    let text = try program.script(arguments, resolved, environment: { environment[$0] })
+    let text = try program.script(
+      arguments, resolved, StandardError(OutputStream(2)), environment: { environment[$0] })
     return String(text.replacing(" \\\n  ", with: " ").dropLast())
   }
 
@@ -75,10 +77,10 @@ struct CallScriptTests {
       "grpcurl -protoset a -protoset b -plaintext h:1 shop.Orders/Place"
     ),
     (
-      ["-I", "p", "--proto", "a.proto"],
-      "grpcurl -import-path p -proto a.proto -plaintext h:1 shop.Orders/Place"
+      ["--reflect", "--proto", "google/rpc/status.proto"],
+      "# First run: rpcurl export --proto google/rpc/status.proto -o schema.binpb\n"
+        + "grpcurl -protoset schema.binpb -plaintext -use-reflection h:1 shop.Orders/Place"
     ),
-    (["--reflect", "--proto", "a"], "grpcurl -proto a -plaintext -use-reflection h:1 shop.Orders/Place"),
     (
       ["--emit-defaults", "--allow-unknown-fields"],
       "grpcurl -emit-defaults -allow-unknown-fields -plaintext h:1 shop.Orders/Place"
@@ -88,7 +90,10 @@ struct CallScriptTests {
       "grpcurl -H 'x: 1' -rpc-header 'y: 2' -plaintext h:1 shop.Orders/Place"
     ),
     (["--reflect-header", "y: 2"], "grpcurl -reflect-header 'y: 2' -plaintext h:1 shop.Orders/Place"),
-    (["--reflect-header", "y: 2", "--proto", "a"], "grpcurl -proto a -plaintext h:1 shop.Orders/Place"),
+    (
+      ["--reflect-header", "y: 2", "--protoset", "a"],
+      "grpcurl -protoset a -plaintext h:1 shop.Orders/Place"
+    ),
     (
       ["-A", "me", "--authority", "a"], "grpcurl -user-agent me -authority a -plaintext h:1 shop.Orders/Place"
     ),
@@ -158,8 +163,9 @@ struct CallScriptTests {
     (["--protocol", "connect", "--protoset", "s"], "buf curl --schema 's#format=binpb' --timeout 0s"),
     (["--protocol", "connect", "--protoset", "s.binpb"], "buf curl --schema s.binpb --timeout 0s"),
     (
-      ["-m", "2", "--proto", "a.proto"],
-      "buf curl --protocol grpc --schema a.proto --http2-prior-knowledge --timeout 2s"
+      ["-m", "2", "--proto", "google/rpc/status.proto"],
+      "# First run: rpcurl export --proto google/rpc/status.proto -o schema.binpb\n"
+        + "buf curl --protocol grpc --schema schema.binpb --http2-prior-knowledge --timeout 2s"
     ),
     (
       ["-H", "x: 1"],
@@ -205,11 +211,10 @@ struct CallScriptTests {
   }
 
   @Test func namesWhatBufLacks() throws {
-    let written = try script(.buf, ["-I", "p", "--use", "auth,bearer=x", "--codec", "json"])
+    let written = try script(.buf, ["--use", "auth,bearer=x", "--codec", "json"])
     #expect(
       written.hasPrefix(
-        "# not in buf curl: --import-path p\n# not in buf curl: --use auth,bearer=env:AUTH_BEARER\n"
-          + "# not in buf curl: --codec json\n"))
+        "# not in buf curl: --use auth,bearer=env:AUTH_BEARER\n# not in buf curl: --codec json\n"))
   }
 
   // MARK: Secrets

@@ -125,10 +125,7 @@ package enum SchemaSource {
     }
     if !schema.protos.isEmpty {
       do throws(Failure) {
-        let compiler = SourceCompiler(
-          importPaths: schema.texts(.importPath), namedAt: schema.all(.proto).map(\.origin), options: schema,
-          error,
-          waitLimit: waitLimit)
+        let compiler = SourceCompiler(schema, error, waitLimit: waitLimit)
         sources.append(try compiler.compile(schema.protos.compactMap(\.text)))
       } catch let failure {
         // All files are compiled at once.

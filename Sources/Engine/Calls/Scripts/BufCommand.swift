@@ -4,7 +4,7 @@ import RPCurlProtocols
 
 /// A call as a command of buf curl 1.72.
 struct BufCommand {
-  private var call: WrittenCall
+  private let call: WrittenCall
   private var script = CallScript("buf", "curl")
 
   init(_ call: WrittenCall) {
@@ -29,13 +29,17 @@ struct BufCommand {
   }
 
   private mutating func addSchema() {
-    for argument in call.arguments where argument.id == .descriptorSet || argument.id == .proto {
+    for argument in call.arguments where argument.id == .descriptorSet {
       let path = argument.text ?? ""
       // buf reads the format from the end of the name.
-      let hasFormat =
-        argument.id == .proto
-        || [".binpb", ".bin", ".binpb.gz", ".binpb.zst"].contains(where: path.hasSuffix)
+      let hasFormat = [".binpb", ".bin", ".binpb.gz", ".binpb.zst"].contains(where: path.hasSuffix)
       script.add("--schema", ShellText(hasFormat ? path : "\(path)#format=binpb").listElement)
+    }
+    if let sources = call.sources {
+      // With a directory, buf compiles all of its files, and names them after it.
+      let isDirectory = sources.directories != ["."] && sources.preparation == nil || sources.files.count > 1
+      let schema = isDirectory ? sources.directories : sources.files
+      for path in schema { script.add("--schema", ShellText(path).listElement) }
     }
     if call.has(.reflect), hasSchema { script.add("--reflect") }
     if usesReflection, let version = call.text(.reflectVersion) {

@@ -42,17 +42,18 @@ package enum CallProgram: String, CaseIterable {
   /// - Parameters:
   ///   - command: The arguments of the call.
   ///   - resolved: The call that they mean.
+  ///   - error: Where warnings about sources are printed.
   ///   - environment: Returns the value of an environment variable.
   /// - Throws: `Failure` if the program cannot make the call, or if its data is needed and invalid.
   package func script(
-    _ command: Invocation, _ resolved: ResolvedCall, environment: (String) -> String?
+    _ command: Invocation, _ resolved: ResolvedCall, _ error: StandardError, environment: (String) -> String?
   ) throws(Failure) -> String {
     if self != .rpcurl, command.isBatch {
       throw Failure(
         .usage, "--explain --format \(rawValue)", "a command of \(self.command) makes one call",
         hint: "omit --each, or use --format sh")
     }
-    let call = try WrittenCall(self, command, resolved)
+    let call = try WrittenCall(self, command, resolved, error)
     if self != .rpcurl, command.expansion.map({ $0 != .typed }) ?? false,
       let file = command.all(.header).first(where: { $0.text?.hasPrefix("@") == true })
     {

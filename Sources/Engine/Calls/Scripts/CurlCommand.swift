@@ -6,7 +6,7 @@ import RPCurlTransport
 /// A call as a command of curl, with a body that is prepared: JSON for Connect, and framed messages for streams and for
 /// the other protocols.
 struct CurlCommand {
-  private var call: WrittenCall
+  private let call: WrittenCall
   private let plan: CallPlan
   private let messages: [Message]
   private var script = CallScript("curl")

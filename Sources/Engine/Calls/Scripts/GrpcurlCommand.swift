@@ -4,7 +4,7 @@ import RPCurlProtocols
 
 /// A call as a command of grpcurl 1.9.
 struct GrpcurlCommand {
-  private var call: WrittenCall
+  private let call: WrittenCall
   private var script = CallScript("grpcurl")
 
   init(_ call: WrittenCall) {
@@ -21,6 +21,7 @@ struct GrpcurlCommand {
         hint: "use --format buf for \(call.settings.protocolName.rawValue)")
     }
     let address = try address()
+    addSources()
     for argument in call.arguments { add(argument) }
     addFlags()
     if let header = call.bearerHeader() { script.add("-H", header) }
@@ -52,10 +53,23 @@ struct GrpcurlCommand {
     return ShellText(hasPort ? String(authority) : "\(authority):\(call.isTLS ? 443 : 80)")
   }
 
+  private mutating func addSources() {
+    guard let sources = call.sources else { return }
+    // grpcurl searches the working directory only if no directory is given.
+    for directory in sources.directories where sources.directories != ["."] {
+      script.add("-import-path", ShellText(directory))
+    }
+    for file in sources.files {
+      script.add(sources.preparation == nil ? "-proto" : "-protoset", ShellText(file))
+    }
+  }
+
   private mutating func add(_ argument: Argument) {
     let isHeader = OptionTable[argument.id].isHeader
-    if argument.id == .proto || argument.id == .importPath, call.isGiven(.descriptorSet) {
-      call.missing.append("\(call.shown(argument)) beside --descriptor-set")
+    if argument.id == .proto || argument.id == .importPath {
+      if call.isGiven(.descriptorSet) {
+        call.missing.append("\(call.shown(argument)) beside --descriptor-set")
+      }
     } else if isHeader, argument.text?.hasPrefix("@") == true {
       call.missing.append(call.shown(argument))
     } else if argument.id == .errorFormat, argument.string == "json" {

@@ -3,7 +3,7 @@ import RPCurlProtobuf
 
 /// A call as a command of rpcurl, with all settings on the command line.
 struct RpcurlCommand {
-  private var call: WrittenCall
+  private let call: WrittenCall
 
   /// Variables of the environment with a meaning for libcurl and for plugins.
   private static let variables = [

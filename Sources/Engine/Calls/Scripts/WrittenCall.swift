@@ -5,7 +5,8 @@ import RPCurlProtobuf
 import RPCurlProtocols
 
 /// A resolved call and what was given for it, to be written as a command of a program.
-struct WrittenCall {
+final class WrittenCall {
+  // A class: the code that copies a struct with all options of a call would be 40 KB in each command that has it.
   let program: CallProgram
   let settings: CallSettings
   /// The call's plan; nil if only the server has the schema.
@@ -19,12 +20,16 @@ struct WrittenCall {
   let data: [String]
   /// The messages, if the program needs them; nil otherwise.
   let messages: [Message]?
+  /// What `--proto` names; nil if the program does not read it, or if it is not given.
+  let sources: WrittenSources?
   var secrets: WrittenSecrets
   /// What the program lacks.
   var missing: [String] = []
 
   /// - Throws: `Failure` if the messages are needed and invalid, or if the schema is needed and not known.
-  init(_ program: CallProgram, _ command: Invocation, _ resolved: ResolvedCall) throws(Failure) {
+  init(_ program: CallProgram, _ command: Invocation, _ resolved: ResolvedCall, _ error: StandardError)
+    throws(Failure)
+  {
     self.program = program
     settings = resolved.settings
     plan = resolved.plan
@@ -33,6 +38,13 @@ struct WrittenCall {
     arguments = Self.applying(command.arguments)
     data = command.data
     secrets = settings.written
+    let readsSources = program == .buf || program == .grpcurl && command.descriptorSets.isEmpty
+    sources =
+      readsSources
+      ? try WrittenSources(
+        command, declaring: name.service, in: resolved.plan?.pool, directoryLimit: program == .buf ? 1 : .max,
+        error)
+      : nil
     let needsSchema = program != .rpcurl && name.service.isEmpty
     guard program.readsData(command) || needsSchema else {
       messages = nil
@@ -87,7 +99,7 @@ struct WrittenCall {
   func isGiven(_ id: OptionID) -> Bool { arguments.contains { $0.id == id } }
 
   /// The messages as JSON, one per line, in which variables are in place of secrets.
-  mutating func json() throws(Failure) -> ShellText? {
+  func json() throws(Failure) -> ShellText? {
     guard let messages else { return nil }
     let text: String
     do throws(DecodeError) {
@@ -108,7 +120,7 @@ struct WrittenCall {
   /// JSON in which variables are in place of the values of `--var` that are read from elsewhere.
   ///
   /// - Throws: `Failure` if it has a secret in another form.
-  mutating func data(_ json: String) throws(Failure) -> ShellText {
+  func data(_ json: String) throws(Failure) -> ShellText {
     var data = ShellText(json)
     guard !variables.isEmpty, let values = settings.expansion?.secrets else { return data }
     for (name, secret) in values.sorted(by: { $0.key < $1.key }) where !SecretMask([secret]).isEmpty {
@@ -133,7 +145,7 @@ struct WrittenCall {
 
   /// The words of an option in the command of a program that has it with the same value; nil for another one, which is noted
   /// if the program lacks it.
-  mutating func words(_ argument: Argument) -> [ShellText]? {
+  func words(_ argument: Argument) -> [ShellText]? {
     let option = OptionTable[argument.id]
     guard argument.value != .flag(false), !option.expressed.contains(program.counterpart) else { return nil }
     guard option.same.contains(program.counterpart) else {
@@ -146,7 +158,7 @@ struct WrittenCall {
   }
 
   /// The value of an option, without secrets.
-  mutating func value(_ argument: Argument) -> ShellText {
+  func value(_ argument: Argument) -> ShellText {
     let text = argument.text ?? ""
     // The program replaces the values.
     guard program != .rpcurl || template(argument) == nil else { return ShellText(text) }
@@ -157,7 +169,7 @@ struct WrittenCall {
 
   /// A header of an option: its line with the values of its template, of which the shell reads those of the environment;
   /// or the name of its file after `@`.
-  mutating func header(_ argument: Argument) -> ShellText {
+  func header(_ argument: Argument) -> ShellText {
     guard let template = template(argument), let values = settings.expansion?.values(isTyped: true) else {
       return value(argument)
     }
@@ -171,7 +183,7 @@ struct WrittenCall {
   }
 
   /// The value of an expression; if it may be secret, a variable to set.
-  private mutating func shown(
+  private func shown(
     _ expression: Expression, _ values: FunctionValues, in argument: Argument
   ) -> ShellText {
     // The header was read already, so there is a value.
@@ -194,7 +206,7 @@ struct WrittenCall {
   }
 
   /// The `authorization` header of `--bearer`; nil if it is not given, or if a header takes precedence.
-  mutating func bearerHeader() -> ShellText? {
+  func bearerHeader() -> ShellText? {
     guard let argument = arguments.last(where: { $0.id == .bearer }), let text = argument.text,
       !hasHeader("authorization")
     else { return nil }
@@ -230,7 +242,7 @@ struct WrittenCall {
   }
 
   /// An argument in a comment, without secrets.
-  mutating func shown(_ argument: Argument) -> String {
+  func shown(_ argument: Argument) -> String {
     argument.text == nil ? Self.flag(argument) : "\(OptionTable[argument.id].name) \(value(argument).quoted)"
   }
 
@@ -248,6 +260,7 @@ struct WrittenCall {
   /// Adds what has no counterpart, and the variables to set, to a script.
   func finish(_ script: CallScript) -> String {
     var script = script
+    if let preparation = sources?.preparation { script.add(comment: preparation) }
     for text in missing { script.add(comment: "not in \(program.command): \(text)") }
     for placeholder in secrets.placeholders {
       script.add(comment: "Set \(placeholder.name) in the environment: \(placeholder.meaning).")

@@ -29,7 +29,8 @@ extension OptionTable {
         + "directory. If imports are in modules that buf.yaml depends on and that are nowhere, buf build compiles the files, if buf "
         + "is installed, and if no line of a project file that is not trusted names one of them.",
       example: "rpcurl describe -I protos --proto demo.proto HelloRequest",
-      grpcurl: "import-path", same: .grpcurl, expressed: [.curl, .k6], repeats: true, trust: .projectPath,
+      grpcurl: "import-path", same: .grpcurl, expressed: [.curl, .buf, .k6], repeats: true,
+      trust: .projectPath,
       isCommon: true, completion: "dir"),
   ]
 

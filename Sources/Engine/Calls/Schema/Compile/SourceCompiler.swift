@@ -32,6 +32,16 @@ package struct SourceCompiler {
 
   private let working = DirectoryPath.current
 
+  /// The compiler of what the options of a call name.
+  ///
+  /// - Parameter waitLimit: How long to wait for data from a pipe, and for buf; nil for no limit.
+  package init(_ options: Invocation, _ error: StandardError, waitLimit: Duration? = nil) {
+    self.init(
+      importPaths: options.texts(.importPath), namedAt: options.all(.proto).map(\.origin), options: options,
+      error,
+      waitLimit: waitLimit)
+  }
+
   package init(
     importPaths: [String], base: String? = nil, namedAt origins: [Origin], options: Invocation,
     _ error: StandardError,
@@ -52,16 +62,9 @@ package struct SourceCompiler {
   /// - Throws: `Failure` with the errors of the sources.
   package func compile(_ arguments: [String]) throws(Failure) -> SchemaSource.Source {
     let tree = tree ?? FileTree.system(waitLimit: waitLimit)
-    let given = importPaths.flatMap { ImportRoot.parse($0, in: working, isDirectory: tree.isDirectory) }
-    for root in given where !tree.isDirectory(root.directory) {
+    let (locator, workspace, files, unit) = try locate(arguments, tree) { root in
       error.remark("rpcurl: -I \(TerminalText.escape(shown(root.directory))): warning: not a directory\n")
     }
-    let workspace = given.isEmpty ? try workspace(of: arguments, tree) : nil
-    let roots = workspace.map { ($0.roots + $0.cached).map { ImportRoot($0) } } ?? given
-    let sources = SourceCache(tree)
-    let builtIn = BuiltInFiles()
-    let (files, builtInNames) = try find(arguments, roots, excluded: workspace?.excluded ?? [], tree, builtIn)
-    let locator = try SourceLocator(files, roots: roots, in: base ?? working, sources, builtIn)
     let name = arguments.joined(separator: ", ")
     if !locator.missing.isEmpty, let workspace, !workspace.absent.isEmpty,
       let set = try fetched(workspace, files)
@@ -70,8 +73,6 @@ package struct SourceCompiler {
     }
     var paths: [String: String] = [:]
     for case (let name, .file(let path)) in locator.places { paths[name] = shown(path) }
-    let unit = CompilationUnit(
-      names: locator.names + builtInNames, locator: locator, sources: sources, builtIn: builtIn)
     let (cache, key) = try usesCache && !isVerbose ? (Self.cache, unit.key()) : (nil, [])
     if !key.isEmpty, let set = cache?.load(key) {
       return SchemaSource.Source(set: SchemaBytes(set), name: name, paths: paths)
@@ -96,6 +97,42 @@ package struct SourceCompiler {
   }
 
   // MARK: Files
+
+  /// What arguments and imports name.
+  ///
+  /// - Parameter isNoDirectory: Receives each value of `-I` that is no directory.
+  private func locate(
+    _ arguments: [String], _ tree: FileTree, isNoDirectory: (ImportRoot) -> Void = { _ in }
+  ) throws(Failure) -> (SourceLocator, BufWorkspace?, [SourceFiles.File], CompilationUnit) {
+    let given = importPaths.flatMap { ImportRoot.parse($0, in: working, isDirectory: tree.isDirectory) }
+    given.filter { !tree.isDirectory($0.directory) }.forEach(isNoDirectory)
+    let workspace = given.isEmpty ? try workspace(of: arguments, tree) : nil
+    let roots = workspace.map { ($0.roots + $0.cached).map { ImportRoot($0) } } ?? given
+    let sources = SourceCache(tree)
+    let builtIn = BuiltInFiles()
+    let (files, builtInNames) = try find(arguments, roots, excluded: workspace?.excluded ?? [], tree, builtIn)
+    let locator = try SourceLocator(files, roots: roots, in: base ?? working, sources, builtIn)
+    let unit = CompilationUnit(
+      names: locator.names + builtInNames, locator: locator, sources: sources, builtIn: builtIn)
+    return (locator, workspace, files, unit)
+  }
+
+  /// The directories and the names by which programs that search no imports compile the same files; nil if there are none, since
+  /// names have folders that the directories lack, or since files are built in here only.
+  func plainNames(_ arguments: [String]) throws(Failure) -> (directories: [String], files: [String])? {
+    let (locator, _, _, unit) = try locate(arguments, tree ?? FileTree.system(waitLimit: waitLimit))
+    var directories: [String] = []
+    for (name, place) in locator.places where !name.hasPrefix("google/protobuf/") {
+      guard case .file(let path) = place,
+        let root = locator.roots.first(where: { $0.path(of: name) == path }), root.prefix.isEmpty
+      else { return nil }
+      if !directories.contains(root.directory) { directories.append(root.directory) }
+    }
+    let order = locator.roots.map(\.directory)
+    directories.sort { (order.firstIndex(of: $0) ?? 0) < (order.firstIndex(of: $1) ?? 0) }
+    let isWhole = locator.missing.isEmpty && unit.names == locator.names
+    return isWhole ? (directories.map(shown), locator.names) : nil
+  }
 
   /// The workspace of buf that the first argument belongs to.
   private func workspace(of arguments: [String], _ tree: FileTree) throws(Failure) -> BufWorkspace? {
