@@ -87,7 +87,9 @@ struct Parser {
     let text = String(decoding: tables.texts[range.range], as: UTF8.self)
     if isEdition {
       guard let found = Edition(text: text), found.rawValue != 0, found != .proto2, found != .proto3 else {
-        error("Unknown edition \"\(text)\".", at: place)
+        report.add(
+          "Unknown edition \"\(text)\".", at: place, in: tables.source,
+          hint: "editions are 2023, 2024 and 2026")
         return false
       }
       syntax = .editions

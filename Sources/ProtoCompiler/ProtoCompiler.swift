@@ -234,6 +234,12 @@ private struct Compilation: ~Copyable {
       schema.files[file].lacksImport = true
       stack[top].nextImport += 1
       report.begin(file: names[schema.files[file].name])
+      guard Compilation.isPlain(names[entry.name]) else {
+        return report.add(
+          "Import \"\(names[entry.name])\" has an empty part, \".\" or \"..\".", at: entry.place,
+          in: stack[top].tables.source,
+          hint: "imports are named from a directory of imports, not from this file")
+      }
       if entry.isOption, !isOptional {
         schema.files[file].isBroken = true
       }
