@@ -90,6 +90,31 @@ def test_an_import_that_only_options_need(rpcurl, proto):
     rpcurl("template", "--proto", proto, "Own").exits(3).reports('own.proto:2:1: import "acme/types.proto" not found')
 
 
+def test_missing_import_says_where_it_was_searched_or_what_is_near(rpcurl):
+    folder = rpcurl.home / "protos" / "shop" / "v1"
+    folder.mkdir(parents=True)
+    (folder / "types.proto").write_text('syntax = "proto3"; package shop.v1; message Product {}')
+    text = 'syntax = "proto3"; package shop.v1; import "{}"; message Order {{ Product product = 1; }}'
+    for name, hint in {
+        "shop/v1/typs.proto": 'did you mean import "shop/v1/types.proto"?',
+        "acme/x.proto": "use -I DIR, the directory that contains acme/x.proto; searched: protos, ., protos/shop/v1",
+    }.items():
+        (folder / "order.proto").write_text(text.format(name))
+        result = rpcurl("list", "--kind", "message", "--proto", "protos/shop/v1/order.proto").exits(3, "")
+        result.reports(f'protos/shop/v1/order.proto:1:37: import "{name}" not found').reports(hint)
+    (folder / "order.proto").write_text(text.format("../v1/types.proto"))
+    result = rpcurl("list", "--kind", "message", "--proto", "protos/shop/v1/order.proto").exits(3, "")
+    result.reports('Import "../v1/types.proto" has an empty part, "." or ".."').reports("named from a directory of imports")
+
+
+def test_what_is_no_source_file(rpcurl, descriptor_set):
+    (rpcurl.home / "set.json").write_text('{"file": []}')
+    for path in (descriptor_set, "set.json"):
+        result = rpcurl("list", "--proto", path).exits(3, "")
+        result.reports(f"{path}:1:1: not a .proto source file: this is a descriptor set").reports(f"--descriptor-set {path}")
+    rpcurl("list", "--proto", "").exits(3, "").reports("--proto . means all files below this directory")
+
+
 def test_no_program_is_needed(rpcurl, proto, tmp_path):
     assert rpcurl("list", "--kind", "message", "--proto", proto, env={"PATH": str(tmp_path)}).out == "own.Own\n"
 

@@ -78,7 +78,9 @@ package struct SourceCompiler {
       return SchemaSource.Source(set: SchemaBytes(set), name: name, paths: paths)
     }
     let result = unit.compile()
-    guard !result.hasErrors else { throw failure(result.diagnostics, locator, workspace) }
+    guard !result.hasErrors else {
+      throw notSource(result.diagnostics, unit) ?? failure(result.diagnostics, locator, workspace, tree)
+    }
     let warnings = result.diagnostics.filter { $0.severity == .warning }
     if isVerbose {
       for warning in warnings { error.remark(message(warning, locator).rendered) }
@@ -201,9 +203,23 @@ package struct SourceCompiler {
 
   // MARK: Errors
 
+  /// The failure of a file that is a descriptor set; nil for text.
+  private func notSource(_ diagnostics: [ProtoDiagnostic], _ unit: CompilationUnit) -> Failure? {
+    guard let first = diagnostics.first(where: { $0.severity == .error }),
+      case .file(let path) = unit.locator.place(first.file), let contents = try? unit.sources.contents(path)
+    else { return nil }
+    switch contents.withUnsafeBytes({ DescriptorSetForm($0) }) {
+    case .binary, .compressed, .json, .zip:
+      return Failure(
+        .schema, "\(shown(path)):1:1", "not a .proto source file: this is a descriptor set",
+        hint: "use --descriptor-set \(shown(path))")
+    case .text, .python, .embedded, nil: return nil
+    }
+  }
+
   /// The failure with all errors of the sources. Missing imports come first, and what follows from them is omitted.
   private func failure(
-    _ diagnostics: [ProtoDiagnostic], _ locator: SourceLocator, _ workspace: BufWorkspace?
+    _ diagnostics: [ProtoDiagnostic], _ locator: SourceLocator, _ workspace: BufWorkspace?, _ tree: FileTree
   ) -> Failure {
     var errors = diagnostics.filter { $0.severity == .error && $0.cause != .missingImport }
     var messages: [Failure.Message] = []
@@ -214,7 +230,7 @@ package struct SourceCompiler {
       let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
       var first = message(missing, locator)
       first.why = "import\(names.count == 1 ? "" : "s") \(shown)\(rest) not found"
-      first.hint = hint(for: names, locator, workspace)
+      first.hint = hint(for: names, locator, workspace, tree)
       messages.append(first)
     }
     messages += errors.prefix(Self.errorLimit).map { message($0, locator) }
@@ -235,8 +251,29 @@ package struct SourceCompiler {
     return message
   }
 
-  /// The `-I` that finds imports.
-  private func hint(for names: [String], _ locator: SourceLocator, _ workspace: BufWorkspace?) -> String {
+  /// The name of a file near that of an import.
+  private func similar(to name: String, _ locator: SourceLocator, _ tree: FileTree) -> String? {
+    let parts = name.split(separator: Character("/")).map(String.init)
+    // Any two short names are similar.
+    guard let stem = parts.last?.prefix(while: { $0 != "." }), stem.utf8.count > 3, !parts.contains("..")
+    else {
+      return nil
+    }
+    let folder = parts.dropLast().joined(separator: "/")
+    for directory in locator.roots.map(\.directory) + [working] {
+      let entries = try? tree.entries(folder.isEmpty ? directory : DirectoryPath.join(directory, folder))
+      let stems = (entries ?? []).filter { $0.name.hasSuffix(".proto") }.map { String($0.name.dropLast(6)) }
+      if let near = EditDistance.nearest(to: String(stem), among: stems, limit: 1).first {
+        return (parts.dropLast() + ["\(near).proto"]).joined(separator: "/")
+      }
+    }
+    return nil
+  }
+
+  /// The name of a near file, or the `-I` that finds imports, with the directories that were searched.
+  private func hint(
+    for names: [String], _ locator: SourceLocator, _ workspace: BufWorkspace?, _ tree: FileTree
+  ) -> String {
     let places = [working] + locator.missing.compactMap { DirectoryPath.parent($0.importer) }
     let found = ImportSearch(for: names, from: places).found
     var directories: [String] = []
@@ -253,7 +290,17 @@ package struct SourceCompiler {
       return (importPaths.isEmpty ? "use " : "add ")
         + (others + directories).map { "-I \($0)" }.joined(separator: " ")
     }
-    let use = "use -I DIR, the directory that contains \(names.first ?? "")"
+    if let name = names.first, let near = similar(to: name, locator, tree) {
+      return "did you mean import \"\(near)\"?"
+    }
+    var searched: [String] = []
+    for directory in locator.roots.map(\.directory) + places where !searched.contains(shown(directory)) {
+      searched.append(shown(directory))
+    }
+    let more = searched.count > 3 ? " and \(searched.count - 3) more" : ""
+    let use =
+      "use -I DIR, the directory that contains \(names.first ?? ""); searched: "
+      + searched.prefix(3).joined(separator: ", ") + more
     guard let workspace, !workspace.absent.isEmpty else { return use }
     let file = shown(workspace.file)
     return fetchesModules

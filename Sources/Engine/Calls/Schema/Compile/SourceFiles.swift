@@ -27,6 +27,10 @@ struct SourceFiles {
 
   /// The files of an argument, in the order of their names; nil if there is nothing with this name.
   func find(_ argument: String) throws(Failure) -> [File]? {
+    guard !argument.isEmpty else {
+      throw Failure(
+        .schema, "--proto \"\"", "names no file", hint: "--proto . means all files below this directory")
+    }
     let path = argument == "-" ? "/dev/stdin" : DirectoryPath.absolute(argument, in: working)
     switch tree.status(path)?.kind {
     case .file, .stream: return [file(path)]
