@@ -7,7 +7,7 @@ import subprocess
 import threading
 
 import pytest
-from harness import Process, wait_until, write
+from harness import RPCURL, Process, wait_until, write
 
 HELLO = "demo.v1.Demo/Hello"
 ECHO = "demo.v1.Demo/EchoMetadata"
@@ -274,6 +274,15 @@ def test_an_existing_log_becomes_private(demo, grpc_server, tmp_path, spec):
     use = ["--use", spec.format(file)]
     demo("-d", '{"name":"Ada"}', *use, f"{grpc_server.url}/{HELLO}").exits(0)
     assert file.stat().st_size > 0 and file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_reports_of_suites_follow_the_umask(rpcurl, tmp_path, umask):
+    suite = write(tmp_path / "a.rpcurl", "test a\nset x = 1\n")
+    names = ["junit", "html", "ndjson"]
+    words = [f"--report={name}={tmp_path / name}" for name in names]
+    subprocess.run([RPCURL, "test", *words, suite], env=rpcurl.environment(None), umask=umask, check=True, timeout=60)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in names] == [0o666 & ~umask] * 3
 
 
 def test_a_report_keeps_the_mode_of_the_file(rpcurl, descriptor_set, grpc_server, tmp_path):

@@ -154,7 +154,8 @@ final class ReportOutput {
     var last: Failure?
     for writer in writers {
       guard let file = writer.file,
-        let problem = FileContents.replace(file, with: Array(writer.text.utf8), waitLimit: waitLimit)
+        let problem = FileContents.replace(
+          file, with: Array(writer.text.utf8), newMode: nil, waitLimit: waitLimit)
       else { continue }
       report(last)
       last = Failure(.internalError, file, problem)
