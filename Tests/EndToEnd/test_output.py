@@ -198,7 +198,7 @@ def test_a_pipe_is_written_not_replaced(echo, tmp_path):
 
 # --color
 
-COLORED = '{\n  \x1b[36m"message"\x1b[0m: \x1b[32m"Hello, A\\"!"\x1b[0m,\n  \x1b[36m"name"\x1b[0m: \x1b[32m"A\\""\x1b[0m\n}\n'
+COLORED = '{\n  \x1b[1m"message"\x1b[0m: \x1b[35m"Hello, A\\"!"\x1b[0m,\n  \x1b[1m"name"\x1b[0m: \x1b[35m"A\\""\x1b[0m\n}\n'
 
 
 def plain(text):
@@ -207,6 +207,8 @@ def plain(text):
 
 def test_color_always(echo):
     echo("--color", "always", "--format", "pretty", data={"name": 'A"'}, method="Hello").exits(0, COLORED)
+    chosen = echo("--color", "always", data={"name": "A"}, method="Hello", env={"RPCURL_COLORS": "::::32:::34"}).out
+    assert chosen == '{\x1b[34m"message"\x1b[0m:\x1b[32m"Hello, A!"\x1b[0m,\x1b[34m"name"\x1b[0m:\x1b[32m"A"\x1b[0m}\n'
     line = echo("--color", "always", data=ALL).out
     assert plain(line) == echo(data=ALL).out != line
     for words in (["--format", "text"], ["--format", "events"], ["--filter", "name"]):

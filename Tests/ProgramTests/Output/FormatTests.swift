@@ -7,10 +7,10 @@ import Testing
 struct JSONColorTests {
   /// Colours with N for names, S for strings and / for their end.
   private func colored(_ json: String) -> String {
-    String(decoding: JSONColor.colored(json.utf8), as: UTF8.self)
+    String(decoding: JSONColor(nil).colored(json.utf8), as: UTF8.self)
       .split(separator: "\u{1b}[", omittingEmptySubsequences: false).map(String.init)
       .reduce(into: "") { text, part in
-        for (code, mark) in [("36m", "N"), ("32m", "S"), ("0m", "/")] where part.hasPrefix(code) {
+        for (code, mark) in [("1m", "N"), ("35m", "S"), ("0m", "/")] where part.hasPrefix(code) {
           text += mark + part.dropFirst(code.count)
           return
         }
@@ -25,6 +25,25 @@ struct JSONColorTests {
   ])
   func colorsNamesAndStrings(json: String, text: String) {
     #expect(colored(json) == text)
+  }
+
+  @Test(arguments: [
+    (
+      "0;90:31:32:33:34:36:37:1;34",
+      "<37>{<.><1;34>\"a\"<.>:<36>[<.><0;90>null<.>,<31>false<.>,<32>true<.>,<33>-1.5e3<.>,<34>\"b\"<.><36>]<.><37>}<.>"
+    ),
+    ("::::", "{<1>\"a\"<.>:[null,false,true,-1.5e3,\"b\"]}"),
+    ("", "{<1>\"a\"<.>:[null,false,true,-1.5e3,<35>\"b\"<.>]}"),
+    ("31:x", "{<1>\"a\"<.>:[null,false,true,-1.5e3,<35>\"b\"<.>]}"),
+    ("31:\u{1B}[2J", "{<1>\"a\"<.>:[null,false,true,-1.5e3,<35>\"b\"<.>]}"),
+  ])
+  func variableChoosesColors(setting: String, text: String) {
+    let colored = JSONColor(setting).colored(#"{"a":[null,false,true,-1.5e3,"b"]}"#.utf8)
+    let shown = String(decoding: colored, as: UTF8.self).replacing("\u{1b}[0m", with: "<.>")
+    #expect(
+      shown.split(separator: "\u{1b}[", omittingEmptySubsequences: false).enumerated().map { index, part in
+        index == 0 ? String(part) : "<" + part.replacing("m", with: ">", maxReplacements: 1)
+      }.joined() == text)
   }
 }
 

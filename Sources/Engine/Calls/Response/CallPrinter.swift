@@ -372,7 +372,7 @@ package final class CallPrinter: CallObserver {
           let start = out.count
           try append(&out)
           if plan.usesColor {
-            let colored = JSONColor.colored(out.copyBytes(from: start))
+            let colored = JSONColor.chosen.colored(out.copyBytes(from: start))
             out.truncate(to: start)
             out.append(colored)
           }
