@@ -48,7 +48,7 @@ def test_junit_is_valid(name):
 
 def test_schema_of_junit_refuses_other_documents(tmp_path):
     text = golden("several-checks", "xml").read_text()
-    for old, new in [(' time="', ' file="x" time="'), ("<testsuites>", '<testsuites tests="1">'), ("<properties/>", "")]:
+    for old, new in [(' time="', ' group="x" time="'), ("<testsuites>", '<testsuites tests="1">'), ("<properties/>", "")]:
         assert old in text
         (tmp_path / "x.xml").write_text(text.replace(old, new))
         command = ["xmllint", "--noout", "--nonet", "--schema", TESTS / "junit.xsd", tmp_path / "x.xml"]

@@ -45,9 +45,15 @@ package struct JUnitCase: Sendable {
   package var duration: Duration
   /// How it ended.
   package var result: Result
+  /// The file of the case and its line, from 1; nil if it is in none.
+  package var place: (file: String, line: Int)?
 
   /// Makes a case.
-  package init(name: String, className: String, duration: Duration, result: Result) {
+  package init(
+    name: String, className: String, duration: Duration, result: Result,
+    place: (file: String, line: Int)? = nil
+  ) {
+    self.place = place
     self.name = name
     self.className = className
     self.duration = duration
@@ -56,7 +62,8 @@ package struct JUnitCase: Sendable {
 }
 
 /// A document in JUnit's format. It is valid by the schemas of Ant (JUnit.xsd) and of Jenkins's xUnit plugin
-/// (junit-10.xsd), which allow different attributes: it has those that both allow.
+/// (junit-10.xsd), which allow different attributes: it has those that both allow, and the file and the line of a case, which neither
+/// has, and by which GitLab, CircleCI and actions of GitHub link to the test.
 package enum JUnitDocument {
   /// The document.
   package static func text(of suites: [JUnitSuite]) -> String {
@@ -94,6 +101,7 @@ package enum JUnitDocument {
     let start =
       "    <testcase name=\"\(XMLText.escape(one.name))\" classname=\"\(XMLText.escape(one.className))\" "
       + "time=\"\(one.duration.thousandths)\""
+      + (one.place.map { " file=\"\(XMLText.escape($0.file))\" line=\"\($0.line)\"" } ?? "")
     let content: String
     switch one.result {
     case .passed: return "\(start)/>\n"

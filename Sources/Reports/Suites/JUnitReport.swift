@@ -20,14 +20,15 @@ package struct JUnitReport: SuiteReport {
     let className = className(of: file.path)
     var suite = JUnitSuite(
       name: file.path.isEmpty ? "suite" : file.path, package: className, timestamp: start,
-      duration: file.duration, cases: file.tests.map { element($0, className) })
+      duration: file.duration, cases: file.tests.map { element($0, file.path, className) })
     if let error = file.error {
       var lines = FailureLines()
       lines.add(error, file.path)
       suite.cases.append(
         JUnitCase(
           name: "[\(error.what.isEmpty ? error.why : error.what)]", className: className, duration: .zero,
-          result: .error(type: "file", message: error.text, text: lines.text)))
+          result: .error(type: "file", message: error.text, text: lines.text),
+          place: file.path.isEmpty ? nil : (file.path, 1)))
     }
     // That of the others is in their details.
     for test in file.tests where test.outcome == .passed {
@@ -36,7 +37,7 @@ package struct JUnitReport: SuiteReport {
     return suite
   }
 
-  private static func element(_ test: TestResult, _ className: String) -> JUnitCase {
+  private static func element(_ test: TestResult, _ path: String, _ className: String) -> JUnitCase {
     var details = FailureLines()
     details.add(test)
     let failures = test.steps.flatMap(\.failures)
@@ -49,7 +50,9 @@ package struct JUnitReport: SuiteReport {
       case .failed: .failed(type: "check", message: message, text: details.text)
       case .error: .error(type: "test", message: message, text: details.text)
       }
-    return JUnitCase(name: test.title, className: className, duration: test.duration, result: result)
+    return JUnitCase(
+      name: test.title, className: className, duration: test.duration, result: result,
+      place: path.isEmpty ? nil : (path, test.line))
   }
 
   /// The class of the tests of a file, `tests.greet` of `./tests/greet.rpcurl`: readers divide it at its last dot.
