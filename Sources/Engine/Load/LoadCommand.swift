@@ -30,7 +30,8 @@ package struct LoadCommand {
   package func run(on console: Console) throws {
     let clients = ClientSource(console, arguments)
     if let suite {
-      return try report(LoadTests(suite, options, seed: seed, clients: clients).run(), on: console)
+      let result = try LoadTests(suite, options, seed: seed, clients: clients).run()
+      return try report(result, on: console) { "rpcurl load \(ShellText(result.report.target).quoted)" }
     }
     let resolved = try CallPlan.resolve(
       arguments, clients: clients, environment: EnvironmentVariables.value, isDry: false, readsData: true)
@@ -45,17 +46,23 @@ package struct LoadCommand {
     }
     try report(
       plan.withChain(clients) { _ in try LoadCalls(plan, options, clients: clients).run() }, on: console,
-      waitLimit: plan.timeout)
+      waitLimit: plan.timeout
+    ) { () throws(Failure) in
+      try CallProgram.rpcurl.script(
+        arguments, resolved, console.error, environment: EnvironmentVariables.value)
+    }
   }
 
   /// Writes the reports of a run.
   private func report(
-    _ result: LoadResult, on console: Console, waitLimit: Duration? = nil
+    _ result: LoadResult, on console: Console, waitLimit: Duration? = nil,
+    command: @escaping () throws(Failure) -> String
   ) throws(Failure) {
     let report = result.report
     let results = report.results(of: options.thresholds)
     try LoadReports(
-      report: report, results: results, start: result.start, console: console, waitLimit: waitLimit
+      report: report, results: results, start: result.start, console: console, waitLimit: waitLimit,
+      command: command
     )
     .write(options)
     if let problem = result.problem { throw problem }

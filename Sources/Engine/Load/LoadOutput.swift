@@ -75,6 +75,8 @@ struct LoadReports {
   let console: Console
   /// How long to wait for the reader of a pipe; nil for no limit.
   let waitLimit: Duration?
+  /// The command of the run, without secrets.
+  let command: () throws(Failure) -> String
 
   /// Prints the report, and writes those to files.
   ///
@@ -85,7 +87,12 @@ struct LoadReports {
     case .json: console.output.print(String(decoding: report.json(results), as: UTF8.self))
     case .csv: console.output.print(report.csv())
     }
-    if let path = options.htmlPath { try write(LoadPage(report, results).html, to: path, "--html") }
+    if let path = options.htmlPath {
+      let run = LoadPage.Run(
+        time: "\(CivilTime.secondsText(start / 1_000_000_000))Z", version: Version.current,
+        command: try command())
+      try write(LoadPage(report, results, run).html, to: path, "--html")
+    }
     if let path = options.logPath {
       let log = HistogramLog.text(report, version: "rpcurl \(Version.current)", start: start)
       try write(log, to: path, "--hdr")

@@ -2,24 +2,42 @@
 package struct LoadPage {
   private let report: LoadReport
   private let results: [LoadThreshold.Result]
+  private let run: Run
+
+  /// What distinguishes a run from others.
+  package struct Run {
+    /// The start of the measured part, in UTC: `2026-11-23T10:20:30Z`.
+    let time: String
+    /// The version of rpcurl.
+    let version: String
+    /// The command, without secrets.
+    let command: String
+
+    /// Makes the facts of a run.
+    package init(time: String, version: String, command: String) {
+      (self.time, self.version, self.command) = (time, version, command)
+    }
+  }
 
   /// Makes a page.
-  package init(_ report: LoadReport, _ results: [LoadThreshold.Result]) {
+  package init(_ report: LoadReport, _ results: [LoadThreshold.Result], _ run: Run) {
     self.report = report
     self.results = results
+    self.run = run
   }
 
   /// The page.
   package var html: String {
     let title = HTMLPage.escape("\(report.method) at \(report.target)")
     let verdict = results.isEmpty ? "" : results.allSatisfy(\.holds) ? " passed" : " failed"
-    let facts = report.shape.text + (report.isInterrupted ? ", interrupted" : "")
+    let load = report.shape.text + (report.isInterrupted ? ", interrupted" : "")
+    let facts = [report.target, load, run.time, "rpcurl \(run.version)"]
     return HTMLPage.text(
       title: "\(title) – rpcurl load",
       header: """
         <h1>rpcurl load</h1>
         <p class="verdict\(verdict)">\(HTMLPage.escape(report.method))</p>
-        <p class="facts">\(HTMLPage.escape("\(report.target) · \(facts)"))</p>
+        <p class="facts">\(facts.map(HTMLPage.escape).joined(separator: " · "))</p>
 
         """,
       main: """
@@ -27,7 +45,9 @@ package struct LoadPage {
         \(Self.table(calls))\(parts)<h2>Latency by percentile</h2>
         \(distribution)\(percentiles)<h2>Calls in a second, over time</h2>
         \(chart(rates, unit: "/s"))<h2>Longest latency, over time</h2>
-        \(chart(longest, unit: " ms"))
+        \(chart(longest, unit: " ms"))<h2>Command</h2>
+        <pre>\(run.command.split(separator: "\n").map { HTMLPage.escape(String($0)) }.joined(separator: "\n"))</pre>
+
         """, style: Self.style)
   }
 
@@ -141,9 +161,7 @@ package struct LoadPage {
   private func chart(_ values: [Double], unit: String) -> String {
     let points = values.enumerated().map { (x: (Double($0) + 0.5) * seconds, y: $1) }
     let last = max(Double(values.count) * seconds, 0.1)
-    let marks = (0...4).map {
-      (x: Double($0) * last / 4, text: "\(Decimal.text(Double($0) * last / 4, 1)) s")
-    }
+    let marks = LoadAxis(last).values.filter { $0 <= last }.map { (x: $0, text: "\(Decimal.short($0)) s") }
     return chart(points, last: last, marks: marks, unit: unit)
   }
 
@@ -184,7 +202,7 @@ package struct LoadPage {
   }
 }
 
-/// The vertical axis of a chart: at most five steps of a round number from 0.
+/// An axis of a chart: at most five steps of a round number from 0.
 struct LoadAxis {
   /// The values of the grid.
   let values: [Double]

@@ -5,6 +5,9 @@ import Testing
 @testable import RPCurlReports
 
 struct LoadReportTests {
+  private let run = LoadPage.Run(
+    time: "2026-11-29T10:00:00Z", version: "0.1.0", command: "# a\nrpcurl load -d '{\"a\":\"<b>\"}' x y")
+
   @Test func textHasATable() throws {
     let report = LoadThresholdTests.report(errors: 2, calls: 4, missed: 1)
     let text = report.text(report.results(of: try LoadThreshold.list("max<1s,errors<1%")))
@@ -72,12 +75,16 @@ struct LoadReportTests {
 
   @Test func pageIsSelfContained() throws {
     let report = LoadThresholdTests.report()
-    let page = LoadPage(report, report.results(of: try LoadThreshold.list("p99<1ms"))).html
+    let page = LoadPage(report, report.results(of: try LoadThreshold.list("p99<1ms")), run).html
     #expect(page.hasPrefix("<!DOCTYPE html>"))
     for part in ["<script", "src=", "href=", "url("] { #expect(!page.contains(part)) }
     #expect(page.contains("<td class=\"failed\">failed</td><td>p99&lt;1ms</td>"))
     #expect(page.contains("p99.99") && page.contains("99.9 %"))
-    #expect(LoadPage(LoadThresholdTests.report(calls: 0), []).html.contains("No call ended."))
+    #expect(page.contains("2026-11-29T10:00:00Z · rpcurl 0.1.0</p>"))
+    #expect(
+      page.contains("<pre># a\nrpcurl load -d &#39;{&quot;a&quot;:&quot;&lt;b&gt;&quot;}&#39; x y</pre>")
+        || page.contains("<pre># a\nrpcurl load -d '{&quot;a&quot;:&quot;&lt;b&gt;&quot;}' x y</pre>"))
+    #expect(LoadPage(LoadThresholdTests.report(calls: 0), [], run).html.contains("No call ended."))
   }
 
   @Test(
@@ -106,7 +113,7 @@ struct LoadReportTests {
     let json = String(decoding: report.json([]), as: UTF8.self)
     #expect(json.contains(#""tests":[{"name":"a\u001b","calls":4,"errors":0,"p50_ms":2.001,"#))
     #expect(json.contains(#""methods":[{"name":"p.S/M","calls":0,"errors":0}]"#))
-    #expect(LoadPage(report, []).html.contains("<h2>By test</h2>"))
+    #expect(LoadPage(report, [], run).html.contains("<h2>By test</h2>"))
   }
 
   @Test func progressIsOneLine() {

@@ -24,9 +24,9 @@ struct CallScript {
   /// The file for the output; nil for standard output.
   var output: String?
 
-  init(_ words: ShellText...) {
-    groups = [words]
-  }
+  init(_ words: ShellText...) { self.init(words) }
+
+  init(_ words: [ShellText]) { groups = [words] }
 
   /// Adds a comment, whose text may contain anything.
   mutating func add(comment: String) {

@@ -20,7 +20,8 @@ struct RpcurlCommand {
   /// - Parameter environment: Returns the value of an environment variable.
   mutating func write(_ environment: (String) -> String?) -> String {
     // The options of a configuration file are part of the command.
-    var script = CallScript("rpcurl", "--config", "/dev/null")
+    let verb: [ShellText] = call.command == .load ? ["load"] : []
+    var script = CallScript(["rpcurl"] + verb + ["--config", "/dev/null"])
     let target = call.settings.target
     for argument in call.arguments where argument.id != .plaintext {
       if argument.text == nil {

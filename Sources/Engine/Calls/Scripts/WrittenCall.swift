@@ -8,6 +8,7 @@ import RPCurlProtocols
 final class WrittenCall {
   // A class: the code that copies a struct with all options of a call would be 40 KB in each command that has it.
   let program: CallProgram
+  let command: CommandID
   let settings: CallSettings
   /// The call's plan; nil if only the server has the schema.
   let plan: CallPlan?
@@ -31,6 +32,7 @@ final class WrittenCall {
     throws(Failure)
   {
     self.program = program
+    self.command = command.command
     settings = resolved.settings
     plan = resolved.plan
     name = resolved.plan?.name ?? resolved.settings.name
