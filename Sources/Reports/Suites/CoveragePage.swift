@@ -31,7 +31,7 @@ enum CoveragePage {
       """
     }
     let statuses = coverage.statuses
-    let codes = statuses.isEmpty ? "" : "<p class=\"chips\">\(chips(statuses))</p>\n"
+    let codes = statuses.isEmpty ? "" : "<p class=\"chips\">\(chips(statuses, areStatuses: true))</p>\n"
     return """
       <section class="coverage">
       \(heading.isEmpty ? "" : "<h2>\(heading)</h2>\n")<table class="totals">
@@ -48,7 +48,8 @@ enum CoveragePage {
     let called = service.methods.count { !$0.statuses.isEmpty }
     let rows = service.methods.map { method in
       let statuses =
-        method.statuses.isEmpty ? "<span class=\"unused\">not called</span>" : chips(method.statuses)
+        method.statuses.isEmpty
+        ? "<span class=\"unused\">not called</span>" : chips(method.statuses, areStatuses: true)
       return "<tr><th scope=\"row\">\(escape(method.name))</th><td class=\"chips\">\(statuses)</td></tr>\n"
     }
     return details(service.name, called, of: service.methods.count, "<table>\n\(rows.joined())</table>\n")
@@ -73,11 +74,12 @@ enum CoveragePage {
     """
   }
 
-  private static func chips(_ items: [SuiteCoverage.Item]) -> String {
+  /// The items with their counts. Statuses other than `ok` are covered, which is neither good nor bad.
+  private static func chips(_ items: [SuiteCoverage.Item], areStatuses: Bool = false) -> String {
     items.map { item in
       item.count == 0
         ? "<span class=\"tag unused\">\(escape(item.name))</span>"
-        : "<span class=\"tag used\">\(escape(item.name)) <b>\(item.count)</b></span>"
+        : "<span class=\"tag \(areStatuses && item.name != "ok" ? "other" : "used")\">\(escape(item.name)) <b>\(item.count)</b></span>"
     }.joined(separator: " ")
   }
 

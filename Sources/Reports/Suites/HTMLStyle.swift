@@ -18,6 +18,7 @@ enum HTMLStyle {
     }
     h1 { margin: 0; font-size: 1rem; font-weight: 600; color: var(--faint); }
     .verdict { margin: 0 0 .5rem; font-size: 1.6rem; font-weight: 600; }
+    .verdict, .facts, td, th { overflow-wrap: anywhere; }
     .facts, .line { color: var(--faint); font-size: .85rem; }
     .share { display: flex; gap: 2px; height: 8px; border-radius: 4px; overflow: hidden; }
     .share i { min-width: 3px; background: currentColor; }
@@ -57,12 +58,12 @@ enum HTMLStyle {
     .meter { background: linear-gradient(var(--line), var(--line)) center / 100% .5rem no-repeat; }
     .meter i { display: block; height: .5rem; border-radius: 2px; background: var(--passed); }
     .chips { line-height: 1.9; } .chips b { font-weight: 600; } .unused { color: var(--faint); }
-    .tag.used { border-color: var(--passed); } .tag.unused { border-style: dashed; }
+    .tag.used { border-color: var(--passed); } .tag.other { border-color: var(--link); } .tag.unused { border-style: dashed; }
     ul { margin: .3rem 0; padding-left: 1.1rem; font-size: .85rem; }
     code { font-family: ui-monospace, monospace; }
     @media print { body { max-width: none; padding: 0; } }
     @media (max-width: 40rem) {
-      .bars { display: none; } body { padding: .75rem; }
+      .bars { display: none; } body { padding: .75rem; } th, td { padding: .35rem .5rem; }
       .file > summary .time { width: auto; margin-left: auto; }
       .coverage .file th, .coverage .file td { display: block; width: auto; }
       .coverage .file th { padding-bottom: 0; } .coverage .file td { padding-top: 0; }
