@@ -53,7 +53,23 @@ enum RPCURL {
     case .dump: text = TableDump.json
     case .complete(let arguments): return CompleteCommand.run(arguments, on: output)
     }
+    if case .help(_, isWhole: true) = request, page(text, on: output) { return }
     output.print(text)
+  }
+
+  /// Shows a text in the user's pager. Returns false if it fits the terminal, or if there is no terminal or pager.
+  private static func page(_ text: String, on output: StandardOutput) -> Bool {
+    let lines = text.utf8.count { $0 == UInt8(ascii: "\n") }
+    guard output.isTerminal, lines >= TerminalModes.size.rows else { return false }
+    // The pager handles Ctrl-C.
+    signal(SIGINT, SIG_IGN)
+    defer { signal(SIGINT, SIG_DFL) }
+    let isShown = try? Pager.show(text, EnvironmentVariables.value) { descriptor in
+      var end = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      while poll(&end, 1, -1) < 0, errno == EINTR {}
+      return true
+    }
+    return isShown ?? false
   }
 
   /// Adds the arguments of the configuration file. Throws the first error of the arguments or the file.

@@ -156,7 +156,7 @@ def test_descriptions_are_shown(fish, zsh):
     assert fish.candidates(f"rpcurl {SET} h:1 demo.v1.Demo/Ch") == {
         "demo.v1.Demo/Chat": "bidi streaming: ChatRequest → ChatReply"
     }
-    assert fish.candidates("rpcurl --plaint")["--plaintext"] == "Use HTTP without TLS for a target that is not a URL"
+    assert fish.candidates("rpcurl --plaint")["--plaintext"] == "Use HTTP without TLS if the target is not a URL"
     shown = zsh.typed(f"rpcurl {SET} h:1 demo.v1.Demo/C", tabs=1)[1]
     assert "demo.v1.Demo/Count  -- server streaming: CountRequest → CountReply" in shown
 

@@ -5,7 +5,9 @@ What the parser alone decides is in Tests/ProgramTests/CommandLine; here are the
 
 import json
 
+import pexpect
 import pytest
+from harness import RPCURL
 
 SERVICE = "demo.v1.Demo"
 HELLO = f"{SERVICE}/Hello"
@@ -257,3 +259,17 @@ def test_short_help_is_one_screen(rpcurl):
         assert len(result.out.splitlines()) <= 34
         assert "--plaintext" in result.out
     assert len(rpcurl("call", "--help").out.splitlines()) > 200
+
+
+@pytest.mark.parametrize(("words", "rows", "pager", "is_paged"), [
+    (["--help"], 24, "sed s/^/PAGE:/", True), (["call", "--help"], 100, "sed s/^/PAGE:/", True), (["--help"], 200, "sed s/^/PAGE:/", False),
+    (["-h"], 10, "sed s/^/PAGE:/", False), (["--help"], 24, "cat", False), (["--help"], 24, "no-such-pager", False),
+])  # fmt: skip
+def test_long_help_is_paged_on_a_terminal(rpcurl, words, rows, pager, is_paged):
+    environment = rpcurl.environment({"PAGER": pager, "TERM": "xterm"})
+    terminal = pexpect.spawn(str(RPCURL), words, env=environment, dimensions=(rows, 100), timeout=60)
+    lines = terminal.read().decode().splitlines()
+    terminal.close()
+    assert terminal.exitstatus == 0
+    plain = rpcurl(*words).succeeds().out.splitlines()
+    assert lines[-len(plain) :] == [f"PAGE:{line}" for line in plain] if is_paged else lines[-len(plain) :] == plain

@@ -27,7 +27,7 @@ package enum ExternalEditor {
 }
 
 /// Shows a text in the user's pager.
-enum Pager {
+package enum Pager {
   /// Shows `text`. Returns false if there is no pager.
   ///
   /// - Parameters:
@@ -35,7 +35,7 @@ enum Pager {
   ///   - environment: Returns the value of an environment variable.
   ///   - waitForEnd: Waits until the descriptor is readable, which means that the pager has ended.
   /// - Throws: `Failure` if the text cannot be handed over.
-  static func show(
+  package static func show(
     _ text: String, _ environment: (String) -> String?, waitForEnd: (Int32) throws(Failure) -> Bool
   ) throws(Failure) -> Bool {
     guard !["", "dumb"].contains(environment("TERM") ?? "") else { return false }

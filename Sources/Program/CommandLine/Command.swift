@@ -58,11 +58,14 @@ package enum CommandTable {
   /// What the program does.
   package static let summary = "Call gRPC and Connect services from the command line."
 
-  /// The paragraphs of help that follow the summary of the program.
-  package static let discussion = """
+  /// What the program does.
+  static let discussion = """
     A call is encoded with the schema of the server or of a descriptor set, passes a chain of interceptors, and is sent \
     by libcurl.
+    """
 
+  /// The exit codes, with which the help of the program ends.
+  static let exitCodes = """
     Exit codes: 0 ok, 1 internal error, 2 usage, 3 schema, 4 input data, 5 connection, 6 TLS, 7 interceptor or plugin, 8 \
     an unexpected response, 64 + status code for a call that ended with a status other than ok, 130 \
     interrupted by Ctrl-C, 143 by SIGTERM.

@@ -11,6 +11,20 @@ extension CommandTable {
   /// The usage of the program.
   package static let usage = callUsage + "\nrpcurl COMMAND [OPTIONS] …"
 
+  /// The usage of the program on lines of a terminal.
+  static let briefUsage = """
+    rpcurl [OPTIONS] https://HOST[:PORT]/pkg.Service/Method
+    rpcurl [OPTIONS] HOST:PORT pkg.Service/Method
+    rpcurl COMMAND [OPTIONS] …
+    """
+
+  /// The first commands of a newcomer.
+  static let examples = """
+    rpcurl list demo.example
+    rpcurl template demo.example demo.v1.Demo/Hello
+    rpcurl -d '{"name":"Ada"}' demo.example demo.v1.Demo/Hello
+    """
+
   static func definition(of id: CommandID) -> Command {
     switch id {
     case .call: call

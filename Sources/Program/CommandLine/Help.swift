@@ -2,6 +2,8 @@
 package struct Help {
   /// The width of a line, where text is wrapped. Examples are not.
   private static let columns = 80
+  /// The column of what an option or a command is.
+  private static let width = 31
   /// The text, in UTF-8.
   private var bytes: [UInt8] = []
 
@@ -16,27 +18,38 @@ package struct Help {
   /// Help of the program: of a call the common options, or with `isWhole` what the commands are.
   package static func program(isWhole: Bool) -> String {
     var help = Help()
-    if isWhole {
-      help.add(CommandTable.summary + "\n\n")
-      help.wrap(CommandTable.discussion)
+    guard isWhole else {
+      help.usage(CommandTable.briefUsage)
       help.add("\n")
-    }
-    help.usage(CommandTable.usage)
-    if isWhole {
-      help.add("\nCommands:\n")
-      for name in CommandTable.names { help.item(name, summary(of: name)) }
-    } else {
-      help.commonOptions(.call)
+      for id in frequent { help.brief(OptionTable[id]) }
       let names = CommandTable.names
       help.add(
         "\nCommands: \(names.prefix(9).joined(separator: ", ")),\n"
-          + "          \(names.dropFirst(9).joined(separator: ", "))\n")
+          + "          \(names.dropFirst(9).joined(separator: ", "))\n"
+          + "More: rpcurl --help, rpcurl COMMAND -h, rpcurl call --help (all options)\n")
+      return help.text
     }
+    help.add(CommandTable.summary + "\n")
+    help.examples(CommandTable.examples)
+    help.add("\n")
+    help.usage(CommandTable.usage)
+    help.add("\n")
+    help.wrap(CommandTable.discussion)
+    help.add("\nCommands:\n")
+    for name in CommandTable.names { help.item(name, summary(of: name)) }
     help.add(
       "\nMore: rpcurl call --help (all options), rpcurl COMMAND -h, man rpcurl,\n"
-        + "      rpcurl help language (paths, values and conditions)\n")
+        + "      rpcurl help language (paths, values and conditions)\n\n")
+    help.wrap(CommandTable.exitCodes)
     return help.text
   }
+
+  /// The options that a newcomer needs, so many that the help fits a terminal of 24 lines.
+  private static let frequent: [OptionID] = [
+    .data, .set, .proto, .descriptorSet, .plaintext, .header, .bearer, .cacert, .maxTime, .use, .filter,
+    .format,
+    .each, .limit, .verbose, .explain,
+  ]
 
   private static func summary(of name: String) -> String {
     if let command = CommandTable.find(name) { return CommandTable[command].summary }
@@ -104,19 +117,25 @@ package struct Help {
     let isShort = all.count <= 24
     add(isShort ? "\nOptions:\n" : "\nCommon options:\n")
     for option in all where isShort || option.isCommon || option.group == .own {
-      let summary = Self.brief(option.summary)
-      item(Self.synopsis(option, isBrief: true), summary, isOneLine: true)
+      brief(option)
     }
   }
 
-  /// The first part of a summary.
-  private static func brief(_ summary: String) -> String {
+  /// An option on one line.
+  private mutating func brief(_ option: Option) {
+    item(Self.synopsis(option, isBrief: true), Self.firstPart(option.summary))
+  }
+
+  /// The part of a summary that fits a line.
+  private static func firstPart(_ summary: String) -> String {
     let text = summary.utf8
-    let end = text.indices.first { index in
-      let rest = text[index...]
-      return rest.starts(with: "; may repeat".utf8) || rest.starts(with: " (default".utf8)
+    for ends in [["; may repeat", " (default"], ["; ", ": "], [", "]] {
+      let end = text.indices.first { index in ends.contains { text[index...].starts(with: $0.utf8) } }
+      if let end, ends.count == 2 && ends[0] == "; may repeat" || summary.count > columns - width {
+        return firstPart(summary[..<end] + ".")
+      }
     }
-    return end.map { summary[..<$0] + "." } ?? summary
+    return summary
   }
 
   private mutating func allOptions(_ id: CommandID) {
@@ -140,24 +159,30 @@ package struct Help {
   /// `-d, --data JSON|@FILE`
   static func synopsis(_ option: Option, isBrief: Bool = false) -> String {
     var names = option.names
-    if isBrief { names = names.filter { !$0.hasPrefix("--") || $0 == option.name } }
+    if isBrief {
+      names =
+        option.aliases.filter { !$0.hasPrefix("--") }
+        + names.filter { !$0.hasPrefix("--") || $0 == option.name }
+    }
     let indent = isBrief && names.count == 1 ? "    " : ""
-    return indent + names.joined(separator: ", ") + option.valueSynopsis
+    var value = option.valueSynopsis
+    if isBrief, let end = value.firstIndex(where: { "|[".contains($0) }), end != value.startIndex {
+      value = String(value[..<end])
+    }
+    return indent + names.joined(separator: ", ") + value
   }
 
   /// A name and what it is, side by side, or one below the other if the name is long.
-  private mutating func item(_ name: String, _ summary: String, isOneLine: Bool = false) {
-    let width = 32
+  private mutating func item(_ name: String, _ summary: String) {
     add("  \(name)")
     let length = 2 + name.unicodeScalars.count
-    if length + 2 > width, !isOneLine {
+    if length + 2 > Self.width {
       add("\n")
-      addSpaces(width)
+      addSpaces(Self.width)
     } else {
-      addSpaces(max(2, width - length))
+      addSpaces(Self.width - length)
     }
-    let column = max(width, isOneLine ? length + 2 : width)
-    add(words: Array(summary.utf8)[...], indent: width, from: column, limit: isOneLine ? .max : Self.columns)
+    add(words: Array(summary.utf8)[...], indent: Self.width, from: Self.width, limit: Self.columns)
     add("\n")
   }
 

@@ -161,11 +161,21 @@ struct OptionTableTests {
   }
 
   @Test func shortHelpIsOneScreen() {
-    let help = Help.program(isWhole: false)
-    let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
-    #expect(lines.count <= 34)
-    #expect(OptionTable.options(of: .call).count(where: \.isCommon) <= 22)
-    for line in lines { #expect(line.count <= 132, "\(line)") }
+    #expect(Help.program(isWhole: false).split(separator: "\n", omittingEmptySubsequences: false).count == 25)
+    let all = [Help.program(isWhole: false)] + CommandID.allCases.map { Help.command($0, isWhole: false) }
+    for help in all {
+      let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines.count <= 56, "\(help)")
+      for line in lines where !line.hasPrefix("Usage: ") && !line.hasPrefix("       ") {
+        #expect(line.count <= 80, "\(line)")
+      }
+    }
+  }
+
+  @Test func helpBeginsWithExamplesAndEndsWithExitCodes() {
+    let help = Help.program(isWhole: true)
+    #expect(help.contains("\nExamples:\n  rpcurl list demo.example\n"))
+    #expect(help.contains("\n\nExit codes: 0 ok") && help.hasSuffix("143 by SIGTERM.\n"))
   }
 
   @Test func wholeHelpHasEveryOptionAndPastableExamples() {

@@ -78,7 +78,7 @@ extension OptionTable {
       same: [.curl, .buf], expressed: .grpcurl, trust: .effects, isCommon: true, completion: "file"),
     Option(
       .verbose, "-v --verbose", .count, "", .output, .remote,
-      "Show metadata and the schema's source on standard error; -vv also the connection.",
+      "Show metadata on standard error, and the source of the schema; -vv also the connection.",
       "-vv also shows what libcurl reports about the connection (names, addresses, TLS, certificates, reuse), the size "
         + "and compression of each message, and debug logs of interceptors. Credentials are redacted unless "
         + "--show-secrets is given.",

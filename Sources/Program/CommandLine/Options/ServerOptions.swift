@@ -2,7 +2,7 @@ extension OptionTable {
   static let server: [Option] = [
     Option(
       .plaintext, "--plaintext", .flag, "", .server, .remote,
-      "Use HTTP without TLS for a target that is not a URL.",
+      "Use HTTP without TLS if the target is not a URL.",
       example: "rpcurl --plaintext localhost:50051 demo.v1.Demo/Hello",
       grpcurl: "plaintext", expressed: .all, trust: .effects, isCommon: true),
     Option(
