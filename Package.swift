@@ -107,7 +107,7 @@ let package = Package(
     c("CCurl", libraries: ["dl"]),
     // Assertions contain the path of their file, which the program of a release does not.
     c(
-      "CSchemas", exclude: ["generate.sh", "protos"],
+      "CSchemas", exclude: ["generate.sh", "protos", "files"],
       settings: [.define("NDEBUG", .when(configuration: .release))], libraries: ["protobuf-c"]),
     c("CPlugins"),
     // The floor: what all parts use and none owns.
@@ -124,7 +124,7 @@ let package = Package(
     // Paths, values, conditions and secrets: what users write wherever a text has a meaning.
     source("Language", ["Base", "Protobuf"]),
     // Sources to descriptors.
-    source("ProtoCompiler", ["Base", "Protobuf", "CSystem"], settings: strict),
+    source("ProtoCompiler", ["Base", "Protobuf", "CSchemas", "CSystem"], settings: strict),
     // What commands and completion show of a schema: declarations, names, templates, and differences from another schema.
     source("SchemaTools", ["Protobuf"]),
     source(

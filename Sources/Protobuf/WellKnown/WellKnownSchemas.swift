@@ -1,3 +1,5 @@
+import RPCurlCSchemas
+
 /// The built-in schemas: the well-known types of `google.protobuf`, and the status and error details of
 /// `google.rpc`.
 ///
@@ -10,10 +12,10 @@ package enum WellKnownSchemas {
   package static let sourceName = "built-in schemas"
 
   /// The descriptor set.
-  package static let set = SchemaBytes(Base64.decode(Array(encoded.utf8)) ?? [])
+  package static let set = bytes(rpcurl_built_in.well_known)
 
   /// The services of gRPC itself: health, reflection and channelz. Their imports are in `set`.
-  package static let services = SchemaBytes(Base64.decode(Array(encodedServices.utf8)) ?? [])
+  package static let services = bytes(rpcurl_built_in.services)
 
   /// The packages of `services`.
   package static let servicePackages = [
@@ -36,13 +38,18 @@ package enum WellKnownSchemas {
 
   /// The types of options, `google.protobuf.FileOptions` and the like: required to show options by name if no
   /// source contains `google/protobuf/descriptor.proto`.
-  package static let optionTypes = SchemaBytes(Base64.decode(Array(encodedOptions.utf8)) ?? [])
+  package static let optionTypes = bytes(rpcurl_built_in.options)
+
+  /// `google/protobuf` without `descriptor.proto`, but with all options: the well-known types, and the features of languages.
+  package static let protobufFiles = bytes(rpcurl_built_in.protobuf)
+
+  private static func bytes(_ set: rpcurl_built_in_set) -> SchemaBytes {
+    SchemaBytes(owning: UnsafeRawBufferPointer(start: set.bytes, count: set.count)) { _ in }
+  }
 
   /// Files that many APIs import, and few have: compressed with gzip, in groups, so that a file that imports one needs only a
-  /// part. Other files that they import are in other groups, or in `optionTypes`.
+  /// part. Other files that they import are in other groups, in `protobufFiles` or in `optionTypes`.
   package enum FileGroup: CaseIterable, Sendable {
-    /// `google/protobuf` without `descriptor.proto`, but with all options: the well-known types, and the features of languages.
-    case protobuf
     /// `google/api`, `google/iam`, `google/logging`, `google/longrunning`, `google/rpc` and `google/type`.
     case google
     /// `buf/validate` and `validate`.
@@ -53,21 +60,20 @@ package enum WellKnownSchemas {
     /// The group that may have a file.
     package init(ofFile name: String) {
       let beginnings: [(String, FileGroup)] = [
-        ("google/protobuf/", .protobuf), ("google/", .google), ("buf/", .rules), ("validate/", .rules),
+        ("google/", .google), ("buf/", .rules), ("validate/", .rules),
       ]
       self = beginnings.first { name.hasPrefix($0.0) }?.1 ?? .others
     }
 
     /// The descriptor set, compressed with gzip.
     package var compressed: [UInt8] {
-      let encoded =
+      let set =
         switch self {
-        case .protobuf: encodedProtobufFiles
-        case .google: encodedGoogleFiles
-        case .rules: encodedRuleFiles
-        case .others: encodedOtherFiles
+        case .google: rpcurl_built_in.google
+        case .rules: rpcurl_built_in.rules
+        case .others: rpcurl_built_in.others
         }
-      return Base64.decode(Array(encoded.utf8)) ?? []
+      return Array(UnsafeRawBufferPointer(start: set.bytes, count: set.count))
     }
   }
 }

@@ -6,24 +6,22 @@ final class BuiltInFiles {
   /// The largest accepted size of a group, in bytes.
   private static let limitBytes = 1 << 20
 
-  private var groups: [WellKnownSchemas.FileGroup: [String: [UInt8]]] = [:]
-  private lazy var others = Self.files(WellKnownSchemas.services).merging(
-    Self.files(WellKnownSchemas.optionTypes)
-  ) { services, _ in services }
+  private var groups: [(group: WellKnownSchemas.FileGroup, set: SchemaBytes)] = []
 
   /// The serialized descriptor of a file; nil if the program lacks it.
   func descriptor(_ name: String) -> [UInt8]? {
-    if name == "google/protobuf/descriptor.proto" || name.hasPrefix("grpc/"), let file = others[name] {
-      return file
-    }
-    let group = WellKnownSchemas.FileGroup(ofFile: name)
-    if groups[group] == nil { groups[group] = Self.files(Self.set(group)) }
-    return groups[group]?[name]
+    if name == "google/protobuf/descriptor.proto" { return Self.file(name, in: WellKnownSchemas.optionTypes) }
+    if name.hasPrefix("google/protobuf/") { return Self.file(name, in: WellKnownSchemas.protobufFiles) }
+    if name.hasPrefix("grpc/"), let file = Self.file(name, in: WellKnownSchemas.services) { return file }
+    return Self.file(name, in: set(WellKnownSchemas.FileGroup(ofFile: name)))
   }
 
-  private static func set(_ group: WellKnownSchemas.FileGroup) -> SchemaBytes {
-    let set = try? Compression.gzip.decompress(group.compressed, limitBytes: limitBytes)
-    return SchemaBytes(set ?? [])
+  private func set(_ group: WellKnownSchemas.FileGroup) -> SchemaBytes {
+    if let known = groups.first(where: { $0.group == group }) { return known.set }
+    let bytes = try? Compression.gzip.decompress(group.compressed, limitBytes: Self.limitBytes)
+    let set = SchemaBytes(bytes ?? [])
+    groups.append((group, set))
+    return set
   }
 
   /// The built-in file that an import probably means: its name without the first folders, as in
@@ -47,15 +45,15 @@ final class BuiltInFiles {
     (ending: "openapi/v3/openapiv3.proto", name: "openapiv3/OpenAPIv3.proto"),
   ]
 
-  /// The files of a set, by name.
-  private static func files(_ set: SchemaBytes) -> [String: [UInt8]] {
-    var files: [String: [UInt8]] = [:]
+  private static func file(_ name: String, in set: SchemaBytes) -> [UInt8]? {
+    var found: [UInt8]?
     try? DescriptorSetScanner.fields(of: set.bytes) { (tag, file) throws(DescriptorSetScanner.Malformed) in
-      if let name = try DescriptorSetScanner.firstName(of: file), tag.number == 1 {
-        files[String(decoding: name, as: UTF8.self)] = Array(file)
-      }
-      return true
+      guard tag.number == 1, let own = try DescriptorSetScanner.firstName(of: file),
+        own.elementsEqual(name.utf8)
+      else { return true }
+      found = Array(file)
+      return false
     }
-    return files
+    return found
   }
 }
