@@ -36,10 +36,11 @@ package final class CacheDirectory: Sendable {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       (Self.sealBytes...limitBytes).contains(Int(status.st_size)),
-      let file = try? FileContents.readPiece(descriptor, limitBytes: Int(status.st_size))
+      let seal = try? FileContents.readPiece(descriptor, limitBytes: Self.sealBytes),
+      let content = try? FileContents.readPiece(
+        descriptor, limitBytes: Int(status.st_size) - Self.sealBytes),
+      content.withUnsafeBytes({ Self.seal(name, $0) }) == seal
     else { return nil }
-    let content = Array(file.dropFirst(Self.sealBytes))
-    guard file.prefix(Self.sealBytes).elementsEqual(Self.seal(name, content)) else { return nil }
     // The owner may set the times of a file that is open for reading.
     _ = futimens(descriptor, nil)
     return content
@@ -49,13 +50,21 @@ package final class CacheDirectory: Sendable {
   ///
   /// - Throws: `SystemError` if the file cannot be written, or if other users could write it.
   package func store(_ content: [UInt8], for key: [UInt8]) throws(SystemError) {
+    try content.withUnsafeBytes { content in
+      Result { () throws(SystemError) in try store(content, for: key) }
+    }.get()
+  }
+
+  /// Stores content for a key, as the function for an array does.
+  package func store(_ content: UnsafeRawBufferPointer, for key: [UInt8]) throws(SystemError) {
     let name = SHA256.digest(of: key)
-    let bytes = Self.seal(name, content) + content
-    let size = Self.size(onDisk: bytes.count)
+    let size = Self.size(onDisk: Self.sealBytes + content.count)
     guard size <= limitBytes else { throw SystemError("it exceeds the size of the cache") }
     Directory.make(path)
     guard let file = ReplacementFile(for: "\(path)/\(name)", mode: 0o600) else { throw problem }
-    if let problem = FileContents.write(bytes, to: file.descriptor) {
+    if let problem = FileContents.write(Self.seal(name, content), to: file.descriptor)
+      ?? FileContents.write(content, to: file.descriptor)
+    {
       file.discard()
       throw problem
     }
@@ -77,8 +86,8 @@ package final class CacheDirectory: Sendable {
     if let descriptor = try FileTrust.open("\(path)/\(name)", flags: O_NOFOLLOW) { close(descriptor) }
   }
 
-  private static func seal(_ name: String, _ content: [UInt8]) -> [UInt8] {
-    Array("\(SHA256.digest(of: Array(name.utf8) + content))\n".utf8)
+  private static func seal(_ name: String, _ content: UnsafeRawBufferPointer) -> [UInt8] {
+    Array("\(SHA256.digest(of: content, after: Array(name.utf8)))\n".utf8)
   }
 
   /// The size of the blocks of a file.

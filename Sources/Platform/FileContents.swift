@@ -104,11 +104,18 @@ package enum FileContents {
   package static func write(
     _ bytes: [UInt8], to descriptor: Int32, waitLimit: Duration? = nil
   ) -> SystemError? {
+    bytes.withUnsafeBytes { write($0, to: descriptor, waitLimit: waitLimit) }
+  }
+
+  /// Writes all of `bytes`, as the function for an array does.
+  package static func write(
+    _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, waitLimit: Duration? = nil
+  ) -> SystemError? {
     var rest = bytes[...]
     // A file is written without a look at the clock.
     var deadline: MonotonicClock.Instant?
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN {

@@ -5,6 +5,7 @@
 #include "hdr/hdr_histogram.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,5 +15,8 @@
  *
  * Writes the descriptors to `ends`, the one to read from first. Returns 0; or -1, and sets `errno`. */
 int csystem_pipe(int ends[2]);
+
+/* Writes the hash SHA-256 of `prefix_count` bytes, followed by `count` others, to `digest`. */
+void csystem_sha256(const void *prefix, size_t prefix_count, const void *content, size_t count, uint8_t digest[32]);
 
 #endif
