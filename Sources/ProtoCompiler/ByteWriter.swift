@@ -1,3 +1,6 @@
+import RPCurlCSystem
+import RPCurlProtobuf
+
 /// A growable buffer with the writers of serialized messages.
 ///
 /// A length in front of a nested message takes one byte until the message ends; a longer one moves the message. That is cheaper than
@@ -9,10 +12,28 @@ struct ByteWriter: ~Copyable {
 
   init(capacity: Int = 256) {
     self.capacity = capacity
-    base = .allocate(capacity: capacity)
+    base = ByteWriter.memory(nil, capacity)
   }
 
-  deinit { base.deallocate() }
+  deinit { free(base) }
+
+  /// Memory of another size: `realloc` does not copy a large buffer.
+  private static func memory(_ old: UnsafeMutablePointer<UInt8>?, _ capacity: Int) -> UnsafeMutablePointer<
+    UInt8
+  > {
+    guard let new = realloc(old, capacity) else { fatalError("out of memory") }
+    return new.assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// Moves the bytes out, without a copy.
+  mutating func take() -> SchemaBytes {
+    let taken = SchemaBytes(owning: UnsafeRawBufferPointer(bytes)) {
+      free(UnsafeMutableRawPointer(mutating: $0.baseAddress))
+    }
+    (count, capacity) = (0, 16)
+    base = ByteWriter.memory(nil, capacity)
+    return taken
+  }
 
   mutating func removeAll() { count = 0 }
 
@@ -29,12 +50,8 @@ struct ByteWriter: ~Copyable {
 
   @inline(never)
   private mutating func grow(_ additional: Int) {
-    let larger = max(capacity * 2, count + additional)
-    let new = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-    new.update(from: base, count: count)
-    base.deallocate()
-    base = new
-    capacity = larger
+    capacity = max(capacity * 2, count + additional)
+    base = ByteWriter.memory(base, capacity)
   }
 
   @inline(__always)

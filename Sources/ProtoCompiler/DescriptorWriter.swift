@@ -1,10 +1,20 @@
-/// Writes the descriptors of files, in the order of field numbers and with the content of protoc's.
+import RPCurlProtobuf
+
+/// Writes the set of the descriptors of files, in the order of field numbers and with the content of protoc's.
 struct DescriptorWriter: ~Copyable {
   private var writer = ByteWriter(capacity: 4096)
 
-  /// The serialized `FileDescriptorProto` of the file that was linked.
-  mutating func write(_ linker: inout Linker) -> [UInt8] {
-    writer.removeAll()
+  /// The set of all files that were added.
+  mutating func takeSet() -> SchemaBytes { writer.take() }
+
+  /// Adds a serialized `FileDescriptorProto`.
+  mutating func add(_ descriptor: [UInt8]) {
+    descriptor.withUnsafeBufferPointer { writer.field(1, bytes: $0) }
+  }
+
+  /// Adds the `FileDescriptorProto` of the file that was linked.
+  mutating func add(_ linker: inout Linker) {
+    let start = writer.begin(1)
     let node = linker.schema.files[linker.file]
     name(1, node.name, linker)
     if node.package != Schema.root { fullName(2, node.package, linker, prefix: "") }
@@ -23,7 +33,7 @@ struct DescriptorWriter: ~Copyable {
       writer.field(14, int32: node.edition.rawValue)
     }
     for entry in node.imports where entry.isOption { name(15, entry.name, linker) }
-    return Array(writer.bytes)
+    writer.end(start)
   }
 
   private mutating func writeImports(_ node: FileNode, _ linker: borrowing Linker) {

@@ -154,7 +154,7 @@ struct Lexer {
   @inline(__always)
   private mutating func scan(_ first: UInt8, _ names: inout Names) {
     if Lexer.isLetter(first) {
-      var hash = Names.seed
+      var hash = names.seed
       var end = offset
       while end < count {
         let byte = base[end]

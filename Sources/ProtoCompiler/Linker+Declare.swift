@@ -62,11 +62,11 @@ extension Linker {
 
   /// Marks what the file sees.
   private mutating func checkImports() {
-    var seen: Set<Name> = []
+    schema.marks.begin()
     // Normal imports come first, as in protoc.
     for isOption in [false, true] {
       for entry in schema.files[file].imports where entry.isOption == isOption {
-        if !seen.insert(entry.name).inserted {
+        if schema.marks.insert(entry.name) != nil, report.isOpen {
           // Errors refer to the last statement.
           let last = schema.files[file].imports.last { $0.name == entry.name } ?? entry
           error("Import \"\(names[entry.name])\" was listed twice.", at: last.place)
@@ -179,16 +179,6 @@ extension Linker {
     }
   }
 
-  private func ranges(_ children: Children) -> [RangeNode] {
-    var found: [RangeNode] = []
-    var range = children.first
-    while range != .none {
-      found.append(schema.ranges[range])
-      range = schema.ranges[range].next
-    }
-    return found
-  }
-
   /// Checks that ranges, reserved names and fields do not overlap.
   private mutating func checkReserved(_ message: MessageNode) {
     if message.fields.count > 65535 {
@@ -199,68 +189,61 @@ extension Linker {
     guard
       message.reservedRanges.count > 0 || message.reservedNames.count > 0 || message.extensionRanges.count > 0
     else { return }
-    let reserved = ranges(message.reservedRanges)
-    let extensions = ranges(message.extensionRanges)
-    checkOverlaps(reserved, isInclusive: false, "Reserved range")
-    let reservedNames = checkReservedNames(
-      message.reservedNames, "Field name", at: place(message.declaration))
+    let reserved = RangeSearch(message.reservedRanges, schema)
+    let extensions = RangeSearch(message.extensionRanges, schema)
+    checkOverlaps(reserved, "Reserved range")
+    checkReservedNames(message.reservedNames, "Field name", at: place(message.declaration))
     var field = message.fields.first
-    while field != .none {
+    while field != .none, report.isOpen {
       let node = schema.fields[field]
-      let name = names[node.declaration.name]
-      for range in extensions where range.start <= node.number && node.number < range.end {
+      let number = Int(node.number)
+      for range in extensions.overlapping(number, number) {
         error(
-          "Extension range \(range.start) to \(Int(range.end) - 1) includes field \"\(name)\" (\(node.number)).",
+          "Extension range \(range.start) to \(range.end) includes field \"\(names[node.declaration.name])\" (\(number)).",
           at: range.place)
       }
-      for range in reserved where range.start <= node.number && node.number < range.end {
-        error("Field \"\(name)\" uses reserved number \(node.number).", at: range.place)
+      for range in reserved.overlapping(number, number) {
+        error(
+          "Field \"\(names[node.declaration.name])\" uses reserved number \(number).", at: range.place)
       }
-      if reservedNames.contains(node.declaration.name) {
-        error("Field name \"\(name)\" is reserved.", at: place(node.declaration))
+      if schema.marks[node.declaration.name] != .none {
+        error("Field name \"\(names[node.declaration.name])\" is reserved.", at: place(node.declaration))
       }
       field = node.next
     }
-    for (index, range) in extensions.enumerated() {
-      for other in reserved where range.end > other.start && other.end > range.start {
+    for range in extensions.ranges where report.isOpen {
+      for other in reserved.overlapping(range.start, range.end) {
         error(
-          "Extension range \(range.start) to \(Int(range.end) - 1) overlaps with reserved range \(other.start) to \(Int(other.end) - 1).",
+          "Extension range \(range.start) to \(range.end) overlaps with reserved range \(other.start) to \(other.end).",
           at: range.place)
       }
-      checkOverlap(range, extensions[(index + 1)...], isInclusive: false, "Extension range")
+      checkOverlaps(of: range, extensions, "Extension range")
     }
   }
 
-  private mutating func checkOverlaps(_ ranges: [RangeNode], isInclusive: Bool, _ kind: String) {
-    for (index, range) in ranges.enumerated() {
-      checkOverlap(range, ranges[(index + 1)...], isInclusive: isInclusive, kind)
-    }
+  private mutating func checkOverlaps(_ ranges: RangeSearch, _ kind: String) {
+    for range in ranges.ranges where report.isOpen { checkOverlaps(of: range, ranges, kind) }
   }
 
-  private mutating func checkOverlap(
-    _ range: RangeNode, _ others: ArraySlice<RangeNode>, isInclusive: Bool, _ kind: String
-  ) {
-    let less = isInclusive ? 0 : 1
-    for other in others
-    where Int(range.end) - less >= Int(other.start) && Int(other.end) - less >= Int(range.start) {
+  private mutating func checkOverlaps(of range: RangeSearch.Entry, _ ranges: RangeSearch, _ kind: String) {
+    for other in ranges.overlapping(range.start, range.end) where other.range > range.range {
       error(
-        "\(kind) \(other.start) to \(Int(other.end) - less) overlaps with already-defined range \(range.start) to \(Int(range.end) - less).",
+        "\(kind) \(other.start) to \(other.end) overlaps with already-defined range \(range.start) to \(range.end).",
         at: range.place)
     }
   }
 
-  private mutating func checkReservedNames(_ children: Children, _ kind: String, at place: Place) -> Set<Name>
-  {
-    var found: Set<Name> = []
+  /// Marks the reserved names.
+  private mutating func checkReservedNames(_ children: Children, _ kind: String, at place: Place) {
+    schema.marks.begin()
     var entry = children.first
     while entry != .none {
       let name = schema.reservedNames[entry].name
-      if !found.insert(name).inserted {
+      if schema.marks.insert(name) != nil {
         error("\(kind) \"\(names[name])\" is reserved multiple times.", at: place)
       }
       entry = schema.reservedNames[entry].next
     }
-    return found
   }
 
   // MARK: Fields
@@ -315,24 +298,24 @@ extension Linker {
       declareValue(value, of: owner, in: scope)
       value = schema.values[value].next
     }
-    let reserved = ranges(node.reservedRanges)
-    for range in reserved where range.start > range.end {
+    let reserved = RangeSearch(node.reservedRanges, schema, endIsPart: true)
+    for range in reserved.ranges where range.start > range.end {
       error("Reserved range end number must be greater than start number.", at: range.place)
     }
     register(Element(kind: .enum, index: owner), node.declaration)
     _ = declare(symbol, at: place(node.declaration))
-    guard !reserved.isEmpty || node.reservedNames.count > 0 else { return }
-    checkOverlaps(reserved, isInclusive: true, "Reserved range")
-    let reservedNames = checkReservedNames(node.reservedNames, "Enum value", at: place(node.declaration))
+    guard !reserved.ranges.isEmpty || node.reservedNames.count > 0 else { return }
+    checkOverlaps(reserved, "Reserved range")
+    checkReservedNames(node.reservedNames, "Enum value", at: place(node.declaration))
     value = node.values.first
-    while value != .none {
+    while value != .none, report.isOpen {
       let entry = schema.values[value]
-      for range in reserved where range.start <= entry.number && entry.number <= range.end {
+      for range in reserved.overlapping(Int(entry.number), Int(entry.number)) {
         error(
           "Enum value \"\(names[entry.declaration.name])\" uses reserved number \(entry.number).",
           at: range.place)
       }
-      if reservedNames.contains(entry.declaration.name) {
+      if schema.marks[entry.declaration.name] != .none {
         error("Enum value \"\(names[entry.declaration.name])\" is reserved.", at: place(entry.declaration))
       }
       value = entry.next
@@ -345,9 +328,10 @@ extension Linker {
     let declaration = schema.values[value].declaration
     checkName(symbol, place(declaration))
     register(Element(kind: .value, index: value), declaration)
-    guard !declare(symbol, at: place(declaration)), schema.value(declaration.name, of: owner) == value else {
-      return
-    }
+    guard !declare(symbol, at: place(declaration)), report.isOpen else { return }
+    var first = schema.enums[owner].values.first
+    while schema.values[first].declaration.name != declaration.name { first = schema.values[first].next }
+    guard first == value else { return }
     let outer = scope > Schema.hiddenRoot ? "\"\(fullName(scope))\"" : "the global scope"
     error(
       "Note that enum values use C++ scoping rules, meaning that enum values are siblings of their type, not children of it.  Therefore, \"\(names[declaration.name])\" must be unique within \(outer), not just within \"\(names[schema.enums[owner].declaration.name])\".",
@@ -383,8 +367,13 @@ extension Linker {
   /// Checks that a full name is not longer than protoc allows.
   private mutating func checkName(_ symbol: Handle, _ place: Place) {
     // Only a name or a file that long can make one.
-    guard tables.source.count > 65535 - 600, fullName(symbol).utf8.count > 65535 else { return }
-    error("Name too long.", at: place)
+    guard tables.source.count > 65535 - 600 else { return }
+    var (length, part) = (-1, symbol)
+    while part > Schema.hiddenRoot {
+      length += names.count(schema.symbols[part].name) + 1
+      part = schema.symbols[part].parent
+    }
+    if length > 65535 { error("Name too long.", at: place) }
   }
 
   // MARK: Map conflicts
@@ -439,5 +428,53 @@ extension Linker {
       check(schema.oneofs[oneof].declaration.name, "oneof type", &self)
       oneof = schema.oneofs[oneof].next
     }
+  }
+}
+
+/// Ranges of numbers, sorted so that those which contain a number are found without a look at all.
+struct RangeSearch {
+  struct Entry {
+    let range: Handle
+    let start: Int
+    /// The last number.
+    let end: Int
+    let place: Place
+  }
+
+  /// In the order of the source.
+  let ranges: [Entry]
+  /// By their starts, each with the greatest end up to it.
+  private var sorted: [(range: Int, start: Int, greatestEnd: Int)] = []
+
+  init(_ children: Children, _ schema: borrowing Schema, endIsPart: Bool = false) {
+    var ranges: [Entry] = []
+    var range = children.first
+    while range != .none {
+      let node = schema.ranges[range]
+      let end = Int(node.end) - (endIsPart ? 0 : 1)
+      ranges.append(Entry(range: range, start: Int(node.start), end: end, place: node.place))
+      range = node.next
+    }
+    self.ranges = ranges
+    var greatest = Int.min
+    for index in ranges.indices.sorted(by: { ranges[$0].start < ranges[$1].start }) {
+      greatest = max(greatest, ranges[index].end)
+      sorted.append((index, ranges[index].start, greatest))
+    }
+  }
+
+  /// The ranges that overlap with another, in the order of the source.
+  func overlapping(_ start: Int, _ end: Int) -> [Entry] {
+    var (low, high) = (0, sorted.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if sorted[middle].start <= end { low = middle + 1 } else { high = middle }
+    }
+    var found: [Int] = []
+    while low > 0, sorted[low - 1].greatestEnd >= start {
+      low -= 1
+      if ranges[sorted[low].range].end >= start { found.append(sorted[low].range) }
+    }
+    return found.sorted().map { ranges[$0] }
   }
 }

@@ -92,7 +92,9 @@ extension Linker {
         at: place)
     }
     if undeclaredImport == .none, undefinedName == nil {
-      error("\"\(text)\" is not defined.", at: place, cause: .undefinedName, hint: hint(for: text))
+      error(
+        "\"\(text)\" is not defined.", at: place, cause: .undefinedName,
+        hint: report.isOpen ? hint(for: text) : nil)
     }
   }
 

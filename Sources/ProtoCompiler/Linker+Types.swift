@@ -19,9 +19,10 @@ extension Linker {
     while message != .none {
       let node = schema.messages[message]
       link(messages: node.messages)
-      usedNumbers = hasAscendingNumbers(node) ? nil : [:]
+      checksNumbers = !hasAscendingNumbers(node)
+      if checksNumbers { schema.marks.begin() }
       link(fields: node.fields)
-      usedNumbers = nil
+      checksNumbers = false
       link(fields: node.extensions)
       checkOneofs(message)
       message = node.next
@@ -49,7 +50,7 @@ extension Linker {
       error("Field with message or enum type missing type_name.", at: site.typePlace)
     }
     let node = schema.fields[field]
-    if usedNumbers != nil, !node.isExtension { checkNumber(node) }
+    if checksNumbers, !node.isExtension { checkNumber(field, node) }
     guard node.isExtension, node.extendee != .none,
       let other = schema.register(field, of: node.extendee, number: node.number)
     else { return }
@@ -155,18 +156,15 @@ extension Linker {
   }
 
   /// Checks that no earlier field of the message has the number.
-  private mutating func checkNumber(_ node: FieldNode) {
-    guard let other = usedNumbers?[node.number] else {
-      usedNumbers?[node.number] = node.declaration.name
-      return
-    }
+  private mutating func checkNumber(_ field: Handle, _ node: FieldNode) {
+    guard let other = schema.marks.insert(node.number, field), report.isOpen else { return }
     let message = schema.messages[node.parent]
     let next = nextNumber(message)
     let proposal =
       next <= Parser.maxNumber
       ? "Next available field number is \(next)" : "There are no available field numbers"
     error(
-      "Field number \(node.number) has already been used in \"\(fullName(message.declaration.symbol))\" by field \"\(names[other])\". \(proposal).",
+      "Field number \(node.number) has already been used in \"\(fullName(message.declaration.symbol))\" by field \"\(names[schema.fields[other].declaration.name])\". \(proposal).",
       at: numberPlace(node.declaration))
   }
 

@@ -148,8 +148,10 @@ struct Linker: ~Copyable {
   var optionOwners = ContiguousArray<Element>()
   /// Whether the options need no types, since none is declared and all are simple ones.
   var isSimple = false
-  /// The numbers of the message whose fields are linked, if two could be the same.
-  var usedNumbers: [Int32: Name]?
+  /// Whether two fields of the message that is linked could have the same number: `Schema.marks` has them.
+  var checksNumbers = false
+  /// The paths of fields that the options of a declaration with many options have set, and how often those of repeated fields.
+  var optionPaths: (site: Handle, counts: [[Int32]: Int32]) = (.none, [:])
   /// Where the values of options are written.
   var writer = ByteWriter()
   /// Whether the option that is written sets a field that only sources have, one whose editions are limited, or one that some

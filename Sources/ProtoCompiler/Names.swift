@@ -1,3 +1,5 @@
+import RPCurlCSchemas
+
 /// An interned text: an identifier, the name of a file or another short run of bytes. Two equal texts have one name.
 struct Name: Hashable {
   var id: UInt32
@@ -72,15 +74,15 @@ struct Names {
     }
   }
 
-  /// The start value of a hash.
-  static let seed: UInt32 = 0x811c_9dc5
+  /// The start value of a hash: a file must not be able to contain many names with the same one.
+  let seed = UInt32(truncatingIfNeeded: rpcurl_name_hash_seed())
 
   /// The hash of a text that is continued by one byte.
   @inline(__always)
   static func hash(_ hash: UInt32, _ byte: UInt8) -> UInt32 { (hash ^ UInt32(byte)) &* 0x0100_0193 }
 
   mutating func intern(_ text: UnsafePointer<UInt8>, _ count: Int) -> Name {
-    var hash = Names.seed
+    var hash = seed
     for index in 0..<count { hash = Names.hash(hash, text[index]) }
     return intern(text, count, hash: hash)
   }

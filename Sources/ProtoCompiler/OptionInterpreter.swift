@@ -157,7 +157,7 @@ extension Linker {
     }
     error(
       "Option \"\(shown)\" unknown. Ensure that your proto definition file imports the proto which defines the option (i.e. via import option after edition 2024).",
-      at: place, hint: optionHint(container, part))
+      at: place, hint: report.isOpen ? optionHint(container, part) : nil)
   }
 
   // MARK: Values
@@ -170,13 +170,22 @@ extension Linker {
     let site = schema.declaration(owner).site
     let field = schema.fields[last]
     var numbers = path.map { schema.fields[$0].number }
-    if field.label != .repeated, isSet(path, before: option, site) {
+    // Options of which a declaration has many are not compared with each other.
+    let isOneOfMany = tables.sites[site].options.count > 16
+    if isOneOfMany, optionPaths.site != site { optionPaths = (site, [:]) }
+    if field.label != .repeated,
+      isOneOfMany ? optionPaths.counts[numbers] != nil : isSet(path, before: option, site)
+    {
       error(
         "Option \"\(optionName(node, upTo: node.firstPart + node.partCount - 1))\" was already set.",
         at: node.namePlace)
       return false
     }
-    if field.label == .repeated { numbers.append(count(numbers, before: option, site)) }
+    let fieldPath = numbers
+    if field.label == .repeated {
+      numbers.append(
+        isOneOfMany ? optionPaths.counts[numbers] ?? 0 : count(numbers, before: option, site))
+    }
     writer.removeAll()
     sawSourceRetention = path.contains { schema.fields[$0].isSourceRetention }
     let isPathStripped = sawSourceRetention
@@ -190,6 +199,10 @@ extension Linker {
     }
     for (outer, start) in zip(path, starts).reversed() { endMessage(schema.fields[outer], start) }
     record(option, path: numbers)
+    if isOneOfMany {
+      optionPaths.counts[fieldPath, default: 0] += field.label == .repeated ? 1 : 0
+      notePaths([], 0..<writer.count)
+    }
     tables.options[option].isSourceRetention = isPathStripped
     tables.options[option].needsStripping = sawSourceRetention
     if sawFeatureSupport { tables.sites[site].interpreted.needsLifetimeCheck = true }
@@ -237,6 +250,16 @@ extension Linker {
       }
     }
     return false
+  }
+
+  /// Notes the paths of all fields of an option that was written.
+  private mutating func notePaths(_ path: [Int32], _ range: Range<Int>) {
+    guard path.count < 100 else { return }
+    for field in WireFields(writer.bytes, range) {
+      let inner = path + [field.number]
+      optionPaths.counts[inner, default: 0] += 0
+      if !field.content.isEmpty { notePaths(inner, field.content) }
+    }
   }
 
   private func has(_ path: ArraySlice<Handle>, _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>)

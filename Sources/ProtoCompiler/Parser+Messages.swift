@@ -140,35 +140,33 @@ extension Parser {
 
   /// Adds a oneof for each `optional` field of proto3, with a name that is still free.
   private mutating func addSyntheticOneofs(_ message: Handle) {
-    var taken: Set<Name>?
+    var hasMarks = false
     var field = schema.messages[message].fields.first
     while field != .none {
       defer { field = schema.fields[field].next }
       guard schema.fields[field].isProto3Optional else { continue }
-      var used = taken ?? declaredNames(message)
+      if !hasMarks { markNames(of: message) }
+      hasMarks = true
       var text = names[schema.fields[field].declaration.name]
       if text.utf8.first != UInt8(ascii: "_") { text = "_" + text }
-      while used.contains(names.intern(text)) { text = "X" + text }
+      while schema.marks.insert(names.intern(text)) != nil { text = "X" + text }
       let name = names.intern(text)
-      used.insert(name)
-      taken = used
       schema.fields[field].oneof = addOneof(to: message, name, isSynthetic: true, site: .none)
     }
   }
 
-  private func declaredNames(_ message: Handle) -> Set<Name> {
-    var found: Set<Name> = []
+  private mutating func markNames(of message: Handle) {
+    schema.marks.begin()
     var field = schema.messages[message].fields.first
     while field != .none {
-      found.insert(schema.fields[field].declaration.name)
+      _ = schema.marks.insert(schema.fields[field].declaration.name)
       field = schema.fields[field].next
     }
     var oneof = schema.messages[message].oneofs.first
     while oneof != .none {
-      found.insert(schema.oneofs[oneof].declaration.name)
+      _ = schema.marks.insert(schema.oneofs[oneof].declaration.name)
       oneof = schema.oneofs[oneof].next
     }
-    return found
   }
 
   private mutating func addOneof(to message: Handle, _ name: Name, isSynthetic: Bool, site: Handle) -> Handle

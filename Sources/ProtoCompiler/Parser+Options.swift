@@ -213,11 +213,11 @@ extension Parser {
     return true
   }
 
-  private func hasAliases(_ owner: Handle) -> Bool {
-    var seen: Set<Int32> = []
+  private mutating func hasAliases(_ owner: Handle) -> Bool {
+    schema.marks.begin()
     var value = schema.enums[owner].values.first
     while value != .none {
-      if !seen.insert(schema.values[value].number).inserted { return true }
+      if schema.marks.insert(schema.values[value].number) != nil { return true }
       value = schema.values[value].next
     }
     return false

@@ -16,6 +16,8 @@ struct Parser {
   }
   var syntax = Syntax.proto2
   private(set) var hasPackage = false
+  /// How many imports of each kind the file has so far.
+  private var importCounts: (normal: Int32, option: Int32, isPublic: Int32, isWeak: Int32) = (0, 0, 0, 0)
   /// How many more messages may be nested.
   var depth = Parser.depthLimit
   var upcomingLeading = ByteRange()
@@ -176,20 +178,18 @@ struct Parser {
   private mutating func parseImport(_ root: Handle) -> Bool {
     let startToken = token
     advance()
-    let imports = schema.files[file].imports
     var new = ImportNode(name: .empty, place: Place(startToken))
-    let hasOptionImports = imports.last?.isOption ?? false || imports.contains { $0.isOption }
     if at(.option) {
       if edition < .edition2024 { error("option import is not supported before edition 2024.") }
       new.isOption = true
     }
-    let count = Int32(imports.count { $0.isOption == new.isOption })
-    let location = begin(root, new.isOption ? 15 : 3, count)
+    let location = begin(
+      root, new.isOption ? 15 : 3, new.isOption ? importCounts.option : importCounts.normal)
     defer { end(location) }
     start(location, at: startToken)
     if new.isOption {
       advance()
-    } else if hasOptionImports {
+    } else if importCounts.option > 0 {
       error("imports should precede any option imports to ensure proto files can roundtrip.")
     }
     if !new.isOption, at(.public) || at(.weak) {
@@ -199,14 +199,17 @@ struct Parser {
         error(
           "weak import is not supported in edition 2024 and above. Consider using option import instead.")
       }
-      let earlier = Int32(imports.count { new.isPublic ? $0.isPublic : $0.isWeak })
-      let modifier = begin(root, new.isPublic ? 10 : 11, earlier)
+      let modifier = begin(
+        root, new.isPublic ? 10 : 11, new.isPublic ? importCounts.isPublic : importCounts.isWeak)
       advance()
       end(modifier)
     }
     guard let range = consumeString("Expected a string naming the file to import.") else { return false }
     new.name = intern(range)
     schema.files[file].imports.append(new)
+    if new.isOption { importCounts.option += 1 } else { importCounts.normal += 1 }
+    if new.isPublic { importCounts.isPublic += 1 }
+    if new.isWeak { importCounts.isWeak += 1 }
     return consumeEnd(";", location)
   }
 

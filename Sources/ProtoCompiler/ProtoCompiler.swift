@@ -35,11 +35,21 @@ package struct CompiledProtoFile: Sendable {
 
 /// The result for all files.
 package struct ProtoCompilation: Sendable {
-  /// All files that could be compiled, imports before the files that import them.
-  package var files: [CompiledProtoFile] = []
+  /// The descriptor set of all files that could be compiled, imports before the files that import them.
+  package var set = SchemaBytes([])
   package var diagnostics: [ProtoDiagnostic] = []
 
   package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
+
+  /// The files of the set.
+  package var files: [CompiledProtoFile] {
+    let bytes = set.bytes.bindMemory(to: UInt8.self)
+    return WireFields(bytes).map { file in
+      let name = WireFields(bytes, file.content).first { $0.number == 1 }?.content ?? 0..<0
+      return CompiledProtoFile(
+        name: String(decoding: bytes[name], as: UTF8.self), descriptor: Array(bytes[file.content]))
+    }
+  }
 }
 
 /// Compiles `.proto` sources to descriptors, as protoc does. It reads nothing but what its resolver returns.
@@ -94,16 +104,10 @@ private struct Compilation: ~Copyable {
   private var report = Report()
   private var reach = Reach()
   private var writer = DescriptorWriter()
-  private var states: [Name: State] = [:]
-  private var mains: Set<Name> = []
+  /// The names of files: under 0 the ones of the schema, and under 1 those that were asked for.
+  private var known = PairTable(capacity: 64)
   /// The files on the way from a main file to the current one.
   private var stack: [Frame] = []
-
-  private enum State {
-    case open
-    case done(Handle)
-    case failed
-  }
 
   /// A file whose imports are compiled.
   private struct Frame {
@@ -120,18 +124,28 @@ private struct Compilation: ~Copyable {
   }
 
   mutating func compile(_ files: [String]) {
-    for file in files { mains.insert(names.intern(file)) }
+    for file in files { _ = known.insert(1, Int32(bitPattern: names.intern(file).id), 0) }
     for file in files {
       let name = names.intern(file)
-      guard states[name] == nil else { continue }
+      guard self.file(name) == .none else { continue }
       if case .missing(let tried) = open(name) {
-        states[name] = .failed
+        schema.files[add(name)].state = .failed
         report.add(file: file, "file not found", hint: Compilation.hint(tried))
       }
       while !stack.isEmpty { step() }
     }
     report.finish()
     result.diagnostics = report.diagnostics
+    result.set = writer.takeSet()
+  }
+
+  private func file(_ name: Name) -> Handle { known[0, Int32(bitPattern: name.id)] }
+
+  private mutating func add(_ name: Name) -> Handle {
+    let file = schema.files.nextIndex
+    schema.files.append(FileNode(name: name))
+    _ = known.insert(0, Int32(bitPattern: name.id), file)
+    return file
   }
 
   private static func hint(_ tried: [String]) -> String? {
@@ -149,9 +163,7 @@ private struct Compilation: ~Copyable {
     let text = names[name]
     guard Compilation.isPlain(text) else { return .missing(tried: []) }
     switch resolve(text) {
-    case .found(let source):
-      states[name] = .open
-      return parse(name, source) ? .opened : .failed
+    case .found(let source): return parse(name, source) ? .opened : .failed
     case .descriptor(let bytes): openDescriptor(name, bytes)
     case .missing(let tried):
       guard let bytes = BundledFiles.descriptor(text) else { return .missing(tried: tried) }
@@ -169,8 +181,7 @@ private struct Compilation: ~Copyable {
   }
 
   private mutating func parse(_ name: Name, _ source: [UInt8]) -> Bool {
-    let file = schema.files.nextIndex
-    schema.files.append(FileNode(name: name))
+    let file = add(name)
     report.begin(file: names[name])
     var tables = FileTables(file: file, source: source)
     source.withUnsafeBufferPointer { bytes in
@@ -184,7 +195,7 @@ private struct Compilation: ~Copyable {
       tables = parser.tables
     }
     if report.hasErrors {
-      states[name] = .failed
+      schema.files[file].state = .failed
       return false
     }
     stack.append(Frame(name: name, tables: tables))
@@ -192,15 +203,13 @@ private struct Compilation: ~Copyable {
   }
 
   private mutating func openDescriptor(_ name: Name, _ bytes: [UInt8]) {
-    states[name] = .open
-    let file = schema.files.nextIndex
-    var node = FileNode(name: name)
+    let file = add(name)
     bytes.withUnsafeBufferPointer { bytes in
       for entry in DescriptorReader.imports(bytes) {
-        node.imports.append(ImportNode(name: names.intern(entry.name), isPublic: entry.isPublic))
+        schema.files[file].imports.append(
+          ImportNode(name: names.intern(entry.name), isPublic: entry.isPublic))
       }
     }
-    schema.files.append(node)
     stack.append(Frame(name: name, tables: FileTables(file: file, source: []), descriptor: bytes))
   }
 
@@ -211,15 +220,16 @@ private struct Compilation: ~Copyable {
     let number = stack[top].nextImport
     guard number < schema.files[file].imports.count else { return finish() }
     let entry = schema.files[file].imports[number]
-    switch states[entry.name] {
-    case .done(let index):
-      schema.files[file].imports[number].file = index
+    let imported = self.file(entry.name)
+    guard imported != .none else { return openImport(entry, file) }
+    switch schema.files[imported].state {
+    case .done:
+      schema.files[file].imports[number].file = imported
       stack[top].nextImport += 1
     case .failed:
       schema.files[file].isBroken = true
       stack[top].nextImport += 1
     case .open: reportCycle(entry, file)
-    case nil: openImport(entry, file)
     }
   }
 
@@ -272,13 +282,13 @@ private struct Compilation: ~Copyable {
       schema.files[file].lacksImport = true
     }
     guard !schema.files[file].isBroken else {
-      states[frame.name] = .failed
+      schema.files[file].state = .failed
       return
     }
     if let descriptor = frame.descriptor {
       DescriptorReader.read(descriptor, file, root: Schema.root, &names, &schema)
-      result.files.append(CompiledProtoFile(name: names[frame.name], descriptor: descriptor))
-      states[frame.name] = .done(file)
+      writer.add(descriptor)
+      schema.files[file].state = .done
     } else {
       link(frame)
     }
@@ -291,14 +301,10 @@ private struct Compilation: ~Copyable {
     var linker = Linker(
       tables: frame.tables, names: take(&names), schema: take(&schema), report: take(&report),
       reach: take(&reach),
-      options: options, isMain: mains.contains(name))
+      options: options, isMain: known[1, Int32(bitPattern: name.id)] != .none)
     linker.link()
-    if !linker.report.hasErrors {
-      result.files.append(CompiledProtoFile(name: linker.names[name], descriptor: writer.write(&linker)))
-      states[name] = .done(file)
-    } else {
-      states[name] = .failed
-    }
+    if !linker.report.hasErrors { writer.add(&linker) }
+    linker.schema.files[file].state = linker.report.hasErrors ? .failed : .done
     names = linker.names
     schema = linker.schema
     report = linker.report

@@ -90,13 +90,14 @@ struct SourcePosition {
   }
 }
 
-/// Collects what is wrong in all files: at most twenty errors of one.
+/// Collects what is wrong in all files: at most twenty errors and twenty warnings of one.
 struct Report {
   private(set) var diagnostics: [ProtoDiagnostic] = []
   /// Errors that are reported after all others, as those of a feature that the edition of its file does not have.
   private var deferred: [ProtoDiagnostic] = []
   private var file = ""
   private(set) var errorCount = 0
+  private var warningCount = 0
 
   static let limit = 20
 
@@ -104,18 +105,19 @@ struct Report {
   mutating func begin(file: String) {
     self.file = file
     errorCount = 0
+    warningCount = 0
   }
 
   var hasErrors: Bool { errorCount > 0 }
+  /// Whether another error of the file would be reported.
+  var isOpen: Bool { errorCount < Report.limit }
 
   mutating func add(
     _ text: String, _ severity: ProtoDiagnostic.Severity = .error, at place: Place, in source: [UInt8],
     cause: ProtoDiagnostic.Cause? = nil, hint: String? = nil, isDeferred: Bool = false
   ) {
-    if severity == .error {
-      errorCount += 1
-      guard errorCount <= Report.limit else { return }
-    }
+    if severity == .error { errorCount += 1 } else { warningCount += 1 }
+    guard (severity == .error ? errorCount : warningCount) <= Report.limit else { return }
     var diagnostic = ProtoDiagnostic(severity: severity, cause: cause, file: file, text: text, hint: hint)
     if place != .unknown {
       let position = SourcePosition(place, in: source)

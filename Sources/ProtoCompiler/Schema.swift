@@ -1,3 +1,5 @@
+import RPCurlCSchemas
+
 /// An index of an element of a table, or `none`.
 typealias Handle = Int32
 
@@ -172,7 +174,12 @@ struct ImportNode {
 }
 
 struct FileNode {
+  enum State: UInt8 {
+    case open, done, failed
+  }
+
   var name: Name
+  var state = State.open
   var declaration = Declaration()
   var edition = Edition.proto2
   var package = Handle.none
@@ -310,6 +317,10 @@ struct Schema {
   private var members: PairTable
   /// Extensions by message and number.
   private var extensions: PairTable
+  /// The extension ranges of messages that have many.
+  private var manyRanges: [Handle: RangeSearch] = [:]
+  /// What the present check has seen.
+  var marks = Marks()
 
   /// The symbol of the package without a name, and of the one that holds the declarations of the compiler itself, which no file
   /// sees.
@@ -373,9 +384,11 @@ struct Schema {
 
   /// The value with a name in an enum; `none` if there is none.
   func value(_ name: Name, of owner: Handle) -> Handle {
-    var value = enums[owner].values.first
-    while value != .none, values[value].declaration.name != name { value = values[value].next }
-    return value
+    let symbol = member(name, of: symbols[enums[owner].declaration.symbol].parent)
+    guard symbol != .none, symbols[symbol].kind == .value, values[symbols[symbol].index].owner == owner else {
+      return .none
+    }
+    return symbols[symbol].index
   }
 
   /// The first value with a number in an enum; `none` if there is none.
@@ -386,7 +399,13 @@ struct Schema {
   }
 
   /// The extension range of a message with a number; `none` if there is none.
-  func extensionRange(containing number: Int32, of message: Handle) -> Handle {
+  mutating func extensionRange(containing number: Int32, of message: Handle) -> Handle {
+    let all = messages[message].extensionRanges
+    guard all.count < 16 else {
+      let search = manyRanges[message] ?? RangeSearch(all, self)
+      manyRanges[message] = search
+      return search.overlapping(Int(number), Int(number)).first?.range ?? .none
+    }
     var range = messages[message].extensionRanges.first
     while range != .none, !(ranges[range].start <= number && number < ranges[range].end) {
       range = ranges[range].next
@@ -407,14 +426,17 @@ struct Schema {
 
 /// A hash table from pairs of numbers to indices.
 struct PairTable {
-  private var keys: ContiguousArray<UInt64>
-  private var values: ContiguousArray<Handle>
-  private var count = 0
-
-  init(capacity: Int) {
-    keys = ContiguousArray(repeating: 0, count: capacity)
-    values = ContiguousArray(repeating: .none, count: capacity)
+  private struct Slot {
+    var key: UInt64 = 0
+    var value = Handle.none
   }
+
+  private var slots: ContiguousArray<Slot>
+  private(set) var count = 0
+  /// A file must not be able to contain many pairs with the same place.
+  private let secret = rpcurl_name_hash_mask()
+
+  init(capacity: Int) { slots = ContiguousArray(repeating: Slot(), count: capacity) }
 
   private static func key(_ a: Int32, _ b: Int32) -> UInt64 {
     UInt64(UInt32(bitPattern: a)) << 32 | UInt64(UInt32(bitPattern: b))
@@ -423,35 +445,55 @@ struct PairTable {
   /// The place of a key, or the free one where it belongs.
   @inline(__always)
   private func place(_ key: UInt64) -> Int {
-    let mask = keys.count - 1
-    var place = Int(truncatingIfNeeded: (key &* 0x9e37_79b9_7f4a_7c15) >> 32) & mask
-    while values[place] != .none, keys[place] != key { place = (place + 1) & mask }
+    let mask = slots.count - 1
+    var hash = (key ^ secret) &* 0x9e37_79b9_7f4a_7c15
+    hash ^= hash >> 32
+    var place = Int(truncatingIfNeeded: (hash &* 0xd6e8_feb8_6659_fd93) >> 32) & mask
+    while slots[place].value != .none, slots[place].key != key { place = (place + 1) & mask }
     return place
   }
 
   @inline(__always)
-  subscript(a: Int32, b: Int32) -> Handle { values[place(PairTable.key(a, b))] }
+  subscript(a: Int32, b: Int32) -> Handle { slots[place(PairTable.key(a, b))].value }
 
   /// Adds a pair. Returns the value that it has already.
   mutating func insert(_ a: Int32, _ b: Int32, _ value: Handle) -> Handle? {
     let key = PairTable.key(a, b)
     let place = place(key)
-    if values[place] != .none { return values[place] }
-    keys[place] = key
-    values[place] = value
+    if slots[place].value != .none { return slots[place].value }
+    slots[place] = Slot(key: key, value: value)
     count += 1
-    if count * 2 > keys.count { grow() }
+    if count * 2 > slots.count { grow() }
     return nil
   }
 
   private mutating func grow() {
-    let old = (keys, values)
-    keys = ContiguousArray(repeating: 0, count: old.0.count * 4)
-    values = ContiguousArray(repeating: .none, count: old.0.count * 4)
-    for (key, value) in zip(old.0, old.1) where value != .none {
-      let place = place(key)
-      keys[place] = key
-      values[place] = value
-    }
+    let old = slots
+    slots = ContiguousArray(repeating: Slot(), count: old.count * 2)
+    for slot in old where slot.value != .none { slots[place(slot.key)] = slot }
   }
+}
+
+/// What was seen in one check: a number for each key. The memory is that of the check before, and no type of dictionary is made.
+struct Marks {
+  private var table = PairTable(capacity: 64)
+  private var round: Int32 = 0
+
+  /// Begins another check.
+  mutating func begin() {
+    round += 1
+    guard table.count > 4096 else { return }
+    table = PairTable(capacity: 64)
+    round = 0
+  }
+
+  /// Notes a number for a key. Returns the one that it has already.
+  mutating func insert(_ key: Int32, _ value: Handle = 0) -> Handle? { table.insert(round, key, value) }
+
+  mutating func insert(_ name: Name, _ value: Handle = 0) -> Handle? {
+    insert(Int32(bitPattern: name.id), value)
+  }
+
+  subscript(key: Int32) -> Handle { table[round, key] }
+  subscript(name: Name) -> Handle { self[Int32(bitPattern: name.id)] }
 }

@@ -1,18 +1,20 @@
-/// Options with a text or a truth value that most files have. They are written without the types of options, which take longer to
+/// Options with a text, a truth value or a name that most files have. They are written without the types of options, which take longer to
 /// read than a small file to compile.
 enum SimpleOptions {
   struct Entry {
     var number: Int32
-    var isText: Bool
+    /// The names of the values, which are numbers from 0; nil for a text.
+    var values: [String]?
   }
 
   /// The option with a name; nil if the types of options are needed.
   static func entry(_ kind: Element.Kind, _ name: String) -> Entry? {
-    func text(_ number: Int32) -> Entry { Entry(number: number, isText: true) }
-    func truth(_ number: Int32) -> Entry { Entry(number: number, isText: false) }
+    func text(_ number: Int32) -> Entry { Entry(number: number) }
+    func truth(_ number: Int32) -> Entry { Entry(number: number, values: ["false", "true"]) }
     return switch (kind, name) {
     case (.file, "java_package"): text(1)
     case (.file, "java_outer_classname"): text(8)
+    case (.file, "optimize_for"): Entry(number: 9, values: ["", "SPEED", "CODE_SIZE", "LITE_RUNTIME"])
     case (.file, "java_multiple_files"): truth(10)
     case (.file, "go_package"): text(11)
     case (.file, "cc_enable_arenas"): truth(31)
@@ -26,6 +28,8 @@ enum SimpleOptions {
     case (.field, "packed"), (.enum, "allow_alias"): truth(2)
     case (.field, "deprecated"), (.message, "deprecated"), (.enum, "deprecated"): truth(3)
     case (.value, "deprecated"): truth(1)
+    case (.method, "idempotency_level"):
+      Entry(number: 34, values: ["IDEMPOTENCY_UNKNOWN", "NO_SIDE_EFFECTS", "IDEMPOTENT"])
     case (.service, "deprecated"), (.method, "deprecated"): truth(33)
     default: nil
     }
@@ -61,9 +65,9 @@ extension Linker {
       return nil
     }
     switch node.value {
-    case .string where entry.isText: return entry
-    case .identifier(let name) where !entry.isText:
-      return name == Word.true || name == Word.false ? entry : nil
+    case .string where entry.values == nil: return entry
+    case .identifier(let name) where !names[name].isEmpty && entry.values?.contains(names[name]) == true:
+      return entry
     default: return nil
     }
   }
@@ -85,7 +89,8 @@ extension Linker {
       tables.texts.withUnsafeBufferPointer {
         writer.field(entry.number, bytes: UnsafeBufferPointer(rebasing: $0[range.range]))
       }
-    case .identifier(let name): writer.field(entry.number, varint: name == Word.true ? 1 : 0)
+    case .identifier(let name):
+      writer.field(entry.number, varint: UInt64(entry.values?.firstIndex(of: names[name]) ?? 0))
     default: break
     }
     record(option, path: [entry.number])

@@ -135,26 +135,27 @@ extension Linker {
 
   /// Checks that no two fields have the same name in JSON.
   private mutating func checkJSONNames(_ message: MessageNode, custom: Bool) {
-    var seen: [Name: Handle] = [:]
+    schema.marks.begin()
     var field = message.fields.first
     while field != .none {
       let (name, isCustom) = jsonName(field, custom: custom)
       let current = field
       field = schema.fields[field].next
-      let other = seen[name]
-      if other == nil { seen[name] = current }
-      guard other != nil || isCustom else { continue }
+      let isBracketed =
+        isCustom
+        && names.withBytes(name) { $0.first == UInt8(ascii: "[") && $0.last == UInt8(ascii: "]") }
+      let other = isBracketed ? nil : schema.marks.insert(name, current)
+      guard isBracketed || other != nil else { continue }
       let shown = names[name]
       let fieldName = names[schema.fields[current].declaration.name]
       let place = namePlace(Element(kind: .field, index: current))
-      if isCustom, shown.utf8.first == UInt8(ascii: "["), shown.utf8.last == UInt8(ascii: "]") {
-        if other == nil { seen[name] = nil }
+      if isBracketed {
         error(
           "The custom JSON name of field \"\(fieldName)\" (\"\(shown)\") is invalid: JSON names may not start with '[' and end with ']'.",
           at: place)
         continue
       }
-      guard let other else { continue }
+      guard let other, report.isOpen else { continue }
       let isOtherCustom = jsonName(other, custom: custom).isCustom
       if custom, !isCustom, !isOtherCustom { continue }
       let text =
@@ -200,48 +201,64 @@ extension Linker {
       )
     }
     guard option(2, of: node.declaration.options) != 1 else { return }
-    var used: [Int32: Handle] = [:]
+    schema.marks.begin()
     var value = first
-    while value != .none {
+    while value != .none, report.isOpen {
       let entry = schema.values[value]
-      if let other = used[entry.number] {
-        var next = Int64(entry.number) + 1
-        while let number = Int32(exactly: next), schema.value(number: number, of: owner) != .none {
-          next += 1
-        }
+      if let other = schema.marks.insert(entry.number, value) {
+        let next = nextNumber(after: entry.number, of: owner)
         let proposal = next < Int64(Int32.max) ? " The next available enum value is \(next)." : ""
         error(
           "\"\(fullName(entry.declaration.symbol))\" uses the same enum value as \"\(fullName(schema.values[other].declaration.symbol))\". If this is intended, set 'option allow_alias = true;' to the enum definition.\(proposal)",
           at: numberPlace(entry.declaration))
-      } else {
-        used[entry.number] = value
       }
       value = entry.next
     }
+  }
+
+  /// The first number after one that no value of an enum has.
+  private func nextNumber(after number: Int32, of owner: Handle) -> Int64 {
+    var numbers: Set<Int64> = []
+    var value = schema.enums[owner].values.first
+    while value != .none {
+      numbers.insert(Int64(schema.values[value].number))
+      value = schema.values[value].next
+    }
+    var next = Int64(number) + 1
+    while numbers.contains(next) { next += 1 }
+    return next
   }
 
   /// Checks that values stay different in languages that remove the name of the enum from theirs.
   private mutating func checkPrefixes(_ owner: Handle, _ node: EnumNode) {
     let prefix = names.withBytes(node.declaration.name) { JSONName.lowercasedWithoutUnderscores($0) }
     let isLenient = option(6, of: node.declaration.options) == 1 && edition == .proto2
-    var seen: [[UInt8]: Handle] = [:]
+    schema.marks.begin()
     var value = node.values.first
     while value != .none {
       let entry = schema.values[value]
-      let key = names.withBytes(entry.declaration.name) { JSONName.valueName($0, without: prefix) }
-      if let other = seen[key] {
+      let key = valueName(value, prefix)
+      var hash = names.seed
+      for byte in key { hash = Names.hash(hash, byte) }
+      while let other = schema.marks.insert(Int32(bitPattern: hash), value) {
         let known = schema.values[other]
+        // The next number is that of a name with the same hash.
+        hash &+= 1
+        guard valueName(other, prefix) == key else { continue }
         if known.declaration.name != entry.declaration.name, known.number != entry.number {
           let text =
             "Enum name \(names[entry.declaration.name]) has the same name as \(names[known.declaration.name]) if you ignore case and strip out the enum name prefix (if any). (If you are using allow_alias, please assign the same number to each enum value name.)"
           let place = namePlace(Element(kind: .value, index: value))
           if isLenient { warning(text, at: place) } else { error(text, at: place) }
         }
-      } else {
-        seen[key] = value
+        break
       }
       value = entry.next
     }
+  }
+
+  private func valueName(_ value: Handle, _ prefix: [UInt8]) -> [UInt8] {
+    names.withBytes(schema.values[value].declaration.name) { JSONName.valueName($0, without: prefix) }
   }
 
   private mutating func validateValue(_ value: Handle) {

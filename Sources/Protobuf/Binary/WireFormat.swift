@@ -64,6 +64,10 @@ enum Varint {
 extension [UInt8] {
   /// Appends `content` after its length, a varint.
   package mutating func append(delimited content: [UInt8]) {
+    content.withUnsafeBytes { append(delimited: $0) }
+  }
+
+  package mutating func append(delimited content: UnsafeRawBufferPointer) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Varint.limitBytes) { length in
       guard let start = length.baseAddress else { return }
       append(contentsOf: length[..<Varint.write(UInt64(content.count), to: start)])

@@ -12,11 +12,9 @@ public final class SchemaBytes: @unchecked Sendable {
     self.release = release
   }
 
-  /// Copies `bytes`.
+  /// Keeps `bytes`: the storage of an array stays where it is while nothing changes it.
   public convenience init(_ bytes: [UInt8]) {
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-    copy.copyBytes(from: bytes)
-    self.init(owning: UnsafeRawBufferPointer(copy)) { $0.deallocate() }
+    self.init(owning: bytes.withUnsafeBytes { $0 }) { _ in withExtendedLifetime(bytes) {} }
   }
 
   /// The first `count` bytes of `whole`, which is retained.

@@ -147,13 +147,14 @@ private struct ImportClosure {
   }
 
   func descriptorSet(_ index: SchemaIndex) -> (serialized: [UInt8], missingImports: [String]) {
-    var set = OutputBuffer()
+    var set: [UInt8] = []
+    // A set may be large: it does not grow. A tag and a length are at most six bytes.
+    set.reserveCapacity(files.reduce(0) { $0 + 6 + index.files[$1].bytes.count })
     for number in files {
-      set.appendTag(Tag(1, .lengthDelimited))
-      set.appendVarint(UInt64(index.files[number].bytes.count))
-      set.append(index.files[number].bytes)
+      set.append(0x0A)
+      set.append(delimited: index.files[number].bytes)
     }
-    return (set.copyBytes(), missing.sorted())
+    return (set, missing.sorted())
   }
 
   private mutating func add(_ start: Int, _ index: SchemaIndex) throws(SchemaError) {

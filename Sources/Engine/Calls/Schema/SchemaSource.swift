@@ -31,7 +31,8 @@ package enum SchemaSource {
     guard let reflection else {
       let given = schema.hasSchema ? try sources(schema, error, waitLimit: waitLimit) : []
       if let found = try builtIn(name, after: given) { return found }
-      let own = try pool(schema, error, waitLimit: waitLimit)
+      try requireSchema(schema)
+      let own = try pool(given)
       return Found(pool: own, method: try method(completed(name, in: own), in: own), origin: .files)
     }
     let sets = try sources(schema, error, waitLimit: waitLimit)
@@ -86,12 +87,15 @@ package enum SchemaSource {
   package static func pool(
     _ schema: Invocation, _ error: StandardError, waitLimit: Duration? = nil
   ) throws(Failure) -> DescriptorPool {
-    guard schema.hasSchema else {
-      throw Failure(
-        .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
-        hint: "use --proto FILE, or --descriptor-set FILE")
-    }
+    try requireSchema(schema)
     return try pool(sources(schema, error, waitLimit: waitLimit))
+  }
+
+  private static func requireSchema(_ schema: Invocation) throws(Failure) {
+    guard !schema.hasSchema else { return }
+    throw Failure(
+      .schema, "no schema", "reflection is off, and neither --proto nor --descriptor-set is given",
+      hint: "use --proto FILE, or --descriptor-set FILE")
   }
 
   /// A descriptor set, and its name in errors.

@@ -85,10 +85,9 @@ package struct SourceCompiler {
     if isVerbose {
       for warning in warnings { error.remark(message(warning, locator).rendered) }
     }
-    let set = result.files.flatMap { EmbeddedDescriptors.entry($0.descriptor) }
     // Without the cache, the next run compiles again.
-    if !key.isEmpty { try? cache?.store(set, for: key) }
-    return SchemaSource.Source(set: SchemaBytes(set), name: name, paths: paths)
+    if !key.isEmpty { try? cache?.store(result.set.bytes, for: key) }
+    return SchemaSource.Source(set: result.set, name: name, paths: paths)
   }
 
   /// The cache of compiled files; nil if the environment names no directory.
@@ -336,17 +335,19 @@ private struct CompilationUnit {
 
   /// Everything that the result depends on; empty if it is not worth a file in the cache.
   func key() throws(Failure) -> [UInt8] {
+    var size = 0
     var key = Array("\(Version.current)\n\(names.joined(separator: "\n"))\n".utf8)
     for (name, place) in locator.places.sorted(by: { $0.key < $1.key }) {
       switch place {
       case .file(let path):
         let contents = try sources.contents(path)
-        key += Array("\n\(name)\n\(contents.count)\n".utf8) + contents
+        size += contents.count
+        key += Array("\n\(name)\n\(SHA256.digest(of: contents))".utf8)
       case .builtIn: key += Array("\n\(name)\nbuilt in".utf8)
       case .alias(let other): key += Array("\n\(name)\n=\(other)".utf8)
       }
     }
-    return key.count < Self.cachedBytes ? [] : key
+    return size < Self.cachedBytes ? [] : key
   }
 
   func compile() -> ProtoCompilation {
@@ -356,7 +357,7 @@ private struct CompilationUnit {
 
   private func source(_ name: String) -> ProtoSource {
     switch locator.place(name) {
-    case .file(let path): (try? sources.contents(path)).map { .found($0) } ?? .missing(tried: [path])
+    case .file(let path): (try? sources.take(path)).map { .found($0) } ?? .missing(tried: [path])
     case .builtIn: .descriptor(builtIn.descriptor(name) ?? [])
     case .alias(let other): .descriptor(Self.alias(name, of: other))
     case nil: .missing(tried: locator.roots.map(\.directory))

@@ -42,7 +42,7 @@ struct SourceLocator {
   /// The directories that only the packages of files imply, not an import.
   private var implied: Set<String> = []
   /// The first name of each file.
-  private var nameOfFile: [FileTree.Identity: String] = [:]
+  private var nameOfFile: [String: String] = [:]
   private var named: Set<String> = []
 
   /// Locates files and everything that they import.
@@ -88,9 +88,9 @@ struct SourceLocator {
 
   private mutating func addName(of file: SourceFiles.File) throws(Failure) {
     guard let identity = sources.tree.status(file.path)?.identity else { return }
-    var (name, path) = (nameOfFile[identity] ?? "", file.path)
+    var (name, path) = (nameOfFile[identity.key] ?? "", file.path)
     if name.isEmpty { (name, path) = try self.name(of: file, identity) }
-    nameOfFile[identity] = name
+    nameOfFile[identity.key] = name
     if places[name] == nil { places[name] = .file(path) }
     if named.insert(name).inserted { names.append(name) }
   }
@@ -154,11 +154,11 @@ struct SourceLocator {
       guard seen.insert(file).inserted else { continue }
       for name in try sources.outline(file).imports where places[name] == nil && !absent.contains(name) {
         if let (root, path) = find(name, from: file), let identity = sources.tree.status(path)?.identity {
-          if let other = nameOfFile[identity] {
+          if let other = nameOfFile[identity.key] {
             places[name] = .alias(of: other)
             continue
           }
-          nameOfFile[identity] = name
+          nameOfFile[identity.key] = name
           places[name] = .file(path)
           implied.remove(root.directory)
           if given.contains(path) { imported.append((root.directory, path)) }
@@ -249,6 +249,14 @@ final class SourceCache {
   init(_ tree: FileTree) { self.tree = tree }
 
   func contents(_ path: String) throws(Failure) -> [UInt8] { try source(path).contents }
+
+  /// The contents of a source that is not needed again.
+  func take(_ path: String) throws(Failure) -> [UInt8] {
+    let contents = try contents(path)
+    if tree.isFile(path) { read[path] = nil }
+    return contents
+  }
+
   func outline(_ path: String) throws(Failure) -> ProtoOutline { try source(path).outline }
 
   private func source(_ path: String) throws(Failure) -> (contents: [UInt8], outline: ProtoOutline) {
