@@ -34,7 +34,6 @@ CONSTANTS = {
     "Interceptors/Answering/StatusDetail+JSON.swift": {"wellKnown"},
     "Protobuf/WellKnown/WellKnownMessages.swift": {"pool"},
     "Client/MethodResolver.swift": {"builtIn"},
-    "Protobuf/WellKnown/WellKnownSchemas.swift": {"set", "optionTypes", "services", "protobufFiles"},
 }
 
 # C targets with variables of the process.
