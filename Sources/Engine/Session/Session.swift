@@ -62,13 +62,21 @@ package final class Session {
 
   private(set) var input: (any LineInput)?
   private var reader: SessionStatementReader
-  private var lines: [InputLine?] = []
+  private var arrivals: [Arrival] = []
   private var interrupts: [Bool] = []
   /// Called when the schema is fetched, or cannot be.
   package var learners: [() -> Void] = []
   /// Whether the last input was a Ctrl-C with nothing to interrupt.
   private var isLeaving = false
   private var pump: OutputFlusher?
+
+  /// What has arrived from the input.
+  private enum Arrival {
+    /// A line; nil is the end of input.
+    case line(InputLine?)
+    /// A statement whose lines were read.
+    case statement(Result<SessionStatement, any Error>)
+  }
 
   /// Starts a session. Does not connect to the server.
   ///
@@ -94,6 +102,7 @@ package final class Session {
     reader = SessionStatementReader(endsStrings: isInteractive)
     self.state = state
     options = state.invocation
+    console.error.configure(Diagnostics(options))
     secrets.add(of: state)
     clients = ClientSource(console, options)
     client = try clients.client()
@@ -129,17 +138,14 @@ package final class Session {
     self.input = input
     defer { finish() }
     console.terminal.aside = { body in input.aside(body) }
-    input.onLine = { [weak self] line in
-      self?.lines.append(line)
-      self?.input?.pause()
-    }
+    input.onLine = { [weak self] line in self?.take(line) }
     input.onInterrupt = { [weak self] hadText in self?.interrupts.append(hadText) }
     greet()
     var shown = prompt
     input.ask(shown)
     while end == nil {
       let isIdle = try wait {
-        !self.lines.isEmpty || !self.interrupts.isEmpty || !self.learners.isEmpty
+        !self.arrivals.isEmpty || !self.interrupts.isEmpty || !self.learners.isEmpty
           || self.isInteractive && shown != self.prompt
       }
       if !isIdle {
@@ -148,10 +154,10 @@ package final class Session {
         interrupted(hadText: interrupts.removeFirst())
       } else if !learners.isEmpty {
         learn()
-      } else if !lines.isEmpty {
-        handle(lines.removeFirst())
+      } else if !arrivals.isEmpty {
+        handle(arrivals.removeFirst())
       }
-      guard end == nil, lines.isEmpty else { continue }
+      guard end == nil, arrivals.isEmpty else { continue }
       shown = prompt
       input.ask(shown)
     }
@@ -174,13 +180,36 @@ package final class Session {
     console.error.release()
   }
 
-  /// Handles a line; nil is the end of input.
-  private func handle(_ line: InputLine?) {
+  /// Takes a line. One within a statement is read at once: a paste may have many, and a pause costs more than a line.
+  private func take(_ line: InputLine?) {
+    guard let line, arrivals.isEmpty, interrupts.isEmpty, reader.isWithin else {
+      arrivals.append(.line(line))
+      input?.pause()
+      return
+    }
+    do {
+      guard let statement = try read(line) else {
+        input?.ask(prompt)
+        return
+      }
+      arrivals.append(.statement(.success(statement)))
+    } catch {
+      arrivals.append(.statement(.failure(error)))
+    }
+    input?.pause()
+  }
+
+  /// Handles what has arrived.
+  private func handle(_ arrival: Arrival) {
     isLeaving = false
     do {
-      guard let line else { return try endOfInput() }
-      transcript?.typed(prompt, line.text, within: reader.begun)
-      guard let statement = try read(line) else { return }
+      let read: SessionStatement?
+      switch arrival {
+      case .line(nil): return try endOfInput()
+      case .line(let line?): read = try self.read(line)
+      case .statement(let result): read = try result.get()
+      }
+      guard let statement = read else { return }
       input?.remember(statement.text)
       try execute(statement)
     } catch {
@@ -192,6 +221,7 @@ package final class Session {
 
   /// Adds a line to the statement. An invalid statement can be recalled from the history, too.
   private func read(_ line: InputLine) throws -> SessionStatement? {
+    transcript?.typed(prompt, line.text, within: reader.begun)
     do {
       return try reader.add(line)
     } catch {
@@ -342,13 +372,13 @@ package final class Session {
 
   /// Handles Ctrl-C at the prompt: drops an incomplete statement, cancels the current stream, or ends the session.
   private func interrupted(hadText: Bool) {
-    handleSignal()
+    let hasDropped = handleSignal()
     guard end == nil else { return }
     if reader.isWithin {
       reader.reset()
       return
     }
-    if hadText { return }
+    if hadText || hasDropped { return }
     if let stream = streams.current ?? streams.open.last {
       cancel(stream, "interrupted")
       record.add("cancel \(stream.number ?? 0)", of: stream.saved, isNumbered: true)
@@ -360,15 +390,22 @@ package final class Session {
     notice("press Ctrl-C again, or Ctrl-D, to end the session")
   }
 
-  /// Handles a pending signal and waits for the next one. A file that is sourced at the prompt ends by its call.
-  package func handleSignal() {
-    guard Interrupt.isPending else { return }
+  /// Handles a pending signal and waits for the next one. A file that is sourced at the prompt ends by its call, and so
+  /// does what was pasted at it.
+  ///
+  /// - Returns: Whether the rest of a paste was dropped.
+  @discardableResult
+  package func handleSignal() -> Bool {
+    guard Interrupt.isPending else { return false }
     if (input == nil ? mode : .prompt).effect(of: .ofSignal) == .endsRun {
       interruption = interruption ?? Interrupt.failure
       leave(Interrupt.status)
     }
     Interrupt.rearm()
     console.deadline.lift()
+    guard input?.dropPaste() == true else { return false }
+    notice("the rest of what was pasted is dropped")
+    return true
   }
 
   /// Lets commands run after the end, such as those of a teardown. The next signal counts as the first.

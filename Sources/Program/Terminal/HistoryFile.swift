@@ -58,15 +58,23 @@ package struct HistoryFile {
     }
   }
 
-  /// Adds a line, unless it is empty, too long or secret. If another session holds the lock, the next write includes
-  /// it.
-  package mutating func add(_ line: String) {
+  /// Adds a line, unless it is empty, too long or secret.
+  ///
+  /// - Parameters:
+  ///   - line: The line.
+  ///   - isLast: Whether it is written now. Otherwise, or if another session holds the lock, the next write includes it.
+  package mutating func add(_ line: String, isLast: Bool = true) {
     let isKept =
       !line.isEmpty && line.utf8.count <= Self.longestLine && !line.contains(where: \.isNewline)
       && !isSecret(line)
     guard isKept else { return }
     waiting.append(line)
-    write(patience: 1)
+    if isLast { flush() }
+  }
+
+  /// Writes the remaining lines, unless another session holds the lock.
+  package mutating func flush() {
+    if !waiting.isEmpty { write(patience: 1) }
   }
 
   /// Writes the remaining lines; waits up to 0.5 s for the lock.

@@ -19,6 +19,8 @@ package struct KeyReader {
   ]
   private static let pasteBegins = "[200~"
   private static let pasteEnds = "[201~"
+  /// Ctrl-C.
+  private static let interrupt: UInt8 = 0x03
   /// The limit of a control sequence in bytes; longer than any real one.
   private static let longestSequence = 32
 
@@ -30,6 +32,8 @@ package struct KeyReader {
   private var wasReturn = false
   /// Whether the next character is literal: Ctrl-V precedes it.
   private var isQuoted = false
+  /// Whether the rest of a paste is ignored.
+  private var isDropping = false
 
   /// Whether no complete key is left.
   package var isEmpty: Bool {
@@ -42,6 +46,29 @@ package struct KeyReader {
     bytes.removeFirst(position)
     position = 0
     bytes += more
+    // A Ctrl-C after a paste is for what is left of that.
+    if isPasting, let key = bytes.lastIndex(of: Self.interrupt), Self.marksEnd(in: bytes[..<key]) {
+      isDropping = true
+    }
+  }
+
+  /// Ignores the rest of a paste, up to its end or a Ctrl-C. Returns whether there is any.
+  package mutating func dropPaste() -> Bool {
+    guard isPasting else { return false }
+    let rest = bytes[position...]
+    isDropping = true
+    return !rest.isEmpty && !rest.starts(with: [0x1B] + Self.pasteEnds.utf8)
+  }
+
+  /// Ends a paste whose rest is ignored.
+  package mutating func endDrop() {
+    if isDropping { (isPasting, isDropping) = (false, false) }
+  }
+
+  /// Whether the end of a paste is in `bytes`.
+  private static func marksEnd(in bytes: ArraySlice<UInt8>) -> Bool {
+    let mark = [0x1B] + Array(pasteEnds.utf8)
+    return bytes.indices.contains { bytes[$0] == 0x1B && bytes[$0...].starts(with: mark) }
   }
 
   /// The next key; nil if none is complete.
@@ -106,7 +133,7 @@ package struct KeyReader {
       wasReturn = false
       return nil
     case Self.pasteEnds:
-      isPasting = false
+      (isPasting, isDropping) = (false, false)
       return nil
     default:
       guard !isPasting else { return nil }
@@ -120,6 +147,10 @@ package struct KeyReader {
   private mutating func paste(_ scalar: Unicode.Scalar) -> Key? {
     defer { wasReturn = scalar == "\r" }
     switch scalar {
+    case "\u{3}" where isDropping:
+      (isPasting, isDropping) = (false, false)
+      return .typed([scalar])
+    case _ where isDropping: return nil
     case "\r": return .pasted("\n")
     case "\n": return wasReturn ? nil : .pasted("\n")
     case "\t": return .pasted(" ")

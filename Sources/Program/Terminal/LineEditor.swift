@@ -43,6 +43,10 @@ package final class LineEditor: LineInput {
     set { knownLine = newValue }
   }
   private var knownLine: EditingEngine.Line? = EditingEngine.Line()
+  /// What was pasted and is not in the line yet: a thread of libedit reads each character that it is fed.
+  private var pasted = String.UnicodeScalarView()
+  /// When keys were read last.
+  private var silentSince: ContinuousClock.Instant?
   private var prompt = ""
   private var state = State.paused
   /// Whether `work` is running; it calls closures that may call it.
@@ -126,11 +130,17 @@ package final class LineEditor: LineInput {
     try body()
   }
 
+  package func dropPaste() -> Bool {
+    defer { pasted.removeAll() }
+    return keys.dropPaste()
+  }
+
   package func remember(_ line: String) {
     // A multi-line text is recalled as one line.
     let line = String(line.map { $0.isNewline ? " " : $0 })
     engine.remember(line)
-    history?.add(line)
+    // The file is written once for a paste of many lines.
+    history?.add(line, isLast: !keys.isPasting)
   }
 
   package func close() {
@@ -148,6 +158,8 @@ package final class LineEditor: LineInput {
     console.output.flush()
     guard TerminalModes.enter() else { return end() }
     watchKeys()
+    guard !keys.isPasting || keys.isEmpty else { return }
+    history?.flush()
     draw()
   }
 
@@ -164,6 +176,9 @@ package final class LineEditor: LineInput {
 
   private func read() {
     guard TerminalModes.isForeground else { return waitForTerminal() }
+    // The end of a paste may be lost with what the terminal held when Ctrl-C was typed.
+    if let silentSince, silentSince + .seconds(1) < .now { keys.endDrop() }
+    silentSince = .now
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = Glibc.read(0, &buffer, buffer.count)
     if count > 0 {
@@ -186,6 +201,7 @@ package final class LineEditor: LineInput {
     guard !isWorking else { return }
     isWorking = true
     while isAsking, let key = keys.next() { handle(key) }
+    insertPasted()
     isWorking = false
     guard !isAsking else {
       // Draw once per read, not once per pasted character.
@@ -213,6 +229,9 @@ package final class LineEditor: LineInput {
   }
 
   private func handle(_ key: KeyReader.Key) {
+    if case .pasted(let character) = key, character != "\n" { return pasted.append(character) }
+    if case .pasted = key, line.isEmpty { return finishLine(String(pasted)) }
+    insertPasted()
     switch key {
     case .typed(let characters): for character in characters { feed(character) }
     case .pasted(let character): feed(character)
@@ -229,10 +248,7 @@ package final class LineEditor: LineInput {
     knownLine = nil
     switch event {
     case .edited: break
-    case .line(let text):
-      line = EditingEngine.Line(text: Array(text.unicodeScalars), cursor: text.unicodeScalars.count)
-      finishLine()
-      callOut { onLine?(InputLine(text)) }
+    case .line(let text): finishLine(text)
     case .end:
       line = EditingEngine.Line()
       finishLine()
@@ -247,6 +263,26 @@ package final class LineEditor: LineInput {
       drawnRow = nil
       write("\u{1B}[H\u{1B}[2J")
     }
+  }
+
+  /// Inserts what was pasted.
+  private func insertPasted() {
+    guard !pasted.isEmpty else { return }
+    var text = pasted
+    pasted.removeAll()
+    if line.isSearched { return text.forEach(feed) }
+    // The editor begins a line with its first character.
+    if line.isEmpty { feed(text.removeFirst()) }
+    engine.replace(0, by: String(text))
+    knownLine = nil
+  }
+
+  /// Takes a complete line.
+  private func finishLine(_ text: String) {
+    pasted.removeAll()
+    line = EditingEngine.Line(text: Array(text.unicodeScalars), cursor: text.unicodeScalars.count)
+    finishLine()
+    callOut { onLine?(InputLine(text)) }
   }
 
   /// Calls the session. Its output appears between this line and the next.

@@ -10,6 +10,8 @@ package protocol LineInput: AnyObject {
   func pause()
   /// Runs `body`, which writes to the terminal, with the line being typed removed, and then shows the line again.
   func aside(_ body: () throws -> Void) rethrows
+  /// Drops what was pasted and has not been taken as lines. Returns whether there was any.
+  func dropPaste() -> Bool
   /// Adds a line to the history.
   func remember(_ line: String)
   /// Ends the input and restores the terminal.

@@ -21,6 +21,8 @@ package final class PipedInput: LineInput {
   /// Whether the rest of a line that is too long is skipped.
   private var isSkipping = false
   private var isAsking = false
+  /// Whether `deliver` is running: a line may ask for the next.
+  private var isDelivering = false
   private var isWatching = false
 
   /// Prepares to read standard input on `loop`.
@@ -48,6 +50,8 @@ package final class PipedInput: LineInput {
     try body()
   }
 
+  package func dropPaste() -> Bool { false }
+
   package func remember(_ line: String) {}
 
   package func close() {
@@ -56,6 +60,9 @@ package final class PipedInput: LineInput {
 
   /// Delivers complete lines until reading pauses, and then waits for more input.
   private func deliver() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    defer { isDelivering = false }
     while isAsking {
       if let line = nextLine() {
         onLine?(line)

@@ -18,6 +18,17 @@ struct HistoryFileTests {
     )
   }
 
+  @Test func writesTheLinesOfAPasteTogether() throws {
+    try withDirectory { directory in
+      var history = try history(directory)
+      history.add("one", isLast: false)
+      #expect(try self.history(directory).lines() == [])
+      history.add("two", isLast: false)
+      history.flush()
+      #expect(try self.history(directory).lines() == ["one", "two"])
+    }
+  }
+
   @Test func keepsLinesOfConcurrentSessions() throws {
     try withDirectory { directory in
       var first = try history(directory)

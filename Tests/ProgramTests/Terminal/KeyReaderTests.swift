@@ -47,6 +47,51 @@ struct KeyReaderTests {
     #expect(keys("\u{1B}[200~a\u{1B}[Ab\u{1B}[201~") == ["~a", "~b"])
   }
 
+  /// The next `count` keys of a reader.
+  private func next(_ count: Int, of reader: inout KeyReader) -> [KeyReader.Key?] {
+    (0..<count).map { _ in reader.next() }
+  }
+
+  @Test(arguments: [
+    // The paste ends by its mark, by a Ctrl-C if that is lost, or by a time without input.
+    ("c\n\u{1B}[201~d", false, ["d"]), ("c\u{3}d", false, ["\u{3}", "d"]), ("", true, ["b"]),
+  ])
+  func dropsTheRestOfAPaste(_ more: String, ends: Bool, expected: [Unicode.Scalar]) {
+    var reader = KeyReader()
+    let hasNone = reader.dropPaste()
+    reader.add(Array("\u{1B}[200~ab".utf8))
+    let first = reader.next()
+    let hasDropped = reader.dropPaste()
+    reader.add(Array(more.utf8))
+    if ends { reader.endDrop() }
+    let left = next(expected.count + 1, of: &reader)
+    #expect((hasNone, hasDropped) == (false, true))
+    #expect(first == .pasted("a"))
+    #expect(left == expected.map { .typed([$0]) } + [nil])
+  }
+
+  @Test func dropsNothingAtTheEndOfAPaste() {
+    var reader = KeyReader()
+    reader.add(Array("\u{1B}[200~a\u{1B}[201~".utf8))
+    let first = reader.next()
+    let hasDropped = reader.dropPaste()
+    #expect(first == .pasted("a"))
+    #expect(!hasDropped)
+    #expect(reader.isEmpty)
+  }
+
+  @Test func aKeyAfterAPasteDropsWhatIsLeftOfIt() {
+    var reader = KeyReader()
+    reader.add(Array("\u{1B}[200~a\nb".utf8))
+    let first = next(1, of: &reader)
+    reader.add(Array("\u{3}c\n".utf8))
+    let second = next(1, of: &reader)
+    reader.add(Array("d\u{1B}[201~\u{3}e".utf8))
+    let last = next(3, of: &reader)
+    #expect(first + second == [.pasted("a"), .pasted("\n")])
+    #expect(last == [.typed(["\u{3}"]), .typed(["e"]), nil])
+  }
+
   @Test func readsSuspendAndQuitUnlessQuoted() {
     #expect(keys("\u{1A}\u{1C}") == ["suspend", "quit"])
     #expect(keys("\u{16}\u{1A}\u{1A}") == ["\u{16}", "\u{1A}", "suspend"])
