@@ -25,7 +25,7 @@ public struct MessageParseError: Error, Equatable, Sendable {
     case unknownEnumValue(value: String, type: String, nearest: [String], all: [String])
     /// A value of a type other than the field's.
     case wrongType(expected: String)
-    /// A number that is out of the field's range, or not a whole number.
+    /// A number that is out of the field's range.
     case outOfRange(type: String)
     /// An Any of a type that the schema does not define; `nearest` are similar names.
     case unknownAnyType(String, nearest: [String])
@@ -44,7 +44,7 @@ public struct MessageParseError: Error, Equatable, Sendable {
     case tooLong(limitBytes: Int)
     /// A byte order mark of UTF-16.
     case utf16
-    /// A duplicate key, possibly under different names of one field.
+    /// A duplicate key.
     case duplicateKey(String)
     /// A bytes field that is not base64; `encoded` is the base64 of the characters of a short text, otherwise empty.
     case invalidBase64(encoded: String)

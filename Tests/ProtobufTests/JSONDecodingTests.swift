@@ -92,7 +92,10 @@ import Testing
     ("test3.Scalars", #"{"anInt32":01}"#, .invalidNumber),
     ("test3.Scalars", #"{"anInt32":1.}"#, .invalidNumber),
     ("test3.Scalars", #"{"anInt32":0x1}"#, .invalidNumber),
-    ("test3.Scalars", #"{"anInt32":1.5}"#, .outOfRange(type: "int32")),
+    ("test3.Scalars", #"{"anInt32":1.5}"#, .wrongType(expected: "a whole number (int32)")),
+    ("test3.Scalars", #"{"aUint64":"10.5"}"#, .wrongType(expected: "a whole number (uint64)")),
+    ("test3.Scalars", #"{"anInt32":15e-1}"#, .wrongType(expected: "a whole number (int32)")),
+    ("test3.Maps", #"{"numbers":{"1":0.5}}"#, .wrongType(expected: "a whole number (int32)")),
     ("test3.Scalars", #"{"anInt32":2147483648}"#, .outOfRange(type: "int32")),
     ("test3.Scalars", #"{"anInt32":1e99999999999999999999}"#, .outOfRange(type: "int32")),
     ("test3.Scalars", #"{"aUint32":-1}"#, .outOfRange(type: "uint32")),
@@ -116,7 +119,14 @@ import Testing
     ("test3.Scalars", #"{"aString":"\udc00"}"#, .loneSurrogate),
     ("test3.Scalars", #"{"aString":"\ud800\u0041"}"#, .loneSurrogate),
     ("test3.Scalars", #"{"anInt32":1,"anInt32":2}"#, .duplicateKey("anInt32")),
-    ("test3.Scalars", #"{"anInt32":1,"an_int32":2}"#, .duplicateKey("an_int32")),
+    (
+      "test3.Scalars", #"{"anInt32":1,"an_int32":2}"#,
+      .syntax(expected: "one of \"anInt32\" and \"an_int32\", which are the same field")
+    ),
+    (
+      "test3.Scalars", #"{"aBool":true,"an_int32":1,"aString":"","anInt32":2}"#,
+      .syntax(expected: "one of \"an_int32\" and \"anInt32\", which are the same field")
+    ),
     ("test3.Maps", #"{"numbers":{"1":1,"1":2}}"#, .duplicateKey("1")),
     ("test3.Maps", #"{"numbers":{"1":1,"2":2,"3":3,"2":4}}"#, .duplicateKey("2")),
     ("test3.Maps", #"{"numbers":{"a":1}}"#, .wrongType(expected: "a number (int32)")),

@@ -66,6 +66,13 @@ enum JSONNumber {
     return (parts.negative, magnitude)
   }
 
+  /// Whether the value of a valid token is not a whole number.
+  static func hasFraction(_ token: UnsafeRawBufferPointer) -> Bool {
+    let parts = decimal(token)
+    guard let last = parts.digits.lastIndex(where: { $0 != 0 }) else { return false }
+    return parts.exponent + parts.digits.count - 1 - last < 0
+  }
+
   /// The digits without leading zeros, and the power of ten of the last digit.
   private static func decimal(
     _ token: UnsafeRawBufferPointer

@@ -41,6 +41,33 @@ extension JSONToWire {
         at: key - scanner.start
       ).inside(second)
     }
+    let first = earlierKey(plan, from: content, before: key) { other, isNull in
+      other.pointee.oneof == field.pointee.oneof && !isNull
+    }
+    return failure(first ?? second)
+  }
+
+  /// The error for a field that is given a second time, maybe by its other name.
+  @inline(never)
+  mutating func duplicate(
+    _ plan: PlanPointer, _ field: FieldPointer, from content: UnsafePointer<UInt8>,
+    at key: UnsafePointer<UInt8>
+  ) -> ReadFailure {
+    let second = name(at: key)
+    guard let first = earlierKey(plan, from: content, before: key, where: { other, _ in other == field }),
+      first != second
+    else { return failure(duplicate: key) }
+    return scanner.failure(
+      .syntax(expected: "one of \"\(first)\" and \"\(second)\", which are the same field"),
+      at: key - scanner.start)
+  }
+
+  /// The name of the first field between `content` and a key that `isSought`, which also learns whether its value is a null
+  /// that does not set it.
+  private mutating func earlierKey(
+    _ plan: PlanPointer, from content: UnsafePointer<UInt8>, before key: UnsafePointer<UInt8>,
+    where isSought: (_ field: FieldPointer, _ isNull: Bool) -> Bool
+  ) -> String? {
     scanner.cursor = content
     var count = 0
     while (try? scanner.nextKey(after: count)) == true, scanner.cursor < key {
@@ -49,12 +76,11 @@ extension JSONToWire {
       guard let bytes = try? scanner.string(scratch: &scratch) else { break }
       let other = plan.pointee.field(named: bytes)
       guard (try? scanner.expectColon()) != nil else { break }
-      // A null does not set a field, unless it is a value.
       let isNull = scanner.peek() == UInt8(ascii: "n") && other?.pointee.flags.contains(.mayTakeNull) != true
-      if let other, other.pointee.oneof == field.pointee.oneof, !isNull { return failure(name(at: start)) }
+      if let other, isSought(other, isNull) { return name(at: start) }
       guard (try? scanner.skipValue(depth: 0, scratch: &scratch)) != nil else { break }
     }
-    return failure(second)
+    return nil
   }
 
   @inline(never)

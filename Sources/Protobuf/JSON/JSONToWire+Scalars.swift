@@ -158,7 +158,12 @@ extension JSONToWire {
     _ text: UnsafeRawBufferPointer, _ field: FieldPointer, at offset: Int
   ) throws(ReadFailure) -> UInt64 {
     guard !text.isEmpty, JSONNumber.length(text) == text.count else { throw wrongType(field, at: offset) }
-    guard let (negative, magnitude) = JSONNumber.integer(text) else { throw outOfRange(field, at: offset) }
+    guard let (negative, magnitude) = JSONNumber.integer(text) else {
+      if JSONNumber.hasFraction(text) {
+        throw scanner.wrongType("a whole number (\(field.pointee.kind.protoName))", at: offset)
+      }
+      throw outOfRange(field, at: offset)
+    }
     guard magnitude <= field.pointee.kind.limit(isNegative: negative) else {
       throw outOfRange(field, at: offset)
     }

@@ -137,7 +137,9 @@ struct JSONToWire: ~Copyable {
           return
         }
       }
-      guard isNew(field, &progress) else { throw failure(duplicate: key(after: before)) }
+      guard isNew(field, &progress) else {
+        throw duplicate(plan, field, from: content, at: key(after: before))
+      }
       let start = out.count
       var isSet = true
       do throws(ReadFailure) {
