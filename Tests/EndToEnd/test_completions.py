@@ -50,6 +50,9 @@ def complete(directory):
 SET = "--protoset demo.binpb"
 # The line, and what becomes of it with TAB. In each there is one way to go on.
 INSERTED = [
+    (f"rpcurl {SET} http://demo.example Hello --filter mess", f"rpcurl {SET} http://demo.example Hello --filter message "),
+    (f"rpcurl {SET} http://demo.example Demo/Hello --filter mess", f"rpcurl {SET} http://demo.example Demo/Hello --filter message "),
+    (f"rpcurl {SET} http://demo.example Hello --set lang", f"rpcurl {SET} http://demo.example Hello --set language="),
     ("rpcurl lis", "rpcurl list "),
     ("rpcurl --plai", "rpcurl --plaintext "),
     ("rpcurl call --plai", "rpcurl call --plaintext "),

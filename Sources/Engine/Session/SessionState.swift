@@ -80,6 +80,9 @@ package struct SessionState {
     }
   }
 
+  /// The options that `options` adds.
+  package static let completedOptions = OptionTable.all.filter { isKept($0.id) || $0.id == .header }
+
   /// Whether an option is kept as it is: it has no command, and is not one of another program command, such as the reports
   /// of a run of suites. Arguments of the configuration file are included already.
   private static func isKept(_ id: OptionID) -> Bool {

@@ -4,7 +4,7 @@ package struct SessionVerb {
   /// The kind of an argument, for completion.
   package enum Argument: Equatable {
     case method, symbol, json, file, variable, interceptor, specification, header, attribute, stream, command,
-      condition, text
+      condition, option, text
     /// One of these words.
     case choice([String])
   }
@@ -91,7 +91,7 @@ package struct SessionVerb {
   // MARK: Derived properties
 
   /// Whether the rest of the line is one free-form argument.
-  package var isFreeForm: Bool { [.text, .condition, .specification].contains(arguments.last) }
+  package var isFreeForm: Bool { [.text, .condition, .specification, .option].contains(arguments.last) }
 
   /// Whether it is a check of a call.
   package var isCheck: Bool { subject == .checkedCall }

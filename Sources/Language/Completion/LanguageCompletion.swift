@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 /// What can be written next in a path, a condition or a text with values, for prompts and shells. rpcurl-language(7).
@@ -27,11 +28,12 @@ package struct LanguageCompletion: Equatable {
   /// Nothing is known.
   package static let none = LanguageCompletion("", [])
 
-  /// The candidates that begin with the end of a typed text, each text once.
+  /// The candidates that match the end of a typed text, each text once.
   package init(_ replaced: some StringProtocol, _ all: [Candidate]) {
     self.replaced = String(replaced)
     var seen: Set<String> = []
-    candidates = all.filter { $0.text.hasPrefix(replaced) && seen.insert($0.text).inserted }
+    candidates = NameMatch.indices(of: replaced, in: all.map(\.text)).map { all[$0] }
+      .filter { seen.insert($0.text).inserted }
   }
 
   /// The same for text that is written in another way.

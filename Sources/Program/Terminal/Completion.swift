@@ -35,10 +35,12 @@ package struct Completion: Equatable {
       let count = zip(common, candidate.text.unicodeScalars).prefix { $0 == $1 }.count
       common = common.prefix(count)
     }
-    // An opening quotation mark alone does not help the user.
+    // An opening quotation mark alone does not help the user. What is typed in another case is corrected.
+    let text = String(common)
     let isMore =
-      common.count > replaced.unicodeScalars.count
+      (common.count > replaced.unicodeScalars.count
+        || text != replaced && text.lowercased() == replaced.lowercased())
       && !(replaced.isEmpty && common.elementsEqual("\"".unicodeScalars))
-    return isMore ? String(common) : replaced
+    return isMore ? text : replaced
   }
 }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 extension JSONCursor {
@@ -21,10 +22,13 @@ extension JSONCursor {
     switch place {
     case .other: return []
     case .typeKey: return named(["@type"], text: { _ in "\"@type\": \"type.googleapis.com/" })
-    case .name(_, let fields): return fields.compactMap(suggestion)
+    case .name(_, let fields):
+      let exact = fields.compactMap(suggestion)
+      return exact.isEmpty ? matching(fields.filter { isPlain($0.jsonName) }, \.jsonName).map(named) : exact
     case .value(.typeURL):
       let name = AnyOutline.typeName(prefix)
-      let found = typeNames().filter { $0.hasPrefix(name) && isPlain($0) }.prefix(Self.mostNames)
+      let all = NameMatch.ownFirst(typeNames().filter(isPlain))
+      let found = NameMatch.indices(of: name, in: all).prefix(Self.mostNames).map { all[$0] }
       let host = prefix.dropLast(name.count)
       return found.map {
         let url = "\(host.isEmpty ? "type.googleapis.com/" : host)\($0)"
@@ -43,18 +47,25 @@ extension JSONCursor {
 
   private func suggestion(_ field: Field) -> Suggestion? {
     let name = [field.jsonName, field.name].first { $0.hasPrefix(prefix) && isPlain($0) }
-    return name.map {
-      Suggestion(label: $0, text: "\"\($0)\": ", note: FieldSummary.type(of: field))
-    }
+    return name.map { named(field, $0) }
+  }
+
+  private func named(_ field: Field) -> Suggestion { named(field, field.jsonName) }
+
+  private func named(_ field: Field, _ name: String) -> Suggestion {
+    Suggestion(label: name, text: "\"\(name)\": ", note: FieldSummary.type(of: field))
+  }
+
+  /// The elements whose names match what is typed.
+  private func matching<Element>(_ all: [Element], _ name: (Element) -> String) -> [Element] {
+    NameMatch.indices(of: prefix, in: all.map(name)).map { all[$0] }
   }
 
   private func values(_ field: Field) -> [Suggestion] {
     if let type = field.enumType {
       if type.name == "google.protobuf.NullValue" { return named(["null"], text: { $0 }) }
-      let typed = prefix.lowercased()
-      return type.values.prefix(Self.mostNames).filter {
-        $0.name.lowercased().hasPrefix(typed) && isPlain($0.name)
-      }.map {
+      let all = type.values.prefix(Self.mostNames).filter { isPlain($0.name) }
+      return matching(all, \.name).map {
         let note = $0.isDeprecated ? "\($0.number), deprecated" : "\($0.number)"
         return Suggestion(label: $0.name, text: "\"\($0.name)\"", note: note)
       }

@@ -92,7 +92,6 @@ struct LineCompletion {
     let pool = DescriptorPool()
     for set in KnownSchema(line, target: target).sets { try? pool.add(set, source: "") }
     try? pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
-    let service = (try? pool.service(named: method.service)) ?? nil
-    return service?.method(named: method.method)
+    return try? SchemaSource.find(method, in: pool)
   }
 }

@@ -94,10 +94,10 @@ struct MethodCompletion {
     return []
   }
 
-  /// The server and the method of the call, as far as typed.
+  /// The server and the method of the call, as far as typed. The service is empty if only the name of the method is.
   static func call(_ line: CompletionLine) -> (target: String?, method: MethodName)? {
-    if let method = MethodName(line.second) { return (line.first, method) }
-    if line.second.isEmpty, let configured = line.configuredTarget, let method = MethodName(line.first) {
+    if let method = named(line.second) { return (line.first, method) }
+    if line.second.isEmpty, let configured = line.configuredTarget, let method = named(line.first) {
       return (configured, method)
     }
     guard let (base, path) = split(line.first) else { return nil }
@@ -106,6 +106,13 @@ struct MethodCompletion {
       return nil
     }
     return (String((base + parts.dropLast(2).map { "\($0)/" }.joined()).dropLast()), method)
+  }
+
+  /// The method that an argument names: `pkg.Service/Method`, `pkg.Service.Method` or `Method`.
+  private static func named(_ text: String) -> MethodName? {
+    guard !text.isEmpty, !text.contains(":") else { return nil }
+    return MethodName(text)
+      ?? MethodName("Service/\(text)").map { MethodName(service: "", method: $0.method) }
   }
 }
 

@@ -71,25 +71,39 @@ package struct Completer {
     case .stream: words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
     case .attribute: attribute(typed)
     case .condition: Self.completion(LanguageCompletion(typed, at: .condition, in: checkScope))
+    case .option: option(typed)
     case .header:
       Self.completion(HeaderCompletion.names(typed, end: verb.arguments.last == .text ? ": " : ""))
     case .json, .text: Completion()
     }
   }
 
-  /// The names of `all` with the typed prefix, with a space appended.
+  /// The names that match what is typed, with a space appended.
   private func words(_ typed: String, _ all: [(name: String, note: String)]) -> Completion {
-    let candidates = all.filter { $0.name.hasPrefix(typed) }.map {
-      Completion.Candidate(label: $0.name, text: "\($0.name) ", note: $0.note)
+    matching(typed, all.map { Completion.Candidate(label: $0.name, text: "\($0.name) ", note: $0.note) })
+  }
+
+  /// The candidates whose labels match what is typed.
+  private func matching(_ typed: String, _ all: [Completion.Candidate]) -> Completion {
+    Completion(
+      replaced: typed, candidates: NameMatch.indices(of: typed, in: all.map(\.label)).map { all[$0] })
+  }
+
+  /// Completes an option of `options`, or its value.
+  private func option(_ typed: String) -> Completion {
+    let last = String(typed[typed.startOfLast(" ")...])
+    let before = typed.dropLast(last.count).split(separator: " ").last.map(String.init) ?? ""
+    let all = SessionState.completedOptions
+    if let option = all.first(where: { $0.hasValue && $0.names.contains(before) }) {
+      if !option.values.isEmpty { return words(last, option.values.map { ($0, "") }) }
+      return option.completion == "file" ? file(last, isWord: true) : Completion()
     }
-    return Completion(replaced: typed, candidates: candidates)
+    return words(last, all.flatMap { option in option.names.map { ($0, option.summary) } })
   }
 
   /// Completes the key of an attribute that is set, with `=`.
   private func attribute(_ typed: String) -> Completion {
-    let keys = knowledge.attributeKeys.filter { $0.hasPrefix(typed) }
-    return Completion(
-      replaced: typed, candidates: keys.map { Completion.Candidate(label: $0, text: "\($0)=") })
+    matching(typed, knowledge.attributeKeys.map { Completion.Candidate(label: $0, text: "\($0)=") })
   }
 
   private static func completion(_ found: LanguageCompletion) -> Completion {
@@ -104,10 +118,7 @@ package struct Completer {
   // MARK: Schema
 
   /// The services, those of the protocol's infrastructure last.
-  private var services: [String] {
-    let sorted = knowledge.services.sorted()
-    return sorted.filter { !$0.hasPrefix("grpc.") } + sorted.filter { $0.hasPrefix("grpc.") }
-  }
+  private var services: [String] { NameMatch.ownFirst(knowledge.services.sorted()) }
 
   private func message(_ type: MessageType, _ text: String) -> Completion {
     let cursor = JSONCursor(text, of: type)
@@ -129,25 +140,28 @@ package struct Completer {
     let all = services.flatMap(methods)
     var count: [String: Int] = [:]
     for method in all { count[method.name, default: 0] += 1 }
-    var candidates = all.filter { $0.name.hasPrefix(typed) }.map { method in
+    var names = all.map(\.name)
+    var candidates = all.map { method in
       let name = count[method.name] == 1 ? method.name : "\(method.service)/\(method.name)"
       return Completion.Candidate(label: name, text: "\(name) ", note: kind(method))
     }
     if !typed.isEmpty {
-      candidates += servicesNamed(typed).map { Completion.Candidate(label: "\($0)/", text: "\($0)/") }
+      names += serviceNames
+      candidates += serviceNames.map { Completion.Candidate(label: "\($0)/", text: "\($0)/") }
     }
-    return Completion(replaced: typed, candidates: candidates)
+    let found = NameMatch.indices(of: typed, in: names).map { candidates[$0] }
+    // Of a service that its full name names, the last part is no other candidate.
+    let full = found.map(\.label)
+    return Completion(
+      replaced: typed,
+      candidates: found.filter { found in !full.contains { $0.hasSuffix(".\(found.label)") } })
   }
 
-  /// The services whose full name starts with `typed`, and the last parts of names that do, if they are unique.
-  private func servicesNamed(_ typed: String) -> [String] {
-    let full = services.filter { $0.hasPrefix(typed) }
+  /// The full names of the services, and the last parts of them that are unique.
+  private var serviceNames: [String] {
     var count: [String: Int] = [:]
     for service in services { count[Self.lastPart(service), default: 0] += 1 }
-    let short = services.map(Self.lastPart).filter {
-      $0.hasPrefix(typed) && count[$0] == 1 && !full.contains($0)
-    }
-    return full + short
+    return services + services.map(Self.lastPart).filter { count[$0] == 1 && !services.contains($0) }
   }
 
   private static func lastPart(_ name: String) -> String {
@@ -177,11 +191,13 @@ package struct Completer {
     // The last part of a name is sufficient if it is unique.
     if !all.contains(where: { $0.0.hasPrefix(typed) }) {
       var count: [String: Int] = [:]
-      all = all.map { (Self.lastPart($0.0), $0.1) }.filter { $0.0.hasPrefix(typed) }
-      for (name, _) in all { count[name, default: 0] += 1 }
-      all.removeAll { count[$0.0] != 1 }
+      let short = all.map { (Self.lastPart($0.0), $0.1) }.filter { $0.0.hasPrefix(typed) }
+      for (name, _) in short { count[name, default: 0] += 1 }
+      let unique = short.filter { count[$0.0] == 1 }
+      if !unique.isEmpty { all = unique }
     }
-    return words(typed, all.sorted { $0.0 < $1.0 })
+    let kinds = Dictionary(all) { first, _ in first }
+    return words(typed, NameMatch.ownFirst(kinds.keys.sorted()).map { ($0, kinds[$0] ?? "") })
   }
 
   private func serviceAndSeparator(_ typed: String) -> (String, Character)? {
@@ -240,9 +256,8 @@ package struct Completer {
     let path = isWord ? SessionWords.begun(typed) : typed
     let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     let name = path.dropFirst(directory.count)
-    let found = files(directory).filter {
-      $0.name.hasPrefix(name) && $0.name.hasPrefix(".") == name.hasPrefix(".")
-    }
+    let shown = files(directory).filter { $0.name.hasPrefix(".") == name.hasPrefix(".") }
+    let found = NameMatch.indices(of: name, in: shown.map(\.name)).map { shown[$0] }
     // Quote all or none, so that their common prefix is completed.
     let isQuoted = isWord && found.contains { SessionWords.needsQuotes(directory + $0.name) }
     let candidates = found.sorted { $0.name < $1.name }.map { entry in

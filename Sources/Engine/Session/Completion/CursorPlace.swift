@@ -65,7 +65,7 @@ package struct CursorPlace {
     var arguments = verb.arguments[...]
     var method: String?
     while let argument = arguments.first {
-      if argument == .condition || argument == .specification {
+      if [.condition, .specification, .option].contains(argument) {
         return .argument(argument, String(rest), of: verb)
       }
       let beginsMessage = rest.hasPrefix("{") && arguments.contains(.json)

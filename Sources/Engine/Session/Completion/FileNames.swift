@@ -7,7 +7,9 @@ package enum FileNames {
 
   /// The entries of a directory; empty if it cannot be read.
   package static func entries(_ directory: String) -> [Completer.FileEntry] {
-    Directory.entries(in: directory.isEmpty ? "." : directory, limit: most).map { entry in
+    let home = directory.hasPrefix("~/") ? EnvironmentVariables.value("HOME") : nil
+    let directory = home.map { $0 + directory.dropFirst() } ?? directory
+    return Directory.entries(in: directory.isEmpty ? "." : directory, limit: most).map { entry in
       var status = stat()
       let isDirectory = stat(directory + entry.name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
       return Completer.FileEntry(name: entry.name, isDirectory: isDirectory)
