@@ -1,6 +1,7 @@
 """The progress line: only on a terminal, not at once, and erased before other output."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -21,10 +22,10 @@ LINE = re.compile(r"sent \d+ messages?, [\d.]+ [kMG]?B; received (\d+) messages?
 def on_terminal(rpcurl, grpc_server, descriptor_set):
     """Runs a call whose standard error is a terminal; returns its exit code, output, and the terminal's input."""
 
-    def run(*options, data=SLOW, method="Count", out=subprocess.PIPE, columns=120, number=None, input=subprocess.DEVNULL):
+    def run(*options, data=SLOW, method="Count", out=subprocess.PIPE, columns=120, number=None, input=subprocess.DEVNULL, url=None):
         reading, writing = pty.openpty()
         fcntl.ioctl(writing, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        words = ["--descriptor-set", descriptor_set, *options, "-d", data, f"{grpc_server.url}/{SERVICE}/{method}"]
+        words = ["--descriptor-set", descriptor_set, *options, "-d", data, f"{url or grpc_server.url}/{SERVICE}/{method}"]
         stdout = writing if out == "the same" else out
         with Process(
             rpcurl.command(words), stdin=input, stdout=stdout, stderr=writing, env=rpcurl.environment(None)
@@ -46,6 +47,22 @@ def on_terminal(rpcurl, grpc_server, descriptor_set):
 def left(shown):
     """The text that remains on the screen."""
     return re.sub(r"[^\n]*\r\x1b\[K", "", shown)
+
+
+def test_an_upload_that_is_typed_at_a_prompt(on_terminal, raw_server, tmp_path):
+    def read(connection):
+        while connection.recv(1 << 16):
+            pass
+
+    data = tmp_path / "data.json"
+    data.write_text(json.dumps({"name": "a" * (2 << 20)}))
+    _, _, shown = on_terminal(
+        "--protocol", "connect", "--max-time", "3", method="Hello", data=f"@{data}", out="the same", url=raw_server(read).url
+    )  # fmt: skip
+    assert "sent 1 message, 2.1 MB; received 0 messages" in shown
+    # What is short may be typed, and is not disturbed.
+    _, _, shown = on_terminal(out="the same")
+    assert "sent " not in shown
 
 
 def test_a_slow_stream(on_terminal):

@@ -410,14 +410,64 @@ def test_settings_reach_open_streams(prompt, grpc_server):
 def test_each_option_is_shown_once(rpcurl, grpc_server):
     lines = ["options --bearer a", "options --bearer b -k", "options", "use auth,bearer=abc", "chain"]
     result = run(rpcurl, "--bearer", "c", grpc_server.url, lines=lines)
-    assert result.out.splitlines() == ['options --bearer "${env.RPCURL_BEARER}" -k', "1 auth,bearer=[redacted] (built in, as given, all calls)"]
+    assert result.out.splitlines() == ["options --bearer [redacted] -k", "1 auth,bearer=[redacted] (built in, as given, all calls)"]
+
+
+@pytest.mark.parametrize("line, words", [
+    ("use nonsense", "load plugins with plugin load"),
+    ("options --cert missing.pem", "missing.pem"),
+    ("call Hello {", "rpcurl: standard input: unexpected end"),
+    ("header :authority: x", '":authority" is a part of HTTP, not a header', ),
+    ("options -H ':path: x'", '":path" is a part of HTTP, not a header'),
+    ("options -H ': x'", "the header has no name"),
+])  # fmt: skip
+def test_hints_name_the_commands_of_a_session(rpcurl, grpc_server, line, words):
+    result = run(rpcurl, grpc_server.url, lines=[line])
+    assert words in result.err and "--plugin" not in result.err
+
+
+def test_a_server_without_tls_or_reflection_is_explained_by_commands(rpcurl, grpc_server, start_server):
+    result = run(rpcurl, f"https://{grpc_server.address}", lines=["call Hello {}"])
+    assert "hint: write target http://HOST:PORT" in result.err
+    server = start_server("grpc_server.py", "--no-reflection")
+    result = run(rpcurl, server.url, lines=["call Hello {}"])
+    assert "options --proto FILE" in result.err and " or --descriptor-set FILE" in result.err
+
+
+def test_a_tilde_is_the_home_directory(rpcurl, grpc_server, tmp_path):
+    (tmp_path / "ada.json").write_text('{"name":"Ada"}')
+    (tmp_path / "script").write_text("print 5\n")
+    lines = ["call Hello @~/ada.json > ~/out", "source ~/script", "save ~/saved", "record ~/record", "record off", "print 6", "export ~/set", "call Hello @'~/ada.json'"]
+    result = run(rpcurl, grpc_server.url, lines=lines, env={"HOME": str(tmp_path)})
+    assert result.out.splitlines() == ["5", "6"]
+    assert result.err == "rpcurl: ~/ada.json: No such file or directory\n"
+    assert (tmp_path / "out").read_text() == ADA + "\n"
+    assert all((tmp_path / name).stat().st_size for name in ["saved", "record", "set"])
+
+
+def test_the_last_call_is_one_that_failed(rpcurl, grpc_server):
+    result = run(rpcurl, grpc_server.url, lines=['call Hello {"name":"Ada"}', 'call Find {"id":"9"}', "print $last"])
+    assert result.out == ADA + "\n"
+    assert "Find has no response; its status is not_found" in result.err
+
+
+def test_several_names_are_described(rpcurl, grpc_server, descriptor_set):
+    names = ["HelloRequest", "demo.v1.Demo/Hello"]
+    one, two = (rpcurl("describe", "--descriptor-set", descriptor_set, name).succeeds().out for name in names)
+    assert run(rpcurl, grpc_server.url, lines=[f"describe {' '.join(names)}"]).out.count("message HelloRequest {") == 1
+    assert rpcurl("describe", "--descriptor-set", descriptor_set, *names).out == f"{one}\n{two}"
+    assert rpcurl("describe", grpc_server.url, *names).succeeds().out.count("HelloRequest {") == 1
+    assert len(rpcurl("describe", "--descriptor-set", descriptor_set, "--format", "json", *names).out.splitlines()) == 2
+    rpcurl("describe", "--descriptor-set", descriptor_set, *names, "None").exits(3)
+    out = rpcurl("describe", "google.protobuf.Timestamp", "google.protobuf.Duration").succeeds().out
+    assert "message Timestamp" in out and "message Duration" in out
 
 
 def test_timestamps_of_messages(rpcurl, grpc_server):
     lines = ["timestamps on", 'call Count {"from":1,"to":2}', "timestamps off", 'call Hello {"name":"Ada"}']
     result = run(rpcurl, grpc_server.url, lines=lines)
     assert result.out.splitlines() == ['{"number":1}', '{"number":2}', ADA]
-    times = re.findall(r"^\* \d\d:\d\d:\d\d\.\d{3} (.*)$", result.err, re.M)
+    times = re.findall(r"^\* \d\d:\d\d:\d\d\.\d{3}Z (.*)$", result.err, re.M)
     assert times == ["Count request 1", "Count response 1", "Count response 2"]
     assert len(result.err.splitlines()) == 3
 

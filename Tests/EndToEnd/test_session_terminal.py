@@ -168,6 +168,40 @@ def test_pasted_lines_arrive_as_lines(session: Callable[..., Terminal]) -> None:
     screen.shows(after('rpcurl> call Hello {  "name":  "Ada" }', "HelloRequest"))
 
 
+def paste(screen: Terminal, text: str) -> None:
+    """Pastes a text that is longer than a terminal holds."""
+    text = f"\x1b[200~{text}\x1b[201~"
+    for start in range(0, len(text), 4000):
+        screen.send(text[start : start + 4000])
+        while screen.read(0):
+            pass
+
+
+def test_many_lines_are_pasted(session: Callable[..., Terminal]) -> None:
+    screen = session()
+    start = time.monotonic()
+    values = ",\n".join(f'{{\n"id": {number},\n"name": "v"\n}}' for number in range(3000))
+    paste(screen, f"set list = [{values}]\nprint $list[2999].id\n")
+    screen.shows("rpcurl> print $list[2999].id", "2999", "rpcurl>")
+    # 12,000 lines took 16 s; the release's program needs less than one.
+    assert time.monotonic() - start < 8
+    # Lines that are statements of their own; the history is written once.
+    paste(screen, "".join(f"set x{number} = {number}\n" for number in range(1000)) + "print $x999\n")
+    screen.shows("rpcurl> print $x999", "999", "rpcurl>")
+
+
+def test_ctrl_c_drops_what_was_pasted(session: Callable[..., Terminal], tmp_path: Path) -> None:
+    screen = session("--format", "json")
+    slow = 'call Count {"from":1,"to":3,"intervalMs":60000}\n'
+    paste(screen, slow + "set x = 1\n" + slow * 2)
+    screen.wait(lambda: '{"number":1}' in screen.lines, "the first call")
+    screen.send(CTRL_C)
+    screen.wait(lambda: "* the rest of what was pasted is dropped" in screen.lines, "the notice")
+    screen.send("print $x\r")
+    screen.shows("rpcurl: x: no such variable", "rpcurl>")
+    assert screen.lines.count(f"rpcurl> {slow.strip()}") == 1
+
+
 def test_responses_follow_the_lines_that_were_typed_ahead(session: Callable[..., Terminal]) -> None:
     screen = session("--format", "json")
     screen.send('call Hello {"name":"a"}\rcall Hello {"name":"b"}\rset done = 1\r')
@@ -251,7 +285,7 @@ def test_narrow_windows(session: Callable[..., Terminal]) -> None:
 def test_the_line_follows_the_window(session: Callable[..., Terminal]) -> None:
     screen = session(columns=40)
     screen.send("describe abcdefghijklmnopqrstuvwxyz")
-    screen.shows("rpcurl> describe abcdefghijklmnopqrstuvw", after("xyz", "describe [SYMBOL]", 40))
+    screen.shows("rpcurl> describe abcdefghijklmnopqrstuvw", after("xyz", "describe [SYMBOL…]", 40))
     screen.resize(60)
     screen.shows("rpcurl> describe abcdefghijklmnopqrstuvwxyz")
     screen.send("0")
@@ -288,6 +322,19 @@ def test_completes_methods_fields_and_enum_values(session: Callable[..., Termina
         "}",
         "rpcurl>",
     )
+
+
+def test_types_of_the_user_come_first(session: Callable[..., Terminal]) -> None:
+    screen = session()
+    screen.send("describe \t\t")
+    screen.wait(lambda: "demo.v1.AllTypes" in screen.text, "the names")
+    assert "google.protobuf" not in screen.text
+    screen.send(CTRL_C)
+    screen.send('call Echo {"any": {"\t')
+    screen.wait(lambda: 'call Echo {"any": {"@type": "type.googleapis.com/' in screen.text, "the key")
+    screen.send("\t\t")
+    screen.wait(lambda: screen.text.count("demo.v1.AllTypes") == 2, "the types")
+    assert "google.protobuf" not in screen.text
 
 
 def test_methods_of_the_user_come_first(session: Callable[..., Terminal]) -> None:

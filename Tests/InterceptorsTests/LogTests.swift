@@ -51,16 +51,16 @@ import Testing
     )
     #expect(
       out == """
-        22:13:20.000 test.Echo/Say > bidi_streaming over grpc to http://server
-        22:13:20.000 test.Echo/Say >   authorization: Bearer [redacted]
-        22:13:20.000 test.Echo/Say >   x-a: 1\\u{1B}
-        22:13:20.000 test.Echo/Say > message 0, 6 bytes
-        22:13:20.000 test.Echo/Say > half-close
-        22:13:20.002 test.Echo/Say < HTTP/2 200
-        22:13:20.002 test.Echo/Say <   set-cookie: [redacted]
-        22:13:20.002 test.Echo/Say < message 0, 7 bytes
-        22:13:20.012 test.Echo/Say <   x-t: 1
-        22:13:20.012 test.Echo/Say < not_found (5) after 12.500 ms: gone
+        22:13:20.000Z test.Echo/Say > bidi_streaming over grpc to http://server
+        22:13:20.000Z test.Echo/Say >   authorization: Bearer [redacted]
+        22:13:20.000Z test.Echo/Say >   x-a: 1\\u{1B}
+        22:13:20.000Z test.Echo/Say > message 0, 6 bytes
+        22:13:20.000Z test.Echo/Say > half-close
+        22:13:20.002Z test.Echo/Say < HTTP/2 200
+        22:13:20.002Z test.Echo/Say <   set-cookie: [redacted]
+        22:13:20.002Z test.Echo/Say < message 0, 7 bytes
+        22:13:20.012Z test.Echo/Say <   x-t: 1
+        22:13:20.012Z test.Echo/Say < not_found (5) after 12.500 ms: gone
 
         """)
   }

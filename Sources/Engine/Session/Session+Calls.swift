@@ -1,6 +1,7 @@
 import RPCurlBase
 import RPCurlCall
 import RPCurlChain
+import RPCurlInterceptors
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
@@ -72,7 +73,8 @@ extension Session {
     for message in try values.flatMap({ try self.messages(of: $0) }) {
       if !stream.printer.wantsInput {
         guard try wait(until: { stream.printer.wantsInput || !stream.acceptsMessages }) else {
-          return handleSignal()
+          handleSignal()
+          return
         }
       }
       guard stream.acceptsMessages, let call = stream.call else {
@@ -171,7 +173,8 @@ extension Session {
   /// Prints the time of a message, with `timestamps on`.
   func stamp(_ text: String, _ stream: SessionStream) {
     guard state.showsTimestamps else { return }
-    console.output.remark("* \(WallClock.timeOfDay()) \(TerminalText.escape(stream.title)) \(text)\n")
+    let time = CivilTime.text(nanosecondsSince1970: SystemValues(waitLimit: nil).nanosecondsSince1970)
+    console.output.remark("* \(time.dropFirst(11)) \(TerminalText.escape(stream.title)) \(text)\n")
   }
 
   /// Starts a call after all its messages are encoded. Data that does not fit the schema is checked with the schema that

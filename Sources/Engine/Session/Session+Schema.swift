@@ -10,7 +10,7 @@ extension Session: SessionKnowledge {
     SessionVerb("list [SYMBOL]", "list services, or the members of one", [.symbol]) { session, arguments in
       _ = try session.run(.list, arguments)
     },
-    SessionVerb("describe [SYMBOL]", "show declarations of the schema", [.symbol]) { session, arguments in
+    SessionVerb("describe [SYMBOL…]", "show declarations of the schema", [.symbol]) { session, arguments in
       _ = try session.run(.describe, arguments)
     },
     SessionVerb("template METHOD|TYPE", "show a template of a message", [.symbol]) { session, arguments in
@@ -70,7 +70,8 @@ extension Session: SessionKnowledge {
     let words = invocation.positionals.map(\.text)
     guard words.isEmpty else { return try SchemaQuery(knownSchema(), listed: [], arguments: words) }
     let (pool, listed) = try schema.complete(options, server: server())
-    return try SchemaQuery(pool, listed: listed, arguments: words)
+    return try SchemaQuery(
+      pool, listed: listed, arguments: words, acceptsMany: invocation.command == .describe)
   }
 
   /// Runs a command of the command line with the session's schema.

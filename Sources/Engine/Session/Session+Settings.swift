@@ -76,10 +76,13 @@ extension Session {
     }
   }
 
-  /// Prints the options as on the command line.
+  /// Prints the options as on the command line, without credentials.
   fileprivate func showOptions() {
     var secrets = written
-    print([secrets.options(state.commandLine)])
+    let words = secrets.words(state.commandLine).map { word in
+      word.placeholder == nil ? SessionWords.quoted(word.before) : "\(word.before)[redacted]"
+    }
+    print([(["options"] + words).joined(separator: " ")])
   }
 
   package static let settingEntries: [SessionVerb] = [
@@ -142,9 +145,9 @@ extension Session {
       try session.setState { $0.verbosity = level }
     },
     toggle("timing", "show the timing of calls", \.showsTiming),
-    toggle("timestamps", "show the time of each message", \.showsTimestamps),
+    toggle("timestamps", "show the time (UTC) of each message", \.showsTimestamps),
     SessionVerb(
-      "options OPTION…", "add options of the command line", [.text], saving: .withWords, secrets: .options,
+      "options OPTION…", "add options of the command line", [.option], saving: .withWords, secrets: .options,
       details: "Example: options --cacert ca.pem --compression gzip"
     ) { session, arguments in
       let typed = try SessionWords.split(arguments.rest)

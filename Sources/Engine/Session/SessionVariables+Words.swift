@@ -11,7 +11,13 @@ extension SessionVariables {
   }
 
   /// Inserts values into the name of a file: a value may be a part of a name, and does not lead to another directory.
-  func expand(path word: String) throws(Failure) -> String { try expand(path: template(word)) }
+  /// A tilde that was typed at its start is the home directory.
+  func expand(path word: String) throws(Failure) -> String {
+    guard word == "~" || word.hasPrefix("~/"), let home = environment("HOME") else {
+      return try expand(path: template(word))
+    }
+    return home + (try expand(path: template(word.dropFirst())))
+  }
 
   /// Inserts values into the name of a file, as above.
   func expand(path template: Template) throws(Failure) -> String {

@@ -30,7 +30,7 @@ package struct SessionVariables {
   private var own: [String: Variable] = [:]
   private let limitBytes: Int
   private let functions: TemplateFunctions
-  private let environment: (String) -> String?
+  let environment: (String) -> String?
   /// Returns the schema of `message(TYPE, JSON)`.
   package var schema: () throws(LanguageError) -> DescriptorPool? = { () throws(LanguageError) in nil }
 

@@ -4,7 +4,7 @@ import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 
-/// Logs lines for people: time, method and event.
+/// Logs lines for people: time (UTC), method and event.
 final class HumanLog: LogWriter {
   private let file: any OutputFile
   private let call: CallFacts
@@ -15,7 +15,7 @@ final class HumanLog: LogWriter {
   }
 
   func write(_ event: LogEvent) throws(SystemError) {
-    let time = CivilTime.text(nanosecondsSince1970: event.time).dropFirst(11).dropLast()
+    let time = CivilTime.text(nanosecondsSince1970: event.time).dropFirst(11)
     let lines = lines(event).map { "\(time) \(call.method) \(TerminalText.escape($0))\n" }
     guard !lines.isEmpty else { return }
     try file.write(Array(lines.joined().utf8))

@@ -124,7 +124,7 @@ extension CommandTable {
       id: .describe, name: "describe",
       summary: "Show what a schema declares, with comments and options, in the protobuf language.",
       usage:
-        "rpcurl describe [OPTIONS] TARGET [SYMBOL]\nrpcurl describe --descriptor-set FILE [OPTIONS] [SYMBOL]",
+        "rpcurl describe [OPTIONS] TARGET [SYMBOL…]\nrpcurl describe --descriptor-set FILE [OPTIONS] [SYMBOL…]",
       discussion: """
         A symbol is the name of a service, method, message, field, oneof, enum, value or extension, or any unique \
         suffix of one; or the name of a .proto file, which is printed as a whole, in a form that protoc accepts. Without a \
@@ -136,12 +136,12 @@ extension CommandTable {
         """,
       examples: """
         rpcurl describe --plaintext localhost:50051 demo.v1.Demo
-        rpcurl describe --descriptor-set demo.binpb HelloRequest
+        rpcurl describe --descriptor-set demo.binpb HelloRequest HelloResponse
         rpcurl describe --descriptor-set demo.binpb demo.proto > demo.proto
         """,
       places: [
         .init(
-          "TARGET|SYMBOL", "The server, unless another source is named, and the name to describe.",
+          "TARGET|SYMBOL", "The server, unless another source is named, and the names to describe.",
           repeats: true,
           completion: "ask:describe")
       ])

@@ -19,6 +19,9 @@ package enum Origin: Equatable, Sendable {
     }
   }
 
+  /// Whether it is on the command line itself.
+  package var isTyped: Bool { if case .typed = self { true } else { false } }
+
   /// The configuration file; nil for another origin.
   package var file: String? {
     guard case .file(let path, _, _, _) = self else { return nil }

@@ -11,11 +11,14 @@ package struct Diagnostics: Equatable, Sendable {
   /// Whether errors are shown.
   package let showsErrors: Bool
   package let format: Format
+  /// Whether hints name the commands of a session.
+  let isOfSession: Bool
 
   package init(_ invocation: Invocation) {
     let isSilent = invocation.has(.silent)
     showsRemarks = !isSilent
     showsErrors = !isSilent || invocation.has(.showError)
     format = invocation.choice(.errorFormat) ?? .text
+    isOfSession = invocation.command == .session
   }
 }

@@ -4,7 +4,7 @@ import RPCurlProtocols
 
 /// An error to print on standard error.
 package struct ErrorReport {
-  private let message: Failure.Message
+  private var message: Failure.Message
   /// The exit status that this error causes; nil if it causes none.
   private let status: ExitStatus?
   /// The number of the call in a batch.
@@ -31,9 +31,11 @@ package struct ErrorReport {
   /// The text for standard error; empty if errors are not shown.
   package func rendered(_ diagnostics: Diagnostics) -> String {
     guard diagnostics.showsErrors else { return "" }
+    var report = self
+    if diagnostics.isOfSession { report.message.hint = message.hint.map(SessionHint.of) }
     return switch diagnostics.format {
-    case .text: text
-    case .json: json
+    case .text: report.text
+    case .json: report.json
     }
   }
 

@@ -159,6 +159,8 @@ package final class StandardOutput {
       }
       let end = remarks.first.map { $0.offset - removed } ?? buffer.count
       guard end > written else { break }
+      // The text would follow the progress line on its row.
+      if isTerminal { error.show(progress: nil) }
       let outcome =
         failure.map(OutputStream.Outcome.failed)
         ?? buffer.withBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[written..<end])) }

@@ -26,7 +26,7 @@ struct ConvertFilter {
   ///   - hasSchema: Whether fields have names.
   /// - Throws: `Failure` if the path is invalid.
   init?(_ options: Invocation, of type: MessageType, hasSchema: Bool) throws(Failure) {
-    let argument = options.last(.filter)
+    let argument = try FieldFilter.only(options)
     text = argument?.text ?? ""
     isRaw = options.has(.raw)
     missing = options.choice(.filterMissing) ?? .fail

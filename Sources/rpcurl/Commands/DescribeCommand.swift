@@ -27,7 +27,7 @@ struct DescribeCommand {
   /// Prints what `query` names.
   func run(on console: Console, _ query: SchemaQuery) throws {
     let output = console.output
-    guard let symbol = query.symbol else {
+    guard !query.symbols.isEmpty else {
       let pool = try query.pool(console.error)
       let services = pool.symbols([.service]).filter(SchemaQuery.isOwn).sorted { $0.name < $1.name }
       // A file declares many services, and those of several files may alternate.
@@ -44,6 +44,14 @@ struct DescribeCommand {
       }
       return
     }
+    for (index, symbol) in query.symbols.enumerated() {
+      if index > 0, format == .text { output.print("\n") }
+      try show(symbol, query, console)
+    }
+  }
+
+  private func show(_ symbol: String, _ query: SchemaQuery, _ console: Console) throws {
+    let output = console.output
     if symbol.hasSuffix(".proto") {
       let pool = try query.pool(console.error)
       if let source = try read(symbol, pool) { return show(source, on: output) }

@@ -106,6 +106,14 @@ package struct HeaderArguments {
       throw Failure(.usage, source, "missing colon in the header", hint: "write -H 'NAME: VALUE'")
     }
     let name = before.lowercased()
+    if name.isEmpty {
+      let pseudo = String(after.prefixOfScalars { $0 != ":" && !$0.properties.isWhitespace })
+      throw Failure(
+        .usage, source,
+        pseudo.isEmpty ? "the header has no name" : "\":\(pseudo)\" is a part of HTTP, not a header",
+        hint: pseudo == "authority"
+          ? "use --authority HOST" : "the target, the method and --authority set these parts")
+    }
     guard HeaderSyntax.isName(name) else {
       throw Failure(.usage, source, "\(name.debugDescription) is not a header name")
     }

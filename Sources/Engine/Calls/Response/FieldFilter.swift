@@ -30,7 +30,7 @@ package struct FieldFilter {
   /// - Throws: `Failure` if the path is invalid or the format cannot print a field.
   package static func settings(_ options: Invocation) throws(Failure) -> Settings? {
     let (missing, isRaw): (MissingAction?, Bool) = (options.choice(.filterMissing), options.has(.raw))
-    guard let argument = options.last(.filter) else {
+    guard let argument = try only(options) else {
       guard isRaw || missing != nil else { return nil }
       throw Failure(
         .usage, isRaw ? "--raw" : "--filter-missing", "requires --filter",
@@ -47,6 +47,19 @@ package struct FieldFilter {
     }
     return Settings(
       path: try path(argument), missing: missing ?? .fail, isRaw: isRaw, argument: argument)
+  }
+
+  /// The option `--filter`, which one place of options has once; nil if it is not given.
+  ///
+  /// - Throws: `Failure` if it is given twice.
+  package static func only(_ options: Invocation) throws(Failure) -> Argument? {
+    let all = options.all(.filter)
+    if all.count(where: \.origin.isTyped) > 1 {
+      throw Failure(
+        .usage, "--filter", "one field is printed, but \(all.count) are given",
+        hint: "--filter . prints messages on one line, of which jq prints fields: jq '[.a, .b]'")
+    }
+    return all.last
   }
 
   /// Parses the path of `--filter`.

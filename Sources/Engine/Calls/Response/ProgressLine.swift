@@ -17,7 +17,12 @@ package final class ProgressLine {
   /// The calls and bytes of the last second, for the rates.
   private var samples: [(time: MonotonicClock.Instant, calls: Int, bytes: Int)]
 
-  /// Creates the line; returns nil if standard error is not a terminal or messages are printed on it.
+  /// Whether messages are printed on a terminal meanwhile, and the bytes that are sent until the line is shown there: what
+  /// is typed is less.
+  private let sharesTerminal: Bool
+  private static let sharingBytes = 1 << 20
+
+  /// Creates the line; returns nil if standard error is not a terminal.
   ///
   /// - Parameters:
   ///   - console: Where the command prints.
@@ -28,8 +33,8 @@ package final class ProgressLine {
     _ console: Console, _ loop: EventLoop, printsMessages: Bool = true, progress: @escaping () -> Progress
   ) {
     error = console.error
-    guard error.isTerminal, !(printsMessages && console.output.isTerminal), error.diagnostics.showsRemarks
-    else { return nil }
+    guard error.isTerminal, error.diagnostics.showsRemarks else { return nil }
+    sharesTerminal = printsMessages && console.output.isTerminal
     self.loop = loop
     self.progress = progress
     samples = [(begin, 0, 0)]
@@ -46,6 +51,7 @@ package final class ProgressLine {
   private func draw() {
     let now = MonotonicClock.now
     let progress = progress()
+    if sharesTerminal, progress.receivedMessages > 0 { return finish() }
     let calls = progress.calls?.ended ?? 0
     let past = samples[0]
     samples.append((now, calls, progress.bytes))
@@ -54,8 +60,9 @@ package final class ProgressLine {
     let rates = (
       Double(max(calls - past.calls, 0)) / seconds, Double(max(progress.bytes - past.bytes, 0)) / seconds
     )
+    timer = loop.schedule(at: now + Self.interval) { [weak self] in self?.draw() }
+    if sharesTerminal, progress.sentBytes < Self.sharingBytes { return }
     // A wrapped line could not be removed.
     error.show(progress: String(progress.text(rates: rates, elapsed: now - begin).prefix(error.columns - 1)))
-    timer = loop.schedule(at: now + Self.interval) { [weak self] in self?.draw() }
   }
 }

@@ -9,8 +9,10 @@ import RPCurlSchemaTools
 
 /// A schema and the name that a command looks for in it.
 package struct SchemaQuery {
-  /// The name as typed, without the leading dot of a full name; nil if absent.
-  package let symbol: String?
+  /// The names as typed, without the leading dot of a full name; of describe, there may be several.
+  package let symbols: [String]
+  /// The name; nil if absent.
+  package var symbol: String? { symbols.first }
   private let sources: [SchemaSource.Source]
   private let server: ReflectionSource?
   /// The arguments with which `rpcurl list` prints the names of the schema.
@@ -32,7 +34,8 @@ package struct SchemaQuery {
     _ options: Invocation, _ given: [Positional], configured: Positional?, _ clients: ClientSource
   ) throws {
     var arguments = given
-    guard arguments.count <= 2 else {
+    let acceptsMany = options.command == .describe
+    guard arguments.count <= 2 || acceptsMany else {
       throw Failure(
         .usage, arguments[2].text, "unexpected argument", hint: "a target and a name are expected")
     }
@@ -43,18 +46,19 @@ package struct SchemaQuery {
       arguments.insert(target, at: 0)
     }
     // A name of the built-in schemas needs no server.
-    if arguments.count == 1, !options.hasSchema, options.flag(.reflect) != true,
-      WellKnownSchemas.mayDeclare(Self.name(arguments[0].text))
+    if arguments.count == 1 || acceptsMany && !arguments.isEmpty, !options.hasSchema,
+      options.flag(.reflect) != true,
+      arguments.allSatisfy({ WellKnownSchemas.mayDeclare(Self.name($0.text)) })
     {
-      (symbol, server, sources, listing) = (Self.name(arguments[0].text), nil, [], "")
+      (symbols, server, sources, listing) = (arguments.map { Self.name($0.text) }, nil, [], "")
       return
     }
     // A target that is not needed is ignored.
-    if !asksServer, arguments.count == 1, Self.isTarget(arguments[0].text) { arguments.removeFirst() }
-    let target = arguments.count == 2 || asksServer ? arguments.first : nil
-    symbol = (arguments.count == 2 ? arguments[1] : target == nil ? arguments.first : nil).map {
-      Self.name($0.text)
-    }
+    let hasTarget =
+      asksServer || arguments.count == 2 && !acceptsMany
+      || arguments.first.map { Self.isTarget($0.text) } == true
+    let target = hasTarget ? arguments.first : nil
+    symbols = arguments.dropFirst(hasTarget ? 1 : 0).map { Self.name($0.text) }
     guard asksServer else {
       (server, listing) = (nil, options.schemaWords)
       guard options.hasSchema else {
@@ -78,12 +82,14 @@ package struct SchemaQuery {
     (self.server, listing) = (server, server.target.argument)
   }
 
-  /// Creates a query of a given schema: `[SYMBOL]`.
-  package init(_ pool: DescriptorPool, listed: [String], arguments: [String]) throws(Failure) {
-    guard arguments.count <= 1 else {
+  /// Creates a query of a given schema: `[SYMBOL]`, or several of them.
+  package init(
+    _ pool: DescriptorPool, listed: [String], arguments: [String], acceptsMany: Bool = false
+  ) throws(Failure) {
+    guard arguments.count <= 1 || acceptsMany else {
       throw Failure(.usage, arguments[1], "unexpected argument", hint: "one name is expected")
     }
-    symbol = arguments.first.map(Self.name)
+    symbols = arguments.map(Self.name)
     known = pool
     self.listed = listed
     (sources, server, listing) = ([], nil, "")
@@ -97,7 +103,8 @@ package struct SchemaQuery {
 
   /// Whether an argument can only be a server, not the name of a symbol.
   private static func isTarget(_ text: String) -> Bool {
-    text.contains("://") || text.hasPrefix("unix:") || text.contains(":") && !text.contains(".proto")
+    text == "localhost" || text.contains("://") || text.hasPrefix("unix:")
+      || text.contains(":") && !text.contains(".proto")
   }
 
   private static func server(
@@ -252,8 +259,6 @@ extension Failure {
     return changed { $0.hint = $0.hint?.replacing("\"rpcurl list", with: "\"rpcurl list \(arguments)") }
   }
 
-  /// The failure, whose hint at `rpcurl list` names the command of a session.
-  package var inSession: Failure {
-    changed { $0.hint = $0.hint?.replacing("run \"rpcurl list", with: "run \"list") }
-  }
+  /// The failure, whose hint names the commands of a session.
+  package var inSession: Failure { changed { $0.hint = $0.hint.map(SessionHint.of) } }
 }
