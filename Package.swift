@@ -126,7 +126,7 @@ let package = Package(
     // Sources to descriptors.
     source("ProtoCompiler", ["Base", "Protobuf", "CSchemas", "CSystem"], settings: strict),
     // What commands and completion show of a schema: declarations, names, templates, and differences from another schema.
-    source("SchemaTools", ["Protobuf"]),
+    source("SchemaTools", ["Base", "Protobuf"]),
     source(
       "Protocols", ["Base", "Language", "Protobuf", "CCompression", "CSchemas"], settings: strict),
     // Interceptors, and the order in which a call passes them.

@@ -25,7 +25,7 @@ import Testing
     (".aDouble != 1 within 5%", "holds"), (".anInt32 == -3.2 within 0.3", "holds"),
     (".anInt32 == -3.2 within 0.1", "-3.2 within 0.1 | -3"), (".aUint64 == 1.8e19 within 3%", "holds"),
     (".anInt32 != -3.2 within 0.1", "holds"), (".aBool == 1.5 within 1", "invalid: expected true or false"),
-    (".anInt32 == -3.2", "invalid: number out of range for int32"),
+    (".anInt32 == -3.2", "invalid: expected a whole number (int32)"),
     (".anInt32 != -3.2 within 1", "!= -3.2 within 1 | -3"), (#".aDouble == "NaN""#, #""NaN" | 1.1"#),
     // A string is not followed by the words in it.
     (#".aString != "x within 2""#, "holds"), (#".aString > "A unordered""#, "holds"),

@@ -95,7 +95,7 @@ import Testing
     ("test3.Scalars", #"{"anInt32":1.5}"#, .wrongType(expected: "a whole number (int32)")),
     ("test3.Scalars", #"{"aUint64":"10.5"}"#, .wrongType(expected: "a whole number (uint64)")),
     ("test3.Scalars", #"{"anInt32":15e-1}"#, .wrongType(expected: "a whole number (int32)")),
-    ("test3.Maps", #"{"numbers":{"1":0.5}}"#, .wrongType(expected: "a whole number (int32)")),
+    ("test3.Maps", #"{"numbers":{"1":0.5}}"#, .wrongType(expected: "a whole number (int64)")),
     ("test3.Scalars", #"{"anInt32":2147483648}"#, .outOfRange(type: "int32")),
     ("test3.Scalars", #"{"anInt32":1e99999999999999999999}"#, .outOfRange(type: "int32")),
     ("test3.Scalars", #"{"aUint32":-1}"#, .outOfRange(type: "uint32")),

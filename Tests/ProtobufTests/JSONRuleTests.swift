@@ -114,7 +114,9 @@ import Testing
     // field.
     #expect(hexText(try wire("test3.Named", #"{"@renamed":1}"#)) == "1001")
     #expect(hexText(try wire("test3.Named", #"{"other":1}"#)) == "1001")
-    #expect(jsonError("test3.Named", #"{"other":1,"@renamed":1}"#)?.reason == .duplicateKey("@renamed"))
+    #expect(
+      jsonError("test3.Named", #"{"other":1,"@renamed":1}"#)?.reason
+        == .syntax(expected: #"one of "other" and "@renamed", which are the same field"#))
   }
 
   @Test func doublesKeepEveryBit() throws {

@@ -68,8 +68,8 @@ extension Session: SessionKnowledge {
 
   private func query(_ invocation: Invocation) throws -> SchemaQuery {
     let words = invocation.positionals.map(\.text)
-    guard words.isEmpty else { return try SchemaQuery(knownSchema(), listed: [], arguments: words) }
-    let (pool, listed) = try schema.complete(options, server: server())
+    let (pool, listed) =
+      try words.isEmpty ? schema.complete(options, server: server()) : (knownSchema(), [])
     return try SchemaQuery(
       pool, listed: listed, arguments: words, acceptsMany: invocation.command == .describe)
   }

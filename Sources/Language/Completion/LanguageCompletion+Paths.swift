@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 extension LanguageCompletion {
@@ -100,7 +101,9 @@ private struct Step {
   func candidates(_ field: Field) -> [Candidate] {
     let name =
       field.name.hasPrefix(partial) || !field.jsonName.hasPrefix(partial) ? field.name : field.jsonName
-    guard case .field(name)? = (try? FieldPath(name))?.steps.first, name.hasPrefix(prefix) else { return [] }
+    guard case .field(name)? = (try? FieldPath(name))?.steps.first,
+      !NameMatch.indices(of: prefix, in: [name]).isEmpty
+    else { return [] }
     let note = LanguageCompletion.note(field)
     let inner = field.isMap ? field.mapValue?.messageType : field.messageType
     let continues = inner?.hasFields == true

@@ -147,7 +147,7 @@ package struct KeyReader {
   private mutating func paste(_ scalar: Unicode.Scalar) -> Key? {
     defer { wasReturn = scalar == "\r" }
     switch scalar {
-    case "\u{3}" where isDropping:
+    case "\u{3}" where isDropping && !Self.marksEnd(in: bytes[position...]):
       (isPasting, isDropping) = (false, false)
       return .typed([scalar])
     case _ where isDropping: return nil
