@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -461,6 +462,53 @@ def test_several_names_are_described(rpcurl, grpc_server, descriptor_set):
     rpcurl("describe", "--descriptor-set", descriptor_set, *names, "None").exits(3)
     out = rpcurl("describe", "google.protobuf.Timestamp", "google.protobuf.Duration").succeeds().out
     assert "message Timestamp" in out and "message Duration" in out
+
+
+def test_options_of_one_call(rpcurl, grpc_server, tmp_path):
+    lines = [
+        'call Hello {"name":"Ada"} --filter message', "call Hello {", '"name":"Ada"}  --filter=name', 'call Count {"from":1,"to":9} --limit 2 --filter number',
+        'call Hello {"name":"Ada"}', f'call Hello {{"name":"Ada"}} --filter message > {tmp_path}/out', 'set f = "name"', 'call Hello {"name":"Ada"} --filter $f',
+    ]  # fmt: skip
+    result = run(rpcurl, grpc_server.url, lines=[*lines, f"save {tmp_path}/a.sh", f"save {tmp_path}/a"]).exits(0)
+    assert result.out.splitlines() == ["Hello, Ada!", "Ada", "1", "2", ADA, "Ada"]
+    assert (tmp_path / "out").read_text() == "Hello, Ada!\n"
+    assert (tmp_path / "a.sh").read_text().count(" --filter ") == 5
+    assert rpcurl("run", tmp_path / "a").succeeds().out == result.out
+    for line, words in [
+        ("call Hello {} --bearer x", "--bearer: not an option of one call\nhint: options --bearer"),
+        ("call Hello {} --filter message --filter name", "one field is printed"), ("call Hello {} --filter", "--filter"), ("set a = 1 --filter b", "only call and open have options"),
+    ]:  # fmt: skip
+        assert words in run(rpcurl, grpc_server.url, lines=[line]).err
+
+
+def test_calls_are_repeated(rpcurl, grpc_server, tmp_path):
+    lines = ['repeat 3 call Hello {"name":"Ada"} --filter name', "repeat 2 every 10ms call Hello {", '"name":"Bob"} --filter name', 'repeat 3 call Find {"id":"9"}']
+    result = run(rpcurl, grpc_server.url, lines=[*lines, f"save {tmp_path}/saved"])
+    assert result.out.split() == ["Ada"] * 3 + ["Bob"] * 2
+    assert result.err.count("not_found") == 1
+    assert (tmp_path / "saved").read_text().count('call Hello {"name":"Ada"} --filter name\n') == 3
+    for line, words in [("repeat every 1s call Hello {}", "only possible at the prompt"), ("repeat 0 call Hello {}", "wrong usage"), ("repeat 2 describe X", "wrong usage"), ("repeat 2", "wrong usage")]:
+        assert words in run(rpcurl, grpc_server.url, lines=[line]).err
+
+
+@pytest.mark.parametrize("line, name", [("call Hello {} | cat", "|"), ("!touch made-by-a-session", "!"), ("cd /", "cd"), ("history", "history"), ("clear", "clear")])
+def test_files_and_pipes_run_no_commands_of_the_shell(rpcurl, grpc_server, tmp_path, line, name):
+    assert f"{name}: only possible at the prompt of a terminal" in run(rpcurl, grpc_server.url, lines=[line]).err
+    assert "only possible at the prompt" in rpcurl("run", grpc_server.url, write(tmp_path / "file", line + "\n")).err
+    assert not Path("made-by-a-session").exists()
+
+
+def test_the_last_call_is_printed_as_a_command(rpcurl, grpc_server):
+    lines = ["copy", 'call Hello {"name":"Ada"} --filter name', "copy", "copy curl", "copy grpcurl", "copy pigeon"]
+    result = run(rpcurl, "--bearer", "geheim", grpc_server.url, lines=lines)
+    assert f"rpcurl call --bearer \"${{RPCURL_BEARER}}\" --filter name -d '{{\"name\":\"Ada\"}}' {grpc_server.url} demo.v1.Demo/Hello" in result.out
+    assert "\ngrpcurl " in result.out and "curl " in result.out and "geheim" not in result.out
+    assert "copy: no call was made" in result.err and "pigeon: no such program" in result.err
+
+
+def test_help_describes_options_and_interceptors(rpcurl):
+    result = run(rpcurl, lines=["help --filter", "help retry", "help -k"]).exits(0)
+    assert "--filter PATH: Print only this field" in result.out and "attempts=" in result.out and "-k, --insecure" in result.out
 
 
 def test_timestamps_of_messages(rpcurl, grpc_server):

@@ -51,6 +51,25 @@ package enum Pager {
   }
 }
 
+/// Commands that a user types at a prompt for the shell.
+enum ShellCommand {
+  /// Runs a command of the shell on the terminal. Returns its status as `waitpid` reports it.
+  ///
+  /// - Parameters:
+  ///   - command: The command.
+  ///   - input: What it reads; nil for the terminal.
+  ///   - environment: Returns the value of an environment variable.
+  ///   - waitForEnd: Waits until the descriptor is readable, which means that the command has ended.
+  static func run(
+    _ command: String, reading input: String?, _ environment: (String) -> String?,
+    waitForEnd: (Int32) throws(Failure) -> Bool
+  ) throws(Failure) -> Int32 {
+    let redirected = input == nil ? command : "{ \(command)\n} < \"$1\""
+    return try ExternalProgram(command: redirected, name: command)
+      .run(on: input ?? "", ending: ".txt", environment, waitForEnd: waitForEnd).status
+  }
+}
+
 /// A program that runs on the terminal with a text in a temporary file.
 private struct ExternalProgram {
   /// The command of the shell, in which `$1` is the file.
@@ -94,7 +113,7 @@ private struct ExternalProgram {
     defer { close(pipe.readEnd) }
     // Only the shell holds the write end of the pipe; processes that the program leaves running do not. The shell
     // ignores a Ctrl-C that is meant for the program.
-    let script = "trap : INT; \(command) 3>&-; exit $?"
+    let script = "trap : INT; { \(command)\n} 3>&-; exit $?"
     // A group of its own would be in the background of a terminal, where only the shell can be ended.
     let leadsGroup = !Self.hasTerminal
     let started = ChildProcess.start(

@@ -8,18 +8,23 @@ import RPCurlProtocols
 
 /// The commands that make calls and send messages.
 extension Session {
-  /// `call METHOD [JSON…] [> FILE]`: makes a call and waits for its end. `text` is recorded if the call fails as a check
-  /// expects.
-  package func call(
-    _ method: String, _ values: [SessionStatement.Value], to path: SessionWords.Word? = nil, as text: String
-  ) throws {
+  /// `call METHOD [JSON…] [OPTION…] [> FILE]`: makes a call and waits for its end. The statement is recorded if the call
+  /// fails as a check expects.
+  package func call(_ method: String, _ statement: SessionStatement) throws {
+    guard let command = statement.command else { return try call(method, statement, to: statement.output) }
+    try withResponses(for: command) { try call(method, statement, to: $0) }
+  }
+
+  private func call(_ method: String, _ statement: SessionStatement, to path: SessionWords.Word?) throws {
+    let values = statement.values
     var messages = try values.flatMap { try self.messages(of: $0) }
     let path = try path.map { try bindings.expand(file: $0) }
     let file = try path.map { try CallFile($0, console, waitLimit: waitLimit) }
     var hasSucceeded = false
     defer { if !hasSucceeded { try? file?.close(hasSucceeded: false) } }
     let output = file?.output ?? console.output
-    let plan = try plan(method, output)
+    let own = try callOptions(statement.options)
+    let plan = try plan(method, output, own)
     if messages.isEmpty, !plan.method.clientStreaming {
       guard values.isEmpty else {
         throw Failure(
@@ -27,8 +32,8 @@ extension Session {
       }
       messages = [Input(Array("{}".utf8))]
     }
-    let (stream, payloads) = try start(plan, messages, number: nil, output)
-    stream.saved?.output = path
+    let (stream, payloads) = try start(plan, messages, number: nil, output, own)
+    if statement.command == nil { stream.saved?.output = path }
     foreground = stream
     defer { foreground = nil }
     for payload in payloads { stream.send(payload) }
@@ -38,7 +43,7 @@ extension Session {
     if end != nil { return }
     observer?.ended(stream)
     if let status {
-      let failed = FailedCall(stream, status, [text])
+      let failed = FailedCall(stream, status, [statement.recorded])
       switch mode.effect(of: failed.event) {
       case .awaitsCheck: return failures.append(failed)
       // A check of the last call may follow.
@@ -55,10 +60,13 @@ extension Session {
   }
 
   /// `open METHOD [JSON…]`: starts a stream and makes it the current one.
-  package func open(_ method: String, _ values: [SessionStatement.Value]) throws {
+  package func open(
+    _ method: String, _ values: [SessionStatement.Value], _ options: [SessionWords.Word] = []
+  ) throws {
     let messages = try values.flatMap { try self.messages(of: $0) }
+    let own = try callOptions(options)
     let (stream, payloads) = try start(
-      try plan(method, console.output), messages, number: streams.nextNumber, console.output)
+      try plan(method, console.output, own), messages, number: streams.nextNumber, console.output, own)
     streams.add(stream)
     for payload in payloads { stream.send(payload) }
     if !stream.acceptsMessages { streams.switchOn() }
@@ -180,21 +188,21 @@ extension Session {
   /// Starts a call after all its messages are encoded. Data that does not fit the schema is checked with the schema that
   /// the server has now.
   private func start(
-    _ plan: CallPlan, _ messages: [Input], number: Int?, _ output: StandardOutput
+    _ plan: CallPlan, _ messages: [Input], number: Int?, _ output: StandardOutput, _ own: [Argument]
   ) throws -> (SessionStream, [Payload]) {
     do {
-      return try startOnce(plan, messages, number, output)
+      return try startOnce(plan, messages, number, output, own)
     } catch let failure as Failure {
-      guard let changed = try changedPlan(of: plan, after: failure, messages.last, output) else {
+      guard let changed = try changedPlan(of: plan, after: failure, messages.last, output, own) else {
         throw failure
       }
-      return try startOnce(changed, messages, number, output)
+      return try startOnce(changed, messages, number, output, own)
     }
   }
 
   /// Encodes the messages and starts the call; sends nothing if a message is invalid.
   private func startOnce(
-    _ plan: CallPlan, _ messages: [Input], _ number: Int?, _ output: StandardOutput
+    _ plan: CallPlan, _ messages: [Input], _ number: Int?, _ output: StandardOutput, _ own: [Argument]
   ) throws -> (SessionStream, [Payload]) {
     guard messages.count <= 1 || plan.method.clientStreaming else {
       throw Failure(
@@ -206,7 +214,7 @@ extension Session {
     var request = try plan.request(log: log, onFinding: stream.printer.findings.sink, lookup)
     request.lifetime = .untilCanceled
     let call = client.makeCall(request, observer: stream.printer)
-    stream.saved = SavedCall(state, chain, plan)
+    stream.saved = SavedCall(state, chain, plan, own)
     stream.saved?.number = number
     let payloads: [Payload]
     do {
@@ -229,14 +237,15 @@ extension Session {
 
   /// The plan with the server's present schema, if that has changed and could be why data is invalid.
   private func changedPlan(
-    of plan: CallPlan, after failure: Failure, _ message: Input?, _ output: StandardOutput
+    of plan: CallPlan, after failure: Failure, _ message: Input?, _ output: StandardOutput,
+    _ own: [Argument] = []
   ) throws -> CallPlan? {
     // Text that is not JSON has another cause.
     guard failure.status == .input, failure.message?.place != nil, let message,
       (try? JSONValue(parsing: message.bytes)) != nil,
       try schema.changed(options, server: server()) != nil
     else { return nil }
-    return try self.plan(plan.name.description, output)
+    return try self.plan(plan.name.description, output, own)
   }
 
   private func encode(_ message: Input, _ stream: SessionStream, _ call: Call) throws(Failure) -> Payload {

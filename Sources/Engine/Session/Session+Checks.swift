@@ -32,10 +32,19 @@ extension Session {
     if check.isAboutStatus { acceptFailures(of: stream, checkHolds: outcome == .holds) }
     if observer?.checked(check, outcome) == true { return }
     switch outcome {
-    case .holds: break
+    case .holds: tick()
     case .invalid(let reason, let hint): throw Failure(.input, "expect \(check.text)", reason, hint: hint)
     case .fails(let mismatch): throw Failure(.assertion, "expect \(check.text)", "\(mismatch)")
     }
+  }
+}
+
+extension Session {
+  /// Shows at a prompt that a check holds.
+  private func tick() {
+    guard isAtPrompt, console.error.diagnostics.showsRemarks, console.error.isTerminal else { return }
+    let isStyled = options.usesColor(isTerminal: true, environment)
+    console.output.remark(isStyled ? "\u{1B}[2m✓\u{1B}[0m\n" : "✓\n")
   }
 }
 

@@ -112,7 +112,12 @@ extension Session {
     }
     remember("call \(method) \(statement.text)")
     let command = "call \(plan.name) \(statement.text)"
-    try call(method, statement.values, as: command)
+    try call(
+      method,
+      SessionStatement(
+        head: "call \(plan.name)", values: statement.values, output: nil, options: [], command: nil,
+        text: command,
+        recorded: command))
     if failures.last?.stream !== checkedStream { record.add(command) }
   }
 }

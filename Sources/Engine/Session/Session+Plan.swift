@@ -105,7 +105,9 @@ extension Session {
   }
 
   /// The settings for calls of a method.
-  package func settings(for name: MethodName, _ output: StandardOutput? = nil) throws -> CallSettings {
+  package func settings(
+    for name: MethodName, _ output: StandardOutput? = nil, _ options: Invocation? = nil
+  ) throws -> CallSettings {
     guard let target = state.target else {
       throw Failure(
         .usage, "missing target", "the session has no server",
@@ -113,7 +115,7 @@ extension Session {
           ? "target URL"
           : "name it on the command line: rpcurl run TARGET FILE; or begin with a line: target URL")
     }
-    return try settings(options, headers: state.headers.arguments, target, name, output)
+    return try settings(options ?? self.options, headers: state.headers.arguments, target, name, output)
   }
 
   /// The server as a source of the schema; nil if reflection is off.
@@ -125,12 +127,34 @@ extension Session {
     return source
   }
 
+  /// The options that a line may have for its call.
+  static let optionsOfLines = [OptionID.filter, .filterMissing, .limit, .raw].map { OptionTable[$0] }
+
+  /// The options of a line.
+  func callOptions(_ typed: [SessionWords.Word]) throws -> [Argument] {
+    guard !typed.isEmpty else { return [] }
+    let words = try typed.map { $0.isLiteral ? $0.text : try bindings.expand(argument: $0.text) }
+    // The options are those of `call`, which has a target and a method.
+    let invocation = Parser.parse(words + ["http://localhost", "a.B/C"], as: .call)
+    if let error = invocation.errors.first { throw Failure(error) }
+    if let other = invocation.arguments.first(where: { argument in
+      !Self.optionsOfLines.contains { $0.id == argument.id }
+    }) {
+      throw Failure(
+        .usage, other.name, "not an option of one call", hint: "options \(other.name) sets it for all calls")
+    }
+    _ = try FieldFilter.only(invocation)
+    return try invocation.arguments.map { try Argument($0.id, $0.text, name: $0.name) }
+  }
+
   /// The plan of a call of the method.
   ///
   /// - Parameters:
   ///   - text: The method as typed: `Method` or `pkg.Service/Method`.
   ///   - output: The destination of the responses.
-  package func plan(_ text: String, _ output: StandardOutput) throws -> CallPlan {
+  ///   - own: The options of the call.
+  package func plan(_ text: String, _ output: StandardOutput, _ own: [Argument] = []) throws -> CallPlan {
+    let options = own.isEmpty ? options : Invocation(.session, options.arguments + own)
     guard
       let written = MethodName(text)
         ?? MethodName("Service/\(text)").map({ MethodName(service: "", method: $0.method) })
@@ -141,7 +165,8 @@ extension Session {
     let found = try schema.method(written, options, server: server)
     let name = MethodName(service: found.1.service, method: found.1.name)
     var plan = try CallPlan(
-      options, settings(for: name, output), found, reflection: server, sharesConnection: true, idles: true)
+      options, settings(for: name, output, options), found, reflection: server, sharesConnection: true,
+      idles: true)
     plan.chain = chain.source
     return plan
   }

@@ -104,12 +104,16 @@ extension Session: SessionKnowledge {
 
   package var currentRequestType: MessageType? { streams.current?.plan.method.input }
 
-  package func requestType(of method: String) -> MessageType? {
+  package func requestType(of method: String) -> MessageType? { known(method)?.input }
+
+  package func responseType(of method: String) -> MessageType? { known(method)?.output }
+
+  /// The method with this name, if the schema is known.
+  private func known(_ method: String) -> MethodDescriptor? {
     guard let pool = schema.pool else { return nil }
     let name =
       MethodName(method) ?? MethodName("Service/\(method)").map { MethodName(service: "", method: $0.method) }
-    guard let name, let found = try? SchemaSource.find(name, in: pool) else { return nil }
-    return found.input
+    return name.flatMap { try? SchemaSource.find($0, in: pool) }
   }
 
   package var interceptorNames: [String] { chain.names }

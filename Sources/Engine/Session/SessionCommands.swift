@@ -13,8 +13,8 @@ package struct SessionArguments {
   package let values: [SessionStatement.Value]
   /// The file for the responses; nil for standard output.
   package var output: SessionWords.Word?
-  /// The statement as typed.
-  package var text = ""
+  /// The statement.
+  package var statement: SessionStatement?
   /// The name of the command, for errors.
   package let name: String
   package let usage: String
@@ -54,7 +54,7 @@ package struct SessionArguments {
 
   /// What to write for text that is not JSON.
   fileprivate var valueHint: String {
-    let value = text[...].parted(at: "=").after?.withoutOuterSpace.prefix(60) ?? ""
+    let value = (statement?.text ?? "")[...].parted(at: "=").after?.withoutOuterSpace.prefix(60) ?? ""
     return value.isEmpty
       ? "such as 5, \"text\" or $last.user.id" : "text is in quotes: \(JSONValue.quoted(String(value)))"
   }
@@ -80,20 +80,22 @@ extension Session {
     let arguments = SessionArguments(
       words: try verb.isFreeForm ? [] : words(rest, verb.arguments), rest: String(rest),
       values: statement.values,
-      output: statement.output, text: statement.text, name: String(name), usage: verb.usage)
+      output: statement.output, statement: statement, name: String(name), usage: verb.usage)
     guard !verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
     let (call, isNumbered) = subject(of: verb, arguments)
+    if verb.isOnlyAtPrompt, !isAtPrompt { throw Failure.onlyAtPrompt(verb.name, nil) }
     do { try verb.run(self, arguments) } catch let failure as Failure { throw failure.inSession }
     if verb.subject == .newCall || verb.isCheck,
       let failed = failures.lastIndex(where: { $0.stream === checkedStream && $0.stream.number == nil })
     {
       // Recorded with the call, once a check of its status holds.
-      if verb.isCheck { failures[failed].texts.append(statement.text) }
+      if verb.isCheck { failures[failed].texts.append(statement.recorded) }
       return
     }
     guard verb.saving == .always || verb.saving == .withWords && !rest.isEmpty else { return }
     record.add(
-      statement.text, of: verb.subject == .newStream ? streams.latest?.saved : call, isNumbered: isNumbered)
+      statement.recorded, of: verb.subject == .newStream ? streams.latest?.saved : call,
+      isNumbered: isNumbered)
   }
 
   /// The call that a command is about, and whether the command has its number; nil for commands about none or several.
@@ -180,16 +182,19 @@ extension SessionVerb {
 extension Session {
   fileprivate static let callEntries: [SessionVerb] = [
     SessionVerb(
-      "call METHOD [JSON]", "make a call and wait for its end", [.method, .json], about: .newCall,
+      "call METHOD [JSON]", "make a call and wait for its end; at a prompt, METHOD {…} is the same",
+      [.method, .json], about: .newCall,
       saving: .always,
       details: """
         The service may be omitted if only one has the method. Without JSON, an empty message is sent. A \
         client-streaming method is sent all the values. @FILE sends the messages of a file, and > FILE writes the \
-        responses to a file if the call succeeds. Ctrl-C cancels the call.
+        responses to a file if the call succeeds; at a prompt, | COMMAND gives them to a command. --filter PATH and \
+        --limit N after the values apply to this call. Ctrl-C cancels the call.
         Example: call Hello {"name":"Ada"}
         """
     ) { session, arguments in
-      try session.call(arguments.only(), arguments.values, to: arguments.output, as: arguments.text)
+      guard let statement = arguments.statement else { return }
+      try session.call(arguments.only(), statement)
     },
     SessionVerb(
       "open METHOD [JSON]", "start a stream and make it the current one", [.method, .json], about: .newStream,
@@ -200,7 +205,17 @@ extension Session {
         Example: open Chat
                  {"text":"hello"}
         """
-    ) { session, arguments in try session.open(arguments.only(), arguments.values) },
+    ) { session, arguments in
+      try session.open(arguments.only(), arguments.values, arguments.statement?.options ?? [])
+    },
+    SessionVerb(
+      "repeat N|every DURATION CALL", "make a call N times, or at intervals until Ctrl-C", [.text],
+      details:
+        "Examples: repeat 10 call Hello {\"name\":\"Ada\"}; repeat every 2s call List; repeat 5 every 1s call List"
+    ) { session, arguments in
+      guard let statement = arguments.statement else { return }
+      try session.repeatCall(statement, arguments)
+    },
     SessionVerb(
       "edit METHOD", "write the request in $VISUAL or $EDITOR and make the call", [.method], about: .newCall,
       details: """
@@ -363,9 +378,36 @@ extension JSONValue {
 
 extension Session {
   fileprivate static let otherEntries: [SessionVerb] = [
-    SessionVerb("help [COMMAND]", "list the commands, or describe one; ? is the same", [.command]) {
+    SessionVerb(
+      "help [NAME]", "list the commands, or describe a command, an option or an interceptor; ? is the same",
+      [.command]
+    ) {
       session, arguments in
       try session.help(try arguments.atMostOne())
+    },
+    SessionVerb(
+      "history [N]", "print the last N lines that were typed (default: all)", [.text], isOnlyAtPrompt: true
+    ) {
+      session, arguments in
+      let lines = session.typedLines
+      guard let count = arguments.rest.isEmpty ? lines.count : Int(arguments.rest), count >= 0 else {
+        throw arguments.wrongUsage
+      }
+      session.print(lines.suffix(count))
+    },
+    SessionVerb("clear", "clear the screen", isOnlyAtPrompt: true) { session, _ in session.clearScreen() },
+    SessionVerb(
+      "copy [sh|curl|grpcurl|buf]", "print the last call as a command of a shell",
+      [.choice(["buf", "curl", "grpcurl", "sh"])]
+    ) { session, arguments in try session.copy(arguments.atMostOne() ?? "sh") },
+    SessionVerb("cd [DIR]", "change the working directory", [.file], isOnlyAtPrompt: true) {
+      session, arguments in
+      try session.changeDirectory(arguments.atMostOne() ?? session.bindings.expand(path: "~"))
+    },
+    SessionVerb("!COMMAND", "run a command of a shell", [.text], secrets: .guessed, isOnlyAtPrompt: true) {
+      session, arguments in
+      guard !arguments.rest.isEmpty else { throw arguments.wrongUsage }
+      try session.runShell(arguments.rest)
     },
     SessionVerb("exit", "cancel open streams and end the session", endsSession: true) { session, _ in
       session.leave(.success)

@@ -11,6 +11,8 @@ package protocol SessionKnowledge: AnyObject {
   var currentRequestType: MessageType? { get }
   /// The request type of a method; nil if unknown.
   func requestType(of method: String) -> MessageType?
+  /// The response type of a method; nil if unknown.
+  func responseType(of method: String) -> MessageType?
   /// The interceptors of the chain, in order.
   var interceptorNames: [String] { get }
   /// The keys of the attributes of calls, in order.

@@ -28,8 +28,9 @@ package final class SavedCall {
   /// Whether it is a stream that a script of session commands omits.
   fileprivate var isOmittedStream: Bool { number != nil && hasFailed && !isExpected }
 
-  package init(_ state: SessionState, _ chain: SessionChain, _ plan: CallPlan) {
-    arguments = state.commandLineOfExpandedData + chain.savedEntries.flatMap(\.arguments)
+  package init(_ state: SessionState, _ chain: SessionChain, _ plan: CallPlan, _ own: [Argument] = []) {
+    arguments =
+      state.commandLineOfExpandedData + chain.savedEntries.flatMap(\.arguments) + own.flatMap(\.words)
     target = state.target?.text ?? plan.target.baseURL
     method = plan.name
     isClientStreaming = plan.method.clientStreaming

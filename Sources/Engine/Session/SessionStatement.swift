@@ -17,8 +17,14 @@ package struct SessionStatement {
   package let values: [Value]
   /// The file for the responses (`> FILE`); nil for standard output.
   package let output: SessionWords.Word?
+  /// The options of the call, such as `--filter PATH`.
+  package let options: [SessionWords.Word]
+  /// The command of a shell that reads the responses (`| COMMAND`); nil if there is none.
+  package let command: String?
   /// The statement as typed.
   package let text: String
+  /// The statement as scripts have it, which run no commands.
+  package let recorded: String
 }
 
 extension SessionStatement {
@@ -36,6 +42,9 @@ package struct SessionStatementReader {
   private var head = ""
   private var values: [SessionStatement.Value] = []
   private var output: SessionWords.Word?
+  private var options: [SessionWords.Word] = []
+  /// The command of a shell, and where it begins in `text`.
+  private var command: (text: String, start: Int)?
   private var text = ""
   /// The text of the last statement that was invalid.
   package private(set) var rejected = ""
@@ -50,7 +59,8 @@ package struct SessionStatementReader {
   private var starts: [TextPosition] = []
 
   /// - Parameters:
-  ///   - endsStrings: Whether a string that is open at the end of its line is reported at once.
+  ///   - endsStrings: Whether lines are typed at a prompt: a string that is open at the end of its line is reported at once,
+  ///     and a method in place of a command is called.
   ///   - limitBytes: The longest statement in bytes.
   package init(endsStrings: Bool = false, limitBytes: Int = 64 << 20) {
     self.endsStrings = endsStrings
@@ -110,15 +120,38 @@ package struct SessionStatementReader {
     } else {
       let trimmed = line.droppingScalars(while: \.properties.isWhitespace)
       guard let first = trimmed.unicodeScalars.first, first != "#" else { return nil }
-      text = String(line.withoutOuterSpace)
-      if Self.beginsValue(trimmed) { try read(trimmed) } else { try read(command: trimmed) }
+      let typed = (endsStrings ? Self.asCall(trimmed) : nil) ?? String(trimmed)
+      text = String(typed.withoutOuterSpace)
+      if Self.beginsValue(trimmed) { try read(trimmed) } else { try read(command: typed[...]) }
     }
     guard !isWithin else {
       if endsStrings, reader?.isInsideString == true { throw openString() }
       return nil
     }
     defer { reset() }
-    return SessionStatement(head: head, values: values, output: output, text: text)
+    let recorded = command.map { String(decoding: text.utf8.prefix($0.start), as: UTF8.self) } ?? text
+    return SessionStatement(
+      head: head, values: values, output: output, options: options, command: command?.text, text: text,
+      recorded: String(recorded[...].withoutOuterSpace))
+  }
+
+  /// The line of a call, for a line that begins with a method and not with a command: names of methods have upper case
+  /// letters, or a message follows them.
+  package static func asCall(_ line: Substring) -> String? {
+    if line.begins(with: "repeat "), let parts = SessionRepetition(line.dropFirst(7)),
+      let call = asCall(parts.call)
+    {
+      return String(line[..<parts.call.startIndex]) + call
+    }
+    let name = line.prefixOfScalars { !$0.properties.isWhitespace && $0 != "{" }
+    guard let first = name.unicodeScalars.first, first.properties.isAlphabetic, SessionVerb.named(name) == nil
+    else {
+      return nil
+    }
+    let hasMessage = line[name.endIndex...].droppingScalars(while: \.properties.isWhitespace).begins(
+      with: "{")
+    let isMethod = first.properties.isUppercase || name.contains("/") || hasMessage
+    return isMethod ? "call \(line)" : nil
   }
 
   /// Reads the first line of a command.
@@ -173,6 +206,13 @@ package struct SessionStatementReader {
           index = end
           continue
         }
+        var end = try readCommand(bytes[index...])
+        if end == nil { end = try readOption(bytes[index...]) }
+        if let end {
+          advance(over: bytes[index..<end])
+          index = end
+          continue
+        }
         if let end = try readFile(bytes[index...]) {
           advance(over: bytes[index..<end])
           index = end
@@ -201,6 +241,52 @@ package struct SessionStatementReader {
     }
   }
 
+  /// The command that makes the call of the statement: of `repeat`, the repeated one.
+  private var call: SessionVerb? {
+    let (name, rest) = SessionVerb.parts(of: head)
+    let inner = SessionRepetition(ofLine: name, rest).map { SessionVerb.parts(of: $0.call).name }
+    return SessionVerb.named(inner ?? name)
+  }
+
+  /// Reads `| COMMAND`, up to the end of the line. Returns its end; nil if the text is no command.
+  private mutating func readCommand(_ bytes: ArraySlice<UInt8>) throws(Failure) -> Int? {
+    guard bytes.first == UInt8(ascii: "|") else { return nil }
+    guard endsStrings else { throw Failure.onlyAtPrompt("|", "> FILE writes the responses to a file") }
+    guard call?.acceptsOutput == true, output == nil else {
+      throw Failure(
+        .usage, "|", "only the responses of call go to a command", hint: "call METHOD {…} | COMMAND")
+    }
+    let text = String(decoding: bytes.dropFirst(), as: UTF8.self)[...].withoutOuterSpace
+    guard !text.isEmpty else { throw Failure(.usage, "|", "missing command", hint: "call METHOD {…} | jq .") }
+    command = (String(text), position.byteOffset)
+    return bytes.endIndex
+  }
+
+  /// Reads `--OPTION` and its value. Returns the end; nil if the text is no option.
+  private mutating func readOption(_ bytes: ArraySlice<UInt8>) throws(Failure) -> Int? {
+    guard bytes.starts(with: "--".utf8) else { return nil }
+    guard call?.acceptsMessages == true else {
+      throw Failure(
+        .usage, "--", "only call and open have options", hint: "options --OPTION sets one for all calls")
+    }
+    let text = String(decoding: bytes, as: UTF8.self)
+    var rest = text[...]
+    var count = 0
+    repeat {
+      guard let end = SessionWords.end(of: rest), let word = try SessionWords.split(rest[..<end]).first else {
+        _ = try SessionWords.split(rest)
+        break
+      }
+      options.append(word)
+      count += 1
+      rest = rest[end...]
+      guard count == 1, OptionTable.all.contains(where: { $0.hasValue && $0.names.contains(word.text) })
+      else { break }
+      rest = rest.droppingScalars(while: \.properties.isWhitespace)
+    } while !rest.isEmpty
+    return bytes.startIndex + text[..<rest.startIndex].utf8.count
+  }
+
   /// Reads `@FILE` or `> FILE`. Returns its end; nil if the text is neither.
   private mutating func readFile(_ bytes: ArraySlice<UInt8>) throws(Failure) -> Int? {
     let mark = bytes.first == UInt8(ascii: ">") ? ">" : "@"
@@ -218,7 +304,7 @@ package struct SessionStatementReader {
     if mark == "@" {
       values.append(.file(file))
     } else {
-      guard SessionVerb.named(SessionVerb.parts(of: head).name)?.acceptsOutput == true else {
+      guard call?.acceptsOutput == true else {
         throw Failure(
           .usage, mark, "only the responses of call can be written to a file",
           hint: "record FILE writes all input and output")

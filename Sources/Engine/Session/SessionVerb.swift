@@ -50,6 +50,8 @@ package struct SessionVerb {
     case options
     /// The name and password of a URL.
     case target
+    /// Anything: it is a command of a shell.
+    case guessed
   }
 
   /// The name of the command.
@@ -70,6 +72,8 @@ package struct SessionVerb {
   package let mayFollowFailure: Bool
   /// Whether the session ends, which a suite does not allow.
   package let endsSession: Bool
+  /// Whether files and pipes must not have it.
+  package let isOnlyAtPrompt: Bool
   /// More text for `help COMMAND`.
   package let details: String
   /// The implementation.
@@ -79,19 +83,23 @@ package struct SessionVerb {
   package init(
     _ usage: String, _ summary: String, _ arguments: [Argument] = [], about subject: Subject = .none,
     saving: Saving = .never, secrets: Secrets = .none, mayFollowFailure: Bool = false,
-    endsSession: Bool = false,
+    endsSession: Bool = false, isOnlyAtPrompt: Bool = false,
     details: String = "", run: @escaping @Sendable (Session, SessionArguments) throws -> Void
   ) {
-    name = String(usage.prefix { $0 != " " })
+    name = usage.hasPrefix("!") ? "!" : String(usage.prefix { $0 != " " })
     (self.usage, self.summary, self.details) = (usage, summary, details)
     (self.arguments, self.subject, self.saving, self.secrets) = (arguments, subject, saving, secrets)
     (self.mayFollowFailure, self.endsSession, self.run) = (mayFollowFailure, endsSession, run)
+    self.isOnlyAtPrompt = isOnlyAtPrompt
   }
 
   // MARK: Derived properties
 
   /// Whether the rest of the line is one free-form argument.
   package var isFreeForm: Bool { [.text, .condition, .specification, .option].contains(arguments.last) }
+
+  /// Whether it makes a call of a method with messages, and waits for its end.
+  package var isCall: Bool { arguments == [.method, .json] && subject == .newCall }
 
   /// Whether it is a check of a call.
   package var isCheck: Bool { subject == .checkedCall }
@@ -104,6 +112,10 @@ package struct SessionVerb {
 
   /// The end of the arguments in `rest` of a line; JSON values follow, if the command accepts any.
   package func endOfArguments(in rest: Substring) -> Substring.Index {
+    if let call = SessionRepetition(ofLine: name, rest)?.call {
+      let (inner, arguments) = Self.parts(of: call)
+      return Self.named(inner)?.endOfArguments(in: arguments) ?? rest.endIndex
+    }
     guard arguments.last == .json else { return rest.endIndex }
     guard acceptsMessages else { return rest.parted(at: "=").after?.startIndex ?? rest.endIndex }
     // A brace after a dollar sign is that of a reference, `${NAME}`.
@@ -124,6 +136,10 @@ package struct SessionVerb {
   package static func parts<Line: StringProtocol>(of line: Line) -> (name: Substring, rest: Substring)
   where Line.SubSequence == Substring {
     let command = line.droppingScalars { $0 == ":" }
+    if command.begins(with: "!") {
+      let end = command.unicodeScalars.index(after: command.startIndex)
+      return (command[..<end], command[end...])
+    }
     let name = command.prefixOfScalars { !$0.properties.isWhitespace }
     return (name, command[name.endIndex...].droppingScalars(while: \.properties.isWhitespace))
   }

@@ -71,7 +71,14 @@ extension WrittenSecrets {
       return rest.hasPrefix("{") ? line : mistyped(line)
     }
     switch verb.secrets {
-    case .none: return line
+    case .none:
+      var reader = SessionStatementReader(endsStrings: true)
+      guard verb.acceptsMessages, line.utf8.contains(UInt8(ascii: "|")),
+        let statement = try? reader.add(line),
+        let command = statement.command
+      else { return line }
+      return "\(statement.recorded) | \(mistyped(command))"
+    case .guessed: return mistyped(line)
     case .named: return named(line) ?? line
     case .ofCheck: return rest.hasPrefix("header") || rest.hasPrefix("trailer") ? named(line) ?? line : line
     case .settings: return settings(line)

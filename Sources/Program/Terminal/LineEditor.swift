@@ -29,7 +29,8 @@ package final class LineEditor: LineInput {
   private let signals: Int32?
   private let screen = OutputStream(1)
   private var keys = KeyReader()
-  private var history: HistoryFile?
+  private var historyFile: HistoryFile?
+  package private(set) var history: [String] = []
   /// Why the history file is not used; nil if it is used, or does not exist.
   package private(set) var historyProblem: String?
   /// The current line. Reading it for each pasted character would take quadratic time.
@@ -84,10 +85,11 @@ package final class LineEditor: LineInput {
     self.console = console
     self.assistant = assistant
     self.isStyled = isStyled
-    history = HistoryFile(environment: environment, isSecret: isSecret)
-    do { for line in try history?.lines() ?? [] { engine.remember(line) } } catch {
-      historyProblem = "\(history?.path ?? ""): \(error.reason)"
+    historyFile = HistoryFile(environment: environment, isSecret: isSecret)
+    do { history = try historyFile?.lines() ?? [] } catch {
+      historyProblem = "\(historyFile?.path ?? ""): \(error.reason)"
     }
+    for line in history { engine.remember(line) }
     signals = WindowSignals.install()
     if let signals {
       loop.watch(signals) { [weak self] in self?.noticeSignals() }
@@ -140,7 +142,9 @@ package final class LineEditor: LineInput {
     let line = String(line.map { $0.isNewline ? " " : $0 })
     engine.remember(line)
     // The file is written once for a paste of many lines.
-    history?.add(line, isLast: !keys.isPasting)
+    historyFile?.add(line, isLast: !keys.isPasting)
+    if history.last != line { history.append(line) }
+    if history.count > 2 * HistoryFile.limit { history.removeFirst(HistoryFile.limit) }
   }
 
   package func close() {
@@ -148,7 +152,7 @@ package final class LineEditor: LineInput {
     state = .closed
     rest()
     if let signals { loop.unwatch(signals) }
-    history?.close()
+    historyFile?.close()
   }
 
   // MARK: Keys
@@ -159,7 +163,7 @@ package final class LineEditor: LineInput {
     guard TerminalModes.enter() else { return end() }
     watchKeys()
     guard !keys.isPasting || keys.isEmpty else { return }
-    history?.flush()
+    historyFile?.flush()
     draw()
   }
 
@@ -259,10 +263,13 @@ package final class LineEditor: LineInput {
       finishLine()
       callOut { onInterrupt?(hadText) }
     case .complete: complete()
-    case .clearScreen:
-      drawnRow = nil
-      write("\u{1B}[H\u{1B}[2J")
+    case .clearScreen: clearScreen()
     }
+  }
+
+  package func clearScreen() {
+    drawnRow = nil
+    write("\u{1B}[H\u{1B}[2J")
   }
 
   /// Inserts what was pasted.

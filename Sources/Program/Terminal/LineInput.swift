@@ -14,6 +14,10 @@ package protocol LineInput: AnyObject {
   func dropPaste() -> Bool
   /// Adds a line to the history.
   func remember(_ line: String)
+  /// The lines of the history, oldest first.
+  var history: [String] { get }
+  /// Clears the screen.
+  func clearScreen()
   /// Ends the input and restores the terminal.
   func close()
 }

@@ -53,6 +53,8 @@ package final class PipedInput: LineInput {
   package func dropPaste() -> Bool { false }
 
   package func remember(_ line: String) {}
+  package var history: [String] { [] }
+  package func clearScreen() {}
 
   package func close() {
     pause()

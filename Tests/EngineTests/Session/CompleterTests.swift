@@ -82,8 +82,11 @@ struct CompleterTests {
     ("options --cacert o", "options --cacert orders.rpcurl "),
     ("options --unknown-fields sh", "options --unknown-fields show "),
     ("options --bearer x", "options --bearer x"),
+    ("call Place {} --fil", "call Place {} --filter"), ("call Place {} --lim", "call Place {} --limit "),
+    ("call Place {} --filter it", "call Place {} --filter item_count"), ("Pla", "Place "),
+    (#"Place {"st"#, #"Place {"status": "#),
     // In another case, and by a part of a name.
-    ("CAL", "call "), ("call pla", "call Place "), ("call lac", "call Place "), ("call watc", "call Watch "),
+    ("call pla", "call Place "), ("call lac", "call Place "), ("call watc", "call Watch "),
     ("call sto", "call Stock/"), ("call p", "call Place "), ("describe STOC", "describe shop.Stock "),
     (#"call Place {"itemc"#, #"call Place {"itemCount": "#),
     (#"call Place {count"#, #"call Place {"itemCount": "#),

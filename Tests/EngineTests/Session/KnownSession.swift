@@ -19,10 +19,14 @@ final class KnownSession: SessionKnowledge {
     pool = try ShopSchema.pool()
   }
 
-  func requestType(of method: String) -> MessageType? {
+  func requestType(of method: String) -> MessageType? { known(method)?.input }
+
+  func responseType(of method: String) -> MessageType? { known(method)?.output }
+
+  private func known(_ method: String) -> MethodDescriptor? {
     let name = method.split(separator: "/").last.map(String.init) ?? method
     for service in services {
-      if let found = try? pool?.service(named: service)?.method(named: name) { return found.input }
+      if let found = try? pool?.service(named: service)?.method(named: name) { return found }
     }
     return nil
   }

@@ -28,8 +28,8 @@ package struct Completer {
   /// Whether completion at the end of `head` needs the schema.
   package func needsSchema(_ head: String) -> Bool {
     switch CursorPlace(head, knowledge).place {
-    case .message, .argument(.method, _, _), .argument(.symbol, _, _): true
-    case .nothing, .command, .argument: false
+    case .message, .filter, .argument(.method, _, _), .argument(.symbol, _, _): true
+    case .nothing, .command, .callOption, .argument: false
     }
   }
 
@@ -50,7 +50,14 @@ package struct Completer {
     switch place {
     case .nothing: return Completion()
     case .command(let typed):
-      return words(typed, SessionVerb.all.map { ($0.name, $0.summary) })
+      let commands = words(typed, SessionVerb.all.map { ($0.name, $0.summary) })
+      return commands.candidates.isEmpty ? method(typed) : commands
+    case .callOption(let typed):
+      return words(typed, Session.optionsOfLines.map { ($0.name, $0.summary) })
+    case .filter(let type, let typed):
+      var scope = scope
+      scope.types = type.map { [$0] } ?? []
+      return Self.completion(LanguageCompletion(typed, at: .path, in: scope))
     case .message(let type, let text): return type.map { message($0, text) } ?? Completion()
     case .argument(let argument, let typed, let verb): return complete(argument, typed, verb)
     }

@@ -9,6 +9,10 @@ package struct CursorPlace {
     case command(String)
     /// An argument of a command, as typed so far.
     case argument(SessionVerb.Argument, String, of: SessionVerb)
+    /// The path of `--filter`, as typed so far, in responses of a type, which is nil if unknown.
+    case filter(MessageType?, String)
+    /// The name of an option of a call, as typed so far.
+    case callOption(String)
     /// A message, as typed so far; the type is nil if unknown.
     case message(MessageType?, String)
     /// No known element.
@@ -38,7 +42,8 @@ package struct CursorPlace {
       place = .message(knowledge.currentRequestType, String(line))
       return
     }
-    let command = line.drop { $0 == ":" }
+    let call = SessionStatementReader.asCall(line)
+    let command = (call.map { $0[...] } ?? line).drop { $0 == ":" }
     let name = command.prefix { $0 != " " }
     verb = SessionVerb.named(name)
     guard name.endIndex < command.endIndex else {
@@ -57,6 +62,17 @@ package struct CursorPlace {
     return String(text[text.index(after: mark)...].drop { $0 == " " })
   }
 
+  /// The options after the values of a call, as typed so far; nil if there are none.
+  private static func options(_ text: Substring) -> Substring? {
+    guard
+      let dashes = text.indices.last(where: { text[$0] == " " && text[$0...].hasPrefix(" --") }).map(
+        text.index(after:))
+    else { return nil }
+    var reader = SessionStatementReader()
+    guard (try? reader.add("call M \(text[..<dashes])")) != nil, !reader.isWithin else { return nil }
+    return text[dashes...]
+  }
+
   /// Matches the words of `text` with the arguments of a command.
   private static func place(
     _ text: Substring, of verb: SessionVerb, _ knowledge: any SessionKnowledge
@@ -70,6 +86,12 @@ package struct CursorPlace {
       }
       let beginsMessage = rest.hasPrefix("{") && arguments.contains(.json)
       if argument == .json || beginsMessage {
+        if let typed = options(rest) {
+          guard let space = typed.firstIndex(of: " ") else { return .callOption(String(typed)) }
+          let path = typed[space...].drop { $0 == " " }
+          guard typed[..<space] == "--filter", !path.contains(" ") else { return .nothing }
+          return .filter(method.flatMap(knowledge.responseType), String(path))
+        }
         if let file = output(rest) { return .argument(.file, file, of: verb) }
         if rest.hasPrefix("@") { return .argument(.file, String(rest.dropFirst()), of: verb) }
         return .message(method.flatMap(knowledge.requestType), String(rest))

@@ -23,7 +23,7 @@ package struct Hints {
   private func text(_ head: String) -> String {
     let words = CursorPlace(head, knowledge)
     switch words.place {
-    case .nothing: return ""
+    case .nothing, .filter, .callOption: return ""
     case .command(let typed):
       let fits = SessionVerb.all.filter { $0.name.hasPrefix(typed) }
       return words.verb?.usage ?? (fits.count == 1 ? fits.first?.usage : nil) ?? ""
