@@ -361,6 +361,15 @@ def test_second_call_uses_the_cache(call, server, rpcurl):
 @pytest.mark.parametrize("method", [DELAY.split("/")[1], DELAY.removeprefix("demo.v1.")])
 def test_a_suffix_uses_the_cache(call, server, method):
     note = f"note-{time.monotonic_ns()}"
+def test_headers_of_calls_do_not_change_what_is_cached(call, server, rpcurl):
+    for number in range(4):
+        result = call("-v", "-H", f"x-request-id: r{number}", f"{server.url}/{DELAY}").exits(0)
+        assert schema_line(result).endswith(", cached") == (number > 0)
+    assert len(cache_files(rpcurl)) == 1
+    result = call("-v", "--reflect-header", "x-tenant: a", f"{server.url}/{DELAY}").exits(0)
+    assert not schema_line(result).endswith(", cached") and len(cache_files(rpcurl)) == 2
+
+
     assert not schema_line(call("-v", "-H", f"demo-note: {note}", server.url, method)).endswith("cached")
     assert schema_line(call("-v", "-H", f"demo-note: {note}", server.url, method)).endswith(", cached")
 
@@ -460,7 +469,7 @@ def test_targets_do_not_share_the_cache(rpcurl, grpc_server, v1alpha_server):
     for server in (grpc_server, v1alpha_server):
         assert schema_line(rpcurl("-v", f"{server.url}/{DELAY}")).endswith(" ms")
     assert schema_line(rpcurl("-v", "--reflect", f"{grpc_server.url}/{HEALTH}")).endswith(" ms")
-    assert schema_line(rpcurl("-v", "-H", "x-tenant: blue", f"{grpc_server.url}/{DELAY}")).endswith(" ms")
+    assert schema_line(rpcurl("-v", "--reflect-header", "x-tenant: blue", f"{grpc_server.url}/{DELAY}")).endswith(" ms")
     assert schema_line(rpcurl("-v", "-H", "authorization: Bearer x", f"{grpc_server.url}/{DELAY}")).endswith("cached")
     assert len(cache_files(rpcurl)) == 4
 

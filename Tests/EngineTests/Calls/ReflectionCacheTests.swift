@@ -47,6 +47,18 @@ struct ReflectionCacheTests {
     #expect((ReflectionCache { environment[$0] } != nil) == exists)
   }
 
+  @Test func hasABound() throws {
+    let directory = try #require(TemporaryDirectory())
+    let cache = try #require(ReflectionCache { $0 == "XDG_CACHE_HOME" ? directory.path : nil })
+    let limit = ReflectionCache.limits.files
+    for number in 0...limit {
+      let key = ReflectionCache.Key(target: "host:80", service: "", facts: ["\(number)"])
+      #expect(cache.store(services: ["a.S\(number)"], key) == nil)
+    }
+    let known = cache.known(of: Target(baseURL: "http://host:80")).services
+    #expect(known.count < limit && known.contains("a.S\(limit)") && !known.contains("a.S0"))
+  }
+
   @Test func listsServersAndServicesForCompletion() throws {
     let directory = try #require(TemporaryDirectory())
     let cache = try #require(ReflectionCache { $0 == "XDG_CACHE_HOME" ? directory.path : nil })

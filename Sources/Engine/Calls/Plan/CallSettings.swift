@@ -168,13 +168,12 @@ package struct CallSettings {
   package func reflection(
     _ options: Invocation, _ clients: ClientSource
   ) throws -> ReflectionSource {
+    let own = try headerArguments.parse(options.all(.reflectHeader), option: "--reflect-header")
     let (headers, timeout) = try CredentialArguments.headers(
-      options, protocolName, bearer: bearer,
-      given: commonHeaders.appending(
-        headerArguments.parse(options.all(.reflectHeader), option: "--reflect-header")),
-      limit: timeout, sources)
+      options, protocolName, bearer: bearer, given: commonHeaders.appending(own), limit: timeout, sources)
     var reflection = try ReflectionSource(
       options, target, protocolName, headers, baseConnection, timeout: timeout, sources, clients)
+    reflection.ownHeaders = own
     reflection.isForced = options.flag(.reflect) == true || reflection.version != nil
     return reflection
   }

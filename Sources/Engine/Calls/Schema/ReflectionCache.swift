@@ -17,6 +17,8 @@ package struct ReflectionCache {
 
   /// Entries of this age are removed when another one is written, in seconds.
   private static let keptSeconds = 30 * 24 * 3600
+  /// The numbers of files and of bytes that are kept when another one is written: the latest ones.
+  package static let limits = (files: 1000, bytes: 256 << 20)
 
   private let directory: String
 
@@ -77,11 +79,25 @@ package struct ReflectionCache {
 
   private func prune() {
     let now = time(nil)
+    var kept: [(path: String, time: timespec, bytes: Int)] = []
     for name in fileNames where Self.endings.contains(where: name.hasSuffix) {
       var status = stat()
       let path = "\(directory)/\(name)"
       guard lstat(path, &status) == 0 else { continue }
-      if now - status.st_mtim.tv_sec > Self.keptSeconds { unlink(path) }
+      if now - status.st_mtim.tv_sec > Self.keptSeconds {
+        unlink(path)
+      } else {
+        kept.append((path, status.st_mtim, Int(status.st_size)))
+      }
+    }
+    var bytes = kept.reduce(0) { $0 + $1.bytes }
+    guard kept.count >= Self.limits.files || bytes > Self.limits.bytes else { return }
+    // Some more, so that not each further file needs a search for the oldest.
+    let goal = (files: Self.limits.files * 9 / 10, bytes: Self.limits.bytes * 9 / 10)
+    kept.sort { ($0.time.tv_sec, $0.time.tv_nsec) > ($1.time.tv_sec, $1.time.tv_nsec) }
+    while kept.count > goal.files || bytes > goal.bytes, let oldest = kept.popLast() {
+      bytes -= oldest.bytes
+      unlink(oldest.path)
     }
   }
 

@@ -20,6 +20,8 @@ package struct ReflectionSource {
   package let target: Target
   package let protocolName: ProtocolName
   package let headers: Headers
+  /// Those of them that only requests for the schema have: cached schemas differ by them.
+  package var ownHeaders = Headers()
   package let connection: ConnectionOptions
   package let clients: ClientSource
   package var version: ReflectionVersion?
@@ -228,8 +230,9 @@ package struct ReflectionSource {
 
   /// The cache key: everything that the schema may depend on.
   private func key(_ service: String) -> ReflectionCache.Key {
-    // Credentials are not part of the key: they change often, and the schema does not depend on them.
-    let headers = headers.fields.filter { !secretNames.contains($0.name) }.map {
+    // Credentials and headers of calls, such as request ids, are not part of the key: they change often, and the schema does
+    // not depend on them.
+    let headers = ownHeaders.fields.filter { !secretNames.contains($0.name) }.map {
       "\($0.name):\($0.value)"
     }
     return ReflectionCache.Key(

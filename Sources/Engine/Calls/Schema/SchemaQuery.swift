@@ -122,15 +122,17 @@ package struct SchemaQuery {
     let arguments = try options.headerArguments(sources, protocolName)
     let common = try arguments.parse(options.all(.header))
     try CredentialArguments.check(options, options.all(.header), given: common)
+    let own = try arguments.parse(options.all(.reflectHeader), option: "--reflect-header")
     let (headers, timeout) = try CredentialArguments.headers(
       options, protocolName,
       bearer: try options.last(.bearer).map { try CredentialArguments.token($0, sources) },
-      given: common.appending(arguments.parse(options.all(.reflectHeader), option: "--reflect-header")),
-      limit: options.duration(.maxTime), sources)
+      given: common.appending(own), limit: options.duration(.maxTime), sources)
     // Cached schemas are not read here: these commands show the server's current schema.
-    return try ReflectionSource(
+    var source = try ReflectionSource(
       options, target, protocolName, headers,
       ConnectionPlan.options(options, target, protocolName, sources), timeout: timeout, sources, clients)
+    source.ownHeaders = own
+    return source
   }
 
   /// The full names of all services, without their declarations.

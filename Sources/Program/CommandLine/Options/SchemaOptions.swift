@@ -39,7 +39,8 @@ extension OptionTable {
       .reflect, "--reflect --no-reflect", .flag, "", .reflection, .reflecting,
       "Use reflection for names missing from other sources (default: if there are no other sources).",
       "The schema that a server sends is cached for five minutes below $XDG_CACHE_HOME/rpcurl. --no-reflect never "
-        + "asks the server.",
+        + "asks the server. Calls with other headers of -H use the same cached schema; headers of --reflect-header have "
+        + "one of their own.",
       example: "rpcurl list --reflect --descriptor-set demo.binpb https://demo.example",
       aliases: "--use-reflection", grpcurl: "use-reflection", expressed: .all, trust: .harmless),
     Option(
