@@ -234,7 +234,10 @@ def test_v1alpha_if_there_is_no_v1(rpcurl, v1alpha_server):
 
 
 def test_requested_version_is_the_only_one(rpcurl, v1alpha_server):
-    rpcurl("--reflect-version", "v1", f"{v1alpha_server.url}/{DELAY}").fails(3, "offer reflection")
+    message = ["offer reflection v1", "hint: omit --reflect-version, which asks for one version only"]
+    for words in (["list", v1alpha_server.url], ["describe", v1alpha_server.url, "demo.v1.Demo"], [f"{v1alpha_server.url}/{DELAY}"]):
+        rpcurl(words[0], "--reflect-version", "v1", *words[1:]).exits(3).reports(*message)
+    rpcurl("session", "--reflect-version", "v1", v1alpha_server.url, input="list\n").reports(*message)
     rpcurl("--reflect-version", "v2", f"{v1alpha_server.url}/{DELAY}").fails(2, "v2", "v1alpha")
 
 
@@ -358,9 +361,6 @@ def test_second_call_uses_the_cache(call, server, rpcurl):
     assert all(folder.stat().st_mode & 0o777 == 0o700 for folder in [*file.parents][:3])
 
 
-@pytest.mark.parametrize("method", [DELAY.split("/")[1], DELAY.removeprefix("demo.v1.")])
-def test_a_suffix_uses_the_cache(call, server, method):
-    note = f"note-{time.monotonic_ns()}"
 def test_headers_of_calls_do_not_change_what_is_cached(call, server, rpcurl):
     for number in range(4):
         result = call("-v", "-H", f"x-request-id: r{number}", f"{server.url}/{DELAY}").exits(0)
@@ -370,6 +370,9 @@ def test_headers_of_calls_do_not_change_what_is_cached(call, server, rpcurl):
     assert not schema_line(result).endswith(", cached") and len(cache_files(rpcurl)) == 2
 
 
+@pytest.mark.parametrize("method", [DELAY.split("/")[1], DELAY.removeprefix("demo.v1.")])
+def test_a_suffix_uses_the_cache(call, server, method):
+    note = f"note-{time.monotonic_ns()}"
     assert not schema_line(call("-v", "-H", f"demo-note: {note}", server.url, method)).endswith("cached")
     assert schema_line(call("-v", "-H", f"demo-note: {note}", server.url, method)).endswith(", cached")
 
