@@ -57,6 +57,10 @@ package enum Suggestions {
   private static func notOf(_ option: Option, _ text: String, _ command: CommandID, _ origin: Origin?)
     -> ParseError
   {
+    let word = String(text.drop { $0 == "-" })
+    if command == .call, text.begins(with: "--"), CommandTable.names.contains(word) {
+      return ParseError(.unknownOption(text, hint: "it is a command: rpcurl \(word)"), origin)
+    }
     let others = CommandID.allCases.filter { option.commands.contains(CommandSet($0)) }
     let names = others.prefix(2).map { CommandTable[$0].name }.joined(separator: " or ")
     return ParseError(

@@ -71,10 +71,26 @@ package enum CallTarget {
   private static func checkIsNotCommand(
     _ text: String, _ method: String?, _ command: Invocation
   ) throws(Failure) {
-    guard command.configuredTarget == nil, let nearest = CommandTable.nearest(to: text) else { return }
-    // A host can have such a name.
+    // A host can have such a name, as services of compose do.
     if let method, method.contains("/"), MethodName(method) != nil { return }
-    throw Failure(.usage, text, "no such command", hint: "did you mean \(nearest)?")
+    let nearest = command.configuredTarget == nil ? CommandTable.nearest(to: text) : nil
+    guard nearest != nil || !command.isNamed && isBareWord(text) && method.map(isName) != true else { return }
+    let advice = nearest.map { "did you mean \($0)?" } ?? "\"rpcurl help\" lists the commands;"
+    throw Failure(.usage, text, "no such command", hint: "\(advice) a server is written HOST:PORT")
+  }
+
+  /// Whether a text may be a command as well as a host.
+  private static func isBareWord(_ text: String) -> Bool {
+    text != "localhost" && text.unicodeScalars.first?.properties.isAlphabetic == true
+      && text.unicodeScalars.allSatisfy {
+        "-_0123456789".unicodeScalars.contains($0) || $0.properties.isAlphabetic
+      }
+  }
+
+  /// Whether a text is a method, and neither a server nor a word that a command could have.
+  private static func isName(_ text: String) -> Bool {
+    !text.contains(":") && ConfiguredTarget.isMethod(text)
+      && (text.contains(".") || text.contains("/") || text.first?.isUppercase == true)
   }
 
   /// Throws if both the URL and an argument name a method.
