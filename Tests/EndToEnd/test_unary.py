@@ -1,6 +1,7 @@
 """Unary calls through the built binary against real servers."""
 
 import json
+import os
 import signal
 import subprocess
 
@@ -8,6 +9,7 @@ import pytest
 from harness import write
 
 HELLO = "demo.v1.Demo/Hello"
+DELAY = "demo.v1.Demo/Delay"
 
 
 @pytest.fixture(params=["grpc h2c", "grpc tls", "connect http", "connect tls"])
@@ -227,3 +229,51 @@ def test_signal_cancels_on_the_wire(rpcurl, grpc_server, descriptor_set, number,
         assert b"canceled (1): " + word in process.stderr.read()
     assert next(e for e in rest if e["event"] == "end")["code"] == "canceled"
     grpc_server.wait_for_canceled_calls("demo.v1.Demo/Count", before + 1)
+
+
+NOTE = "note: standard input has data, which the call does not read; -d @- sends it, and -d '{}' an empty message\n"
+
+
+def test_standard_input_that_is_not_read(rpcurl, grpc_server, descriptor_set, tmp_path):
+    """Data that was meant for the call is not ignored silently, and data of others is not read."""
+    data = write(tmp_path / "data", '{"name":"Ada"}\n{"name":"Bob"}\n')
+    words = ["--descriptor-set", descriptor_set, grpc_server.url]
+
+    def run(stdin, *options, method=DELAY):
+        done = subprocess.run(rpcurl.command([*words, method, *options]), stdin=stdin, capture_output=True, env=rpcurl.environment(None))
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    refused = "rpcurl: standard input: a file is given that the call does not read\nhint: -d @- sends it, and -d '{}' an empty message\n"
+    empty = "{}\n"
+    with open(data, "rb") as file:
+        assert run(file) == (2, "", refused)
+        assert run(file, "-d", "{}") == (0, empty, "")
+        assert run(file, "--explain")[0] == 0
+        assert run(file, "-s")[0] == 2 and file.tell() == 0
+        # Partly read, as by `while read`.
+        file.seek(15)
+        assert run(file) == (0, empty, NOTE) and file.tell() == 15
+        assert run(file, "-s") == (0, empty, "")
+        file.seek(0, 2)
+        assert run(file) == (0, empty, "")
+    with open(data, "rb") as file:
+        assert run(file, "-d", "@-")[0] == 4
+    empty_file = write(tmp_path / "empty", "")
+    with open(empty_file, "rb") as file:
+        assert run(file) == (0, empty, "")
+    assert run(subprocess.DEVNULL) == (0, empty, "")
+    reading, writing = os.pipe()
+    try:
+        assert run(reading) == (0, empty, "")
+        os.write(writing, b"a line\n")
+        assert run(reading) == (0, empty, NOTE)
+        assert os.read(reading, 100) == b"a line\n"
+    finally:
+        os.close(reading)
+        os.close(writing)
+    command = ["sh", "-c", '"$@" <&-', "sh", *map(str, rpcurl.command([*words, DELAY]))]
+    closed = subprocess.run(command, capture_output=True, env=rpcurl.environment(None))
+    assert (closed.returncode, closed.stdout.decode(), closed.stderr) == (0, empty, b"")
+    loop = f'while read line; do "$@"; done < {data}'
+    looped = subprocess.run(["sh", "-c", loop, "sh", *map(str, rpcurl.command([*words, DELAY]))], capture_output=True, env=rpcurl.environment(None))
+    assert looped.stdout.decode() == empty * 2

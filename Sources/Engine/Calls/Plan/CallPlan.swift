@@ -138,6 +138,7 @@ extension CallPlan {
         batch: batch,
         sharesConnection: batch != nil)
       plan.settings.noteData(console)
+      if readsData { try plan.checkInput(command, console.error) }
       if readsData, plan.readsTypedMessage(command.data), console.error.isTerminal {
         console.error.remark("* type a message for \(plan.method.name); Ctrl-D ends it\n")
       }
