@@ -325,6 +325,8 @@ _rpcurl_arguments() {
 --record|||dir
 --replay|||dir
 --mock|||file
+--list|||flag
+--check|||flag
 --format-files|||flag
 -s --silent|||flag
 -S --show-error|||flag

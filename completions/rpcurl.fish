@@ -297,6 +297,8 @@ complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --update' -l update
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --record' -l record -x -a '(__fish_complete_directories)' -d 'Record the calls and the schema of each suite in this directory, for --replay'
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --replay' -l replay -x -a '(__fish_complete_directories)' -d 'Respond to all calls with what --record has recorded in this directory, without a server'
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --mock' -l mock -r -F -d 'Respond to calls with the stubs of this file, as --use mock,file=FILE does'
+complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --list' -l list -d 'List the tests instead of running them: file, line, name and tags'
+complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --check' -l check -d 'Check the files instead of running them, without a call'
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --format-files' -l format-files -d 'Format the files instead of running them'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --rate' -l rate -x -d 'Start this number of calls per second, such as 200 or 0.5, at their due times'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --ramp' -l ramp -x -d 'Before the measured part, increase the rate from 0 to --rate in this time'

@@ -54,7 +54,7 @@ def test_tests_are_chosen_by_weight(load, suite):
 
 
 def test_failures_are_counted_and_have_a_reason(load, suite):
-    text = 'test check\ncall Hello {"name":"Ada"}\nexpect .message == "Hi"\ntest call\ncall Hello {"name":""}\ntest error\nset x = $no\n'
+    text = 'test check\ncall Hello {"name":"Ada"}\nexpect .message == "Hi"\ntest call\ncall Hello {"name":""}\ntest error\nset x = $last.id\n'
     result, report = load(suite(text), "--requests", 30, "--jobs", 1, "--threshold", "errors<50%")
     assert result.code == 8 and report["errors"] == 30
     statuses = {status["status"]: status["first"] for status in report["statuses"]}
@@ -119,8 +119,9 @@ def test_ctrl_c_reports_and_runs_teardowns(rpcurl, start_server, tmp_path):
     ("text", "options", "code", "error"),
     [
         ("call Fail {\"code\":5}\ntest a\n", [], 4, "shop.rpcurl, line 2: status ok: expected ok, got not_found (5)"),
-        ("test a\nnonsense\n", ["--jobs", 1, "--requests", 1], 0, None),
-        ("test a\nset x = 1\nteardown\nnonsense\n", ["--requests", 1], 4, "line 5: nonsense"),
+        ("test a\nset x = $last.id\n", ["--jobs", 1, "--requests", 1], 0, None),
+        ("test a\nnonsense\n", ["--requests", 1], 4, "shop.rpcurl, line 3: nonsense: no such command"),
+        ("test a\nset x = 1\nteardown\ncall Nope\n", ["--requests", 1], 4, "line 5: Nope"),
         ("test a\nskip\n", [], 4, "shop.rpcurl: no test to run"),
         ("test a\n", ["-d", "{}"], 2, "-d: not possible with a suite"),
         ("test a\n", ["--use", "metrics,file=x"], 2, "--use metrics: each process of the load would replace the file"),

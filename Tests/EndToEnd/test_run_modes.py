@@ -73,7 +73,7 @@ def command(event, mode, url, descriptor_set, path):
         options += ["-m", "0.5"]
     elif event == "the deadline":
         lines.insert(1, "deadline 100ms")
-        lines.insert(3, "deadline off")
+        lines.insert(3, "deadline none")
     if mode == "prompt":
         return ["session", *options, url], "".join(f"{line}\n" for line in lines)
     if mode == "file":

@@ -800,10 +800,10 @@ def test_half_close_without_the_only_message_fails(rpcurl, grpc_server, tmp_path
 
 
 def test_lines_of_scripts_end_as_those_of_the_prompt(rpcurl, grpc_server, tmp_path):
-    script = write(tmp_path / "script", 'call Hello {"name":"a\u2028b\x85"}\r\nsource nowhere'.encode())
+    script = write(tmp_path / "script", 'call Hello {"name":"a\u2028b\x85"}\r\ncall Nope'.encode())
     result = rpcurl("run", grpc_server.url, script)
     assert result.json()["name"] == "a\u2028b\x85"
-    assert result.err == f"rpcurl: {script}, line 2: nowhere: No such file or directory\n"
+    assert result.err.startswith(f"rpcurl: {script}, line 2: Nope: not found in the schema\n")
 
 
 def test_script_runs_by_its_interpreter_line(rpcurl, grpc_server, tmp_path):

@@ -197,19 +197,21 @@ def test_what_a_test_changes_ends_with_it(suite):
         "header x-a: file\n\ntest a\nheader x-a: test\nset v = 1\nstep s\nheader x-a: step\ncall EchoMetadata\n"
         'expect . contains {"headers":[{"name":"x-a","value":"step"}]}\n'
         'step after\ncall EchoMetadata\nexpect . contains {"headers":[{"name":"x-a","value":"test"}]}\n'
-        'test b\ncall EchoMetadata\nexpect . contains {"headers":[{"name":"x-a","value":"file"}]}\nset w = $v\n'
+        'test b\ncall EchoMetadata\nexpect . contains {"headers":[{"name":"x-a","value":"file"}]}\n'
     )
-    assert tests["a"]["outcome"] == "passed", tests["a"]
+    assert [tests[name]["outcome"] for name in "ab"] == ["passed", "passed"], tests
     # Its variables, too.
-    assert tests["b"]["outcome"] == "error" and "no such variable" in tests["b"]["error"]["why"], tests["b"]
+    result, tests, events = suite("test a\nset v = 1\ntest b\nset w = $v\n")
+    error = events[-2]["error"]
+    assert tests == {} and (error["line"], error["why"]) == (5, "v: no such variable"), result.out
 
 
 def test_interceptors_of_a_test_end_with_it(suite):
     result, tests, _ = suite(
-        'test a\nuse mock,file=no.json\ncall Hello {"name":"Ada"}\n\ntest b\nuse fault,abort=aborted\ncall Hello {"name":"Ada"}\nexpect status aborted\n\n'
+        'test a\nuse fault,abort=internal\ncall Hello {"name":"Ada"}\n\ntest b\nuse fault,abort=aborted\ncall Hello {"name":"Ada"}\nexpect status aborted\n\n'
         'test c\ncall Hello {"name":"Ada"}\nexpect .message == "Hello, Ada!"\n'
     )
-    assert [tests[name]["outcome"] for name in "abc"] == ["error", "passed", "passed"], tests
+    assert [tests[name]["outcome"] for name in "abc"] == ["failed", "passed", "passed"], tests
 
 
 def test_rows_of_a_file(suite, tmp_path):
@@ -217,13 +219,15 @@ def test_rows_of_a_file(suite, tmp_path):
     (tmp_path / "users.ndjson").write_text('{"name":"Joe","n":2}\n')
     result, tests, _ = suite(
         'test csv\nrows users.csv name=name\ncall Hello {"name":"${row.name}"}\nexpect .message == $row.greeting\n\n'
-        'test ndjson\nrows users.ndjson\ncall Hello {"name":$row.name}\nexpect .name == "Joe"\n\ntest none\nrows no.csv\ncall Hello\n'
+        'test ndjson\nrows users.ndjson\ncall Hello {"name":$row.name}\nexpect .name == "Joe"\n'
     )
     assert {name: test["outcome"] for name, test in tests.items()} == {
-        "csv Ada": "passed", "csv Eve": "failed", "ndjson row 1": "passed", "none": "error",
+        "csv Ada": "passed", "csv Eve": "failed", "ndjson row 1": "passed",
     }  # fmt: skip
     assert result.code == 8
-    assert (tests["none"]["error"]["line"], tests["none"]["error"]["what"]) == (13, "no.csv")
+    result, tests, events = suite("test none\nrows no.csv\ncall Hello\n")
+    error = events[-2]["error"]
+    assert tests == {} and (error["line"], error["what"]) == (3, "no.csv"), result.out
 
 
 def test_step_is_retried_until_its_checks_hold(suite):
@@ -291,7 +295,7 @@ def test_step_is_retried_until_a_stream_has_the_responses(suite):
     assert tests["t"]["steps"][0]["attempts"] == tests["t"]["attempts"]
 
 
-@pytest.mark.parametrize("mistake", ["call Nope", 'call Hello {"nope":1}', "receive 0", "expect status ok"])
+@pytest.mark.parametrize("mistake", ['call Hello {"nope":1}', "expect status ok"])
 def test_step_with_a_mistake_is_not_retried(suite, descriptor_set, mistake):
     _, tests, _ = suite(f"test t\nretry until=60s every=1ms\n{mistake}\n", "--descriptor-set", descriptor_set)
     assert (tests["t"]["outcome"], tests["t"]["attempts"]) == ("error", 1), tests["t"]
@@ -470,6 +474,45 @@ def test_files_run_in_processes(rpcurl, grpc_server, tmp_path):
     (tmp_path / "below/bad.rpcurl").write_text("test t\nnonsense\n")
     (tmp_path / "other.txt").write_text("no suite\n")
     rpcurl("test", "--jobs", "3", tmp_path).exits(4).prints("4 passed", "no such command", "below/bad.rpcurl")
+
+
+def test_files_are_checked_and_listed_without_a_call(rpcurl, grpc_server, descriptor_set, tmp_path):
+    path = write(tmp_path / "a.rpcurl", f'target {grpc_server.url}\ntags all\ntest one\ntags fast\ncall Hello {{"name":"Ada"}}\n\ntest two\ncall Hello\nexpect .nam == Ada\nset a = $b\n')
+    received = grpc_server.log()
+    rpcurl("test", "--list", path).exits(0, f"{path}:3: one @all @fast\n{path}:7: two @all\n", "")
+    rpcurl("test", "--list", "--only", "two", path).exits(0, f"{path}:7: two @all\n", "")
+    result = rpcurl("test", "--check", "--descriptor-set", descriptor_set, path).exits(4, "")
+    assert [line for line in result.err.splitlines() if "hint" not in line] == [
+        f'rpcurl: {path}, line 9: expect .nam == Ada: demo.v1.HelloReply has no field nam',
+        f"rpcurl: {path}, line 10: b: no such variable",
+    ], result.err
+    # Of a run, nothing is called.
+    rpcurl("test", "--descriptor-set", descriptor_set, path).exits(4).prints(f"{path}:9: expect .nam == Ada")
+    assert grpc_server.log() == received
+    rpcurl("test", "--check", "--only", "one", "--descriptor-set", descriptor_set, path).exits(0, "no mistakes in 1 test (1 file)\n", "")
+    bad = write(tmp_path / "b.rpcurl", "target h:1\ntets a\n")
+    for option in ("--check", "--format-files"):
+        rpcurl("test", option, bad).reports(f"{bad}, line 2: tets: no such command\nhint: did you mean test?")
+    script = write(tmp_path / "script", 'call Hello {"name":"Ada"}\ncall Hello {"name":"$nobody"}\ncall Hello $nobody\n')
+    rpcurl("run", grpc_server.url, script).exits(4, "").reports(f"{script}, line 3: nobody: no such variable")
+    assert grpc_server.log() == received
+
+
+def test_file_without_a_test_is_no_passed_file(rpcurl, grpc_server, tmp_path):
+    """Its checks would not be made, silently."""
+    good = write(tmp_path / "good.rpcurl", f'target {grpc_server.url}\ntest t\nsource {tmp_path}/steps.rpcurl\n')
+    write(tmp_path / "steps.rpcurl", 'shared\ncall Hello {"name":"Ada"}\nexpect .name == Ada\n')
+    rpcurl("test", tmp_path).exits(0).prints("1 passed in ", " (1 file, 1 of shared steps)")
+    rpcurl("test", "--list", tmp_path).exits(0, f"{good}:2: t\n{tmp_path}/steps.rpcurl: shared steps\n", "")
+    rpcurl("test", tmp_path / "steps.rpcurl").exits(4).reports("steps.rpcurl: no tests\nhint: test NAME begins one, and source FILE")
+    forgot = write(tmp_path / "forgot.rpcurl", 'call Hello {"name":"Ada"}\nexpect .name == "Wrong"\n')
+    message = f"{forgot}, line 1: no test has this command: the file has no tests"
+    rpcurl("test", tmp_path).exits(4).prints("1 passed, 1 error", message, 'a file of shared steps says "shared" in its first line')
+    rpcurl("test", forgot).exits(4).prints(message)
+    forgot.write_text("target h:1\n")
+    good.unlink()
+    rpcurl("test", tmp_path).exits(2).reports(f"rpcurl: {tmp_path}: no tests\nhint: test NAME begins one")
+    rpcurl("test", "--only", "x", tmp_path).exits(2).reports("no test was selected\nhint: --only and --skip")
 
 
 def test_exclusive_files_run_alone(rpcurl, tmp_path):

@@ -50,8 +50,7 @@ package struct SuiteLoad {
         .usage, "--use \(name)", "each process of the load would replace the file of the others",
         hint: "--html, --hdr and --raw write what all have measured")
     }
-    let suite = try Suite(
-      path, parsing: FileContents.input(path, waitLimit: invocation.duration(.maxTime)))
+    let suite = try SuiteFiles.read(path, waitLimit: invocation.duration(.maxTime))
     guard !suite.isExclusive || invocation.number(.jobs) == 1 else {
       throw Failure(
         .usage, path, "exclusive: it cannot run several times at once",

@@ -108,14 +108,28 @@ extension Session {
   package func settings(
     for name: MethodName, _ output: StandardOutput? = nil, _ options: Invocation? = nil
   ) throws -> CallSettings {
-    guard let target = state.target else {
-      throw Failure(
-        .usage, "missing target", "the session has no server",
-        hint: scriptDepth == 0
-          ? "target URL"
-          : "name it on the command line: rpcurl run TARGET FILE; or begin with a line: target URL")
-    }
+    guard let target = state.target else { throw missingTarget(inScript: scriptDepth > 0) }
     return try settings(options ?? self.options, headers: state.headers.arguments, target, name, output)
+  }
+
+  /// The error for a call without a server.
+  func missingTarget(inScript: Bool) -> Failure {
+    Failure(
+      .usage, "missing target", "the session has no server",
+      hint: inScript
+        ? "name it on the command line: rpcurl run TARGET FILE; or begin with a line: target URL"
+        : "target URL")
+  }
+
+  /// The name of a method as typed: `Method` or `pkg.Service/Method`.
+  static func methodName(_ text: String) throws(Failure) -> MethodName {
+    guard
+      let written = MethodName(text)
+        ?? MethodName("Service/\(text)").map({ MethodName(service: "", method: $0.method) })
+    else {
+      throw Failure(.usage, text, "not a method name", hint: "use Method or pkg.Service/Method")
+    }
+    return written
   }
 
   /// The server as a source of the schema; nil if reflection is off.
@@ -155,14 +169,8 @@ extension Session {
   ///   - own: The options of the call.
   package func plan(_ text: String, _ output: StandardOutput, _ own: [Argument] = []) throws -> CallPlan {
     let options = own.isEmpty ? options : Invocation(.session, options.arguments + own)
-    guard
-      let written = MethodName(text)
-        ?? MethodName("Service/\(text)").map({ MethodName(service: "", method: $0.method) })
-    else {
-      throw Failure(.usage, text, "not a method name", hint: "use Method or pkg.Service/Method")
-    }
     let server = try server()
-    let found = try schema.method(written, options, server: server)
+    let found = try schema.method(Self.methodName(text), options, server: server)
     let name = MethodName(service: found.1.service, method: found.1.name)
     var plan = try CallPlan(
       options, settings(for: name, output, options), found, reflection: server, sharesConnection: true,

@@ -162,22 +162,7 @@ extension Session {
       guard !words.isEmpty else { return session.showOptions() }
       let invocation = Parser.parse(words.map(\.text), as: .session)
       for argument in invocation.arguments { try argument.checkFile(in: words) }
-      guard invocation.last(of: [.use, .plugin]) == nil else {
-        throw Failure(
-          .usage, "options", "interceptors are added by commands", hint: "use NAME, plugin load PATH")
-      }
-      guard invocation.last(.noUse) == nil else {
-        throw Failure(
-          .usage, "options", "--no-use is only accepted at the start of the session", hint: "remove N|NAME")
-      }
-      guard invocation.last(of: [.config, .profile]) == nil else {
-        throw Failure(
-          .usage, "options", "--config and --profile are only accepted at the start of the session")
-      }
-      if let error = invocation.errors.first { throw Failure(error) }
-      guard invocation.positionals.isEmpty else {
-        throw Failure(.usage, invocation.positionals[0].text, "unexpected argument")
-      }
+      try checkOptions(invocation)
       if invocation.arguments.allSatisfy({ $0.id == .header }) {
         try session.add(headers: SessionState.lines(of: invocation, waitLimit: session.waitLimit))
       } else {
@@ -187,6 +172,26 @@ extension Session {
       session.schema.forget()
     },
   ]
+
+  /// Throws if the options of `options` are invalid, or are set in another way.
+  static func checkOptions(_ invocation: Invocation) throws(Failure) {
+    guard invocation.last(of: [.use, .plugin]) == nil else {
+      throw Failure(
+        .usage, "options", "interceptors are added by commands", hint: "use NAME, plugin load PATH")
+    }
+    guard invocation.last(.noUse) == nil else {
+      throw Failure(
+        .usage, "options", "--no-use is only accepted at the start of the session", hint: "remove N|NAME")
+    }
+    guard invocation.last(of: [.config, .profile]) == nil else {
+      throw Failure(
+        .usage, "options", "--config and --profile are only accepted at the start of the session")
+    }
+    if let error = invocation.errors.first { throw Failure(error) }
+    guard invocation.positionals.isEmpty else {
+      throw Failure(.usage, invocation.positionals[0].text, "unexpected argument")
+    }
+  }
 
   /// A command that sets an option to one of its names, or to those of them that a session has.
   private static func choice(

@@ -117,9 +117,12 @@ extension Session {
 
   /// The command with this name; `?` is `help`.
   ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - words: Other words that may be meant, such as those of suites.
   /// - Throws: `Failure` if there is none.
-  static func verb(_ name: String) throws(Failure) -> SessionVerb {
-    guard let verb = SessionVerb.named(name == "?" ? "help" : name) else { throw unknown(name) }
+  static func verb(_ name: String, or words: [String] = []) throws(Failure) -> SessionVerb {
+    guard let verb = SessionVerb.named(name == "?" ? "help" : name) else { throw unknown(name, or: words) }
     return verb
   }
 
@@ -142,7 +145,7 @@ extension Session {
   /// Commands that other ones include, and what to write instead.
   private static let replaced = ["headers": "header", "unheader": "unset header NAME", "vars": "print"]
 
-  private static func unknown(_ name: String) -> Failure {
+  private static func unknown(_ name: String, or words: [String]) -> Failure {
     if let command = replaced[name] {
       return Failure(.usage, name, "no such command", hint: "write \(command)")
     }
@@ -155,7 +158,7 @@ extension Session {
         .usage, name, "no such command",
         hint: "to call a method, write: call \(name) {…}; open \(name) keeps a stream open")
     }
-    let names = SessionVerb.all.map(\.name)
+    let names = words + SessionVerb.all.map(\.name)
     let longer = names.filter { $0.hasPrefix(name) }
     let nearest = longer.isEmpty ? Suggestions.nearest(to: name, among: names).map { [$0] } ?? [] : longer
     return Failure(

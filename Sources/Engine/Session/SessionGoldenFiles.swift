@@ -22,8 +22,11 @@ package struct SessionGoldenFiles: GoldenFiles {
 
   private func place(_ path: String) -> String { Directory.path(of: path, besides: suite) }
 
+  /// Whether a file exists.
+  func has(_ path: String) -> Bool { access(place(path), F_OK) == 0 || errno != ENOENT }
+
   package func read(_ path: String) throws(SystemError) -> [UInt8]? {
-    guard access(place(path), F_OK) == 0 || errno != ENOENT else { return nil }
+    guard has(path) else { return nil }
     return try FileContents.read(place(path), limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
   }
 

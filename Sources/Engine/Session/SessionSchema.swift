@@ -133,6 +133,14 @@ package final class SessionSchema {
     }
   }
 
+  /// The method with this name, if it is known without a call; nil if only the server may have it.
+  ///
+  /// - Throws: `Failure` if files cannot be read, or if they lack the method and the server is not asked.
+  func known(_ name: MethodName, _ options: Invocation) throws(Failure) -> MethodDescriptor? {
+    if let found = try methodOfFiles(name, options) { return found.1 }
+    return options.asksServer ? nil : try SchemaSource.find(name, in: pool(options, server: nil))
+  }
+
   /// The method with this name in files; nil if they lack it.
   private func methodOfFiles(
     _ name: MethodName, _ options: Invocation

@@ -51,7 +51,7 @@ extension Session {
     try throwFailure()
   }
 
-  /// Runs the commands of a file.
+  /// Runs the commands of a file, once all of them were checked.
   ///
   /// - Parameters:
   ///   - path: The file; `-` for standard input.
@@ -62,7 +62,13 @@ extension Session {
       throw Failure(.usage, path, "scripts are nested more than \(Self.depthLimit) deep")
     }
     let text = try FileContents.input(path, status: .usage, waitLimit: waitLimit)
-    if scriptDepth == 0 { failures.removeAll() }
+    if scriptDepth == 0 {
+      failures.removeAll()
+      if !keepsGoing {
+        var check = ScriptCheck(self)
+        try check.check(script: path, text)
+      }
+    }
     let before = place
     scriptDepth += 1
     defer {

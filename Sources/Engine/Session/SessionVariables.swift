@@ -173,12 +173,13 @@ package struct SessionVariables {
     }
   }
 
-  fileprivate func unknown(_ reference: Reference) -> LanguageError {
+  /// The error for a variable that is not set.
+  func unknown(_ reference: Reference, among names: [String]? = nil) -> LanguageError {
     let name = reference.name
     let hint =
       row?[name] != nil
       ? "write ${row.\(name)}"
-      : environment(name) != nil ? "write ${env.\(name)}" : reference.hint(among: own.keys.sorted())
+      : environment(name) != nil ? "write ${env.\(name)}" : reference.hint(among: names ?? own.keys.sorted())
     return LanguageError("\(name): no such variable", hint: hint)
   }
 }

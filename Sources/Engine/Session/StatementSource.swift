@@ -7,6 +7,9 @@ struct StatementSource {
   private var number = 0
   /// The first line of the last statement, counted from 1.
   private(set) var line = 0
+  private var isFirst = true
+  /// Whether the first statement says that the file is one of shared steps, which the other files run by `source`.
+  private(set) var isShared = false
 
   /// Reads a text. It is split at line feeds only, as at the prompt: JSON strings may contain the other line ends of Unicode.
   init(_ text: [UInt8]) {
@@ -19,7 +22,11 @@ struct StatementSource {
       number += 1
       if !reader.isWithin { self.line = number }
       do throws(Failure) {
-        if let statement = try reader.add(InputLine(line)) { return .success(statement) }
+        guard let statement = try reader.add(InputLine(line)) else { continue }
+        defer { isFirst = false }
+        isShared = isShared || isFirst && statement.text == "shared"
+        if isFirst, isShared { continue }
+        return .success(statement)
       } catch {
         return .failure(error)
       }

@@ -5,7 +5,7 @@ import RPCurlProtobuf
 package struct Suite {
   /// The words of a suite that are no session commands.
   package enum Word: String, CaseIterable {
-    case setup, test, step, teardown, tags, timeout, exclusive, skip, rows, retry, weight
+    case shared, setup, test, step, teardown, tags, timeout, exclusive, skip, rows, retry, weight
   }
 
   /// A session command.
@@ -14,6 +14,14 @@ package struct Suite {
     package let statement: SessionStatement
     /// Its first line, counted from 1.
     package let line: Int
+
+    /// Whether it makes or checks a call.
+    fileprivate var isOfTest: Bool {
+      switch statement.verb?.subject {
+      case .newCall, .newStream, .checkedCall: true
+      default: false
+      }
+    }
   }
 
   /// How often a step is repeated until its checks hold.
@@ -64,6 +72,8 @@ package struct Suite {
   package private(set) var limit: Duration?
   /// Whether it cannot run beside other suites.
   package private(set) var isExclusive = false
+  /// Whether it has steps for other suites, and no tests.
+  package private(set) var isShared = false
   /// The commands before the first test, which run once.
   package private(set) var setup: [Command] = []
   package private(set) var tests: [Test] = []
@@ -88,11 +98,18 @@ package struct Suite {
     var section = Section.setup
     var source = StatementSource(text)
     while let statement = source.next() {
+      isShared = source.isShared
       do throws(Failure) {
         try add(Command(statement: statement.get(), line: source.line), &section)
       } catch {
         throw error.prefixed("\(path), line \(source.line)")
       }
+    }
+    isShared = source.isShared
+    if tests.isEmpty, !isShared, let lost = (setup + teardown).first(where: \.isOfTest) {
+      throw Failure(
+        .input, "\(path), line \(lost.line)", "no test has this command: the file has no tests",
+        hint: "test NAME begins one; a file of shared steps says \"shared\" in its first line")
     }
     var names: Set<String> = []
     if let double = tests.first(where: { !names.insert($0.name).inserted }) {
@@ -114,12 +131,17 @@ package struct Suite {
     let verb = head.prefixOfScalars { !$0.properties.isWhitespace }
     let rest = String(head[verb.endIndex...].withoutOuterSpace)
     if SessionVerb.named(verb)?.endsSession == true { throw Self.exitFailure(String(verb)) }
+    if isShared, Word(rawValue: String(verb)) != nil {
+      throw Failure(
+        .input, String(verb), "not possible in a file of shared steps",
+        hint: "its commands run by \"source FILE\" in a test")
+    }
     switch (Word(rawValue: String(verb)), section) {
     case (.test, .setup), (.test, .test):
       guard !rest.isEmpty else { throw Self.usage("test NAME") }
       section = .test
       tests.append(Test(name: rest, line: command.line, steps: [Step(name: nil, line: command.line)]))
-    case (.setup, .setup) where setup.isEmpty:
+    case (.setup, .setup):
       guard rest.isEmpty else { throw Self.usage("setup") }
     case (.teardown, .setup), (.teardown, .test):
       guard rest.isEmpty else { throw Self.usage("teardown") }
@@ -129,14 +151,16 @@ package struct Suite {
     case (.exclusive, .setup):
       guard rest.isEmpty else { throw Self.usage("exclusive") }
       isExclusive = true
+    case (.shared, _):
+      throw Failure(.input, String(verb), "not possible here", hint: "it is the first line of a file")
     case (.exclusive, _):
       throw Failure(
         .input, String(verb), "not possible here", hint: "it concerns the file: before its first test")
     case (.test, _), (.setup, _), (.teardown, _), (.tags, .teardown), (.timeout, .teardown):
       throw Failure(.input, String(verb), "not possible here", hint: "the order is setup, tests, teardown")
     case (let word, .test): try addToTest(command, word, rest)
-    case (nil, .setup): setup.append(command)
-    case (nil, .teardown): teardown.append(command)
+    case (nil, .setup): setup.append(try Self.checked(command))
+    case (nil, .teardown): teardown.append(try Self.checked(command))
     case (.step, _), (.skip, _), (.rows, _), (.retry, _), (.weight, _):
       throw Failure(.input, String(verb), "only possible in a test", hint: "test NAME begins one")
     }
@@ -154,8 +178,19 @@ package struct Suite {
     case .rows: tests[last].rows = try Self.rows(rest, command.line)
     case .weight: tests[last].weight = try Self.weight(rest)
     case .retry: tests[last].steps[tests[last].steps.count - 1].retry = try Self.retry(rest)
-    default: tests[last].steps[tests[last].steps.count - 1].commands.append(command)
+    default: tests[last].steps[tests[last].steps.count - 1].commands.append(try Self.checked(command))
     }
+  }
+
+  /// A command, if there is one with its name.
+  private static func checked(_ command: Command) throws(Failure) -> Command {
+    if !command.statement.head.isEmpty {
+      let name = String(SessionVerb.parts(of: command.statement.head).name)
+      do throws(Failure) { _ = try Session.verb(name, or: Word.allCases.map(\.rawValue)) } catch {
+        throw error.message.map { Failure(.input, $0) } ?? error
+      }
+    }
+    return command
   }
 
   /// The error for a command that ends a session.

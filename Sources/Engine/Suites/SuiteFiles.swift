@@ -42,15 +42,21 @@ package enum SuiteFiles {
     return files
   }
 
-  /// Those of several files that cannot run beside others. One that cannot be read is not one of them: its process reports
-  /// that.
-  package static func exclusive(_ files: [String]) -> Set<String> {
-    guard files.count > 1 else { return [] }
-    return Set(
-      files.filter { file in
-        guard FileContents.isRegularFile(file), let text = try? FileContents.input(file, waitLimit: nil)
-        else { return false }
-        return (try? Suite(file, parsing: text))?.isExclusive == true
-      })
+  /// Reads a suite.
+  package static func read(_ file: String, waitLimit: Duration?) throws(Failure) -> Suite {
+    try Suite(file, parsing: FileContents.input(file, waitLimit: waitLimit))
+  }
+
+  /// Those of several files that cannot run beside others, and those of shared steps. One that cannot be read is not one of
+  /// them: its process reports that.
+  package static func special(_ files: [String]) -> (exclusive: Set<String>, shared: Set<String>) {
+    var special: (exclusive: Set<String>, shared: Set<String>) = ([], [])
+    guard files.count > 1 else { return special }
+    for file in files where FileContents.isRegularFile(file) {
+      guard let suite = try? read(file, waitLimit: nil) else { continue }
+      if suite.isExclusive { special.exclusive.insert(file) }
+      if suite.isShared { special.shared.insert(file) }
+    }
+    return special
   }
 }

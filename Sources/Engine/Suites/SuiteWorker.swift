@@ -29,6 +29,17 @@ package struct SuiteWorker {
     self.schemaCommand = schemaCommand
   }
 
+  /// What is wrong with the suite. Makes no call.
+  package func check() throws -> (suite: Suite, failures: [Failure]) {
+    let suite = try SuiteFiles.read(path, waitLimit: invocation.duration(.maxTime))
+    let session = try session(OutputCapture())
+    defer { session.finish() }
+    let failures = SuiteCheck(suite, session, options).failures.map { line, failure in
+      failure.prefixed(SessionPlace(path, line: line).description)
+    }
+    return (suite, failures)
+  }
+
   /// Runs the suite. What prevents that is an event, too.
   ///
   /// - Parameter emit: Receives the events of the file.
@@ -38,8 +49,7 @@ package struct SuiteWorker {
     // A signal before the first call must not end the process without a report.
     _ = Interrupt.install()
     do {
-      let text = try FileContents.input(path, waitLimit: invocation.duration(.maxTime))
-      return try run(Suite(path, parsing: text), emit)
+      return try run(SuiteFiles.read(path, waitLimit: invocation.duration(.maxTime)), emit)
     } catch {
       var end = SuiteFileEnd(
         file: path, error: SuiteError(error, secrets), duration: MonotonicClock.now - begin)
@@ -49,14 +59,20 @@ package struct SuiteWorker {
     }
   }
 
-  private func run(_ suite: Suite, _ emit: @escaping (SuiteEvent) -> Void) throws -> Failure? {
-    let capture = OutputCapture()
+  private func session(_ capture: OutputCapture) throws -> Session {
     var console = Console(capture)
     console.runFiles = options.runFiles
     console.error.configure(Diagnostics(invocation))
     let session = try Session(
       console, SessionState(invocation, target: invocation.configuredTarget), isInteractive: false,
       schemaCommand: schemaCommand, secrets: secrets)
+    session.goldenFiles = SessionGoldenFiles(besides: path, isUpdating: options.updatesGoldenFiles)
+    return session
+  }
+
+  private func run(_ suite: Suite, _ emit: @escaping (SuiteEvent) -> Void) throws -> Failure? {
+    let capture = OutputCapture()
+    let session = try session(capture)
     defer { session.finish() }
     if let pipe = options.reportPipe {
       let loop = session.client.loop
@@ -65,11 +81,15 @@ package struct SuiteWorker {
         Interrupt.request()
       }
     }
-    session.goldenFiles = SessionGoldenFiles(besides: path, isUpdating: options.updatesGoldenFiles)
     let recordings = options.recordings.map { SuiteRecordings(options, $0, of: path) }
     let chain = session.chain
     try recordings?.begin(session)
     session.chain.hideFromCommandLines(besides: chain)
+    if let (line, failure) = SuiteCheck(suite, session, options).failures.first {
+      let error = SuiteError(failure, line: line, secrets)
+      emit(SuiteEvent.fileEnd(SuiteFileEnd(file: path, error: error, duration: .zero)).limited)
+      return nil
+    }
     let interruption = SuiteRunner(suite, session, options, capture) { emit($0.limited) }.run()
     try recordings?.end(session)
     return interruption

@@ -32,7 +32,8 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case loadFormat, html, histogramLog, rawLatencies, exportScript
   // Tests
   case only, skip, shuffle, testTimeout, stepTimeout, totalTimeout, report, coverage, coverageOf,
-    coverageMin, compare, update, record, replay, mock, formatFiles
+    coverageMin, compare, update, record, replay, mock, listTests, checkFiles,
+    formatFiles
   // Errors
   case silent, showError, errorFormat
   // Configuration

@@ -77,8 +77,11 @@ extension SuiteEnd {
 }
 
 extension SuiteRun {
-  /// What the summary line has in parentheses: `3 files, seed 1234`.
-  var facts: String { ReportText.count(files, "file") + (seed.map { ", seed \($0)" } ?? "") }
+  /// What the summary line has in parentheses: `3 files, 1 of shared steps, seed 1234`.
+  var facts: String {
+    ReportText.count(files, "file") + (shared > 0 ? ", \(shared) of shared steps" : "")
+      + (seed.map { ", seed \($0)" } ?? "")
+  }
 }
 
 extension Duration {

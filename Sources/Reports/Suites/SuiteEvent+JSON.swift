@@ -10,6 +10,7 @@ extension SuiteEvent {
       object.add("event", "run")
       object.add("version", run.version)
       object.add("files", run.files)
+      if run.shared > 0 { object.add("shared", run.shared) }
       if let seed = run.seed { object.add("seed", seed) }
       object.add("time", run.time)
     case .file(let file):

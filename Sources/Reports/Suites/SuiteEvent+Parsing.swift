@@ -38,6 +38,7 @@ extension SuiteRun {
   fileprivate init(_ object: EventReader) throws(LanguageError) {
     self.init(
       version: try object.text("version"), files: try object.count("files"),
+      shared: try object.countIfPresent("shared", limit: .max) ?? 0,
       seed: try object.countIfPresent("seed", limit: .max), time: try object.text("time"))
   }
 }

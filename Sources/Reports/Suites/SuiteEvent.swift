@@ -33,15 +33,18 @@ package struct SuiteRun: Sendable, Equatable {
   package var version: String
   /// The number of files.
   package var files: Int
+  /// The number of further files, of shared steps.
+  package var shared: Int
   /// The seed of the random order; nil if the order is that of the files.
   package var seed: Int?
   /// The start in UTC: `2026-11-23T10:20:30Z`.
   package var time: String
 
   /// Makes the start of a run.
-  package init(version: String, files: Int, seed: Int? = nil, time: String) {
+  package init(version: String, files: Int, shared: Int = 0, seed: Int? = nil, time: String) {
     self.version = version
     self.files = files
+    self.shared = shared
     self.seed = seed
     self.time = time
   }

@@ -14,6 +14,9 @@ import RPCurlSchemaTools
 struct TestCommand {
   private let invocation: Invocation
   private let files: [String]
+  /// Files of shared steps, which are not run.
+  private let shared: [String]
+  private let exclusive: Set<String>
   private let options: SuiteOptions
   private let outputs: [ReportOutput.Target]
   private let jobs: Int
@@ -38,6 +41,10 @@ struct TestCommand {
       throw Failure(.usage, "missing argument", "FILE|DIR", hint: "rpcurl test [OPTIONS] FILE|DIR…")
     }
     var files = try SuiteFiles.find(names)
+    let special = SuiteFiles.special(files)
+    exclusive = special.exclusive
+    shared = files.filter { special.shared.contains($0) && !names.contains($0) }
+    files.removeAll(where: shared.contains)
     var options = try Self.options(invocation)
     if invocation.has(.shuffle) {
       let seed = invocation.number(.seed).map { UInt64(clamping: $0) } ?? UInt64.random(in: 1...999_999)
@@ -130,6 +137,9 @@ struct TestCommand {
 
   func run(on console: Console) throws {
     if invocation.has(.formatFiles) { return try format(console) }
+    if invocation.has(.listTests) { return try list(console) }
+    if invocation.has(.checkFiles) { return try check(console) }
+    guard !files.isEmpty else { throw noTest }
     let begin = MonotonicClock.now
     let isColored = invocation.usesColor(isTerminal: console.output.isTerminal, EnvironmentVariables.value)
     let output = try ReportOutput(
@@ -144,7 +154,6 @@ struct TestCommand {
     options.runFiles = options.runFiles ?? runFiles
     output.add(.run(start))
     let clients = ClientSource(console, invocation)
-    let exclusive = needsProcesses ? SuiteFiles.exclusive(files) : []
     let named = Set(invocation.positionals.map(\.text))
     /// Runs all suites once.
     func runOnce(_ number: Int) throws {
@@ -198,7 +207,9 @@ struct TestCommand {
     try output.close()
     if let failure { throw failure }
     if let file = missing.first, !RPCURL.isProcessOfSuite {
-      throw Failure(.input, file, "no tests", hint: "test NAME begins one; see rpcurl-test(5)")
+      throw Failure(
+        .input, file, "no tests",
+        hint: "test NAME begins one, and source FILE in a test runs shared steps; see rpcurl-test(5)")
     }
     try check(counts, coverage.called)
   }
@@ -216,16 +227,24 @@ struct TestCommand {
   private var start: SuiteRun {
     let seconds = SystemValues(waitLimit: nil).nanosecondsSince1970 / 1_000_000_000
     return SuiteRun(
-      version: Version.current, files: files.count, seed: options.orderSeed.map { Int(clamping: $0) },
+      version: Version.current, files: files.count, shared: shared.count,
+      seed: options.orderSeed.map { Int(clamping: $0) },
       time: "\(CivilTime.secondsText(seconds))Z")
+  }
+
+  private var noTest: Failure {
+    guard invocation.last(of: [.only, .skip]) == nil else {
+      return Failure(
+        .usage, "", "no test was selected", hint: "--only and --skip select tests by name or @TAG")
+    }
+    return Failure(
+      .usage, invocation.positionals.map(\.text).joined(separator: " "), "no tests",
+      hint: "test NAME begins one; see rpcurl-test(5)")
   }
 
   /// Throws if no test ran, a test failed, or fewer methods were called than `--coverage-min` demands.
   private func check(_ counts: SuiteEnd, _ called: SuiteCoverage.Share) throws(Failure) {
-    if counts.total == 0, !RPCURL.isProcessOfSuite {
-      throw Failure(
-        .usage, "", "no test was selected", hint: "--only and --skip select tests by name or @TAG")
-    }
+    if counts.total == 0, !RPCURL.isProcessOfSuite { throw noTest }
     if counts.failed > 0 { throw Failure(reported: .assertion) }
     if counts.errors > 0 { throw Failure(reported: .input) }
     if called.of == 0, let name = invocation.last(.coverageOf)?.text {
@@ -241,9 +260,48 @@ struct TestCommand {
       hint: invocation.last(.coverage) == nil ? "--coverage text shows which" : nil)
   }
 
+  /// Prints the tests that are selected.
+  private func list(_ console: Console) throws(Failure) {
+    var hasTest = false
+    for file in files {
+      let suite = try SuiteFiles.read(file, waitLimit: invocation.duration(.maxTime))
+      for test in suite.tests(of: options.selection) {
+        hasTest = true
+        let tags = (suite.tags + test.tags).map { " @\($0)" }.joined()
+        console.output.print(TerminalText.escape("\(file):\(test.line): \(test.name)\(tags)") + "\n")
+      }
+    }
+    for file in shared { console.output.print("\(TerminalText.escape(file)): shared steps\n") }
+    guard hasTest else { throw noTest }
+  }
+
+  /// Prints the mistakes of the files.
+  private func check(_ console: Console) throws {
+    var tests = 0
+    var isValid = true
+    for file in files + shared {
+      var failures: [Failure] = []
+      do {
+        let worker = SuiteWorker(file, invocation, options, schemaCommand: SchemaCommands.run)
+        let (suite, found) = try worker.check()
+        failures = found
+        tests += suite.tests(of: options.selection).count
+      } catch let failure as Failure {
+        failures = [failure]
+      }
+      for failure in failures {
+        isValid = false
+        if let message = failure.message { console.error.report(ErrorReport(message, failure.status)) }
+      }
+    }
+    guard isValid else { throw Failure(reported: .input) }
+    let list = [(tests, "test"), ((files + shared).count, "file")].map { "\($0) \($1)\($0 == 1 ? "" : "s")" }
+    console.output.print("no mistakes in \(list[0]) (\(list[1]))\n")
+  }
+
   /// Formats the files, and prints the names of those that changed, or the formatted text of standard input.
   private func format(_ console: Console) throws(Failure) {
-    for file in files {
+    for file in files + shared {
       let (text, isChanged) = try SuiteFormatter.format(file: file)
       guard file != "-" else {
         console.output.write(text)

@@ -46,17 +46,19 @@ struct SessionScriptTests {
       (["call Orders/Find", "expect count == 0", "call Place"], "", 69, "line 1: the command failed"),
       (["call Orders/Find", "expect status ok", "call Place"], "", 8, "line 2: expect status ok"),
       (["call Orders/Find", "call Place"], "", 69, "line 1: the command failed"),
-      (["call Orders/Find", "no-such-command"], "", 69, "line 1: the command failed"),
+      (["call Place {\"id\":\"p\"}", "no-such-command"], "", 2, "line 2: no-such-command: no such command"),
       (["", "call Orders/Find"], "", 69, "line 2: the command failed"),
       (["call Place {\"id\":\"p\"}", "open Watch", "{}"], "pw", 74, "line 2: the stream opened here failed"),
       (["open Watch {}", "wait", "expect status aborted", "call Place {\"id\":\"p\"}"], "wp", 0, ""),
-      (["source DIR/b", "call Place"], "", 69, "line 1: the command failed"),
+      (["source DIR/b", "call Place"], "", 2, "b, line 2: nonsense: no such command"),
+      (["source DIR/c", "call Place"], "", 69, "line 1: the command failed"),
       (["source --keep-going DIR/b", "call Place"], "p", 69, "line 1: the command failed"),
       (["call Place {\"id\":\"p\"}", "source DIR/a"], "pppppppppppppppp", 2, "nested more than 16 deep"),
     ] as [([String], String, Int32, String)])
   func endsAtWhatNoCheckExpects(_ lines: [String], _ ids: String, _ status: Int32, _ why: String) throws {
     let text = lines.joined(separator: "\n").replacing("DIR", with: directory.path)
     directory.write("a", text.utf8)
+    directory.write("c", "call Orders/Find\ncall Place {\"id\":\"p\"}\n".utf8)
     directory.write("b", "call Orders/Find\nnonsense\ncall Place {\"id\":\"p\"}\n".utf8)
     let (output, failure) = try run()
     let printed = output.split(separator: "\n").filter { $0.hasPrefix("{\"id\"") }

@@ -15,8 +15,20 @@ import Testing
       _ = try RPCurlEngine.Suite("a.rpcurl", parsing: Array(text.utf8))
       return nil
     } catch {
-      return error.message.map { "\($0.what): \($0.why)" }
+      return error.message.map { message in
+        let hint = message.why == "no such command" ? message.hint : nil
+        return "\(message.what): \(message.why)" + (hint.map { " (\($0))" } ?? "")
+      }
     }
+  }
+
+  @Test func fileOfSharedStepsHasNoTests() throws {
+    #expect(try suite("# steps\nshared\ncall A\n").isShared)
+    #expect(try !suite("set a = 1\n").isShared)
+  }
+
+  @Test func setupMayFollowItsCommands() throws {
+    #expect(try suite("target h:1\nsetup\nset a = 1\ntest a\n").setup.map(\.line) == [1, 3])
   }
 
   @Test func readsAllParts() throws {
@@ -73,6 +85,19 @@ import Testing
     ("test a\nrows", "a.rpcurl, line 2: wrong usage"),
     ("test a\nrows a.csv field=b", "a.rpcurl, line 2: wrong usage"),
     ("test a\nexit\n", "a.rpcurl, line 2: exit: not possible in a suite"),
+    ("call A\n", "a.rpcurl, line 1: no test has this command: the file has no tests"),
+    (
+      "setup\nset a = 1\nexpect status ok\n",
+      "a.rpcurl, line 3: no test has this command: the file has no tests"
+    ),
+    ("shared\ntest a\n", "a.rpcurl, line 2: test: not possible in a file of shared steps"),
+    ("test a\nshared\n", "a.rpcurl, line 2: shared: not possible here"),
+    ("tets a\n", "a.rpcurl, line 1: tets: no such command (did you mean test?)"),
+    ("test a\nstpe b\n", "a.rpcurl, line 2: stpe: no such command (did you mean step?)"),
+    (
+      "test a\nteardown\nnonsense",
+      "a.rpcurl, line 3: nonsense: no such command (run \"help\" to list the commands)"
+    ),
     ("timeout 0s", "a.rpcurl, line 1: wrong usage"), ("exclusive yes", "a.rpcurl, line 1: wrong usage"),
     ("test a\nexclusive", "a.rpcurl, line 2: exclusive: not possible here"),
     ("test a\ncall A {\"b\":\n", "a.rpcurl, line 2: the value is not complete at the end of the file"),
@@ -165,8 +190,8 @@ import Testing
     let files = ["exclusive\ntest a\n", "test a\n", "exclusive\n{"].enumerated().map { index, text in
       directory.write("\(index)", text.utf8)
     }
-    #expect(SuiteFiles.exclusive(files + ["-"]) == [files[0]])
-    #expect(SuiteFiles.exclusive([files[0]]) == [])
+    #expect(SuiteFiles.special(files + ["-"]).exclusive == [files[0]])
+    #expect(SuiteFiles.special([files[0]]).exclusive == [])
   }
 
   @Test func resolvesPathsBesidesTheSuite() {

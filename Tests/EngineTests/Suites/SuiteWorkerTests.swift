@@ -52,6 +52,53 @@ struct SuiteWorkerTests {
     #expect(ends.map { $0.error?.why } == ["no call was made"] && ends.allSatisfy { !$0.isInterrupted })
   }
 
+  /// What is wrong with a suite; the suite is not run.
+  @Test(
+    arguments: [
+      ("call Orders/Plac", "no method Plac in shop.Orders"),
+      ("call Orders/Place\nexpect .idd == a", "no field idd"),
+      ("call Orders/Place\nset a = $last.idd", "no field idd"),
+      ("call Orders/Place {\"id\":$id}", "no such variable"),
+      ("expect .id golden", "golden requires a file"), ("expect .id golden no.json", "does not exist"),
+      ("call Orders/Place @none.json", "No such file"), ("source none", "No such file"),
+      ("rows none.csv", "No such file"),
+      ("options --nonsense", "unknown option"), ("use nonsense", "no built-in interceptor"),
+      ("header a", "wrong usage"),
+      ("use retry,attempt=3", "attempt"), ("verbose 7", "wrong usage"), ("protocol nonsense", "nonsense"),
+      ("sleep soon", "wrong usage"), ("deadline soon", "soon"), ("set a = ${row.a}", "no row"),
+      ("target ://", "://"),
+      ("set a = ${env.NO_SUCH_VARIABLE}", "is not set"), ("call", "wrong usage"),
+      ("header x: $nobody", "no such variable"),
+      ("step one\nset a = 1\nstep two\nset b = $a\nset c = $d", "d: no such variable"),
+      ("move retry", "wrong usage"),
+      ("source DIR/shared", "shared, line 2: nonsense"), ("unset nobody", "no such variable"),
+    ])
+  func suiteWithAMistakeIsNotRun(_ lines: String, _ why: String) throws {
+    directory.write("shared", "set a = 1\nnonsense\n".utf8)
+    let text = lines.replacing("DIR", with: directory.path)
+    let set = ["--descriptor-set", directory.write("set", ShopSchema.bytes), "--no-reflect"]
+    let events = events("target http://x\ntest a\nset b = 1\ntest b\n\(text)\n", set)
+    #expect(events.count == 1)
+    let ends = events.compactMap { if case .fileEnd(let end) = $0 { end } else { nil } }
+    let error = try #require(ends.first?.error)
+    #expect("\(error.what): \(error.why)".contains(why), "\(error)")
+    #expect(error.line != nil)
+  }
+
+  @Test(
+    arguments: [
+      "source ${file}\nset a = $b", "source --keep-going none",
+      "save DIR/saved\nsource DIR/saved\nset a = $b",
+      "skip it\nexpect nonsense", "set a = 1\nset b = $a\nunset a", "target $url",
+    ])
+  func whatTheRunDecidesIsNoMistake(_ lines: String) throws {
+    let text = lines.replacing("DIR", with: directory.path)
+    let path = directory.write(
+      "a.rpcurl", "set file = \"x\"\nset url = \"h:1\"\ntest a\n\(text)\n".utf8)
+    let worker = SuiteWorker(path, Parser.parse(["test", path]), SuiteOptions()) { _, _, _ in }
+    #expect(try worker.check().failures.isEmpty)
+  }
+
   @Test func reportsContainNoCredentialsOfACall() {
     let words = [
       "--descriptor-set", directory.write("set", ShopSchema.bytes), "-u", "ada:hunter2-a",

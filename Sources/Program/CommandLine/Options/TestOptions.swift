@@ -75,6 +75,17 @@ extension OptionTable {
       example: "rpcurl test --mock stubs.json --descriptor-set demo.binpb tests", isConfigurable: false,
       completion: "file"),
     Option(
+      .listTests, "--list", .flag, "", .own, .test,
+      "List the tests instead of running them: file, line, name and tags.",
+      "--only and --skip select them.",
+      example: "rpcurl test --list --only @smoke tests", isConfigurable: false),
+    Option(
+      .checkFiles, "--check", .flag, "", .own, .test,
+      "Check the files instead of running them, without a call.",
+      "All mistakes are reported that are found without a server: in commands and options, in names and paths of a schema of "
+        + "files, in files that are read, and in variables. Each run does the same first, and does not begin with a mistake.",
+      example: "rpcurl test --check --descriptor-set demo.binpb tests", isConfigurable: false),
+    Option(
       .formatFiles, "--format-files", .flag, "", .own, .test,
       "Format the files instead of running them.",
       "Blank lines, white space at the ends of lines and the indentation of JSON change, nothing else. The names of files "
