@@ -99,6 +99,8 @@ def test_missing_client_certificate(check, grpc_mtls_server, certificates):
     assert (code, command) == (6, None)
     assert steps["client certificate"] == ("absent", "the server asks for one")
     assert steps["gRPC"] == ("failed", "the server requires a client certificate")
+    # Nothing needs the others.
+    assert [steps[name][0] for name in ("gRPC-Web", "Connect")] == ["absent", "absent"]
 
 
 def test_a_server_without_tls_that_closes_the_connection(check, raw_server):
@@ -181,6 +183,32 @@ def test_unix_socket(check, start_server, certificates, tmp_path):
     command = f"rpcurl list {trust} --unix-socket {path} https://localhost"
     assert check(*trust.split(), f"unix:{path}")[::2] == (0, command)
     assert check(f"unix:{path}")[::2] == (6, f"rpcurl list -k --unix-socket {path} https://localhost")
+
+
+def test_server_without_health_and_reflection(check, rpcurl, keeps_early_responses):
+    """No method is known that the command could call."""
+    server = grpc.server(ThreadPoolExecutor(1))
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    code, steps, command = check("--plaintext", address)
+    assert (code, command) == (0, None)
+    assert (steps["gRPC"], steps["health"]) == (("passed", "responds"), ("absent", "the server does not offer it"))
+    why = f"rpcurl: http://{address}: the server does not offer the health service: unimplemented (12)\nhint: \"rpcurl check http://{address}\""
+    rpcurl("health", "--plaintext", address).exits(64 + 12, "").reports(why)
+    rpcurl("health", "--watch", "--plaintext", address).reports("does not offer Watch of the health service", "hint: omit --watch; ")
+    server.stop(None).wait()
+
+
+def test_gateway_without_a_route_for_health(rpcurl, raw_server):
+    """It may route the calls of other services."""
+
+    def refuse(connection):
+        connection.recv(1 << 16)
+        connection.sendall(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
+        connection.recv(1)
+
+    result = rpcurl("check", "--protocol", "connect", "--http1.1", "--plaintext", raw_server(refuse).address).exits(5)
+    assert "hint: a gateway that routes by service may have no route for health" in result.out, result.out
 
 
 def test_report_as_text(rpcurl, grpc_server):

@@ -432,8 +432,10 @@ def abstract_socket(grpc_server):
     listener.close()
 
 
-def test_abstract_unix_socket(call, abstract_socket):
+def test_abstract_unix_socket(call, rpcurl, abstract_socket):
     succeeds(call("--abstract-unix-socket", abstract_socket, f"http://localhost/{HELLO}"))
+    result = rpcurl("check", "--abstract-unix-socket", abstract_socket, "http://localhost")
+    assert f"abstract socket {abstract_socket}\n" in result.out, result.out
 
 
 def test_password_is_prompted_for(rpcurl, demo, connect_server):

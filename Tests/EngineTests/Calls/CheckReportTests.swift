@@ -64,6 +64,26 @@ import Testing
     #expect(report.lines.last?.text.hasSuffix(", not verified") == true)
   }
 
+  @Test(arguments: [
+    (
+      "Jan 1 00:00:00 2020 GMT", "Jan 1 00:00:00 2021 GMT", "until Jan 1 00:00:00 2021 GMT, which is over,",
+      true
+    ),
+    ("Jan 1 00:00:00 2020 GMT", "Jan 1 00:00:00 2031 GMT", "until Jan 1 00:00:00 2031 GMT,", false),
+    ("Jan 1 00:00:00 2030 GMT", "Jan 1 00:00:00 2031 GMT", "not valid before Jan 1 00:00:00 2030 GMT", true),
+  ])
+  func reportsTheValidityOfTheCertificate(start: String, end: String, text: String, isFailed: Bool) {
+    var certificate = ConnectionFacts.Certificate()
+    (certificate.names, certificate.start, certificate.end) = (["a.test"], start, end)
+    var facts = ConnectionFacts()
+    (facts.tlsVersion, facts.certificates) = ("TLSv1.3", [certificate])
+    var report = CheckReport()
+    // 2026-11-29
+    report.add(tls: facts, isInsecure: false, at: 1_795_910_400)
+    #expect(report.lines.last?.outcome == (isFailed ? .failed : .passed))
+    #expect(report.lines.last?.text.contains(text) == true, "\(report.lines)")
+  }
+
   @Test func reportsHealth() {
     func line(_ error: RPCError?, _ status: HealthMethods.Status?) -> CheckReport.Line? {
       var report = CheckReport()

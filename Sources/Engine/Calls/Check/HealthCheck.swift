@@ -92,19 +92,29 @@ package final class HealthCheck {
 
   private func ended(_ error: RPCError?, _ connection: ConnectionOptions) {
     if let error, !isDone, !isEndOfWait(error) {
+      let isMissing = error.code == .unimplemented && error.origin == .server
       let isUnknown = error.code == .notFound && error.origin == .server && !service.isEmpty
       failure =
         isUnknown
         ? Failure(
           .call(error), service, "the server does not report the health of this service: not_found (5)",
           hint: "run \"rpcurl list \(request.target.argument)\" to see the services")
-        : request.failure(error, connection)
+        : isMissing ? missing(error) : request.failure(error, connection)
       status = nil
     }
     guard let giveUpTime, giveUpTime > .now + Self.interval, isWorthRetrying(error) else {
       isDone = true
       return
     }
+  }
+
+  /// The failure for a server without the method.
+  private func missing(_ error: RPCError) -> Failure {
+    let what = isWatching ? "Watch of the health service" : "the health service"
+    let other = isWatching ? "omit --watch; " : ""
+    return Failure(
+      .call(error), request.target.name, "the server does not offer \(what): unimplemented (12)",
+      hint: "\(other)\"rpcurl check \(request.target.argument)\" shows what it offers")
   }
 
   /// Whether only the end of `--wait` has ended a check. That is not a failure of the server: its last status or failure is

@@ -22,6 +22,8 @@ package final class ServerCheck {
   private var needsOtherOptions = false
   /// Whether the server uses HTTP/2 over TLS that negotiates nothing.
   private var hasUnnegotiatedHTTP2 = false
+  /// Whether the server offers the health service.
+  private var hasHealth = false
 
   /// Resolves the argument `TARGET`.
   package init(_ invocation: Invocation, on console: Console) throws {
@@ -42,7 +44,10 @@ package final class ServerCheck {
       if let name = isSupported ? request.protocolName : protocols.first {
         report.canCall = isSupported && !needsOtherOptions
         let hasReflection = try checkReflection(client, name)
-        report.command = command.text(name, hasReflection: hasReflection)
+        // Without both, no method is certain to exist.
+        if hasReflection || hasHealth {
+          report.command = command.text(name, hasReflection: hasReflection)
+        }
       }
     }
     clients.console.output.print(isJSON ? report.json : report.text)
@@ -107,6 +112,7 @@ package final class ServerCheck {
   /// Checks name, connection and TLS. Returns false if no call is possible.
   private func checkConnection(_ client: LoopClient) throws -> Bool {
     var facts = try probe(client, .connect)
+    if let name = try connection(.grpc).abstractUnixSocket { facts.peer = "abstract socket \(name)" }
     report.add(connection: facts, request.target, hint)
     var failed = try refined(facts.error?.cause, client)
     if !command.isTLS, facts.error == nil {
@@ -207,19 +213,23 @@ package final class ServerCheck {
         CheckReport.Line(
           name.title, isWorking ? .passed : name == request.protocolName ? .failed : .absent,
           isWorking ? response : result.error?.message ?? "no response",
-          hint: isWorking ? nil : result.error?.cause.map(hint)))
+          hint: isWorking ? nil : result.httpStatus == 404 ? Self.gatewayHint : result.error?.cause.map(hint))
+      )
     }
     report.add(
       "HTTP", versions.isEmpty ? .failed : .passed,
       versions.isEmpty ? "no response" : versions.sorted().joined(separator: ", "))
-    // Without any protocol, each is a reason that no call can be made.
-    for var line in lines {
-      if working.isEmpty { line.outcome = .failed }
-      report.lines.append(line)
+    report.lines += lines
+    if let health {
+      hasHealth = health.0.error?.code != .unimplemented
+      report.add(health: health.0.error, health.1)
     }
-    if let health { report.add(health: health.0.error, health.1) }
     return working
   }
+
+  /// The hint for a server that does not route the health service, whose path the protocols are checked by.
+  private static let gatewayHint =
+    "a gateway that routes by service may have no route for health: call one of its methods"
 
   private func callHealth(
     _ methods: HealthMethods, _ name: ProtocolName, _ client: LoopClient
