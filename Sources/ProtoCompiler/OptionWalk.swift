@@ -11,13 +11,15 @@ extension Linker {
     let result = ByteRange(from: start, to: schema.optionBytes.count)
     tables.sites[site].interpreted.stripped = result
     // protoc removes empty options only if the file with their messages has its usual name.
-    guard result.isEmpty, !options.retainsOptions,
-      fileName(schema.messages[message].file) == Linker.descriptorFile
-    else { return }
-    tables.sites[site].interpreted.isStrippedCompletely = true
+    let isComplete =
+      result.isEmpty && !options.retainsOptions
+      && fileName(schema.messages[message].file) == Linker.descriptorFile
+    // They may have been empty before the custom ones were read.
+    guard isComplete != tables.sites[site].interpreted.isStrippedCompletely else { return }
+    tables.sites[site].interpreted.isStrippedCompletely = isComplete
     var option = tables.sites[site].options.first
     while option != .none {
-      tables.options[option].isOwnerStripped = true
+      tables.options[option].isOwnerStripped = isComplete
       option = tables.options[option].next
     }
   }
