@@ -46,8 +46,6 @@ extension Linker {
     }
     if site.type != .none {
       guard linkType(field, site) else { return }
-    } else if schema.fields[field].type.isMessage || schema.fields[field].type == .enum {
-      error("Field with message or enum type missing type_name.", at: site.typePlace)
     }
     let node = schema.fields[field]
     if checksNumbers, !node.isExtension { checkNumber(field, node) }
@@ -185,29 +183,22 @@ extension Linker {
     }
     var next: Int64 = 1
     for range in used.sorted(by: { $0 < $1 }) {
-      guard range.start <= next, next <= range.end else { break }
-      next = range.end + 1
+      guard range.start <= next else { break }
+      next = max(next, range.end + 1)
     }
     return next
   }
 
-  /// Counts the fields of oneofs, and checks that they are defined together.
+  /// Counts the fields of oneofs.
   private mutating func checkOneofs(_ message: Handle) {
     let node = schema.messages[message]
     guard node.oneofs.count > 0 else { return }
-    var previous = Handle.none
     var field = node.fields.first
     while field != .none {
       let oneof = schema.fields[field].oneof
       if oneof != .none {
-        if schema.oneofs[oneof].fields > 0, schema.fields[previous].oneof != oneof {
-          error(
-            "Fields in the same oneof must be defined consecutively. \"\(names[schema.fields[previous].declaration.name])\" cannot be defined before the completion of the \"\(names[schema.oneofs[oneof].declaration.name])\" oneof definition.",
-            at: fieldSite(previous).typePlace)
-        }
         schema.oneofs[oneof].fields += 1
       }
-      previous = field
       field = schema.fields[field].next
     }
     var oneof = node.oneofs.first

@@ -157,11 +157,6 @@ extension Linker {
       }
     }
     guard node.type.isMessage, schema.messages[node.typeIndex].isMapEntry else { return }
-    if node.type == .group {
-      return error(
-        "Groups cannot be map entries. Use a regular message field with map<KeyType, ValueType> syntax instead.",
-        at: site.typePlace)
-    }
     let entry = schema.messages[node.typeIndex]
     if node.label != .repeated || !isOwnEntry(node, entry) {
       error(
