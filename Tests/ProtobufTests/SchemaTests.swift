@@ -182,8 +182,8 @@ import Testing
     #expect(error?.hint?.contains("--include_imports") == true)
   }
 
-  @Test func acceptsEdition2024() throws {
-    let set = file("f.proto", field(12, "editions") + hex("70 e907") + message("M", field: "x"))
+  @Test(arguments: ["e907", "ea07"]) func acceptsLaterEditions(_ edition: String) throws {
+    let set = file("f.proto", field(12, "editions") + hex("70 \(edition)") + message("M", field: "x"))
     #expect(try pool(set).messageType(named: "p.M")?.field(named: "x")?.hasPresence == true)
   }
 
@@ -194,7 +194,7 @@ import Testing
   }
 
   @Test func onlyUsesOfAFileWithAnUnknownEditionFail() throws {
-    let edition = field(12, "editions") + hex("70 ea07")
+    let edition = field(12, "editions") + hex("70 eb07")
     let enumeration = field(5, field(1, "E") + field(2, field(1, "Z") + hex("10 00")))
     let fields = [
       "0a0161 1801 2001 280b 32042e702e4e", "0a0165 1802 2001 280e 32042e702e45", "0a0173 1803 2001 2809",
@@ -218,7 +218,7 @@ import Testing
         Issue.record("\(String(describing: error))")
         continue
       }
-      #expect(reason.reason == .unsupportedEdition(1002))
+      #expect(reason.reason == .unsupportedEdition(1003))
     }
   }
 

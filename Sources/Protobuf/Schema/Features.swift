@@ -19,7 +19,7 @@ struct Features: Equatable {
     presence: .explicit, enumKind: .closed, repeatedEncoding: .expanded, textValidation: .none)
   static let proto3 = Features(
     presence: .implicit, enumKind: .open, repeatedEncoding: .packed, textValidation: .verify)
-  /// Editions 2023 and 2024 have the same features here.
+  /// Editions 2023, 2024 and 2026 have the same features here.
   static let edition2023 = Features(
     presence: .explicit, enumKind: .open, repeatedEncoding: .packed, textValidation: .verify)
 

@@ -64,7 +64,7 @@ final class LoadedFile {
       switch proto.edition.rawValue {
       case 998: base = .proto2
       case 999: base = .proto3
-      case 1000, 1001: base = .edition2023
+      case 1000...1002: base = .edition2023
       default: throw failure(.unsupportedEdition(Int(proto.edition.rawValue)))
       }
     case let other: throw failure(.invalid("unknown syntax \"\(other)\""))
