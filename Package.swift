@@ -173,7 +173,7 @@ let package = Package(
         [
           "Base", "Language", "Engine", "Reports", "Program", "Platform", "Call", "Interceptors",
           "PluginHost",
-          "Transport", "Chain", "Protocols", "SchemaTools", "Protobuf", "CSystem",
+          "Transport", "Chain", "Protocols", "SchemaTools", "Protobuf", "ProtoCompiler", "CSystem",
         ], []),
       // The files of `rpcurl plugins new`.
       resources: [.embedInCode("Templates")], swiftSettings: small,

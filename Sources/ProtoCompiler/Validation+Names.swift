@@ -1,4 +1,5 @@
 import RPCurlBase
+import RPCurlProtobuf
 
 extension Linker {
   /// Checks that names have the style of the edition.
@@ -35,36 +36,11 @@ extension Linker {
     }
   }
 
-  private enum NameStyle {
-    case title, lowerSnake, upperSnake
-  }
-
   private mutating func checkStyle(_ kind: String, _ name: String, _ style: NameStyle, at place: Place) {
-    guard let problem = Linker.problem(Array(name.utf8), style) else { return }
+    guard let problem = style.problem(with: name) else { return }
     error(
       "\(kind) name \(name) \(problem) (features.enforce_naming_style = STYLE_LEGACY can be used to opt out of this check)",
       at: place)
-  }
-
-  private static func problem(_ name: [UInt8], _ style: NameStyle) -> String? {
-    func isLower(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte) }
-    func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte) }
-    guard let first = name.first else { return "is empty" }
-    switch style {
-    case .title:
-      if name.contains(UInt8(ascii: "_")) { return "should be TitleCase" }
-      return isUpper(first) ? nil : "should begin with a capital letter"
-    case .lowerSnake:
-      if name.contains(where: isUpper) { return "should be lower_snake_case" }
-      if !isLower(first) { return "should begin with a lower case letter" }
-    case .upperSnake:
-      if name.contains(where: isLower) { return "should be UPPER_SNAKE_CASE" }
-      if !isUpper(first) { return "should begin with an upper case letter" }
-    }
-    let isBad = zip(name, name.dropFirst()).contains { pair in
-      pair.0 == UInt8(ascii: "_") && !isLower(pair.1) && !isUpper(pair.1)
-    }
-    return isBad || name.last == UInt8(ascii: "_") ? "contains style violating underscores" : nil
   }
 
   /// Checks for names of accessors in generated code.

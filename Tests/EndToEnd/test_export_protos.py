@@ -29,7 +29,7 @@ def export(rpcurl, tmp_path):
     return export
 
 
-@pytest.mark.parametrize("name", ["old.proto", "modern.proto", "edition.proto"])
+@pytest.mark.parametrize("name", ["old.proto", "modern.proto", "edition.proto", "importer.proto"])
 def test_protoc_makes_the_same_descriptors(rpcurl, tmp_path, name):
     first, second, out = tmp_path / "first.binpb", tmp_path / "second.binpb", tmp_path / "out"
     protoc(first, name, HERE)
@@ -102,3 +102,60 @@ def test_the_folder_must_exist_or_be_creatable(rpcurl, descriptor_set, tmp_path)
     rpcurl(*words, "--proto-dir", tmp_path / "file" / "folder").exits(1).reports(f"rpcurl: --proto-dir {tmp_path}/file/folder: Not a directory")
     result = rpcurl(*words, "-o", tmp_path)
     assert result.code == 1 and result.err.endswith("hint: --proto-dir DIR writes .proto files into a directory\n")
+
+
+def message(name, *fields):
+    """A message with fields of types by name; others are numbers."""
+    message = descriptor_pb2.DescriptorProto(name=name)
+    for number, (field, type, json) in enumerate(fields, 1):
+        message.field.add(name=field, number=number, label=1, type=11 if type else 5, type_name=type, json_name=json)
+    return message
+
+
+def files(path, *files):
+    """A descriptor set of files with these messages: a name, imports, and messages."""
+    set = descriptor_pb2.FileDescriptorSet()
+    for name, imports, messages in files:
+        set.file.add(name=name, package="p", syntax="proto3", dependency=imports, message_type=messages)
+    path.write_bytes(set.SerializeToString())
+    return path
+
+
+GONE = message("A", ("gone", ".p.Gone", "gone"))
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ([("a.proto", [], [GONE])], '"p.Gone" is not defined.'),
+        ([("a.proto", ["gone.proto"], [GONE])], '"p.Gone" is not defined.'),
+        ([("a.proto", [], [message("A"), message("A")])], '"A" is already defined in "p".'),
+        ([("b.proto", [], [message("A")]), ("a.proto", [], [message("A")])], '"p.A" is already defined in file "b.proto".'),
+        ([("a.proto", [], [message("A", ("b", "", "b"), ("b", "", "b"))])], '"b" is already defined in "p.A".'),
+    ],
+    ids=["type", "import", "message", "file", "field"],
+)  # fmt: skip
+def test_what_no_compiler_accepts_is_refused(rpcurl, tmp_path, given, reason):
+    words = ["export", "--descriptor-set", files(tmp_path / "set.binpb", *given)]
+    result = rpcurl(*words, "--proto-dir", tmp_path / "out").exits(3)
+    lines = [f"rpcurl: a.proto: no compiler accepts its source: {reason}", "hint: -o FILE writes a descriptor set"]
+    assert result.err.splitlines()[-2:] == lines
+    assert not (tmp_path / "out").exists()
+    assert rpcurl(*words, "-o", tmp_path / "again.binpb").code == 0
+
+
+def test_an_import_that_nothing_needs_may_be_missing(rpcurl, tmp_path):
+    set = files(tmp_path / "set.binpb", ("a.proto", ["gone.proto"], [message("A")]))
+    result = rpcurl("export", "--descriptor-set", set, "--proto-dir", tmp_path / "out").exits(0)
+    assert result.err == "rpcurl: imported files not found in any source: gone.proto\n"
+    assert below(tmp_path / "out") == ["a.proto"]
+
+
+def test_names_in_json_that_collide_are_accepted(rpcurl, tmp_path):
+    collide = message("A", ("foo_bar", "", "fooBar"), ("other", "", "fooBar"))
+    set = files(tmp_path / "set.binpb", ("a.proto", [], [collide, message("B", ("a", "", "b"), ("b", "", "a"))]))
+    rpcurl("export", "--descriptor-set", set, "--proto-dir", tmp_path / "out").exits(0, "", "")
+    protoc(tmp_path / "again.binpb", "a.proto", tmp_path / "out")
+    (first, second) = descriptor_pb2.FileDescriptorSet.FromString((tmp_path / "again.binpb").read_bytes()).file[0].message_type
+    assert [field.json_name for field in first.field] == ["fooBar", "fooBar"]
+    assert first.options.deprecated_legacy_json_field_conflicts and not second.HasField("options")

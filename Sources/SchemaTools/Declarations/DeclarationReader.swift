@@ -192,7 +192,7 @@ struct DeclarationReader {
       case 4: field.label = .init(rawValue: record.int32) ?? .optional
       case 5: kind = FieldKind(rawValue: UInt8(truncatingIfNeeded: record.bits))
       case 6: field.typeName = reference(record.text)
-      case 7: field.defaultText = record.text
+      case 7: field.defaultBytes = Array(record.bytes)
       case 8: serializedOptions += record.bytes
       case 9: field.oneofIndex = Int(record.int32)
       case 10: field.jsonName = record.text

@@ -162,8 +162,10 @@ package struct FieldDeclaration: Sendable {
   package internal(set) var typeName = ""
   /// The full name of the message that an extension extends.
   package internal(set) var extendee: String?
-  /// The explicit default.
-  package internal(set) var defaultText: String?
+  /// The explicit default, which may be invalid UTF-8.
+  var defaultBytes: [UInt8]?
+  /// The explicit default as text.
+  package var defaultText: String? { defaultBytes.map { String(decoding: $0, as: UTF8.self) } }
   /// The name in JSON.
   package internal(set) var jsonName: String?
   /// The name in JSON, also if the source omits it, which compilers do not.

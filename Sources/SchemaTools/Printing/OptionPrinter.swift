@@ -6,6 +6,8 @@ struct OptionPrinter {
   private static let lineLimit = 60
 
   let scope: NameScope
+  /// The settings for an empty set of features.
+  let emptyFeatures: [String]
 
   /// The options in the order of their numbers. Sets `unknown` if the schema does not define one, which is
   /// omitted.
@@ -36,7 +38,7 @@ struct OptionPrinter {
         prefix + (field.isExtension ? "(\(scope.option(field.fullName)))" : ProtoText.safe(field.name))
       if !field.isRepeated, case .message(let nested)? = values.first, isFeatures(nested) {
         // One by one, as is common in source files.
-        lines += settings(of: nested, prefix: name + ".")
+        lines += nested.isEmpty ? emptyFeatures : settings(of: nested, prefix: name + ".")
       } else {
         for value in values { lines.append("\(name) = \(self.value(value, field))") }
       }
@@ -72,7 +74,9 @@ struct OptionPrinter {
     return out.withBytes { String(decoding: $0, as: UTF8.self) }
   }
 
-  private func special(_ value: Double) -> String { value.isNaN ? "nan" : value < 0 ? "-inf" : "inf" }
+  private func special(_ value: Double) -> String {
+    value.isNaN ? value.sign == .minus ? "-nan" : "nan" : value < 0 ? "-inf" : "inf"
+  }
 
   private func aggregate(_ message: Message) -> String {
     var options = TextEncodingOptions(singleLine: true, unknownFields: false)

@@ -5,6 +5,7 @@ import RPCurlProtobuf
 /// The output contains no control characters except line feeds, for any schema.
 package struct ProtoPrinter {
   let file: FileDeclaration
+  private let pool: DescriptorPool
   var scope: NameScope
   /// The full names of the messages that group fields have declared.
   private var groups: Set<String> = []
@@ -14,6 +15,7 @@ package struct ProtoPrinter {
   /// Makes a printer for the declarations of `file`, which is from `pool`.
   package init(_ file: FileDeclaration, in pool: DescriptorPool) {
     self.file = file
+    self.pool = pool
     scope = NameScope(file, pool: pool.core)
   }
 
@@ -111,18 +113,26 @@ package struct ProtoPrinter {
   }
 
   /// Options as statements.
-  private mutating func statements(_ options: DescriptorOptions) {
+  private mutating func statements(
+    _ options: DescriptorOptions, emptyFeatures: [String]? = nil, more: [String] = []
+  ) {
     var unknown = false
-    for setting in OptionPrinter(scope: scope).print(options, unknown: &unknown) {
-      line("option \(setting);")
-    }
+    let settings = settings(options, emptyFeatures, &unknown) + more
+    for setting in settings { line("option \(setting);") }
     if unknown { line("// and options that the schema does not define") }
+  }
+
+  private func settings(
+    _ options: DescriptorOptions, _ emptyFeatures: [String]?, _ unknown: inout Bool
+  ) -> [String] {
+    let features = emptyFeatures ?? SourceFeatures.empty(in: file)
+    return OptionPrinter(scope: scope, emptyFeatures: features).print(options, unknown: &unknown)
   }
 
   /// Options in brackets, after a declaration.
   private func brackets(_ options: DescriptorOptions, first: [String] = []) -> String {
     var unknown = false
-    let settings = first + OptionPrinter(scope: scope).print(options, unknown: &unknown)
+    let settings = first + settings(options, nil, &unknown)
     let note = unknown ? " /* and options that the schema does not define */" : ""
     guard !settings.isEmpty else { return note }
     let joined = settings.joined(separator: ", ")
@@ -154,13 +164,25 @@ package struct ProtoPrinter {
         }
       }
     }
-    if !file.options.serialized.isEmpty { separated { $0.statements($0.file.options) } }
+    let features = SourceFeatures(file)?.settings(in: pool) ?? []
+    guard !file.options.serialized.isEmpty || !features.isEmpty else { return }
+    let isEmpty = SourceFeatures.isEmpty(50, in: file.options)
+    separated {
+      $0.statements(
+        $0.file.options, emptyFeatures: features.isEmpty ? ["features = {}"] : features,
+        more: isEmpty ? [] : features)
+    }
   }
 
   /// The name of an edition: its year.
   static func editionName(_ number: Int32) -> String {
-    // 1000 is 2023, and there is one per year so far.
-    number >= 1000 && number < 1100 ? "\(2023 + number - 1000)" : "\(number)"
+    switch number {
+    case 1000: "2023"
+    case 1001: "2024"
+    case 1002: "2026"
+    case 9999: "UNSTABLE"
+    default: "\(number)"
+    }
   }
 
   private var isEdition: Bool {
@@ -187,24 +209,43 @@ package struct ProtoPrinter {
   private mutating func members(of message: MessageDeclaration) {
     let outer = scope
     scope = scope.entering(message)
-    statements(message.options)
+    statements(message.options, more: conflictSettings(message))
     var body = NestedPrinter(message)
     body.print(with: &self)
     for type in message.enums { separated { $0.enumeration(type) } }
+    // Messages of the oldest format have larger numbers.
+    let top: Int64 = WireFields(message.options).flag(1) ? (1 << 31) - 2 : (1 << 29) - 1
     for range in message.extensionRanges {
-      line("extensions \(Self.range(range.numbers))\(brackets(range.options));")
+      line("extensions \(Self.range(range.numbers, top))\(brackets(range.options));")
     }
     if !message.reservedNumbers.isEmpty {
-      line("reserved \(message.reservedNumbers.map(Self.range).joined(separator: ", "));")
+      let ranges = message.reservedNumbers.map { Self.range($0, top) }
+      line("reserved \(ranges.joined(separator: ", "));")
     }
     if !message.reservedNames.isEmpty { line("reserved \(names(message.reservedNames));") }
     scope = outer
   }
 
-  private static func range(_ numbers: Range<Int64>) -> String {
+  private static func range(_ numbers: Range<Int64>, _ top: Int64) -> String {
     let last = numbers.upperBound - 1
     if last <= numbers.lowerBound { return "\(numbers.lowerBound)" }
-    return "\(numbers.lowerBound) to \(last >= (1 << 29) - 1 ? "max" : "\(last)")"
+    return "\(numbers.lowerBound) to \(last == top ? "max" : "\(last)")"
+  }
+
+  /// The option without which compilers refuse fields that have the same name in JSON. In proto2 and where the format of JSON is
+  /// that of proto2, they refuse only names that are written.
+  private func conflictSettings(_ message: MessageDeclaration) -> [String] {
+    let features = FeatureValues(file.syntax).overridden(by: file.options, of: .file)
+      .overridden(by: message.options, of: .message)
+    var names: [String: Bool] = [:]
+    let conflicts = message.fields.contains { field in
+      let name = field.effectiveJSONName
+      let isWritten = name != ProtoText.jsonName(of: field.name)
+      guard let other = names.updateValue(isWritten, forKey: name) else { return false }
+      return features.jsonFormat != 2 || isWritten && other
+    }
+    guard conflicts, !WireFields(message.options).flag(11) else { return [] }
+    return ["deprecated_legacy_json_field_conflicts = true"]
   }
 
   mutating func oneof(_ oneof: MessageDeclaration.Oneof, _ fields: [FieldDeclaration]) {
@@ -259,8 +300,17 @@ package struct ProtoPrinter {
   }
 
   private func type(of field: FieldDeclaration) -> String {
-    field.typeName.isEmpty ? field.kind.protoName : scope.type(field.typeName)
+    guard field.typeName.isEmpty else { return scope.type(field.typeName) }
+    let name = field.kind.protoName
+    return file.syntax == .edition(9999) ? Self.unstableNames[name] ?? name : name
   }
+
+  /// The types of integers in the edition for tests, where the usual names mean a fixed size.
+  private static let unstableNames = [
+    "fixed64": "uint64", "fixed32": "uint32", "sfixed32": "int32", "sfixed64": "int64", "int32": "varint32",
+    "int64": "varint64", "uint32": "uvarint32", "uint64": "uvarint64", "sint32": "zigzag32",
+    "sint64": "zigzag64",
+  ]
 
   private func mapType(_ entry: MessageDeclaration) -> String? {
     guard let key = entry.fields.first(where: { $0.number == 1 }),
@@ -272,18 +322,18 @@ package struct ProtoPrinter {
   /// Settings that are written like options, but are not.
   private func settings(of field: FieldDeclaration) -> [String] {
     var settings: [String] = []
-    if let text = field.defaultText { settings.append("default = \(defaultValue(text, of: field))") }
+    if let bytes = field.defaultBytes { settings.append("default = \(defaultValue(bytes, of: field))") }
     if let name = field.jsonName, field.extendee == nil, name != ProtoText.jsonName(of: field.name) {
       settings.append("json_name = \(ProtoText.literal(name))")
     }
     return settings
   }
 
-  private func defaultValue(_ text: String, of field: FieldDeclaration) -> String {
+  private func defaultValue(_ bytes: [UInt8], of field: FieldDeclaration) -> String {
     switch field.kind {
-    case .string: ProtoText.literal(text)
-    case .bytes: ProtoText.literal(DefaultValue.unescape(Array(text.utf8)) ?? [])
-    default: ProtoText.safe(text)
+    case .string: String(validating: bytes, as: UTF8.self).map(ProtoText.literal) ?? ProtoText.literal(bytes)
+    case .bytes: ProtoText.literal(DefaultValue.unescape(bytes) ?? [])
+    default: ProtoText.safe(String(decoding: bytes, as: UTF8.self))
     }
   }
 

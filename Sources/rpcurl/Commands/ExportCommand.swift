@@ -2,6 +2,7 @@ import RPCurlBase
 import RPCurlEngine
 import RPCurlPlatform
 import RPCurlProgram
+import RPCurlProtoCompiler
 import RPCurlProtobuf
 import RPCurlSchemaTools
 
@@ -63,12 +64,26 @@ struct ExportCommand {
       guard let file else { continue }
       files.append((name, Array(ProtoPrinter(file, in: pool).print().utf8)))
     }
+    try check(files)
     do throws(SystemError) {
       try NewFolder.write(files, below: folder)
     } catch {
       let hint = error.path == nil ? nil : "nothing was written; use an empty directory, or -o FILE"
       throw Failure(.internalError, error.path ?? "--proto-dir \(folder)", error.reason, hint: hint)
     }
+  }
+
+  /// Refuses what no compiler accepts: types that are nowhere, and names that are declared twice.
+  private func check(_ files: [(name: String, contents: [UInt8])]) throws(Failure) {
+    let texts = Dictionary(files) { first, _ in first }
+    let compiler = ProtoCompiler(options: ProtoCompilerOptions(isTolerant: true)) { name in
+      texts[name].map { .found($0) } ?? .missing(tried: [])
+    }
+    let errors = compiler.compile(files.map(\.name)).diagnostics.filter { $0.severity == .error }
+    guard let error = errors.first(where: { $0.cause != .missingImport }) else { return }
+    throw Failure(
+      .schema, error.file, "no compiler accepts its source: \(error.text)",
+      hint: "-o FILE writes a descriptor set")
   }
 
   private func files(_ query: SchemaQuery, _ error: StandardError) throws -> (DescriptorPool, [String]) {
