@@ -134,7 +134,7 @@ plain-unit-test: build-packages test-packages
 	swift test --skip-build $(FAILURES) $(TEST_FLAGS)
 
 # With servers of other projects: `make test-all` runs them.
-FOREIGN := etcd flight gateways interop nginx spark tonic
+FOREIGN := corpus etcd flight gateways interop nginx spark tonic
 
 end-to-end-test: release plugins servers test-packages http3-libcurl ## Run the tests in Python
 	$(PYTEST) Tests/EndToEnd Tests/Project $(if $(filter all,$(RPCURL_TESTS)),,$(FOREIGN:%=--ignore=Tests/EndToEnd/test_%.py))

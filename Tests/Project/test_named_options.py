@@ -16,10 +16,10 @@ PAGES = sorted(p for p in (ROOT / "man").iterdir() if p.suffix != ".1" and p.ste
 
 MAKEFILES = [ROOT / "Makefile", ROOT / "scripts/packages/packages.mk"]
 
-# Options of other programs (protoc, swift, pytest, pkg-config, the test servers), and the form of options.
+# Options of other programs (protoc, swift, pytest, pkg-config, the test servers, scripts), and the form of options.
 OTHERS = {
     "--include_imports", "--descriptor_set_out", "--port", "--product", "--build-tests", "--skip-build", "--cflags", "--option",
-    "--strip-components", "--quiet",
+    "--strip-components", "--quiet", "--written",
 }  # fmt: skip
 
 
