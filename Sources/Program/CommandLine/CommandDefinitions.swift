@@ -136,7 +136,7 @@ extension CommandTable {
         """,
       examples: """
         rpcurl describe --plaintext localhost:50051 demo.v1.Demo
-        rpcurl describe --descriptor-set demo.binpb HelloRequest HelloResponse
+        rpcurl describe --descriptor-set demo.binpb HelloRequest HelloReply
         rpcurl describe --descriptor-set demo.binpb demo.proto > demo.proto
         """,
       places: [

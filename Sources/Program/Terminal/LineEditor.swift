@@ -47,7 +47,7 @@ package final class LineEditor: LineInput {
   /// What was pasted and is not in the line yet: a thread of libedit reads each character that it is fed.
   private var pasted = String.UnicodeScalarView()
   /// When keys were read last.
-  private var silentSince: ContinuousClock.Instant?
+  private var silentSince: MonotonicClock.Instant?
   private var prompt = ""
   private var state = State.paused
   /// Whether `work` is running; it calls closures that may call it.
