@@ -22,7 +22,8 @@ def send(rpcurl, grpc_server, tmp_path):
             path = tmp_path / "suite.rpcurl"
             path.write_text("\n".join(['set who = "Ada"', f"target {grpc_server.url}", "test t", "rows rows.ndjson", *calls, "expect . == null"]))
             result = rpcurl("test", "--report", "ndjson", path, env=ENVIRONMENT)
-            test = next(event for event in result.lines() if event["event"] == "test")
+            # What is wrong before the run is an error of the file.
+            test = next(event for event in result.lines() if event["event"] == "test" or "error" in event)
             if "error" in test:
                 return None, f"{test['error']['why']}\n{test['error'].get('hint', '')}"
             # The last check fails, so that its report has the response.

@@ -122,7 +122,12 @@ struct ScriptCheck {
     switch reference {
     case .variable:
       guard let variables, !variables.contains(reference.name) else { return }
-      throw Failure(session.bindings.unknown(reference, among: variables.sorted()))
+      let error = session.bindings.unknown(reference, among: variables.sorted())
+      // The columns are those of a file that the run reads.
+      let isNear = error.hint.map { $0.begins(with: "did you mean") || $0.begins(with: "write ") } ?? false
+      guard hasRow, !isNear else { throw Failure(error) }
+      throw Failure(
+        LanguageError(error.reason, hint: "write ${row.\(reference.name)} for a value of the row"))
     case .environment, .row:
       if case .row = reference, hasRow { return }
       do throws(LanguageError) { _ = try session.bindings.value(of: reference) } catch {
@@ -282,7 +287,11 @@ struct ScriptCheck {
   private mutating func check(options words: [SessionWords.Word]) throws(Failure) {
     var texts: [String] = []
     for word in words {
-      guard let text = try literal(word) else { return schema = SessionSchema(session.console.error) }
+      guard let text = try literal(word) else {
+        // The run decides, also which variables `--var` sets.
+        (variables, schema) = (nil, SessionSchema(session.console.error))
+        return
+      }
       texts.append(text)
     }
     let invocation = Parser.parse(texts, as: .session)

@@ -63,6 +63,8 @@ package final class Session {
   private(set) var input: (any LineInput)?
   private var reader: SessionStatementReader
   private var arrivals: [Arrival] = []
+  /// How many signals were handled.
+  private(set) var signals = 0
   private var interrupts: [Bool] = []
   /// Called when the schema is fetched, or cannot be.
   package var learners: [() -> Void] = []
@@ -402,6 +404,7 @@ package final class Session {
       leave(Interrupt.status)
     }
     Interrupt.rearm()
+    signals += 1
     console.deadline.lift()
     guard input?.dropPaste() == true else { return false }
     notice("the rest of what was pasted is dropped")

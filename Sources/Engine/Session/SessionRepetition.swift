@@ -1,5 +1,6 @@
 import RPCurlBase
 import RPCurlCall
+import RPCurlPlatform
 import RPCurlProgram
 
 /// The arguments of `repeat`: how often, at which intervals, and the call.
@@ -63,13 +64,16 @@ extension Session {
       head: head, values: statement.values, output: statement.output, options: statement.options,
       command: statement.command, text: text, recorded: text)
     var made = 0
+    let handled = signals
     while true {
       var isDue = false
       let timer = client.loop.schedule(at: .now + repetition.interval) { isDue = true }
       defer { client.loop.cancel(timer) }
       try execute(call)
       made += 1
-      if made == repetition.count || end != nil { return }
+      if Interrupt.isPending { handleSignal() }
+      // Ctrl-C during a call ends the call, and so the repetition.
+      if made == repetition.count || end != nil || signals != handled { return }
       guard repetition.interval > .zero else { continue }
       guard try wait(until: { isDue || observer?.isTimeOver == true }) else {
         console.error.endEchoedLine()
