@@ -18,7 +18,7 @@ SERVICE = "demo.v1.Demo"
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x7f\x9b2J\r\nrpcurl: all is well\b"
 # As far as HTTP allows it in a header.
 HEADER = "\x1b[31mred\x1b]0;title\x07\x7f\b"
-COLORS = re.compile(r"\x1b\[(0|\d\d)m")
+COLORS = re.compile(r"\x1b\[(0|1|\d\d)m")
 
 
 def assert_safe(text, colored=False):
