@@ -46,6 +46,9 @@ extension Linker {
     }
     if site.type != .none {
       guard linkType(field, site) else { return }
+    } else if schema.fields[field].type.isMessage {
+      // The parser takes `map<int32, group>` for the type of a group without its members.
+      return error("Field with message or enum type missing type_name.", at: site.typePlace)
     }
     let node = schema.fields[field]
     if checksNumbers, !node.isExtension { checkNumber(field, node) }
