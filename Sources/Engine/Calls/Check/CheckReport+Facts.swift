@@ -49,26 +49,12 @@ extension CheckReport {
     let names = certificate.names.isEmpty ? certificate.subject : certificate.names.joined(separator: ", ")
     let end = certificate.end.map { ", until \($0)" } ?? ""
     let verified = facts.error == nil && !isInsecure ? "" : ", not verified"
-    let isOver = Self.seconds(certificate.end).map { $0 < now } == true
-    let isEarly = Self.seconds(certificate.start).map { $0 > now } == true
+    let isOver = certificate.end.flatMap(HTTPDate.seconds(ofCertificate:)).map { $0 < now } == true
+    let isEarly = certificate.start.flatMap(HTTPDate.seconds(ofCertificate:)).map { $0 > now } == true
     let validity = isOver ? ", which is over" : isEarly ? ", not valid before \(certificate.start ?? "")" : ""
     add(
       "certificate", isOver || isEarly ? .failed : .passed,
       "for \(names)\(end)\(validity), by \(certificate.issuer)\(verified)")
-  }
-
-  /// A time as certificates have it, such as `Jan 1 00:00:00 2024 GMT`, in seconds since 1970; nil for other text.
-  private static func seconds(_ text: String?) -> Int? {
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    let words = text?.split(separator: " ").map { String($0) } ?? []
-    guard words.count >= 4, let month = months.firstIndex(of: words[0]), let day = Int32(words[1]),
-      let year = Int32(words[3]), (1900...9999).contains(year)
-    else { return nil }
-    let clock = words[2].split(separator: ":").map { Int32($0) ?? 0 } + [0, 0, 0]
-    var parts = tm()
-    (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, Int32(month), day)
-    (parts.tm_hour, parts.tm_min, parts.tm_sec) = (clock[0], clock[1], clock[2])
-    return timegm(&parts)
   }
 
   /// Adds the result of the health service.
