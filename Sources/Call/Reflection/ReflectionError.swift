@@ -34,13 +34,17 @@ package enum ReflectionError: Error, Equatable, Sendable {
 
 extension ReflectionError: CustomStringConvertible {
   /// The error message.
-  package var description: String {
-    switch self {
+  package var description: String { text(for: nil) }
+
+  /// The error message for a request of one version of reflection, or of any.
+  package func text(for version: ReflectionVersion?) -> String {
+    let reflection = version.map { "reflection \($0.rawValue)" } ?? "reflection"
+    return switch self {
     case .unknownSymbol(let symbol, _): "the server's schema has no \(symbol)"
     case .notOffered(let error):
       error.origin == .server || error.message.isEmpty
-        ? "the server does not offer reflection"
-        : "the server probably does not offer reflection (\(error.message))"
+        ? "the server does not offer \(reflection)"
+        : "the server probably does not offer \(reflection) (\(error.message))"
     case .failed(let error):
       "reflection failed: \(error.code.name) (\(error.code.rawValue))"
         + (error.message.isEmpty ? "" : ": \(error.message)")

@@ -149,7 +149,7 @@ package struct ReflectionSource {
       return schema
     case .failure(let error):
       if isOptional, case .notOffered = error {
-        let text = "rpcurl: \(target.name): \(named(error)); only other sources are used"
+        let text = "rpcurl: \(target.name): \(error.text(for: version)); only other sources are used"
         if goal == .allServices || goal == .serviceNames {
           clients.console.error.remark(TerminalText.escape(text) + "\n")
         }
@@ -256,12 +256,6 @@ package struct ReflectionSource {
       + "--descriptor-set FILE or --proto FILE does without reflection"
   }
 
-  /// The error of a server without reflection, with the version that was asked for.
-  private func named(_ error: ReflectionError) -> String {
-    guard let version else { return error.description }
-    return error.description.replacing("offer reflection", with: "offer reflection \(version.rawValue)")
-  }
-
   private func failure(_ error: ReflectionError, _ method: MethodName, _ known: [String]) -> Failure {
     switch error {
     case .unknownSymbol(_, let services):
@@ -270,7 +264,8 @@ package struct ReflectionSource {
     case .notOffered:
       let other = version == nil ? "" : "omit --reflect-version, which asks for one version only, or "
       return Failure(
-        .schema, target.name, named(error), hint: "\(other)use --proto FILE, or --descriptor-set FILE")
+        .schema, target.name, error.text(for: version),
+        hint: "\(other)use --proto FILE, or --descriptor-set FILE")
     case .failed(let status):
       let isConnection = status.origin == .connection || status.origin == .tls || status.cause != nil
       let proxy: String? = if case .proxy(let url) = status.origin { "proxy \(url)" } else { nil }
