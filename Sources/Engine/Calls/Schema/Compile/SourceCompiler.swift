@@ -62,9 +62,10 @@ package struct SourceCompiler {
   /// - Throws: `Failure` with the errors of the sources.
   package func compile(_ arguments: [String]) throws(Failure) -> SchemaSource.Source {
     let tree = tree ?? FileTree.system(waitLimit: waitLimit)
-    let (locator, workspace, files, unit) = try locate(arguments, tree) { root in
+    let (unit, workspace, files) = try locate(arguments, tree) { root in
       error.remark("rpcurl: -I \(TerminalText.escape(shown(root.directory))): warning: not a directory\n")
     }
+    let locator = unit.locator
     let name = arguments.joined(separator: ", ")
     if !locator.missing.isEmpty, let workspace, !workspace.absent.isEmpty,
       let set = try fetched(workspace, files)
@@ -79,7 +80,7 @@ package struct SourceCompiler {
     }
     let result = unit.compile()
     guard !result.hasErrors else {
-      throw notSource(result.diagnostics, unit) ?? failure(result.diagnostics, locator, workspace, tree)
+      throw notSource(result.diagnostics, unit) ?? failure(result.diagnostics, unit, workspace)
     }
     let warnings = result.diagnostics.filter { $0.severity == .warning }
     if isVerbose {
@@ -104,7 +105,7 @@ package struct SourceCompiler {
   /// - Parameter isNoDirectory: Receives each value of `-I` that is no directory.
   private func locate(
     _ arguments: [String], _ tree: FileTree, isNoDirectory: (ImportRoot) -> Void = { _ in }
-  ) throws(Failure) -> (SourceLocator, BufWorkspace?, [SourceFiles.File], CompilationUnit) {
+  ) throws(Failure) -> (CompilationUnit, BufWorkspace?, [SourceFiles.File]) {
     let given = importPaths.flatMap { ImportRoot.parse($0, in: working, isDirectory: tree.isDirectory) }
     given.filter { !tree.isDirectory($0.directory) }.forEach(isNoDirectory)
     let workspace = given.isEmpty ? try workspace(of: arguments, tree) : nil
@@ -115,24 +116,23 @@ package struct SourceCompiler {
     let locator = try SourceLocator(files, roots: roots, in: base ?? working, sources, builtIn)
     let unit = CompilationUnit(
       names: locator.names + builtInNames, locator: locator, sources: sources, builtIn: builtIn)
-    return (locator, workspace, files, unit)
+    return (unit, workspace, files)
   }
 
   /// The directories and the names by which programs that search no imports compile the same files; nil if there are none, since
   /// names have folders that the directories lack, or since files are built in here only.
   func plainNames(_ arguments: [String]) throws(Failure) -> (directories: [String], files: [String])? {
-    let (locator, _, _, unit) = try locate(arguments, tree ?? FileTree.system(waitLimit: waitLimit))
-    var directories: [String] = []
+    let unit = try locate(arguments, tree ?? FileTree.system(waitLimit: waitLimit)).0
+    let locator = unit.locator
+    guard locator.missing.isEmpty, unit.names == locator.names else { return nil }
+    var used: Set<String> = []
     for (name, place) in locator.places where !name.hasPrefix("google/protobuf/") {
       guard case .file(let path) = place,
         let root = locator.roots.first(where: { $0.path(of: name) == path }), root.prefix.isEmpty
       else { return nil }
-      if !directories.contains(root.directory) { directories.append(root.directory) }
+      used.insert(root.directory)
     }
-    let order = locator.roots.map(\.directory)
-    directories.sort { (order.firstIndex(of: $0) ?? 0) < (order.firstIndex(of: $1) ?? 0) }
-    let isWhole = locator.missing.isEmpty && unit.names == locator.names
-    return isWhole ? (directories.map(shown), locator.names) : nil
+    return (locator.roots.map(\.directory).filter(used.contains).map(shown), locator.names)
   }
 
   /// The workspace of buf that the first argument belongs to.
@@ -218,8 +218,9 @@ package struct SourceCompiler {
 
   /// The failure with all errors of the sources. Missing imports come first, and what follows from them is omitted.
   private func failure(
-    _ diagnostics: [ProtoDiagnostic], _ locator: SourceLocator, _ workspace: BufWorkspace?, _ tree: FileTree
+    _ diagnostics: [ProtoDiagnostic], _ unit: CompilationUnit, _ workspace: BufWorkspace?
   ) -> Failure {
+    let locator = unit.locator
     var errors = diagnostics.filter { $0.severity == .error && $0.cause != .missingImport }
     var messages: [Failure.Message] = []
     if let missing = diagnostics.first(where: { $0.cause == .missingImport }), !locator.missing.isEmpty {
@@ -229,7 +230,7 @@ package struct SourceCompiler {
       let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
       var first = message(missing, locator)
       first.why = "import\(names.count == 1 ? "" : "s") \(shown)\(rest) not found"
-      first.hint = hint(for: names, locator, workspace, tree)
+      first.hint = hint(for: names, unit, workspace)
       messages.append(first)
     }
     messages += errors.prefix(Self.errorLimit).map { message($0, locator) }
@@ -251,7 +252,7 @@ package struct SourceCompiler {
   }
 
   /// The name of a file near that of an import.
-  private func similar(to name: String, _ locator: SourceLocator, _ tree: FileTree) -> String? {
+  private func similar(to name: String, _ unit: CompilationUnit) -> String? {
     let parts = name.split(separator: Character("/")).map(String.init)
     // Any two short names are similar.
     guard let stem = parts.last?.prefix(while: { $0 != "." }), stem.utf8.count > 3, !parts.contains("..")
@@ -259,8 +260,9 @@ package struct SourceCompiler {
       return nil
     }
     let folder = parts.dropLast().joined(separator: "/")
-    for directory in locator.roots.map(\.directory) + [working] {
-      let entries = try? tree.entries(folder.isEmpty ? directory : DirectoryPath.join(directory, folder))
+    for directory in unit.locator.roots.map(\.directory) + [working] {
+      let entries = try? unit.sources.tree.entries(
+        folder.isEmpty ? directory : DirectoryPath.join(directory, folder))
       let stems = (entries ?? []).filter { $0.name.hasSuffix(".proto") }.map { String($0.name.dropLast(6)) }
       if let near = EditDistance.nearest(to: String(stem), among: stems, limit: 1).first {
         return (parts.dropLast() + ["\(near).proto"]).joined(separator: "/")
@@ -271,8 +273,9 @@ package struct SourceCompiler {
 
   /// The name of a near file, or the `-I` that finds imports, with the directories that were searched.
   private func hint(
-    for names: [String], _ locator: SourceLocator, _ workspace: BufWorkspace?, _ tree: FileTree
+    for names: [String], _ unit: CompilationUnit, _ workspace: BufWorkspace?
   ) -> String {
+    let locator = unit.locator
     let places = [working] + locator.missing.compactMap { DirectoryPath.parent($0.importer) }
     let found = ImportSearch(for: names, from: places).found
     var directories: [String] = []
@@ -289,7 +292,7 @@ package struct SourceCompiler {
       return (importPaths.isEmpty ? "use " : "add ")
         + (others + directories).map { "-I \($0)" }.joined(separator: " ")
     }
-    if let name = names.first, let near = similar(to: name, locator, tree) {
+    if let name = names.first, let near = similar(to: name, unit) {
       return "did you mean import \"\(near)\"?"
     }
     var searched: [String] = []
@@ -336,18 +339,18 @@ private struct CompilationUnit {
   /// Everything that the result depends on; empty if it is not worth a file in the cache.
   func key() throws(Failure) -> [UInt8] {
     var size = 0
+    for case .file(let path) in locator.places.values { size += try sources.contents(path).count }
+    guard size >= Self.cachedBytes else { return [] }
     var key = Array("\(Version.current)\n\(names.joined(separator: "\n"))\n".utf8)
     for (name, place) in locator.places.sorted(by: { $0.key < $1.key }) {
       switch place {
       case .file(let path):
-        let contents = try sources.contents(path)
-        size += contents.count
-        key += Array("\n\(name)\n\(SHA256.digest(of: contents))".utf8)
+        key += Array("\n\(name)\n\(SHA256.digest(of: try sources.contents(path)))".utf8)
       case .builtIn: key += Array("\n\(name)\nbuilt in".utf8)
       case .alias(let other): key += Array("\n\(name)\n=\(other)".utf8)
       }
     }
-    return size < Self.cachedBytes ? [] : key
+    return key
   }
 
   func compile() -> ProtoCompilation {
