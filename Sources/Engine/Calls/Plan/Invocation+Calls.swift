@@ -21,8 +21,14 @@ extension Invocation {
 
   /// The typed options of the schema as words of a command. Those of the configuration apply to each command.
   package var schemaWords: String {
-    (descriptorSets + protos + all(.importPath)).filter { $0.origin.place == nil }
-      .map { "\($0.name) \(ShellText($0.text ?? "").quoted)" }.joined(separator: " ")
+    Self.words((descriptorSets + protos + all(.importPath)).filter { $0.origin.place == nil })
+  }
+
+  /// All sources, and the directories of their imports, as words of a command.
+  var sourceWords: String { Self.words(protos + all(.importPath)) }
+
+  private static func words(_ arguments: [Argument]) -> String {
+    arguments.map { "\($0.name) \(ShellText($0.text ?? "").quoted)" }.joined(separator: " ")
   }
 
   /// The first argument of each text. A session names a source again to read it again; its content is needed once.

@@ -7,7 +7,7 @@ struct WrittenSources {
   /// The directories of imports; empty for a descriptor set.
   let directories: [String]
   /// The names of the files in these directories, or the descriptor set that `preparation` writes.
-  let files: [String]
+  private(set) var files: [String]
   /// The command that writes the descriptor set; nil if the program can read the sources.
   let preparation: String?
 
@@ -27,20 +27,15 @@ struct WrittenSources {
       let plain = try SourceCompiler(options, error).plainNames(given),
       plain.directories.count <= directoryLimit
     {
-      let own = (try? pool?.fileName(declaring: service)).flatMap { $0 }
+      let own = plain.files.count > given.count ? try? pool?.fileName(declaring: service) : nil
       directories = plain.directories
-      files =
-        own.map { plain.files.count > given.count && plain.files.contains($0) ? [$0] : plain.files }
-        ?? plain.files
+      files = plain.files.filter { $0 == own }
+      if files.isEmpty { files = plain.files }
       preparation = nil
       return
     }
-    let words =
-      given.flatMap { ["--proto", $0] } + options.texts(.importPath).flatMap { ["-I", $0] } + [
-        "-o", "schema.binpb",
-      ]
     directories = []
     files = ["schema.binpb"]
-    preparation = "First run: rpcurl export \(words.map { ShellText($0).quoted }.joined(separator: " "))"
+    preparation = "First run: rpcurl export \(options.sourceWords) -o \(files[0])"
   }
 }
