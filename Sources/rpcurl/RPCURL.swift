@@ -59,8 +59,9 @@ enum RPCURL {
 
   /// Shows a text in the user's pager. Returns false if it fits the terminal, or if there is no terminal or pager.
   private static func page(_ text: String, on output: StandardOutput) -> Bool {
-    let lines = text.utf8.count { $0 == UInt8(ascii: "\n") }
-    guard output.isTerminal, lines >= TerminalModes.size.rows else { return false }
+    guard output.isTerminal,
+      text.utf8.count(where: { $0 == UInt8(ascii: "\n") }) >= TerminalModes.size.rows
+    else { return false }
     // The pager handles Ctrl-C.
     signal(SIGINT, SIG_IGN)
     defer { signal(SIGINT, SIG_DFL) }

@@ -128,14 +128,16 @@ package struct Help {
 
   /// The part of a summary that fits a line.
   private static func firstPart(_ summary: String) -> String {
-    let text = summary.utf8
-    for ends in [["; may repeat", " (default"], ["; ", ": "], [", "]] {
-      let end = text.indices.first { index in ends.contains { text[index...].starts(with: $0.utf8) } }
-      if let end, ends.count == 2 && ends[0] == "; may repeat" || summary.count > columns - width {
-        return firstPart(summary[..<end] + ".")
-      }
-    }
-    return summary
+    var part = before(["; may repeat", " (default"], summary)
+    for ends in [["; ", ": "], [", "]] where part.count > columns - width { part = before(ends, part) }
+    return part
+  }
+
+  /// The text before the first of some ends, as a sentence; all of it without any.
+  private static func before(_ ends: [String], _ sentence: String) -> String {
+    let text = sentence.utf8
+    let end = text.indices.first { index in ends.contains { text[index...].starts(with: $0.utf8) } }
+    return end.map { sentence[..<$0] + "." } ?? sentence
   }
 
   private mutating func allOptions(_ id: CommandID) {
