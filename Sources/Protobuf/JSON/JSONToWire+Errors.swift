@@ -34,17 +34,13 @@ extension JSONToWire {
     at key: UnsafePointer<UInt8>
   ) -> ReadFailure {
     let second = name(at: key)
-    let failure = { [scanner] (first: String) in
-      scanner.failure(
-        .oneofConflict(
-          oneof: plan.pointee.table.oneofs[Int(field.pointee.oneof)].name, first: first, second: second),
-        at: key - scanner.start
-      ).inside(second)
-    }
     let first = earlierKey(plan, from: content, before: key) { other, isNull in
       other.pointee.oneof == field.pointee.oneof && !isNull
     }
-    return failure(first ?? second)
+    let oneof = plan.pointee.table.oneofs[Int(field.pointee.oneof)].name
+    return scanner.failure(
+      .oneofConflict(oneof: oneof, first: first ?? second, second: second), at: key - scanner.start
+    ).inside(second)
   }
 
   /// The error for a field that is given a second time, maybe by its other name.
