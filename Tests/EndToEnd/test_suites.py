@@ -493,8 +493,8 @@ def test_files_are_checked_and_listed_without_a_call(rpcurl, grpc_server, descri
     bad = write(tmp_path / "b.rpcurl", "target h:1\ntets a\n")
     for option in ("--check", "--format-files"):
         rpcurl("test", option, bad).reports(f"{bad}, line 2: tets: no such command\nhint: did you mean test?")
-    script = write(tmp_path / "script", 'call Hello {"name":"Ada"}\ncall Hello {"name":"$nobody"}\ncall Hello $nobody\n')
-    rpcurl("run", grpc_server.url, script).exits(4, "").reports(f"{script}, line 3: nobody: no such variable")
+    script = write(tmp_path / "script", 'call Hello {"name":"Ada"}\ncall Hello {"name":"$missing"}\ncall Hello $missing\n')
+    rpcurl("run", grpc_server.url, script).exits(4, "").reports(f"{script}, line 3: missing: no such variable")
     assert grpc_server.log() == received
 
 

@@ -68,10 +68,10 @@ struct SuiteWorkerTests {
       ("sleep soon", "wrong usage"), ("deadline soon", "soon"), ("set a = ${row.a}", "no row"),
       ("target ://", "://"),
       ("set a = ${env.NO_SUCH_VARIABLE}", "is not set"), ("call", "wrong usage"),
-      ("header x: $nobody", "no such variable"),
+      ("header x: $missing", "no such variable"),
       ("step one\nset a = 1\nstep two\nset b = $a\nset c = $d", "d: no such variable"),
       ("move retry", "wrong usage"),
-      ("source DIR/shared", "shared, line 2: nonsense"), ("unset nobody", "no such variable"),
+      ("source DIR/shared", "shared, line 2: nonsense"), ("unset missing", "no such variable"),
     ])
   func suiteWithAMistakeIsNotRun(_ lines: String, _ why: String) throws {
     directory.write("shared", "set a = 1\nnonsense\n".utf8)
