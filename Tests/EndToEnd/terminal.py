@@ -58,6 +58,11 @@ class Terminal:
         return self.lines[-1] if self.lines else ""
 
     @property
+    def typed(self) -> str:
+        """The row of the cursor."""
+        return self.screen.display[self.screen.cursor.y].rstrip()
+
+    @property
     def text(self) -> str:
         return "\n".join(self.lines)
 

@@ -141,7 +141,7 @@ def test_sessions_insert(session: Terminal) -> None:
         session.send(f"{before}{typed}\t")
         # A hint may follow on the right.
         stem = line.rstrip()
-        session.wait(lambda: f"{session.last} ".startswith(f"{stem} "), line)
+        session.wait(lambda: f"{session.typed} ".startswith(f"{stem} "), line)
         session.send("\x15")
         session.wait(lambda: session.last == "rpcurl>", f"the empty line after {line}")
 

@@ -45,7 +45,7 @@ def record(shell: Terminal) -> None:
 
     type_line(f"rpcurl session --plaintext {SERVER}\r", "rpcurl>")
     shell.send("call F\t")
-    shell.wait(lambda: any(line.startswith("FailStream") for line in shell.lines), "the methods")
+    shell.wait(lambda: any(line.startswith(" FailStream") for line in shell.lines), "the methods")
     shell.send("ind\t")
     shell.wait(lambda: shell.last.startswith("rpcurl> call Find "), "the method's name")
     shell.send('{"i\t')

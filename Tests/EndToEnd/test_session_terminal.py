@@ -328,20 +328,18 @@ def test_the_line_follows_the_window(session: Callable[..., Terminal]) -> None:
 
 def test_completes_methods_fields_and_enum_values(session: Callable[..., Terminal]) -> None:
     screen = session()
-    screen.send("cal\tEch\t\t")
-    screen.shows("EchoMetadata  Echo", after("rpcurl> call Echo", "call METHOD [JSON]"))
+    screen.send("cal\tEch\t")
+    screen.shows(after("rpcurl> call Echo", "call METHOD [JSON]"), " EchoMetadata  Echo")
     screen.send(" \toptionalCol\t")
     screen.wait(lambda: 'call Echo {"optionalColor":' in screen.text, "the field")
     screen.send("\t")
-    screen.wait(lambda: 'call Echo {"optionalColor": "COLOR_' in screen.text, "what all values begin with")
-    screen.send("\t")
     screen.shows(
-        "COLOR_UNSPECIFIED  0",
-        "COLOR_RED          1",
-        "COLOR_GREEN        2",
-        "COLOR_LIME         2",
-        "COLOR_INFRARED     -1",
         'rpcurl> call Echo {"optionalColor": "COLOR_',
+        " COLOR_UNSPECIFIED  0",
+        " COLOR_RED          1",
+        " COLOR_GREEN        2",
+        " COLOR_LIME         2",
+        " COLOR_INFRARED     -1",
     )
     screen.send("in\t}\r")
     screen.shows(
@@ -353,16 +351,59 @@ def test_completes_methods_fields_and_enum_values(session: Callable[..., Termina
     )
 
 
+def test_a_menu_is_below_the_line_until_it_ends(session: Callable[..., Terminal]) -> None:
+    screen = session("--color", "always")
+    screen.send("call Ech\t")
+    screen.shows(after("rpcurl> call Echo", "call METHOD [JSON]"), " EchoMetadata  Echo")
+    # TAB and arrows select; the selected candidate is in the line.
+    screen.send("\t")
+    screen.wait(lambda: screen.typed.startswith("rpcurl> call EchoMetadata "), "the first")
+    assert b"\x1b[7m EchoMetadata \x1b[0m" in screen.output
+    screen.send("\x1b[B")
+    screen.wait(lambda: re.match("rpcurl> call Echo  ", screen.typed), "the second")
+    screen.send("\x1b[Z")
+    screen.wait(lambda: "EchoMetadata" in screen.typed, "the first again")
+    assert screen.last == " EchoMetadata  Echo"
+    # Escape restores what was typed.
+    screen.send("\x1b")
+    screen.shows(after("rpcurl> call Echo", "call METHOD [JSON]"))
+    # Further letters leave fewer candidates; any other key ends the menu.
+    screen.send("\t\x07\t")
+    screen.shows(after("rpcurl> call Echo", "call METHOD [JSON]"), " EchoMetadata  Echo")
+    screen.send("\x7f\x7f\x7f\x7f\t")
+    screen.wait(lambda: len(screen.lines) > 3, "more candidates")
+    screen.send("Ech")
+    screen.shows(after("rpcurl> call Ech", "call METHOD [JSON]"), " EchoMetadata  Echo")
+    screen.send("\t")
+    screen.shows(after("rpcurl> call EchoMetadata", "MetadataRequest"), " EchoMetadata  Echo")
+    # Enter keeps the selected candidate.
+    screen.send("\r")
+    screen.shows(after("rpcurl> call EchoMetadata", "MetadataRequest"))
+    screen.send("{}\r")
+    screen.shows("rpcurl> call EchoMetadata {}", "{}", "rpcurl>")
+
+
+def test_a_menu_follows_the_window(session: Callable[..., Terminal]) -> None:
+    screen = session()
+    screen.send("call \t")
+    screen.wait(lambda: len(screen.lines) > 3, "the menu")
+    wide = len(screen.lines)
+    screen.resize(30)
+    screen.wait(lambda: len(screen.lines) > wide and all(len(line) < 30 for line in screen.lines[-8:]), "more rows")
+    screen.send("\t\x1b[C")
+    screen.wait(lambda: any(">" in line[1:] for line in screen.lines[-8:]), "a mark without colours")
+
+
 def test_types_of_the_user_come_first(session: Callable[..., Terminal]) -> None:
     screen = session()
-    screen.send("describe \t\t")
+    screen.send("describe \t")
     screen.wait(lambda: "demo.v1.AllTypes" in screen.text, "the names")
     assert "google.protobuf" not in screen.text
     screen.send(CTRL_C)
     screen.send('call Echo {"any": {"\t')
     screen.wait(lambda: 'call Echo {"any": {"@type": "type.googleapis.com/' in screen.text, "the key")
-    screen.send("\t\t")
-    screen.wait(lambda: screen.text.count("demo.v1.ChatReply") == 2, "the types")
+    screen.send("\t")
+    screen.wait(lambda: " demo.v1.ChatReply" in screen.lines, "the types")
     assert "google.protobuf" not in screen.text
 
 
@@ -399,8 +440,8 @@ def test_a_template_shows_the_values_of_enums(session: Callable[..., Terminal]) 
 def test_lists_are_bounded(session: Callable[..., Terminal]) -> None:
     screen = session(rows=10, columns=30)
     screen.send('call Echo {"\t')
-    screen.wait(lambda: "… and" in screen.text and screen.last == 'rpcurl> call Echo {"', "a list that is cut")
-    assert re.fullmatch(r"… and \d+ more", screen.lines[-2])
+    screen.wait(lambda: re.fullmatch(r" … and \d+ more", screen.last), "a list that is cut")
+    assert screen.typed == 'rpcurl> call Echo {"'
     assert len(screen.lines) < 10
 
 

@@ -15,7 +15,7 @@ package struct KeyReader {
   /// The supported control sequences; others are ignored.
   private static let known: Set<String> = [
     "[A", "[B", "[C", "[D", "[H", "[F", "OA", "OB", "OC", "OD", "OH", "OF", "[1~", "[3~", "[4~", "[7~", "[8~",
-    "[1;5C", "[1;5D", "[1;3C", "[1;3D",
+    "[1;5C", "[1;5D", "[1;3C", "[1;3D", "[Z",
   ]
   private static let pasteBegins = "[200~"
   private static let pasteEnds = "[201~"
@@ -39,6 +39,16 @@ package struct KeyReader {
   package var isEmpty: Bool {
     var copy = self
     return copy.next() == nil
+  }
+
+  /// Whether what is left is an escape character, which is the key Escape if nothing follows.
+  package var hasEscape: Bool { !isPasting && bytes[position...].elementsEqual([0x1B]) }
+
+  /// Takes the key Escape. Returns whether there is one.
+  package mutating func takeEscape() -> Bool {
+    guard hasEscape else { return false }
+    position += 1
+    return true
   }
 
   /// Appends input.

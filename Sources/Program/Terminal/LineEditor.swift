@@ -49,7 +49,11 @@ package final class LineEditor: LineInput {
   /// When keys were read last.
   private var silentSince: MonotonicClock.Instant?
   private var prompt = ""
+  /// The candidates below the line; nil if none are shown.
+  private var menu: CompletionMenu?
   private var state = State.paused
+  /// The rows of the line as it is drawn.
+  private var lineRows = 1
   /// Whether `work` is running; it calls closures that may call it.
   private var isWorking = false
   /// The next check whether this process is in the foreground of its shell; nil unless it is in the background.
@@ -210,7 +214,7 @@ package final class LineEditor: LineInput {
     guard !isAsking else {
       // Draw once per read, not once per pasted character.
       if !hasMoreKeys { draw() }
-      return
+      return awaitEscape()
     }
     readRestOfPaste()
     rest()
@@ -236,8 +240,9 @@ package final class LineEditor: LineInput {
     if case .pasted(let character) = key, character != "\n" { return pasted.append(character) }
     if case .pasted = key, line.isEmpty { return finishLine(String(pasted)) }
     insertPasted()
+    if case .typed = key {} else { menu = nil }
     switch key {
-    case .typed(let characters): for character in characters { feed(character) }
+    case .typed(let characters): type(characters)
     case .pasted(let character): feed(character)
     case .suspend: suspend()
     case .quit:
@@ -275,6 +280,7 @@ package final class LineEditor: LineInput {
   /// Inserts what was pasted.
   private func insertPasted() {
     guard !pasted.isEmpty else { return }
+    menu = nil
     var text = pasted
     pasted.removeAll()
     if line.isSearched { return text.forEach(feed) }
@@ -339,21 +345,56 @@ package final class LineEditor: LineInput {
 
   // MARK: Completion
 
-  /// Completes the line.
+  /// Completes the line, and shows the candidates if there are several.
   ///
   /// - Parameter hasLearned: Whether the assistant was asked to learn what completion needs.
   private func complete(hasLearned: Bool = false) {
     guard !line.isSearched else { return }
     if !hasLearned, assistant.mustLearn(toComplete: line.head) { return learn() }
     let completion = assistant.complete(line.head)
-    let typed = completion.replaced
     let inserted = completion.inserted
-    if inserted != typed {
-      engine.replace(typed.unicodeScalars.count, by: inserted)
-      knownLine = nil
-    } else if completion.candidates.count > 1 {
+    replace(completion.replaced, by: inserted)
+    guard completion.candidates.count > 1 else { return }
+    showMenu(inserted == completion.replaced ? completion : assistant.complete(line.head))
+  }
+
+  private func showMenu(_ completion: Completion) {
+    menu = completion.candidates.count > 1 ? CompletionMenu(completion) : nil
+  }
+
+  private func replace(_ typed: String, by text: String) {
+    guard text != typed else { return }
+    engine.replace(typed.unicodeScalars.count, by: text)
+    knownLine = nil
+  }
+
+  /// Handles a typed key: of the menu, if it is shown, or of the line.
+  private func type(_ key: [Unicode.Scalar]) {
+    guard let shown = menu else { return key.forEach(feed) }
+    if let action = CompletionMenu.Action(key, isSelected: shown.isSelected) { return perform(action, shown) }
+    menu = nil
+    key.forEach(feed)
+    // Further letters of a name leave fewer candidates.
+    let isName =
+      key.count == 1
+      && key.allSatisfy { $0.properties.isAlphabetic || "0123456789_./".unicodeScalars.contains($0) }
+    if isName, !shown.isSelected, isAsking { showMenu(assistant.complete(line.head)) }
+  }
+
+  private func perform(_ action: CompletionMenu.Action, _ shown: CompletionMenu) {
+    var menu = shown
+    menu.perform(action, in: menuWindow)
+    replace(shown.inserted, by: menu.inserted)
+    self.menu = [.accept, .cancel].contains(action) ? nil : menu
+  }
+
+  /// Ends the menu if Escape was typed: what begins with that character is not complete for a moment.
+  private func awaitEscape() {
+    guard menu != nil, keys.hasEscape else { return }
+    loop.schedule(at: .now + .milliseconds(50)) { [weak self] in
+      guard let self, let shown = menu, isAsking, keys.takeEscape() else { return }
+      perform(.cancel, shown)
       draw()
-      aside { list(completion) }
     }
   }
 
@@ -369,19 +410,18 @@ package final class LineEditor: LineInput {
     }
   }
 
-  private func list(_ completion: Completion) {
-    let size = TerminalModes.size
-    let rows = CandidateList.rows(
-      completion.candidates, columns: size.columns, limit: max(size.rows / 2, 4),
-      width: CharacterWidth.columns)
-    write(rows.map { $0 + "\n" }.joined())
-  }
-
   // MARK: Drawing
 
   /// Redraws the line.
   private func draw() {
     draw(hint: line.isSearched ? "" : assistant.hint(line.head))
+  }
+
+  /// Half of the window, if the line leaves that.
+  private var menuWindow: CompletionMenu.Window {
+    let size = TerminalModes.size
+    return CompletionMenu.Window(
+      columns: size.columns, rows: min(max(size.rows / 2, 4), size.rows - lineRows))
   }
 
   private func draw(hint: String) {
@@ -390,8 +430,11 @@ package final class LineEditor: LineInput {
     let content = LineLayout.Content(
       prompt: prompt, text: line.text, cursor: line.cursor, hint: hint, isStyled: isStyled)
     let layout = LineLayout(content, columns: size.columns, height: size.rows)
-    var output = clearing + layout.rows.joined(separator: "\r\n") + "\r"
-    let up = layout.rows.count - 1 - layout.cursorRow
+    lineRows = layout.rows.count
+    let below = menu?.rows(in: menuWindow, isStyled: isStyled) ?? []
+    let rows = layout.rows + below
+    var output = clearing + rows.joined(separator: "\r\n") + "\r"
+    let up = rows.count - 1 - layout.cursorRow
     if up > 0 { output += "\u{1B}[\(up)A" }
     if layout.cursorColumn > 0 { output += "\u{1B}[\(layout.cursorColumn)C" }
     write(output)

@@ -36,6 +36,19 @@ struct KeyReaderTests {
     #expect(keys("\u{1B}[3~x") == ["\u{1B}[3~", "x"])
   }
 
+  @Test func takesEscapeThatNothingFollows() {
+    var reader = KeyReader()
+    reader.add([0x1B])
+    let key = reader.next()
+    let (isTaken, isTakenAgain) = (reader.takeEscape(), reader.takeEscape())
+    #expect(key == nil && isTaken && !isTakenAgain)
+    reader.add([0x1B, 0x5B])
+    let isTakenFromSequence = reader.takeEscape()
+    reader.add([0x41])
+    let sequence = reader.next()
+    #expect(!isTakenFromSequence && sequence == .typed(["\u{1B}", "[", "A"]))
+  }
+
   @Test func ignoresUnknownSequences() {
     #expect(keys("\u{1B}[99;5~a\u{1B}[200;3Rb\u{1B}OPc") == ["a", "b", "c"])
     #expect(keys("\u{1B}\u{1B}[Aa") == ["\u{1B}[A", "a"])
