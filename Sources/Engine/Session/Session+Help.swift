@@ -1,5 +1,4 @@
 import RPCurlBase
-import RPCurlInterceptors
 import RPCurlProgram
 import RPCurlProtobuf
 
@@ -53,7 +52,9 @@ extension Session {
       return try page(
         Help.language.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) })
     }
-    if SessionVerb.named(name == "?" ? "help" : name) == nil, let lines = Self.description(of: name) {
+    if SessionVerb.named(name == "?" ? "help" : name) == nil,
+      let lines = HelpTopic.paragraphs(of: name, inSession: true)
+    {
       return try page(lines.flatMap { TextLayout.wrapped($0, columns: columns, indent: 2) })
     }
     let verb = try Self.verb(name)
@@ -61,21 +62,6 @@ extension Session {
     try page(
       TextLayout.wrapped("\(verb.usage): \(verb.summary)", columns: columns, indent: 2)
         + details.flatMap { TextLayout.wrapped($0, columns: columns) })
-  }
-
-  /// What is known of an option or an interceptor; nil if there is none with this name.
-  package static func description(of name: String) -> [String]? {
-    if let option = OptionTable.all.first(where: { $0.names.contains(name) || $0.aliases.contains(name) }) {
-      let names = option.names.joined(separator: ", ") + (option.hasValue ? " \(option.placeholder)" : "")
-      let standard = option.standard.isEmpty ? [] : ["Default: \(option.standard)"]
-      let values = option.values.isEmpty ? [] : ["Values: \(option.values.joined(separator: ", "))"]
-      return ["\(names): \(option.summary)"] + (option.discussion.isEmpty ? [] : [option.discussion]) + values
-        + standard
-        + ["Example: \(option.example)"]
-    }
-    guard let entry = BuiltIns.all.first(where: { $0.name == name }) else { return nil }
-    return ["use \(name)[,KEY=VALUE…]: \(entry.summary)"] + entry.keys.map { "  \($0.form)  \($0.summary)" }
-      + ["The page rpcurl-\(name)(7) has examples; the keys of every interceptor are in rpcurl(1)."]
   }
 
   /// Prints lines; in the user's pager if they are more than the terminal has rows.
