@@ -14,10 +14,16 @@ enum RPCURL {
     let console = Console()
     var invocation = Parser.parse(cStrings: rawArguments())
     do {
-      if let request = invocation.request, invocation.errors.isEmpty || ignoresErrors(request) {
+      if let request = invocation.request ?? helpOfInterceptor(invocation),
+        invocation.errors.isEmpty || ignoresErrors(request)
+      {
         return handle(request, on: console.output)
       }
       console.error.configure(Diagnostics(invocation))
+      if case .topicHelp(let name) = invocation.request, let near = HelpTopic.nearest(to: name) {
+        throw Failure(
+          .usage, "help \(name)", "no such command, interceptor or option", hint: "did you mean \(near)?")
+      }
       try configure(&invocation, console)
       try run(invocation, on: console)
       console.output.endIfFailed()
@@ -34,10 +40,17 @@ enum RPCURL {
     }
   }
 
+  /// What `--use NAME,help` asks for; nil without that, and for a plugin.
+  private static func helpOfInterceptor(_ invocation: Invocation) -> Invocation.Request? {
+    let names = invocation.texts(.use).compactMap { $0.hasSuffix(",help") ? String($0.dropLast(5)) : nil }
+    return names.first { HelpTopic.paragraphs(of: $0) != nil }.map { .topicHelp($0) }
+  }
+
   /// Whether the request is for help or completion, which are given even if other arguments are invalid.
   private static func ignoresErrors(_ request: Invocation.Request) -> Bool {
     switch request {
     case .help, .languageHelp, .complete: true
+    case .topicHelp(let name): HelpTopic.paragraphs(of: name) != nil
     default: false
     }
   }
@@ -48,6 +61,9 @@ enum RPCURL {
     case .help(nil, let isWhole): text = Help.program(isWhole: isWhole)
     case .help(let command?, let isWhole): text = Help.command(command, isWhole: isWhole)
     case .languageHelp: text = Help.language
+    case .topicHelp(let name):
+      text = (HelpTopic.paragraphs(of: name) ?? []).flatMap { TextLayout.wrapped($0, columns: 80, indent: 4) }
+        .map { $0 + "\n" }.joined()
     case .pluginsHelp(let isWhole): text = Help.plugins(isWhole: isWhole)
     case .version: text = "rpcurl \(Version.current)\n"
     case .dump: text = TableDump.json
@@ -130,6 +146,7 @@ enum RPCURL {
     case .pluginsList: PluginsListCommand(invocation).run(on: console)
     case .pluginsCheck: try PluginsCheckCommand(invocation).run(on: console)
     case .pluginsNew: try PluginsNewCommand(invocation).run(on: console)
+    case .completion: try CompletionCommand(invocation).run(on: console.output)
     case .version: VersionCommand(invocation).run(on: console.output)
     case .trust: try TrustCommand(invocation).run(on: console.output)
     case .diff: try DiffCommand(invocation).run(on: console)

@@ -119,9 +119,13 @@ class Zsh(Shell):
         PS1='rea''dy> '
     """
 
+    # A file with the script that is read, instead of the one that is installed.
+    script: str = ""
+
     def start(self):
         setup = self.directory / "setup.zsh"
-        setup.write_text(self.SETUP.format(completions=COMPLETIONS))
+        where = "" if self.script else COMPLETIONS
+        setup.write_text(self.SETUP.format(completions=where) + (f"source {self.script}" if self.script else ""))
         shell = self.spawn("zsh", "-f", "-i")
         shell.sendline("source ./setup.zsh")
         shell.expect("ready> ")

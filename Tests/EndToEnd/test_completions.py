@@ -1,6 +1,7 @@
 """What the shells offer, with the completions of completions/, in the shells themselves."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -48,6 +49,17 @@ def complete(directory):
 
 
 SET = "--protoset demo.binpb"
+
+
+def test_program_prints_the_scripts() -> None:
+    for shell, name in {"bash": "rpcurl.bash", "zsh": "_rpcurl", "fish": "rpcurl.fish"}.items():
+        printed = subprocess.run([RPCURL, "completion", shell], capture_output=True, text=True, check=True).stdout
+        assert printed == (COMPLETIONS / name).read_text(), shell
+
+
+def test_zsh_reads_the_script_as_it_reads_other_files(zsh):
+    zsh.script = COMPLETIONS / "_rpcurl"
+    assert zsh.typed("rpcurl completion z")[0] == "rpcurl completion zsh "
 # The line, and what becomes of it with TAB. In each there is one way to go on.
 INSERTED = [
     (f"rpcurl {SET} http://demo.example Hello --filter mess", f"rpcurl {SET} http://demo.example Hello --filter message "),
@@ -349,7 +361,7 @@ def test_errors_are_not_printed(rpcurl):
 
 
 def test_help_does_not_show_it(rpcurl):
-    assert " complete" not in rpcurl("--help").out
+    assert not re.search(r"\bcomplete\b", rpcurl("--help").out)
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish"])

@@ -64,8 +64,8 @@ def test_wrong_usage(call, arguments, words):
         (["plugins", "check", "--call-tim", "2s"], "--call-tim", "unknown option", "did you mean --call-time?"),
         (["plugins", "check", "--call-time", "2s"], "missing argument", "NAME|PATH[,KEY=VALUE…]", 'see "rpcurl plugins check --help"'),
         # Help of what there is not.
-        (["help", "descrbe"], "help descrbe", "no such command", "did you mean describe?"),
-        (["help", "plugins", "chek"], "help chek", "no such command", "did you mean check?"),
+        (["help", "descrbe"], "help descrbe", "no such command, interceptor or option", "did you mean describe?"),
+        (["help", "plugins", "chek"], "help chek", "no such command, interceptor or option", "did you mean check?"),
         # Flags that would do nothing.
         (["--format", "text", "--enum-numbers", "http://a/b.C/D"], "--enum-numbers", "only for JSON; the output is text", None),
         (["--format", "binary", "--proto-names", "http://a/b.C/D"], "--proto-names", "only for JSON; the output is binary", None),

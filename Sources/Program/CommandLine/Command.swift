@@ -82,7 +82,7 @@ package enum CommandTable {
   /// The names that may be the first argument.
   package static let names = [
     "call", "session", "run", "test", "load", "list", "describe", "template", "export", "diff", "convert",
-    "health", "check", "plugins", "trust", "version", "help",
+    "health", "check", "plugins", "trust", "completion", "version", "help",
   ]
 
   /// The command of a name of one word.
@@ -103,6 +103,7 @@ package enum CommandTable {
     case "trust": .trust
     case "load": .load
     case "version": .version
+    case "completion": .completion
     default: nil
     }
   }

@@ -45,6 +45,7 @@ extension CommandTable {
     case .diff: diff
     case .load: load
     case .test: test
+    case .completion: completion
     }
   }
 
@@ -292,6 +293,22 @@ extension CommandTable {
         named), path if named, version, libraries, httpVersions and features, or error if it cannot be loaded.
         """,
       examples: "rpcurl version --format json", places: [])
+  }
+
+  private static var completion: Command {
+    Command(
+      id: .completion, name: "completion",
+      summary: "Print the script with which a shell completes command lines.",
+      usage: "rpcurl completion bash|zsh|fish",
+      discussion: """
+        A package of rpcurl installs the scripts. Otherwise a file that the shell reads at its start has the first \
+        example, with the name of the shell; in zsh after compinit. fish reads the script from a pipe.
+        """,
+      examples: """
+        source <(rpcurl completion bash)
+        rpcurl completion fish | source
+        """,
+      places: [.init("SHELL", "bash, zsh or fish.", isRequired: true, completion: "ask:shell")])
   }
 
   private static var trust: Command {

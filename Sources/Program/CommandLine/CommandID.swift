@@ -4,7 +4,7 @@ package enum CommandID: UInt8, CaseIterable, Sendable {
   case pluginsList, pluginsCheck, pluginsNew
   case version
   case trust
-  case diff, load, test
+  case diff, load, test, completion
 }
 
 /// A set of commands.
@@ -68,5 +68,5 @@ package struct CommandSet: OptionSet, Sendable {
   static var schemas: CommandSet { CommandSet(rawValue: 0x308FF) }
   /// The commands that compile `.proto` files: `schemas` and `diff`.
   static var compiling: CommandSet { CommandSet(rawValue: 0x388FF) }
-  static var all: CommandSet { CommandSet(rawValue: 0x3FFFF) }
+  static var all: CommandSet { CommandSet(rawValue: 0x7FFFF) }
 }

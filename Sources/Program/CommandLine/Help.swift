@@ -22,7 +22,7 @@ package struct Help {
       help.usage(CommandTable.briefUsage)
       help.add("\n")
       for id in frequent { help.brief(OptionTable[id]) }
-      let names = CommandTable.names
+      let names = CommandTable.names.dropLast()
       help.add(
         "\nCommands: \(names.prefix(9).joined(separator: ", ")),\n"
           + "          \(names.dropFirst(9).joined(separator: ", "))\n"
@@ -39,6 +39,7 @@ package struct Help {
     for name in CommandTable.names { help.item(name, summary(of: name)) }
     help.add(
       "\nMore: rpcurl call --help (all options), rpcurl COMMAND -h, man rpcurl,\n"
+        + "      rpcurl help NAME (an option or an interceptor, such as --filter or retry),\n"
         + "      rpcurl help language (paths, values and conditions)\n\n")
     help.wrap(CommandTable.exitCodes)
     return help.text
@@ -51,7 +52,8 @@ package struct Help {
     .each, .limit, .verbose, .explain,
   ]
 
-  private static func summary(of name: String) -> String {
+  /// What a name is that can be the first argument.
+  package static func summary(of name: String) -> String {
     if let command = CommandTable.find(name) { return CommandTable[command].summary }
     return name == "plugins" ? CommandTable.plugins.summary : "Show the help of a command."
   }
@@ -126,9 +128,12 @@ package struct Help {
     item(Self.synopsis(option, isBrief: true), Self.firstPart(option.summary))
   }
 
+  /// A summary without what it says of repetition and of the default.
+  package static func essence(_ summary: String) -> String { before(["; may repeat", " (default"], summary) }
+
   /// The part of a summary that fits a line.
   private static func firstPart(_ summary: String) -> String {
-    var part = before(["; may repeat", " (default"], summary)
+    var part = essence(summary)
     for ends in [["; ", ": "], [", "]] where part.count > columns - width { part = before(ends, part) }
     return part
   }

@@ -7,6 +7,8 @@ package struct Invocation: Sendable {
     /// Print the page of the language of paths, values and conditions.
     case languageHelp
     case pluginsHelp(isWhole: Bool)
+    /// What an option or an interceptor is; an error if there is none of this name.
+    case topicHelp(String)
     case version
     /// The table of options as JSON, for the generation of documents.
     case dump

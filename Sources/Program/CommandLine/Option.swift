@@ -204,6 +204,10 @@ package struct Option: Sendable {
   }
   /// Whether an argument states the value that holds without it.
   package func isStandard(_ argument: Argument) -> Bool { !standard.isEmpty && argument.string == standard }
+  /// Whether it may be given more than once.
+  package var mayRepeat: Bool {
+    if case .count = kind { true } else { repeats }
+  }
   /// What follows the names in help.
   var valueSynopsis: String {
     if case .level = kind { return placeholder }

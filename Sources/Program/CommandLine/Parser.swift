@@ -36,7 +36,7 @@ package struct Parser {
     if let command = CommandTable.find(first) { return parse(words, command, from: 1, isNamed: true) }
     switch first {
     case "plugins": return plugins(words)
-    case "help": return help(words.dropFirst().filter { !$0.begins(with: "-") })
+    case "help": return help(Array(words.dropFirst().filter { $0 != "-h" && $0 != "--help" }))
     case "complete": return request(.complete(Array(words.dropFirst())))
     case "--dump-options": return request(.dump)
     case "-h", "--help",
@@ -124,6 +124,7 @@ package struct Parser {
 
   private static func unknownHelp(_ name: String, among names: [String]) -> Invocation {
     var invocation = Invocation(.call, isNamed: false)
+    invocation.request = .topicHelp(name)
     invocation.add(
       ParseError(
         .unknownCommand("help \(name)", hint: Suggestions.command(name, among: names)), .typed(index: 1)))

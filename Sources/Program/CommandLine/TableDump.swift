@@ -33,17 +33,12 @@ package enum TableDump {
       ("names", list(option.names)), ("aliases", list(option.aliases)),
       ("grpcurl", list(option.grpcurlList.split(separator: " ").map(String.init))),
       ("value", quoted(option.placeholder)), ("values", list(option.values)),
-      ("has_value", option.hasValue ? "true" : "false"), ("repeats", repeats(option) ? "true" : "false"),
+      ("has_value", option.hasValue ? "true" : "false"), ("repeats", option.mayRepeat ? "true" : "false"),
       ("group", quoted(option.group.title)), ("summary", quoted(option.summary)),
       ("discussion", quoted(option.discussion)), ("example", quoted(option.example)),
       ("default", quoted(option.standard)), ("completion", quoted(option.completion)),
       ("configurable", option.isConfigurable ? "true" : "false"), ("trust", quoted(option.trust.rawValue)),
     ])
-  }
-
-  private static func repeats(_ option: Option) -> Bool {
-    if case .count = option.kind { return true }
-    return option.repeats
   }
 
   private static func place(_ place: Command.Place) -> String {

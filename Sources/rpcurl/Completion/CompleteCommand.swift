@@ -23,6 +23,7 @@ enum CompleteCommand {
       case "threshold": LineCompletion(line).threshold
       case "profile": line.profiles
       case "rule": names(Rule.allCases.map(\.rawValue), line.typed)
+      case "shell": names(CompletionScript.Shell.allCases.map(\.rawValue), line.typed)
       case "report": names(ReportFormat.allCases.map(\.rawValue), line.typed)
       case "coverage": names(ReportOutput.coverageFormats, line.typed)
       case "target": MethodCompletion(line).targets

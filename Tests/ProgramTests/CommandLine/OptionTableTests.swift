@@ -202,7 +202,7 @@ struct OptionTableTests {
     arguments: [
       ("lst", "list"), ("ls", "list"), ("desc", "describe"), ("temp", "template"), ("repl", "session"),
       ("LIST", "list"),
-      ("complet", nil), ("localhost", nil), ("h:1", nil), ("pkg.Service", nil), ("http://h", nil),
+      ("complet", "completion"), ("localhost", nil), ("h:1", nil), ("pkg.Service", nil), ("http://h", nil),
       ("re", nil),
     ] as [(String, String?)])
   func suggestsCommands(name: String, expected: String?) {

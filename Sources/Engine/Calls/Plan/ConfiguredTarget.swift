@@ -17,7 +17,8 @@ package enum ConfiguredTarget {
     case .list, .describe, .template, .export:
       return isUsed(
         withArguments: arguments, asksServer: invocation.asksServer)
-    case .convert, .pluginsList, .pluginsCheck, .pluginsNew, .version, .trust, .diff: return false
+    case .convert, .pluginsList, .pluginsCheck, .pluginsNew, .version, .trust, .diff, .completion:
+      return false
     }
   }
 
