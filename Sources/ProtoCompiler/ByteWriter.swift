@@ -25,6 +25,9 @@ struct ByteWriter: ~Copyable {
     return new.assumingMemoryBound(to: UInt8.self)
   }
 
+  /// Gives freed memory back to the system. The allocator by itself gives back only what is at the end of the heap.
+  static func giveBackFreedMemory() { malloc_trim(0) }
+
   /// Moves the bytes out, without a copy.
   mutating func take() -> SchemaBytes {
     let taken = SchemaBytes(owning: UnsafeRawBufferPointer(bytes)) {

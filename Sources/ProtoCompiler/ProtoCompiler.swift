@@ -108,6 +108,11 @@ private struct Compilation: ~Copyable {
   private var known = PairTable(capacity: 64)
   /// The files on the way from a main file to the current one.
   private var stack: [Frame] = []
+  /// The size of sources that were compiled since freed memory was given back, in bytes.
+  private var freedBytes = 0
+
+  /// The largest size of such sources.
+  private static let keptBytes = 16 << 20
 
   /// A file whose imports are compiled.
   private struct Frame {
@@ -297,6 +302,11 @@ private struct Compilation: ~Copyable {
   private mutating func link(_ frame: consuming Frame) {
     let name = frame.name
     let file = frame.tables.file
+    freedBytes += frame.tables.source.count
+    if freedBytes > Compilation.keptBytes {
+      ByteWriter.giveBackFreedMemory()
+      freedBytes = 0
+    }
     report.begin(file: names[name])
     var linker = Linker(
       tables: frame.tables, names: take(&names), schema: take(&schema), report: take(&report),

@@ -4,6 +4,7 @@
 /* For the clock, the locks and the buffers of parts that do no I/O, which import no module of the C library. */
 #include "hdr/hdr_histogram.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
