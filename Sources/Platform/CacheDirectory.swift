@@ -3,13 +3,13 @@ import RPCurlBase
 /// A directory of files that can be made again, shared by the processes of the user.
 ///
 /// The name of a file is the hash of its key, and its first line the hash of its name and content: a damaged file, or one
-/// that another user can have written, is treated as absent. The modification time is that of the last use. When the files
+/// that another user can have written, is treated as absent. The access time is that of the last use. When the files
 /// exceed the limit, those that were not used for the longest time are removed.
 package final class CacheDirectory: Sendable {
   /// Files that were not used for this time are removed, in seconds.
   private static let keptSeconds = 30 * 24 * 3600
-  /// The length of a hash and a line feed.
-  private static let sealBytes = 65
+  /// The length of a hash and a line feed, after which the content begins.
+  package static let sealBytes = 65
 
   private let path: String
   private let limitBytes: Int
@@ -26,24 +26,35 @@ package final class CacheDirectory: Sendable {
     self.limitBytes = limitBytes
   }
 
+  /// The path of the file of a key.
+  package func path(_ key: [UInt8]) -> String { "\(path)/\(SHA256.digest(of: key))" }
+
   /// The content that was stored for a key; nil if it is absent.
   package func load(_ key: [UInt8]) -> [UInt8]? {
     let name = SHA256.digest(of: key)
-    guard let descriptor = (try? FileTrust.open("\(path)/\(name)", flags: O_NOFOLLOW)) ?? nil else {
-      return nil
-    }
+    guard let (descriptor, size) = open("\(path)/\(name)") else { return nil }
     defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      (Self.sealBytes...limitBytes).contains(Int(status.st_size)),
-      let seal = try? FileContents.readPiece(descriptor, limitBytes: Self.sealBytes),
-      let content = try? FileContents.readPiece(
-        descriptor, limitBytes: Int(status.st_size) - Self.sealBytes),
+    guard let seal = try? FileContents.readPiece(descriptor, limitBytes: Self.sealBytes),
+      let content = try? FileContents.readPiece(descriptor, limitBytes: size - Self.sealBytes),
       content.withUnsafeBytes({ Self.seal(name, $0) }) == seal
     else { return nil }
-    // The owner may set the times of a file that is open for reading.
-    _ = futimens(descriptor, nil)
     return content
+  }
+
+  /// Opens a file that only the user can have written, and which is used now; nil if it is absent. Its content is not checked.
+  package func open(_ path: String) -> (descriptor: Int32, sizeBytes: Int)? {
+    guard let descriptor = (try? FileTrust.open(path, flags: O_NOFOLLOW)) ?? nil else { return nil }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      (Self.sealBytes...limitBytes).contains(Int(status.st_size))
+    else {
+      close(descriptor)
+      return nil
+    }
+    // The owner may set the times of a file that is open for reading. The time of its content stays: UTIME_NOW, UTIME_OMIT.
+    let times = [(1 << 30) - 1, (1 << 30) - 2].map { timespec(tv_sec: 0, tv_nsec: $0) }
+    _ = futimens(descriptor, times)
+    return (descriptor, Int(status.st_size))
   }
 
   /// Stores content for a key, and removes other files if there are too many.
@@ -97,7 +108,7 @@ package final class CacheDirectory: Sendable {
 
   /// Removes the files that were not used for the longest time, unless another process does so now.
   private func prune(keeping kept: String) {
-    let lock = open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let lock = Glibc.open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { return }
     defer { close(lock) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return }
@@ -109,7 +120,7 @@ package final class CacheDirectory: Sendable {
       var status = stat()
       guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
       let size = Self.size(onDisk: Int(status.st_size))
-      files.append((name, status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec, size))
+      files.append((name, status.st_atim.tv_sec * 1_000_000_000 + status.st_atim.tv_nsec, size))
       total += size
     }
     // So much is free afterwards that the files are not counted again soon.

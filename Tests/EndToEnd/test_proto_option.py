@@ -174,11 +174,28 @@ def test_large_sources_are_compiled_once(rpcurl, proto):
     first = rpcurl(*words, "--no-cache").exits(0)
     assert not cache.exists()
     assert rpcurl(*words).out == rpcurl(*words).out == first.out
-    [file] = [path for path in cache.iterdir() if path.name != "lock"]
+    # There is a stamp too if the source is not too new for one.
+    file = max((path for path in cache.iterdir() if path.name != "lock"), key=lambda path: path.stat().st_size)
     file.write_bytes(file.read_bytes()[:-1])
     assert rpcurl(*words).out == first.out
     proto.write_text(proto.read_text() + "message New {}\n")
     assert "own.New\n" in rpcurl(*words).out
+
+
+def test_old_sources_are_not_read_again(rpcurl):
+    words = ["list", "--proto", "buf/validate/validate.proto", "--kind", "message", "-I", ROOT / "Sources/Protobuf/WellKnown/common"]
+    cache = rpcurl.home / ".cache" / "rpcurl" / "sources"
+    first = rpcurl(*words).exits(0)
+    found = [path for path in cache.iterdir() if path.name != "lock"]
+    file = max(found, key=lambda path: path.stat().st_size)
+    assert len(found) == 2
+    # The content of the set is not checked if its own status is the same.
+    status = file.stat()
+    file.write_bytes(file.read_bytes().replace(b"StringRules", b"StringRulez"))
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert "buf.validate.StringRulez\n" in rpcurl(*words).out
+    file.unlink()
+    assert rpcurl(*words).out == first.out
 
 
 def test_the_output_of_buf(rpcurl, files, tmp_path):

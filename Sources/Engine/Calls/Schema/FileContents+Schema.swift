@@ -64,6 +64,12 @@ extension FileContents {
     }
     let descriptor = try open(path)
     defer { close(descriptor) }
+    return try map(descriptor)
+  }
+
+  /// Maps an open file into memory.
+  static func map(_ descriptor: Int32) throws(SystemError) -> SchemaBytes {
+    var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .last }
     let size = Int(status.st_size)
     let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)

@@ -37,12 +37,16 @@ struct FileTree {
 
   /// The files of this machine.
   ///
-  /// - Parameter waitLimit: How long to wait for data from a pipe; nil for no limit.
-  static func system(waitLimit: Duration? = nil) -> FileTree {
+  /// - Parameters:
+  ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+  ///   - stamp: Receives all that is seen.
+  static func system(waitLimit: Duration? = nil, _ stamp: SourceStamp? = nil) -> FileTree {
     FileTree(
       status: { path in
         var found = stat()
-        guard stat(path, &found) == 0 else { return nil }
+        let exists = stat(path, &found) == 0
+        stamp?.see(path, exists ? found : nil)
+        guard exists else { return nil }
         let identity = Identity(device: UInt(found.st_dev), node: UInt(found.st_ino))
         switch found.st_mode & S_IFMT {
         case S_IFREG: return Status(kind: .file, identity: identity)
@@ -53,7 +57,10 @@ struct FileTree {
       read: { (path) throws(SystemError) in
         try FileContents.read(path, limitBytes: limitBytes, waitLimit: waitLimit)
       },
-      entries: { (path) throws(SystemError) in try Directory.list(path) })
+      entries: { (path) throws(SystemError) in
+        stamp?.seeEntries(path)
+        return try Directory.list(path)
+      })
   }
 
   /// The largest accepted source: that of one with all of an API in it.

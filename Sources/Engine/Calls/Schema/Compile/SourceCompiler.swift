@@ -61,34 +61,57 @@ package struct SourceCompiler {
   /// - Parameter arguments: Files, directories and patterns.
   /// - Throws: `Failure` with the errors of the sources.
   package func compile(_ arguments: [String]) throws(Failure) -> SchemaSource.Source {
-    let tree = tree ?? FileTree.system(waitLimit: waitLimit)
+    let name = arguments.joined(separator: ", ")
+    let cache = usesCache && !isVerbose ? Self.cache : nil
+    let stamp = tree == nil ? cache.map { SourceStamp($0, key: facts(arguments)) } : nil
+    if let (set, paths) = stamp?.load() { return SchemaSource.Source(set: set, name: name, paths: paths) }
+    let tree = tree ?? FileTree.system(waitLimit: waitLimit, stamp)
     let (unit, workspace, files) = try locate(arguments, tree) { root in
+      stamp?.isComplete = false
       error.remark("rpcurl: -I \(TerminalText.escape(shown(root.directory))): warning: not a directory\n")
     }
     let locator = unit.locator
-    let name = arguments.joined(separator: ", ")
-    if !locator.missing.isEmpty, let workspace, !workspace.absent.isEmpty,
-      let set = try fetched(workspace, files)
-    {
-      return SchemaSource.Source(set: set, name: name)
+    if !locator.missing.isEmpty, let workspace, !workspace.absent.isEmpty {
+      if let set = try fetched(workspace, files) { return SchemaSource.Source(set: set, name: name) }
+      // It may be installed for the next run.
+      stamp?.isComplete = false
     }
     var paths: [String: String] = [:]
     for case (let name, .file(let path)) in locator.places { paths[name] = shown(path) }
-    let (cache, key) = try usesCache && !isVerbose ? (Self.cache, unit.key()) : (nil, [])
-    if !key.isEmpty, let set = cache?.load(key) {
-      return SchemaSource.Source(set: SchemaBytes(set), name: name, paths: paths)
+    let key = try cache == nil ? [] : unit.key()
+    guard let cache, !key.isEmpty else {
+      return SchemaSource.Source(set: try compile(unit, workspace), name: name, paths: paths)
     }
+    let known = cache.load(key)
+    let set = if let known { SchemaBytes(known) } else { try compile(unit, workspace) }
+    do {
+      if known == nil { try cache.store(set.bytes, for: key) }
+      try stamp?.store(key, paths)
+    } catch {
+      // Without the cache, the next run compiles again.
+    }
+    return SchemaSource.Source(set: set, name: name, paths: paths)
+  }
+
+  /// The set of what was located.
+  private func compile(_ unit: CompilationUnit, _ workspace: BufWorkspace?) throws(Failure) -> SchemaBytes {
     let result = unit.compile()
     guard !result.hasErrors else {
       throw notSource(result.diagnostics, unit) ?? failure(result.diagnostics, unit, workspace)
     }
-    let warnings = result.diagnostics.filter { $0.severity == .warning }
     if isVerbose {
-      for warning in warnings { error.remark(message(warning, locator).rendered) }
+      for warning in result.diagnostics where warning.severity == .warning {
+        error.remark(message(warning, unit.locator).rendered)
+      }
     }
-    // Without the cache, the next run compiles again.
-    if !key.isEmpty { try? cache?.store(result.set.bytes, for: key) }
-    return SchemaSource.Source(set: result.set, name: name, paths: paths)
+    return result.set
+  }
+
+  /// All on which the result depends besides the files.
+  private func facts(_ arguments: [String]) -> [UInt8] {
+    let modules = BufWorkspace.cache(EnvironmentVariables.value) ?? ""
+    let facts = [Version.current, working, base ?? "", "\(fetchesModules)", modules, "\(importPaths.count)"]
+    return Array((facts + importPaths + arguments).joined(separator: "\0").utf8)
   }
 
   /// The cache of compiled files; nil if the environment names no directory.
