@@ -24,6 +24,8 @@ public struct TextEncodingOptions: Sendable, Equatable {
   /// Whether a comment after each unknown field has the other types that its value can have, unless the message is on
   /// one line.
   package var showsTypes = false
+  /// Whether `-nan` is written for a NaN with a sign, as options of `.proto` files may have it. Other implementations omit the sign.
+  package var showsSignOfNaN = false
 
   /// Makes options; by default one line per value, Any expanded, unknown fields by number.
   public init(singleLine: Bool = false, expandAny: Bool = true, unknownFields: Bool = true) {

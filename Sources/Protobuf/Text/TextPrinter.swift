@@ -341,7 +341,9 @@ struct TextPrinter: ~Copyable {
   }
 
   mutating func special(_ value: Double) {
-    out.append(value.isNaN ? "nan" : value < 0 ? "-inf" : "inf" as StaticString)
+    let isNegative = value.isNaN ? options.showsSignOfNaN && value.sign == .minus : value < 0
+    if isNegative { out.append(UInt8(ascii: "-")) }
+    out.append(value.isNaN ? "nan" : "inf" as StaticString)
   }
 
   // MARK: Any

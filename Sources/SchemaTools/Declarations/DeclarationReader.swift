@@ -195,7 +195,7 @@ struct DeclarationReader {
       case 7: field.defaultBytes = Array(record.bytes)
       case 8: serializedOptions += record.bytes
       case 9: field.oneofIndex = Int(record.int32)
-      case 10: field.jsonName = record.text
+      case 10: field.jsonNameBytes = Array(record.bytes)
       case 17: field.isProto3Optional = record.bool
       default: break
       }

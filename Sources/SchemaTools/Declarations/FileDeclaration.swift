@@ -166,8 +166,10 @@ package struct FieldDeclaration: Sendable {
   var defaultBytes: [UInt8]?
   /// The explicit default as text.
   package var defaultText: String? { defaultBytes.map { String(decoding: $0, as: UTF8.self) } }
-  /// The name in JSON.
-  package internal(set) var jsonName: String?
+  /// The name in JSON, which may be invalid UTF-8.
+  var jsonNameBytes: [UInt8]?
+  /// The name in JSON as text.
+  package var jsonName: String? { jsonNameBytes.map { String(decoding: $0, as: UTF8.self) } }
   /// The name in JSON, also if the source omits it, which compilers do not.
   package var effectiveJSONName: String { jsonName ?? ProtoText.jsonName(of: name) }
   /// The index in ``MessageDeclaration/oneofs``.

@@ -80,6 +80,7 @@ struct OptionPrinter {
 
   private func aggregate(_ message: Message) -> String {
     var options = TextEncodingOptions(singleLine: true, unknownFields: false)
+    options.showsSignOfNaN = true
     let line = String(decoding: message.text(options: options), as: UTF8.self)
     guard line.utf8.count > Self.lineLimit else {
       return line.isEmpty ? "{}" : "{ \(ProtoText.safe(line)) }"

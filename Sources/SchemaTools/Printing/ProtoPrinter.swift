@@ -239,8 +239,9 @@ package struct ProtoPrinter {
       .overridden(by: message.options, of: .message)
     var names: [String: Bool] = [:]
     let conflicts = message.fields.contains { field in
-      let name = field.effectiveJSONName
-      let isWritten = name != ProtoText.jsonName(of: field.name)
+      let standard = ProtoText.jsonName(of: field.name)
+      let name = ProtoText.literal(field.jsonNameBytes ?? Array(standard.utf8))
+      let isWritten = field.jsonName != nil && field.jsonName != standard
       guard let other = names.updateValue(isWritten, forKey: name) else { return false }
       return features.jsonFormat != 2 || isWritten && other
     }
@@ -323,15 +324,17 @@ package struct ProtoPrinter {
   private func settings(of field: FieldDeclaration) -> [String] {
     var settings: [String] = []
     if let bytes = field.defaultBytes { settings.append("default = \(defaultValue(bytes, of: field))") }
-    if let name = field.jsonName, field.extendee == nil, name != ProtoText.jsonName(of: field.name) {
-      settings.append("json_name = \(ProtoText.literal(name))")
+    if let name = field.jsonNameBytes, field.extendee == nil,
+      field.jsonName != ProtoText.jsonName(of: field.name)
+    {
+      settings.append("json_name = \(ProtoText.literal(text: name))")
     }
     return settings
   }
 
   private func defaultValue(_ bytes: [UInt8], of field: FieldDeclaration) -> String {
     switch field.kind {
-    case .string: String(validating: bytes, as: UTF8.self).map(ProtoText.literal) ?? ProtoText.literal(bytes)
+    case .string: ProtoText.literal(text: bytes)
     case .bytes: ProtoText.literal(DefaultValue.unescape(bytes) ?? [])
     default: ProtoText.safe(String(decoding: bytes, as: UTF8.self))
     }

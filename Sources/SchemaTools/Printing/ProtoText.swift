@@ -44,6 +44,11 @@ enum ProtoText {
     return literal + "\""
   }
 
+  /// A literal of text that may be invalid UTF-8.
+  static func literal(text bytes: [UInt8]) -> String {
+    String(validating: bytes, as: UTF8.self).map { literal($0) } ?? literal(bytes)
+  }
+
   /// The default JSON name of a field.
   static func jsonName(of name: String) -> String {
     var result = ""
