@@ -35,7 +35,7 @@ final class SourceStamp {
   /// The time at which the run began.
   private let start: Int
   private var records: [UInt8] = []
-  private var seen: Set<String> = []
+  private var seen = Set<String>(minimumCapacity: 48)
 
   /// Describes the stamp of a run.
   ///
@@ -49,6 +49,7 @@ final class SourceStamp {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     self.start = start ?? Self.nanoseconds(now)
+    records.reserveCapacity(4096)
   }
 
   // MARK: Recording
@@ -71,7 +72,6 @@ final class SourceStamp {
   }
 
   private func append(_ kind: Kind, _ path: String, _ status: stat? = nil) {
-    if path.utf8.contains(0) { isComplete = false }
     records.append(kind.rawValue)
     records += path.utf8
     records.append(0)
@@ -95,7 +95,6 @@ final class SourceStamp {
       append(.name, name)
       records += path.utf8
       records.append(0)
-      if path.utf8.contains(0) { isComplete = false }
     }
     if isComplete { try cache.store(records, for: key) }
   }
