@@ -32,4 +32,4 @@ def test_a_change_runs_the_tests_of_the_narrowest_row():
     assert quick.end_to_end_tests(["Sources/Interceptors/Edit/Edit.swift"]) == ["Tests/EndToEnd/test_edit.py", "Tests/Project"]
     assert "Tests/EndToEnd/test_matrix.py" in quick.end_to_end_tests(["Sources/Protocols/MediaType.swift"])
     assert quick.end_to_end_tests(["Tests/EndToEnd/test_auth.py"]) == ["Tests/EndToEnd/test_auth.py", "Tests/Project"]
-    assert quick.unit_tests(["Sources/SchemaTools/Difference/Rules.swift"]) == ["EngineTests", "SchemaToolsTests"]
+    assert quick.unit_tests(["Sources/SchemaTools/Difference/Rules.swift"]) == ["EngineTests", "ProtoCompilerTests", "SchemaToolsTests"]
